@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+NAME ?=
+
+configure = cmake -S . -B build/$(1) -G Ninja $(2)
+compile = cmake --build build/$(1) -j $(JOBS)
+
+.PHONY: help deps build run test check lint bench bundle asan tsan fuzz new-function undo clean
+
+help: ## this list
+	@echo "Millrace: a middlebox made of processes. Start with 'make run'."
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "Variables: JOBS=$(JOBS) (compilers at a time), NAME=x (new-function), FUZZ_SECONDS=60"
+	@echo "A bare Debian 12 with git, make and root or sudo is enough. Executables: build/release/bin"
+
+deps: ## install what is missing: Debian packages, a Python environment, nvcc
+	@orchestration/host/deps.sh
+
+build: deps ## build/release/bin
+	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
+	@$(call compile,release)
+
+run: build ## the demonstration: traffic flows, a worker is killed, nothing is lost
+	@orchestration/host/demo.sh
+
+test: deps ## everything that can be tested on this machine
+	@JOBS=$(JOBS) tests/run.sh
+
+check: deps ## format, the rules of the tree
+	@JOBS=$(JOBS) tests/check.sh
+
+lint: deps ## check, and clang-tidy, headers alone, layouts under nvcc
+	@JOBS=$(JOBS) tests/check.sh lint
+
+bench: build ## measure this machine
+	@python3 tests/bench/run.py
+
+bundle: deps ## build/bundle/millrace-bundle.tar.gz: runs on a bare machine
+	@JOBS=$(JOBS) orchestration/host/bundle.sh
+
+asan: deps ## build/asan: address and undefined-behaviour sanitizers, then the tests
+	@$(call configure,asan,-DMILLRACE_SANITIZE=address) >build/configure.log || \
+		{ cat build/configure.log; exit 1; }
+	@$(call compile,asan)
+	@orchestration/host/hugepages.sh
+	@ctest --test-dir build/asan --output-on-failure --no-tests=error
+
+tsan: deps ## build/tsan: thread sanitizer, then the tests
+	@$(call configure,tsan,-DMILLRACE_SANITIZE=thread) >build/configure.log || \
+		{ cat build/configure.log; exit 1; }
+	@$(call compile,tsan)
+	@orchestration/host/hugepages.sh
+	@setarch -R ctest --test-dir build/tsan --output-on-failure --no-tests=error
+
+fuzz: deps ## every parser for FUZZ_SECONDS under libFuzzer
+	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
+
+new-function: ## NAME=x: the folder of a new network function, ready to compile
+	@test -n "$(NAME)" || { echo "make new-function NAME=x: NAME is missing" >&2; exit 2; }
+	@python3 orchestration/host/new_function.py $(NAME)
+
+undo: ## give back what runs took from this host: hugepages, files of dead runs
+	@orchestration/host/undo.sh
+
+clean: ## remove build/ except the Python environment
+	@if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name venv -exec rm -rf {} +; fi
