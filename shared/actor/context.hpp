@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/segment.hpp"
+#include "shared/layout/status_layout.hpp"
+#include "shared/metrics/counter_ids.hpp"
+
+namespace millrace {
+
+/// What every actor has at hand: the plan, the two shared memories, and who it is. Borrowed from
+/// the process's main(); copied freely.
+struct ActorContext {
+  const Plan* plan = nullptr;
+  SegmentView segment;
+  StatusView status;
+  Owner me;
+
+  ActorEntry& entry(std::uint32_t actor) const { return status.actor(actor); }
+  ActorEntry& my_entry() const { return status.actor(me.actor); }
+  /// One of the actor's own counters; this thread is its only writer.
+  std::uint64_t& counter(Counter id) const {
+    return status.counters(me.actor)[static_cast<std::size_t>(id)];
+  }
+  ActorState state_of(std::uint32_t actor) const {
+    return static_cast<ActorState>(entry(actor).state.load(std::memory_order_acquire));
+  }
+  /// Slot states: from the present one, CHECKed against kSlotRules. The slot is ours.
+  void set_state(std::uint32_t slot, SlotKind kind, std::uint8_t stage) const {
+    SlotHeader& header = segment.slot(slot);
+    const SlotState now = SlotState::from_word(header.state.load(std::memory_order_relaxed));
+    MILLRACE_CHECK(may_become(now.kind, kind));
+    header.state.store(SlotState{kind, stage}.word(), std::memory_order_release);
+  }
+};
+
+}  // namespace millrace

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/actor/run_loop.hpp"
+
+#include <algorithm>
+
+#include "shared/actor/wake.hpp"
+
+namespace millrace {
+namespace {
+
+// A thread with a core of its own looks for work this long before it sleeps: well above the gap
+// between packets at 10 kpps. Threads that share cores would only take time from the one they wait
+// for.
+constexpr std::uint64_t kSpinOwnCoreNs = 500'000;
+constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
+
+}  // namespace
+
+RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop)
+    : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
+  spin_ticks_ = scale_.to_ticks(context.plan->shared_cores ? kSpinSharedCoreNs : kSpinOwnCoreNs);
+}
+
+void RunLoop::run() noexcept {
+  while (turn()) {
+  }
+}
+
+bool RunLoop::turn() noexcept {
+  ActorEntry& entry = context_.my_entry();
+  const std::uint64_t now = tsc_now();
+  entry.heartbeat_tsc.store(now, std::memory_order_relaxed);
+  const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
+  if (epoch != seen_epoch_) [[unlikely]] {
+    actor_.read_roster();
+    seen_epoch_ = epoch;
+    entry.acked_epoch.store(epoch, std::memory_order_release);
+  }
+  const bool draining = context_.state_of(context_.me.actor) == ActorState::kDraining;
+  if (stop_.load(std::memory_order_relaxed) || draining) [[unlikely]] {
+    actor_.stop();
+    if (actor_.finished()) return false;
+  }
+  const std::uint32_t done = actor_.do_work();
+  account(done, now);
+  if (done != 0) {
+    idle_since_ = 0;
+  } else {
+    idle(now);
+  }
+  return true;
+}
+
+void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
+  const std::uint64_t cycles = tsc_now() - began;
+  ++context_.counter(Counter::kLoops);
+  context_.counter(done != 0 ? Counter::kBusyCycles : Counter::kIdleCycles) += cycles;
+  if (done == 0) return;
+  std::uint64_t& longest = context_.counter(Counter::kLongestLoopNs);
+  longest = std::max(longest, scale_.to_ns(cycles));
+}
+
+void RunLoop::idle(std::uint64_t now) noexcept {
+  if (idle_since_ == 0) idle_since_ = now;
+  if (now - idle_since_ < spin_ticks_) {
+    _mm_pause();
+    return;
+  }
+  ActorEntry& entry = context_.my_entry();
+  actor_.before_sleep();
+  announce_sleep(entry);
+  const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
+  if (actor_.has_work() || epoch != seen_epoch_) {
+    cancel_sleep(entry);
+    return;
+  }
+  ++context_.counter(Counter::kSleeps);
+  const std::uint64_t asleep_since = tsc_now();
+  sleep(entry, actor_.idle_ns());
+  context_.counter(Counter::kIdleCycles) += tsc_now() - asleep_since;
+}
+
+}  // namespace millrace

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "shared/actor/context.hpp"
+#include "shared/base/clock.hpp"
+
+/// The one run loop of all data threads: heartbeat, roster, work, idling.
+
+namespace millrace {
+
+/// What an actor supplies. Called by one thread; everything noexcept and bounded.
+class Actor {
+ public:
+  virtual ~Actor() = default;
+  /// One bounded round: a few batches at most. Returns how much was done (0: nothing to do).
+  virtual std::uint32_t do_work() noexcept = 0;
+  /// True when a link or port has something: asked once more between the announcement of sleep and
+  /// sleep.
+  virtual bool has_work() noexcept = 0;
+  /// The roster's epoch has moved: look who is alive, take back what the dead had not read, let go
+  /// of the fenced.
+  virtual void read_roster() noexcept = 0;
+  /// Asked to end (SIGTERM, or draining): works off what it has. Called in every round from then
+  /// on.
+  virtual void stop() noexcept = 0;
+  /// After stop(): nothing left in hand.
+  virtual bool finished() noexcept = 0;
+  /// Longest sleep when idle, nanoseconds; a port without a descriptor wants to be polled.
+  virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
+  /// Called before each sleep: time to write out what is buffered.
+  virtual void before_sleep() noexcept {}
+};
+
+class RunLoop {
+ public:
+  /// `stop`: told from outside the thread (signal handler, control thread); borrowed.
+  RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop);
+  /// Returns when the actor has finished after a stop.
+  void run() noexcept;
+  /// One turn, for tests and for several actors on one thread. False: finished.
+  bool turn() noexcept;
+
+ private:
+  void idle(std::uint64_t now) noexcept;
+  void account(std::uint32_t done, std::uint64_t began) noexcept;
+
+  ActorContext context_;
+  Actor& actor_;
+  const std::atomic<bool>& stop_;
+  std::uint64_t seen_epoch_ = 0;
+  std::uint64_t idle_since_ = 0;  ///< TSC; 0: busy
+  std::uint64_t spin_ticks_;      ///< idle for longer: sleep
+  TscScale scale_;
+};
+
+}  // namespace millrace

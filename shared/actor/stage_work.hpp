@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "shared/layout/batch.hpp"
+
+namespace millrace {
+
+/// The functions of the stages, as an actor sees them: what to do with a batch, nothing of how.
+/// Implemented over the functions table (services/classifier/function_stages.hpp); tests put their
+/// own in.
+class StageWork {
+ public:
+  virtual ~StageWork() = default;
+  /// All functions of `stage`, one after the other: prepare, compute, finish.
+  virtual void run(std::uint8_t stage, const Batch& batch) noexcept = 0;
+  /// The part that may run on a device: writes only `results`, laid out like a slot's result
+  /// column.
+  virtual void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept = 0;
+  /// The rest, by the actor that accepted the completion; batch.result holds the results.
+  virtual void finish(std::uint8_t stage, const Batch& batch) noexcept = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/actor/wake.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace millrace {
+
+void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept {
+  const std::uint64_t bounded = std::min(timeout_ns, kSleepMaxNs);
+  const timespec wait{0, static_cast<long>(bounded)};
+  syscall(SYS_futex, &entry.sleeping, FUTEX_WAIT, 1, &wait, nullptr, 0);
+  entry.sleeping.store(0, std::memory_order_relaxed);
+}
+
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
+  if (word.exchange(0) != 0) syscall(SYS_futex, &word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace millrace

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "shared/layout/status_file.hpp"
+
+/// Sleeping and waking over one futex word a thread, in shared memory: the sleeper sets it, fences
+/// and looks at all its links once more before it waits; a producer pushes, fences and looks at the
+/// word. One of the two sees the other (Dekker), so no wake-up is lost; the wait is bounded all the
+/// same.
+
+namespace millrace {
+
+inline constexpr std::uint64_t kSleepMaxNs = 10'000'000;
+
+/// After a push: wakes the actor if it sleeps. A fence (about 8 ns) and one load when it does not.
+inline void wake(ActorEntry& entry) noexcept;
+
+/// Announces sleep. The caller then looks at its links again, and calls sleep() or cancel_sleep().
+inline void announce_sleep(ActorEntry& entry) noexcept {
+  entry.sleeping.store(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+inline void cancel_sleep(ActorEntry& entry) noexcept {
+  entry.sleeping.store(0, std::memory_order_relaxed);
+}
+/// Waits until woken or `timeout_ns` (at most kSleepMaxNs) has passed. A signal ends it too.
+void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept;
+
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
+
+inline void wake(ActorEntry& entry) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (entry.sleeping.load(std::memory_order_relaxed) != 0) futex_wake(entry.sleeping);
+}
+
+}  // namespace millrace

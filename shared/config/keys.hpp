@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+/// The keys of a topology file, section by section, sorted. The reader refuses all others; the
+/// published schema (orchestration/schema/topology.schema.json) is tested against these.
+
+namespace millrace {
+
+inline constexpr std::string_view kTopologyKeys[] = {
+    "batch", "egress", "functions", "heartbeat_limit", "millrace",
+    "name",  "paths",  "ports",     "telemetry",       "workers"};
+inline constexpr std::string_view kPortKeys[] = {"addresses", "device", "mac", "mtu"};
+inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", "kind", "max"};
+inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
+inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload",
+                                                     "type",    "unavailable", "when"};
+inline constexpr std::string_view kPathKeys[] = {"buffers", "from", "lanes", "run", "slots", "to"};
+inline constexpr std::string_view kBatchKeys[] = {"capacity"};
+inline constexpr std::string_view kEgressKeys[] = {"count"};
+inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
+
+/// Keys that a later version brings: refused too, but not as a slip of the pen.
+inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass", "include",
+                                                          "placement"};
+inline constexpr std::string_view kPathLaterKeys[] = {"match", "placement"};
+
+}  // namespace millrace

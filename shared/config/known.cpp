@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/known.hpp"
+
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr KnownSetting kQueues = {
+    .name = "queues", .kind = SettingKind::kInteger, .low = 1, .high = kStreamCountMax};
+constexpr KnownSetting kRate = {.name = "rate_mpps", .kind = SettingKind::kNumber, .high = 1000};
+
+constexpr KnownSetting kPcap[] = {
+    {.name = "in", .kind = SettingKind::kInputFile},
+    {.name = "out", .kind = SettingKind::kOutputFile},
+};
+constexpr KnownSetting kReplay[] = {
+    {.name = "copy", .kind = SettingKind::kFlag},
+    {.name = "count", .kind = SettingKind::kInteger},
+    {.name = "file", .kind = SettingKind::kInputFile, .required = true},
+    {.name = "loop", .kind = SettingKind::kFlag},
+    kQueues,
+    kRate,
+};
+constexpr KnownSetting kGenerate[] = {
+    {.name = "count", .kind = SettingKind::kInteger},
+    {.name = "destinations", .list = true},
+    {.name = "flows", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
+    {.name = "numbered", .kind = SettingKind::kFlag},
+    kQueues,
+    kRate,
+    {.name = "seed", .kind = SettingKind::kInteger},
+    {.name = "size", .kind = SettingKind::kInteger, .low = 60, .high = 9000, .list = true},
+    {.name = "stream", .kind = SettingKind::kInteger, .high = 4095},
+};
+constexpr KnownDevice kDevices[] = {
+    {.name = "generate", .settings = kGenerate},
+    {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
+    {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
+    {.name = "replay", .settings = kReplay},
+};
+constexpr std::string_view kLaterDevices[] = {"afpacket", "afxdp", "dpdk", "tap"};
+
+constexpr KnownSetting kSoftwareDevice[] = {
+    {.name = "seed", .kind = SettingKind::kInteger},
+    {.name = "delay_us", .kind = SettingKind::kInteger, .high = 1e6},
+    {.name = "reorder", .kind = SettingKind::kFlag},
+    {.name = "late", .kind = SettingKind::kInteger, .high = 1000},
+};
+
+}  // namespace
+
+std::span<const KnownDevice> known_devices() { return kDevices; }
+std::span<const std::string_view> later_devices() { return kLaterDevices; }
+std::span<const KnownSetting> known_software_device() { return kSoftwareDevice; }
+
+}  // namespace millrace

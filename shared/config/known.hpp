@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What the configuration knows of the parts that it configures: their keys and what these may
+/// hold. The table of functions lies in services/, so callers pass it in.
+
+namespace millrace {
+
+enum class SettingKind : std::uint8_t {
+  kText,
+  kInputFile,   ///< made absolute against the folder of the YAML; has to be there at start
+  kOutputFile,  ///< made absolute likewise; its folder has to be there at start
+  kFlag,        ///< true, false
+  kInteger,     ///< within [low, high]
+  kNumber,      ///< within [low, high]
+};
+
+/// One key of a port's, device's or function's section. The views live as long as the program.
+struct KnownSetting {
+  std::string_view name;
+  SettingKind kind = SettingKind::kText;
+  double low = 0;
+  double high = 1e15;
+  bool list = false;      ///< one value or a list of them
+  bool required = false;  ///< the section is refused without it
+};
+
+/// A function as the planner sees it; from FunctionTraits (services/functions/function.hpp).
+struct KnownFunction {
+  std::string_view type;
+  bool stateful = false;
+  std::uint32_t lane_state_bytes = 0;
+  bool runs_on_gpu = false;
+  bool has_image = false;
+  std::uint32_t counter_count = 0;         ///< when it has no image
+  std::span<const KnownSetting> settings;  ///< of its own, beside type, on, when, ...
+};
+
+/// A port device of this version.
+struct KnownDevice {
+  std::string_view name;
+  std::span<const KnownSetting> settings;
+  std::uint32_t send_queue_max = 0;  ///< 0: it never sends
+};
+
+/// By name; all that this version has, sorted.
+std::span<const KnownDevice> known_devices();
+
+/// Names of devices that a later version brings.
+std::span<const std::string_view> later_devices();
+
+/// Keys of the software device of a gpu group.
+std::span<const KnownSetting> known_software_device();
+
+}  // namespace millrace

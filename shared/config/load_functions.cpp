@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "shared/base/nearest.hpp"
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+Fallback read_fallback(const YamlMap& map, std::string_view key) {
+  constexpr std::string_view kChoices[] = {"drop", "pass"};
+  const YamlValue* value = map.find(key);
+  if (value == nullptr) return Fallback::kDrop;
+  return value->choice(kChoices).value_or(0) == 1 ? Fallback::kPass : Fallback::kDrop;
+}
+
+/// "class suspicious", or a list of such.
+void read_when(const YamlValue& value, TopologyFunction& function) {
+  constexpr std::string_view kAllowed = "'class NAME' or a list of such";
+  constexpr std::string_view kPrefix = "class ";
+  for (const YamlValue& element : value.elements()) {
+    const std::optional<std::string> text = element.text(kAllowed);
+    if (!text) continue;
+    const std::string name = text->starts_with(kPrefix) ? text->substr(kPrefix.size()) : "";
+    if (is_name(name)) {
+      function.when.push_back({name, element.mark()});
+    } else {
+      element.refuse(kAllowed);
+    }
+  }
+}
+
+void read_on(const YamlValue& value, TopologyFunction& function) {
+  if (value.is_list()) {
+    value.problems().add(value.mark(), "a list as 'on', which is not supported yet", "one group");
+    return;
+  }
+  if (auto group = read_name(value, "a group")) function.on = std::move(*group);
+}
+
+const KnownFunction* read_type(const YamlMap& map, std::span<const KnownFunction> known,
+                               TopologyFunction& function) {
+  std::vector<std::string_view> types;
+  for (const KnownFunction& k : known) types.push_back(k.type);
+  std::sort(types.begin(), types.end());
+  const YamlValue* value = map.need("type", comma_list(types));
+  const auto chosen = value == nullptr ? std::nullopt : value->choice(types);
+  if (!chosen) return nullptr;
+  function.type = {std::string(types[*chosen]), value->mark()};
+  return &*std::find_if(known.begin(), known.end(),
+                        [&](const KnownFunction& k) { return k.type == function.type.value; });
+}
+
+void read_function(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
+  TopologyFunction& function = topology.functions.emplace_back();
+  function.name = entry.key;
+  const YamlMap map(entry.value, "a map with 'type'");
+  if (const YamlValue* on = map.find("on")) read_on(*on, function);
+  if (const YamlValue* when = map.find("when")) read_when(*when, function);
+  if (const YamlValue* classes = map.find("classes")) {
+    function.classes = read_names(*classes, "a class or a list of them");
+  }
+  function.unavailable = read_fallback(map, "unavailable");
+  function.overload = read_fallback(map, "overload");
+  const KnownFunction* known = read_type(map, context.functions, function);
+  if (known == nullptr) return;
+  map.allow_only(all_keys(kFunctionKeys, known->settings));
+  function.settings = read_settings(map, known->settings, context);
+}
+
+}  // namespace
+
+void read_functions(const YamlValue& value, const LoadContext& context, Topology& topology) {
+  for (const YamlEntry& entry : read_items(value, "function", kFunctionCountMax)) {
+    read_function(entry, context, topology);
+  }
+}
+
+}  // namespace millrace

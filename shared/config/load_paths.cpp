@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_view key,
+                                                std::uint32_t low, std::uint32_t high) {
+  const YamlValue* value = map.find(key);
+  if (value == nullptr) return std::nullopt;
+  const auto number = value->integer(low, high);
+  if (!number) return std::nullopt;
+  return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
+}
+
+void read_path(const YamlEntry& entry, Topology& topology) {
+  TopologyPath& path = topology.paths.emplace_back();
+  path.name = entry.key;
+  const YamlMap map(entry.value, "a map with 'from'");
+  map.allow_only(kPathKeys, kPathLaterKeys);
+  if (const YamlValue* from = map.need("from", "a port or a list of them")) {
+    path.from = read_names(*from, "a port or a list of them");
+  }
+  if (const YamlValue* run = map.find("run")) {
+    path.run = read_names(*run, "a function or a list of them");
+  }
+  if (const YamlValue* to = map.find("to")) path.to = read_name(*to, "a port");
+  path.lanes = read_count(map, "lanes", 1, kLaneCountMax);
+  path.slots = read_count(map, "slots", 3, kSlotCountMax);
+  path.buffers = read_count(map, "buffers", 1, kBufferCountMax);
+}
+
+}  // namespace
+
+void read_paths(const YamlValue& value, Topology& topology) {
+  for (const YamlEntry& entry : read_items(value, "path", kPathCountMax)) {
+    read_path(entry, topology);
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "shared/base/nearest.hpp"
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+const KnownDevice* find_device(std::string_view name) {
+  for (const KnownDevice& device : known_devices()) {
+    if (device.name == name) return &device;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> device_names() {
+  std::vector<std::string_view> names;
+  for (const KnownDevice& device : known_devices()) names.push_back(device.name);
+  return names;
+}
+
+const KnownDevice* read_device(const YamlMap& map, TopologyPort& port) {
+  const std::vector<std::string_view> names = device_names();
+  const YamlValue* value = map.need("device", comma_list(names));
+  if (value == nullptr) return nullptr;
+  const std::optional<std::string> name = value->text(comma_list(names));
+  if (!name) return nullptr;
+  if (const KnownDevice* device = find_device(*name)) {
+    port.device = {*name, value->mark()};
+    return device;
+  }
+  const auto later = later_devices();
+  if (std::find(later.begin(), later.end(), *name) != later.end()) {
+    value->problems().add(value->mark(), "device '" + *name + "', which is not supported yet",
+                          comma_list(names));
+  } else {
+    value->refuse(comma_list(names), nearest_of(*name, names));
+  }
+  return nullptr;
+}
+
+void read_mac(const YamlValue& value, TopologyPort& port) {
+  constexpr std::string_view kAllowed = "a unicast MAC address like '02:00:00:00:00:01'";
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  unsigned byte[6];
+  int end = 0;
+  const int fields = std::sscanf(text->c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1],
+                                 &byte[2], &byte[3], &byte[4], &byte[5], &end);
+  if (fields != 6 || static_cast<std::size_t>(end) != text->size() || text->size() != 17 ||
+      (byte[0] & 1) != 0) {
+    value.refuse(kAllowed);
+    return;
+  }
+  port.mac = *text;
+  std::transform(port.mac.begin(), port.mac.end(), port.mac.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+}
+
+bool is_ipv4_with_prefix(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return false;
+  in_addr address{};
+  if (inet_pton(AF_INET, text.substr(0, slash).c_str(), &address) != 1) return false;
+  const std::string bits = text.substr(slash + 1);
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  return !bits.empty() && bits.size() <= 2 && std::all_of(bits.begin(), bits.end(), is_digit) &&
+         std::stoi(bits) <= 32;
+}
+
+void read_addresses(const YamlValue& value, TopologyPort& port) {
+  constexpr std::string_view kAllowed = "an IPv4 address with its prefix, like '10.1.0.1/24'";
+  for (const YamlValue& element : value.elements()) {
+    const std::optional<std::string> text = element.text(kAllowed);
+    if (!text) continue;
+    if (is_ipv4_with_prefix(*text)) {
+      port.addresses.push_back(*text);
+    } else {
+      element.refuse(kAllowed);
+    }
+  }
+}
+
+void read_port(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
+  TopologyPort& port = topology.ports.emplace_back();
+  port.name = entry.key;
+  const YamlMap map(entry.value, "a map with 'device'");
+  if (const YamlValue* mtu = map.find("mtu")) {
+    port.mtu = static_cast<std::uint32_t>(mtu->integer(68, 9000).value_or(port.mtu));
+  }
+  if (const YamlValue* mac = map.find("mac")) read_mac(*mac, port);
+  if (const YamlValue* addresses = map.find("addresses")) read_addresses(*addresses, port);
+  const KnownDevice* device = read_device(map, port);
+  if (device == nullptr) return;
+  map.allow_only(all_keys(kPortKeys, device->settings));
+  port.settings = read_settings(map, device->settings, context);
+  for (const TopologySetting& setting : port.settings) {
+    if (setting.key == "queues") {
+      port.queues = static_cast<std::uint32_t>(std::stoul(setting.value.value));
+    }
+  }
+  if (device->name == "pcap" && map.find("in") == nullptr) map.need("out", "'in' or 'out'");
+}
+
+}  // namespace
+
+void read_ports(const YamlValue& value, const LoadContext& context, Topology& topology) {
+  for (const YamlEntry& entry : read_items(value, "port", kPortCountMax)) {
+    read_port(entry, context, topology);
+  }
+}
+
+}  // namespace millrace

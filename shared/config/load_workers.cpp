@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kCoresRule = "core numbers like 3, '8-15' or [1, 4-7]";
+constexpr int kCoreMax = 1023;
+constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
+
+std::optional<int> parse_core(std::string_view text) {
+  int core = -1;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), core);
+  if (error != std::errc{} || stop != text.data() + text.size()) return std::nullopt;
+  if (core < 0 || core > kCoreMax) return std::nullopt;
+  return core;
+}
+
+/// Adds "7" or "4-7"; false when it is neither.
+bool add_cores(std::string_view text, std::vector<int>& cores) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_core(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_core(text.substr(dash + 1));
+  if (!first || !last || *first > *last) return false;
+  for (int core = *first; core <= *last; ++core) {
+    if (std::find(cores.begin(), cores.end(), core) != cores.end()) return false;
+    cores.push_back(core);
+  }
+  return true;
+}
+
+void read_cores(const YamlValue& value, TopologyGroup& group) {
+  group.cores.mark = value.mark();
+  for (const YamlValue& element : value.elements()) {
+    const std::optional<std::string> text = element.text(kCoresRule);
+    if (!text) continue;
+    std::string_view rest = *text;
+    bool right = true;
+    while (right && !rest.empty()) {
+      const std::size_t comma = rest.find(',');
+      right = add_cores(rest.substr(0, comma), group.cores.value) && comma + 1 != rest.size();
+      rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    }
+    if (!right) element.refuse(kCoresRule);
+  }
+}
+
+/// The software device stands in for every GPU until the real one is here; what it does is said by
+/// its settings.
+std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
+  constexpr std::string_view kGpuDevices[] = {"software"};
+  if (const YamlValue* device = map.find("device")) device->choice(kGpuDevices);
+  group.settings.push_back({"device", {"software", map.mark()}, SettingKind::kText});
+  std::uint32_t device_count = 0;
+  if (const YamlValue* devices = map.find("devices")) {
+    for (const YamlValue& element : devices->elements()) {
+      const auto number = element.integer(0, 63);
+      if (!number) continue;
+      ++device_count;
+      group.settings.push_back(
+          {"devices", {std::to_string(*number), element.mark()}, SettingKind::kInteger});
+    }
+  }
+  for (TopologySetting& setting : read_settings(map, known_software_device(), context)) {
+    group.settings.push_back(std::move(setting));
+  }
+  return std::max(1u, device_count);
+}
+
+void read_counts(const YamlMap& map, std::uint32_t count_default, TopologyGroup& group) {
+  group.count = count_default;
+  group.max = {count_default, group.name.mark};
+  if (const YamlValue* count = map.find("count")) {
+    group.count =
+        static_cast<std::uint32_t>(count->integer(1, kActorCountMax).value_or(count_default));
+  }
+  const bool scales = group.kind == GroupKind::kClassifier;
+  group.max.value = scales ? std::max(group.count, kSpareMax) : group.count;
+  if (const YamlValue* max = map.find("max")) {
+    group.max = {static_cast<std::uint32_t>(
+                     max->integer(group.count, kActorCountMax).value_or(group.max.value)),
+                 max->mark()};
+  }
+}
+
+void read_group(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
+  constexpr std::string_view kKinds[] = {"classifier", "gpu"};
+  constexpr std::string_view kDispatches[] = {"any", "flow"};
+  constexpr std::string_view kReserved[] = {"egress",  "hub",        "ingress",
+                                            "standby", "supervisor", "telemetry"};
+  TopologyGroup& group = topology.groups.emplace_back();
+  group.name = entry.key;
+  if (std::find(std::begin(kReserved), std::end(kReserved), entry.key.value) !=
+      std::end(kReserved)) {
+    entry.value.problems().add(entry.key.mark, "'" + entry.key.value + "' as group",
+                               "a name that no process has of its own");
+  }
+  const YamlMap map(entry.value, "a map with 'kind'");
+  const YamlValue* kind = map.need("kind", "classifier, gpu");
+  const std::optional<std::size_t> chosen = kind == nullptr ? std::nullopt : kind->choice(kKinds);
+  if (!chosen) return;
+  if (const YamlValue* dispatch = map.find("dispatch")) {
+    group.dispatch =
+        dispatch->choice(kDispatches).value_or(0) == 1 ? Dispatch::kFlow : Dispatch::kAny;
+  }
+  if (const YamlValue* cores = map.find("cores")) read_cores(*cores, group);
+  std::vector<std::string_view> keys(std::begin(kGroupKeys), std::end(kGroupKeys));
+  if (*chosen == 0) {
+    map.allow_only(keys);
+    read_counts(map, 1, group);
+    return;
+  }
+  group.kind = GroupKind::kGpu;
+  keys.insert(keys.end(), std::begin(kGpuKeys), std::end(kGpuKeys));
+  map.allow_only(all_keys(keys, known_software_device()));
+  read_counts(map, read_gpu(map, context, group), group);
+}
+
+}  // namespace
+
+void read_workers(const YamlValue& value, const LoadContext& context, Topology& topology) {
+  for (const YamlEntry& entry : read_items(value, "group", kGroupCountMax)) {
+    read_group(entry, context, topology);
+  }
+}
+
+namespace {
+
+void add_group(Topology& topology, const std::string& name, GroupKind kind, std::uint32_t max,
+               Dispatch dispatch) {
+  TopologyGroup group;
+  group.name = {name, topology.mark};
+  group.kind = kind;
+  group.max = {max, topology.mark};
+  group.dispatch = dispatch;
+  if (kind == GroupKind::kGpu) {
+    group.settings.push_back({"device", {"software", topology.mark}, SettingKind::kText});
+  }
+  topology.groups.push_back(std::move(group));
+}
+
+bool is_stateful(const TopologyFunction& function, std::span<const KnownFunction> known) {
+  return std::any_of(known.begin(), known.end(), [&](const KnownFunction& k) {
+    return k.type == function.type.value && k.stateful;
+  });
+}
+
+}  // namespace
+
+void add_default_groups(Topology& topology, std::span<const KnownFunction> known) {
+  const auto& functions = topology.functions;
+  const auto without_group = [](const TopologyFunction& f) { return f.on.value.empty(); };
+  const auto on_gpu = [](const TopologyFunction& f) { return f.on.value == "gpu"; };
+  const bool none_given = topology.groups.empty();
+  if (none_given && std::any_of(functions.begin(), functions.end(), on_gpu)) {
+    add_group(topology, "gpu", GroupKind::kGpu, 1, Dispatch::kAny);
+  }
+  const auto is_classifier = [](const TopologyGroup& g) {
+    return g.kind == GroupKind::kClassifier;
+  };
+  auto first = std::find_if(topology.groups.begin(), topology.groups.end(), is_classifier);
+  if (first == topology.groups.end() && !(none_given && functions.empty())) {
+    const bool runs = none_given || std::any_of(functions.begin(), functions.end(), without_group);
+    const bool state = std::any_of(functions.begin(), functions.end(),
+                                   [&](const auto& f) { return is_stateful(f, known); });
+    add_group(topology, runs ? "classifier" : "standin", GroupKind::kClassifier,
+              runs ? kSpareMax : 1, runs && state ? Dispatch::kFlow : Dispatch::kAny);
+    first = std::prev(topology.groups.end());
+  }
+  for (TopologyFunction& function : topology.functions) {
+    if (function.on.value.empty()) function.on = {first->name.value, function.name.mark};
+  }
+}
+
+}  // namespace millrace

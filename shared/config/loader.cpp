@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/loader.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+void read_version(const YamlMap& map) {
+  if (const YamlValue* version = map.need("millrace", "'millrace: 1', the version of the format")) {
+    version->integer(1, 1);
+  }
+}
+
+/// The file's name, with what a name may not hold replaced.
+std::string default_name(const std::filesystem::path& file) {
+  std::string name = file.stem().string().substr(0, kNameBytesMax);
+  for (char& c : name) {
+    if (!is_name(std::string("a") + c)) c = '-';
+  }
+  return is_name(name) ? name : "topology";
+}
+
+void read_duration(const YamlValue& value, std::uint32_t& milliseconds) {
+  constexpr std::string_view kAllowed = "a time from 100ms to 60s, like 500ms or 2s";
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  std::uint32_t number = 0;
+  const auto [unit, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const std::string_view rest(unit, text->data() + text->size());
+  if (error == std::errc{} && number <= 60'000 && (rest == "s" || rest == "ms")) {
+    const std::uint32_t total = rest == "s" ? number * 1000 : number;
+    if (total >= 100 && total <= 60'000) {
+      milliseconds = total;
+      return;
+    }
+  }
+  value.refuse(kAllowed);
+}
+
+void read_listen(const YamlValue& value, Topology& topology) {
+  constexpr std::string_view kAllowed = "ADDRESS:PORT like '127.0.0.1:9090', port 0 to 65535";
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  const std::size_t colon = text->rfind(':');
+  if (colon != std::string::npos && colon > 0) {
+    std::uint32_t port = 0;
+    const char* end = text->data() + text->size();
+    const auto [stop, error] = std::from_chars(text->data() + colon + 1, end, port);
+    if (error == std::errc{} && stop == end && port <= 65535) {
+      topology.telemetry_listen = *text;
+      return;
+    }
+  }
+  value.refuse(kAllowed);
+}
+
+void read_globals(const YamlMap& map, Topology& topology) {
+  if (const YamlValue* name = map.find("name")) {
+    if (const auto read = read_name(*name, "text")) topology.name = read->value;
+  }
+  if (const YamlValue* batch = map.find("batch")) {
+    const YamlMap inner(*batch);
+    inner.allow_only(kBatchKeys);
+    if (const YamlValue* capacity = inner.find("capacity")) {
+      topology.batch_capacity = static_cast<std::uint32_t>(
+          capacity->integer(1, kBatchCapacityMax).value_or(kBatchCapacityDefault));
+    }
+  }
+  if (const YamlValue* limit = map.find("heartbeat_limit")) {
+    read_duration(*limit, topology.heartbeat_limit_ms);
+  }
+  if (const YamlValue* telemetry = map.find("telemetry")) {
+    const YamlMap inner(*telemetry);
+    inner.allow_only(kTelemetryKeys);
+    if (const YamlValue* listen = inner.find("listen")) read_listen(*listen, topology);
+  }
+  if (const YamlValue* egress = map.find("egress")) {
+    const YamlMap inner(*egress);
+    inner.allow_only(kEgressKeys);
+    if (const YamlValue* count = inner.find("count")) {
+      topology.egress_count = {
+          static_cast<std::uint32_t>(count->integer(1, kStreamCountMax).value_or(1)),
+          count->mark()};
+    }
+  }
+}
+
+void read_topology(const YamlValue& document, const LoadContext& context, Topology& topology) {
+  const YamlMap map(document, "a map with 'millrace', 'ports' and 'paths'");
+  map.allow_only(kTopologyKeys, kTopologyLaterKeys);
+  read_version(map);
+  read_globals(map, topology);
+  if (const YamlValue* ports = map.need("ports", "a map of 'port: {...}'")) {
+    read_ports(*ports, context, topology);
+  }
+  if (const YamlValue* workers = map.find("workers")) read_workers(*workers, context, topology);
+  if (const YamlValue* functions = map.find("functions")) {
+    read_functions(*functions, context, topology);
+  }
+  if (const YamlValue* paths = map.need("paths", "a map of 'path: {...}'")) {
+    read_paths(*paths, topology);
+  }
+}
+
+void check_file(const TopologySetting& setting, Problems& problems) {
+  std::error_code ignored;
+  const std::filesystem::path path = setting.value.value;
+  if (setting.kind == SettingKind::kInputFile && !std::filesystem::exists(path, ignored)) {
+    problems.add(setting.value.mark, "no file '" + path.string() + "' for '" + setting.key + "'",
+                 "a file that can be read");
+  }
+  if (setting.kind == SettingKind::kOutputFile &&
+      !std::filesystem::is_directory(path.parent_path(), ignored)) {
+    problems.add(setting.value.mark,
+                 "no folder '" + path.parent_path().string() + "' for '" + setting.key + "'",
+                 "a file in a folder that is there");
+  }
+}
+
+}  // namespace
+
+Topology parse_topology(std::string text, const std::string& file,
+                        std::span<const KnownFunction> functions) {
+  Problems problems;
+  Topology topology;
+  topology.mark = {file, 1, 1};
+  topology.egress_count.mark = topology.mark;
+  topology.name = default_name(file);
+  const LoadContext context{functions, std::filesystem::absolute(file).parent_path()};
+  if (const auto document = parse_yaml(std::move(text), file, problems)) {
+    read_topology(*document, context, topology);
+    add_default_groups(topology, functions);
+    check_references(topology, functions, problems);
+  }
+  problems.throw_if_any();
+  return topology;
+}
+
+Topology load_topology(const std::string& path, std::span<const KnownFunction> functions) {
+  if (std::filesystem::is_directory(path)) throw Error("read " + path + ": it is a folder");
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in.good() && !in.eof()) throw system_error("read " + path, errno);
+  return parse_topology(std::move(text), path, functions);
+}
+
+void check_files(const Topology& topology) {
+  Problems problems;
+  for (const TopologyPort& port : topology.ports) {
+    for (const TopologySetting& setting : port.settings) check_file(setting, problems);
+  }
+  for (const TopologyFunction& function : topology.functions) {
+    for (const TopologySetting& setting : function.settings) check_file(setting, problems);
+  }
+  problems.throw_if_any();
+}
+
+}  // namespace millrace

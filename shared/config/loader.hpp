@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "shared/config/known.hpp"
+#include "shared/config/topology.hpp"
+
+/// From the text of a topology file to a Topology with every name checked and every default filled
+/// in. Needs no rights, no ports and no tables; only load_topology() touches a file.
+
+namespace millrace {
+
+/// Reads `path` and parses it. Throws TopologyError with all problems (at most kProblemCountMax),
+/// Error when the file cannot be read.
+Topology load_topology(const std::string& path, std::span<const KnownFunction> functions);
+
+/// `file`: its name in marks; relative names of tables and captures are taken from its folder, and
+/// the topology without a `name` is called like it.
+Topology parse_topology(std::string text, const std::string& file,
+                        std::span<const KnownFunction> functions);
+
+/// Looks for every input file that the settings name, and for the folder of every output file.
+/// Throws TopologyError. Apart from loading, because a capture may come after the check.
+void check_files(const Topology& topology);
+
+}  // namespace millrace

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// The plan: a topology after all checks, with every number decided. The supervisor makes it from
+/// the YAML (shared/config/planner.hpp), writes it into the run directory, and every process reads
+/// its part of it. Plain data; ids are indexes into the vectors here. Limits:
+/// shared/layout/limits.hpp.
+
+namespace millrace {
+
+/// Checked settings of a port or function, in the order of the file: key, value as text. A list is
+/// one entry per element with the same key.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+enum class GroupKind : std::uint8_t { kClassifier, kGpu };
+enum class Dispatch : std::uint8_t { kAny, kFlow };
+enum class Fallback : std::uint8_t { kDrop, kPass };  ///< what `unavailable` and `overload` choose
+
+enum class ActorKind : std::uint8_t { kHub, kStandby, kIngress, kClassifier, kGpu, kEgress };
+
+struct PlanPort {
+  std::string name;    ///< as in the YAML
+  std::string device;  ///< "pcap", "replay", "generate", "null"
+  Settings settings;   ///< the device's own keys (io-worker/ports/README.md)
+  std::uint32_t mtu = 1500;
+  std::string mac;  ///< "02:00:00:00:00:01"; given or derived from the port's number, never empty
+  std::vector<std::string> addresses;  ///< own IPv4 addresses, "10.1.0.1/24"
+};
+
+struct PlanFunction {
+  std::string name;   ///< as in the YAML
+  std::string type;   ///< "route", "match", "record", ...: a row of services/functions/table.hpp
+  Settings settings;  ///< the function's own keys; `classes` in the order of the bits of class_mask
+  std::string image;  ///< path of the published table image; empty when the function has none
+  std::uint32_t group = 0;  ///< where it runs
+  std::uint32_t when_class =
+      0;  ///< mask of classes that a packet needs (any of them); 0: all packets
+  std::uint32_t class_mask =
+      0;  ///< bits of the classes that it can set, in the order of `classes:`
+  Fallback unavailable = Fallback::kDrop;
+  Fallback overload = Fallback::kDrop;
+  bool stateful = false;               ///< needs lanes in order and one writer a lane
+  std::uint32_t lane_state_bytes = 0;  ///< of shared memory for each lane; 0: none
+  std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
+};
+
+struct PlanGroup {
+  std::string name;
+  GroupKind kind = GroupKind::kClassifier;
+  std::uint32_t count = 1;  ///< workers at start
+  std::uint32_t max = 1;    ///< workers that scaling can reach; shared memory is laid out for all
+  Dispatch dispatch = Dispatch::kAny;
+  std::uint32_t stand_in = 0;  ///< for a gpu group: the classifier group that redoes its batches
+  Settings settings;  ///< software device: seed, delay_us, reorder, late (gpu-worker/README.md)
+};
+
+/// Consecutive functions of a path on one group: what a worker does with a batch in one visit.
+struct PlanStage {
+  std::uint32_t path = 0;
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> functions;
+  std::uint8_t next = 255;  ///< following stage, kEgressStage at the end
+  bool stateful = false;    ///< any of its functions is: batches enter in sequence
+};
+
+struct PlanPath {
+  std::string name;
+  std::uint8_t first_stage = 255;  ///< kEgressStage when the path runs no function
+  std::uint32_t lane_first =
+      0;  ///< its lanes are [lane_first, lane_first + lane_count) of the topology
+  std::uint32_t lane_count = 1;
+};
+
+/// One ingress queue. (From issue to issue a stream may feed several paths; now it feeds one.)
+struct PlanStream {
+  std::uint32_t port = 0;
+  std::uint32_t queue = 0;
+  std::uint32_t path = 0;
+  std::uint32_t ingress = 0;  ///< actor
+  std::uint32_t egress = 0;   ///< actor that transmits its batches
+  std::uint32_t slot_first = 0, slot_count = 0;
+  std::uint32_t buffer_first = 0, buffer_count = 0;
+  std::uint32_t output =
+      0;  ///< port for packets that no function gave an output: `to:` of the path
+};
+
+struct PlanActor {
+  std::string name;  ///< "hub", "standby", "ingress.lan.0", "front.0", "gpu.0.a", "egress.0"
+  ActorKind kind = ActorKind::kHub;
+  std::uint32_t group = 0;  ///< classifier, gpu
+  std::uint32_t index =
+      0;  ///< worker number in its group; stream of an ingress; number of an egress
+  std::uint32_t twin = 0;  ///< gpu: the actor of the worker's other incarnation
+  bool at_start =
+      true;       ///< started with the topology; false for spare workers and second incarnations
+  int core = -1;  ///< -1: not bound
+};
+
+/// An SPSC link of batch descriptors.
+struct PlanLink {
+  std::uint32_t producer = 0;  ///< actor
+  std::uint32_t consumer = 0;  ///< actor
+  std::uint32_t depth = 0;     ///< entries; a power of two above all slots that can be in it
+};
+
+struct Plan {
+  std::string name;  ///< of the topology: names the run directory and shared memory
+  std::uint32_t batch_capacity = 64;
+  std::uint32_t buffer_stride = 2176;  ///< bytes
+  std::uint32_t slot_count = 0;  ///< of all streams; stand-in slots of the hub come after them
+  std::uint32_t stand_in_slot_count = 64;
+  std::uint32_t buffer_count = 0;
+  std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced
+  bool shared_cores = true;  ///< more actors than cores: idle at once instead of spinning
+  std::string telemetry_listen = "127.0.0.1:0";
+  std::vector<PlanPort> ports;
+  std::vector<PlanFunction> functions;
+  std::vector<std::string> classes;  ///< bit i of a class mask is classes[i]
+  std::vector<PlanGroup> groups;
+  std::vector<PlanStage> stages;
+  std::vector<PlanPath> paths;
+  std::vector<PlanStream> streams;
+  std::vector<PlanActor> actors;  ///< hub 0, standby 1, then ingress, workers of each group, egress
+  std::vector<PlanLink> links;
+};
+
+}  // namespace millrace

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "shared/config/plan_printer.hpp"
+#include "shared/layout/limits.hpp"
+#include "shared/layout/segment.hpp"
+
+namespace millrace {
+
+std::string link_name(const Plan& plan, const PlanLink& link) {
+  return plan.actors[link.producer].name + "_" + plan.actors[link.consumer].name;
+}
+
+PlanMemory plan_memory(const Plan& plan) {
+  const SegmentLayout at = segment_layout(plan);
+  PlanMemory memory;
+  memory.total = (at.bytes + kHugePage - 1) / kHugePage * kHugePage;
+  memory.slots = std::uint64_t{at.slot_count} * at.columns.slot_bytes;
+  memory.buffers = std::uint64_t{plan.buffer_count} * plan.buffer_stride;
+  memory.links = at.marks;  // they lie in front of the marks
+  return memory;
+}
+
+const char* kind_name(ActorKind kind) {
+  switch (kind) {
+    case ActorKind::kHub:
+      return "hub";
+    case ActorKind::kStandby:
+      return "standby";
+    case ActorKind::kIngress:
+      return "ingress";
+    case ActorKind::kClassifier:
+      return "classifier";
+    case ActorKind::kGpu:
+      return "gpu";
+    case ActorKind::kEgress:
+      return "egress";
+  }
+  return "";
+}
+
+std::uint32_t started_count(const Plan& plan) {
+  return static_cast<std::uint32_t>(
+      std::count_if(plan.actors.begin(), plan.actors.end(),
+                    [](const PlanActor& actor) { return actor.at_start; }));
+}
+
+}  // namespace millrace

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "shared/config/planning.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+using Actors = std::vector<std::uint32_t>;
+
+/// Links in the order of their first mention, each once.
+class LinkTable {
+ public:
+  explicit LinkTable(Plan& plan)
+      // A ring of n entries takes n - 1.
+      : plan_(plan), depth_(std::bit_ceil(plan.slot_count + plan.stand_in_slot_count + 1)) {}
+  void add(const Actors& producers, const Actors& consumers) {
+    for (const std::uint32_t producer : producers) {
+      for (const std::uint32_t consumer : consumers) {
+        if (!known_.emplace(producer, consumer).second) continue;
+        plan_.links.push_back({.producer = producer, .consumer = consumer, .depth = depth_});
+      }
+    }
+  }
+
+ private:
+  Plan& plan_;
+  std::uint32_t depth_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known_;
+};
+
+Actors actors_of(const Plan& plan, ActorKind kind) {
+  Actors actors;
+  for (std::uint32_t i = 0; i < plan.actors.size(); ++i) {
+    if (plan.actors[i].kind == kind) actors.push_back(i);
+  }
+  return actors;
+}
+
+void add_unique(Actors& actors, std::uint32_t actor) {
+  if (std::find(actors.begin(), actors.end(), actor) == actors.end()) actors.push_back(actor);
+}
+
+/// What hands a batch to `stage`: to each worker that can take it, or to the egress.
+void link_stage(const Plan& plan, std::uint8_t stage, const Actors& producers, const Actors& egress,
+                LinkTable& links) {
+  links.add(producers, stage == kEgressStage ? egress : takers_of(plan, plan.stages[stage].group));
+}
+
+void link_path(const Plan& plan, std::uint32_t path, LinkTable& links) {
+  Actors ingress;
+  Actors egress;
+  for (const PlanStream& stream : plan.streams) {
+    if (stream.path != path) continue;
+    add_unique(ingress, stream.ingress);
+    add_unique(egress, stream.egress);
+  }
+  link_stage(plan, plan.paths[path].first_stage, ingress, egress, links);
+  for (const PlanStage& stage : plan.stages) {
+    if (stage.path != path) continue;
+    link_stage(plan, stage.next, takers_of(plan, stage.group), egress, links);
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> takers_of(const Plan& plan, std::uint32_t group) {
+  Actors takers;
+  const bool gpu = plan.groups[group].kind == GroupKind::kGpu;
+  for (std::uint32_t i = 0; i < plan.actors.size(); ++i) {
+    const PlanActor& actor = plan.actors[i];
+    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+    if (!worker) continue;
+    if (actor.group == group || (gpu && actor.group == plan.groups[group].stand_in)) {
+      takers.push_back(i);
+    }
+  }
+  return takers;
+}
+
+void plan_links(Planning& planning) {
+  Plan& plan = planning.plan;
+  LinkTable links(plan);
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) link_path(plan, path, links);
+  for (const ActorKind recovers : {ActorKind::kHub, ActorKind::kStandby}) {
+    links.add(actors_of(plan, recovers), actors_of(plan, ActorKind::kClassifier));
+    links.add(actors_of(plan, recovers), actors_of(plan, ActorKind::kEgress));
+  }
+}
+
+}  // namespace millrace

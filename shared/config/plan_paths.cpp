@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "shared/config/planning.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kFlowLanesDefault = 8;
+constexpr std::uint32_t kSlotsPerLane = 3;
+constexpr std::uint32_t kSlotsDefault = 16;
+constexpr std::uint32_t kOpenBuffers = 512;  ///< in polls and open slots, beyond sealed slots
+
+/// Appends the path's stages to the plan; returns the number of the first.
+std::uint8_t add_stages(Planning& planning, const TopologyPath& from, std::uint32_t path) {
+  Plan& plan = planning.plan;
+  const std::size_t first = plan.stages.size();
+  for (const Marked<std::string>& name : from.run) {
+    const auto index =
+        static_cast<std::uint32_t>(index_of(planning.topology.functions, name.value));
+    const PlanFunction& function = plan.functions[index];
+    if (plan.stages.size() == first || plan.stages.back().group != function.group) {
+      plan.stages.push_back({.path = path, .group = function.group, .next = kEgressStage});
+    }
+    plan.stages.back().functions.push_back(index);
+    plan.stages.back().stateful = plan.stages.back().stateful || function.stateful;
+  }
+  if (plan.stages.size() == first) return kEgressStage;
+  for (std::size_t i = first; i + 1 < plan.stages.size(); ++i) {
+    plan.stages[i].next = static_cast<std::uint8_t>(i + 1);
+  }
+  return static_cast<std::uint8_t>(first);
+}
+
+std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t path) {
+  if (from.lanes) return from.lanes->value;
+  std::uint32_t lanes = 1;
+  for (const PlanStage& stage : plan.stages) {
+    const PlanGroup& group = plan.groups[stage.group];
+    if (stage.path != path || group.dispatch != Dispatch::kFlow) continue;
+    lanes = std::max({lanes, kFlowLanesDefault, group.max});
+  }
+  return lanes;
+}
+
+std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32_t path) {
+  const Plan& plan = planning.plan;
+  const std::uint32_t lanes = plan.paths[path].lane_count;
+  if (from.slots) {
+    if (from.slots->value < 2 * lanes + 1) {
+      planning.problems.add(
+          from.slots->mark,
+          std::to_string(from.slots->value) + " slots for " + std::to_string(lanes) + " lanes",
+          "at least " + std::to_string(2 * lanes + 1));
+    }
+    return from.slots->value;
+  }
+  const std::uint32_t slots = std::max(kSlotsDefault, kSlotsPerLane * lanes);
+  const bool gpu = std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& s) {
+    return s.path == path && plan.groups[s.group].kind == GroupKind::kGpu;
+  });
+  return gpu ? 2 * slots : slots;
+}
+
+std::uint32_t buffers_of(Planning& planning, const TopologyPath& from, std::uint32_t slots) {
+  const std::uint32_t least = slots * planning.plan.batch_capacity + kOpenBuffers;
+  if (!from.buffers) return least;
+  if (from.buffers->value < least) {
+    planning.problems.add(
+        from.buffers->mark,
+        std::to_string(from.buffers->value) + " buffers for " + std::to_string(slots) + " slots",
+        "at least " + std::to_string(least));
+  }
+  return from.buffers->value;
+}
+
+std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std::uint32_t port) {
+  if (path.to) return static_cast<std::uint32_t>(index_of(topology.ports, path.to->value));
+  return topology.ports.size() == 2 ? 1 - port : 0;
+}
+
+void add_stream(Planning& planning, const TopologyPath& from, std::uint32_t path,
+                std::uint32_t port, std::uint32_t queue) {
+  Plan& plan = planning.plan;
+  PlanStream stream{.port = port, .queue = queue, .path = path};
+  stream.slot_first = plan.slot_count;
+  stream.slot_count = slots_of(planning, from, path);
+  stream.buffer_first = plan.buffer_count;
+  stream.buffer_count = buffers_of(planning, from, stream.slot_count);
+  stream.output = output_of(planning.topology, from, port);
+  plan.slot_count += stream.slot_count;
+  plan.buffer_count += stream.buffer_count;
+  plan.streams.push_back(stream);
+}
+
+}  // namespace
+
+void plan_paths(Planning& planning) {
+  Plan& plan = planning.plan;
+  std::uint32_t lane_first = 0;
+  for (const TopologyPath& from : planning.topology.paths) {
+    const auto number = static_cast<std::uint32_t>(plan.paths.size());
+    PlanPath path{.name = from.name.value};
+    path.first_stage = add_stages(planning, from, number);
+    path.lane_first = lane_first;
+    path.lane_count = lanes_of(plan, from, number);
+    lane_first += path.lane_count;
+    check_most(planning, from.lanes ? from.lanes->mark : from.name.mark, "lanes", lane_first,
+               kLaneCountMax);
+    check_most(planning, from.name.mark, "stages", plan.stages.size(), kStageCountMax);
+    plan.paths.push_back(std::move(path));
+  }
+}
+
+void plan_streams(Planning& planning) {
+  Plan& plan = planning.plan;
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
+    const TopologyPath& from = planning.topology.paths[path];
+    for (const Marked<std::string>& name : from.from) {
+      const auto port = static_cast<std::uint32_t>(index_of(planning.topology.ports, name.value));
+      const std::uint32_t queues = planning.topology.ports[port].queues;
+      for (std::uint32_t queue = 0; queue < queues; ++queue) {
+        add_stream(planning, from, path, port, queue);
+      }
+    }
+    check_most(planning, from.name.mark, "streams", plan.streams.size(), kStreamCountMax);
+    check_most(planning, from.slots ? from.slots->mark : from.name.mark, "slots", plan.slot_count,
+               kSlotCountMax);
+    check_most(planning, from.buffers ? from.buffers->mark : from.name.mark, "buffers",
+               plan.buffer_count, kBufferCountMax);
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <iomanip>
+#include <sstream>
+#include <vector>
+
+#include "shared/config/plan_printer.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+using Out = std::ostringstream;
+
+std::string settings_text(const Settings& settings) {
+  std::string text;
+  for (const auto& [key, value] : settings) text += " " + key + "=" + value;
+  return text;
+}
+
+std::string megabytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", static_cast<double>(bytes) / 1e6);
+  return text;
+}
+
+void put_ports(const Plan& plan, Out& out) {
+  out << "ports\n";
+  for (const PlanPort& port : plan.ports) {
+    out << "  " << port.name << ": " << port.device << settings_text(port.settings) << ", mtu "
+        << port.mtu << ", mac " << port.mac;
+    for (const std::string& address : port.addresses) out << ", " << address;
+    out << '\n';
+  }
+}
+
+void put_functions(const Plan& plan, Out& out) {
+  if (!plan.functions.empty()) out << "functions\n";
+  for (const PlanFunction& function : plan.functions) {
+    out << "  " << function.name << ": " << function.type << " on "
+        << plan.groups[function.group].name << settings_text(function.settings);
+    if (!function.image.empty()) out << ", image " << function.image;
+    if (function.stateful) out << ", " << function.lane_state_bytes << " bytes of state a lane";
+    if (function.when_class != 0) {
+      out << ", only class";
+      for (std::size_t i = 0; i < plan.classes.size(); ++i) {
+        if ((function.when_class >> i & 1) != 0) out << ' ' << plan.classes[i];
+      }
+    }
+    out << '\n';
+  }
+}
+
+void put_groups(const Plan& plan, Out& out) {
+  if (!plan.groups.empty()) out << "groups\n";
+  for (const PlanGroup& group : plan.groups) {
+    const bool gpu = group.kind == GroupKind::kGpu;
+    out << "  " << group.name << ": " << (gpu ? "gpu" : "classifier") << ", " << group.count
+        << " of at most " << group.max << ", dispatch "
+        << (group.dispatch == Dispatch::kFlow ? "flow" : "any");
+    if (gpu) {
+      out << ", stand-in " << plan.groups[group.stand_in].name << ','
+          << settings_text(group.settings);
+    }
+    out << '\n';
+  }
+}
+
+void put_stages(const Plan& plan, std::uint8_t stage, Out& out) {
+  for (; stage != kEgressStage; stage = plan.stages[stage].next) {
+    out << " -> " << plan.groups[plan.stages[stage].group].name << '[';
+    const char* separator = "";
+    for (const std::uint32_t function : plan.stages[stage].functions) {
+      out << separator << plan.functions[function].name;
+      separator = " ";
+    }
+    out << ']' << (plan.stages[stage].stateful ? " (in order)" : "");
+  }
+  out << " -> egress";
+}
+
+void put_paths(const Plan& plan, Out& out) {
+  out << "paths\n";
+  for (const PlanPath& path : plan.paths) {
+    out << "  " << path.name << ": ingress";
+    put_stages(plan, path.first_stage, out);
+    out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
+        << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ")\n";
+  }
+  out << "streams\n";
+  for (const PlanStream& stream : plan.streams) {
+    const std::uint64_t packets = std::uint64_t{stream.slot_count} * plan.batch_capacity;
+    char latency[64];
+    std::snprintf(latency, sizeof(latency), "%.0f us at 1 Mpps, %.0f us at 10 Mpps",
+                  static_cast<double>(packets), static_cast<double>(packets) / 10);
+    out << "  " << plan.actors[stream.ingress].name << " -> " << plan.actors[stream.egress].name
+        << ": path " << plan.paths[stream.path].name << ", to " << plan.ports[stream.output].name
+        << ", " << stream.slot_count << " slots, " << stream.buffer_count << " buffers\n"
+        << "    at most " << packets << " packets in flight: they wait at most " << latency << '\n';
+  }
+}
+
+void put_actors(const Plan& plan, Out& out) {
+  const std::uint32_t started = started_count(plan);
+  out << "processes: " << started << " at start, " << plan.actors.size() - started
+      << " spare; telemetry\n";
+  for (std::size_t i = 0; i < plan.actors.size(); ++i) {
+    const PlanActor& actor = plan.actors[i];
+    out << "  " << std::setw(2) << i << "  " << std::left << std::setw(20) << actor.name << ' '
+        << std::setw(10) << kind_name(actor.kind) << ' ' << std::setw(5)
+        << (actor.at_start ? "start" : "spare") << std::right;
+    if (actor.core >= 0) out << "  core " << actor.core;
+    out << '\n';
+  }
+  out << (plan.shared_cores ? "cores: shared, actors sleep when idle\n"
+                            : "cores: one an actor, actors poll\n");
+}
+
+void put_links(const Plan& plan, Out& out) {
+  out << "links: " << plan.links.size();
+  if (!plan.links.empty()) out << ", " << plan.links.front().depth << " descriptors deep each";
+  std::size_t column = SIZE_MAX / 2;
+  for (const PlanLink& link : plan.links) {
+    const std::string name = link_name(plan, link);
+    if (column + name.size() + 1 > 98) {
+      out << "\n ";
+      column = 1;
+    }
+    out << ' ' << name;
+    column += name.size() + 1;
+  }
+  out << '\n';
+}
+
+void put_memory(const Plan& plan, Out& out) {
+  const PlanMemory memory = plan_memory(plan);
+  out << "memory: " << megabytes(memory.total) << " MB in " << memory.total / kHugePage
+      << " huge pages: slots " << megabytes(memory.slots) << ", buffers "
+      << megabytes(memory.buffers) << " (" << plan.buffer_stride << " bytes each), links "
+      << megabytes(memory.links) << '\n';
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& plan) {
+  Out out;
+  out << "topology " << plan.name << ": batches of at most " << plan.batch_capacity
+      << " packets, heartbeat limit " << plan.heartbeat_limit_ms << " ms, telemetry "
+      << plan.telemetry_listen << '\n';
+  put_ports(plan, out);
+  put_groups(plan, out);
+  put_functions(plan, out);
+  put_paths(plan, out);
+  put_actors(plan, out);
+  put_links(plan, out);
+  put_memory(plan, out);
+  return out.str();
+}
+
+}  // namespace millrace

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/planner.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "shared/config/planning.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+
+Host this_host() {
+  Host host;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return host;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) host.cores.push_back(core);
+  }
+  return host;
+}
+
+void check_most(Planning& planning, const SourceMark& mark, const char* what, std::uint64_t found,
+                std::uint64_t most) {
+  if (found <= most) return;
+  planning.problems.add(mark, std::to_string(found) + " " + what,
+                        "at most " + std::to_string(most) + " in a topology");
+}
+
+namespace {
+
+/// Headroom, Ethernet with two VLAN tags and FCS, rounded up to a cache line; no power of two.
+std::uint32_t stride_for(std::uint32_t mtu) {
+  constexpr std::uint32_t kFraming = 14 + 8 + 4;
+  constexpr auto kLine = static_cast<std::uint32_t>(kCacheLine);
+  const std::uint32_t bytes = kBufferHeadroom + mtu + kFraming;
+  std::uint32_t stride = (bytes + kLine - 1) / kLine * kLine;
+  if (stride < kBufferStrideDefault) stride = kBufferStrideDefault;
+  return (stride & (stride - 1)) == 0 ? stride + kLine : stride;
+}
+
+static_assert((kBufferStrideDefault & (kBufferStrideDefault - 1)) != 0);
+
+}  // namespace
+
+void plan_ports(Planning& planning) {
+  Plan& plan = planning.plan;
+  std::uint32_t mtu = 0;
+  for (const TopologyPort& from : planning.topology.ports) {
+    PlanPort port{.name = from.name.value, .device = from.device.value};
+    for (const TopologySetting& setting : from.settings) {
+      port.settings.emplace_back(setting.key, setting.value.value);
+    }
+    port.mtu = from.mtu;
+    port.addresses = from.addresses;
+    port.mac = from.mac;
+    if (port.mac.empty()) {
+      char mac[18];
+      std::snprintf(mac, sizeof(mac), "02:00:00:00:00:%02x",
+                    static_cast<unsigned>((plan.ports.size() + 1) & 0xff));
+      port.mac = mac;
+    }
+    mtu = std::max(mtu, port.mtu);
+    plan.ports.push_back(std::move(port));
+  }
+  plan.buffer_stride = stride_for(mtu);
+}
+
+void plan_groups(Planning& planning) {
+  for (const TopologyGroup& from : planning.topology.groups) {
+    PlanGroup group{.name = from.name.value, .kind = from.kind, .count = from.count};
+    group.max = from.max.value;
+    group.dispatch = from.dispatch;
+    for (const TopologySetting& setting : from.settings) {
+      group.settings.emplace_back(setting.key, setting.value.value);
+    }
+    planning.plan.groups.push_back(std::move(group));
+  }
+}
+
+Plan make_plan(const Topology& topology, std::span<const KnownFunction> functions,
+               const Host& host) {
+  Planning planning{.topology = topology, .known = functions, .host = host};
+  planning.plan.name = topology.name;
+  planning.plan.batch_capacity = topology.batch_capacity;
+  planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
+  planning.plan.telemetry_listen = topology.telemetry_listen;
+  plan_ports(planning);
+  plan_groups(planning);
+  plan_functions(planning);
+  plan_paths(planning);
+  plan_streams(planning);
+  planning.problems.throw_if_any();
+  plan_actors(planning);
+  plan_links(planning);
+  plan_cores(planning);
+  planning.problems.throw_if_any();
+  return std::move(planning.plan);
+}
+
+}  // namespace millrace

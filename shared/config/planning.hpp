@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shared/config/planner.hpp"
+#include "shared/config/problem.hpp"
+
+/// The steps of make_plan(), in their order; each relies on those before it.
+
+namespace millrace {
+
+struct Planning {
+  const Topology& topology;
+  std::span<const KnownFunction> known;
+  const Host& host;
+  Plan plan;
+  Problems problems;
+};
+
+void plan_ports(Planning& planning);
+void plan_groups(Planning& planning);
+void plan_functions(Planning& planning);  ///< with classes and stand-in groups
+void plan_paths(Planning& planning);      ///< stages and lanes
+void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open
+void plan_actors(Planning& planning);
+void plan_links(Planning& planning);
+void plan_cores(Planning& planning);
+
+/// Actors that a batch can be given to for a stage on `group`: its workers, of a gpu group both
+/// incarnations and the workers of its stand-in group. Ascending.
+std::vector<std::uint32_t> takers_of(const Plan& plan, std::uint32_t group);
+
+/// Adds a problem when `found` is above `most`; `what` in the plural.
+void check_most(Planning& planning, const SourceMark& mark, const char* what, std::uint64_t found,
+                std::uint64_t most);
+
+}  // namespace millrace

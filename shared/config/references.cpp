@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "shared/base/nearest.hpp"
+#include "shared/config/classes.hpp"
+#include "shared/config/sections.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+struct Check {
+  const Topology& topology;
+  std::span<const KnownFunction> known;
+  Problems& problems;
+};
+
+const KnownFunction* known_of(const Check& check, const TopologyFunction& function) {
+  for (const KnownFunction& known : check.known) {
+    if (known.type == function.type.value) return &known;
+  }
+  return nullptr;
+}
+
+/// Item of this name, or nothing and a problem.
+template <typename Item>
+const Item* resolve(const Check& check, const std::vector<Item>& items, const char* kind,
+                    const Marked<std::string>& name) {
+  const std::size_t at = index_of(items, name.value);
+  if (at < items.size()) return &items[at];
+  const std::vector<std::string_view> names = names_of(items);
+  check.problems.add(name.mark, "'" + name.value + "' as " + kind, comma_list(names),
+                     nearest_of(name.value, names));
+  return nullptr;
+}
+
+bool has_setting(const TopologyPort& port, std::string_view key) {
+  return std::any_of(port.settings.begin(), port.settings.end(),
+                     [&](const TopologySetting& setting) { return setting.key == key; });
+}
+
+bool can_receive(const TopologyPort& port) {
+  return port.device.value != "pcap" || has_setting(port, "in");
+}
+
+bool can_send(const TopologyPort& port) {
+  if (port.device.value == "pcap") return has_setting(port, "out");
+  const auto devices = known_devices();
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const KnownDevice& d) {
+    return d.name == port.device.value;
+  });
+  return device == devices.end() || device->send_queue_max > 0;  // unknown: refused elsewhere
+}
+
+void check_function(const Check& check, const TopologyFunction& function) {
+  const TopologyGroup* group = resolve(check, check.topology.groups, "group", function.on);
+  const KnownFunction* known = known_of(check, function);
+  if (group == nullptr || known == nullptr) return;
+  if (group->kind == GroupKind::kGpu && !known->runs_on_gpu) {
+    check.problems.add(function.on.mark,
+                       "gpu group '" + group->name.value + "' for type '" + function.type.value +
+                           "', which has no GPU version",
+                       "a classifier group");
+  }
+  if (known->stateful && group->dispatch == Dispatch::kAny) {
+    check.problems.add(function.on.mark,
+                       "group '" + group->name.value + "' with 'dispatch: any' for type '" +
+                           function.type.value + "', which keeps state",
+                       "a group with 'dispatch: flow'");
+  }
+}
+
+/// Classes are numbered by their first appearance; a function finds its own by their order.
+void check_classes(const Check& check, const std::vector<std::string>& classes) {
+  if (classes.size() > kClassCountMax) {
+    check.problems.add(check.topology.functions.back().name.mark,
+                       std::to_string(classes.size()) + " classes", "at most 32");
+  }
+  for (const TopologyFunction& function : check.topology.functions) {
+    std::size_t last = 0;
+    for (const Marked<std::string>& name : function.classes) {
+      const auto at = static_cast<std::size_t>(
+          std::find(classes.begin(), classes.end(), name.value) - classes.begin());
+      if (at + 1 <= last) {
+        check.problems.add(name.mark, "class '" + name.value + "' behind one that follows it",
+                           "each class once, in the same order in all functions");
+      }
+      last = at + 1;
+    }
+  }
+}
+
+void check_when(const Check& check, const std::vector<std::string>& classes) {
+  const std::vector<std::string_view> names(classes.begin(), classes.end());
+  for (const TopologyFunction& function : check.topology.functions) {
+    for (const Marked<std::string>& name : function.when) {
+      if (std::find(classes.begin(), classes.end(), name.value) != classes.end()) continue;
+      check.problems.add(name.mark, "class '" + name.value + "', which no function sets",
+                         comma_list(names), nearest_of(name.value, names));
+    }
+  }
+}
+
+/// A function that waits for classes needs one in front of it that sets one of them.
+void check_order(const Check& check, const TopologyPath& path,
+                 const std::vector<const TopologyFunction*>& run) {
+  std::vector<std::string> set;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const auto is_set = [&](const Marked<std::string>& name) {
+      return std::find(set.begin(), set.end(), name.value) != set.end();
+    };
+    const auto& when = run[i]->when;
+    if (!when.empty() && std::none_of(when.begin(), when.end(), is_set)) {
+      check.problems.add(path.run[i].mark,
+                         "'" + run[i]->name.value + "' before any function that sets class '" +
+                             when.front().value + "'",
+                         "behind that function");
+    }
+    for (const Marked<std::string>& name : run[i]->classes) set.push_back(name.value);
+  }
+}
+
+void check_run(const Check& check, const TopologyPath& path) {
+  std::vector<const TopologyFunction*> run;
+  std::size_t in_a_row = 0;
+  for (const Marked<std::string>& name : path.run) {
+    const TopologyFunction* function = resolve(check, check.topology.functions, "function", name);
+    if (function == nullptr) return;
+    if (std::find(run.begin(), run.end(), function) != run.end()) {
+      check.problems.add(name.mark, "'" + name.value + "' a second time", "once in a path");
+      return;
+    }
+    in_a_row = !run.empty() && run.back()->on.value == function->on.value ? in_a_row + 1 : 1;
+    if (in_a_row == kStageFunctionCountMax + 1) {
+      check.problems.add(
+          name.mark,
+          std::to_string(in_a_row) + " functions in a row on group '" + function->on.value + "'",
+          "at most " + std::to_string(kStageFunctionCountMax));
+    }
+    run.push_back(function);
+  }
+  check_order(check, path, run);
+}
+
+void check_target(const Check& check, const TopologyPath& path, const TopologyPort& from) {
+  const auto& ports = check.topology.ports;
+  if (ports.size() > 2) {
+    check.problems.add(
+        path.name.mark,
+        "no 'to' in '" + path.name.value + "' with " + std::to_string(ports.size()) + " ports",
+        comma_list(names_of(ports)));
+    return;
+  }
+  const TopologyPort& to = &from == &ports.front() ? ports.back() : ports.front();
+  if (!can_send(to)) {
+    check.problems.add(
+        path.name.mark,
+        "port '" + to.name.value + "', which cannot send, as target of '" + path.name.value + "'",
+        "'to' with a port that can send");
+  }
+}
+
+void check_ports_of(const Check& check, const TopologyPath& path, std::vector<std::string>& taken) {
+  if (path.to) {
+    const TopologyPort* to = resolve(check, check.topology.ports, "port", *path.to);
+    if (to != nullptr && !can_send(*to)) {
+      check.problems.add(path.to->mark, "port '" + path.to->value + "', which cannot send",
+                         "a port that can send");
+    }
+  }
+  bool target_checked = path.to.has_value();
+  for (const Marked<std::string>& name : path.from) {
+    const TopologyPort* port = resolve(check, check.topology.ports, "port", name);
+    if (port == nullptr) continue;
+    if (!can_receive(*port)) {
+      check.problems.add(name.mark, "port '" + name.value + "', which cannot receive",
+                         "a port that can receive");
+    }
+    if (std::find(taken.begin(), taken.end(), name.value) != taken.end()) {
+      check.problems.add(name.mark, "port '" + name.value + "' a second time",
+                         "each port in 'from' of one path");
+    }
+    taken.push_back(name.value);
+    if (!target_checked) check_target(check, path, *port);
+    target_checked = target_checked || check.topology.ports.size() > 2;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> classes_of(const Topology& topology) {
+  std::vector<std::string> classes;
+  for (const TopologyFunction& function : topology.functions) {
+    for (const Marked<std::string>& name : function.classes) {
+      if (std::find(classes.begin(), classes.end(), name.value) == classes.end()) {
+        classes.push_back(name.value);
+      }
+    }
+  }
+  return classes;
+}
+
+void check_references(const Topology& topology, std::span<const KnownFunction> functions,
+                      Problems& problems) {
+  const Check check{topology, functions, problems};
+  const std::vector<std::string> classes = classes_of(topology);
+  for (const TopologyFunction& function : topology.functions) check_function(check, function);
+  check_classes(check, classes);
+  check_when(check, classes);
+  std::vector<std::string> taken;
+  for (const TopologyPath& path : topology.paths) {
+    check_run(check, path);
+    check_ports_of(check, path, taken);
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/config/known.hpp"
+#include "shared/config/topology.hpp"
+#include "shared/config/yaml_reader.hpp"
+
+/// The parts of the loader: one reader a section of the file. Each adds what it finds wrong to the
+/// problems of its value and goes on, so items with a mistake are there too, with their names.
+
+namespace millrace {
+
+struct LoadContext {
+  std::span<const KnownFunction> functions;
+  std::filesystem::path folder;  ///< of the file: relative names start here
+};
+
+/// "a port", "a group", ...: letters, digits, '-' and '_', at most kNameBytesMax; they become parts
+/// of actors' names, paths and metrics.
+inline constexpr std::size_t kNameBytesMax = 24;
+bool is_name(std::string_view text);
+/// A name at the value's place, checked by is_name().
+std::optional<Marked<std::string>> read_name(const YamlValue& value, std::string_view allowed);
+/// Names from a list or a single scalar.
+std::vector<Marked<std::string>> read_names(const YamlValue& value, std::string_view allowed);
+
+/// The entries of a section of named items, at most `count_max`; names checked.
+std::vector<YamlEntry> read_items(const YamlValue& value, std::string_view item,
+                                  std::size_t count_max);
+
+/// What `known` has of the map, in the order of the file.
+std::vector<TopologySetting> read_settings(const YamlMap& map, std::span<const KnownSetting> known,
+                                           const LoadContext& context);
+/// `keys` and those of `known`, sorted.
+std::vector<std::string_view> all_keys(std::span<const std::string_view> keys,
+                                       std::span<const KnownSetting> known);
+
+void read_ports(const YamlValue& value, const LoadContext& context, Topology& topology);
+void read_workers(const YamlValue& value, const LoadContext& context, Topology& topology);
+void read_functions(const YamlValue& value, const LoadContext& context, Topology& topology);
+void read_paths(const YamlValue& value, Topology& topology);
+
+/// Groups that the file did not name but that its functions need, and `on` of functions without.
+void add_default_groups(Topology& topology, std::span<const KnownFunction> functions);
+
+/// Every name that one section uses of another; what may run where; classes.
+void check_references(const Topology& topology, std::span<const KnownFunction> functions,
+                      Problems& problems);
+
+}  // namespace millrace

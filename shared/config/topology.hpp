@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/config/known.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/config/problem.hpp"
+
+/// A topology file as plain structs: what it says, with defaults filled in and every name checked,
+/// and where it says so. Order is the order of the file. Made by loader.hpp, read by planner.hpp.
+
+namespace millrace {
+
+struct TopologySetting {
+  std::string key;
+  Marked<std::string> value;  ///< files: absolute
+  SettingKind kind = SettingKind::kText;
+};
+
+struct TopologyPort {
+  Marked<std::string> name;
+  Marked<std::string> device;  ///< empty: it was wrong
+  std::vector<TopologySetting> settings;
+  std::uint32_t mtu = 1500;  ///< bytes of an IP packet, 68..9000
+  std::uint32_t queues = 1;  ///< receive queues: one stream each
+  std::string mac;           ///< lower case; empty: derived from the port's number
+  std::vector<std::string> addresses;
+};
+
+struct TopologyGroup {
+  Marked<std::string> name;
+  GroupKind kind = GroupKind::kClassifier;
+  std::uint32_t count = 1;
+  Marked<std::uint32_t> max{.value = 1};
+  Dispatch dispatch = Dispatch::kAny;
+  Marked<std::vector<int>> cores;  ///< empty: wherever there is room
+  std::vector<TopologySetting> settings;
+};
+
+struct TopologyFunction {
+  Marked<std::string> name;
+  Marked<std::string> type;  ///< empty: it was wrong
+  std::vector<TopologySetting> settings;
+  Marked<std::string> on;                    ///< group
+  std::vector<Marked<std::string>> when;     ///< classes, any of which a packet needs
+  std::vector<Marked<std::string>> classes;  ///< that it can set, in the function's own order
+  Fallback unavailable = Fallback::kDrop;
+  Fallback overload = Fallback::kDrop;
+};
+
+struct TopologyPath {
+  Marked<std::string> name;
+  std::vector<Marked<std::string>> from;  ///< ports
+  std::vector<Marked<std::string>> run;   ///< functions
+  std::optional<Marked<std::string>> to;  ///< port; without: the other one of two, or the only one
+  std::optional<Marked<std::uint32_t>> lanes;
+  std::optional<Marked<std::uint32_t>> slots;    ///< a stream
+  std::optional<Marked<std::uint32_t>> buffers;  ///< a stream
+};
+
+struct Topology {
+  SourceMark mark;  ///< the file's begin
+  std::string name;
+  std::uint32_t batch_capacity = 64;
+  std::uint32_t heartbeat_limit_ms = 1000;
+  std::string telemetry_listen = "127.0.0.1:0";
+  Marked<std::uint32_t> egress_count{.value = 1};
+  std::vector<TopologyPort> ports;
+  std::vector<TopologyGroup> groups;
+  std::vector<TopologyFunction> functions;
+  std::vector<TopologyPath> paths;
+};
+
+/// Index of the item with this name; items.size() when there is none.
+template <typename Item>
+std::size_t index_of(const std::vector<Item>& items, const std::string& name) {
+  std::size_t i = 0;
+  while (i < items.size() && items[i].name.value != name) ++i;
+  return i;
+}
+
+/// Names of the items, in their order. Views of the items.
+template <typename Item>
+std::vector<std::string_view> names_of(const std::vector<Item>& items) {
+  std::vector<std::string_view> names;
+  names.reserve(items.size());
+  for (const Item& item : items) names.push_back(item.name.value);
+  return names;
+}
+
+}  // namespace millrace

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/config/problem.hpp"
+
+/// A thin layer over yaml-cpp: every value knows its place and its name, and reads itself with the
+/// limits that it has to keep. What is wrong goes into Problems, and the read returns nothing, so
+/// that one run finds everything. Only the loader of this folder uses it.
+
+namespace millrace {
+
+/// A file that is being read. Shared by all its values.
+struct YamlSource {
+  std::string file;                  ///< for marks
+  std::string text;                  ///< all of it
+  std::vector<std::size_t> line_at;  ///< where each line starts in `text`
+  Problems* problems = nullptr;      ///< outlives the values
+};
+
+class YamlValue {
+ public:
+  /// `name`: what messages call it; the key, mostly. `fallback`: its mark when yaml-cpp has none.
+  YamlValue(const YAML::Node& node, std::string name, const SourceMark& fallback,
+            std::shared_ptr<const YamlSource> source);
+
+  const SourceMark& mark() const { return mark_; }
+  const std::string& name() const { return name_; }
+  Problems& problems() const { return *source_->problems; }
+  bool is_map() const { return node_.IsMap(); }
+  bool is_list() const { return node_.IsSequence(); }
+  /// Nothing is written behind the key.
+  bool is_empty() const { return node_.IsNull() && null_word_.empty(); }
+
+  /// A scalar that is not empty, as written ("null" too). `allowed` describes it.
+  std::optional<std::string> text(std::string_view allowed = "text") const;
+  /// Decimal, not quoted, in [low, high].
+  std::optional<std::uint64_t> integer(std::uint64_t low, std::uint64_t high) const;
+  std::optional<double> number(double low, double high) const;
+  std::optional<bool> flag() const;  ///< true or false
+  /// Index of one of the names.
+  std::optional<std::size_t> choice(std::span<const std::string_view> names) const;
+  /// The elements of a list; a scalar is a list of itself.
+  std::vector<YamlValue> elements() const;
+
+  /// Adds "found 'x' as 'name'" at the value's place.
+  void refuse(std::string_view allowed, std::string nearest = {}) const;
+
+ private:
+  friend class YamlMap;
+  std::optional<std::string> plain(std::string_view allowed) const;
+  std::string description() const;
+
+  YAML::Node node_;
+  std::string name_;
+  SourceMark mark_;
+  std::string null_word_;  ///< how YAML's null was written; yaml-cpp does not keep it
+  std::shared_ptr<const YamlSource> source_;
+};
+
+struct YamlEntry {
+  Marked<std::string> key;
+  YamlValue value;
+};
+
+/// A map of the file, in its order.
+class YamlMap {
+ public:
+  /// Refuses what is no map, keys that are no text, and keys given twice (the first one counts).
+  /// `allowed` describes the map in messages.
+  explicit YamlMap(const YamlValue& value, std::string_view allowed = "a map of 'key: value'");
+
+  const std::vector<YamlEntry>& entries() const { return entries_; }
+  const YamlValue* find(std::string_view key) const;
+  /// Refuses the map when the key is absent; `allowed` says what belongs there.
+  const YamlValue* need(std::string_view key, std::string_view allowed) const;
+  /// Refuses every key that is not in `keys`; those of `later` with that reason.
+  void allow_only(std::span<const std::string_view> keys,
+                  std::span<const std::string_view> later = {}) const;
+  const SourceMark& mark() const { return mark_; }
+
+ private:
+  std::vector<YamlEntry> entries_;
+  std::string name_;
+  SourceMark mark_;
+  Problems* problems_;
+  bool is_map_;
+};
+
+/// Parses one YAML document. Adds a problem and returns nothing when the text is no YAML, has
+/// several documents, is larger than kYamlBytesMax or nested too deeply.
+std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, Problems& problems);
+inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
+
+}  // namespace millrace

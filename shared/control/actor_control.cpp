@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/actor_control.hpp"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <vector>
+
+#include "shared/base/clock.hpp"
+#include "shared/base/process.hpp"
+#include "shared/control/build_id.hpp"
+#include "shared/control/endpoint.hpp"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kHeartbeat{500};
+constexpr std::uint64_t kBeatsPerGreeting = 4;
+constexpr std::chrono::milliseconds kEventDelay{100};  // posting does not wake: it may not block
+constexpr const char* kServers[] = {kHubEndpoint, kStandbyEndpoint, kSupervisorEndpoint};
+
+template <std::size_t N>
+void copy_text(std::array<char, N>& to, std::string_view from) noexcept {
+  const std::size_t length = std::min(from.size(), N - 1);
+  std::copy_n(from.data(), length, to.data());
+  to[length] = '\0';
+}
+
+}  // namespace
+
+/// What the servers have been told. All is said again every few beats: a server may have been
+/// replaced between two of them, which no connection tells.
+class ActorControl::Talk {
+ public:
+  Talk(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation)
+      : hello_{.actor = actor,
+               .pid = ::getpid(),
+               .start_time = process_start_time(::getpid()),
+               .incarnation = incarnation,
+               .build_id = build_id()} {
+    for (const char* server : kServers) clients.emplace_back(run_dir, server, actor_peer(actor));
+  }
+
+  /// `beat`: time for a heartbeat.
+  void tell_life(bool ready, bool beat) noexcept {
+    if (beat && beat_count_++ % kBeatsPerGreeting == 0) told_.assign(clients.size(), {});
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      if (beat && told_[i].hello) told_[i].hello = clients[i].send(Heartbeat{hello_.actor});
+      if (!told_[i].hello) told_[i] = {.hello = clients[i].send(hello_), .ready = false};
+      if (told_[i].hello && ready && !told_[i].ready) {
+        told_[i].ready = clients[i].send(Ready{hello_.actor});
+      }
+    }
+  }
+
+  void tell(const Event& event) noexcept {
+    for (ControlClient& client : clients) client.send(event);
+  }
+
+  std::vector<ControlClient> clients;
+
+ private:
+  struct Told {
+    bool hello = false;
+    bool ready = false;
+  };
+
+  Hello hello_;
+  std::vector<Told> told_;
+  std::uint64_t beat_count_ = 0;
+};
+
+ActorControl::ActorControl(std::string run_dir, std::uint32_t actor, std::uint32_t incarnation)
+    : actor_(actor), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_) throw system_error("eventfd of the control thread", errno);
+  auto talk = std::make_shared<Talk>(run_dir, actor, incarnation);
+  // Signals belong to the data thread: a handler there ends its sleep.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this, talk] { run(*talk); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_setname_np(thread_.native_handle(), "control");
+}
+
+ActorControl::~ActorControl() {
+  ending_.store(true, std::memory_order_release);
+  const std::uint64_t one = 1;
+  // An eventfd that is full cannot be written to, and wakes all the same.
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+  thread_.join();
+}
+
+void ActorControl::post_event(Severity severity, std::string_view kind, std::string_view text,
+                              std::uint64_t number) noexcept {
+  PostedEvent event{.severity = severity, .number = number, .time_ns = system_clock_ns()};
+  copy_text(event.kind, kind);
+  copy_text(event.text, text);
+  if (!events_.post(event)) dropped_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ActorControl::run(Talk& talk) noexcept {
+  auto next_beat = Clock::now();
+  for (bool last = false; !last;) {
+    last = ending_.load(std::memory_order_acquire);
+    const bool beat = Clock::now() >= next_beat;
+    if (beat) next_beat = Clock::now() + kHeartbeat;
+    talk.tell_life(ready_.load(std::memory_order_relaxed), beat);
+    for (PostedEvent event; events_.take(event);) {
+      talk.tell({.severity = event.severity,
+                 .kind = event.kind.data(),
+                 .actor = actor_,
+                 .text = event.text.data(),
+                 .number = event.number,
+                 .time_ns = event.time_ns});
+    }
+    for (ControlClient& client : talk.clients) {
+      while (auto message = client.receive()) obey(message->body);
+    }
+    if (!last) ControlClient::wait(talk.clients, wake_.get(), kEventDelay);
+  }
+}
+
+void ActorControl::obey(const ControlBody& command) noexcept {
+  if (std::holds_alternative<Stop>(command)) request_stop();
+  if (const auto* drain = std::get_if<Drain>(&command)) {
+    drain_.store(drain->on, std::memory_order_relaxed);
+  }
+  if (const auto* load = std::get_if<LoadTable>(&command)) {
+    TableCommand table{.function = load->function, .version = load->version};
+    const bool fits = load->image.size() < table.image.size();
+    copy_text(table.image, load->image);
+    if (!fits || !tables_.post(table)) dropped_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace millrace

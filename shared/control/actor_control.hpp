@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "shared/actor/mailbox.hpp"
+#include "shared/base/unique_fd.hpp"
+#include "shared/control/messages.hpp"
+
+namespace millrace {
+
+/// A table to map and switch to at the next batch boundary; what LoadTable says, without
+/// allocation.
+struct TableCommand {
+  std::uint32_t function = 0;
+  std::uint64_t version = 0;
+  std::array<char, 240> image{};  ///< path, zero-terminated
+};
+
+/// An actor's side of the control plane: one control thread in its process. It says hello, ready
+/// and a heartbeat every 500 ms to hub, standby and supervisor, each as soon as and whenever that
+/// one is there; an actor runs fine with none of them. Commands are decoded here and reach the data
+/// thread as flags and through a mailbox, so do_work never waits.
+///
+/// Constructed and destroyed by main(); every other call from the data thread, never blocking,
+/// unless said.
+class ActorControl {
+ public:
+  /// Starts the thread. `incarnation`: of the actor, from its entry in the status file. Throws
+  /// Error when the address of a server cannot exist (path too long).
+  ActorControl(std::string run_dir, std::uint32_t actor, std::uint32_t incarnation);
+  /// Sends what was posted, ends the thread; takes at most about 100 ms.
+  ~ActorControl();
+  ActorControl(const ActorControl&) = delete;  // its thread refers to it
+  ActorControl& operator=(const ActorControl&) = delete;
+
+  bool stop_requested() const noexcept { return stop_.load(std::memory_order_relaxed); }
+  const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
+  bool drain_requested() const noexcept { return drain_.load(std::memory_order_relaxed); }
+  /// As if a Stop had come. Any thread, and signal handlers.
+  void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+  /// The actor's loop runs.
+  void set_ready() noexcept { ready_.store(true, std::memory_order_relaxed); }
+  /// The next table to switch to, oldest first; false when there is none.
+  bool take_table(TableCommand& command) noexcept { return tables_.take(command); }
+  /// Tells the servers, soon. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
+  /// one is dropped and counted.
+  void post_event(Severity severity, std::string_view kind, std::string_view text,
+                  std::uint64_t number = 0) noexcept;
+  /// Events that were dropped, and table commands that found the mailbox full. Any thread.
+  std::uint64_t dropped_count() const noexcept { return dropped_.load(std::memory_order_relaxed); }
+
+ private:
+  struct PostedEvent {
+    Severity severity = Severity::kInfo;
+    std::array<char, 32> kind{};
+    std::array<char, 200> text{};
+    std::uint64_t number = 0;
+    std::uint64_t time_ns = 0;
+  };
+  class Talk;  // the thread's own: connections, and whom it has greeted
+
+  void run(Talk& talk) noexcept;
+  void obey(const ControlBody& command) noexcept;
+
+  const std::uint32_t actor_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> drain_{false};
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> ending_{false};
+  std::atomic<std::uint64_t> dropped_{0};
+  Mailbox<TableCommand, 16> tables_;
+  Mailbox<PostedEvent, 64> events_;
+  UniqueFd wake_;
+  std::thread thread_;
+};
+
+}  // namespace millrace

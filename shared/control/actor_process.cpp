@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/control/actor_process.hpp"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+
+#include "shared/actor/enrol.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/process.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kEnrolLimitNs = 30'000'000'000;
+
+// Signals reach a process, not an object: the one exception to no globals.
+std::atomic<bool> g_stop_signalled{false};
+std::atomic<ActorControl*> g_control{nullptr};
+
+void on_stop_signal(int) {
+  g_stop_signalled = true;
+  if (ActorControl* control = g_control.load()) control->request_stop();
+}
+
+void take_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+void bind_to_core(const PlanActor& actor) {
+  prctl(PR_SET_NAME, actor.name.c_str(), 0, 0, 0);
+  if (actor.core < 0) return;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(actor.core, &cores);
+  if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
+    throw system_error("bind " + actor.name + " to core " + std::to_string(actor.core), errno);
+  }
+}
+
+}  // namespace
+
+std::string plan_path(const std::string& run_dir) { return run_dir + "/plan.bin"; }
+
+ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
+  CLI::App app{about};
+  std::uint32_t number = 0;
+  app.add_option("--run-dir", run_dir_, "Run directory of the topology, with plan.bin")->required();
+  app.add_option("--actor", number, "Number of the actor in the plan")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  plan_ = load_plan(plan_path(run_dir_));
+  if (number >= plan_.actors.size()) {
+    throw Error("the plan has no actor " + std::to_string(number) + "; allowed: 0.." +
+                std::to_string(plan_.actors.size() - 1));
+  }
+  context_.plan = &plan_;
+  context_.me.actor = static_cast<std::uint16_t>(number);
+  take_signals();
+  bind_to_core(actor());
+  if (actor().kind == ActorKind::kHub) {
+    create_shared_memory();
+  } else {
+    attach_shared_memory();
+  }
+}
+
+void ActorProcess::create_shared_memory() {
+  const SegmentLayout layout = segment_layout(plan_);
+  segment_ = Mapping::create_segment(segment_path(plan_.name), layout.bytes);
+  context_.segment = SegmentView::create(segment_.base(), plan_);
+  status_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
+  context_.status = StatusView::create(status_.base(), plan_, measure_tsc_hz());
+}
+
+void ActorProcess::attach_shared_memory() {
+  segment_ = Mapping::attach_segment(segment_path(plan_.name));
+  context_.segment = SegmentView::attach(segment_.base(), segment_.bytes(), plan_);
+  status_ = Mapping::attach_status(status_file_name(plan_.name), true);
+  context_.status = StatusView::attach(status_.base(), status_.bytes(), plan_);
+}
+
+ActorProcess::~ActorProcess() { g_control = nullptr; }
+
+bool ActorProcess::restarted() const {
+  return context_.my_entry().incarnation.load() > context_.me.incarnation;
+}
+
+void ActorProcess::enrol() {
+  if (actor().kind == ActorKind::kHub) {
+    ActorEntry& entry = context_.my_entry();
+    entry.pid = getpid();
+    entry.start_time = process_start_time(getpid());
+    entry.incarnation = context_.me.incarnation = 1;
+    entry.state = static_cast<std::uint32_t>(ActorState::kAlive);
+    return;
+  }
+  context_.me = millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs,
+                                [] { return g_stop_signalled.load(); });
+}
+
+void ActorProcess::follow_signals(ActorControl& control) {
+  g_control = &control;
+  if (g_stop_signalled) control.request_stop();
+}
+
+void ActorProcess::run(Actor& actor) {
+  control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation);
+  follow_signals(*control_);
+  control_->set_ready();
+  RunLoop(context_, actor, control_->stop_flag()).run();
+  g_control = nullptr;
+}
+
+int main_of(const char* program, void (*body)(int, char**), int argc, char** argv) {
+  try {
+    body(argc, argv);
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return 1;
+  }
+}
+
+}  // namespace millrace

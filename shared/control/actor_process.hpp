@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "shared/actor/context.hpp"
+#include "shared/actor/run_loop.hpp"
+#include "shared/control/actor_control.hpp"
+#include "shared/layout/mapping.hpp"
+
+/// What all actor processes do alike: arguments, plan, shared memory, signals, enrolment, control
+/// thread, run loop. main() is then the wiring of what is particular.
+
+namespace millrace {
+
+class ActorProcess {
+ public:
+  /// Parses `--run-dir DIR --actor N` (and --help with `about`), loads DIR/plan.bin, attaches to
+  /// segment and status file (the hub makes them), binds to the actor's core, takes SIGTERM and
+  /// SIGINT. Throws Error that says what it awaited; exits by itself for --help and bad usage.
+  ActorProcess(int argc, char** argv, const char* about);
+  ~ActorProcess();
+
+  const Plan& plan() const { return plan_; }
+  const PlanActor& actor() const { return plan_.actors[context_.me.actor]; }
+  const std::string& run_dir() const { return run_dir_; }
+  /// `me.incarnation` is 0 before enrol().
+  const ActorContext& context() const { return context_; }
+  /// Before enrol(): true when an earlier process was this actor.
+  bool restarted() const;
+
+  /// Takes the actor's place; from here on rings may be touched. The hub, which nobody grants
+  /// anything, is alive at once.
+  void enrol();
+  /// Stop signals reach `control` from now on (run() does so itself).
+  void follow_signals(ActorControl& control);
+  /// After enrol(): starts the control thread and runs the actor until it has finished after a
+  /// stop.
+  void run(Actor& actor);
+
+ private:
+  void create_shared_memory();
+  void attach_shared_memory();
+
+  Plan plan_;
+  std::string run_dir_;
+  Mapping segment_;
+  Mapping status_;
+  ActorContext context_;
+  std::unique_ptr<ActorControl> control_;
+};
+
+/// The file that holds the plan of a run directory.
+std::string plan_path(const std::string& run_dir);
+
+/// Runs `body`; an Error is printed as "<program>: <text>" and gives exit status 1.
+int main_of(const char* program, void (*body)(int, char**), int argc, char** argv);
+
+}  // namespace millrace

@@ -1,0 +1,241 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the processes of a topology say to each other, and the plan that they all read. The C++ side
+# is messages.hpp and shared/config/plan.hpp; only the codecs in this folder see this file.
+#
+# New fields go to the end of their struct with the next number: older processes ignore them.
+@0xd1e2a4b86c9f7035;
+
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("millrace::wire");
+
+# ---- The plan (shared/config/plan.hpp says what each field means) ----
+
+struct Setting {
+  key @0 :Text;
+  value @1 :Text;
+}
+
+struct Port {
+  name @0 :Text;
+  device @1 :Text;
+  settings @2 :List(Setting);
+  mtu @3 :UInt32;
+  mac @4 :Text;
+  addresses @5 :List(Text);
+}
+
+enum Fallback { drop @0; pass @1; }
+
+struct Function {
+  name @0 :Text;
+  type @1 :Text;
+  settings @2 :List(Setting);
+  image @3 :Text;
+  group @4 :UInt32;
+  whenClass @5 :UInt32;
+  classMask @6 :UInt32;
+  unavailable @7 :Fallback;
+  overload @8 :Fallback;
+  stateful @9 :Bool;
+  laneStateBytes @10 :UInt32;
+  counterCount @11 :UInt32;
+}
+
+enum GroupKind { classifier @0; gpu @1; }
+enum Dispatch { any @0; flow @1; }
+
+struct Group {
+  name @0 :Text;
+  kind @1 :GroupKind;
+  count @2 :UInt32;
+  max @3 :UInt32;
+  dispatch @4 :Dispatch;
+  standIn @5 :UInt32;
+  settings @6 :List(Setting);
+}
+
+struct Stage {
+  path @0 :UInt32;
+  group @1 :UInt32;
+  functions @2 :List(UInt32);
+  next @3 :UInt8;
+  stateful @4 :Bool;
+}
+
+struct Path {
+  name @0 :Text;
+  firstStage @1 :UInt8;
+  laneFirst @2 :UInt32;
+  laneCount @3 :UInt32;
+}
+
+struct Stream {
+  port @0 :UInt32;
+  queue @1 :UInt32;
+  path @2 :UInt32;
+  ingress @3 :UInt32;
+  egress @4 :UInt32;
+  slotFirst @5 :UInt32;
+  slotCount @6 :UInt32;
+  bufferFirst @7 :UInt32;
+  bufferCount @8 :UInt32;
+  output @9 :UInt32;
+}
+
+enum ActorKind { hub @0; standby @1; ingress @2; classifier @3; gpu @4; egress @5; }
+
+struct Actor {
+  name @0 :Text;
+  kind @1 :ActorKind;
+  group @2 :UInt32;
+  index @3 :UInt32;
+  twin @4 :UInt32;
+  atStart @5 :Bool;
+  core @6 :Int32;
+}
+
+struct Link {
+  producer @0 :UInt32;
+  consumer @1 :UInt32;
+  depth @2 :UInt32;
+}
+
+struct Plan {
+  name @0 :Text;
+  batchCapacity @1 :UInt32;
+  bufferStride @2 :UInt32;
+  slotCount @3 :UInt32;
+  standInSlotCount @4 :UInt32;
+  bufferCount @5 :UInt32;
+  heartbeatLimitMs @6 :UInt32;
+  sharedCores @7 :Bool;
+  telemetryListen @8 :Text;
+  ports @9 :List(Port);
+  functions @10 :List(Function);
+  classes @11 :List(Text);
+  groups @12 :List(Group);
+  stages @13 :List(Stage);
+  paths @14 :List(Path);
+  streams @15 :List(Stream);
+  actors @16 :List(Actor);
+  links @17 :List(Link);
+}
+
+# ---- Messages (messages.hpp says what each means) ----
+
+struct Hello {
+  actor @0 :UInt32;
+  pid @1 :Int32;
+  startTime @2 :UInt64;
+  incarnation @3 :UInt32;
+  buildId @4 :Text;
+}
+
+enum Severity { info @0; warning @1; error @2; }
+
+struct Event {
+  severity @0 :Severity;
+  kind @1 :Text;
+  actor @2 :UInt32;
+  text @3 :Text;
+  number @4 :UInt64;
+  timeNs @5 :UInt64;
+}
+
+struct Drain {
+  actor @0 :UInt32;
+  on @1 :Bool;
+}
+
+struct LoadTable {
+  function @0 :UInt32;
+  image @1 :Text;
+  version @2 :UInt64;
+}
+
+struct ActorStatus {
+  actor @0 :UInt32;
+  name @1 :Text;
+  state @2 :Text;
+  pid @3 :Int32;
+  incarnation @4 :UInt32;
+  restarts @5 :UInt32;
+  packets @6 :UInt64;
+  batches @7 :UInt64;
+  heartbeatAgeMs @8 :UInt64;
+  note @9 :Text;
+}
+
+struct StatusReply {
+  topology @0 :Text;
+  phase @1 :Text;
+  runDir @2 :Text;
+  upNs @3 :UInt64;
+  actors @4 :List(ActorStatus);
+  events @5 :List(Event);
+}
+
+struct NamedCount {
+  name @0 :Text;
+  count @1 :UInt64;
+}
+
+struct AuditLane {
+  stream @0 :UInt32;
+  lane @1 :UInt32;
+  received @2 :UInt64;
+  transmitted @3 :UInt64;
+  dropped @4 :UInt64;
+  inFlight @5 :UInt64;
+}
+
+struct AuditReply {
+  by @0 :Text;
+  exact @1 :Bool;
+  quiet @2 :Bool;
+  received @3 :UInt64;
+  transmitted @4 :UInt64;
+  inFlight @5 :UInt64;
+  unaccounted @6 :UInt64;
+  dropped @7 :List(NamedCount);
+  generated @8 :List(NamedCount);
+  consumed @9 :List(NamedCount);
+  slots @10 :List(NamedCount);
+  buffers @11 :List(NamedCount);
+  lanes @12 :List(AuditLane);
+  problems @13 :List(Text);
+}
+
+struct Scale {
+  group @0 :Text;
+  count @1 :UInt32;
+}
+
+struct ScaleReply {
+  before @0 :UInt32;
+  after @1 :UInt32;
+}
+
+struct Message {
+  id @0 :UInt64;
+  union {
+    ok @1 :Void;
+    error @2 :Text;
+    hello @3 :Hello;
+    ready @4 :UInt32;
+    heartbeat @5 :UInt32;
+    event @6 :Event;
+    drain @7 :Drain;
+    stop @8 :Void;
+    loadTable @9 :LoadTable;
+    status @10 :Void;
+    statusReply @11 :StatusReply;
+    audit @12 :Void;
+    auditReply @13 :AuditReply;
+    scale @14 :Scale;
+    scaleReply @15 :ScaleReply;
+    down @16 :Void;
+  }
+}

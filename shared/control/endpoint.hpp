@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "shared/base/error.hpp"
+#include "shared/control/messages.hpp"
+
+/// The two ends of the control plane, over ZeroMQ: a server (hub, standby, supervisor) and its
+/// clients (actors, CLI). Endpoints are sockets in the run directory, which only its owner can
+/// enter; the server refuses peers of other users besides. Each object belongs to one thread.
+/// Nothing here is on the way of a packet.
+
+namespace millrace {
+
+/// Endpoint names of a topology.
+inline constexpr const char* kHubEndpoint = "hub";
+inline constexpr const char* kStandbyEndpoint = "standby";
+inline constexpr const char* kSupervisorEndpoint = "supervisor";
+
+/// "ipc://<run_dir>/control.<name>". Throws Error when the path is too long for a socket, and for a
+/// `run_dir` that names a TCP address: that needs CURVE keys, which are not supported yet.
+std::string control_endpoint(const std::string& run_dir, const std::string& name);
+
+/// What a client calls itself towards servers: they can address it by that before and after its
+/// restart.
+std::string actor_peer(std::uint32_t actor);
+
+/// A message at a server, and who sent it.
+struct Received {
+  std::string peer;  ///< opaque, but for actors: actor_peer()
+  ControlMessage message;
+};
+
+class ControlServer {
+ public:
+  /// Binds `name` in `run_dir`, which gets mode 0700. Throws Error when the address cannot be
+  /// bound.
+  ControlServer(const std::string& run_dir, const std::string& name);
+  ~ControlServer();
+
+  /// The next message, after waiting at most `timeout`; nothing when time is up or when one of the
+  /// descriptors `also` has become readable. Frames that are no message are counted, answered with
+  /// an ErrorReply and skipped.
+  std::optional<Received> receive(std::chrono::milliseconds timeout,
+                                  std::span<const int> also = {});
+  /// Answers `to`. Never blocks; false when the asker has gone.
+  bool reply(const Received& to, ControlBody body) noexcept;
+  /// Tells `peer` something that it did not ask for. Never blocks; false when nobody of that name
+  /// is connected.
+  bool send(const std::string& peer, ControlBody body) noexcept;
+  std::uint64_t bad_frame_count() const;
+
+ private:
+  struct Sockets;
+  std::unique_ptr<Sockets> sockets_;
+};
+
+class ControlClient {
+ public:
+  /// Connects to endpoint `server`, whether or not somebody listens there yet. `identity`:
+  /// actor_peer(), or empty for an anonymous one (CLI).
+  ControlClient(const std::string& run_dir, std::string server, const std::string& identity = "");
+  ControlClient(ControlClient&&) noexcept;
+  ~ControlClient();
+
+  /// Waits until somebody listens; false when nobody does in time.
+  bool connected_within(std::chrono::milliseconds timeout);
+
+  /// Sends and waits for the answer. Throws Error when none came in time ("hub does not answer
+  /// `drain` within 2000 ms") and for an ErrorReply (its text, with who said it). Other messages
+  /// that arrive meanwhile are dropped: use receive() on clients that get commands.
+  ControlBody request(ControlBody body, std::chrono::milliseconds timeout);
+
+  /// request() for an answer of type `Answer`; any other answer is an Error.
+  template <class Answer>
+  Answer request_for(ControlBody body, std::chrono::milliseconds timeout) {
+    const char* asked = message_name(body);
+    ControlBody answer = request(std::move(body), timeout);
+    if (auto* wanted = std::get_if<Answer>(&answer)) return std::move(*wanted);
+    throw Error(server_ + " answered `" + asked + "` with `" + message_name(answer) + "`");
+  }
+
+  /// Never blocks; false when nobody listens, or does not read.
+  bool send(ControlBody body) noexcept;
+  /// The next message from the server, if one is there. Never blocks. Bad frames are skipped.
+  std::optional<ControlMessage> receive();
+  /// Waits until one of `clients` has a message, `also` is readable, or time is up.
+  static void wait(std::span<ControlClient> clients, int also, std::chrono::milliseconds timeout);
+
+ private:
+  struct Sockets;
+  std::string server_;
+  std::unique_ptr<Sockets> sockets_;
+  std::uint64_t last_id_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/control.capnp.h"
+#include "shared/control/messages.hpp"
+#include "shared/control/wire.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kEventCountMax = 1024;
+constexpr std::size_t kNamedCountMax = 256;
+constexpr std::size_t kProblemCountMax = 256;
+
+using wire::read_list;
+using wire::text;
+
+Event read_event(wire::Event::Reader in) {
+  Event event;
+  event.severity = wire::enumeration(in.getSeverity(), Severity::kError, "severity");
+  event.kind = text(in.getKind());
+  event.actor = in.getActor();
+  event.text = text(in.getText());
+  event.number = in.getNumber();
+  event.time_ns = in.getTimeNs();
+  return event;
+}
+
+ActorStatus read_actor(wire::ActorStatus::Reader in) {
+  ActorStatus actor;
+  actor.actor = in.getActor();
+  actor.name = text(in.getName());
+  actor.state = text(in.getState());
+  actor.pid = in.getPid();
+  actor.incarnation = in.getIncarnation();
+  actor.restarts = in.getRestarts();
+  actor.packets = in.getPackets();
+  actor.batches = in.getBatches();
+  actor.heartbeat_age_ms = in.getHeartbeatAgeMs();
+  actor.note = text(in.getNote());
+  return actor;
+}
+
+StatusReply read_status(wire::StatusReply::Reader in) {
+  StatusReply status;
+  status.topology = text(in.getTopology());
+  status.phase = text(in.getPhase());
+  status.run_dir = text(in.getRunDir());
+  status.up_ns = in.getUpNs();
+  // One more than the actors of a plan: telemetry is in the list too.
+  read_list(status.actors, in.getActors(), kActorCountMax + 1, "actors", read_actor);
+  read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
+  return status;
+}
+
+std::vector<NamedCount> read_counts(capnp::List<wire::NamedCount>::Reader in) {
+  std::vector<NamedCount> counts;
+  read_list(counts, in, kNamedCountMax, "counts", [](wire::NamedCount::Reader item) {
+    return NamedCount{text(item.getName()), item.getCount()};
+  });
+  return counts;
+}
+
+AuditLane read_lane(wire::AuditLane::Reader in) {
+  return {.stream = in.getStream(),
+          .lane = in.getLane(),
+          .received = in.getReceived(),
+          .transmitted = in.getTransmitted(),
+          .dropped = in.getDropped(),
+          .in_flight = in.getInFlight()};
+}
+
+AuditReply read_audit(wire::AuditReply::Reader in) {
+  AuditReply audit;
+  audit.by = text(in.getBy());
+  audit.exact = in.getExact();
+  audit.quiet = in.getQuiet();
+  audit.received = in.getReceived();
+  audit.transmitted = in.getTransmitted();
+  audit.in_flight = in.getInFlight();
+  audit.unaccounted = in.getUnaccounted();
+  audit.dropped = read_counts(in.getDropped());
+  audit.generated = read_counts(in.getGenerated());
+  audit.consumed = read_counts(in.getConsumed());
+  audit.slots = read_counts(in.getSlots());
+  audit.buffers = read_counts(in.getBuffers());
+  read_list(audit.lanes, in.getLanes(), kStreamCountMax * kLaneCountMax, "lanes", read_lane);
+  read_list(audit.problems, in.getProblems(), kProblemCountMax, "problems",
+            [](capnp::Text::Reader item) { return text(item); });
+  return audit;
+}
+
+Hello read_hello(wire::Hello::Reader in) {
+  return {.actor = in.getActor(),
+          .pid = in.getPid(),
+          .start_time = in.getStartTime(),
+          .incarnation = in.getIncarnation(),
+          .build_id = text(in.getBuildId())};
+}
+
+LoadTable read_load(wire::LoadTable::Reader in) {
+  return {.function = in.getFunction(), .image = text(in.getImage()), .version = in.getVersion()};
+}
+
+ScaleRequest read_scale(wire::Scale::Reader in) { return {text(in.getGroup()), in.getCount()}; }
+
+ControlBody read_body(wire::Message::Reader in) {
+  switch (in.which()) {
+    case wire::Message::OK:
+      return OkReply{};
+    case wire::Message::ERROR:
+      return ErrorReply{text(in.getError())};
+    case wire::Message::HELLO:
+      return read_hello(in.getHello());
+    case wire::Message::READY:
+      return Ready{in.getReady()};
+    case wire::Message::HEARTBEAT:
+      return Heartbeat{in.getHeartbeat()};
+    case wire::Message::EVENT:
+      return read_event(in.getEvent());
+    case wire::Message::DRAIN:
+      return Drain{in.getDrain().getActor(), in.getDrain().getOn()};
+    case wire::Message::STOP:
+      return Stop{};
+    case wire::Message::LOAD_TABLE:
+      return read_load(in.getLoadTable());
+    case wire::Message::STATUS:
+      return StatusRequest{};
+    case wire::Message::STATUS_REPLY:
+      return read_status(in.getStatusReply());
+    case wire::Message::AUDIT:
+      return AuditRequest{};
+    case wire::Message::AUDIT_REPLY:
+      return read_audit(in.getAuditReply());
+    case wire::Message::SCALE:
+      return read_scale(in.getScale());
+    case wire::Message::SCALE_REPLY:
+      return ScaleReply{in.getScaleReply().getBefore(), in.getScaleReply().getAfter()};
+    case wire::Message::DOWN:
+      return DownRequest{};
+  }
+  throw Error("kind " + std::to_string(static_cast<unsigned>(in.which())) + " is unknown");
+}
+
+}  // namespace
+
+ControlMessage decode_message(std::span<const std::byte> bytes) {
+  if (bytes.size() > kMessageBytesMax) {
+    throw Error("message: " + std::to_string(bytes.size()) + " bytes, at most " +
+                std::to_string(kMessageBytesMax));
+  }
+  return while_doing("message", [&] {
+    return wire::read_message<wire::Message>(bytes, "bytes", [](wire::Message::Reader in) {
+      return ControlMessage{.id = in.getId(), .body = read_body(in)};
+    });
+  });
+}
+
+}  // namespace millrace

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/control.capnp.h"
+#include "shared/control/messages.hpp"
+#include "shared/control/wire.hpp"
+
+namespace millrace {
+namespace {
+
+template <typename T>
+unsigned size_of(const std::vector<T>& items) {
+  return static_cast<unsigned>(items.size());
+}
+
+void write_event(const Event& event, wire::Event::Builder out) {
+  out.setSeverity(static_cast<wire::Severity>(event.severity));
+  out.setKind(event.kind);
+  out.setActor(event.actor);
+  out.setText(event.text);
+  out.setNumber(event.number);
+  out.setTimeNs(event.time_ns);
+}
+
+void write_actor(const ActorStatus& actor, wire::ActorStatus::Builder out) {
+  out.setActor(actor.actor);
+  out.setName(actor.name);
+  out.setState(actor.state);
+  out.setPid(actor.pid);
+  out.setIncarnation(actor.incarnation);
+  out.setRestarts(actor.restarts);
+  out.setPackets(actor.packets);
+  out.setBatches(actor.batches);
+  out.setHeartbeatAgeMs(actor.heartbeat_age_ms);
+  out.setNote(actor.note);
+}
+
+void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
+  out.setTopology(status.topology);
+  out.setPhase(status.phase);
+  out.setRunDir(status.run_dir);
+  out.setUpNs(status.up_ns);
+  auto actors = out.initActors(size_of(status.actors));
+  for (unsigned i = 0; i < status.actors.size(); ++i) write_actor(status.actors[i], actors[i]);
+  auto events = out.initEvents(size_of(status.events));
+  for (unsigned i = 0; i < status.events.size(); ++i) write_event(status.events[i], events[i]);
+}
+
+void write_counts(const std::vector<NamedCount>& counts,
+                  capnp::List<wire::NamedCount>::Builder out) {
+  for (unsigned i = 0; i < counts.size(); ++i) {
+    out[i].setName(counts[i].name);
+    out[i].setCount(counts[i].count);
+  }
+}
+
+void write_lane(const AuditLane& lane, wire::AuditLane::Builder out) {
+  out.setStream(lane.stream);
+  out.setLane(lane.lane);
+  out.setReceived(lane.received);
+  out.setTransmitted(lane.transmitted);
+  out.setDropped(lane.dropped);
+  out.setInFlight(lane.in_flight);
+}
+
+void write_audit(const AuditReply& audit, wire::AuditReply::Builder out) {
+  out.setBy(audit.by);
+  out.setExact(audit.exact);
+  out.setQuiet(audit.quiet);
+  out.setReceived(audit.received);
+  out.setTransmitted(audit.transmitted);
+  out.setInFlight(audit.in_flight);
+  out.setUnaccounted(audit.unaccounted);
+  write_counts(audit.dropped, out.initDropped(size_of(audit.dropped)));
+  write_counts(audit.generated, out.initGenerated(size_of(audit.generated)));
+  write_counts(audit.consumed, out.initConsumed(size_of(audit.consumed)));
+  write_counts(audit.slots, out.initSlots(size_of(audit.slots)));
+  write_counts(audit.buffers, out.initBuffers(size_of(audit.buffers)));
+  auto lanes = out.initLanes(size_of(audit.lanes));
+  for (unsigned i = 0; i < audit.lanes.size(); ++i) write_lane(audit.lanes[i], lanes[i]);
+  auto problems = out.initProblems(size_of(audit.problems));
+  for (unsigned i = 0; i < audit.problems.size(); ++i) problems.set(i, audit.problems[i]);
+}
+
+/// One overload for each kind of message: a further kind does not compile before it is here.
+struct BodyWriter {
+  wire::Message::Builder out;
+
+  void operator()(const OkReply&) { out.setOk(); }
+  void operator()(const ErrorReply& reply) { out.setError(reply.text); }
+  void operator()(const Hello& hello) {
+    auto to = out.initHello();
+    to.setActor(hello.actor);
+    to.setPid(hello.pid);
+    to.setStartTime(hello.start_time);
+    to.setIncarnation(hello.incarnation);
+    to.setBuildId(hello.build_id);
+  }
+  void operator()(const Ready& ready) { out.setReady(ready.actor); }
+  void operator()(const Heartbeat& heartbeat) { out.setHeartbeat(heartbeat.actor); }
+  void operator()(const Event& event) { write_event(event, out.initEvent()); }
+  void operator()(const Drain& drain) {
+    auto to = out.initDrain();
+    to.setActor(drain.actor);
+    to.setOn(drain.on);
+  }
+  void operator()(const Stop&) { out.setStop(); }
+  void operator()(const LoadTable& load) {
+    auto to = out.initLoadTable();
+    to.setFunction(load.function);
+    to.setImage(load.image);
+    to.setVersion(load.version);
+  }
+  void operator()(const StatusRequest&) { out.setStatus(); }
+  void operator()(const StatusReply& reply) { write_status(reply, out.initStatusReply()); }
+  void operator()(const AuditRequest&) { out.setAudit(); }
+  void operator()(const AuditReply& reply) { write_audit(reply, out.initAuditReply()); }
+  void operator()(const ScaleRequest& scale) {
+    auto to = out.initScale();
+    to.setGroup(scale.group);
+    to.setCount(scale.count);
+  }
+  void operator()(const ScaleReply& reply) {
+    auto to = out.initScaleReply();
+    to.setBefore(reply.before);
+    to.setAfter(reply.after);
+  }
+  void operator()(const DownRequest&) { out.setDown(); }
+};
+
+struct BodyName {
+  const char* operator()(const OkReply&) const { return "ok"; }
+  const char* operator()(const ErrorReply&) const { return "error"; }
+  const char* operator()(const Hello&) const { return "hello"; }
+  const char* operator()(const Ready&) const { return "ready"; }
+  const char* operator()(const Heartbeat&) const { return "heartbeat"; }
+  const char* operator()(const Event&) const { return "event"; }
+  const char* operator()(const Drain&) const { return "drain"; }
+  const char* operator()(const Stop&) const { return "stop"; }
+  const char* operator()(const LoadTable&) const { return "load table"; }
+  const char* operator()(const StatusRequest&) const { return "status"; }
+  const char* operator()(const StatusReply&) const { return "status reply"; }
+  const char* operator()(const AuditRequest&) const { return "audit"; }
+  const char* operator()(const AuditReply&) const { return "audit reply"; }
+  const char* operator()(const ScaleRequest&) const { return "scale"; }
+  const char* operator()(const ScaleReply&) const { return "scale reply"; }
+  const char* operator()(const DownRequest&) const { return "down"; }
+};
+
+}  // namespace
+
+std::vector<std::byte> encode_message(const ControlMessage& message) {
+  capnp::MallocMessageBuilder builder;
+  auto out = builder.initRoot<wire::Message>();
+  out.setId(message.id);
+  std::visit(BodyWriter{out}, message.body);
+  return wire::message_bytes(builder);
+}
+
+const char* message_name(const ControlBody& body) { return std::visit(BodyName{}, body); }
+
+}  // namespace millrace

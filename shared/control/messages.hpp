@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What the processes of a topology say to each other. Plain values; the wire format is `Message`
+/// of control.capnp. No packet byte is ever in one.
+///
+/// | message       | from → to                             | answer                            |
+/// |---------------|---------------------------------------|-----------------------------------|
+/// | Hello         | actor → hub, standby, supervisor      | none                              |
+/// | Ready         | actor → hub, standby, supervisor      | none                              |
+/// | Heartbeat     | actor → hub, standby, supervisor      | none                              |
+/// | Event         | actor → hub, standby, supervisor      | none                              |
+/// | Drain         | supervisor → hub or standby           | OkReply: the roster says draining |
+/// | Stop          | hub, standby or supervisor → actor    | none                              |
+/// | LoadTable     | hub, standby or supervisor → actor    | none; an Event tells of the end   |
+/// | StatusRequest | CLI → supervisor                      | StatusReply                       |
+/// | AuditRequest  | CLI → hub or standby                  | AuditReply                        |
+/// | ScaleRequest  | CLI → supervisor                      | ScaleReply                        |
+/// | DownRequest   | CLI → supervisor                      | OkReply, then all processes end   |
+///
+/// Any request may be answered by an ErrorReply.
+
+namespace millrace {
+
+inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;  ///< longer ones are refused
+inline constexpr std::uint32_t kNoActor = UINT32_MAX;  ///< Event: the supervisor, not an actor
+
+struct OkReply {};
+
+/// The request was understood and could not be done; `text` says why.
+struct ErrorReply {
+  std::string text;
+};
+
+struct Hello {
+  std::uint32_t actor = 0;
+  std::int32_t pid = 0;
+  std::uint64_t start_time = 0;  ///< of the pid, ticks since boot
+  std::uint32_t incarnation = 0;
+  std::string build_id;
+};
+
+/// The actor's loop runs; it takes batches.
+struct Ready {
+  std::uint32_t actor = 0;
+};
+
+/// The actor's process lives. (Whether its loop turns is in the status file.)
+struct Heartbeat {
+  std::uint32_t actor = 0;
+};
+
+enum class Severity : std::uint8_t { kInfo, kWarning, kError };
+
+struct Event {
+  Severity severity = Severity::kInfo;
+  std::string kind;  ///< "worker_exited", "table_loaded", ...: a word to filter by
+  std::uint32_t actor = kNoActor;
+  std::string text;
+  std::uint64_t number = 0;   ///< what the kind counts; 0 when nothing
+  std::uint64_t time_ns = 0;  ///< system clock
+};
+
+/// on: nobody chooses the actor any more, it works off what it has and exits.
+struct Drain {
+  std::uint32_t actor = 0;
+  bool on = true;
+};
+
+struct Stop {};
+
+struct LoadTable {
+  std::uint32_t function = 0;
+  std::string image;  ///< path of the image to map
+  std::uint64_t version = 0;
+};
+
+struct StatusRequest {};
+
+struct ActorStatus {
+  std::uint32_t actor = 0;
+  std::string name;
+  std::string state;     ///< "vacant", "alive", ...; supervisor's: "waiting", "given up"
+  std::int32_t pid = 0;  ///< 0: no process
+  std::uint32_t incarnation = 0;
+  std::uint32_t restarts = 0;
+  std::uint64_t packets = 0;
+  std::uint64_t batches = 0;
+  std::uint64_t heartbeat_age_ms = 0;
+  std::string note;  ///< how the last process ended; empty: never
+};
+
+struct StatusReply {
+  std::string topology;
+  std::string phase;  ///< "starting", "running", "degraded", "stopping"
+  std::string run_dir;
+  std::uint64_t up_ns = 0;  ///< since the start
+  std::vector<ActorStatus> actors;
+  std::vector<Event> events;  ///< the latest, oldest first
+};
+
+struct AuditRequest {};
+
+struct NamedCount {
+  std::string name;
+  std::uint64_t count = 0;
+};
+
+/// Totals of one lane of one stream, in packets.
+struct AuditLane {
+  std::uint32_t stream = 0;
+  std::uint32_t lane = 0;
+  std::uint64_t received = 0;
+  std::uint64_t transmitted = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t in_flight = 0;
+};
+
+/// The accounting law, checked: received + generated = transmitted + dropped + consumed + in
+/// flight.
+struct AuditReply {
+  std::string by;      ///< "hub" or "standby"
+  bool exact = false;  ///< the law holds and the census finds every slot and buffer once
+  bool quiet = false;  ///< nothing was in flight: `exact` is about everything
+  std::uint64_t received = 0;
+  std::uint64_t transmitted = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t unaccounted = 0;
+  std::vector<NamedCount> dropped;    ///< by reason, those above 0
+  std::vector<NamedCount> generated;  ///< by reason
+  std::vector<NamedCount> consumed;   ///< by reason
+  std::vector<NamedCount> slots;      ///< census by state
+  std::vector<NamedCount> buffers;    ///< census by owner
+  std::vector<AuditLane> lanes;
+  std::vector<std::string> problems;  ///< what is not exact, in words
+};
+
+struct ScaleRequest {
+  std::string group;
+  std::uint32_t count = 0;
+};
+
+struct ScaleReply {
+  std::uint32_t before = 0;
+  std::uint32_t after = 0;
+};
+
+struct DownRequest {};
+
+using ControlBody = std::variant<OkReply, ErrorReply, Hello, Ready, Heartbeat, Event, Drain, Stop,
+                                 LoadTable, StatusRequest, StatusReply, AuditRequest, AuditReply,
+                                 ScaleRequest, ScaleReply, DownRequest>;
+
+/// `id`: chosen by the asker, repeated in the answer; 0: no answer is expected.
+struct ControlMessage {
+  std::uint64_t id = 0;
+  ControlBody body;
+};
+
+std::vector<std::byte> encode_message(const ControlMessage& message);
+
+/// Throws Error for bytes that are no message of ours, hold more than kMessageBytesMax, or are of a
+/// kind that this build does not know.
+ControlMessage decode_message(std::span<const std::byte> bytes);
+
+/// "hello", "drain", ...: for logs and errors.
+const char* message_name(const ControlBody& body);
+
+}  // namespace millrace

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/control.capnp.h"
+#include "shared/control/plan_file.hpp"
+#include "shared/control/wire.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kSettingCountMax = 4096;
+constexpr std::size_t kAddressCountMax = 256;
+constexpr std::size_t kClassCountMax = 32;  // bits of a class mask
+// Each pair of actors may have a link each way, and GPU workers one an incarnation.
+constexpr std::size_t kLinkCountMax = std::size_t{2} * kActorCountMax * kActorCountMax;
+
+using wire::enumeration;
+using wire::read_list;
+using wire::text;
+
+void read_texts(std::vector<std::string>& out, capnp::List<capnp::Text>::Reader list,
+                std::size_t limit, const char* what) {
+  read_list(out, list, limit, what, [](capnp::Text::Reader item) { return text(item); });
+}
+
+Settings read_settings(capnp::List<wire::Setting>::Reader list) {
+  Settings out;
+  read_list(out, list, kSettingCountMax, "settings", [](wire::Setting::Reader setting) {
+    return std::pair(text(setting.getKey()), text(setting.getValue()));
+  });
+  return out;
+}
+
+PlanPort read_port(wire::Port::Reader in) {
+  PlanPort port;
+  port.name = text(in.getName());
+  port.device = text(in.getDevice());
+  port.settings = read_settings(in.getSettings());
+  port.mtu = in.getMtu();
+  port.mac = text(in.getMac());
+  read_texts(port.addresses, in.getAddresses(), kAddressCountMax, "addresses");
+  return port;
+}
+
+PlanFunction read_function(wire::Function::Reader in) {
+  PlanFunction function;
+  function.name = text(in.getName());
+  function.type = text(in.getType());
+  function.settings = read_settings(in.getSettings());
+  function.image = text(in.getImage());
+  function.group = in.getGroup();
+  function.when_class = in.getWhenClass();
+  function.class_mask = in.getClassMask();
+  function.unavailable = enumeration(in.getUnavailable(), Fallback::kPass, "fallback");
+  function.overload = enumeration(in.getOverload(), Fallback::kPass, "fallback");
+  function.stateful = in.getStateful();
+  function.lane_state_bytes = in.getLaneStateBytes();
+  function.counter_count = in.getCounterCount();
+  return function;
+}
+
+PlanGroup read_group(wire::Group::Reader in) {
+  PlanGroup group;
+  group.name = text(in.getName());
+  group.kind = enumeration(in.getKind(), GroupKind::kGpu, "kind of group");
+  group.count = in.getCount();
+  group.max = in.getMax();
+  group.dispatch = enumeration(in.getDispatch(), Dispatch::kFlow, "dispatch");
+  group.stand_in = in.getStandIn();
+  group.settings = read_settings(in.getSettings());
+  return group;
+}
+
+PlanStage read_stage(wire::Stage::Reader in) {
+  PlanStage stage;
+  stage.path = in.getPath();
+  stage.group = in.getGroup();
+  read_list(stage.functions, in.getFunctions(), kStageFunctionCountMax, "functions of a stage",
+            [](std::uint32_t function) { return function; });
+  stage.next = in.getNext();
+  stage.stateful = in.getStateful();
+  return stage;
+}
+
+PlanPath read_path(wire::Path::Reader in) {
+  PlanPath path;
+  path.name = text(in.getName());
+  path.first_stage = in.getFirstStage();
+  path.lane_first = in.getLaneFirst();
+  path.lane_count = in.getLaneCount();
+  return path;
+}
+
+PlanStream read_stream(wire::Stream::Reader in) {
+  PlanStream stream;
+  stream.port = in.getPort();
+  stream.queue = in.getQueue();
+  stream.path = in.getPath();
+  stream.ingress = in.getIngress();
+  stream.egress = in.getEgress();
+  stream.slot_first = in.getSlotFirst();
+  stream.slot_count = in.getSlotCount();
+  stream.buffer_first = in.getBufferFirst();
+  stream.buffer_count = in.getBufferCount();
+  stream.output = in.getOutput();
+  return stream;
+}
+
+PlanActor read_actor(wire::Actor::Reader in) {
+  PlanActor actor;
+  actor.name = text(in.getName());
+  actor.kind = enumeration(in.getKind(), ActorKind::kEgress, "kind of actor");
+  actor.group = in.getGroup();
+  actor.index = in.getIndex();
+  actor.twin = in.getTwin();
+  actor.at_start = in.getAtStart();
+  actor.core = in.getCore();
+  return actor;
+}
+
+PlanLink read_link(wire::Link::Reader in) {
+  return {.producer = in.getProducer(), .consumer = in.getConsumer(), .depth = in.getDepth()};
+}
+
+void read_scalars(Plan& plan, wire::Plan::Reader in) {
+  plan.name = text(in.getName());
+  plan.batch_capacity = in.getBatchCapacity();
+  plan.buffer_stride = in.getBufferStride();
+  plan.slot_count = in.getSlotCount();
+  plan.stand_in_slot_count = in.getStandInSlotCount();
+  plan.buffer_count = in.getBufferCount();
+  plan.heartbeat_limit_ms = in.getHeartbeatLimitMs();
+  plan.shared_cores = in.getSharedCores();
+  plan.telemetry_listen = text(in.getTelemetryListen());
+}
+
+Plan read_plan(wire::Plan::Reader in) {
+  Plan plan;
+  read_scalars(plan, in);
+  read_list(plan.ports, in.getPorts(), kPortCountMax, "ports", read_port);
+  read_list(plan.functions, in.getFunctions(), kFunctionCountMax, "functions", read_function);
+  read_texts(plan.classes, in.getClasses(), kClassCountMax, "classes");
+  read_list(plan.groups, in.getGroups(), kGroupCountMax, "groups", read_group);
+  read_list(plan.stages, in.getStages(), kStageCountMax, "stages", read_stage);
+  read_list(plan.paths, in.getPaths(), kPathCountMax, "paths", read_path);
+  read_list(plan.streams, in.getStreams(), kStreamCountMax, "streams", read_stream);
+  read_list(plan.actors, in.getActors(), kActorCountMax, "actors", read_actor);
+  read_list(plan.links, in.getLinks(), kLinkCountMax, "links", read_link);
+  return plan;
+}
+
+}  // namespace
+
+Plan decode_plan(std::span<const std::byte> bytes) {
+  if (bytes.size() > kPlanBytesMax) {
+    throw Error("plan: " + std::to_string(bytes.size()) + " bytes, at most " +
+                std::to_string(kPlanBytesMax));
+  }
+  return while_doing("plan", [&] {
+    Plan plan = wire::read_message<wire::Plan>(bytes, "bytes", read_plan);
+    check_plan(plan);
+    return plan;
+  });
+}
+
+}  // namespace millrace

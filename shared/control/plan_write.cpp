@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/control.capnp.h"
+#include "shared/control/plan_file.hpp"
+#include "shared/control/wire.hpp"
+
+namespace millrace {
+namespace {
+
+template <typename From, typename List, typename Write>
+void write_list(const std::vector<From>& from, List list, Write&& write) {
+  for (std::size_t i = 0; i < from.size(); ++i) write(from[i], list[static_cast<unsigned>(i)]);
+}
+
+template <typename T>
+unsigned size_of(const std::vector<T>& items) {
+  return static_cast<unsigned>(items.size());
+}
+
+void write_texts(const std::vector<std::string>& from, capnp::List<capnp::Text>::Builder list) {
+  for (unsigned i = 0; i < from.size(); ++i) list.set(i, from[i]);
+}
+
+void write_settings(const Settings& from, capnp::List<wire::Setting>::Builder list) {
+  write_list(from, list, [](const auto& setting, wire::Setting::Builder out) {
+    out.setKey(setting.first);
+    out.setValue(setting.second);
+  });
+}
+
+void write_port(const PlanPort& port, wire::Port::Builder out) {
+  out.setName(port.name);
+  out.setDevice(port.device);
+  write_settings(port.settings, out.initSettings(size_of(port.settings)));
+  out.setMtu(port.mtu);
+  out.setMac(port.mac);
+  write_texts(port.addresses, out.initAddresses(size_of(port.addresses)));
+}
+
+void write_function(const PlanFunction& function, wire::Function::Builder out) {
+  out.setName(function.name);
+  out.setType(function.type);
+  write_settings(function.settings, out.initSettings(size_of(function.settings)));
+  out.setImage(function.image);
+  out.setGroup(function.group);
+  out.setWhenClass(function.when_class);
+  out.setClassMask(function.class_mask);
+  out.setUnavailable(static_cast<wire::Fallback>(function.unavailable));
+  out.setOverload(static_cast<wire::Fallback>(function.overload));
+  out.setStateful(function.stateful);
+  out.setLaneStateBytes(function.lane_state_bytes);
+  out.setCounterCount(function.counter_count);
+}
+
+void write_group(const PlanGroup& group, wire::Group::Builder out) {
+  out.setName(group.name);
+  out.setKind(static_cast<wire::GroupKind>(group.kind));
+  out.setCount(group.count);
+  out.setMax(group.max);
+  out.setDispatch(static_cast<wire::Dispatch>(group.dispatch));
+  out.setStandIn(group.stand_in);
+  write_settings(group.settings, out.initSettings(size_of(group.settings)));
+}
+
+void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
+  out.setPath(stage.path);
+  out.setGroup(stage.group);
+  auto functions = out.initFunctions(size_of(stage.functions));
+  for (unsigned i = 0; i < stage.functions.size(); ++i) functions.set(i, stage.functions[i]);
+  out.setNext(stage.next);
+  out.setStateful(stage.stateful);
+}
+
+void write_path(const PlanPath& path, wire::Path::Builder out) {
+  out.setName(path.name);
+  out.setFirstStage(path.first_stage);
+  out.setLaneFirst(path.lane_first);
+  out.setLaneCount(path.lane_count);
+}
+
+void write_stream(const PlanStream& stream, wire::Stream::Builder out) {
+  out.setPort(stream.port);
+  out.setQueue(stream.queue);
+  out.setPath(stream.path);
+  out.setIngress(stream.ingress);
+  out.setEgress(stream.egress);
+  out.setSlotFirst(stream.slot_first);
+  out.setSlotCount(stream.slot_count);
+  out.setBufferFirst(stream.buffer_first);
+  out.setBufferCount(stream.buffer_count);
+  out.setOutput(stream.output);
+}
+
+void write_actor(const PlanActor& actor, wire::Actor::Builder out) {
+  out.setName(actor.name);
+  out.setKind(static_cast<wire::ActorKind>(actor.kind));
+  out.setGroup(actor.group);
+  out.setIndex(actor.index);
+  out.setTwin(actor.twin);
+  out.setAtStart(actor.at_start);
+  out.setCore(actor.core);
+}
+
+void write_link(const PlanLink& link, wire::Link::Builder out) {
+  out.setProducer(link.producer);
+  out.setConsumer(link.consumer);
+  out.setDepth(link.depth);
+}
+
+void write_scalars(const Plan& plan, wire::Plan::Builder out) {
+  out.setName(plan.name);
+  out.setBatchCapacity(plan.batch_capacity);
+  out.setBufferStride(plan.buffer_stride);
+  out.setSlotCount(plan.slot_count);
+  out.setStandInSlotCount(plan.stand_in_slot_count);
+  out.setBufferCount(plan.buffer_count);
+  out.setHeartbeatLimitMs(plan.heartbeat_limit_ms);
+  out.setSharedCores(plan.shared_cores);
+  out.setTelemetryListen(plan.telemetry_listen);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_plan(const Plan& plan) {
+  capnp::MallocMessageBuilder message;
+  auto out = message.initRoot<wire::Plan>();
+  write_scalars(plan, out);
+  write_list(plan.ports, out.initPorts(size_of(plan.ports)), write_port);
+  write_list(plan.functions, out.initFunctions(size_of(plan.functions)), write_function);
+  write_texts(plan.classes, out.initClasses(size_of(plan.classes)));
+  write_list(plan.groups, out.initGroups(size_of(plan.groups)), write_group);
+  write_list(plan.stages, out.initStages(size_of(plan.stages)), write_stage);
+  write_list(plan.paths, out.initPaths(size_of(plan.paths)), write_path);
+  write_list(plan.streams, out.initStreams(size_of(plan.streams)), write_stream);
+  write_list(plan.actors, out.initActors(size_of(plan.actors)), write_actor);
+  write_list(plan.links, out.initLinks(size_of(plan.links)), write_link);
+  return wire::message_bytes(message);
+}
+
+}  // namespace millrace

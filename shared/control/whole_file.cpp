@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/whole_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+class File {
+ public:
+  File(const std::string& path, int flags)
+      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
+    if (descriptor_ < 0) throw system_error("open " + path, errno);
+  }
+  ~File() { ::close(descriptor_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int descriptor() const { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+void write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string draft = path + ".tmp";
+  {
+    const File file(draft, O_WRONLY | O_CREAT | O_TRUNC);
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file.descriptor(), bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) throw system_error("write " + draft, errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+  if (std::rename(draft.c_str(), path.c_str()) != 0) {
+    throw system_error("rename " + draft + " to " + path, errno);
+  }
+}
+
+std::vector<std::byte> read_whole_file(const std::string& path, std::size_t bytes_max) {
+  const File file(path, O_RDONLY);
+  std::vector<std::byte> bytes;
+  std::byte piece[16384];
+  for (;;) {
+    const ssize_t got = ::read(file.descriptor(), piece, sizeof(piece));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw system_error("read " + path, errno);
+    if (got == 0) return bytes;
+    bytes.insert(bytes.end(), piece, piece + got);
+    if (bytes.size() > bytes_max) {
+      throw Error(path + ": longer than " + std::to_string(bytes_max) + " bytes");
+    }
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// The limits of a topology, in one place. All tables in shared memory are sized by them; the
+/// configuration is refused when it asks for more, so nothing behind them checks again.
+
+namespace millrace {
+
+inline constexpr std::size_t kCacheLine =
+    64;  ///< bytes; ours, because the standard's may change with the compiler
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;  ///< bytes
+
+inline constexpr std::uint32_t kBatchCapacityDefault = 64;  ///< packets a slot holds
+inline constexpr std::uint32_t kBatchCapacityMax = 256;
+inline constexpr std::uint32_t kBurstMax = 256;     ///< packets taken from a port in one poll
+inline constexpr std::uint32_t kBurstPerLane = 32;  ///< packets a lane adds to one poll
+inline constexpr std::uint32_t kSlotCountMax =
+    16384;  ///< slots of a topology; a descriptor has 16 bits
+inline constexpr std::uint32_t kBufferCountMax = 1u << 20;
+inline constexpr std::uint32_t kStreamCountMax = 16;
+inline constexpr std::uint32_t kLaneCountMax = 64;  ///< lanes of all paths together
+inline constexpr std::uint32_t kPortCountMax = 16;
+inline constexpr std::uint32_t kPathCountMax = 8;
+inline constexpr std::uint32_t kGroupCountMax = 8;
+inline constexpr std::uint32_t kStageCountMax = 32;
+inline constexpr std::uint32_t kFunctionCountMax = 16;
+inline constexpr std::uint32_t kStageFunctionCountMax =
+    8;  ///< functions that run back to back in one stage
+inline constexpr std::uint32_t kActorCountMax = 64;
+inline constexpr std::uint32_t kResultWordBytes =
+    4;  ///< a function's result: one 32-bit word a packet
+
+inline constexpr std::uint32_t kBufferHeadroom = 128;  ///< bytes in front of a received packet
+inline constexpr std::uint32_t kBufferStrideDefault =
+    2176;  ///< bytes; not a power of two (cache sets)
+
+/// Stage number of the egress: every path ends there.
+inline constexpr std::uint8_t kEgressStage = 255;
+
+}  // namespace millrace

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/layout/mapping.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "shared/base/error.hpp"
+#include "shared/base/unique_fd.hpp"
+#include "shared/layout/limits.hpp"
+#include "shared/layout/status_layout.hpp"
+
+namespace millrace {
+namespace {
+
+std::byte* map(int fd, std::size_t bytes, bool writable, std::uintptr_t at, int extra_flags) {
+  const int protection = PROT_READ | (writable ? PROT_WRITE : 0);
+  const int fixed = at != 0 ? MAP_FIXED_NOREPLACE : 0;
+  void* base = mmap(reinterpret_cast<void*>(at), bytes, protection,
+                    (fd < 0 ? MAP_ANONYMOUS : 0) | MAP_SHARED | fixed | extra_flags, fd, 0);
+  return base == MAP_FAILED ? nullptr : static_cast<std::byte*>(base);
+}
+
+std::size_t size_of(int fd, const std::string& path) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) throw system_error("stat " + path, errno);
+  return static_cast<std::size_t>(info.st_size);
+}
+
+Error too_few_pages(std::size_t bytes) {
+  const std::size_t pages = bytes / kHugePage;
+  return Error("not enough free huge pages: " + std::to_string(pages) +
+               " of 2 MB are needed; make them with: sysctl -w vm.nr_hugepages=" +
+               std::to_string(pages + 16) + " (free ones: grep HugePages_Free /proc/meminfo; " +
+               "taken by a killed run: rm <hugetlbfs>/millrace-*.segment)");
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+Mapping Mapping::create_segment(const std::string& path, std::size_t bytes) {
+  const UniqueFd fd(open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd) throw system_error("create segment " + path, errno);
+  // fallocate reserves the pages, so that a shortage is an error here and not a SIGBUS at first
+  // touch.
+  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
+      fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0) {
+    unlink(path.c_str());
+    throw too_few_pages(bytes);
+  }
+  std::byte* base = map(fd.get(), bytes, true, kSegmentAddress, MAP_POPULATE);
+  if (base == nullptr) {
+    const int error = errno;
+    unlink(path.c_str());
+    if (error == ENOMEM) throw too_few_pages(bytes);
+    throw system_error("map segment " + path, error);
+  }
+  return {base, bytes};
+}
+
+Mapping Mapping::attach_segment(const std::string& path) {
+  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!fd) throw system_error("attach to segment " + path + " (made by the hub)", errno);
+  const std::size_t bytes = size_of(fd.get(), path);
+  std::byte* base = map(fd.get(), bytes, true, kSegmentAddress, 0);
+  if (base == nullptr) throw system_error("map segment " + path, errno);
+  return {base, bytes};
+}
+
+Mapping Mapping::create_status(const std::string& name, std::size_t bytes) {
+  const UniqueFd fd(shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
+  if (!fd) throw system_error("create status file /dev/shm" + name, errno);
+  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+    throw system_error("size status file /dev/shm" + name, errno);
+  }
+  std::byte* base = map(fd.get(), bytes, true, 0, MAP_POPULATE);
+  if (base == nullptr) throw system_error("map status file /dev/shm" + name, errno);
+  return {base, bytes};
+}
+
+Mapping Mapping::attach_status(const std::string& name, bool writable) {
+  const UniqueFd fd(shm_open(name.c_str(), writable ? O_RDWR : O_RDONLY, 0));
+  if (!fd)
+    throw system_error("attach to status file /dev/shm" + name + " (made by the hub)", errno);
+  const std::size_t bytes = size_of(fd.get(), name);
+  if (bytes < sizeof(StatusHeader))
+    throw Error("status file /dev/shm" + name + " is not ready yet");
+  std::byte* base = map(fd.get(), bytes, writable, 0, 0);
+  if (base == nullptr) throw system_error("map status file /dev/shm" + name, errno);
+  return {base, bytes};
+}
+
+Mapping Mapping::create_anonymous(std::size_t bytes) {
+  std::byte* base = map(-1, bytes, true, 0, 0);
+  if (base == nullptr) throw system_error("map anonymous memory", errno);
+  return {base, bytes};
+}
+
+std::string segment_path(const std::string& topology) {
+  std::ifstream mounts("/proc/mounts");
+  std::string line;
+  while (std::getline(mounts, line)) {
+    std::istringstream words(line);
+    std::string device, folder, type, options;
+    words >> device >> folder >> type >> options;
+    const bool other_size = options.find("pagesize=") != std::string::npos &&
+                            options.find("pagesize=2M") == std::string::npos;
+    if (type == "hugetlbfs" && !other_size) return folder + "/millrace-" + topology + ".segment";
+  }
+  throw Error(
+      "no hugetlbfs with 2 MB pages is mounted; mend: mkdir -p /dev/hugepages && mount -t "
+      "hugetlbfs -o pagesize=2M none /dev/hugepages");
+}
+
+void destroy_shared_memory(const std::string& topology) noexcept {
+  shm_unlink(status_file_name(topology).c_str());
+  try {
+    unlink(segment_path(topology).c_str());
+  } catch (const Error&) {
+    // No hugetlbfs: then there is no segment either.
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/layout/segment.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "shared/base/error.hpp"
+#include "shared/base/fnv.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Hands out regions one behind the other.
+class Placer {
+ public:
+  explicit Placer(std::uint64_t start) : end_(start) {}
+  std::uint64_t place(std::uint64_t bytes, std::uint64_t alignment = kCacheLine) {
+    const std::uint64_t start = round_up(end_, alignment);
+    end_ = start + bytes;
+    return start;
+  }
+  std::uint64_t end() const { return end_; }
+
+ private:
+  std::uint64_t end_;
+};
+
+void place_rings(const Plan& plan, SegmentLayout& at, Placer& placer) {
+  for (const PlanLink& link : plan.links) {
+    at.links.push_back(placer.place(SpscRing<std::uint64_t>::bytes(link.depth)));
+  }
+  for (const PlanStream& stream : plan.streams) {
+    at.slot_return_depth.push_back(std::bit_ceil(stream.slot_count + 1));
+    at.buffer_return_depth.push_back(std::bit_ceil(stream.buffer_count + 1));
+    for (std::uint32_t i = 0; i < kReturnerCount; ++i) {
+      at.slot_returns.push_back(
+          placer.place(SpscRing<std::uint64_t>::bytes(at.slot_return_depth.back())));
+      at.buffer_returns.push_back(
+          placer.place(SpscRing<std::uint32_t>::bytes(at.buffer_return_depth.back())));
+    }
+  }
+}
+
+void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
+  std::uint32_t stateful = 0;
+  for (const PlanStage& stage : plan.stages) {
+    at.stateful_index.push_back(stage.stateful ? stateful++ : UINT32_MAX);
+  }
+  at.lane_windows =
+      placer.place(std::uint64_t{stateful} * at.stream_count * at.lane_count * sizeof(LaneWindow));
+  std::uint64_t state_bytes = 0;
+  for (const PlanFunction& function : plan.functions) {
+    at.function_state.push_back(state_bytes);
+    state_bytes += round_up(function.lane_state_bytes, kCacheLine) * at.lane_count;
+  }
+  at.lane_states = placer.place(state_bytes);
+}
+
+}  // namespace
+
+SegmentLayout segment_layout(const Plan& plan) {
+  SegmentLayout at;
+  at.stream_count = static_cast<std::uint32_t>(plan.streams.size());
+  for (const PlanPath& path : plan.paths) at.lane_count += path.lane_count;
+  at.slot_count = plan.slot_count + plan.stand_in_slot_count;
+  at.columns = column_offsets(plan.batch_capacity);
+  at.gpu_result_bytes = plan.batch_capacity * kStageFunctionCountMax * kResultWordBytes;
+  Placer placer(sizeof(SegmentHeader));
+  place_rings(plan, at, placer);
+  at.marks = placer.place(std::uint64_t{plan.buffer_count} * sizeof(std::uint32_t));
+  at.slots = placer.place(std::uint64_t{at.slot_count} * at.columns.slot_bytes);
+  place_lane_states(plan, at, placer);
+  const auto gpus = std::count_if(plan.actors.begin(), plan.actors.end(),
+                                  [](const PlanActor& a) { return a.kind == ActorKind::kGpu; });
+  at.gpu_results =
+      placer.place(static_cast<std::uint64_t>(gpus) * at.slot_count * at.gpu_result_bytes);
+  at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
+  at.bytes = round_up(placer.end(), kHugePage);
+  at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.lane_states, at.gpu_results, at.buffers,
+                   at.bytes, at.slot_count, at.lane_count, at.stream_count, at.columns.slot_bytes,
+                   plan.buffer_stride, plan.batch_capacity, plan.links.size(), kSegmentAbi});
+  return at;
+}
+
+SegmentView::SegmentView(std::byte* base, const Plan& plan)
+    : base_(base),
+      capacity_(plan.batch_capacity),
+      buffer_count_(plan.buffer_count),
+      at_(segment_layout(plan)) {
+  slots_ = base_ + at_.slots;
+  marks_ = reinterpret_cast<std::uint32_t*>(base_ + at_.marks);
+  buffers_ = {base_ + at_.buffers, plan.buffer_stride};
+}
+
+SegmentView SegmentView::create(std::byte* base, const Plan& plan) {
+  SegmentView view(base, plan);
+  const SegmentLayout& at = view.at_;
+  for (std::size_t i = 0; i < plan.links.size(); ++i) {
+    const std::string name = "link." + std::to_string(i);
+    SpscRing<std::uint64_t>::create(base + at.links[i], name.c_str(), plan.links[i].depth);
+  }
+  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
+    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+      const std::string number = std::to_string(s) + "." + std::to_string(r);
+      SpscRing<std::uint64_t>::create(base + at.slot_returns[s * kReturnerCount + r],
+                                      ("slots." + number).c_str(), at.slot_return_depth[s]);
+      SpscRing<std::uint32_t>::create(base + at.buffer_returns[s * kReturnerCount + r],
+                                      ("buffers." + number).c_str(), at.buffer_return_depth[s]);
+    }
+    const PlanStream& stream = plan.streams[s];
+    // Everything starts in the ingress's hand; its first life finds it there by the same scan as
+    // any later one.
+    for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
+      view.slot(stream.slot_first + i).owner =
+          Owner{static_cast<std::uint16_t>(stream.ingress), 0}.word();
+    }
+    for (std::uint32_t i = 0; i < stream.buffer_count; ++i) {
+      view.mark(stream.buffer_first + i) = Mark{MarkKind::kHand, stream.ingress}.word();
+    }
+  }
+  auto& header = *reinterpret_cast<SegmentHeader*>(base);
+  header.abi = kSegmentAbi;
+  header.layout_hash = at.hash;
+  header.bytes = at.bytes;
+  header.magic.store(kSegmentMagic, std::memory_order_release);
+  return view;
+}
+
+SegmentView SegmentView::attach(std::byte* base, std::size_t bytes, const Plan& plan) {
+  SegmentView view(base, plan);
+  const auto& header = *reinterpret_cast<const SegmentHeader*>(base);
+  if (header.magic.load(std::memory_order_acquire) != kSegmentMagic) {
+    throw Error("the segment is not ready: awaits magic MIRSEG1 of the hub");
+  }
+  if (header.abi != kSegmentAbi) {
+    throw Error("this build awaits segment ABI " + std::to_string(kSegmentAbi) +
+                ", the segment has " + std::to_string(header.abi) +
+                "; end the topology and start it with one build");
+  }
+  if (header.layout_hash != view.at_.hash || header.bytes != bytes) {
+    throw Error("this build awaits layout " + std::to_string(view.at_.hash) + ", the segment has " +
+                std::to_string(header.layout_hash) +
+                "; end the topology and start it with one build");
+  }
+  return view;
+}
+
+LaneWindow& SegmentView::lane_window(std::uint32_t stage, std::uint32_t stream,
+                                     std::uint32_t lane) const {
+  auto* windows = reinterpret_cast<LaneWindow*>(base_ + at_.lane_windows);
+  const std::size_t number =
+      (std::size_t{at_.stateful_index[stage]} * at_.stream_count + stream) * at_.lane_count + lane;
+  return windows[number];
+}
+
+std::span<std::byte> SegmentView::lane_state(const Plan& plan, std::uint32_t function,
+                                             std::uint32_t lane) const {
+  const std::uint32_t bytes = plan.functions[function].lane_state_bytes;
+  return {
+      base_ + at_.lane_states + at_.function_state[function] + round_up(bytes, kCacheLine) * lane,
+      bytes};
+}
+
+std::uint32_t gpu_number(const Plan& plan, std::uint32_t actor) {
+  std::uint32_t number = 0;
+  for (std::uint32_t i = 0; i < actor; ++i)
+    number += plan.actors[i].kind == ActorKind::kGpu ? 1 : 0;
+  return number;
+}
+
+}  // namespace millrace

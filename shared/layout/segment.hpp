@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/batch.hpp"
+#include "shared/layout/descriptor.hpp"
+#include "shared/layout/mark.hpp"
+#include "shared/layout/slot.hpp"
+#include "shared/layout/slot_state.hpp"
+#include "shared/ring/spsc_ring.hpp"
+
+/// The segment: rings, slots, marks, lane state, GPU results and packet buffers in one hugetlbfs
+/// file, mapped at one address by all packet processes. Regions in this order, each on a cache
+/// line, buffers on a huge page:
+///
+/// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
+/// | lane states
+///     | GPU result areas | buffers
+///
+/// Everybody computes the offsets from the plan; the header's hash tells whether the hub computed
+/// the same.
+
+namespace millrace {
+
+inline constexpr std::uint64_t kSegmentMagic = 0x31474553'52494dull;  ///< "MIRSEG1"
+inline constexpr std::uint32_t kSegmentAbi = 1;
+
+struct alignas(kCacheLine) SegmentHeader {
+  std::atomic<std::uint64_t> magic;  ///< written last: the segment is complete
+  std::uint32_t abi;
+  std::uint32_t padding_0;
+  std::uint64_t layout_hash;
+  std::uint64_t bytes;
+  std::uint64_t padding_1[4];
+};
+static_assert(sizeof(SegmentHeader) == 64);
+
+/// Entry window of one (stateful stage, stream, lane): the lane's state of sequence, kept with the
+/// lane.
+struct alignas(kCacheLine) LaneWindow {
+  std::atomic<std::uint64_t>
+      released;  ///< last sequence that the stage has worked on; the next is one more
+  std::atomic<std::uint32_t> dirty;  ///< 1 while the lane's state is being changed
+  std::uint32_t padding_0;
+  std::uint64_t padding_1[6];
+};
+static_assert(sizeof(LaneWindow) == 64);
+
+/// Who returns slots and buffers to an ingress; each over links of its own.
+enum class Returner : std::uint8_t { kEgress = 0, kHub = 1, kStandby = 2 };
+inline constexpr std::uint32_t kReturnerCount = 3;
+
+struct SegmentLayout {
+  std::vector<std::uint64_t> links;           ///< by plan.links
+  std::vector<std::uint64_t> slot_returns;    ///< [stream * kReturnerCount + returner]
+  std::vector<std::uint64_t> buffer_returns;  ///< likewise
+  std::vector<std::uint32_t> slot_return_depth, buffer_return_depth;  ///< by stream; powers of two
+  std::uint64_t marks = 0, slots = 0, lane_windows = 0, lane_states = 0, gpu_results = 0,
+                buffers = 0, bytes = 0;
+  std::vector<std::uint32_t>
+      stateful_index;  ///< by stage: number among stateful stages; UINT32_MAX: none
+  std::vector<std::uint64_t>
+      function_state;  ///< by function: offset of its states from lane_states
+  std::uint32_t lane_count = 0, stream_count = 0;
+  std::uint32_t slot_count = 0;        ///< stand-in slots included
+  std::uint32_t gpu_result_bytes = 0;  ///< of one slot
+  ColumnOffsets columns{};
+  std::uint64_t hash = 0;
+};
+SegmentLayout segment_layout(const Plan& plan);
+
+/// View of a mapped segment; borrowed from a Mapping. Numbers are checked by whoever reads them
+/// from a ring.
+class SegmentView {
+ public:
+  SegmentView() = default;
+  SegmentView(std::byte* base, const Plan& plan);
+  /// Hub: lays out rings, frees all slots and buffers, writes the header. The memory is zeroed and
+  /// nobody else's.
+  static SegmentView create(std::byte* base, const Plan& plan);
+  /// Others. Throws Error that says what differs: "awaits layout X, the segment has Y".
+  static SegmentView attach(std::byte* base, std::size_t bytes, const Plan& plan);
+
+  std::uint32_t slot_count() const { return at_.slot_count; }
+  std::uint32_t buffer_count() const { return buffer_count_; }
+  std::uint32_t capacity() const { return capacity_; }
+  const SegmentLayout& layout() const { return at_; }
+  SlotHeader& slot(std::uint32_t number) const {
+    return *reinterpret_cast<SlotHeader*>(slots_ + std::size_t{number} * at_.columns.slot_bytes);
+  }
+  Batch batch(std::uint32_t slot_number, std::uint32_t count) const {
+    return view_of(slots_ + std::size_t{slot_number} * at_.columns.slot_bytes, at_.columns,
+                   capacity_, count, buffers_);
+  }
+  Batch batch(std::uint32_t slot_number) const {
+    return batch(slot_number, slot(slot_number).count);
+  }
+  std::uint32_t& mark(std::uint32_t buffer) const { return marks_[buffer]; }
+  BufferArea buffers() const { return buffers_; }
+  SpscRing<std::uint64_t> link(std::uint32_t number) const {
+    return SpscRing<std::uint64_t>(reinterpret_cast<rte_ring*>(base_ + at_.links[number]));
+  }
+  SpscRing<std::uint64_t> slot_return(std::uint32_t stream, Returner from) const {
+    return SpscRing<std::uint64_t>(reinterpret_cast<rte_ring*>(
+        base_ + at_.slot_returns[stream * kReturnerCount + static_cast<std::uint32_t>(from)]));
+  }
+  SpscRing<std::uint32_t> buffer_return(std::uint32_t stream, Returner from) const {
+    return SpscRing<std::uint32_t>(reinterpret_cast<rte_ring*>(
+        base_ + at_.buffer_returns[stream * kReturnerCount + static_cast<std::uint32_t>(from)]));
+  }
+  LaneWindow& lane_window(std::uint32_t stage, std::uint32_t stream, std::uint32_t lane) const;
+  /// State of one lane for a function: PlanFunction::lane_state_bytes, zeroed at start.
+  std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
+                                  std::uint32_t lane) const;
+  /// Results of a GPU incarnation (by actor) for a slot: result words as in the slot's result
+  /// column.
+  std::uint32_t* gpu_results(std::uint32_t gpu_number, std::uint32_t slot_number) const {
+    return reinterpret_cast<std::uint32_t*>(
+        base_ + at_.gpu_results +
+        (std::size_t{gpu_number} * at_.slot_count + slot_number) * at_.gpu_result_bytes);
+  }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::byte* slots_ = nullptr;
+  std::uint32_t* marks_ = nullptr;
+  BufferArea buffers_;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t buffer_count_ = 0;
+  SegmentLayout at_;
+};
+
+/// Number of a gpu actor among the plan's gpu actors: the index of its result area.
+std::uint32_t gpu_number(const Plan& plan, std::uint32_t actor);
+
+}  // namespace millrace

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/layout/limits.hpp"
+#include "shared/layout/reason.hpp"
+
+/// The status file: a POSIX shared-memory object of its own, apart from packets. Observers
+/// (telemetry, CLI) map it read-only; no packet byte is in it. Made by the hub. Regions, each
+/// starting on a cache line:
+///
+///     StatusHeader | ActorEntry[actor_count] | counters: uint64[actor_count][kActorCounterCount]
+///     | LaneLedger[stream_count * lane_count] | IngressLane[stream_count * lane_count]
+///     | LaneMap[group_count] | LatencyHistogram[stream_count] | function counters:
+///     uint64[actor_count][function_counters]
+///
+/// Sizes and offsets: status_layout() in status_layout.hpp. One writer for every word, named at the
+/// field.
+
+namespace millrace {
+
+inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
+inline constexpr std::uint32_t kStatusAbi = 1;
+inline constexpr std::uint32_t kActorCounterCount =
+    64;  ///< room for Counter (shared/metrics/metrics.yaml)
+
+/// Life of an actor's entry. Transitions: actor_states.hpp.
+enum class ActorState : std::uint32_t {
+  kVacant = 0,    ///< nobody; everything recovered; a process may start
+  kStarting = 1,  ///< a process wants in (set by it); touches no ring yet
+  kAlive = 2,     ///< granted by the leader
+  kDraining = 3,  ///< nobody chooses it any more; it works off what it has, then exits
+  kFenced =
+      4,  ///< its exit is certain (a GPU's: quarantined); producers stop choosing it and say so
+  kReclaiming = 5,   ///< its rings are repaired, its slots taken over; producers take back what it
+                     ///< had not read
+  kQuarantined = 6,  ///< could not be killed; its slots have stand-ins; its rings are never touched
+};
+
+/// One actor. 256 bytes: a line for the roster, one for the actor's data thread, one for sleeping,
+/// one spare.
+struct alignas(kCacheLine) ActorEntry {
+  // Written by the leader, and by the starting process where said.
+  std::atomic<std::uint32_t> state;        ///< ActorState; kVacant -> kStarting by the process
+  std::atomic<std::uint32_t> incarnation;  ///< 1.. ; the process adds one when it starts
+  std::atomic<std::int32_t> pid;           ///< by the process, before kStarting
+  std::atomic<std::uint32_t> restarts;     ///< leader
+  std::atomic<std::uint64_t>
+      start_time;  ///< of the pid, ticks since boot (/proc/PID/stat 22): with pid, unique
+  std::atomic<std::uint64_t>
+      fence_epoch;  ///< leader: roster epoch at which the present state was published
+  std::atomic<std::uint64_t> state_since_ns;  ///< leader: system clock
+  std::uint64_t padding_0[3];
+  // Written by the actor's data thread.
+  alignas(kCacheLine) std::atomic<std::uint64_t> heartbeat_tsc;  ///< last turn of the run loop
+  std::atomic<std::uint64_t> acked_epoch;  ///< newest roster epoch it has acted upon
+  std::atomic<std::uint64_t>
+      in_hand;  ///< packets in open slots (ingress) or waiting in windows (egress)
+  std::atomic<std::uint32_t> exhausted;  ///< ingress: nothing will come any more
+  std::uint32_t padding_1;
+  std::atomic<std::uint64_t>
+      resume_position;  ///< ingress: every source ordinal below it is sealed; only grows
+  std::uint64_t padding_2[3];
+  // The futex word: set by the sleeper, cleared by whoever wakes it.
+  alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
+  std::uint32_t padding_3[15];
+  std::uint64_t padding_4[8];
+};
+static_assert(sizeof(ActorEntry) == 256);
+static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, sleeping) == 128);
+
+/// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
+/// egress, or by recovery while that egress is dead.
+struct LaneRecord {
+  std::uint64_t released_sequence;  ///< last batch that left, in order; 0: none
+  std::uint64_t received;           ///< packets, from the batches' running count
+  std::uint64_t received_bytes;
+  std::uint64_t position;  ///< source ordinal after the last released packet of the lane
+  std::uint64_t
+      unaccounted;  ///< packets that the running counts say are missing; 0 unless we have a bug
+  std::uint64_t transmitted_bytes;
+  std::uint64_t batches;
+  std::uint64_t padding_0;
+  std::uint64_t transmitted[kPortCountMax];  ///< packets, by port
+  std::uint64_t dropped[kReasonCount];       ///< packets, by Reason
+  std::uint64_t padding_1[8];
+};
+static_assert(sizeof(LaneRecord) == 512);
+
+/// Two records that alternate: record[flips & 1] is complete at any moment, also when the writer is
+/// killed. A reader copies it and repeats when flips has changed meanwhile.
+struct alignas(kCacheLine) LaneLedger {
+  std::atomic<std::uint64_t> flips;
+  std::atomic<std::uint64_t>
+      released;  ///< released_sequence of the complete record, for the ingress to poll
+  std::uint64_t padding[6];
+  LaneRecord record[2];
+};
+static_assert(sizeof(LaneLedger) == 1088);
+
+/// What an ingress has received into one lane. Informs observers; after a restart it is derived
+/// anew from slots.
+struct alignas(kCacheLine) IngressLane {
+  std::atomic<std::uint64_t> received;         ///< packets, the open slot included
+  std::atomic<std::uint64_t> sealed_received;  ///< packets in sealed batches: exact after a kill
+  std::atomic<std::uint64_t> sealed_sequence;
+  std::uint64_t padding[5];
+};
+static_assert(sizeof(IngressLane) == 64);
+
+/// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
+/// moved.
+struct alignas(kCacheLine) LaneMap {
+  std::atomic<std::uint16_t> worker[kLaneCountMax];  ///< index in the group; kNoWorker: none yet
+};
+inline constexpr std::uint16_t kNoWorker = 0xffff;
+static_assert(sizeof(LaneMap) == 128);
+
+/// Log-linear histogram of nanoseconds: bucket widths are 1/16 of a power of two, so a quantile is
+/// within 6.25 %. One writer: the stream's egress. Covers 0 ns to 2^36 ns (68 s).
+inline constexpr std::uint32_t kLatencyBucketCount = 33 * 16;
+struct alignas(kCacheLine) LatencyHistogram {
+  std::atomic<std::uint64_t> count[kLatencyBucketCount];
+  std::atomic<std::uint64_t> sum_ns;
+  std::uint64_t padding[7];
+};
+
+struct alignas(kCacheLine) StatusHeader {
+  std::uint64_t magic;  ///< written last: the file is complete
+  std::uint32_t abi;
+  std::uint32_t actor_count;
+  std::uint64_t layout_hash;  ///< of the plan's shape (status_layout.hpp)
+  std::uint64_t bytes;
+  std::uint32_t stream_count, lane_count, group_count, function_counters;
+  std::uint64_t tsc_hz;           ///< time stamp counter ticks a second
+  std::uint64_t tsc_origin;       ///< this tick was ...
+  std::uint64_t clock_origin_ns;  ///< ... this system time
+  char name[64];                  ///< of the topology, zero-terminated
+  std::uint64_t created_ns;
+  std::uint64_t padding_0[6];
+  // Moved by the leader; every actor compares it in every turn of its loop.
+  alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
+  std::uint64_t padding_1[7];
+  // Recovery's lock word: (start_time << 24 | pid) of the leader; 0: none.
+  alignas(kCacheLine) std::atomic<std::uint64_t> leader;
+  std::atomic<std::uint64_t> recoveries;             ///< leader: actors recovered so far
+  std::atomic<std::uint64_t> quarantined_slots;      ///< leader: slots lost for good
+  std::atomic<std::uint64_t> lane_states_discarded;  ///< leader
+  std::atomic<std::uint64_t>
+      batches_worker_lost;  ///< leader: batches that a dead worker had in hand
+  std::atomic<std::uint64_t>
+      batches_handed_on;  ///< leader: untouched batches of dead actors passed on
+  std::atomic<std::uint64_t>
+      batches_redone;  ///< leader: batches of a dead GPU given to the stand-in
+  std::uint64_t padding_2[1];
+};
+static_assert(offsetof(StatusHeader, epoch) % kCacheLine == 0 &&
+              offsetof(StatusHeader, leader) % kCacheLine == 0);
+
+}  // namespace millrace

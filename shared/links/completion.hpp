@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+
+#include "shared/actor/context.hpp"
+#include "shared/actor/stage_work.hpp"
+#include "shared/links/inbox.hpp"
+
+namespace millrace {
+
+/// What an acceptor does with a GPU's completion before anything else: copies the results into the
+/// slot and runs the CPU part of the stage. Afterwards the batch is held for the stage that
+/// follows, which is returned.
+inline std::uint8_t finish_completion(const ActorContext& context, const Taken& taken,
+                                      StageWork& work) noexcept {
+  const PlanStage& stage = context.plan->stages[taken.stage];
+  hook(HookPoint::kWorkState);
+  context.set_state(taken.slot, SlotKind::kWorked, taken.stage);
+  const Batch batch = context.segment.batch(taken.slot);
+  const std::uint32_t* results = context.segment.gpu_results(taken.gpu, taken.slot);
+  for (std::size_t f = 0; f < stage.functions.size(); ++f) {
+    std::memcpy(batch.result + f * batch.capacity, results + f * batch.capacity,
+                batch.count * sizeof(std::uint32_t));
+  }
+  work.finish(taken.stage, batch);
+  hook(HookPoint::kCompleteState);
+  context.set_state(taken.slot, SlotKind::kHeld, stage.next);
+  return stage.next;
+}
+
+}  // namespace millrace

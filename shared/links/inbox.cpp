@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/links/inbox.hpp"
+
+#include "shared/layout/actor_states.hpp"
+
+namespace millrace {
+
+Inbox::Inbox(const ActorContext& context) : context_(context) {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
+    if (plan.links[i].consumer != context_.me.actor) continue;
+    const std::uint32_t producer = plan.links[i].producer;
+    const bool gpu = plan.actors[producer].kind == ActorKind::kGpu;
+    sources_.push_back(
+        {producer, gpu, !gpu, gpu ? gpu_number(plan, producer) : 0, {}, context_.segment.link(i)});
+  }
+}
+
+void Inbox::read_roster() noexcept {
+  for (Source& source : sources_) {
+    const ActorState state = context_.state_of(source.actor);
+    source.open = source.gpu ? state == ActorState::kAlive || state == ActorState::kDraining
+                             : state != ActorState::kQuarantined;
+    const auto incarnation = static_cast<std::uint16_t>(
+        context_.entry(source.actor).incarnation.load(std::memory_order_relaxed));
+    source.life = {static_cast<std::uint16_t>(source.actor), incarnation};
+  }
+}
+
+bool Inbox::empty() const noexcept {
+  for (const Source& source : sources_) {
+    if (source.open && !source.ring.empty()) return false;
+  }
+  return true;
+}
+
+bool Inbox::accept(const Source& source, std::uint64_t word) noexcept {
+  const Descriptor descriptor = Descriptor::from_word(word);
+  if (descriptor.slot >= context_.segment.slot_count()) return false;
+  SlotHeader& header = context_.segment.slot(descriptor.slot);
+  if ((header.generation & kGenerationMask) != descriptor.generation) return false;
+  std::uint64_t holder = holder_word(source.life, descriptor.generation);
+  const std::uint64_t claim = holder_word(context_.me, descriptor.generation);
+  hook(HookPoint::kAcceptClaim);
+  if (!header.gpu_holder.compare_exchange_strong(holder, claim)) return false;
+  hook(HookPoint::kTakeOwner);
+  header.owner.store(context_.me.word(), std::memory_order_release);
+  hook(HookPoint::kAcceptClear);
+  header.gpu_holder.store(0, std::memory_order_release);
+  return true;
+}
+
+bool Inbox::take_from(Source& source, Taken& out) noexcept {
+  std::uint64_t word = 0;
+  bool ours = true;
+  const auto stamp = [&](std::uint64_t taken) {
+    if (source.gpu) {
+      ours = accept(source, taken);
+    } else {
+      const Descriptor descriptor = Descriptor::from_word(taken);
+      MILLRACE_CHECK(descriptor.slot < context_.segment.slot_count());
+      context_.segment.slot(descriptor.slot)
+          .owner.store(context_.me.word(), std::memory_order_release);
+    }
+  };
+  while (source.ring.take({&word, 1}, stamp) == 1) {
+    if (!ours) {
+      ++context_.counter(Counter::kCompletionsLate);
+      continue;
+    }
+    const Descriptor descriptor = Descriptor::from_word(word);
+    const SlotHeader& header = context_.segment.slot(descriptor.slot);
+    MILLRACE_CHECK((header.generation & kGenerationMask) == descriptor.generation);
+    out = {descriptor.slot, descriptor.stage, source.gpu, source.gpu_number};
+    return true;
+  }
+  return false;
+}
+
+bool Inbox::take(Taken& out) noexcept {
+  const std::size_t count = sources_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Source& source = sources_[next_];
+    if (++next_ == count) next_ = 0;
+    if (source.open && take_from(source, out)) return true;
+  }
+  return false;
+}
+
+}  // namespace millrace

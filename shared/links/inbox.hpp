@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+
+/// The consumer's side of all links of one actor, read in turn.
+///
+/// From a CPU actor a take stamps the slot's owner, then lets the ring go: afterwards the batch is
+/// ours, held for `stage`. From a GPU the take is an acceptance: the completion counts only if the
+/// slot still names that very incarnation as its holder and the generation fits; a late or second
+/// one is counted and ignored. A GPU whose incarnation has been fenced is not read any more (that
+/// is what our acknowledgement of the epoch says).
+
+namespace millrace {
+
+struct Taken {
+  std::uint32_t slot = 0;
+  std::uint8_t stage = 0;  ///< to be done; of a completion: the stage the GPU has computed
+  bool computed = false;   ///< a completion: results are ready, finish is still to be called
+  std::uint32_t gpu = 0;   ///< computed: number of the result area
+};
+
+class Inbox {
+ public:
+  explicit Inbox(const ActorContext& context);
+  /// Next batch, if there is one.
+  bool take(Taken& out) noexcept;
+  bool empty() const noexcept;
+  void read_roster() noexcept;
+
+ private:
+  struct Source {
+    std::uint32_t actor = 0;
+    bool gpu = false;
+    bool open = true;  ///< false: a fenced GPU's
+    std::uint32_t gpu_number = 0;
+    Owner life;  ///< of a GPU: its present one
+    SpscRing<std::uint64_t> ring;
+  };
+  bool take_from(Source& source, Taken& out) noexcept;
+  bool accept(const Source& source, std::uint64_t word) noexcept;
+
+  ActorContext context_;
+  std::vector<Source> sources_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace millrace

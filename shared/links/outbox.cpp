@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/links/outbox.hpp"
+
+#include "shared/actor/wake.hpp"
+#include "shared/layout/actor_states.hpp"
+
+namespace millrace {
+namespace {
+constexpr std::uint32_t kNoTarget = UINT32_MAX;
+}
+
+Outbox::Outbox(const ActorContext& context)
+    : context_(context),
+      owns_slots_(context.plan->actors[context.me.actor].kind != ActorKind::kGpu),
+      group_targets_(context.plan->groups.size()),
+      egress_target_(context.plan->actors.size(), kNoTarget),
+      next_worker_(context.plan->groups.size(), 0),
+      lane_worker_(context.plan->groups.size(),
+                   std::vector<std::uint16_t>(context.segment.layout().lane_count, kNoWorker)),
+      pending_(context.segment.slot_count() + 1) {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
+    if (plan.links[i].producer != context_.me.actor) continue;
+    const PlanActor& consumer = plan.actors[plan.links[i].consumer];
+    const auto number = static_cast<std::uint32_t>(targets_.size());
+    const bool gpu = consumer.kind == ActorKind::kGpu;
+    targets_.push_back(
+        {plan.links[i].consumer, i, consumer.index, gpu, false, {}, context_.segment.link(i)});
+    if (consumer.kind == ActorKind::kEgress) {
+      egress_target_[plan.links[i].consumer] = number;
+    } else {
+      group_targets_[consumer.group].push_back(number);
+    }
+  }
+}
+
+void Outbox::read_roster() noexcept {
+  const Plan& plan = *context_.plan;
+  for (Target& target : targets_) {
+    const ActorState state = context_.state_of(target.actor);
+    target.open = rule_of(state).may_be_chosen;
+    const auto incarnation = static_cast<std::uint16_t>(
+        context_.entry(target.actor).incarnation.load(std::memory_order_relaxed));
+    target.life = {static_cast<std::uint16_t>(target.actor), incarnation};
+    const bool worker = plan.actors[target.actor].kind == ActorKind::kClassifier;
+    if (state == ActorState::kReclaiming && worker) take_back(target);
+  }
+  for (std::uint32_t group = 0; group < plan.groups.size(); ++group) {
+    for (std::uint32_t lane = 0; lane < lane_worker_[group].size(); ++lane) {
+      lane_worker_[group][lane] =
+          context_.status.lane_map(group).worker[lane].load(std::memory_order_relaxed);
+    }
+  }
+}
+
+void Outbox::take_back(Target& target) noexcept {
+  std::uint64_t word = 0;
+  const auto stamp = [&](std::uint64_t taken) {
+    if (!owns_slots_) return;
+    context_.segment.slot(Descriptor::from_word(taken).slot)
+        .owner.store(context_.me.word(), std::memory_order_release);
+  };
+  while (target.ring.take({&word, 1}, stamp) == 1) {
+    const SlotHeader& header = context_.segment.slot(Descriptor::from_word(word).slot);
+    wait_here({word, header.stream, header.lane});
+    ++context_.counter(Counter::kBatchesTakenBack);
+  }
+}
+
+Outbox::Target* Outbox::choose_worker(std::uint32_t group, std::uint32_t lane) noexcept {
+  const std::vector<std::uint32_t>& numbers = group_targets_[group];
+  if (context_.plan->groups[group].dispatch == Dispatch::kFlow) {
+    const std::uint16_t worker = lane_worker_[group][lane];
+    for (const std::uint32_t number : numbers) {
+      if (targets_[number].index == worker && targets_[number].open) return &targets_[number];
+    }
+    return nullptr;
+  }
+  Target* best = nullptr;
+  std::uint32_t best_load = UINT32_MAX;
+  const auto count = static_cast<std::uint32_t>(numbers.size());
+  std::uint32_t at = next_worker_[group];
+  for (std::uint32_t i = 0; i < count; ++i, ++at) {
+    if (at >= count) at = 0;
+    Target& target = targets_[numbers[at]];
+    if (!target.open) continue;
+    const std::uint32_t load = target.ring.size();
+    if (load >= best_load) continue;
+    best = &target;
+    best_load = load;
+    next_worker_[group] = at + 1;
+    if (load == 0) break;
+  }
+  return best;
+}
+
+Outbox::Target* Outbox::choose(std::uint8_t stage, std::uint32_t stream,
+                               std::uint32_t lane) noexcept {
+  const Plan& plan = *context_.plan;
+  if (stage == kEgressStage) {
+    const std::uint32_t number = egress_target_[plan.streams[stream].egress];
+    MILLRACE_CHECK(number != kNoTarget);
+    return targets_[number].open ? &targets_[number] : nullptr;
+  }
+  const PlanGroup& group = plan.groups[plan.stages[stage].group];
+  Target* target = choose_worker(plan.stages[stage].group, lane);
+  if (target == nullptr && group.kind == GroupKind::kGpu) {
+    target = choose_worker(group.stand_in, lane);
+  }
+  return target;
+}
+
+bool Outbox::offer(const Waiting& batch) noexcept {
+  const Descriptor descriptor = Descriptor::from_word(batch.descriptor);
+  const std::uint8_t stage =
+      owns_slots_ ? descriptor.stage : context_.plan->stages[descriptor.stage].next;
+  Target* target = choose(stage, batch.stream, batch.lane);
+  if (target == nullptr) return false;
+  if (target->gpu) {
+    hook(HookPoint::kGpuHolder);
+    context_.segment.slot(descriptor.slot)
+        .gpu_holder.store(holder_word(target->life, descriptor.generation),
+                          std::memory_order_release);
+  }
+  MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as all slots
+  wake(context_.entry(target->actor));
+  return true;
+}
+
+void Outbox::wait_here(const Waiting& batch) noexcept {
+  MILLRACE_CHECK(pending_count_ < pending_.size());
+  std::uint32_t at = pending_first_ + pending_count_++;
+  if (at >= pending_.size()) at -= static_cast<std::uint32_t>(pending_.size());
+  pending_[at] = batch;
+}
+
+void Outbox::send(std::uint32_t slot, std::uint8_t stage) noexcept {
+  const SlotHeader& header = context_.segment.slot(slot);
+  const Descriptor descriptor{static_cast<std::uint16_t>(slot), stage, header.generation};
+  const Waiting batch{descriptor.word(), header.stream, header.lane};
+  if (pending_count_ != 0 || !offer(batch)) wait_here(batch);
+}
+
+void Outbox::announce(Descriptor descriptor, std::uint32_t stream, std::uint32_t lane) noexcept {
+  const Waiting batch{descriptor.word(), static_cast<std::uint16_t>(stream),
+                      static_cast<std::uint16_t>(lane)};
+  if (!offer(batch)) wait_here(batch);
+}
+
+std::uint32_t Outbox::flush() noexcept {
+  // One turn over all: a batch whose lane has no worker does not hold up the others behind it.
+  std::uint32_t sent = 0;
+  for (std::uint32_t left = pending_count_; left > 0; --left) {
+    const Waiting batch = pending_[pending_first_];
+    if (++pending_first_ == pending_.size()) pending_first_ = 0;
+    --pending_count_;
+    if (offer(batch)) {
+      ++sent;
+    } else {
+      wait_here(batch);
+    }
+  }
+  return sent;
+}
+
+}  // namespace millrace

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+
+/// The producer's side of all links of one actor: ingress_classifier, classifier_classifier,
+/// classifier_gpu, classifier_egress, ingress_egress, and for a gpu incarnation gpu_classifier and
+/// gpu_egress.
+///
+/// Element: Descriptor (8 bytes). Depth: above all slots of the topology, so a push cannot fail
+/// (CHECKed). After the push to a CPU actor the batch belongs to the ring, then to whoever takes
+/// it. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder` says which
+/// incarnation may complete it.
+///
+/// A batch that nobody can take now (its group has no worker alive) waits here, in order, held by
+/// this actor.
+
+namespace millrace {
+
+class Outbox {
+ public:
+  explicit Outbox(const ActorContext& context);
+
+  /// Hands the slot, which is ours and held for `stage`, to an actor of that stage.
+  void send(std::uint32_t slot, std::uint8_t stage) noexcept;
+  /// For a gpu incarnation, which owns nothing: announces the completion of `descriptor` (its stage
+  /// is the one completed) to an actor of the following stage. `stream`, `lane`: of the batch, as
+  /// read at the take.
+  void announce(Descriptor descriptor, std::uint32_t stream, std::uint32_t lane) noexcept;
+  /// Tries again what waits. Returns how many left.
+  std::uint32_t flush() noexcept;
+  std::uint32_t pending() const noexcept { return pending_count_; }
+  /// After the roster's epoch has moved: learns who is alive, takes back what dead consumers had
+  /// not read.
+  void read_roster() noexcept;
+
+ private:
+  struct Target {
+    std::uint32_t actor = 0;
+    std::uint32_t link = 0;
+    std::uint32_t index = 0;  ///< worker number in its group
+    bool gpu = false;
+    bool open = false;  ///< may be chosen
+    Owner life;         ///< its present one
+    SpscRing<std::uint64_t> ring;
+  };
+  struct Waiting {
+    std::uint64_t descriptor = 0;
+    std::uint16_t stream = 0, lane = 0;
+  };
+
+  Target* choose(std::uint8_t stage, std::uint32_t stream, std::uint32_t lane) noexcept;
+  Target* choose_worker(std::uint32_t group, std::uint32_t lane) noexcept;
+  bool offer(const Waiting& batch) noexcept;
+  void wait_here(const Waiting& batch) noexcept;
+  void take_back(Target& target) noexcept;
+
+  ActorContext context_;
+  bool owns_slots_;  ///< false for a gpu incarnation
+  std::vector<Target> targets_;
+  std::vector<std::vector<std::uint32_t>> group_targets_;  ///< by group: numbers in targets_
+  std::vector<std::uint32_t> egress_target_;               ///< by actor
+  std::vector<std::uint32_t> next_worker_;  ///< by group: where the round robin stands
+  std::vector<std::vector<std::uint16_t>>
+      lane_worker_;               ///< by group, by lane: private copy of the lane map
+  std::vector<Waiting> pending_;  ///< circular; as large as all slots
+  std::uint32_t pending_first_ = 0, pending_count_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+/// A hook stands before each store that moves ownership. In the product it is nothing; the race
+/// test compiles the same code with MILLRACE_HOOKS and kills the process, or stops it, in between
+/// (tests/race).
+
+namespace millrace {
+
+enum class HookPoint : std::uint8_t {
+  kTakeHead,       ///< ring: start of a take (cons.head)
+  kTakeOwner,      ///< owner word, or marks, of what is taken
+  kTakeTail,       ///< ring: finish of a take (cons.tail)
+  kPushHead,       ///< ring: start of a push (prod.head)
+  kPushElement,    ///< ring: the descriptors or buffers
+  kPushTail,       ///< ring: finish of a push (prod.tail)
+  kOpenHeader,     ///< ingress: header of the slot it opens
+  kOpenState,      ///< ingress: state filling
+  kFillMark,       ///< ingress: mark of a packet's buffer
+  kFillColumn,     ///< ingress: columns of a packet
+  kSealHeader,     ///< ingress: count, sequence, running totals
+  kSealState,      ///< ingress: state held
+  kGpuHolder,      ///< producer: who may complete it, before a push to a GPU
+  kAcceptClaim,    ///< acceptor of a completion: compare-and-swap of the holder
+  kAcceptClear,    ///< acceptor: holder cleared, after the owner word
+  kWorkState,      ///< worker: state worked
+  kWorkDirty,      ///< worker: dirty mark of a lane's state
+  kWorkNext,       ///< worker: the lane's next number, and the mark cleared
+  kCompleteState,  ///< worker: state held for the next stage
+  kSendState,      ///< egress: state sending
+  kSendRecord,     ///< egress: the ledger's other record
+  kSendFlip,       ///< egress: the ledger's flip
+  kFreeState,      ///< egress: state freeing
+  kFreeSlot,       ///< egress: state free, before the slot's push
+  kCount
+};
+
+#ifdef MILLRACE_HOOKS
+void hook(HookPoint point) noexcept;  // tests/race
+#else
+constexpr void hook(HookPoint) noexcept {}
+#endif
+
+}  // namespace millrace

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/recovery/kernel_processes.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include <vector>
+
+#include "shared/base/clock.hpp"
+#include "shared/base/process.hpp"
+
+namespace millrace {
+
+const UniqueFd& KernelProcesses::watched(std::int32_t pid, std::uint64_t start_time) {
+  const auto key = std::make_pair(pid, start_time);
+  const auto found = processes_.find(key);
+  if (found != processes_.end()) return found->second;
+  return processes_.emplace(key, open_process(pid, start_time)).first->second;
+}
+
+bool KernelProcesses::exited(std::int32_t pid, std::uint64_t start_time) {
+  const bool ended = process_ended(watched(pid, start_time));
+  // Forget it: the next look opens anew, finds nobody with this start time, and says the same.
+  if (ended) processes_.erase({pid, start_time});
+  return ended;
+}
+
+void KernelProcesses::kill(std::int32_t pid, std::uint64_t start_time) {
+  const UniqueFd& process = watched(pid, start_time);
+  if (process) syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+}
+
+std::uint64_t KernelProcesses::now_ns() { return monotonic_ns(); }
+
+void KernelProcesses::wait_for_exit(int timeout_ms) {
+  std::vector<pollfd> waits;
+  for (const auto& [key, process] : processes_) {
+    if (process) waits.push_back({process.get(), POLLIN, 0});
+  }
+  poll(waits.data(), waits.size(), timeout_ms);
+}
+
+}  // namespace millrace

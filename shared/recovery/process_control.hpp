@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace millrace {
+
+/// What recovery needs of the operating system; tests simulate a process that cannot be killed.
+class ProcessControl {
+ public:
+  virtual ~ProcessControl() = default;
+  /// True once the exit of exactly that process is certain (its pidfd is readable, or pid and start
+  /// time no longer fit). Never blocks.
+  virtual bool exited(std::int32_t pid, std::uint64_t start_time) = 0;
+  /// Sends SIGKILL. Its effect is seen by exited().
+  virtual void kill(std::int32_t pid, std::uint64_t start_time) = 0;
+  virtual std::uint64_t now_ns() = 0;  ///< monotonic
+};
+
+}  // namespace millrace

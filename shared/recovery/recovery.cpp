@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/recovery/recovery.hpp"
+
+#include <utility>
+
+#include "shared/actor/wake.hpp"
+#include "shared/layout/actor_states.hpp"
+
+namespace millrace {
+
+Recovery::Recovery(const ActorContext& context, ProcessControl& processes, RecoveryLimits limits,
+                   std::function<void(const RecoveryEvent&)> tell)
+    : context_(context),
+      processes_(processes),
+      limits_(limits),
+      tell_(std::move(tell)),
+      outbox_(context),
+      returner_(context.plan->actors[context.me.actor].kind == ActorKind::kHub
+                    ? Returner::kHub
+                    : Returner::kStandby),
+      watch_(context.plan->actors.size()) {
+  outbox_.read_roster();
+}
+
+bool Recovery::is_worker(std::uint32_t actor) const {
+  return context_.plan->actors[actor].kind == ActorKind::kClassifier;
+}
+
+int Recovery::tick() {
+  const std::uint64_t now = processes_.now_ns();
+  // We were not running ourselves: nobody's silence means anything yet.
+  if (now - last_tick_ns_ > limits_.heartbeat_limit_ns / 2) {
+    for (Watch& watch : watch_) watch.beat_at_ns = watch.published_at_ns = now;
+  }
+  last_tick_ns_ = now;
+  bool moved = false;
+  bool soon = false;
+  for (std::uint32_t actor = 0; actor < watch_.size(); ++actor) {
+    if (actor == context_.me.actor) continue;
+    moved |= watch(actor);
+    soon |= in_transition(actor);
+  }
+  const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
+  if (epoch != seen_epoch_) {
+    seen_epoch_ = epoch;
+    outbox_.read_roster();
+  }
+  moved |= outbox_.flush() != 0;
+  constexpr int kSoonMs = 1;
+  constexpr int kQuietMs = 10;
+  return moved ? 0 : soon ? kSoonMs : kQuietMs;
+}
+
+bool Recovery::in_transition(std::uint32_t actor) const {
+  const ActorState state = context_.state_of(actor);
+  return state == ActorState::kStarting || state == ActorState::kFenced ||
+         state == ActorState::kReclaiming || watch_[actor].killed_at_ns != 0;
+}
+
+void Recovery::publish(std::uint32_t actor, ActorState state) {
+  ActorEntry& entry = context_.entry(actor);
+  StatusHeader& header = context_.status.header();
+  const std::uint64_t epoch = header.epoch.load(std::memory_order_relaxed) + 1;
+  entry.fence_epoch.store(epoch, std::memory_order_relaxed);
+  entry.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+  header.epoch.store(epoch, std::memory_order_release);
+  watch_[actor] = {0, last_tick_ns_, entry.heartbeat_tsc.load(std::memory_order_relaxed),
+                   last_tick_ns_, false};
+  for (std::uint32_t other = 0; other < watch_.size(); ++other) wake(context_.entry(other));
+}
+
+bool Recovery::all_acknowledged(std::uint32_t actor) {
+  const std::uint64_t wanted = context_.entry(actor).fence_epoch.load(std::memory_order_relaxed);
+  const bool late = last_tick_ns_ - watch_[actor].published_at_ns > limits_.ack_limit_ns;
+  bool all = true;
+  for (std::uint32_t other = 0; other < watch_.size(); ++other) {
+    const ActorKind kind = context_.plan->actors[other].kind;
+    if (other == actor || kind == ActorKind::kHub || kind == ActorKind::kStandby) continue;
+    const ActorState state = context_.state_of(other);
+    if (state != ActorState::kAlive && state != ActorState::kDraining) continue;
+    ActorEntry& entry = context_.entry(other);
+    if (entry.acked_epoch.load(std::memory_order_acquire) >= wanted) continue;
+    all = false;
+    if (late && watch_[other].killed_at_ns == 0) {
+      tell_({other, "does not acknowledge a fence: killed", wanted});
+      processes_.kill(entry.pid, entry.start_time);
+      watch_[other].killed_at_ns = last_tick_ns_;
+    }
+  }
+  return all;
+}
+
+bool Recovery::hung(std::uint32_t actor) {
+  Watch& watch = watch_[actor];
+  const std::uint64_t beat = context_.entry(actor).heartbeat_tsc.load(std::memory_order_relaxed);
+  if (beat != watch.beat_tsc) {
+    watch.beat_tsc = beat;
+    watch.beat_at_ns = last_tick_ns_;
+  }
+  return last_tick_ns_ - watch.beat_at_ns > limits_.heartbeat_limit_ns;
+}
+
+bool Recovery::watch_running(std::uint32_t actor) {
+  ActorEntry& entry = context_.entry(actor);
+  const bool gpu = context_.plan->actors[actor].kind == ActorKind::kGpu;
+  if (processes_.exited(entry.pid, entry.start_time)) {
+    tell_({actor, "exited", 0});
+    publish(actor, ActorState::kFenced);
+    return true;
+  }
+  Watch& watch = watch_[actor];
+  if (watch.killed_at_ns == 0 && hung(actor)) {
+    tell_({actor, "hung: killed", 0});
+    processes_.kill(entry.pid, entry.start_time);
+    watch.killed_at_ns = last_tick_ns_;
+    if (gpu) publish(actor, ActorState::kFenced);  // its exit takes long, and it writes no slot
+    return true;
+  }
+  if (watch.killed_at_ns != 0 && last_tick_ns_ - watch.killed_at_ns > limits_.kill_limit_ns) {
+    publish(actor, ActorState::kQuarantined);
+    return true;
+  }
+  return false;
+}
+
+bool Recovery::finish_fence(std::uint32_t actor) {
+  if (!all_acknowledged(actor)) return false;
+  const PlanActor& plan = context_.plan->actors[actor];
+  ActorEntry& entry = context_.entry(actor);
+  const bool gpu = plan.kind == ActorKind::kGpu;
+  if (gpu && !watch_[actor].redone) {
+    const std::uint32_t redone = redo_gpu_slots(actor);
+    watch_[actor].redone = true;
+    tell_({actor, "batches redone by the stand-in", redone});
+  }
+  if (!processes_.exited(entry.pid, entry.start_time)) return false;
+  std::uint32_t rescued = 0;
+  if (gpu) {
+    reset_links(actor);
+  } else {
+    repair_rings(actor);
+    rescued = rescue_slots(actor);
+  }
+  publish(actor, ActorState::kReclaiming);
+  if (is_worker(actor)) assign_lanes(plan.group);
+  tell_({actor, "recovered", rescued});
+  context_.status.header().recoveries.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool Recovery::watch(std::uint32_t actor) {
+  ActorEntry& entry = context_.entry(actor);
+  const PlanActor& plan = context_.plan->actors[actor];
+  switch (context_.state_of(actor)) {
+    case ActorState::kVacant:
+      return false;
+    case ActorState::kStarting:
+      if (processes_.exited(entry.pid, entry.start_time)) {
+        publish(actor, ActorState::kVacant);
+        return true;
+      }
+      if (entry.incarnation.load(std::memory_order_relaxed) > 1) {
+        entry.restarts.fetch_add(1, std::memory_order_relaxed);
+      }
+      publish(actor, ActorState::kAlive);
+      if (is_worker(actor)) assign_lanes(plan.group);
+      return true;
+    case ActorState::kAlive:
+    case ActorState::kDraining:
+      return watch_running(actor);
+    case ActorState::kFenced:
+      return finish_fence(actor);
+    case ActorState::kReclaiming:
+      if (!all_acknowledged(actor)) return false;
+      take_back_for_the_dead(actor);
+      publish(actor, ActorState::kVacant);
+      return true;
+    case ActorState::kQuarantined:
+      if (watch_[actor].redone || !all_acknowledged(actor)) return false;
+      watch_[actor].redone = true;
+      if (is_worker(actor)) assign_lanes(plan.group);
+      tell_({actor, "cannot be killed: quarantined; stand-ins", fill_holes(actor)});
+      return true;
+  }
+  return false;
+}
+
+void Recovery::drain(std::uint32_t actor) {
+  if (context_.state_of(actor) != ActorState::kAlive) return;
+  publish(actor, ActorState::kDraining);
+  if (is_worker(actor)) assign_lanes(context_.plan->actors[actor].group);
+}
+
+void Recovery::assign_lanes(std::uint32_t group) {
+  const Plan& plan = *context_.plan;
+  bool stateful = false;
+  for (const PlanStage& stage : plan.stages) stateful |= stage.group == group && stage.stateful;
+  std::vector<std::uint16_t> alive;
+  std::vector<bool> open(plan.groups[group].max, false);
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    const PlanActor& worker = plan.actors[actor];
+    if (worker.group != group || !is_worker(actor)) continue;
+    if (!rule_of(context_.state_of(actor)).may_be_chosen) continue;
+    alive.push_back(static_cast<std::uint16_t>(worker.index));
+    open[worker.index] = true;
+  }
+  LaneMap& map = context_.status.lane_map(group);
+  std::uint32_t next = 0;
+  for (std::uint32_t lane = 0; lane < context_.segment.layout().lane_count; ++lane) {
+    const std::uint16_t now = map.worker[lane].load(std::memory_order_relaxed);
+    const bool served = now != kNoWorker && now < open.size() && open[now];
+    // State has one writer: a lane stays with a living worker until it can be moved in peace.
+    if (stateful && served) continue;
+    map.worker[lane].store(alive.empty() ? kNoWorker : alive[next++ % alive.size()],
+                           std::memory_order_relaxed);
+  }
+  StatusHeader& header = context_.status.header();
+  header.epoch.fetch_add(1, std::memory_order_release);
+  for (std::uint32_t other = 0; other < watch_.size(); ++other) wake(context_.entry(other));
+}
+
+}  // namespace millrace

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+#include "shared/links/outbox.hpp"
+#include "shared/recovery/process_control.hpp"
+
+/// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
+/// is certain. It is a state machine in shared memory: each step is idempotent and recorded in the
+/// actor's entry, so whoever leads next goes on where the last one stopped.
+///
+/// alive -> (exit certain) fenced -> (all producers and acceptors have acknowledged) rings
+/// repaired, slots taken over -> reclaiming -> (all producers have taken back what was unread)
+/// vacant -> a new process may start
+///
+/// A hung actor (heartbeat older than the limit) is killed first. A GPU incarnation is fenced at
+/// once, before its exit is certain, because it never writes slots. A process that does not exit is
+/// quarantined: stand-in slots fill the holes it leaves.
+
+namespace millrace {
+
+struct RecoveryLimits {
+  std::uint64_t heartbeat_limit_ns = 1'000'000'000;  ///< silent for longer: hung
+  std::uint64_t kill_limit_ns = 2'000'000'000;  ///< not gone after SIGKILL for longer: quarantined
+  std::uint64_t ack_limit_ns = 1'000'000'000;   ///< does not acknowledge a fence: fenced too
+};
+
+/// What recovery tells the world (log, control plane). `number`: slots or batches concerned.
+struct RecoveryEvent {
+  std::uint32_t actor = 0;
+  const char* what = "";  ///< "exited", "hung", "fenced", "recovered", "quarantined"
+  std::uint64_t number = 0;
+};
+
+class Recovery {
+ public:
+  Recovery(const ActorContext& context, ProcessControl& processes, RecoveryLimits limits,
+           std::function<void(const RecoveryEvent&)> tell);
+
+  /// One bounded round over all actors, by the leader, from one thread. Returns how long it may
+  /// wait for the next one unless a process ends before, milliseconds: 0 when something moved.
+  int tick();
+  /// Marks an actor that is to be stopped: nobody chooses it any more; it ends by itself once it is
+  /// empty.
+  void drain(std::uint32_t actor);
+  /// Packet census for the audit, exact when quiet: slots that are not free, buffers that are in no
+  /// pool.
+  struct Census {
+    std::uint32_t slots = 0, slots_free = 0;
+    std::uint32_t buffers = 0, buffers_free = 0;
+    std::uint64_t in_slots = 0;  ///< packets in sealed batches
+  };
+  Census census() const;
+
+ private:
+  struct Watch {
+    std::uint64_t killed_at_ns = 0;
+    std::uint64_t published_at_ns = 0;  ///< when the present state was published
+    std::uint64_t beat_tsc = 0, beat_at_ns = 0;
+    bool redone = false;  ///< gpu: its batches are with the stand-in already
+  };
+  using Flags = std::vector<bool>;
+
+  // The state machine (recovery.cpp).
+  bool watch(std::uint32_t actor);
+  bool watch_running(std::uint32_t actor);
+  bool finish_fence(std::uint32_t actor);
+  bool hung(std::uint32_t actor);
+  void publish(std::uint32_t actor, ActorState state);
+  bool all_acknowledged(std::uint32_t actor);
+  void assign_lanes(std::uint32_t group);
+  bool is_worker(std::uint32_t actor) const;
+  bool in_transition(std::uint32_t actor) const;
+
+  // The steps on rings and slots (rescue.cpp).
+  void repair_rings(std::uint32_t actor);
+  void reset_links(std::uint32_t actor);
+  std::uint32_t rescue_slots(std::uint32_t actor);
+  void rescue_slot(std::uint32_t slot, const Flags& returned_buffers);
+  std::uint32_t redo_gpu_slots(std::uint32_t actor);
+  void take_back_for_the_dead(std::uint32_t actor);
+  std::uint32_t fill_holes(std::uint32_t actor);
+  Flags slots_in_links_of(std::uint32_t actor, bool with_gpus) const;
+  bool take_over(std::uint32_t slot, std::uint32_t dead_actor);
+  bool is_gpu(std::uint64_t holder) const;
+  void discard_open(std::uint32_t slot, const Flags& returned_buffers);
+  void lose(std::uint32_t slot, std::uint8_t stage);
+  void account_lost(std::uint32_t slot);
+  void free_rest(std::uint32_t slot, const Flags& returned_buffers);
+  bool replaced(std::uint32_t slot) const;
+  void stand_in_for(std::uint32_t slot);
+  void discard_lane_state(const SlotHeader& header, std::uint8_t stage);
+  std::uint8_t first_that_must_see(std::uint8_t stage) const;
+  Flags slots_in_rings() const;
+  Flags buffers_in_rings() const;
+
+  ActorContext context_;
+  ProcessControl& processes_;
+  RecoveryLimits limits_;
+  std::function<void(const RecoveryEvent&)> tell_;
+  Outbox outbox_;
+  Returner returner_;
+  std::vector<Watch> watch_;
+  std::uint64_t seen_epoch_ = 0;
+  std::uint64_t last_tick_ns_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "shared/links/ledger.hpp"
+#include "shared/links/return_link.hpp"
+#include "shared/recovery/recovery.hpp"
+
+namespace millrace {
+
+void Recovery::repair_rings(std::uint32_t actor) {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
+    if (plan.links[i].producer == actor) context_.segment.link(i).repair_producer();
+    if (plan.links[i].consumer == actor) context_.segment.link(i).repair_consumer();
+  }
+  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
+    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+      auto slots = context_.segment.slot_return(s, static_cast<Returner>(r));
+      auto buffers = context_.segment.buffer_return(s, static_cast<Returner>(r));
+      const std::uint32_t producer = r == 0 ? plan.streams[s].egress : r - 1;
+      if (producer == actor) {
+        slots.repair_producer();
+        buffers.repair_producer();
+      }
+      if (plan.streams[s].ingress == actor) {
+        slots.repair_consumer();
+        buffers.repair_consumer();
+      }
+    }
+  }
+}
+
+void Recovery::reset_links(std::uint32_t actor) {
+  for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
+    const PlanLink& link = context_.plan->links[i];
+    if (link.producer == actor || link.consumer == actor) context_.segment.link(i).reset();
+  }
+}
+
+Recovery::Flags Recovery::slots_in_rings() const {
+  const Plan& plan = *context_.plan;
+  Flags found(context_.segment.slot_count(), false);
+  std::vector<std::uint64_t> words;
+  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
+    // What a GPU announces is no owner of anything: the slot's holder word decides.
+    if (plan.actors[plan.links[i].producer].kind == ActorKind::kGpu) continue;
+    const bool to_gpu = plan.actors[plan.links[i].consumer].kind == ActorKind::kGpu;
+    words.clear();
+    context_.segment.link(i).snapshot(words);
+    for (const std::uint64_t word : words) {
+      const Descriptor descriptor = Descriptor::from_word(word);
+      if (descriptor.slot >= found.size()) continue;
+      const SlotHeader& header = context_.segment.slot(descriptor.slot);
+      if ((header.generation & kGenerationMask) != descriptor.generation) continue;
+      const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
+      if (to_gpu && holder.actor != plan.links[i].consumer) continue;
+      found[descriptor.slot] = true;
+    }
+  }
+  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
+    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+      words.clear();
+      context_.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
+      for (const std::uint64_t word : words) found[Descriptor::from_word(word).slot] = true;
+    }
+  }
+  return found;
+}
+
+Recovery::Flags Recovery::buffers_in_rings() const {
+  Flags found(context_.segment.buffer_count(), false);
+  std::vector<std::uint32_t> buffers;
+  for (std::uint32_t s = 0; s < context_.plan->streams.size(); ++s) {
+    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+      context_.segment.buffer_return(s, static_cast<Returner>(r)).snapshot(buffers);
+    }
+  }
+  for (const std::uint32_t buffer : buffers) {
+    if (buffer < found.size()) found[buffer] = true;
+  }
+  return found;
+}
+
+std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
+  // Rings first, then owner words and marks: what leaves a ring meanwhile has its new owner
+  // already.
+  const Flags in_ring = slots_in_rings();
+  const Flags returned_buffers = buffers_in_rings();
+  std::uint32_t rescued = 0;
+  for (std::uint32_t slot = 0; slot < context_.segment.slot_count(); ++slot) {
+    const SlotHeader& header = context_.segment.slot(slot);
+    const Owner owner = Owner::from_word(header.owner.load(std::memory_order_acquire));
+    const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
+    const bool claimed = holder.incarnation != 0 && holder.actor == actor;
+    if (in_ring[slot] || (owner.actor != actor && !claimed)) continue;
+    const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+    const bool ingress = context_.plan->actors[actor].kind == ActorKind::kIngress;
+    if (state.kind == SlotKind::kFree) {
+      // An ingress finds its free slots itself. The hub's idle stand-ins have no generation.
+      if (ingress || header.generation == 0 || slot >= context_.plan->slot_count) continue;
+    }
+    if (state.kind == SlotKind::kFilling) {
+      discard_open(slot, returned_buffers);
+      continue;
+    }
+    if (!take_over(slot, actor)) continue;
+    rescue_slot(slot, returned_buffers);
+    ++rescued;
+  }
+  return rescued;
+}
+
+bool Recovery::is_gpu(std::uint64_t holder) const {
+  const std::uint32_t actor = owner_of_holder(holder).actor;
+  return actor < context_.plan->actors.size() &&
+         context_.plan->actors[actor].kind == ActorKind::kGpu;
+}
+
+bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
+  SlotHeader& header = context_.segment.slot(slot);
+  std::uint64_t holder = header.gpu_holder.load(std::memory_order_acquire);
+  if (holder == 0) {
+    // Looked at while it was with a GPU, and accepted since: the owner word was written before.
+    const Owner owner = Owner::from_word(header.owner.load(std::memory_order_acquire));
+    if (owner.actor != dead_actor) return false;
+  } else if (owner_of_holder(holder).actor != dead_actor) {
+    // With a GPU: whoever accepts its completion may be quicker, and then it is his. A claim of
+    // his that is not through yet is none of ours: should he die, it is found as his.
+    if (!is_gpu(holder)) return false;
+    if (!header.gpu_holder.compare_exchange_strong(holder,
+                                                   holder_word(context_.me, header.generation)))
+      return false;
+  }
+  header.owner.store(context_.me.word(), std::memory_order_release);
+  header.gpu_holder.store(0, std::memory_order_release);
+  return true;
+}
+
+void Recovery::rescue_slot(std::uint32_t slot, const Flags& returned_buffers) {
+  SlotHeader& header = context_.segment.slot(slot);
+  StatusHeader& totals = context_.status.header();
+  const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+  switch (rule_of(state.kind).rescue) {
+    case Rescue::kGiveBack: {
+      const std::uint64_t word =
+          Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
+      MILLRACE_CHECK(context_.segment.slot_return(header.stream, returner_).push({&word, 1}));
+      break;
+    }
+    case Rescue::kDiscard:
+      break;  // never taken over: rescue_slots() deals with it
+    case Rescue::kHandOn:
+      totals.batches_handed_on.fetch_add(1, std::memory_order_relaxed);
+      outbox_.send(slot, state.stage);
+      break;
+    case Rescue::kLose:
+      totals.batches_worker_lost.fetch_add(1, std::memory_order_relaxed);
+      lose(slot, state.stage);
+      break;
+    case Rescue::kAccountAndFree:
+      account_lost(slot);
+      [[fallthrough]];
+    case Rescue::kFreeRest:
+      free_rest(slot, returned_buffers);
+      break;
+  }
+}
+
+void Recovery::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
+  SlotHeader& header = context_.segment.slot(slot);
+  // The stream by position, not by header: an open header may be half written.
+  for (const PlanStream& stream : context_.plan->streams) {
+    if (slot < stream.slot_first || slot >= stream.slot_first + stream.slot_count) continue;
+    for (std::uint32_t i = 0; i < stream.buffer_count; ++i) {
+      const std::uint32_t buffer = stream.buffer_first + i;
+      std::uint32_t& mark = context_.segment.mark(buffer);
+      if (mark == Mark{MarkKind::kSlot, slot}.word() && !returned_buffers[buffer]) {
+        mark = Mark{MarkKind::kHand, stream.ingress}.word();
+      }
+    }
+  }
+  header.sequence = 0;  // a number stamped but not sealed was never used
+  context_.set_state(slot, SlotKind::kFree, 0);
+}
+
+void Recovery::lose(std::uint32_t slot, std::uint8_t stage) {
+  const Batch batch = context_.segment.batch(slot);
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (batch.passes(i)) batch.drop(i, Reason::kWorkerLost);
+  }
+  discard_lane_state(*batch.header, stage);
+  const std::uint8_t next = first_that_must_see(context_.plan->stages[stage].next);
+  context_.set_state(slot, SlotKind::kHeld, next);
+  outbox_.send(slot, next);
+}
+
+std::uint8_t Recovery::first_that_must_see(std::uint8_t stage) const {
+  while (stage != kEgressStage && !context_.plan->stages[stage].stateful) {
+    stage = context_.plan->stages[stage].next;
+  }
+  return stage;
+}
+
+void Recovery::discard_lane_state(const SlotHeader& header, std::uint8_t stage) {
+  const PlanStage& plan = context_.plan->stages[stage];
+  if (!plan.stateful) return;
+  LaneWindow& window = context_.segment.lane_window(stage, header.stream, header.lane);
+  if (window.dirty.load(std::memory_order_relaxed) != 0) {
+    for (const std::uint32_t function : plan.functions) {
+      const auto state = context_.segment.lane_state(*context_.plan, function, header.lane);
+      std::fill(state.begin(), state.end(), std::byte{0});
+    }
+    context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
+  }
+  window.released.store(header.sequence, std::memory_order_release);
+  window.dirty.store(0, std::memory_order_release);
+}
+
+void Recovery::account_lost(std::uint32_t slot) {
+  const Batch batch = context_.segment.batch(slot);
+  LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
+  const LaneRecord now = read_record(ledger);
+  if (now.released_sequence < batch.header->sequence) {
+    LaneRecord record = next_record(ledger, *batch.header);
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const auto why =
+          batch.passes(i) ? static_cast<std::uint8_t>(Reason::kEgressLost) : batch.reason[i];
+      ++record.dropped[why % kReasonCount];
+    }
+    millrace::publish(ledger, record);
+  }
+  context_.set_state(slot, SlotKind::kFreeing, 0);
+}
+
+void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
+  const Batch batch = context_.segment.batch(slot);
+  if ((batch.header->flags & kSlotStandIn) != 0) {
+    context_.set_state(slot, SlotKind::kFree, 0);
+    return;
+  }
+  std::vector<std::uint32_t> rest;
+  for (const std::uint32_t buffer : batch.buffer) {
+    const bool still_ours = context_.segment.mark(buffer) == Mark{MarkKind::kSlot, slot}.word();
+    if (still_ours && !returned_buffers[buffer]) rest.push_back(buffer);
+  }
+  give_back(context_, returner_, slot, rest);
+}
+
+std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {
+  std::uint32_t redone = 0;
+  for (std::uint32_t slot = 0; slot < context_.segment.slot_count(); ++slot) {
+    const Owner holder =
+        owner_of_holder(context_.segment.slot(slot).gpu_holder.load(std::memory_order_acquire));
+    if (holder.incarnation == 0 || holder.actor != actor) continue;
+    // Acceptors have acknowledged: nobody else claims it. The claim is ours, so that it is found if
+    // we die.
+    if (!take_over(slot, kActorCountMax)) continue;
+    const SlotState state =
+        SlotState::from_word(context_.segment.slot(slot).state.load(std::memory_order_acquire));
+    outbox_.send(slot, state.stage);
+    ++redone;
+  }
+  context_.status.header().batches_redone.fetch_add(redone, std::memory_order_relaxed);
+  return redone;
+}
+
+void Recovery::take_back_for_the_dead(std::uint32_t actor) {
+  if (!is_worker(actor)) return;
+  for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
+    const PlanLink& link = context_.plan->links[i];
+    if (link.consumer != actor) continue;
+    // A living producer has emptied it. One that is dead itself cannot, and may stay so.
+    if (context_.plan->actors[link.producer].kind == ActorKind::kGpu) continue;
+    std::uint64_t word = 0;
+    const auto stamp = [&](std::uint64_t taken) {
+      context_.segment.slot(Descriptor::from_word(taken).slot)
+          .owner.store(context_.me.word(), std::memory_order_release);
+    };
+    while (context_.segment.link(i).take({&word, 1}, stamp) == 1) {
+      const Descriptor descriptor = Descriptor::from_word(word);
+      outbox_.send(descriptor.slot, descriptor.stage);
+    }
+  }
+}
+
+}  // namespace millrace
