@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/egress_actor.hpp"
+
+#include <algorithm>
+
+#include "io-worker/egress/latency.hpp"
+#include "shared/base/prefetch.hpp"
+#include "shared/links/completion.hpp"
+#include "shared/links/ledger.hpp"
+#include "shared/links/return_link.hpp"
+
+namespace millrace {
+namespace {
+
+std::uint32_t window_depth(const Plan& plan) {
+  std::uint32_t most = 0;
+  for (const PlanStream& stream : plan.streams) most = std::max(most, stream.slot_count);
+  return most + plan.stand_in_slot_count;
+}
+
+}  // namespace
+
+EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work)
+    : context_(context),
+      ports_(ports),
+      work_(work),
+      inbox_(context),
+      window_(context.segment.layout().stream_count, context.segment.layout().lane_count,
+              window_depth(*context.plan)),
+      scale_(context.status.header().tsc_hz) {
+  for (const auto& port : ports_) {
+    bursts_.push_back(port ? std::make_unique<Burst>() : nullptr);
+  }
+  used_.reserve(kPortCountMax);
+}
+
+std::uint32_t EgressActor::do_work() noexcept {
+  std::uint32_t done = 0;
+  Taken taken;
+  while (done < kBatchesPerRound && inbox_.take(taken)) {
+    accept(taken);
+    ++done;
+  }
+  return done;
+}
+
+void EgressActor::accept(const Taken& taken) noexcept {
+  if (taken.computed) {
+    const std::uint8_t next = finish_completion(context_, taken, work_);
+    MILLRACE_CHECK(next == kEgressStage);
+  }
+  const SlotHeader& header = context_.segment.slot(taken.slot);
+  const std::uint32_t stream = header.stream;
+  const std::uint32_t lane = header.lane;
+  const LaneLedger& ledger = context_.status.ledger(stream, lane);
+  std::uint64_t next = ledger.record[ledger.flips & 1].released_sequence + 1;
+  if (header.sequence == next) {
+    release(taken.slot);
+    ++next;
+  } else {
+    ++context_.counter(Counter::kBatchesOutOfOrder);
+    window_.insert(stream, lane, next, header.sequence, taken.slot);
+    std::uint64_t& high = context_.counter(Counter::kWindowHighWater);
+    high = std::max<std::uint64_t>(high, window_.waiting());
+    return;
+  }
+  std::uint32_t slot = 0;
+  while (window_.waiting() != 0 &&
+         (slot = window_.remove(stream, lane, next)) != OrderWindow::kNone) {
+    release(slot);
+    ++next;
+  }
+}
+
+void EgressActor::release(std::uint32_t slot) noexcept {
+  hook(HookPoint::kSendState);
+  context_.set_state(slot, SlotKind::kSending, kEgressStage);
+  const Batch batch = context_.segment.batch(slot);
+  prefetch_lines(batch.verdict.data(), batch.verdict.size_bytes());
+  prefetch_lines(batch.output.data(), batch.output.size_bytes());
+  prefetch_lines(batch.buffer.data(), batch.buffer.size_bytes());
+  prefetch_lines(batch.offset.data(), batch.offset.size_bytes());
+  prefetch_lines(batch.length.data(), batch.length.size_bytes());
+  prefetch_lines(batch.wire_length.data(), batch.wire_length.size_bytes());
+  const auto output =
+      static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].output);
+  transmit(batch, output);
+  account(batch, output);
+  note_latency(*batch.header);
+  free_batch(slot, batch);
+}
+
+void EgressActor::transmit(const Batch& batch, std::uint8_t default_output) noexcept {
+  if (batch.header->flags != 0) return;  // a stand-in has no packets to send
+  used_.clear();
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (!batch.passes(i)) continue;
+    const std::uint8_t port = batch.output[i] == kOutputDefault ? default_output : batch.output[i];
+    if (port >= kPortCountMax || !ports_[port]) {
+      batch.drop(i, Reason::kNoOutput);
+      continue;
+    }
+    Burst& burst = *bursts_[port];
+    if (burst.count == 0) used_.push_back(port);
+    burst.index[burst.count] = static_cast<std::uint16_t>(i);
+    burst.packets[burst.count++] = {batch.buffer[i], batch.bytes(i), batch.wire_length[i], 0};
+  }
+  for (const std::uint8_t port : used_) send_burst(batch, port);
+}
+
+void EgressActor::send_burst(const Batch& batch, std::uint8_t port) noexcept {
+  Burst& burst = *bursts_[port];
+  TxQueue& queue = *ports_[port];
+  std::uint32_t sent = 0;
+  for (std::uint32_t tries = 0; sent < burst.count;) {
+    sent += queue.send({burst.packets.data() + sent, burst.count - sent});
+    if (sent == burst.count || queue.failed()) break;
+    if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
+    ++context_.counter(Counter::kTxRetries);
+  }
+  const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
+  for (; sent < burst.count; ++sent) batch.drop(burst.index[sent], why);
+  burst.count = 0;
+}
+
+void EgressActor::account(const Batch& batch, std::uint8_t default_output) noexcept {
+  LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
+  LaneRecord record = next_record(ledger, *batch.header);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (batch.passes(i)) {
+      const std::uint8_t port =
+          batch.output[i] == kOutputDefault ? default_output : batch.output[i];
+      ++record.transmitted[port];
+      bytes += batch.length[i];
+    } else {
+      ++record.dropped[batch.reason[i] % kReasonCount];
+    }
+  }
+  record.transmitted_bytes += bytes;
+  ++context_.counter(Counter::kBatches);
+  context_.counter(Counter::kPackets) += batch.count;
+  context_.counter(Counter::kBytes) += bytes;
+  publish(ledger, record);
+}
+
+void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
+  hook(HookPoint::kFreeState);
+  context_.set_state(slot, SlotKind::kFreeing, kEgressStage);
+  if (batch.header->flags != 0) {
+    context_.set_state(slot, SlotKind::kFree,
+                       0);  // a stand-in goes back to the hub, which looks for free ones
+    return;
+  }
+  give_back(context_, Returner::kEgress, slot, batch.buffer);
+}
+
+void EgressActor::note_latency(const SlotHeader& header) noexcept {
+  const std::uint64_t now = tsc_now();
+  const std::uint64_t ns =
+      now > header.time_first_tsc ? scale_.to_ns(now - header.time_first_tsc) : 0;
+  LatencyHistogram& histogram = context_.status.latency(header.stream);
+  auto& bucket = histogram.count[latency_bucket(ns)];
+  bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  histogram.sum_ns.store(histogram.sum_ns.load(std::memory_order_relaxed) + ns,
+                         std::memory_order_relaxed);
+}
+
+void EgressActor::before_sleep() noexcept {
+  for (const auto& port : ports_) {
+    if (port) port->flush();
+  }
+  context_.my_entry().in_hand.store(window_.waiting(), std::memory_order_relaxed);
+}
+
+}  // namespace millrace

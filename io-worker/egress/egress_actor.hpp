@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/run_loop.hpp"
+#include "shared/actor/stage_work.hpp"
+#include "shared/links/inbox.hpp"
+#include "shared/links/order_window.hpp"
+
+/// Egress: puts the batches of its streams back in sequence, transmits what passes, accounts for
+/// every packet in the lane's ledger, gives buffers and slot back to the ingress.
+///
+/// Nothing is sent, counted or freed out of sequence. A full port is retried a bounded number of
+/// times, then its packets are dropped as tx_full; a file is waited for.
+
+namespace millrace {
+
+using TxQueues = std::array<std::unique_ptr<TxQueue>, kPortCountMax>;
+
+class EgressActor : public Actor {
+ public:
+  /// `ports`: a queue for each port that this egress can reach; null elsewhere. `work` finishes the
+  /// completions of GPU stages. Both borrowed. Windows start behind what the ledgers say has left.
+  EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work);
+
+  std::uint32_t do_work() noexcept override;
+  bool has_work() noexcept override { return !inbox_.empty(); }
+  void read_roster() noexcept override { inbox_.read_roster(); }
+  void stop() noexcept override { stopping_ = true; }
+  bool finished() noexcept override {
+    return stopping_ && inbox_.empty() && window_.waiting() == 0;
+  }
+  void before_sleep() noexcept override;
+
+ private:
+  static constexpr std::uint32_t kBatchesPerRound = 8;
+  static constexpr std::uint32_t kTxRetriesMax = 64;
+
+  /// Packets of one batch for one port.
+  struct Burst {
+    std::uint32_t count = 0;
+    std::array<TxPacket, kBatchCapacityMax> packets;
+    std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
+  };
+
+  void accept(const Taken& taken) noexcept;
+  void release(std::uint32_t slot) noexcept;
+  void transmit(const Batch& batch, std::uint8_t default_output) noexcept;
+  void send_burst(const Batch& batch, std::uint8_t port) noexcept;
+  void account(const Batch& batch, std::uint8_t default_output) noexcept;
+  void free_batch(std::uint32_t slot, const Batch& batch) noexcept;
+  void note_latency(const SlotHeader& header) noexcept;
+
+  ActorContext context_;
+  TxQueues& ports_;
+  StageWork& work_;
+  Inbox inbox_;
+  OrderWindow window_;
+  TscScale scale_;
+  std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
+  std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch
+  bool stopping_ = false;
+};
+
+}  // namespace millrace

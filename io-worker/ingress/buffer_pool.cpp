@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/ingress/buffer_pool.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace millrace {
+
+BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
+    : context_(context),
+      stream_(stream),
+      first_(context.plan->streams[stream].buffer_first),
+      count_(context.plan->streams[stream].buffer_count),
+      hand_(Mark{MarkKind::kHand, context.me.actor}.word()),
+      stack_(count_),
+      free_(count_, 0) {
+  // A take cut short by our last life's death left marks of ours on buffers that their ring still
+  // holds.
+  std::vector<std::uint32_t> in_rings;
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    context_.segment.buffer_return(stream_, static_cast<Returner>(r)).snapshot(in_rings);
+  }
+  std::vector<bool> returned(count_, false);
+  for (const std::uint32_t buffer : in_rings) {
+    MILLRACE_CHECK(buffer - first_ < count_);
+    returned[buffer - first_] = true;
+  }
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (!returned[i] && context_.segment.mark(first_ + i) == hand_) put(first_ + i);
+  }
+}
+
+void BufferPool::put(std::uint32_t buffer) noexcept {
+  free_[buffer - first_] = 1;
+  if (exact_) return;
+  MILLRACE_CHECK(stacked_ < count_);
+  stack_[stacked_++] = buffer;
+}
+
+void BufferPool::collect(std::uint32_t most) noexcept {
+  std::array<std::uint32_t, kBurstMax> taken;
+  const auto stamp = [&](std::uint32_t buffer) {
+    MILLRACE_CHECK(buffer - first_ < count_);
+    context_.segment.mark(buffer) = hand_;
+  };
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    auto ring = context_.segment.buffer_return(stream_, static_cast<Returner>(r));
+    const std::span<std::uint32_t> room(taken.data(), std::min<std::size_t>(most, taken.size()));
+    const std::uint32_t count = ring.take(room, stamp);
+    for (std::uint32_t i = 0; i < count; ++i) put(taken[i]);
+  }
+}
+
+std::uint32_t BufferPool::take(std::span<std::uint32_t> out) noexcept {
+  const auto wanted = static_cast<std::uint32_t>(out.size());
+  if (stacked_ < wanted) collect(kBurstMax);
+  const std::uint32_t count = std::min(wanted, stacked_);
+  stacked_ -= count;
+  // Top of the stack first.
+  for (std::uint32_t i = 0; i < count; ++i) out[i] = stack_[stacked_ + count - 1 - i];
+  return count;
+}
+
+bool BufferPool::take_exactly(std::uint32_t buffer) noexcept {
+  exact_ = true;
+  if (free_[buffer - first_] == 0) collect(kBurstMax);
+  if (free_[buffer - first_] == 0) return false;
+  free_[buffer - first_] = 0;
+  return true;
+}
+
+std::uint32_t BufferPool::take_run(std::uint32_t first, std::uint32_t count) noexcept {
+  exact_ = true;
+  std::uint32_t taken = 0;
+  for (bool collected = false; taken < count; ++taken) {
+    std::uint8_t& free = free_[first - first_ + taken];
+    if (free == 0 && !collected) {
+      collect(kBurstMax);
+      collected = true;
+    }
+    if (free == 0) break;
+    free = 0;
+  }
+  return taken;
+}
+
+void BufferPool::give_back(std::span<const std::uint32_t> buffers) noexcept {
+  for (const std::uint32_t buffer : buffers) {
+    context_.segment.mark(buffer) = hand_;
+    put(buffer);
+  }
+}
+
+}  // namespace millrace

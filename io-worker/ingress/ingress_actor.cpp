@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/ingress/ingress_actor.hpp"
+
+#include <algorithm>
+
+#include "shared/base/flow_hash.hpp"
+#include "shared/base/prefetch.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kPollIntervalNs = 200'000;
+
+}  // namespace
+
+IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool,
+                           RxQueue& queue)
+    : context_(context), stream_(stream), pool_(pool), queue_(queue), outbox_(context) {
+  const PlanStream& plan = context_.plan->streams[stream_];
+  const PlanPath& path = context_.plan->paths[plan.path];
+  lane_first_ = path.lane_first;
+  lane_count_ = path.lane_count;
+  first_stage_ = path.first_stage;
+  burst_ = std::min(kBurstMax, kBurstPerLane * lane_count_);
+  lanes_.resize(lane_count_);
+  free_slots_.resize(plan.slot_count);
+  find_free_slots();
+  find_sequences();
+}
+
+void IngressActor::find_free_slots() {
+  const PlanStream& plan = context_.plan->streams[stream_];
+  std::vector<std::uint64_t> words;
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    context_.segment.slot_return(stream_, static_cast<Returner>(r)).snapshot(words);
+  }
+  std::vector<bool> returned(plan.slot_count, false);
+  for (const std::uint64_t word : words) {
+    returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
+  }
+  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
+    SlotHeader& header = context_.segment.slot(plan.slot_first + i);
+    const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
+    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) continue;
+    header.owner.store(context_.me.word(), std::memory_order_release);
+    free_slots_[free_slot_count_++] = plan.slot_first + i;
+  }
+}
+
+void IngressActor::find_sequences() {
+  const PlanStream& plan = context_.plan->streams[stream_];
+  // Slots before ledgers: a batch that leaves a slot meanwhile is in its ledger by then.
+  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
+    const SlotHeader& header = context_.segment.slot(plan.slot_first + i);
+    const auto state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+    if (state.kind == SlotKind::kFree || state.kind == SlotKind::kFilling) continue;
+    Lane& lane = lanes_[header.lane - lane_first_];
+    if (header.sequence <= lane.sequence) continue;
+    lane.sequence = header.sequence;
+    lane.received = header.received_total;
+    lane.received_bytes = header.received_bytes_total;
+    lane.wanted = header.position;
+  }
+  for (std::uint32_t i = 0; i < lane_count_; ++i) {
+    const LaneRecord record = read_record(context_.status.ledger(stream_, lane_first_ + i));
+    Lane& lane = lanes_[i];
+    if (record.released_sequence >= lane.sequence) {
+      lane.sequence = record.released_sequence;
+      lane.received = record.received;
+      lane.received_bytes = record.received_bytes;
+      lane.wanted = record.position;
+    }
+    resumed_at_ = std::max(resumed_at_, lane.wanted);
+  }
+  next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);
+  queue_.resume(next_ordinal_);
+}
+
+void IngressActor::collect_slots() noexcept {
+  std::array<std::uint64_t, 32> words;
+  const auto stamp = [&](std::uint64_t word) {
+    context_.segment.slot(Descriptor::from_word(word).slot)
+        .owner.store(context_.me.word(), std::memory_order_release);
+  };
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    auto ring = context_.segment.slot_return(stream_, static_cast<Returner>(r));
+    std::uint32_t count = 0;
+    while ((count = ring.take(words, stamp)) != 0) {
+      for (std::uint32_t i = 0; i < count; ++i) {
+        MILLRACE_CHECK(free_slot_count_ < free_slots_.size());
+        free_slots_[free_slot_count_++] = Descriptor::from_word(words[i]).slot;
+      }
+    }
+  }
+}
+
+std::uint32_t IngressActor::do_work() noexcept {
+  collect_slots();
+  std::uint32_t done = place();
+  if (placed_ == polled_count_ && !stopping_) {
+    done += poll();
+    done += place();
+  }
+  done += leave_due();
+  if (outbox_.pending() != 0) done += outbox_.flush();
+  tell_progress();
+  return done;
+}
+
+std::uint32_t IngressActor::poll() noexcept {
+  if (free_slot_count_ == 0) {
+    ++context_.counter(Counter::kSlotsExhausted);
+    return 0;
+  }
+  placed_ = 0;
+  polled_count_ = queue_.poll(pool_, {polled_.data(), burst_});
+  ++context_.counter(Counter::kRxPolls);
+  if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
+  count_growth(Counter::kRxMissed, queue_.missed(), missed_);
+  count_growth(Counter::kRxErrors, queue_.errors(), errors_);
+  return polled_count_;
+}
+
+void IngressActor::count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept {
+  if (now == seen) return;  // the queue counts from 0 in each life, the counter goes on
+  context_.counter(id) += now - seen;
+  seen = now;
+}
+
+std::uint32_t IngressActor::place() noexcept {
+  const std::uint32_t before = placed_;
+  if (before == polled_count_) return 0;
+  const std::uint64_t now = tsc_now();
+  if (lane_count_ > 1) {
+    for (std::uint32_t i = placed_; i < polled_count_; ++i) {
+      __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
+    }
+  }
+  while (placed_ < polled_count_ && place_one(polled_[placed_], now)) ++placed_;
+  return placed_ - before;
+}
+
+bool IngressActor::place_one(const RxPacket& packet, std::uint64_t now) noexcept {
+  std::uint32_t number = 0;
+  std::uint32_t hash = 0;
+  if (lane_count_ > 1) {
+    const std::byte* data = pool_.area().at(packet.buffer) + packet.offset;
+    hash = flow_hash_of({data, packet.length});
+    number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
+  }
+  Lane& lane = lanes_[number];
+  if (packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted) [[unlikely]] {
+    pool_.give_back({&packet.buffer, 1});
+    next_ordinal_ = packet.ordinal + 1;
+    return true;
+  }
+  if (lane.slot == kNoSlot) {
+    if (free_slot_count_ == 0) return false;
+    open(lane, number, packet.time_tsc != 0 ? packet.time_tsc : now);
+  }
+  const std::uint32_t at = lane.count;
+  hook(HookPoint::kFillMark);
+  context_.segment.mark(packet.buffer) = Mark{MarkKind::kSlot, lane.slot}.word();
+  hook(HookPoint::kFillColumn);
+  const Batch& batch = lane.batch;
+  batch.buffer[at] = packet.buffer;
+  batch.length[at] = packet.length;
+  batch.offset[at] = packet.offset;
+  batch.wire_length[at] = packet.wire_length;
+  batch.flow[at] = hash;
+  batch.ordinal[at] = packet.ordinal;
+  if (packet.oversize) [[unlikely]]
+    batch.drop(at, Reason::kOversize);
+  if (at == 0) lane.first_ordinal = packet.ordinal;
+  lane.last_ordinal = packet.ordinal;
+  lane.open_bytes += packet.wire_length;
+  next_ordinal_ = packet.ordinal + 1;
+  if (++lane.count == context_.segment.capacity()) seal(number);
+  return true;
+}
+
+void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept {
+  lane.slot = free_slots_[--free_slot_count_];
+  lane.count = 0;
+  lane.rounds = 0;
+  lane.open_bytes = 0;
+  lane.batch = context_.segment.batch(lane.slot, context_.segment.capacity());
+  SlotHeader& header = *lane.batch.header;
+  hook(HookPoint::kOpenHeader);
+  header.generation = (header.generation + 1) & kGenerationMask;
+  header.gpu_holder.store(0, std::memory_order_relaxed);
+  header.stream = static_cast<std::uint16_t>(stream_);
+  header.lane = static_cast<std::uint16_t>(lane_first_ + number);
+  header.flags = 0;
+  header.time_first_tsc = now;
+  // What is the same for every packet is written here, a line at a time.
+  std::ranges::fill(lane.batch.verdict, static_cast<std::uint8_t>(Verdict::kPass));
+  std::ranges::fill(lane.batch.reason, static_cast<std::uint8_t>(Reason::kNone));
+  std::ranges::fill(lane.batch.output, kOutputDefault);
+  std::ranges::fill(lane.batch.classes, 0);
+  prefetch_next_slot();
+  hook(HookPoint::kOpenState);
+  context_.set_state(lane.slot, SlotKind::kFilling, 0);
+}
+
+void IngressActor::prefetch_next_slot() const noexcept {
+  if (free_slot_count_ == 0) return;
+  // All columns that an ingress writes; they lie before those of the workers.
+  const ColumnOffsets& at = context_.segment.layout().columns;
+  const SlotHeader& next = context_.segment.slot(free_slots_[free_slot_count_ - 1]);
+  prefetch_lines_for_write(&next, at.next_hop);
+  prefetch_lines_for_write(reinterpret_cast<const std::byte*>(&next) + at.flow,
+                           at.result - at.flow);
+}
+
+void IngressActor::seal(std::uint32_t number) noexcept {
+  Lane& lane = lanes_[number];
+  SlotHeader& header = *lane.batch.header;
+  hook(HookPoint::kSealHeader);
+  lane.received += lane.count;
+  lane.received_bytes += lane.open_bytes;
+  header.count = static_cast<std::uint16_t>(lane.count);
+  header.sequence = ++lane.sequence;
+  header.received_total = lane.received;
+  header.received_bytes_total = lane.received_bytes;
+  header.position = lane.last_ordinal + 1;
+  header.time_sealed_tsc = tsc_now();
+  hook(HookPoint::kSealState);
+  context_.set_state(lane.slot, SlotKind::kHeld, first_stage_);
+  const std::uint32_t slot = lane.slot;
+  ++context_.counter(Counter::kBatches);
+  context_.counter(Counter::kPackets) += lane.count;
+  context_.counter(Counter::kBytes) += lane.open_bytes;
+  lane.slot = kNoSlot;
+  lane.count = 0;
+  outbox_.send(slot, first_stage_);
+}
+
+bool IngressActor::in_flight(std::uint32_t number) const noexcept {
+  const LaneLedger& ledger = context_.status.ledger(stream_, lane_first_ + number);
+  return ledger.released.load(std::memory_order_acquire) != lanes_[number].sequence;
+}
+
+std::uint32_t IngressActor::leave_due() noexcept {
+  std::uint32_t left = 0;
+  const bool short_of_slots = free_slot_count_ < lane_count_;
+  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+    Lane& lane = lanes_[number];
+    if (lane.slot == kNoSlot) continue;
+    ++lane.rounds;
+    const bool half_full = lane.count >= context_.segment.capacity() / 2;
+    if (stopping_ || lane.rounds >= kRoundsMax || (short_of_slots && half_full) ||
+        !in_flight(number)) {
+      seal(number);
+      ++left;
+    }
+  }
+  return left;
+}
+
+void IngressActor::tell_progress() noexcept {
+  std::uint64_t position = next_ordinal_;
+  std::uint64_t in_hand = polled_count_ - placed_;
+  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+    const Lane& lane = lanes_[number];
+    IngressLane& told = context_.status.ingress_lane(stream_, lane_first_ + number);
+    if (told.sealed_sequence.load(std::memory_order_relaxed) != lane.sequence) {
+      told.sealed_received.store(lane.received, std::memory_order_relaxed);
+      told.sealed_sequence.store(lane.sequence, std::memory_order_relaxed);
+    }
+    told.received.store(lane.received + lane.count, std::memory_order_relaxed);
+    if (lane.slot != kNoSlot) position = std::min(position, lane.first_ordinal);
+    in_hand += lane.count;
+  }
+  ActorEntry& entry = context_.my_entry();
+  entry.resume_position.store(position, std::memory_order_relaxed);
+  entry.in_hand.store(in_hand, std::memory_order_relaxed);
+  const bool done = in_hand == 0 && outbox_.pending() == 0 && queue_.exhausted();
+  entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
+}
+
+bool IngressActor::has_work() noexcept {
+  if (placed_ != polled_count_) return free_slot_count_ != 0;
+  for (const Lane& lane : lanes_) {
+    if (lane.slot != kNoSlot) return true;
+  }
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    if (!context_.segment.slot_return(stream_, static_cast<Returner>(r)).empty()) return true;
+  }
+  return false;
+}
+
+bool IngressActor::finished() noexcept {
+  if (!stopping_ || placed_ != polled_count_ || outbox_.pending() != 0) return false;
+  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+    if (lanes_[number].slot != kNoSlot || in_flight(number)) return false;
+  }
+  return true;
+}
+
+std::uint64_t IngressActor::idle_ns() const noexcept {
+  if (queue_.exhausted() || stopping_ || free_slot_count_ == 0) return 10'000'000;
+  const std::uint64_t ready = queue_.next_ready_ns();
+  return ready != 0 ? ready : kPollIntervalNs;
+}
+
+}  // namespace millrace

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "io-worker/ingress/buffer_pool.hpp"
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/run_loop.hpp"
+#include "shared/links/outbox.hpp"
+
+/// Ingress: one receive queue -> batches of its path's lanes.
+///
+/// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
+/// full, when its lane has nothing in flight (waiting would gain nothing), after 4 rounds, or when
+/// free slots run short. Sequence numbers are given when it leaves. Without a free slot nothing is
+/// polled: load is refused here and nowhere else.
+
+namespace millrace {
+
+class IngressActor : public Actor {
+ public:
+  /// `queue` is borrowed. Finds its slots and buffers by scanning, and the numbers to go on with;
+  /// then tells the queue where to resume.
+  IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
+
+  std::uint32_t do_work() noexcept override;
+  bool has_work() noexcept override;
+  void read_roster() noexcept override { outbox_.read_roster(); }
+  void stop() noexcept override { stopping_ = true; }
+  bool finished() noexcept override;
+  std::uint64_t idle_ns() const noexcept override;
+
+ private:
+  struct Lane {
+    std::uint32_t slot = kNoSlot;  ///< open one
+    std::uint32_t count = 0;
+    std::uint32_t rounds = 0;  ///< since it was opened
+    std::uint64_t first_ordinal = 0, last_ordinal = 0;
+    std::uint64_t open_bytes = 0;
+    std::uint64_t sequence = 0;                      ///< last one sealed
+    std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
+    std::uint64_t wanted = 0;  ///< ordinals below it were sealed by an earlier life
+    Batch batch;
+  };
+  static constexpr std::uint32_t kNoSlot = UINT32_MAX;
+  static constexpr std::uint32_t kRoundsMax = 4;
+
+  void find_free_slots();
+  void find_sequences();
+  void collect_slots() noexcept;
+  std::uint32_t poll() noexcept;
+  std::uint32_t place() noexcept;
+  bool place_one(const RxPacket& packet, std::uint64_t now) noexcept;
+  void open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept;
+  void prefetch_next_slot() const noexcept;
+  void seal(std::uint32_t number) noexcept;
+  std::uint32_t leave_due() noexcept;
+  bool in_flight(std::uint32_t number) const noexcept;
+  void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
+  void tell_progress() noexcept;
+
+  ActorContext context_;
+  std::uint32_t stream_;
+  BufferPool& pool_;
+  RxQueue& queue_;
+  Outbox outbox_;
+  std::uint32_t lane_first_, lane_count_;
+  std::uint8_t first_stage_;
+  std::uint32_t burst_;
+  std::vector<Lane> lanes_;
+  std::vector<std::uint32_t> free_slots_;
+  std::uint32_t free_slot_count_ = 0;
+  std::array<RxPacket, kBurstMax> polled_;
+  std::uint32_t placed_ = 0,
+                polled_count_ = 0;  ///< polled_[placed_..polled_count_) wait for a slot
+  std::uint64_t next_ordinal_ = 0;
+  std::uint64_t resumed_at_ = 0;  ///< highest `wanted`: above it no packet can be an old one
+  std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already
+  bool stopping_ = false;
+};
+
+}  // namespace millrace

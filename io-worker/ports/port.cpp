@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/port.hpp"
+
+#include <string>
+#include <vector>
+
+#include "io-worker/ports/generate.hpp"
+#include "io-worker/ports/null.hpp"
+#include "io-worker/ports/pcap.hpp"
+#include "io-worker/ports/replay.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/nearest.hpp"
+
+namespace millrace {
+namespace {
+
+struct Device {
+  std::string_view name;
+  void (*check)(const PlanPort&);
+  PortQueues (*queues)(const PlanPort&);
+  std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
+  std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);  ///< null: never sends
+};
+
+/// All devices.
+constexpr Device kDevices[] = {
+    {"pcap", check_pcap, pcap_queues, open_pcap_rx, open_pcap_tx},
+    {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
+    {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
+    {"null", check_null, null_queues, open_null_rx, open_null_tx},
+};
+
+const Device& device_of(const PlanPort& port) {
+  std::vector<std::string_view> names;
+  for (const Device& device : kDevices) {
+    if (device.name == port.device) return device;
+    names.push_back(device.name);
+  }
+  const std::string near = nearest_of(port.device, names);
+  throw Error("port '" + port.name + "': unknown device '" + port.device + "'" +
+              (near.empty() ? "" : ", did you mean '" + near + "'?") +
+              " allowed: " + comma_list(names));
+}
+
+std::string opening(const PlanPort& port, std::string_view direction, std::uint32_t queue) {
+  return "port '" + port.name + "' (" + port.device + "), " + std::string(direction) + " queue " +
+         std::to_string(queue);
+}
+
+void refuse_queue(std::uint32_t queue, std::uint32_t count) {
+  if (queue < count) return;
+  throw Error(count == 0 ? std::string("this port has none")
+                         : "this port has " + std::to_string(count));
+}
+
+}  // namespace
+
+void check_port(const PlanPort& port) { device_of(port).check(port); }
+
+PortQueues port_queues(const PlanPort& port) { return device_of(port).queues(port); }
+
+std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
+                                       const BufferSource& pool, bool restarted) {
+  const Device& device = device_of(port);
+  return while_doing(opening(port, "receive", queue), [&] {
+    refuse_queue(queue, device.queues(port).receive);
+    return device.open_rx(port, queue, pool, restarted);
+  });
+}
+
+std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted) {
+  const Device& device = device_of(port);
+  return while_doing(opening(port, "transmit", queue), [&] {
+    refuse_queue(queue, device.queues(port).send);
+    return device.open_tx(port, queue, restarted);
+  });
+}
+
+}  // namespace millrace

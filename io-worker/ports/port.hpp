@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/batch.hpp"
+
+/// A port as the I/O actors see it: receive queues for ingress, transmit queues for egress. One
+/// object a queue and process; every call from the actor's own thread; nothing here blocks,
+/// allocates or throws after construction. Devices: README.md in this folder.
+
+namespace millrace {
+
+inline constexpr std::uint32_t kPortQueueCountMax = 16;  ///< of a port, in each direction
+
+/// Queues that a port has with its settings. 0: it cannot receive, or cannot send.
+struct PortQueues {
+  std::uint32_t receive = 0;
+  std::uint32_t send = 0;
+};
+
+/// Empty buffers of one ingress, newest first so that they are still in the cache. Implemented by
+/// the ingress (io-worker/ingress/buffer_pool.hpp); a queue may keep buffers (a driver's ring): it
+/// says so by held().
+class BufferSource {
+ public:
+  virtual ~BufferSource() = default;
+  /// Takes up to out.size() buffers out of the pool; returns how many. They are the caller's until
+  /// handed out by poll() or given back.
+  virtual std::uint32_t take(std::span<std::uint32_t> out) noexcept = 0;
+  /// Takes this very buffer if it is free (for `replay`, whose packets stay in their buffers).
+  virtual bool take_exactly(std::uint32_t buffer) noexcept = 0;
+  /// Takes the first n of the buffers [first, first + count) that are free, in order; returns n.
+  virtual std::uint32_t take_run(std::uint32_t first, std::uint32_t count) noexcept {
+    std::uint32_t taken = 0;
+    while (taken < count && take_exactly(first + taken)) ++taken;
+    return taken;
+  }
+  virtual void give_back(std::span<const std::uint32_t> buffers) noexcept = 0;
+  virtual BufferArea area() const noexcept = 0;
+  virtual std::uint32_t first() const noexcept = 0;  ///< number of the pool's first buffer
+  virtual std::uint32_t count() const noexcept = 0;
+};
+
+/// A received packet. The buffer is the ingress's from here on.
+struct RxPacket {
+  std::uint32_t buffer = 0;
+  std::uint16_t offset = 0;       ///< of the first byte in the buffer
+  std::uint16_t length = 0;       ///< bytes in the buffer
+  std::uint32_t wire_length = 0;  ///< as it was on the wire; > length: cut by the capture
+  bool oversize = false;       ///< did not fit: only the first bytes are here; it will be dropped
+  std::uint64_t ordinal = 0;   ///< number of the packet in its source, from 0
+  std::uint64_t time_tsc = 0;  ///< arrival; 0: now
+};
+
+class RxQueue {
+ public:
+  virtual ~RxQueue() = default;
+  /// Up to out.size() (<= kBurstMax) packets in the order of the wire. Returns how many. Fewer than
+  /// asked means nothing more now (or no free buffer).
+  virtual std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept = 0;
+  /// After a restart: packets with ordinal < first_wanted were all handed on by the life before.
+  /// For files and generators, whose packets are numbered; a device ignores it. Called once, before
+  /// the first poll.
+  virtual void resume(std::uint64_t first_wanted) noexcept = 0;
+  /// True when nothing will ever come again (end of a file): the ingress then sleeps until woken.
+  virtual bool exhausted() const noexcept = 0;
+  /// Nanoseconds until a packet can be there at the earliest, to sleep by; 0: poll again at once or
+  /// at the idle interval (200 us); files: 0.
+  virtual std::uint64_t next_ready_ns() const noexcept = 0;
+  /// Descriptor to wait on when idle, or -1 (none: the ingress polls at the idle interval).
+  virtual int wait_descriptor() const noexcept = 0;
+  /// Buffers that the queue keeps between polls (a driver's ring, a replay's packets not handed
+  /// out).
+  virtual std::uint32_t held() const noexcept = 0;
+  /// Packets that were offered and never got a buffer, since construction; the port's own count.
+  virtual std::uint64_t missed() const noexcept { return 0; }
+  /// Times that the source could not be read on (a truncated or corrupt record), since
+  /// construction.
+  virtual std::uint64_t errors() const noexcept { return 0; }
+};
+
+/// A packet to send: bytes stay valid until send() returns, or, for queues that hold buffers, until
+/// reclaim().
+struct TxPacket {
+  std::uint32_t buffer = 0;
+  std::span<const std::byte> bytes;
+  std::uint32_t wire_length = 0;  ///< >= bytes.size(); files keep it
+  std::uint64_t time_ns = 0;      ///< system clock, for captures
+};
+
+class TxQueue {
+ public:
+  virtual ~TxQueue() = default;
+  /// Takes the first n packets for transmission and returns n. The caller retries a bounded number
+  /// of times, then drops the rest as tx_full, or waits when waits_when_full().
+  virtual std::uint32_t send(std::span<const TxPacket> packets) noexcept = 0;
+  /// Files: never dropped for want of speed. An error that lasts (disk full) is told by failed().
+  virtual bool waits_when_full() const noexcept = 0;
+  virtual bool failed() const noexcept = 0;
+  /// Writes out what is buffered. Called when the egress goes idle and before it stops.
+  virtual void flush() noexcept = 0;
+  /// True when sent buffers stay with the queue until reclaim() returns them (a driver's ring).
+  virtual bool holds_buffers() const noexcept = 0;
+  virtual std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept = 0;
+};
+
+/// Checks the settings of a port and that its files can be used, for `validate`: opens no port,
+/// needs no root and no shared memory. Throws Error.
+void check_port(const PlanPort& port);
+/// Throws Error for a bad setting. Looks at no file.
+PortQueues port_queues(const PlanPort& port);
+
+/// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
+/// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
+/// begun anew.
+std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
+                                       const BufferSource& pool, bool restarted);
+std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted);
+
+}  // namespace millrace
