@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "shared/actor/run_loop.hpp"
+#include "shared/actor/stage_work.hpp"
+#include "shared/links/inbox.hpp"
+#include "shared/links/order_window.hpp"
+#include "shared/links/outbox.hpp"
+
+/// Classifier: takes a batch, runs the functions of its stage over all of it, hands it to the
+/// following stage. One batch in hand at a time, so that its death costs one batch at most. Before
+/// a stage with state, batches wait in a window until it is their turn; the next number lies with
+/// the lane in shared memory.
+
+namespace millrace {
+
+class ClassifierActor : public Actor {
+ public:
+  /// `work` is borrowed.
+  ClassifierActor(const ActorContext& context, StageWork& work);
+
+  std::uint32_t do_work() noexcept override;
+  bool has_work() noexcept override { return !inbox_.empty(); }
+  void read_roster() noexcept override;
+  void stop() noexcept override { stopping_ = true; }
+  bool finished() noexcept override {
+    return stopping_ && inbox_.empty() && window_.waiting() == 0 && outbox_.pending() == 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kBatchesPerRound = 4;
+
+  void process(const Taken& taken) noexcept;
+  void enter_in_sequence(std::uint32_t slot, std::uint8_t stage) noexcept;
+  void run(std::uint32_t slot, std::uint8_t stage) noexcept;
+  void run_with_state(std::uint32_t slot, std::uint8_t stage, LaneWindow& window) noexcept;
+  void pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept;
+  std::uint32_t recheck_windows() noexcept;
+
+  ActorContext context_;
+  StageWork& work_;
+  Inbox inbox_;
+  Outbox outbox_;
+  OrderWindow window_;
+  bool recheck_ = false;  ///< recovery may have moved a lane's next number past a lost batch
+  bool stopping_ = false;
+};
+
+}  // namespace millrace

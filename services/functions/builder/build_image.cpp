@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/builder/build_image.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "services/functions/table.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+
+BuildReport build_image(const FunctionContext& context) {
+  const PlanFunction& function = context.function;
+  const FunctionType& type = function_type(function.type);
+  if (type.build == nullptr) throw Error("functions of type " + function.type + " have no table");
+  if (function.image.empty()) throw Error("function " + function.name + ": no path for its image");
+  while_doing("function " + function.name, [&] { type.check(function); });
+  return type.build(context);
+}
+
+BuildReport build_image(const Plan& plan, std::uint32_t function) {
+  if (function >= plan.functions.size()) {
+    throw Error("function number " + std::to_string(function) + " of " +
+                std::to_string(plan.functions.size()) + "; they are counted from 0");
+  }
+  return build_image({.function = plan.functions[function], .ports = plan.ports});
+}
+
+std::string report_json(const BuildReport& report) {
+  const nlohmann::ordered_json json = {{"accepted", report.accepted},
+                                       {"refused", report.refused},
+                                       {"counter_count", report.counter_count},
+                                       {"refusals", report.refusals}};
+  // Paths and lines may hold any bytes.
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace millrace

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The builder process: builds one function's table from the topology's plan, publishes its image,
+// prints what it did and ends.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "services/functions/builder/build_image.hpp"
+#include "shared/control/plan_file.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Builds the table image of one function of a topology."};
+  std::string plan_path;
+  std::uint32_t function = 0;
+  app.add_option("--plan", plan_path, "plan.bin in the run directory")->required();
+  app.add_option("--function", function, "its number in the plan, from 0")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const millrace::Plan plan = millrace::load_plan(plan_path);
+    const millrace::BuildReport report = millrace::build_image(plan, function);
+    std::printf("%s\n", millrace::report_json(report).c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "millrace-builder: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

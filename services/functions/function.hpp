@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/config/known.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/layout/batch.hpp"
+
+/// What a network function is. One folder under services/functions/ holds all of one; a row of
+/// table.hpp makes it known. A worker calls, for each batch, for each function of its stage in path
+/// order:
+///
+///     select (the caller: which packets take part) -> prepare -> compute -> finish
+///
+/// - prepare and finish run on a CPU; compute runs on a CPU or, placed on a gpu group, on the
+/// device. Then
+///   finish is called by the actor that accepts the completion, exactly once for each batch.
+/// - compute reads packets and columns and writes only its result words. It never changes a packet,
+/// a verdict,
+///   or anything that outlives the batch: it may be run again on the same batch (after a worker
+///   died).
+/// - finish turns results into verdicts, columns, changed bytes, counters and state.
+///
+/// Everything here but construction is noexcept, allocates nothing, and is called by one thread.
+
+namespace millrace {
+
+/// The part of each packet that compute reads: a GPU fetches exactly this, a CPU prefetches it.
+/// Offsets are symbolic, because headers vary: `from` is where the range starts, `bytes` how long
+/// it is at most.
+struct Region {
+  enum class Start : std::uint8_t { kFrame, kNetwork, kTransport, kPayload } from = Start::kFrame;
+  std::uint32_t bytes = 64;  ///< at most; kWholePacket: to the end
+};
+inline constexpr std::uint32_t kWholePacket = UINT32_MAX;
+
+/// What a function says of itself before it is made: the planner lays out memory by it.
+struct FunctionTraits {
+  std::string_view type;               ///< as in the YAML
+  std::string_view summary;            ///< one line for --help
+  std::span<const Region> regions;     ///< a union; empty: columns only
+  bool stateful = false;               ///< see PlanFunction::stateful
+  std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
+  bool runs_on_gpu = false;  ///< compute has a device version (or the software device runs it)
+  bool has_image = false;    ///< its table is built by the builder process and mapped
+  std::uint32_t counter_count = 0;  ///< entries of FunctionCounters when it has no image
+  std::span<const KnownSetting>
+      settings;  ///< keys of its YAML section beside type, on, classes, ...
+};
+
+/// Which packets take part: those that pass, and have one of the classes of `when`. Indexes ascend.
+struct Selection {
+  std::span<const std::uint16_t> packets;
+};
+
+/// Counters of a function, of one actor, in shared memory: `hits[i]` counts rule, next hop, or
+/// whatever the function's README says number i is. Survives the actor. Size: what the function's
+/// image asks for.
+struct FunctionCounters {
+  std::span<std::uint64_t> hits;
+};
+
+/// State of one lane for a stateful function. The caller has set the dirty mark and clears it after
+/// finish.
+struct LaneState {
+  std::span<std::byte>
+      bytes;  ///< lane_state_bytes of the traits; empty for functions without state
+};
+
+class Function {
+ public:
+  virtual ~Function() = default;
+  /// May write next_hop, flow and result words of its own packets; usually empty.
+  virtual void prepare(const Batch& batch, Selection selected) noexcept = 0;
+  /// Writes results[p] for each selected packet p. Const in spirit: see above.
+  virtual void compute(const Batch& batch, Selection selected,
+                       std::span<std::uint32_t> results) noexcept = 0;
+  virtual void finish(const Batch& batch, Selection selected,
+                      std::span<const std::uint32_t> results, FunctionCounters counters,
+                      LaneState state) noexcept = 0;
+};
+
+/// What finish needs of the world, beside its image.
+struct FunctionContext {
+  const PlanFunction& function;
+  std::span<const PlanPort> ports;  ///< MAC and own addresses of each port
+};
+
+/// Makes a function for one worker: parses settings, maps `function.image` read-only when it has
+/// one. Throws millrace::Error (shared/base/error.hpp) with what was expected.
+using MakeFunction = std::unique_ptr<Function> (*)(const FunctionContext&);
+
+/// Builds the table from the function's settings (rule or route files) and publishes it at
+/// `function.image`. Runs in the builder process. Returns what it did, for the user: counts,
+/// refused lines with their reasons.
+struct BuildReport {
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  std::uint32_t counter_count = 0;    ///< entries of FunctionCounters
+  std::vector<std::string> refusals;  ///< "file:line: reason", at most 100
+};
+using BuildTable = BuildReport (*)(const FunctionContext&);
+
+/// One row of the explicit table of functions (table.hpp).
+struct FunctionType {
+  FunctionTraits traits;
+  MakeFunction make;
+  BuildTable build;  ///< null when the function has no image
+  /// Checks the settings without root, tables or shared memory (for `validate`): throws Error that
+  /// names the key.
+  void (*check)(const PlanFunction&);
+};
+
+}  // namespace millrace

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/image_file.hpp"
+
+#include <fcntl.h>
+#include <immintrin.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "shared/base/check.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/fnv.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::array<char, 8> kMagic = {'M', 'I', 'L', 'L', 'I', 'M', 'G', '\0'};
+/// Smaller holes are mapped with their neighbours: fewer mappings.
+constexpr std::size_t kHoleBytesMin = 64 * 1024;
+
+std::uint64_t word_at(const std::byte* at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+std::size_t pages_of(std::size_t bytes) {
+  return (bytes + kImagePageBytes - 1) / kImagePageBytes * kImagePageBytes;
+}
+
+/// 0 for a page of zeros, so that a hole and a page of zeros are the same.
+std::uint64_t page_sum(std::span<const std::byte> page, std::uint64_t number) {
+  std::uint64_t even = 0;
+  std::uint64_t odd = 0;
+  std::uint64_t any = 0;
+  for (std::size_t at = 0; at < page.size(); at += 16) {
+    const std::uint64_t first = word_at(&page[at]);
+    const std::uint64_t second = word_at(&page[at + 8]);
+    any |= first | second;
+    even = _mm_crc32_u64(even, first);
+    odd = _mm_crc32_u64(odd, second);
+  }
+  return any == 0 ? 0 : fnv1a({even << 32 | odd, number});
+}
+
+/// Calls visit(from, to) for each range of the file that is not a hole; page bounds.
+template <typename Visit>
+void for_each_extent(int file, std::size_t bytes, Visit visit) {
+  std::size_t at = 0;
+  while (at < bytes) {
+    const off_t data = lseek(file, static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0) return;  // only a hole is left
+    const off_t hole = lseek(file, data, SEEK_HOLE);
+    if (hole < 0) throw system_error("look for holes", errno);
+    const std::size_t from = static_cast<std::size_t>(data) / kImagePageBytes * kImagePageBytes;
+    at = std::min(pages_of(static_cast<std::size_t>(hole)), bytes);
+    visit(from, at);
+  }
+}
+
+std::uint64_t checksum_of(int file, const std::byte* base, std::size_t bytes) {
+  const auto& header = *reinterpret_cast<const ImageHeader*>(base);
+  std::uint64_t sum =
+      fnv1a({word_at(reinterpret_cast<const std::byte*>(header.kind)), header.version,
+             header.counter_count, header.layout_hash, header.bytes});
+  for_each_extent(file, bytes, [&](std::size_t from, std::size_t to) {
+    for (std::size_t page = from; page < to; page += kImagePageBytes) {
+      const std::size_t skip = page == 0 ? sizeof(ImageHeader) : 0;
+      sum += page_sum({base + page + skip, kImagePageBytes - skip}, page / kImagePageBytes);
+    }
+  });
+  return sum;
+}
+
+void put_kind(ImageHeader& header, const char* type) {
+  std::memset(header.kind, 0, sizeof header.kind);
+  std::memcpy(header.kind, type, strnlen(type, sizeof header.kind - 1));
+}
+
+void check_header(const ImageHeader& header, ImageKind kind, std::size_t bytes) {
+  ImageHeader expected{};
+  put_kind(expected, kind.type);
+  if (std::memcmp(header.magic, kMagic.data(), kMagic.size()) != 0) {
+    throw Error("not a table image");
+  }
+  if (std::memcmp(header.kind, expected.kind, sizeof header.kind) != 0) {
+    throw Error("the image of another function than " + std::string(kind.type));
+  }
+  if (header.version != kImageVersion || header.layout_hash != kind.layout_hash) {
+    throw Error("the image of another build of Millrace; build it again");
+  }
+  if (header.bytes != bytes) {
+    throw Error(std::to_string(bytes) + " bytes long, its header says " +
+                std::to_string(header.bytes));
+  }
+}
+
+std::byte* map_file(int file, std::byte* at, std::size_t from, std::size_t bytes, int protection) {
+  void* base = mmap(at, bytes, protection, MAP_SHARED | (at != nullptr ? MAP_FIXED : 0), file,
+                    static_cast<off_t>(from));
+  if (base == MAP_FAILED) throw system_error("map a table image", errno);
+  return static_cast<std::byte*>(base);
+}
+
+/// Holes are mapped as anonymous memory: reading them takes the kernel's one page of zeros, while a
+/// hole of a tmpfs file would take a page of its own each, or SIGBUS when none is left.
+std::byte* map_extents(int file, std::size_t bytes) {
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw system_error("reserve memory for a table image", errno);
+  auto* base = static_cast<std::byte*>(memory);
+  try {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    const auto map_range = [&] {
+      if (to > from) map_file(file, base + from, from, to - from, PROT_READ);
+    };
+    for_each_extent(file, bytes, [&](std::size_t data, std::size_t hole) {
+      if (data - to > kHoleBytesMin) {
+        map_range();
+        from = data;
+      }
+      to = hole;
+    });
+    map_range();
+  } catch (const Error&) {
+    munmap(base, bytes);
+    throw;
+  }
+  return base;
+}
+
+/// A write to a file system without room would end the process with SIGBUS.
+void check_room(int file, const std::string& path, std::size_t bytes) {
+  struct statvfs info {};
+  if (fstatvfs(file, &info) != 0) throw system_error("stat " + path, errno);
+  const std::size_t free_bytes = std::size_t{info.f_bavail} * info.f_frsize;
+  if (info.f_blocks != 0 && free_bytes < bytes) {
+    throw Error(path + ": the table may take " + std::to_string(bytes >> 20) +
+                " MB, its file system has " + std::to_string(free_bytes >> 20) + " MB free");
+  }
+}
+
+}  // namespace
+
+ImageWriter::ImageWriter(const std::string& path, ImageKind kind, std::size_t bytes)
+    : path_(path), bytes_(pages_of(bytes)) {
+  MILLRACE_CHECK(bytes >= sizeof(ImageHeader) && bytes <= kImageBytesMax);
+  const std::string draft = path + ".tmp." + std::to_string(getpid());
+  file_ = UniqueFd(open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file_) throw system_error("create " + draft, errno);
+  try {
+    check_room(file_.get(), path, bytes_);
+    if (ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) {
+      throw system_error("enlarge " + draft, errno);
+    }
+    base_ = map_file(file_.get(), nullptr, 0, bytes_, PROT_READ | PROT_WRITE);
+  } catch (const Error&) {
+    unlink(draft.c_str());
+    throw;
+  }
+  draft_ = draft;
+  auto& header = *reinterpret_cast<ImageHeader*>(base_);
+  std::memcpy(header.magic, kMagic.data(), kMagic.size());
+  put_kind(header, kind.type);
+  header.version = kImageVersion;
+  header.layout_hash = kind.layout_hash;
+  header.bytes = bytes_;
+}
+
+ImageWriter::~ImageWriter() {
+  munmap(base_, bytes_);
+  if (!draft_.empty()) unlink(draft_.c_str());
+}
+
+void ImageWriter::publish(std::uint32_t counter_count) {
+  auto& header = *reinterpret_cast<ImageHeader*>(base_);
+  header.counter_count = counter_count;
+  header.checksum = checksum_of(file_.get(), base_, bytes_);
+  if (rename(draft_.c_str(), path_.c_str()) != 0) {
+    throw system_error("rename " + draft_ + " to " + path_, errno);
+  }
+  draft_.clear();
+}
+
+MappedImage::MappedImage(const std::string& path, ImageKind kind) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw system_error("open " + path, errno);
+  struct stat info {};
+  if (fstat(file.get(), &info) != 0) throw system_error("stat " + path, errno);
+  bytes_ = static_cast<std::size_t>(info.st_size);
+  if (bytes_ == 0 || bytes_ > kImageBytesMax || bytes_ % kImagePageBytes != 0) {
+    throw Error(path + ": not a table image");
+  }
+  base_ = map_extents(file.get(), bytes_);
+  try {
+    while_doing(path, [&] {
+      check_header(header(), kind, bytes_);
+      if (checksum_of(file.get(), base_, bytes_) != header().checksum) {
+        throw Error("damaged: its checksum differs");
+      }
+    });
+  } catch (const Error&) {
+    munmap(base_, bytes_);
+    throw;
+  }
+}
+
+MappedImage::~MappedImage() { munmap(base_, bytes_); }
+
+}  // namespace millrace

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "shared/base/unique_fd.hpp"
+
+/// A table image: one file without addresses, written by the builder under another name and renamed
+/// when complete, mapped read-only by every worker and read by GPUs. A new version is a new file:
+/// whoever has the old one mapped keeps it.
+
+namespace millrace {
+
+/// First bytes of every image. What the function adds begins at offset 64 or later.
+///
+/// | offset | size | field         | meaning                                                      |
+/// |-------:|-----:|---------------|--------------------------------------------------------------|
+/// |      0 |    8 | magic         | "MILLIMG" and a zero                                         |
+/// |      8 |    8 | kind          | type of the function, padded with zeros                      |
+/// |     16 |    4 | version       | kImageVersion                                                |
+/// |     20 |    4 | counter_count | entries of FunctionCounters                                  |
+/// |     24 |    8 | layout_hash   | of the function's structures, computed by the compiler       |
+/// |     32 |    8 | bytes         | of the file                                                  |
+/// |     40 |    8 | checksum      | of kind to bytes, and of all that follows the header         |
+/// |     48 |   16 | padding       |                                                              |
+struct ImageHeader {
+  char magic[8];
+  char kind[8];
+  std::uint32_t version;
+  std::uint32_t counter_count;
+  std::uint64_t layout_hash;
+  std::uint64_t bytes;
+  std::uint64_t checksum;
+  std::uint64_t padding[2];
+};
+static_assert(sizeof(ImageHeader) == 64 && alignof(ImageHeader) == 8);
+static_assert(offsetof(ImageHeader, magic) == 0 && offsetof(ImageHeader, kind) == 8);
+static_assert(offsetof(ImageHeader, version) == 16 && offsetof(ImageHeader, counter_count) == 20);
+static_assert(offsetof(ImageHeader, layout_hash) == 24 && offsetof(ImageHeader, bytes) == 32);
+static_assert(offsetof(ImageHeader, checksum) == 40 && offsetof(ImageHeader, padding) == 48);
+
+inline constexpr std::uint32_t kImageVersion = 1;
+inline constexpr std::size_t kImagePageBytes = 4096;  ///< checksum and holes go by such pages
+inline constexpr std::uint64_t kImageBytesMax = std::uint64_t{4} << 30;
+
+/// What tells one kind of image from another.
+struct ImageKind {
+  const char* type;           ///< at most 7 characters
+  std::uint64_t layout_hash;  ///< changes when the structures of the image change
+};
+
+/// An image being written: zeroed memory over a sparse file beside `path`. Removes that file unless
+/// publish() was called. Builder's thread. Throws Error that names the path.
+class ImageWriter {
+ public:
+  /// `bytes`: of the whole image, header included, at most kImageBytesMax; rounded up to pages.
+  /// The file system of `path` must have so much room, though pages never written take none.
+  ImageWriter(const std::string& path, ImageKind kind, std::size_t bytes);
+  ImageWriter(const ImageWriter&) = delete;  // two owners would publish twice
+  ImageWriter& operator=(const ImageWriter&) = delete;
+  ~ImageWriter();
+  std::span<std::byte> bytes() const { return {base_, bytes_}; }
+  /// Fills the header and renames the file to its path; the memory stays readable.
+  void publish(std::uint32_t counter_count);
+
+ private:
+  std::string path_;
+  std::string draft_;  ///< empty once published
+  UniqueFd file_;
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// A published image, mapped read-only. Throws Error when it is absent, of another kind, version or
+/// layout, or damaged. The mapping lives as long as the object; holes of the file take no memory.
+class MappedImage {
+ public:
+  MappedImage(const std::string& path, ImageKind kind);
+  MappedImage(const MappedImage&) = delete;  // two owners would unmap twice
+  MappedImage& operator=(const MappedImage&) = delete;
+  ~MappedImage();
+  const ImageHeader& header() const { return *reinterpret_cast<const ImageHeader*>(base_); }
+  std::span<const std::byte> bytes() const { return {base_, bytes_}; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace millrace

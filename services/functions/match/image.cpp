@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/match/image.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "shared/base/error.hpp"
+#include "shared/base/fnv.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+/// Behind the ImageHeader; ranges are of the file.
+struct Parts {
+  std::uint64_t rules_offset;
+  std::uint64_t rule_count;
+  std::uint64_t names_offset;
+  std::uint64_t names_bytes;
+  std::uint64_t database_offset;
+  std::uint64_t database_bytes;
+};
+static_assert(sizeof(Parts) == 48 && offsetof(Parts, database_bytes) == 40);
+
+constexpr ImageKind kKind{
+    "match", fnv1a({1, sizeof(ImageHeader), sizeof(Parts), sizeof(MatchRuleEntry),
+                    offsetof(MatchRuleEntry, port), offsetof(MatchRuleEntry, action)})};
+
+struct CompileErrorFree {
+  void operator()(hs_compile_error_t* error) const noexcept { hs_free_compile_error(error); }
+};
+struct BytesFree {
+  void operator()(char* bytes) const noexcept { std::free(bytes); }
+};
+using SerializedBytes = std::unique_ptr<char, BytesFree>;
+
+/// The literal as a regular expression of nothing but bytes. (The library's interface for pure
+/// literals takes one that begins with a zero byte for empty.)
+std::string expression_of(const std::string& literal) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string expression;
+  for (const char byte : literal) {
+    const auto value = static_cast<unsigned char>(byte);
+    expression += {'\\', 'x', kDigits[value / 16], kDigits[value % 16]};
+  }
+  return expression;
+}
+
+/// Compiles the literals; the identifier of each is its place. Null with `refused` set to a place
+/// (or -1 for the set as a whole) and the reason when the library does not take it.
+HsDatabase compile(const std::vector<MatchRule>& rules, int& refused, std::string& reason) {
+  std::vector<std::string> expressions;
+  std::vector<unsigned> flags, identifiers;
+  for (const MatchRule& rule : rules) {
+    identifiers.push_back(static_cast<unsigned>(identifiers.size()));
+    expressions.push_back(expression_of(rule.literal));
+    flags.push_back(HS_FLAG_SINGLEMATCH | (rule.nocase ? HS_FLAG_CASELESS : 0));
+  }
+  std::vector<const char*> texts;
+  texts.reserve(expressions.size());
+  for (const std::string& expression : expressions) texts.push_back(expression.c_str());
+  hs_database_t* database = nullptr;
+  hs_compile_error_t* error = nullptr;
+  const hs_error_t status = hs_compile_multi(texts.data(), flags.data(), identifiers.data(),
+                                             static_cast<unsigned>(rules.size()), HS_MODE_BLOCK,
+                                             nullptr, &database, &error);
+  const std::unique_ptr<hs_compile_error_t, CompileErrorFree> owner(error);
+  if (status == HS_SUCCESS) return HsDatabase(database);
+  refused = error == nullptr ? -1 : error->expression;
+  reason = error == nullptr ? "error " + std::to_string(status) : error->message;
+  return nullptr;
+}
+
+/// Leaves rules out until the library takes the rest.
+HsDatabase compile_what_can_be(std::vector<MatchRule>& rules, std::vector<std::string>& refusals) {
+  while (!rules.empty()) {
+    int refused = -1;
+    std::string reason;
+    HsDatabase database = compile(rules, refused, reason);
+    if (database != nullptr) return database;
+    if (refused < 0 || static_cast<std::size_t>(refused) >= rules.size()) {
+      throw Error("Vectorscan cannot compile the literals: " + reason);
+    }
+    refusals.push_back(rules[static_cast<std::size_t>(refused)].name + ": " + reason);
+    rules.erase(rules.begin() + refused);
+  }
+  return nullptr;
+}
+
+SerializedBytes serialize(const hs_database_t* database, std::size_t& bytes) {
+  char* serialized = nullptr;
+  bytes = 0;
+  if (database != nullptr && hs_serialize_database(database, &serialized, &bytes) != HS_SUCCESS) {
+    throw Error("no memory for the Vectorscan database");
+  }
+  return SerializedBytes(serialized);
+}
+
+template <typename T>
+std::span<const T> part_of(std::span<const std::byte> file, std::uint64_t offset,
+                           std::uint64_t count) {
+  if (offset % alignof(T) != 0 || offset > file.size() ||
+      count > (file.size() - offset) / sizeof(T)) {
+    throw Error("a part of the image lies outside it");
+  }
+  return {reinterpret_cast<const T*>(file.data() + offset), static_cast<std::size_t>(count)};
+}
+
+Parts parts_of(std::span<const std::byte> file) {
+  Parts parts;
+  std::memcpy(&parts, part_of<std::byte>(file, sizeof(ImageHeader), sizeof parts).data(),
+              sizeof parts);
+  return parts;
+}
+
+MatchRuleEntry entry_of(const MatchRule& rule, std::size_t name_offset) {
+  return {.class_mask = rule.class_mask,
+          .name_offset = static_cast<std::uint32_t>(name_offset),
+          .name_bytes = static_cast<std::uint16_t>(rule.name.size()),
+          .port = rule.port,
+          .protocol = rule.protocol,
+          .action = static_cast<std::uint8_t>(rule.action),
+          .padding = 0};
+}
+
+}  // namespace
+
+std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules) {
+  std::stable_sort(rules.begin(), rules.end(), [](const MatchRule& one, const MatchRule& other) {
+    return one.action < other.action;
+  });
+  std::vector<std::string> refusals;
+  const HsDatabase database = compile_what_can_be(rules, refusals);
+  std::size_t database_bytes = 0;
+  const SerializedBytes serialized = serialize(database.get(), database_bytes);
+
+  std::string names;
+  std::vector<MatchRuleEntry> entries;
+  for (const MatchRule& rule : rules) {
+    entries.push_back(entry_of(rule, names.size()));
+    names += rule.name;
+  }
+  Parts parts{};
+  parts.rules_offset = sizeof(ImageHeader) + sizeof(Parts);
+  parts.rule_count = entries.size();
+  parts.names_offset = parts.rules_offset + entries.size() * sizeof(MatchRuleEntry);
+  parts.names_bytes = names.size();
+  parts.database_offset =
+      (parts.names_offset + names.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
+  parts.database_bytes = database_bytes;
+
+  ImageWriter writer(path, kKind, parts.database_offset + database_bytes);
+  std::byte* const base = writer.bytes().data();
+  const auto put = [base](std::uint64_t offset, const void* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(base + offset, from, bytes);
+  };
+  put(sizeof(ImageHeader), &parts, sizeof parts);
+  put(parts.rules_offset, entries.data(), entries.size() * sizeof(MatchRuleEntry));
+  put(parts.names_offset, names.data(), names.size());
+  put(parts.database_offset, serialized.get(), database_bytes);
+  writer.publish(static_cast<std::uint32_t>(entries.size()) + 1);
+  return refusals;
+}
+
+MatchImage::MatchImage(const std::string& path) : file_(path, kKind) {
+  while_doing(path, [&] {
+    const std::span<const std::byte> file = file_.bytes();
+    const Parts parts = parts_of(file);
+    rules_ = part_of<MatchRuleEntry>(file, parts.rules_offset, parts.rule_count);
+    const auto names = part_of<char>(file, parts.names_offset, parts.names_bytes);
+    names_ = {names.data(), names.size()};
+    database_ = part_of<std::byte>(file, parts.database_offset, parts.database_bytes);
+  });
+}
+
+std::string_view MatchImage::name(std::uint32_t rule) const {
+  const MatchRuleEntry& entry = rules_[rule];
+  return names_.substr(std::min<std::size_t>(entry.name_offset, names_.size()), entry.name_bytes);
+}
+
+HsDatabase MatchImage::database() const {
+  if (database_.empty()) return nullptr;
+  hs_database_t* database = nullptr;
+  const hs_error_t status = hs_deserialize_database(reinterpret_cast<const char*>(database_.data()),
+                                                    database_.size(), &database);
+  if (status != HS_SUCCESS) {
+    throw Error("the Vectorscan database is of another version or processor (error " +
+                std::to_string(status) + "); build the table again");
+  }
+  return HsDatabase(database);
+}
+
+}  // namespace millrace

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <hs/hs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/functions/image_file.hpp"
+#include "services/functions/match/rules.hpp"
+
+/// The table of `match`: rules in the order of their strength, and a Vectorscan database that finds
+/// their literals. The builder writes it, each worker maps it.
+
+namespace millrace {
+
+/// A rule in the image. Its number is its place: 0 is the strongest.
+struct MatchRuleEntry {
+  std::uint32_t class_mask;
+  std::uint32_t name_offset;  ///< in the names
+  std::uint16_t name_bytes;
+  std::uint16_t port;     ///< either side; 0 any
+  std::uint8_t protocol;  ///< 0 any
+  std::uint8_t action;    ///< MatchAction
+  std::uint16_t padding;
+};
+static_assert(sizeof(MatchRuleEntry) == 16 && alignof(MatchRuleEntry) == 4);
+static_assert(offsetof(MatchRuleEntry, name_offset) == 4 &&
+              offsetof(MatchRuleEntry, name_bytes) == 8 && offsetof(MatchRuleEntry, port) == 10 &&
+              offsetof(MatchRuleEntry, protocol) == 12 && offsetof(MatchRuleEntry, action) == 13);
+
+struct HsDatabaseFree {
+  void operator()(hs_database_t* database) const noexcept { hs_free_database(database); }
+};
+using HsDatabase = std::unique_ptr<hs_database_t, HsDatabaseFree>;
+
+/// Writes the image of `rules` at `path`: sorted by strength, then in the given order. Returns why
+/// single rules were left out (the library refused them): "<name>: reason". Throws Error. Takes
+/// seconds for tens of thousands of rules. Builder's thread.
+std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules);
+
+/// A published image, mapped. Throws Error when it is damaged or of another build or processor.
+class MatchImage {
+ public:
+  explicit MatchImage(const std::string& path);
+  std::span<const MatchRuleEntry> rules() const { return rules_; }
+  std::string_view name(std::uint32_t rule) const;
+  /// The database in memory of the caller's own; null when there is no rule. Throws Error.
+  HsDatabase database() const;
+
+ private:
+  MappedImage file_;
+  std::span<const MatchRuleEntry> rules_;
+  std::string_view names_;
+  std::span<const std::byte> database_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/match/match.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "services/functions/match/image.hpp"
+#include "services/functions/match/rules.hpp"
+#include "shared/base/check.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/packet.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kRefusalsReportedMax = 100;
+constexpr std::uint8_t kTcp = 6, kUdp = 17;
+
+struct HsScratchFree {
+  void operator()(hs_scratch_t* scratch) const noexcept { hs_free_scratch(scratch); }
+};
+using HsScratch = std::unique_ptr<hs_scratch_t, HsScratchFree>;
+
+/// What a rule may ask of the packet beside its literal, and the strongest rule found so far.
+struct Scan {
+  const MatchRuleEntry* rules;
+  std::uint32_t strongest;
+  std::uint8_t protocol;
+  std::uint16_t ports[2];  ///< 0: has none
+};
+
+bool applies(const MatchRuleEntry& rule, const Scan& scan) noexcept {
+  const bool protocol = rule.protocol == 0 || rule.protocol == scan.protocol;
+  const bool port = rule.port == 0 || rule.port == scan.ports[0] || rule.port == scan.ports[1];
+  return protocol && port;
+}
+
+/// Called by Vectorscan for each literal found. Not 0 ends the scan: nothing is stronger than
+/// rule 0.
+int on_literal(unsigned rule, unsigned long long, unsigned long long, unsigned, void* context) {
+  Scan& scan = *static_cast<Scan*>(context);
+  if (rule < scan.strongest && applies(scan.rules[rule], scan)) scan.strongest = rule;
+  return scan.strongest == 0 ? 1 : 0;
+}
+
+std::uint16_t port_at(std::span<const std::byte> frame, std::size_t at) noexcept {
+  return static_cast<std::uint16_t>(std::to_integer<unsigned>(frame[at]) << 8 |
+                                    std::to_integer<unsigned>(frame[at + 1]));
+}
+
+Scan scan_of(std::span<const std::byte> frame, const PacketHeaders& headers,
+             std::span<const MatchRuleEntry> rules) noexcept {
+  Scan scan{.rules = rules.data(),
+            .strongest = static_cast<std::uint32_t>(rules.size()),
+            .protocol = headers.protocol,
+            .ports = {0, 0}};
+  if (headers.transport_offset != 0 && (headers.protocol == kTcp || headers.protocol == kUdp)) {
+    scan.ports[0] = port_at(frame, headers.transport_offset);
+    scan.ports[1] = port_at(frame, headers.transport_offset + 2u);
+  }
+  return scan;
+}
+
+/// Number of the strongest rule plus 1, or 0.
+std::uint32_t strongest_rule(std::span<const std::byte> frame,
+                             std::span<const MatchRuleEntry> rules, const hs_database_t* database,
+                             hs_scratch_t* scratch) noexcept {
+  const PacketHeaders headers = parse_headers(frame);
+  if (headers.payload_offset == 0 || headers.payload_offset >= headers.payload_end) return 0;
+  Scan scan = scan_of(frame, headers, rules);
+  const hs_error_t status =
+      hs_scan(database, reinterpret_cast<const char*>(frame.data()) + headers.payload_offset,
+              static_cast<unsigned>(headers.payload_end - headers.payload_offset), 0, scratch,
+              on_literal, &scan);
+  MILLRACE_CHECK(status == HS_SUCCESS || status == HS_SCAN_TERMINATED);
+  return scan.strongest == rules.size() ? 0 : scan.strongest + 1;
+}
+
+void count(FunctionCounters counters, std::size_t number) noexcept {
+  if (number < counters.hits.size()) ++counters.hits[number];
+}
+
+class MatchFunction final : public Function {
+ public:
+  explicit MatchFunction(const std::string& path) : image_(path), database_(image_.database()) {
+    hs_scratch_t* scratch = nullptr;
+    if (database_ != nullptr && hs_alloc_scratch(database_.get(), &scratch) != HS_SUCCESS) {
+      throw Error(path + ": no memory for Vectorscan's scratch");
+    }
+    scratch_.reset(scratch);
+  }
+
+  void prepare(const Batch&, Selection) noexcept override {}
+
+  void compute(const Batch& batch, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    for (const std::uint16_t packet : selected.packets) {
+      results[packet] = database_ == nullptr ? 0
+                                             : strongest_rule(batch.bytes(packet), image_.rules(),
+                                                              database_.get(), scratch_.get());
+    }
+  }
+
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
+              FunctionCounters counters, LaneState) noexcept override {
+    const std::span<const MatchRuleEntry> rules = image_.rules();
+    for (const std::uint16_t packet : selected.packets) {
+      if (results[packet] == 0) continue;
+      const std::size_t number = std::min<std::size_t>(results[packet] - 1, rules.size());
+      count(counters, number);
+      if (number == rules.size()) continue;
+      const MatchRuleEntry& rule = rules[number];
+      batch.classes[packet] |= rule.class_mask;
+      if (rule.action == static_cast<std::uint8_t>(MatchAction::kDrop)) {
+        batch.drop(packet, Reason::kRule);
+      }
+    }
+  }
+
+ private:
+  MatchImage image_;
+  HsDatabase database_;
+  HsScratch scratch_;
+};
+
+/// Opens a rule file; a folder opens too and fails at the first read, so it is refused here.
+std::ifstream open_rule_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::error_code ignored;
+  if (!in || std::filesystem::is_directory(path, ignored)) {
+    throw Error("rules: cannot read " + path);
+  }
+  return in;
+}
+
+std::string read_rule_file(const std::string& path) {
+  std::ifstream in = open_rule_file(path);
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (text.size() > kMatchFileBytesMax) {
+    throw Error("rules: " + path + " is longer than " + std::to_string(kMatchFileBytesMax >> 20) +
+                " MB");
+  }
+  return text;
+}
+
+std::vector<std::string> values_of(const PlanFunction& function, std::string_view key) {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : function.settings) {
+    if (name == key) values.push_back(value);
+  }
+  return values;
+}
+
+/// The names under `classes` stand in the order of the bits of class_mask.
+std::vector<MatchClass> classes_of(const PlanFunction& function) {
+  std::vector<MatchClass> classes;
+  std::uint32_t left = function.class_mask;
+  for (std::string& name : values_of(function, "classes")) {
+    if (left == 0) throw Error("classes: more names than bits in the plan");
+    const std::uint32_t bit = std::uint32_t{1} << std::countr_zero(left);
+    left &= left - 1;
+    classes.push_back({std::move(name), bit});
+  }
+  return classes;
+}
+
+void check_match(const PlanFunction& function) {
+  for (const auto& [key, value] : function.settings) {
+    if (key == "rules") {
+      open_rule_file(value);
+    } else if (key != "classes") {
+      throw Error(key + ": match has no such setting; there are rules, classes");
+    }
+  }
+  if (values_of(function, "rules").empty())
+    throw Error("rules: match needs at least one rule file");
+}
+
+BuildReport build_match(const FunctionContext& context) {
+  check_match(context.function);
+  const std::vector<MatchClass> classes = classes_of(context.function);
+  std::vector<MatchRule> rules;
+  std::vector<std::string> refusals;
+  for (const std::string& path : values_of(context.function, "rules")) {
+    MatchRuleFile file = parse_match_rules(read_rule_file(path), path, classes);
+    if (rules.size() + file.rules.size() > kMatchRuleCountMax) {
+      throw Error("rules: more than " + std::to_string(kMatchRuleCountMax) + " rules with " + path);
+    }
+    std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
+    std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
+  }
+  const std::size_t parsed = rules.size();
+  const std::vector<std::string> left_out =
+      write_match_image(context.function.image, std::move(rules));
+  refusals.insert(refusals.end(), left_out.begin(), left_out.end());
+  BuildReport report;
+  report.accepted = parsed - left_out.size();
+  report.refused = refusals.size();
+  report.counter_count = static_cast<std::uint32_t>(report.accepted) + 1;
+  refusals.resize(std::min(refusals.size(), kRefusalsReportedMax));
+  report.refusals = std::move(refusals);
+  return report;
+}
+
+std::unique_ptr<Function> make_match(const FunctionContext& context) {
+  return std::make_unique<MatchFunction>(context.function.image);
+}
+
+}  // namespace
+
+FunctionType match_type() {
+  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
+                                        {Region::Start::kPayload, kWholePacket}};
+  static constexpr KnownSetting kSettings[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true}};
+  FunctionType type;
+  type.traits = {.type = "match",
+                 .summary = "literal strings over payloads: drop, class, alert",
+                 .regions = kRegions,
+                 .runs_on_gpu = true,
+                 .has_image = true,
+                 .settings = kSettings};
+  type.make = make_match;
+  type.build = build_match;
+  type.check = check_match;
+  return type;
+}
+
+}  // namespace millrace

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route.hpp"
+
+#include <array>
+#include <string>
+
+#include "services/functions/image_file.hpp"
+#include "services/functions/route/route_build.hpp"
+#include "services/functions/route/route_compute.hpp"
+#include "services/functions/route/route_finish.hpp"
+#include "services/functions/route/route_image.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+class Route final : public Function {
+ public:
+  explicit Route(const FunctionContext& context)
+      : image_(context.function.image, kRouteImage),
+        table_(view_route_image(image_.bytes())),
+        hops_(resolve_hops(table_, context.ports)) {}
+
+  void prepare(const Batch&, Selection) noexcept override {}
+
+  void compute(const Batch& batch, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    route_compute(table_, batch, selected.packets, results);
+  }
+
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
+              FunctionCounters counters, LaneState) noexcept override {
+    route_finish(hops_, batch, selected.packets, results, counters);
+  }
+
+ private:
+  MappedImage image_;
+  RouteTable table_;
+  std::vector<RouteRewrite> hops_;
+};
+
+void check_settings(const PlanFunction& function) {
+  bool has_table = false;
+  for (const auto& [key, value] : function.settings) {
+    if (key != "table") throw Error("'" + key + "' is no setting of route; there is: table");
+    if (value.empty()) throw Error("table: the path of a route table is expected");
+    has_table = true;
+  }
+  if (!has_table) throw Error("table is missing: the path of a route table");
+}
+
+std::unique_ptr<Function> make_route(const FunctionContext& context) {
+  check_settings(context.function);
+  return while_doing("function " + context.function.name,
+                     [&] { return std::make_unique<Route>(context); });
+}
+
+BuildReport build_route(const FunctionContext& context) {
+  check_settings(context.function);
+  return while_doing("function " + context.function.name,
+                     [&] { return build_route_image(context); });
+}
+
+constexpr std::array kSettings = {
+    KnownSetting{.name = "table", .kind = SettingKind::kInputFile, .list = true, .required = true}};
+constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
+
+}  // namespace
+
+FunctionType route_type() {
+  return {.traits = {.type = "route",
+                     .summary = "IPv4 longest prefix match: TTL, checksum, MAC rewrite, output",
+                     .regions = kRegions,
+                     .runs_on_gpu = true,
+                     .has_image = true,
+                     .settings = kSettings},
+          .make = make_route,
+          .build = build_route,
+          .check = check_settings};
+}
+
+}  // namespace millrace

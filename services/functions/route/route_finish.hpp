@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/function.hpp"
+#include "services/functions/route/route_image.hpp"
+
+namespace millrace {
+
+/// A next hop as one worker applies it: private memory, made once from image and ports.
+struct alignas(16) RouteRewrite {
+  std::array<std::uint8_t, 12>
+      macs;             ///< of the frame: destination (next hop), source (output port)
+  std::uint8_t output;  ///< port number
+  std::uint8_t reason;  ///< Reason; kNone: forward
+  std::uint8_t padding[2];
+};
+static_assert(sizeof(RouteRewrite) == 16);
+
+/// Resolves the image's port names against the topology's ports; without ports (`millrace try`) a
+/// port's number is its place in the image and its MAC 02:00:00:00:00:<number + 1>. Throws Error
+/// for a name that is no port.
+std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports);
+
+/// Applies the words of route_compute(): verdict and reason, or TTL - 1, header checksum (RFC
+/// 1624), MAC addresses, output and next_hop columns. Counts each packet that ends at next hop h,
+/// forwarded or not, in counters.hits[h]; expired ones count nowhere. Words come from a GPU too:
+/// one out of range drops its packet, reason `unavailable`.
+void route_finish(std::span<const RouteRewrite> hops, const Batch& batch,
+                  std::span<const std::uint16_t> packets, std::span<const std::uint32_t> results,
+                  FunctionCounters counters) noexcept;
+
+}  // namespace millrace

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_image.hpp"
+
+#include <cstring>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+std::uint64_t align_up(std::uint64_t at, std::uint64_t to) { return (at + to - 1) / to * to; }
+
+template <typename T>
+std::span<const T> part(std::span<const std::byte> image, std::uint64_t at, std::uint64_t count) {
+  return {reinterpret_cast<const T*>(image.data() + at), count};
+}
+
+void check_counts(const RouteHeader& header) {
+  if (header.own_count > kOwnAddressMax || header.port_count > kPortCountMax ||
+      header.hop_count < kHopFirst || header.hop_count > kHopFirst + kHopCountMax ||
+      header.block_count > kBlockCountMax) {
+    throw Error("route image: a count above its limit");
+  }
+}
+
+void check_hops(const RouteTable& table) {
+  for (const RouteHop& hop : table.hops) {
+    const bool forwards = hop.reason == static_cast<std::uint8_t>(Reason::kNone);
+    if (hop.reason >= static_cast<std::uint8_t>(Reason::kCount) ||
+        (forwards && hop.port >= table.ports.size())) {
+      throw Error("route image: a next hop out of range");
+    }
+  }
+  for (const auto& name : table.ports) {
+    if (name.back() != '\0') throw Error("route image: a port name without end");
+  }
+}
+
+}  // namespace
+
+RouteHeader lay_out_route_image(std::uint32_t own_count, std::uint32_t port_count,
+                                std::uint32_t hop_count, std::uint32_t block_count,
+                                std::uint64_t& bytes) {
+  RouteHeader header{};
+  header.own_count = own_count;
+  header.port_count = port_count;
+  header.hop_count = hop_count;
+  header.block_count = block_count;
+  header.own_at = sizeof(ImageHeader) + sizeof(RouteHeader);
+  header.ports_at = header.own_at + align_up(own_count * sizeof(std::uint32_t), 8);
+  header.hops_at = header.ports_at + std::uint64_t{port_count} * kPortNameBytes;
+  header.table24_at = align_up(header.hops_at + hop_count * sizeof(RouteHop), kImagePageBytes);
+  header.blocks_at = header.table24_at + kTable24Entries * sizeof(std::uint32_t);
+  bytes = header.blocks_at + std::uint64_t{block_count} * kBlockEntries * sizeof(std::uint32_t);
+  return header;
+}
+
+RouteTable view_route_image(std::span<const std::byte> image) {
+  if (image.size() < sizeof(ImageHeader) + sizeof(RouteHeader)) {
+    throw Error("route image: shorter than its header");
+  }
+  RouteHeader header{};
+  std::memcpy(&header, image.data() + sizeof(ImageHeader), sizeof header);
+  check_counts(header);
+  std::uint64_t bytes = 0;
+  const RouteHeader expected = lay_out_route_image(header.own_count, header.port_count,
+                                                   header.hop_count, header.block_count, bytes);
+  if (header.own_at != expected.own_at || header.ports_at != expected.ports_at ||
+      header.hops_at != expected.hops_at || header.table24_at != expected.table24_at ||
+      header.blocks_at != expected.blocks_at || bytes > image.size()) {
+    throw Error("route image: its parts are not where its counts put them");
+  }
+  RouteTable table;
+  table.table24 = part<std::uint32_t>(image, header.table24_at, kTable24Entries).data();
+  table.blocks = part<std::uint32_t>(image, header.blocks_at, header.block_count).data();
+  table.own_filter = header.own_filter;
+  table.own = part<std::uint32_t>(image, header.own_at, header.own_count);
+  table.hops = part<RouteHop>(image, header.hops_at, header.hop_count);
+  table.ports = part<std::array<char, kPortNameBytes>>(image, header.ports_at, header.port_count);
+  check_hops(table);
+  return table;
+}
+
+}  // namespace millrace

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "services/functions/image_file.hpp"
+#include "shared/base/fnv.hpp"
+#include "shared/layout/limits.hpp"
+#include "shared/layout/reason.hpp"
+
+/// The image of a route table: DIR-24-8 (Gupta, Lin, McKeown: Routing Lookups in Hardware at Memory
+/// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a
+/// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
+///
+///     ImageHeader | RouteHeader | own addresses | port names | next hops | table 24 | blocks
+///
+/// Entry 0 is next hop 0, which is what prefix 0.0.0.0/0 says: pages of the table that only the
+/// default route covers are never written and take no memory.
+
+namespace millrace {
+
+inline constexpr std::uint32_t kBlockFlag = 1u
+                                            << 31;  ///< in an entry: the rest is a block's number
+inline constexpr std::uint32_t kTable24Entries = 1u << 24;
+inline constexpr std::uint32_t kBlockEntries = 256;
+inline constexpr std::uint32_t kBlockCountMax = 1u << 21;    ///< 2 GB
+inline constexpr std::uint32_t kPrefixCountMax = 4'000'000;  ///< of one table
+inline constexpr std::uint32_t kOwnAddressMax = 256;         ///< of all ports together
+inline constexpr std::uint32_t kPortNameBytes = 64;
+
+/// Next hops that stand in every image; those of the table file follow.
+inline constexpr std::uint32_t kHopDefault = 0;    ///< of 0.0.0.0/0; drop no_route without one
+inline constexpr std::uint32_t kHopOwn = 1;        ///< an address of this router
+inline constexpr std::uint32_t kHopBroadcast = 2;  ///< the broadcast address of a network of ours
+inline constexpr std::uint32_t kHopNowhere = 3;    ///< a prefix with `drop`
+inline constexpr std::uint32_t kHopFirst = 4;
+inline constexpr std::uint32_t kHopCountMax = 65'534;  ///< different ones that a file can name
+
+/// Where to send a packet, or why not.
+struct RouteHop {
+  std::uint8_t mac[6];  ///< of the next hop
+  std::uint8_t port;    ///< index in the image's port names
+  std::uint8_t reason;  ///< Reason; kNone: forward
+};
+static_assert(sizeof(RouteHop) == 8);
+static_assert(offsetof(RouteHop, port) == 6 && offsetof(RouteHop, reason) == 7);
+
+struct RouteHeader {
+  std::uint32_t own_count;
+  std::uint32_t port_count;
+  std::uint32_t hop_count;
+  std::uint32_t block_count;
+  std::uint64_t own_at;  ///< offsets are bytes from the start of the file
+  std::uint64_t ports_at;
+  std::uint64_t hops_at;
+  std::uint64_t table24_at;  ///< on a page
+  std::uint64_t blocks_at;   ///< on a page
+  std::uint64_t own_filter;  ///< see own_filter_bit()
+};
+static_assert(sizeof(RouteHeader) == 64 && alignof(RouteHeader) == 8);
+static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
+static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
+static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
+static_assert(offsetof(RouteHeader, hops_at) == 32 && offsetof(RouteHeader, table24_at) == 40);
+static_assert(offsetof(RouteHeader, blocks_at) == 48 && offsetof(RouteHeader, own_filter) == 56);
+
+inline constexpr ImageKind kRouteImage = {
+    "route", fnv1a({1, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
+                    offsetof(RouteHeader, own_at), offsetof(RouteHeader, table24_at), kBlockFlag,
+                    kHopFirst, kPortNameBytes, static_cast<std::uint64_t>(Reason::kCount)})};
+
+/// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
+constexpr std::uint64_t own_filter_bit(std::uint32_t address) {
+  return std::uint64_t{1} << (address * 0x9e3779b1u >> 26);
+}
+
+/// A cheap view of a mapped image; borrowed. Addresses in host byte order.
+struct RouteTable {
+  const std::uint32_t* table24 = nullptr;
+  const std::uint32_t* blocks = nullptr;
+  std::uint64_t own_filter = 0;
+  std::span<const std::uint32_t> own;
+  std::span<const RouteHop> hops;
+  std::span<const std::array<char, kPortNameBytes>> ports;  ///< ends with a zero
+
+  /// Next hop of `address`.
+  std::uint32_t look_up(std::uint32_t address) const noexcept {
+    const std::uint32_t entry = table24[address >> 8];
+    if ((entry & kBlockFlag) == 0) [[likely]]
+      return entry;
+    return blocks[(entry & ~kBlockFlag) * kBlockEntries + (address & 255)];
+  }
+};
+
+/// Checks that the parts of the image lie inside it and that next hops and names are in range; the
+/// entries themselves are under the checksum of the file (MappedImage).
+/// Throws Error otherwise. `image` must outlive the view.
+RouteTable view_route_image(std::span<const std::byte> image);
+
+/// Where the parts of an image lie for these counts; `bytes` receives the size of the whole.
+RouteHeader lay_out_route_image(std::uint32_t own_count, std::uint32_t port_count,
+                                std::uint32_t hop_count, std::uint32_t block_count,
+                                std::uint64_t& bytes);
+
+}  // namespace millrace

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "services/functions/function.hpp"
+#include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_rib.hpp"
+
+/// Builder, first half: from settings and text files to prefixes and next hops.
+
+namespace millrace {
+
+/// What the image is made of. Hops as in route_image.hpp: the fixed ones first.
+struct RouteSet {
+  std::vector<RibRoute> routes;  ///< shorter prefixes first; the default route is in hops[0]
+  std::vector<RouteHop> hops;
+  std::vector<std::string> ports;
+  std::vector<std::uint32_t> own;  ///< addresses of this router, host byte order
+};
+
+/// Own address and subnet of a port: "10.1.0.1/24".
+struct OwnAddress {
+  std::uint32_t address = 0;
+  std::uint8_t length = 32;
+};
+
+/// IPv4 addresses of all ports; others (IPv6) are left out. Throws Error for one that is neither.
+std::vector<OwnAddress> own_addresses(std::span<const PlanPort> ports);
+
+/// Reads every file of setting `table`, in order. A line that is wrong, names an unknown port, or
+/// repeats a prefix is refused into `report` ("file:line: reason"); the others load. Without ports
+/// (`millrace try`) any name is a port. Throws Error when a file cannot be read.
+RouteSet load_routes(const FunctionContext& context, BuildReport& report);
+
+}  // namespace millrace

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r";
+constexpr std::size_t kFieldCountMax = 4;  ///< one more than a line can have
+
+/// Fields of the line up to a comment; at most kFieldCountMax.
+std::size_t split(std::string_view line, std::array<std::string_view, kFieldCountMax>& fields) {
+  line = line.substr(0, line.find('#'));
+  std::size_t count = 0;
+  while (count < kFieldCountMax) {
+    const std::size_t start = line.find_first_not_of(kSpace);
+    if (start == std::string_view::npos) break;
+    line.remove_prefix(start);
+    const std::size_t end = std::min(line.find_first_of(kSpace), line.size());
+    fields[count++] = line.substr(0, end);
+    line.remove_prefix(end);
+  }
+  return count;
+}
+
+bool parse_number(std::string_view text, std::uint32_t limit, std::uint32_t& value) {
+  if (text.empty() || text.size() > 3 || (text.size() > 1 && text[0] == '0')) return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() && value <= limit;
+}
+
+std::string quoted(std::string_view text) {
+  std::string shown = "'";
+  for (const char c : text.substr(0, 40)) shown += (c >= ' ' && c <= '~') ? c : '?';
+  return shown + (text.size() > 40 ? "...'" : "'");
+}
+
+std::string parse_prefix(std::string_view text, RouteLine& route) {
+  const std::size_t slash = text.find('/');
+  std::uint32_t length = 0;
+  if (slash == std::string_view::npos || !parse_ipv4(text.substr(0, slash), route.prefix) ||
+      !parse_number(text.substr(slash + 1), 32, length)) {
+    return quoted(text) + " is no prefix; expected one like 10.0.0.0/8";
+  }
+  route.length = static_cast<std::uint8_t>(length);
+  const std::uint32_t mask = length == 0 ? 0 : ~std::uint32_t{0} << (32 - length);
+  if ((route.prefix & ~mask) != 0) {
+    return quoted(text) + " has bits behind its length; " + ipv4_text(route.prefix & mask) + "/" +
+           std::to_string(length) + "?";
+  }
+  if (never_routed(route.prefix) && never_routed(route.prefix | ~mask) && length >= 4) {
+    return quoted(text) + " is never routed (RFC 1812, 5.3.7)";
+  }
+  return {};
+}
+
+std::string parse_target(std::string_view port, std::string_view mac, RouteLine& route) {
+  route.port = port;
+  if (!parse_mac(mac, route.mac)) {
+    return quoted(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
+  }
+  if ((route.mac[0] & 1) != 0 || route.mac == std::array<std::uint8_t, 6>{}) {
+    return quoted(mac) + " is not the address of one station";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool parse_ipv4(std::string_view text, std::uint32_t& address) {
+  address = 0;
+  for (int octet = 0; octet < 4; ++octet) {
+    const std::size_t end = octet == 3 ? text.size() : text.find('.');
+    std::uint32_t value = 0;
+    if (end == std::string_view::npos || !parse_number(text.substr(0, end), 255, value)) {
+      return false;
+    }
+    address = address << 8 | value;
+    text.remove_prefix(octet == 3 ? end : end + 1);
+  }
+  return true;
+}
+
+bool parse_mac(std::string_view text, std::array<std::uint8_t, 6>& mac) {
+  if (text.size() != 17) return false;
+  for (std::size_t i = 0; i < 6; ++i) {
+    const char* digits = text.data() + i * 3;
+    const auto [end, error] = std::from_chars(digits, digits + 2, mac[i], 16);
+    if (error != std::errc{} || end != digits + 2 || (i < 5 && digits[2] != ':')) return false;
+  }
+  return true;
+}
+
+std::string ipv4_text(std::uint32_t address) {
+  return std::to_string(address >> 24) + "." + std::to_string(address >> 16 & 255) + "." +
+         std::to_string(address >> 8 & 255) + "." + std::to_string(address & 255);
+}
+
+RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::string& reason) {
+  std::array<std::string_view, kFieldCountMax> fields;
+  const std::size_t count = split(line, fields);
+  if (count == 0) return RouteLineKind::kEmpty;
+  route = {};
+  reason = parse_prefix(fields[0], route);
+  if (reason.empty()) {
+    if (count == 2 && fields[1] == "drop") {
+      route.drop = true;
+    } else if (count == 3) {
+      reason = parse_target(fields[1], fields[2], route);
+    } else {
+      reason = "expected 'prefix/length port mac' or 'prefix/length drop'";
+    }
+  }
+  return reason.empty() ? RouteLineKind::kRoute : RouteLineKind::kRefused;
+}
+
+}  // namespace millrace

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// The text form of a route table, one route a line; fields are separated by spaces or tabs, and
+/// '#' starts a comment:
+///
+///     10.0.0.0/8      wan  02:00:00:00:00:02     # prefix, output port, MAC of the next hop
+///     10.66.0.0/16    drop                       # packets to it are dropped, reason no_route
+
+namespace millrace {
+
+struct RouteLine {
+  std::uint32_t prefix = 0;  ///< host byte order; bits behind `length` are zero
+  std::uint8_t length = 0;   ///< bits, 0..32
+  bool drop = false;
+  std::string_view port;  ///< empty with `drop`; borrowed from the line
+  std::array<std::uint8_t, 6> mac{};
+};
+
+enum class RouteLineKind : std::uint8_t { kEmpty, kRoute, kRefused };
+
+/// Reads one line without its end. kEmpty: nothing but space and comment. kRefused: `reason` says
+/// what is wrong and what was expected. Never throws for any bytes.
+RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::string& reason);
+
+/// "a.b.c.d" in host byte order, nothing around it.
+bool parse_ipv4(std::string_view text, std::uint32_t& address);
+/// "02:00:00:00:00:01", hex digits of either case.
+bool parse_mac(std::string_view text, std::array<std::uint8_t, 6>& mac);
+std::string ipv4_text(std::uint32_t address);
+
+/// An address that no packet may be routed from or to: 0.0.0.0/8, 127.0.0.0/8, 224.0.0.0/4 and
+/// 255.255.255.255 (RFC 1812 5.3.7, RFC 6890). Host byte order.
+constexpr bool never_routed(std::uint32_t address) noexcept {
+  const std::uint32_t first = address >> 24;
+  return (first == 0) | (first == 127) | ((first & 0xf0) == 0xe0) | (address == 0xffffffff);
+}
+
+}  // namespace millrace

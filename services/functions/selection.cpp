@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/selection.hpp"
+
+namespace millrace {
+
+Selection select_packets(const Batch& batch, std::uint32_t when_class,
+                         std::span<std::uint16_t> room) noexcept {
+  std::size_t count = 0;
+  for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
+    const bool wanted = when_class == 0 || (batch.classes[packet] & when_class) != 0;
+    room[count] = static_cast<std::uint16_t>(packet);
+    count += static_cast<std::size_t>(batch.passes(packet) && wanted);
+  }
+  return {room.first(count)};
+}
+
+}  // namespace millrace

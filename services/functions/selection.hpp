@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "services/functions/function.hpp"
+
+namespace millrace {
+
+/// Which packets a function sees: those that pass and, when `when_class` is not 0, have one of its
+/// classes. Writes their indexes, ascending, into `room` (at least batch.count entries, borrowed by
+/// the result). Data thread.
+Selection select_packets(const Batch& batch, std::uint32_t when_class,
+                         std::span<std::uint16_t> room) noexcept;
+
+}  // namespace millrace

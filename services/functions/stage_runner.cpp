@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/stage_runner.hpp"
+
+#include <algorithm>
+
+#include "services/functions/selection.hpp"
+#include "shared/base/check.hpp"
+#include "shared/base/prefetch.hpp"
+
+namespace millrace {
+namespace {
+
+/// Behind these bytes the processor's own prefetcher has seen the stream.
+constexpr std::uint32_t kPrefetchBytesMax = 4 * static_cast<std::uint32_t>(kCacheLine);
+
+/// Where a region starts at the latest in the usual frame: Ethernet, IPv4, TCP.
+std::uint32_t usual_start(Region::Start from) {
+  switch (from) {
+    case Region::Start::kFrame:
+      return 0;
+    case Region::Start::kNetwork:
+      return 14;
+    case Region::Start::kTransport:
+      return 34;
+    case Region::Start::kPayload:
+      return 54;
+  }
+  return 0;
+}
+
+std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
+  std::uint32_t bytes = 0;
+  for (const Region& region : regions) {
+    const std::uint32_t length = std::min(region.bytes, kPrefetchBytesMax);
+    bytes = std::max(bytes, usual_start(region.from) + length);
+  }
+  return std::min(bytes, kPrefetchBytesMax);
+}
+
+void prefetch(const Batch& batch, Selection selected, std::uint32_t bytes_max) noexcept {
+  for (const std::uint16_t packet : selected.packets) {
+    const std::byte* const frame = batch.data(packet);
+    const std::uint32_t bytes = std::min<std::uint32_t>(bytes_max, batch.length[packet]);
+    // Headers are mostly changed next: fetched with ownership, or each store would wait for it.
+    if (bytes != 0) prefetch_for_write(frame);
+    for (std::uint32_t at = kCacheLine; at < bytes; at += kCacheLine)
+      __builtin_prefetch(frame + at);
+  }
+}
+
+LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
+  return states.empty() ? LaneState{} : states[function];
+}
+
+}  // namespace
+
+StageRunner::StageRunner(const std::vector<StageFunction>& functions) {
+  MILLRACE_CHECK(!functions.empty() && functions.size() <= kStageFunctionCountMax);
+  members_.reserve(functions.size());
+  std::uint32_t may_be_set = 0, fetched = 0;
+  for (const StageFunction& function : functions) {
+    MILLRACE_CHECK(function.function != nullptr);
+    const std::uint32_t bytes = prefetch_bytes_of(function.regions);
+    const bool known_at_entry = (function.when_class & may_be_set) == 0;
+    members_.push_back({.at = function,
+                        .when_at_entry = known_at_entry ? function.when_class : 0,
+                        .prefetch_bytes = bytes > fetched ? bytes : 0});
+    may_be_set |= function.class_mask;
+    fetched = std::max(fetched, bytes);
+  }
+}
+
+void StageRunner::run(const Batch& batch, std::span<const LaneState> states) noexcept {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const StageFunction& at = members_[i].at;
+    const Selection selected = select_packets(batch, at.when_class, selected_);
+    if (selected.packets.empty()) continue;
+    const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
+    prefetch(batch, selected, members_[i].prefetch_bytes);
+    at.function->prepare(batch, selected);
+    at.function->compute(batch, selected, results);
+    at.function->finish(batch, selected, results, at.counters, state_of(states, i));
+  }
+}
+
+void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> results) noexcept {
+  MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const Selection selected = select_packets(batch, members_[i].when_at_entry, selected_);
+    if (selected.packets.empty()) continue;
+    prefetch(batch, selected, members_[i].prefetch_bytes);
+    members_[i].at.function->compute(batch, selected,
+                                     results.subspan(i * batch.capacity, batch.count));
+  }
+}
+
+void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> results,
+                             std::span<const LaneState> states) noexcept {
+  MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    const StageFunction& at = members_[i].at;
+    const Selection selected = select_packets(batch, at.when_class, selected_);
+    if (selected.packets.empty()) continue;
+    at.function->finish(batch, selected, results.subspan(i * batch.capacity, batch.count),
+                        at.counters, state_of(states, i));
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/function.hpp"
+#include "shared/layout/batch.hpp"
+#include "shared/layout/limits.hpp"
+
+/// Runs the functions of one stage over a batch: all at once on a CPU, or in two halves when
+/// compute happens on a device. Both ways end with the same verdicts, columns and counters.
+
+namespace millrace {
+
+/// A function at its place in a stage.
+struct StageFunction {
+  Function* function = nullptr;     ///< borrowed; outlives the runner
+  std::uint32_t when_class = 0;     ///< as in PlanFunction
+  std::uint32_t class_mask = 0;     ///< as in PlanFunction: classes that it can set
+  std::span<const Region> regions;  ///< of its traits: what is prefetched
+  FunctionCounters counters;        ///< of this actor and function
+};
+
+/// One for each stage and thread. Allocates at construction only; every call from one thread.
+class StageRunner {
+ public:
+  /// `functions`: 1..kStageFunctionCountMax, in the order of the path.
+  explicit StageRunner(const std::vector<StageFunction>& functions);
+
+  /// For each function: select, prefetch, prepare, compute, finish. Results go into the batch's
+  /// own result column. `states`: of the batch's lane, one for each function, or empty when none
+  /// has any.
+  void run(const Batch& batch, std::span<const LaneState> states) noexcept;
+
+  /// First half: compute alone. Writes results[f * batch.capacity + packet] and nothing else, so
+  /// it may run again and beside another incarnation. A packet that an earlier function is going
+  /// to drop, or may yet give the class that a later one waits for, is computed too. prepare is
+  /// not called, and no function sees what an earlier one of the stage writes in finish: one
+  /// that needs either cannot share a stage on a device.
+  void run_compute(const Batch& batch, std::span<std::uint32_t> results) noexcept;
+
+  /// Second half: select and finish, in order. `results`: as run_compute wrote them.
+  void run_finish(const Batch& batch, std::span<const std::uint32_t> results,
+                  std::span<const LaneState> states) noexcept;
+
+ private:
+  struct Member {
+    StageFunction at;
+    std::uint32_t when_at_entry;   ///< when_class, or 0 if an earlier function may set one of them
+    std::uint32_t prefetch_bytes;  ///< from the frame's start; 0: an earlier function fetched them
+  };
+  std::vector<Member> members_;
+  std::array<std::uint16_t, kBatchCapacityMax> selected_{};
+};
+
+}  // namespace millrace

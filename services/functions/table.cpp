@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/table.hpp"
+
+#include <array>
+#include <string>
+
+#include "services/functions/match/match.hpp"
+#include "services/functions/record/record.hpp"
+#include "services/functions/route/route.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+
+std::span<const FunctionType> function_types() {
+  // clang-format off
+  static const std::array kTypes = {
+      route_type(),
+      match_type(),
+      record_type(),
+  };
+  // clang-format on
+  return kTypes;
+}
+
+const FunctionType* find_function_type(std::string_view type) {
+  for (const FunctionType& row : function_types()) {
+    if (row.traits.type == type) return &row;
+  }
+  return nullptr;
+}
+
+const FunctionType& function_type(std::string_view type) {
+  if (const FunctionType* row = find_function_type(type)) return *row;
+  std::string known;
+  for (const FunctionType& row : function_types()) {
+    known += (known.empty() ? "" : ", ") + std::string(row.traits.type);
+  }
+  throw Error("no function of type '" + std::string(type) + "'; there are: " + known);
+}
+
+}  // namespace millrace

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/hub/audit.hpp"
+
+#include <array>
+#include <string>
+
+namespace millrace {
+namespace {
+
+struct Totals {
+  std::array<std::uint64_t, kReasonCount> dropped{};
+  std::uint64_t dropped_total = 0;
+};
+
+AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uint32_t lane,
+                     Totals& totals, AuditReply& reply) {
+  const LaneRecord record = read_record(context.status.ledger(stream, lane));
+  const IngressLane& ingress = context.status.ingress_lane(stream, lane);
+  AuditLane result;
+  result.stream = stream;
+  result.lane = lane;
+  // Read after the record: what was received meanwhile shows as in flight, never as missing.
+  const std::uint64_t received = ingress.received.load(std::memory_order_relaxed);
+  result.received = std::max(received, record.received);
+  for (const std::uint64_t packets : record.transmitted) result.transmitted += packets;
+  for (std::size_t reason = 0; reason < kReasonCount; ++reason) {
+    totals.dropped[reason] += record.dropped[reason];
+    result.dropped += record.dropped[reason];
+  }
+  totals.dropped_total += result.dropped;
+  result.in_flight = result.received - record.received;
+  reply.unaccounted += record.unaccounted;
+  if (record.received != result.transmitted + result.dropped + record.unaccounted) {
+    reply.problems.push_back("stream " + std::to_string(stream) + " lane " + std::to_string(lane) +
+                             ": " + std::to_string(record.received) + " left the window, " +
+                             std::to_string(result.transmitted + result.dropped) + " have an end");
+  }
+  return result;
+}
+
+void audit_census(const Recovery::Census& census, AuditReply& reply) {
+  const std::uint32_t slots_used = census.slots - census.slots_free;
+  const std::uint32_t buffers_used = census.buffers - census.buffers_free;
+  reply.slots = {{"free", census.slots_free}, {"in_use", slots_used}};
+  reply.buffers = {{"free", census.buffers_free}, {"in_use", buffers_used}};
+  if (!reply.quiet) return;
+  if (slots_used != 0) {
+    reply.problems.push_back(std::to_string(slots_used) +
+                             " slots are in use with nothing in flight");
+  }
+  if (buffers_used != 0) {
+    reply.problems.push_back(std::to_string(buffers_used) +
+                             " buffers are in use with nothing in flight");
+  }
+}
+
+}  // namespace
+
+AuditReply audit(const ActorContext& context, const Recovery::Census& census) {
+  AuditReply reply;
+  reply.by = context.plan->actors[context.me.actor].name;
+  Totals totals;
+  for (std::uint32_t stream = 0; stream < context.plan->streams.size(); ++stream) {
+    const PlanPath& path = context.plan->paths[context.plan->streams[stream].path];
+    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
+      const AuditLane lane = audit_lane(context, stream, path.lane_first + i, totals, reply);
+      reply.received += lane.received;
+      reply.transmitted += lane.transmitted;
+      reply.in_flight += lane.in_flight;
+      reply.lanes.push_back(lane);
+    }
+  }
+  for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason) {
+    if (totals.dropped[reason] == 0) continue;
+    reply.dropped.push_back({std::string(kReasonNames[reason]), totals.dropped[reason]});
+  }
+  reply.quiet = reply.in_flight == 0;
+  const std::uint64_t ended = reply.transmitted + totals.dropped_total + reply.unaccounted;
+  if (reply.received != ended + reply.in_flight) {
+    reply.problems.push_back("received " + std::to_string(reply.received) + ", ended " +
+                             std::to_string(ended) + ", in flight " +
+                             std::to_string(reply.in_flight));
+  }
+  if (reply.unaccounted != 0) {
+    reply.problems.push_back(std::to_string(reply.unaccounted) + " packets are unaccounted for");
+  }
+  audit_census(census, reply);
+  reply.exact = reply.problems.empty();
+  return reply;
+}
+
+}  // namespace millrace

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "shared/actor/context.hpp"
+#include "shared/control/messages.hpp"
+#include "shared/recovery/recovery.hpp"
+
+namespace millrace {
+
+/// The accounting law over the ledgers of all lanes, and the census of slots and buffers. Exact
+/// when nothing is in flight; live, the parts are read one after the other and may differ by what
+/// is in hand: `quiet` says so. Any thread of the leader's process.
+AuditReply audit(const ActorContext& context, const Recovery::Census& census);
+
+}  // namespace millrace

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+#include "shared/control/actor_control.hpp"
+#include "shared/control/endpoint.hpp"
+#include "shared/recovery/kernel_processes.hpp"
+#include "shared/recovery/recovery.hpp"
+
+namespace millrace {
+
+/// The leader's work: recovery in the calling thread, requests (audit, drain) in a second one. Hub
+/// and standby run the same; at most one of them at a time.
+class Leader {
+ public:
+  /// `endpoint`: kHubEndpoint or kStandbyEndpoint. `control` tells of events; borrowed, as
+  /// everything else.
+  Leader(const ActorContext& context, const std::string& run_dir, const char* endpoint,
+         ActorControl& control);
+  ~Leader();
+  /// Takes the lock word, then recovers whoever ends, until `stop`.
+  void lead(const std::atomic<bool>& stop);
+
+ private:
+  void serve();
+  void answer(const Received& request);
+  void tell(const RecoveryEvent& event);
+  void obey_drains();
+
+  ActorContext context_;
+  ActorControl& control_;
+  KernelProcesses processes_;
+  Recovery recovery_;
+  ControlServer server_;
+  std::mutex mutex_;                   ///< guards drains_
+  std::vector<std::uint32_t> drains_;  ///< asked for, not yet published
+  std::atomic<bool> ending_{false};
+  std::thread server_thread_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/telemetry/exporter.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <fstream>
+#include <span>
+#include <vector>
+
+#include "shared/base/error.hpp"
+#include "shared/control/whole_file.hpp"
+
+namespace millrace {
+namespace {
+
+std::unique_ptr<prometheus::Exposer> listen_on(const std::string& address) {
+  try {
+    return std::make_unique<prometheus::Exposer>(address);
+  } catch (const std::exception& error) {
+    throw Error("telemetry cannot listen on " + address + " (" + error.what() +
+                "); `telemetry: { listen: \"127.0.0.1:0\" }` takes any free port");
+  }
+}
+
+std::string host_of(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
+
+/// What an earlier life wrote, if it fits `listen`; else `listen`.
+std::string address_of_before(const std::string& listen, const std::string& run_dir) {
+  std::ifstream file(telemetry_address_path(run_dir));
+  std::string before;
+  const bool any_port = listen.ends_with(":0");
+  return any_port && file >> before && host_of(before) == host_of(listen) ? before : listen;
+}
+
+}  // namespace
+
+std::string telemetry_address_path(const std::string& run_dir) {
+  return run_dir + "/telemetry.address";
+}
+
+Exporter::Exporter(const std::string& listen, const std::string& run_dir) {
+  const std::string before = address_of_before(listen, run_dir);
+  try {
+    exposer_ = listen_on(before);
+  } catch (const Error&) {
+    if (before == listen) throw;
+    exposer_ = listen_on(listen);  // somebody else took it meanwhile
+  }
+  address_ = host_of(listen) + ":" + std::to_string(exposer_->GetListeningPorts().at(0));
+  const std::string line = address_ + "\n";
+  write_whole_file(telemetry_address_path(run_dir), std::as_bytes(std::span(line)));
+}
+
+void Exporter::serve(const std::weak_ptr<prometheus::Collectable>& metrics) {
+  exposer_->RegisterCollectable(metrics);
+}
+
+}  // namespace millrace

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <prometheus/exposer.h>
+
+#include <memory>
+#include <string>
+
+namespace millrace {
+
+/// The file in the run directory that says where to scrape: "127.0.0.1:43210" and a newline.
+std::string telemetry_address_path(const std::string& run_dir);
+
+/// The HTTP side: GET /metrics. Two threads; a slow reader holds up nobody but other readers.
+class Exporter {
+ public:
+  /// Listens on `listen` ("address:port", port 0: any free one) and writes the address into
+  /// `run_dir`. After a restart the port of before is taken again when it is free, so that a
+  /// scraper's target stays the same. Throws Error.
+  Exporter(const std::string& listen, const std::string& run_dir);
+
+  void serve(const std::weak_ptr<prometheus::Collectable>& metrics);
+  /// "address:port" with the port in use.
+  const std::string& address() const { return address_; }
+
+ private:
+  std::unique_ptr<prometheus::Exposer> exposer_;
+  std::string address_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <ctime>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "services/telemetry/exporter.hpp"
+#include "services/telemetry/status_collectable.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/actor_process.hpp"
+#include "shared/control/plan_file.hpp"
+#include "shared/layout/mapping.hpp"
+
+/// Counters to Prometheus. Maps the status file read-only, never the segment: it cannot see a
+/// packet, and its death or slowness touches nobody.
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kAttachLimitNs = 30'000'000'000;
+constexpr long kAttachPauseNs = 50'000'000;
+
+/// Stop signals, taken by waiting: no handler runs anywhere.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  /// True when one came within `ns`.
+  bool wait_ns(long ns) const {
+    const timespec limit{0, ns};
+    return sigtimedwait(&signals_, nullptr, &limit) > 0;
+  }
+  void wait() const {
+    int signal = 0;
+    sigwait(&signals_, &signal);
+  }
+
+ private:
+  sigset_t signals_;
+};
+
+struct Attached {
+  Mapping mapping;
+  StatusView status;
+};
+
+Attached attach(const Plan& plan) {
+  Mapping mapping = Mapping::attach_status(status_file_name(plan.name), false);
+  const StatusView status = StatusView::attach(mapping.base(), mapping.bytes(), plan);
+  return {std::move(mapping), status};
+}
+
+/// Waits for the hub to make the file. Empty when a stop signal came first.
+std::unique_ptr<Attached> attach_when_ready(const Plan& plan, const StopSignals& stop) {
+  const std::uint64_t until = monotonic_ns() + kAttachLimitNs;
+  for (;;) {
+    try {
+      return std::make_unique<Attached>(attach(plan));
+    } catch (const Error&) {
+      if (monotonic_ns() > until) throw;
+    }
+    if (stop.wait_ns(kAttachPauseNs)) return nullptr;
+  }
+}
+
+void run(int argc, char** argv) {
+  CLI::App app{"Millrace telemetry: counters of a topology for Prometheus, at GET /metrics"};
+  std::string run_dir;
+  app.add_option("--run-dir", run_dir, "Run directory of the topology, with plan.bin")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  const StopSignals stop;
+  const Plan plan = load_plan(plan_path(run_dir));
+  const std::unique_ptr<Attached> attached = attach_when_ready(plan, stop);
+  if (attached == nullptr) return;
+  const auto metrics = std::make_shared<StatusCollectable>(plan, attached->status);
+  Exporter exporter(plan.telemetry_listen, run_dir);
+  exporter.serve(metrics);
+  stop.wait();
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+  return millrace::main_of("millrace-telemetry", millrace::run, argc, argv);
+}
