@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "shared/layout/descriptor.hpp"
+
+/// A device that computes stages: the software device, and behind the same interface a GPU. It
+/// reads slots and packets in place, writes only its own result area, and may complete in any
+/// order, late, or twice: whoever accepts a completion checks it.
+
+namespace millrace {
+
+/// A batch given to the device, and given back when its results lie in the result area.
+struct DeviceBatch {
+  Descriptor descriptor;     ///< stage: the one to compute
+  std::uint16_t stream = 0;  ///< as read when taken; bounded
+  std::uint16_t lane = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const char* name() const noexcept = 0;
+  /// False: no room now. At most one batch of a slot is at the device: an older one of the same
+  /// slot is stale (its slot went on without us) and is forgotten.
+  virtual bool submit(const DeviceBatch& batch) noexcept = 0;
+  /// Completed batches, at most out.size(); returns how many.
+  virtual std::uint32_t poll(std::span<DeviceBatch> out) noexcept = 0;
+  /// Batches submitted and not given back for good.
+  virtual std::uint32_t in_flight() const noexcept = 0;
+};
+
+}  // namespace millrace

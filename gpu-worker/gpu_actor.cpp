@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gpu-worker/gpu_actor.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace millrace {
+
+GpuActor::GpuActor(const ActorContext& context, Device& device)
+    : context_(context), device_(device), outbox_(context) {
+  for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
+    if (context_.plan->links[i].consumer == context_.me.actor) {
+      links_.push_back(context_.segment.link(i));
+    }
+  }
+}
+
+bool GpuActor::computes(std::uint8_t stage) const noexcept {
+  const Plan& plan = *context_.plan;
+  return stage < plan.stages.size() &&
+         plan.stages[stage].group == plan.actors[context_.me.actor].group;
+}
+
+bool GpuActor::take(DeviceBatch& out) noexcept {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    SpscRing<std::uint64_t>& link = links_[next_link_];
+    if (++next_link_ == links_.size()) next_link_ = 0;
+    while (link.take({&word, 1}, [](std::uint64_t) {}) == 1) {
+      const Descriptor descriptor = Descriptor::from_word(word);
+      const SegmentLayout& layout = context_.segment.layout();
+      if (descriptor.slot >= layout.slot_count || !computes(descriptor.stage)) continue;
+      const SlotHeader& header = context_.segment.slot(descriptor.slot);
+      // The slot may have gone on without us: what is read is bounded, and the acceptor decides.
+      const auto stream = std::min<std::uint32_t>(header.stream, layout.stream_count - 1);
+      const auto lane = std::min<std::uint32_t>(header.lane, layout.lane_count - 1);
+      out = {descriptor, static_cast<std::uint16_t>(stream), static_cast<std::uint16_t>(lane)};
+      return true;
+    }
+  }
+  return false;
+}
+
+std::uint32_t GpuActor::feed() noexcept {
+  std::uint32_t fed = 0;
+  while (fed < kBatchesPerRound) {
+    if (!has_refused_ && !take(refused_)) break;
+    has_refused_ = !device_.submit(refused_);
+    if (has_refused_) break;
+    ++fed;
+  }
+  return fed;
+}
+
+std::uint32_t GpuActor::publish() noexcept {
+  std::array<DeviceBatch, kBatchesPerRound> done;
+  const std::uint32_t count = device_.poll(done);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    outbox_.announce(done[i].descriptor, done[i].stream, done[i].lane);
+  }
+  context_.counter(Counter::kBatches) += count;
+  return count;
+}
+
+std::uint32_t GpuActor::do_work() noexcept {
+  std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
+  done += feed();
+  done += publish();
+  // Whoever has batches at a device polls it.
+  return done + (device_.in_flight() != 0 ? 1 : 0);
+}
+
+bool GpuActor::has_work() noexcept {
+  if (has_refused_ || device_.in_flight() != 0) return true;
+  return std::any_of(links_.begin(), links_.end(), [](const auto& link) { return !link.empty(); });
+}
+
+bool GpuActor::finished() noexcept { return stopping_ && !has_work() && outbox_.pending() == 0; }
+
+}  // namespace millrace

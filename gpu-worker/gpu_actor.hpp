@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "gpu-worker/device.hpp"
+#include "shared/actor/run_loop.hpp"
+#include "shared/links/outbox.hpp"
+
+/// One incarnation of a GPU worker: moves descriptors from its links to the device and announces
+/// completions to the following stage. It owns no slot and writes none; what it holds is written in
+/// the slots' `gpu_holder` by those who pushed. So it can be replaced before it is gone.
+
+namespace millrace {
+
+class GpuActor : public Actor {
+ public:
+  /// `device` is borrowed.
+  GpuActor(const ActorContext& context, Device& device);
+
+  std::uint32_t do_work() noexcept override;
+  bool has_work() noexcept override;
+  void read_roster() noexcept override { outbox_.read_roster(); }
+  void stop() noexcept override { stopping_ = true; }
+  bool finished() noexcept override;
+
+ private:
+  static constexpr std::uint32_t kBatchesPerRound = 16;
+
+  bool computes(std::uint8_t stage) const noexcept;
+  bool take(DeviceBatch& out) noexcept;
+  std::uint32_t feed() noexcept;
+  std::uint32_t publish() noexcept;
+
+  ActorContext context_;
+  Device& device_;
+  Outbox outbox_;
+  std::vector<SpscRing<std::uint64_t>> links_;
+  std::size_t next_link_ = 0;
+  DeviceBatch refused_;  ///< taken, but the device had no room
+  bool has_refused_ = false;
+  bool stopping_ = false;
+};
+
+}  // namespace millrace
