@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/running.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "orchestration/supervisor/run_dir.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> names_beside(const std::string& run_dir) {
+  std::vector<std::string> names;
+  std::error_code error;  // nothing ever ran here: then there is no such folder
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(run_dir).parent_path(), error)) {
+    if (fs::exists(entry.path() / "plan.bin", error)) names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+}  // namespace
+
+void add_running_options(CLI::App& command, RunningOptions& options) {
+  command.add_option("name", options.name, "the topology's name")->required();
+  command.add_option("--run-dir", options.run_dir, "its run directory, if not the default one");
+  command.add_flag("--json", options.json, "the result, also a refusal, as JSON");
+}
+
+std::string running_dir(const RunningOptions& options) {
+  std::string run_dir = run_dir_of(options.name, options.run_dir);
+  if (fs::exists(run_dir + "/plan.bin")) return run_dir;
+  std::string message = "topology '" + options.name + "' does not run: nothing in " + run_dir;
+  const std::vector<std::string> names = names_beside(run_dir);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    message += (i == 0 ? "; these run: " : ", ") + names[i];
+  }
+  throw Error(message);
+}
+
+void require_supervisor(const std::string& run_dir) {
+  if (SupervisorLock::holder(run_dir) != 0) return;
+  throw Error("what runs in " + run_dir +
+              " has no supervisor; take it over: millrace up FILE --adopt, or end it: millrace "
+              "down NAME");
+}
+
+bool wants_colour(int file) { return ::isatty(file) == 1 && std::getenv("NO_COLOR") == nullptr; }
+
+}  // namespace millrace

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "shared/control/endpoint.hpp"
+
+/// What the commands on a running topology share: how it is named, and how what it says is shown.
+
+namespace millrace {
+
+/// Options of `down`, `status`, `scale` and `audit`.
+struct RunningOptions {
+  std::string name;
+  std::string run_dir;  ///< empty: the default of the name
+  bool json = false;
+};
+
+void add_running_options(CLI::App& command, RunningOptions& options);
+
+/// The run directory that is meant. Throws Error, with the names that run in the default place,
+/// when there is no such topology.
+std::string running_dir(const RunningOptions& options);
+
+/// Throws Error when no supervisor lives in `run_dir`.
+void require_supervisor(const std::string& run_dir);
+
+/// Asks the supervisor of `run_dir`, for at most `timeout`. Throws Error at once, with what can be
+/// done, when the topology has none.
+template <class Answer>
+Answer ask_supervisor(const std::string& run_dir, const ControlBody& question,
+                      std::chrono::milliseconds timeout) {
+  require_supervisor(run_dir);
+  ControlClient supervisor(run_dir, kSupervisorEndpoint);
+  return supervisor.request_for<Answer>(question, timeout);
+}
+
+/// Tables for people; `colour` for terminals.
+std::string status_text(const StatusReply& status, bool colour);
+std::string audit_text(const AuditReply& audit, bool colour);
+/// The same as data.
+nlohmann::ordered_json status_json(const StatusReply& status);
+nlohmann::ordered_json audit_json(const AuditReply& audit);
+
+/// True when `file` is a terminal and NO_COLOR is not set.
+bool wants_colour(int file);
+
+}  // namespace millrace

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <ctime>
+
+#include "orchestration/cli/running.hpp"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSeverityNames[] = {"info", "warning", "error"};
+
+const char* colour_of(const std::string& state) {
+  if (state == "alive") return "\033[32m";
+  if (state == "vacant") return "\033[2m";
+  return state == "given up" || state == "quarantined" ? "\033[31m" : "\033[33m";
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right = false) {
+  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+std::string actor_line(const ActorStatus& actor, bool colour) {
+  const auto number = [](std::uint64_t value, std::size_t width) {
+    return padded(std::to_string(value), width, true);
+  };
+  const std::string state = padded(actor.state, 12);
+  std::string line = padded(actor.name, 20);
+  line += colour ? colour_of(actor.state) + state + "\033[0m" : state;
+  line += padded(actor.pid == 0 ? "-" : std::to_string(actor.pid), 8, true);
+  line += number(actor.restarts, 10) + number(actor.batches, 14) + number(actor.packets, 16);
+  line += padded(actor.pid == 0 ? "-" : std::to_string(actor.heartbeat_age_ms) + " ms", 12, true);
+  return line + (actor.note.empty() ? "" : "  last: " + actor.note) + "\n";
+}
+
+std::string event_line(const Event& event) {
+  const auto seconds = static_cast<std::time_t>(event.time_ns / 1'000'000'000);
+  std::tm when{};
+  ::localtime_r(&seconds, &when);
+  char text[16];
+  std::strftime(text, sizeof text, "%H:%M:%S", &when);
+  return std::string(text) + " " +
+         padded(kSeverityNames[static_cast<std::size_t>(event.severity)], 8) + event.text + "\n";
+}
+
+}  // namespace
+
+std::string status_text(const StatusReply& status, bool colour) {
+  std::string text = "topology " + status.topology + ": " + status.phase + " for " +
+                     std::to_string(status.up_ns / 1'000'000'000) + " s in " + status.run_dir +
+                     "\n\n";
+  text += padded("actor", 20) + padded("state", 12) + padded("pid", 8, true) +
+          padded("restarts", 10, true) + padded("batches", 14, true) + padded("packets", 16, true) +
+          padded("heartbeat", 12, true) + "\n";
+  for (const ActorStatus& actor : status.actors) text += actor_line(actor, colour);
+  if (!status.events.empty()) text += "\n";
+  for (const Event& event : status.events) text += event_line(event);
+  return text;
+}
+
+Json status_json(const StatusReply& status) {
+  Json actors = Json::array();
+  for (const ActorStatus& actor : status.actors) {
+    Json item = {{"name", actor.name}};
+    item["actor"] = actor.actor == kNoActor ? Json() : Json(actor.actor);
+    item["state"] = actor.state;
+    item["pid"] = actor.pid;
+    item["incarnation"] = actor.incarnation;
+    item["restarts"] = actor.restarts;
+    item["packets"] = actor.packets;
+    item["batches"] = actor.batches;
+    item["heartbeat_age_ms"] = actor.heartbeat_age_ms;
+    item["last_end"] = actor.note;
+    actors.push_back(std::move(item));
+  }
+  Json events = Json::array();
+  for (const Event& event : status.events) {
+    events.push_back({{"time_ns", event.time_ns},
+                      {"severity", kSeverityNames[static_cast<std::size_t>(event.severity)]},
+                      {"kind", event.kind},
+                      {"text", event.text},
+                      {"number", event.number}});
+  }
+  return {{"ok", true},
+          {"topology", status.topology},
+          {"phase", status.phase},
+          {"run_dir", status.run_dir},
+          {"up_seconds", static_cast<double>(status.up_ns) / 1e9},
+          {"actors", std::move(actors)},
+          {"events", std::move(events)}};
+}
+
+}  // namespace millrace

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/topology_file.hpp"
+
+#include <utility>
+
+#include "io-worker/ports/port.hpp"
+#include "services/functions/table.hpp"
+#include "shared/config/loader.hpp"
+
+namespace millrace {
+namespace {
+
+/// Adds what an Error of `check` says at `mark`.
+template <typename Check>
+void gather(Problems& problems, const SourceMark& mark, const std::string& what, Check&& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    problems.add(mark, what + " that cannot be used (" + error.what() + ")");
+  }
+}
+
+void check_parts(const Topology& topology, const Plan& plan) {
+  Problems problems;
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    const Marked<std::string>& name = topology.ports[i].name;
+    gather(problems, name.mark, "port '" + name.value + "'", [&] { check_port(plan.ports[i]); });
+  }
+  for (std::size_t i = 0; i < plan.functions.size(); ++i) {
+    const Marked<std::string>& name = topology.functions[i].name;
+    const PlanFunction& function = plan.functions[i];
+    gather(problems, name.mark, "function '" + name.value + "'",
+           [&] { function_type(function.type).check(function); });
+  }
+  problems.throw_if_any();
+}
+
+}  // namespace
+
+std::vector<KnownFunction> known_functions() {
+  std::vector<KnownFunction> known;
+  for (const FunctionType& row : function_types()) {
+    known.push_back({.type = row.traits.type,
+                     .stateful = row.traits.stateful,
+                     .lane_state_bytes = row.traits.lane_state_bytes,
+                     .runs_on_gpu = row.traits.runs_on_gpu,
+                     .has_image = row.traits.has_image,
+                     .counter_count = row.traits.counter_count,
+                     .settings = row.traits.settings});
+  }
+  return known;
+}
+
+TopologyFile read_topology_file(const std::string& path, const Host& host) {
+  const std::vector<KnownFunction> known = known_functions();
+  TopologyFile file;
+  file.topology = load_topology(path, known);
+  check_files(file.topology);
+  file.plan = make_plan(file.topology, known, host);
+  check_parts(file.topology, file.plan);
+  return file;
+}
+
+}  // namespace millrace

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shared/config/known.hpp"
+#include "shared/config/planner.hpp"
+
+namespace millrace {
+
+struct TopologyFile {
+  Topology topology;
+  Plan plan;
+};
+
+/// The rows of the table of functions as the configuration wants them.
+std::vector<KnownFunction> known_functions();
+
+/// Reads a topology, looks for its files, lets its functions and ports check their settings, and
+/// plans it. Starts nothing, needs no rights. Throws TopologyError with places in the file, Error
+/// when it cannot be read.
+TopologyFile read_topology_file(const std::string& path, const Host& host);
+
+}  // namespace millrace

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/try_run.hpp"
+
+namespace millrace {
+namespace {
+
+double ns_per_packet(const TriedFunction& tried) {
+  return tried.packets == 0
+             ? 0
+             : static_cast<double>(tried.time_ns) / static_cast<double>(tried.packets);
+}
+
+nlohmann::ordered_json json_of(const TriedFunction& tried) {
+  nlohmann::ordered_json hits = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < tried.hits.size(); ++i) {
+    if (tried.hits[i] != 0) hits[std::to_string(i)] = tried.hits[i];
+  }
+  return {{"type", tried.plan.type},           {"ns_per_packet", ns_per_packet(tried)},
+          {"accepted", tried.report.accepted}, {"refused", tried.report.refused},
+          {"refusals", tried.report.refusals}, {"hits", hits}};
+}
+
+void print_json(const TryRun& run) {
+  nlohmann::ordered_json dropped = nlohmann::ordered_json::object();
+  nlohmann::ordered_json functions = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+    if (run.totals().dropped[i] != 0)
+      dropped[std::string(kReasonNames[i])] = run.totals().dropped[i];
+  }
+  for (const TriedFunction& tried : run.functions()) functions.push_back(json_of(tried));
+  const nlohmann::ordered_json json = {{"ok", true},
+                                       {"packets", run.totals().packets},
+                                       {"passed", run.totals().passed},
+                                       {"dropped", dropped},
+                                       {"functions", functions},
+                                       {"classes", run.classes()},
+                                       {"broken_captures", run.totals().broken}};
+  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+}
+
+void print_text(const TryRun& run) {
+  for (const TriedFunction& tried : run.functions()) {
+    for (const std::string& refusal : tried.report.refusals) {
+      std::cout << "refused " << refusal << '\n';
+    }
+    if (tried.traits->has_image) {
+      std::cout << tried.plan.type << ": table of " << tried.report.accepted << " entries, "
+                << tried.report.refused << " refused\n";
+    }
+  }
+  for (const std::string& broken : run.totals().broken)
+    std::cout << "breaks off: " << broken << '\n';
+  std::cout << "packets  " << run.totals().packets << "\npassed   " << run.totals().passed << '\n';
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+    if (run.totals().dropped[i] == 0) continue;
+    std::cout << "dropped  " << run.totals().dropped[i] << "  " << kReasonNames[i] << '\n';
+  }
+  for (const TriedFunction& tried : run.functions()) {
+    std::cout << tried.plan.type << ": " << std::lround(ns_per_packet(tried)) << " ns a packet\n";
+  }
+}
+
+}  // namespace
+
+void add_try(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "try", "run functions over captures, here and now; no root, no huge pages");
+  auto options = std::make_shared<TryOptions>();
+  auto json = std::make_shared<bool>(false);
+  command->add_option("function", options->functions, "type, or several: route,match")->required();
+  command->add_option("--pcap", options->captures, "capture to read; several: repeat it")
+      ->required();
+  command->add_option("--out", options->out,
+                      "capture to write passed packets to; several: a folder");
+  command->add_option("--verdicts", options->verdicts, "a line of text for each packet; likewise");
+  command->add_option("--set", options->settings, "a setting: table=routes.txt, route.table=...")
+      ->allow_extra_args(false);
+  command->add_option("--port", options->ports, "a port: wan=02:00:00:00:00:01,192.0.2.2/24")
+      ->allow_extra_args(false);
+  command->add_flag("--json", *json, "the result, also a refusal, as JSON");
+  command->callback([options, json] {
+    run_command(*json ? Format::kJson : Format::kText, [&] {
+      TryRun run(*options);
+      run.run();
+      *json ? print_json(run) : print_text(run);
+    });
+  });
+}
+
+}  // namespace millrace

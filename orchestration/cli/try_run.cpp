@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "orchestration/cli/try_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "io-worker/ports/capture_reader.hpp"
+#include "orchestration/cli/try_settings.hpp"
+#include "services/functions/builder/build_image.hpp"
+#include "services/functions/table.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// In memory where there is such a place: a table is written and read, not kept.
+std::string make_folder() {
+  const fs::path parent = fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
+  std::string name = parent / "millrace-try-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw system_error("create folder " + name, errno);
+  return name;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::size_t start = 0;
+  while (start <= list.size()) {
+    const std::size_t end = std::min(list.find(',', start), list.size());
+    parts.push_back(list.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+/// Where the output for one of `count` captures goes.
+std::string place_of(const std::string& out, const std::string& capture, std::size_t count) {
+  if (out.empty() || count == 1) return out;
+  return fs::path(out) / fs::path(capture).filename();
+}
+
+/// Several captures go to a folder by their file names, which must differ then.
+void prepare_folder(const std::string& out, const std::vector<std::string>& captures) {
+  if (out.empty() || captures.size() < 2) return;
+  std::vector<std::string> names;
+  names.reserve(captures.size());
+  for (const std::string& capture : captures) names.push_back(fs::path(capture).filename());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) throw Error("two captures are named " + *twice);
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) throw Error("create folder " + out + ": " + error.message());
+}
+
+void write_verdict(std::ostream& out, const Batch& batch, std::uint32_t packet) {
+  const bool passes = batch.passes(packet);
+  out << batch.ordinal[packet] << '\t' << (passes ? "pass" : "drop") << '\t'
+      << kReasonNames.at(batch.reason[packet]) << '\t';
+  if (batch.output[packet] == kOutputDefault) {
+    out << "default";
+  } else {
+    out << static_cast<unsigned>(batch.output[packet]);
+  }
+  out << '\t' << batch.next_hop[packet] << '\t' << batch.classes[packet] << '\n';
+}
+
+}  // namespace
+
+TryRun::TryRun(const TryOptions& options) : options_(options), folder_(make_folder()) {
+  try {
+    for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
+    if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
+    const std::vector<std::string> types = split(options_.functions);
+    check_try_settings(options_.settings, types);
+    // Traits and plans are referred to by what is made of them: no moves after this.
+    functions_.reserve(types.size());
+    for (const std::string& type : types) add_function(type);
+  } catch (...) {
+    fs::remove_all(folder_);
+    throw;
+  }
+}
+
+TryRun::~TryRun() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+void TryRun::add_function(const std::string& type) {
+  const FunctionType& row = function_type(type);
+  TriedFunction& tried = functions_.emplace_back();
+  tried.traits = &row.traits;
+  tried.plan.name = tried.plan.type = type;
+  tried.plan.settings = try_settings(options_.settings, row.traits);
+  tried.plan.class_mask = number_classes(tried.plan.settings, classes_);
+  tried.plan.stateful = row.traits.stateful;
+  tried.plan.lane_state_bytes = row.traits.lane_state_bytes;
+  row.check(tried.plan);
+  const FunctionContext context{.function = tried.plan, .ports = ports_};
+  tried.report.counter_count = row.traits.counter_count;
+  if (row.build != nullptr) {
+    tried.plan.image = folder_ + "/" + std::to_string(functions_.size()) + ".img";
+    tried.report = build_image(context);
+  }
+  tried.hits.resize(tried.report.counter_count);
+  tried.state.resize((row.traits.lane_state_bytes + 7) / 8);
+  tried.function = row.make(context);
+  tried.runner =
+      std::make_unique<StageRunner>(std::vector<StageFunction>{{.function = tried.function.get(),
+                                                                .class_mask = tried.plan.class_mask,
+                                                                .regions = row.traits.regions,
+                                                                .counters = {tried.hits}}});
+}
+
+void TryRun::run() {
+  prepare_folder(options_.out, options_.captures);
+  prepare_folder(options_.verdicts, options_.captures);
+  const std::size_t count = options_.captures.size();
+  for (const std::string& capture : options_.captures) {
+    run_capture(capture, place_of(options_.out, capture, count),
+                place_of(options_.verdicts, capture, count));
+  }
+}
+
+void TryRun::run_capture(const std::string& path, const std::string& out,
+                         const std::string& verdicts) {
+  std::error_code absent;
+  if (!out.empty() && fs::equivalent(path, out, absent)) {
+    throw Error(out + " is the capture that is read; name another file to write");
+  }
+  CaptureReader reader(path);
+  std::unique_ptr<CaptureWriter> writer;
+  if (!out.empty()) writer = std::make_unique<CaptureWriter>(out);
+  std::ofstream lines;
+  if (!verdicts.empty()) {
+    lines.open(verdicts);
+    lines << "packet\tverdict\treason\toutput\tnext_hop\tclasses\n";
+    if (!lines) throw system_error("write " + verdicts, errno);
+  }
+  std::uint64_t ordinal = 0;
+  CaptureRecord packet;
+  CaptureStatus status = CaptureStatus::kRecord;
+  for (; (status = reader.next(packet)) == CaptureStatus::kRecord; ++ordinal) {
+    // As ingress does: what does not fit is cut, and dropped before any function sees it.
+    const bool oversize = packet.bytes.size() > arena_.room();
+    const auto bytes =
+        packet.bytes.first(std::min<std::size_t>(packet.bytes.size(), arena_.room()));
+    const std::uint32_t index = arena_.add(bytes, ordinal, packet.wire_length);
+    if (oversize) arena_.batch().drop(index, Reason::kOversize);
+    times_ns_.push_back(packet.time_ns);
+    if (arena_.full()) run_batch(writer.get(), lines.is_open() ? &lines : nullptr);
+  }
+  run_batch(writer.get(), lines.is_open() ? &lines : nullptr);
+  if (status != CaptureStatus::kEnd) {
+    totals_.broken.push_back(path + " ends in a record that is " +
+                             (status == CaptureStatus::kTruncated ? "incomplete" : "corrupt"));
+  }
+  if (writer != nullptr) writer->finish();
+  if (lines.is_open() && !lines.flush()) throw system_error("write " + verdicts, errno);
+}
+
+void TryRun::run_batch(CaptureWriter* out, std::ostream* verdicts) {
+  const Batch batch = arena_.batch();
+  for (TriedFunction& tried : functions_) {
+    const LaneState state{std::as_writable_bytes(std::span(tried.state))};
+    const auto start = std::chrono::steady_clock::now();
+    tried.runner->run(batch, {&state, 1});
+    tried.time_ns += static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+    tried.packets += batch.count;
+  }
+  for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
+    count(batch, packet);
+    if (verdicts != nullptr) write_verdict(*verdicts, batch, packet);
+    if (out != nullptr && batch.passes(packet)) {
+      out->write({.bytes = batch.bytes(packet),
+                  .wire_length = batch.wire_length[packet],
+                  .time_ns = times_ns_[packet]});
+    }
+  }
+  arena_.clear();
+  times_ns_.clear();
+}
+
+void TryRun::count(const Batch& batch, std::uint32_t packet) {
+  ++totals_.packets;
+  if (batch.passes(packet)) {
+    ++totals_.passed;
+  } else {
+    ++totals_.dropped.at(batch.reason[packet]);
+  }
+}
+
+}  // namespace millrace

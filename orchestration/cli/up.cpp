@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/detach.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/running.hpp"
+#include "orchestration/cli/topology_file.hpp"
+#include "orchestration/supervisor/programs.hpp"
+#include "orchestration/supervisor/supervisor.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct UpOptions {
+  std::string file;
+  std::string run_dir;
+  bool detach = false;
+  bool until_done = false;
+  bool adopt = false;
+  bool json = false;
+  std::uint32_t restarts_max = RestartLimits{}.count_max;
+};
+
+/// Blocked before any thread starts; the supervisor reads them from a descriptor.
+void block_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+/// What is shown while a topology starts, runs and ends; for JSON, kept for the end.
+class Story {
+ public:
+  explicit Story(bool json) : json_(json) {}
+  void step(const std::string& what, double seconds) {
+    if (json_) {
+      steps_.push_back({{"seconds", seconds}, {"text", what}});
+      return;
+    }
+    char time[32];
+    std::snprintf(time, sizeof time, "%9.3f s  ", seconds);
+    std::cout << time << what << '\n' << std::flush;
+  }
+  void event(const Event& event) const {
+    if (!json_)
+      std::cout << "             " << event.kind << ": " << event.text << '\n' << std::flush;
+  }
+  void print(const Plan& plan, const std::string& run_dir, const AuditReply* audit) const {
+    if (!json_) {
+      if (audit != nullptr) std::cout << '\n' << audit_text(*audit, wants_colour(STDOUT_FILENO));
+      return;
+    }
+    Json json = {{"ok", audit == nullptr || (audit->exact && audit->quiet)},
+                 {"topology", plan.name},
+                 {"run_dir", run_dir},
+                 {"pid", ::getpid()},
+                 {"steps", steps_}};
+    if (audit != nullptr) json["audit"] = audit_json(*audit);
+    std::cout << json.dump(2) << '\n' << std::flush;
+  }
+
+ private:
+  bool json_;
+  Json steps_ = Json::array();
+};
+
+Plan plan_to_run(const UpOptions& options, std::string& run_dir) {
+  Plan plan = read_topology_file(options.file, this_host()).plan;
+  run_dir = run_dir_of(plan.name, options.run_dir);
+  return options.adopt ? load_plan(run_dir + "/plan.bin") : plan;
+}
+
+/// `running` is called once everything runs. Returns the exit status.
+int up(const UpOptions& options, const std::function<void()>& running) {
+  block_stop_signals();
+  Story story(options.json);
+  std::string run_dir;
+  Plan plan = plan_to_run(options, run_dir);
+  SupervisorOptions how{
+      .run_dir = run_dir, .folder = executable_folder(), .until_done = options.until_done};
+  how.limits.count_max = options.restarts_max;
+  how.step = [&](const std::string& what, double seconds) { story.step(what, seconds); };
+  how.event = [&](const Event& event) { story.event(event); };
+  Supervisor supervisor(std::move(plan), how);
+  if (options.adopt) {
+    supervisor.adopt();
+  } else {
+    supervisor.start();
+  }
+  if (options.detach) story.print(supervisor.plan(), run_dir, nullptr);
+  running();
+  supervisor.run();
+  supervisor.stop();
+  const AuditReply* audit = supervisor.audit() ? &*supervisor.audit() : nullptr;
+  if (!options.detach) story.print(supervisor.plan(), run_dir, audit);
+  return audit == nullptr || (audit->exact && audit->quiet) ? 0 : kExitInvalid;
+}
+
+/// In the background there is nobody above to catch what run_command() throws.
+int up_in_background(const UpOptions& options, Starter& starter) {
+  int status = kExitInvalid;
+  try {
+    run_command(options.json ? Format::kJson : Format::kText,
+                [&] { status = up(options, [&] { starter.running(); }); });
+  } catch (const CLI::RuntimeError& failure) {
+    status = failure.get_exit_code();
+  }
+  return status;
+}
+
+void run_up(const UpOptions& options) {
+  int status = 0;
+  if (options.detach) {
+    status = run_detached([&](Starter& starter) { return up_in_background(options, starter); });
+  } else {
+    run_command(options.json ? Format::kJson : Format::kText, [&] { status = up(options, [] {}); });
+  }
+  if (status != 0) throw CLI::RuntimeError(status);
+}
+
+}  // namespace
+
+void add_up(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("up", "run a topology; Ctrl-C or `millrace down` ends it");
+  auto options = std::make_shared<UpOptions>();
+  command->add_option("file", options->file, "the topology, YAML")->required();
+  command->add_option("--run-dir", options->run_dir,
+                      "instead of /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
+  command->add_flag("--detach", options->detach, "return when it runs");
+  CLI::Option* until_done = command->add_flag(
+      "--until-done", options->until_done,
+      "end by itself when all input is read and nothing is in flight, and print the audit");
+  command->add_flag("--adopt", options->adopt, "take over a running one whose supervisor has gone")
+      ->excludes(until_done);
+  command->add_option("--restarts", options->restarts_max,
+                      "restarts of a worker in a minute before it is given up");
+  command->add_flag("--json", options->json, "steps and audit, also a refusal, as JSON at the end");
+  command->callback([options] { run_up(*options); });
+}
+
+}  // namespace millrace

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/topology_file.hpp"
+#include "shared/config/plan_printer.hpp"
+
+namespace millrace {
+namespace {
+
+struct ValidateOptions {
+  std::string file;
+  bool json = false;
+};
+
+void validate(const ValidateOptions& options) {
+  // Without a host: a file for a large machine is right on a laptop too.
+  const Plan plan = read_topology_file(options.file, Host{}).plan;
+  const std::uint32_t started = started_count(plan);
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"ok", true},
+                                         {"name", plan.name},
+                                         {"ports", plan.ports.size()},
+                                         {"groups", plan.groups.size()},
+                                         {"functions", plan.functions.size()},
+                                         {"paths", plan.paths.size()},
+                                         {"streams", plan.streams.size()},
+                                         {"processes", started}};
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cout << options.file << ": topology '" << plan.name << "' is right: ports "
+            << plan.ports.size() << ", groups " << plan.groups.size() << ", functions "
+            << plan.functions.size() << ", paths " << plan.paths.size() << ", processes " << started
+            << '\n';
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("validate", "check a topology file; starts nothing");
+  auto options = std::make_shared<ValidateOptions>();
+  command->add_option("file", options->file, "the topology, YAML")->required();
+  command->add_flag("--json", options->json, "the result, also a refusal, as JSON");
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { validate(*options); });
+  });
+}
+
+}  // namespace millrace

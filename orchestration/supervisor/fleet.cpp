@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/fleet.hpp"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "orchestration/supervisor/programs.hpp"
+#include "shared/base/check.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kKillAfterTerm{2000};
+constexpr std::chrono::milliseconds kExitAfterKill{2000};
+
+}  // namespace
+
+Fleet::Fleet(const Plan& plan, FleetPlace place, Tell tell)
+    : plan_(plan),
+      place_(std::move(place)),
+      tell_(std::move(tell)),
+      posts_(make_posts(plan, place_.limits)) {}
+
+void Fleet::attach_status() { status_ = std::make_unique<StatusSource>(plan_); }
+
+ActorState Fleet::state(std::uint32_t actor) const {
+  return status_ == nullptr ? ActorState::kVacant : status_->state(actor);
+}
+
+Post& Fleet::post_of(ActorKind kind) {
+  const auto at = std::find_if(posts_.begin(), posts_.end(),
+                               [&](const Post& post) { return post.kind == kind; });
+  MILLRACE_CHECK(at != posts_.end());
+  return *at;
+}
+
+void Fleet::say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
+                std::uint64_t number) const {
+  tell_({.severity = severity,
+         .kind = kind,
+         .actor = seat.actor,
+         .text = text,
+         .number = number,
+         .time_ns = system_clock_ns()});
+}
+
+void Fleet::start(Post& post) {
+  Seat& seat = post.seat();
+  const std::string& name = seat.actor == kNoActor ? post.name : plan_.actors.at(seat.actor).name;
+  const Command command = post.kind
+                              ? actor_command(place_.folder, place_.run_dir, plan_, seat.actor)
+                              : telemetry_command(place_.folder, place_.run_dir);
+  post.wish = Wish::kUp;
+  post.reported = false;
+  post.policy.started(Clock::now());
+  seat.child = Child::start(command, log_path(place_.run_dir, name));
+}
+
+void Fleet::adopt(const FoundProcess& found) {
+  for (Post& post : posts_) {
+    for (std::size_t i = 0; i < post.seats.size(); ++i) {
+      const bool telemetry = !post.kind && found.actor < 0;
+      if (!telemetry && static_cast<int>(post.seats[i].actor) != found.actor) continue;
+      post.seats[i].child = Child::adopt(found.pid, found.start_time);
+      if (!post.seats[i].child) return;
+      post.current = i;
+      post.wish = Wish::kUp;
+      post.policy.started(Clock::now());
+    }
+  }
+}
+
+void Fleet::reap() {
+  for (Post& post : posts_) {
+    for (Seat& seat : post.seats) {
+      if (!seat.child) continue;
+      const auto end = seat.child->ended();
+      if (end) report_end(post, seat, *end);
+    }
+  }
+}
+
+void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
+  const auto pid = static_cast<std::uint64_t>(seat.child->pid());
+  seat.note = end.text();
+  seat.child.reset();
+  if (post.wish == Wish::kDraining) post.wish = Wish::kDown;
+  if (&seat == &post.seat()) post.policy.ended(Clock::now());
+  if (post.wish == Wish::kDown) {
+    say(Severity::kInfo, "stopped", seat, post.name + " " + seat.note, pid);
+  } else if (post.kind == ActorKind::kHub) {
+    say(Severity::kError, "hub_lost", seat,
+        post.name + " " + seat.note +
+            ": traffic goes on, the standby recovers workers; plan a restart",
+        pid);
+  } else {
+    say(Severity::kWarning, "worker_exited", seat, post.name + " " + seat.note, pid);
+  }
+}
+
+void Fleet::tend() {
+  const auto now = Clock::now();
+  for (Post& post : posts_) {
+    if (post.wish == Wish::kDraining) tend_draining(post, now);
+    if (post.wish == Wish::kUp) tend_wanted(post, now);
+  }
+}
+
+void Fleet::tend_draining(Post& post, Clock::time_point now) {
+  for (const Seat& seat : post.seats) {
+    if (!seat.child || now < post.drain_until) continue;
+    seat.child->signal(now < post.drain_until + kKillAfterTerm ? SIGTERM : SIGKILL);
+  }
+}
+
+void Fleet::tend_wanted(Post& post, Clock::time_point now) {
+  if (post.policy.given_up() && !post.reported) {
+    post.reported = true;
+    say(Severity::kError, "given_up", post.seat(),
+        post.name + " ended too often and is not started again; last: " + post.seat().note,
+        post.policy.restarts());
+  }
+  const auto at = seat_to_start(
+      post, [&](std::uint32_t actor) { return state(actor); }, now);
+  if (!at) return;
+  // Its last process may still hang in the other seat: that life is over for the policy too.
+  if (post.seat().child) post.policy.ended(now);
+  post.current = *at;
+  try {
+    start(post);
+    const std::uint32_t restarts = post.policy.restarts();
+    if (restarts == 0) {
+      say(Severity::kInfo, "worker_started", post.seat(), post.name + " starts");
+    } else {
+      say(Severity::kInfo, "worker_restarted", post.seat(), post.name + " starts again", restarts);
+    }
+  } catch (const Error& error) {
+    post.policy.ended(now);
+    say(Severity::kError, "start_failed", post.seat(), error.what());
+  }
+}
+
+void Fleet::let_drain(Post& post, std::chrono::milliseconds grace) {
+  post.wish = Wish::kDraining;
+  post.drain_until = Clock::now() + grace;
+}
+
+bool Fleet::any_running(const std::function<bool(const Post&)>& which) {
+  reap();
+  return std::any_of(posts_.begin(), posts_.end(), [&](const Post& post) {
+    return which(post) && std::any_of(post.seats.begin(), post.seats.end(),
+                                      [](const Seat& seat) { return seat.child.has_value(); });
+  });
+}
+
+void Fleet::stop(const std::function<bool(const Post&)>& which, std::chrono::milliseconds grace) {
+  const auto signal_all = [&](int number) {
+    for (Post& post : posts_) {
+      if (!which(post)) continue;
+      post.wish = Wish::kDown;
+      for (const Seat& seat : post.seats) {
+        if (!seat.child) continue;
+        if (number == SIGKILL)
+          say(Severity::kWarning, "killed", seat, post.name + " had to be killed");
+        seat.child->signal(number);
+      }
+    }
+  };
+  const auto wait = [&](std::chrono::milliseconds limit) {
+    const auto end = Clock::now() + limit;
+    while (any_running(which) && Clock::now() < end) {
+      std::vector<pollfd> items;
+      for (int descriptor : descriptors()) items.push_back({descriptor, POLLIN, 0});
+      ::poll(items.data(), items.size(), 20);
+    }
+  };
+  signal_all(SIGTERM);
+  wait(grace);
+  if (!any_running(which)) return;
+  signal_all(SIGKILL);
+  wait(kExitAfterKill);
+}
+
+std::vector<int> Fleet::descriptors() const {
+  std::vector<int> descriptors;
+  for (const Post& post : posts_) {
+    for (const Seat& seat : post.seats) {
+      if (seat.child) descriptors.push_back(seat.child->descriptor());
+    }
+  }
+  return descriptors;
+}
+
+bool Fleet::is_busy() const {
+  const StateOf state_of = [&](std::uint32_t actor) { return state(actor); };
+  return std::any_of(posts_.begin(), posts_.end(), [&](const Post& post) {
+    if (post.wish == Wish::kDraining) return true;
+    return post.wish == Wish::kUp && post.kind != ActorKind::kHub && is_lost(post, state_of) &&
+           !post.policy.given_up();
+  });
+}
+
+std::size_t Fleet::process_count() const { return descriptors().size(); }
+
+}  // namespace millrace

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "orchestration/supervisor/post.hpp"
+#include "orchestration/supervisor/run_dir.hpp"
+#include "orchestration/supervisor/status_source.hpp"
+#include "shared/control/messages.hpp"
+
+namespace millrace {
+
+/// Where the programs are and where they run.
+struct FleetPlace {
+  std::string folder;  ///< of the executables
+  std::string run_dir;
+  RestartLimits limits;
+};
+
+/// All processes of a topology: starts, reaps, restarts and ends them. Knows nothing of packets or
+/// of the control plane. One thread; every call but stop() returns at once.
+class Fleet {
+ public:
+  using Tell = std::function<void(Event)>;
+
+  /// Starts nothing. `plan` is borrowed; `tell` gets what happened.
+  Fleet(const Plan& plan, FleetPlace place, Tell tell);
+
+  /// From now on entries of the status file say who may start. Throws Error when it is not there.
+  void attach_status();
+  const StatusSource* status() const { return status_.get(); }
+  ActorState state(std::uint32_t actor) const;
+
+  std::vector<Post>& posts() { return posts_; }
+  const std::vector<Post>& posts() const { return posts_; }
+  /// The post of the first actor of that kind (hub, standby).
+  Post& post_of(ActorKind kind);
+
+  /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
+  void start(Post& post);
+  /// Takes over a process that an earlier supervisor started, and wants it from now on.
+  void adopt(const FoundProcess& found);
+  /// Notes who has ended.
+  void reap();
+  /// Starts again whoever may be, and ends whoever drains for too long.
+  void tend();
+  /// The workers of this post leave: the hub has been asked to drain; its process is ended when it
+  /// has not by itself in `grace`.
+  void let_drain(Post& post, std::chrono::milliseconds grace);
+  /// SIGTERM to all posts that `which` picks, SIGKILL to those that are left after `grace`, and
+  /// waits for their ends.
+  void stop(const std::function<bool(const Post&)>& which, std::chrono::milliseconds grace);
+
+  /// Readable when a process ends.
+  std::vector<int> descriptors() const;
+  /// Something waits for time to pass or for an entry to become vacant.
+  bool is_busy() const;
+  std::size_t process_count() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void report_end(Post& post, Seat& seat, const ExitStatus& end);
+  void tend_draining(Post& post, Clock::time_point now);
+  void tend_wanted(Post& post, Clock::time_point now);
+  void say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
+           std::uint64_t number = 0) const;
+  bool any_running(const std::function<bool(const Post&)>& which);
+
+  const Plan& plan_;
+  FleetPlace place_;
+  Tell tell_;
+  std::unique_ptr<StatusSource> status_;
+  std::vector<Post> posts_;
+};
+
+}  // namespace millrace

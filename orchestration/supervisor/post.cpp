@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/post.hpp"
+
+namespace millrace {
+namespace {
+
+bool is_second_incarnation(const Plan& plan, std::uint32_t actor) {
+  const PlanActor& me = plan.actors[actor];
+  return me.kind == ActorKind::kGpu && me.twin < actor;
+}
+
+/// Published by the leader before the exit of a GPU process is certain.
+bool is_shut_out(ActorState state) {
+  return state == ActorState::kFenced || state == ActorState::kReclaiming ||
+         state == ActorState::kQuarantined;
+}
+
+}  // namespace
+
+std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
+  std::vector<Post> posts;
+  for (std::uint32_t i = 0; i < plan.actors.size(); ++i) {
+    if (is_second_incarnation(plan, i)) continue;
+    const PlanActor& actor = plan.actors[i];
+    Post post{.name = actor.name, .kind = actor.kind, .group = actor.group, .index = actor.index};
+    post.policy = RestartPolicy(limits);
+    post.seats.push_back({.actor = i});
+    if (actor.kind == ActorKind::kGpu && actor.twin != i) {
+      post.seats.push_back({.actor = actor.twin});
+    }
+    posts.push_back(std::move(post));
+  }
+  Post telemetry{.name = "telemetry"};
+  telemetry.policy = RestartPolicy(limits);
+  telemetry.seats.emplace_back();
+  posts.push_back(std::move(telemetry));
+  return posts;
+}
+
+bool is_lost(const Post& post, const StateOf& state) {
+  const Seat& seat = post.seat();
+  if (!seat.child) return true;
+  return post.kind == ActorKind::kGpu && is_shut_out(state(seat.actor));
+}
+
+std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
+                                         RestartPolicy::Time now) {
+  if (post.wish != Wish::kUp || post.kind == ActorKind::kHub) return std::nullopt;
+  if (post.policy.given_up() || !is_lost(post, state)) return std::nullopt;
+  // A GPU worker's batches wait for its twin: no delay unless lives are short.
+  const bool at_once = post.kind == ActorKind::kGpu && post.policy.was_healthy();
+  if (!at_once && now < post.policy.ready_at()) return std::nullopt;
+  for (std::size_t i = 0; i < post.seats.size(); ++i) {
+    const std::size_t at = (post.current + 1 + i) % post.seats.size();
+    const Seat& seat = post.seats[at];
+    if (seat.child) continue;
+    if (!post.kind || state(seat.actor) == ActorState::kVacant) return at;
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace

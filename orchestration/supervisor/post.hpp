@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orchestration/supervisor/child.hpp"
+#include "orchestration/supervisor/restart_policy.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/control/messages.hpp"
+#include "shared/layout/status_file.hpp"
+
+namespace millrace {
+
+enum class Wish : std::uint8_t { kDown, kUp, kDraining };
+
+/// A process's place: an actor of the plan, or telemetry (kNoActor).
+struct Seat {
+  std::uint32_t actor = kNoActor;
+  std::optional<Child> child;
+  std::string note;  ///< how the last process ended; empty: none has
+};
+
+/// A part that the supervisor keeps played: one actor, or the two incarnations of one GPU worker,
+/// of which one is to run. One thread.
+struct Post {
+  std::string name;               ///< of its first actor; "telemetry"
+  std::optional<ActorKind> kind;  ///< nothing: telemetry
+  std::uint32_t group = 0;        ///< classifier, gpu
+  std::uint32_t index = 0;        ///< worker number in its group
+  std::vector<Seat> seats;
+  std::size_t current = 0;  ///< the seat that played it last
+  Wish wish = Wish::kDown;
+  RestartPolicy policy{RestartLimits{}};
+  RestartPolicy::Time drain_until{};  ///< while draining: SIGTERM then, SIGKILL later
+  bool reported = false;              ///< that it was given up, or cannot come back
+
+  Seat& seat() { return seats[current]; }
+  const Seat& seat() const { return seats[current]; }
+};
+
+using StateOf = std::function<ActorState(std::uint32_t actor)>;
+
+/// The posts of a plan: hub, standby, each ingress, worker and egress, and telemetry at the end.
+/// Spare workers have a post too, with Wish::kDown.
+std::vector<Post> make_posts(const Plan& plan, RestartLimits limits);
+
+/// Its process ended, or hangs fenced while its twin can take over.
+bool is_lost(const Post& post, const StateOf& state);
+
+/// The seat in which a process of this post may be started now, if any: its last life has been
+/// recovered (vacant), nobody sits in it, and the policy allows it. The hub is never started again:
+/// its memory cannot be handed over; the standby recovers until a planned restart.
+std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
+                                         RestartPolicy::Time now);
+
+}  // namespace millrace

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/run_dir.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "shared/base/error.hpp"
+#include "shared/base/process.hpp"
+#include "shared/control/plan_file.hpp"
+#include "shared/layout/mapping.hpp"
+
+namespace fs = std::filesystem;
+
+namespace millrace {
+namespace {
+
+std::vector<std::string> command_line(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, number);
+  return result.ec == std::errc() && result.ptr == end;
+}
+
+/// The value of `--option value` or `--option=value`; empty when it is not there.
+std::string value_of(const std::vector<std::string>& words, const std::string& option) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+    if (words[i].starts_with(option + "=")) return words[i].substr(option.size() + 1);
+  }
+  return "";
+}
+
+std::optional<FoundProcess> look_at(pid_t pid) {
+  FoundProcess found{.pid = pid, .start_time = process_start_time(pid)};
+  const std::vector<std::string> words = command_line(pid);
+  if (words.empty() || found.start_time == 0) return std::nullopt;
+  found.program = fs::path(words[0]).filename();
+  // The supervisor itself is `millrace`: it is known by its lock.
+  if (!found.program.starts_with("millrace-")) return std::nullopt;
+  found.run_dir = value_of(words, "--run-dir");
+  if (found.run_dir.empty()) return std::nullopt;
+  if (!parse(value_of(words, "--actor"), found.actor)) found.actor = -1;
+  return found;
+}
+
+template <class Wanted>
+std::vector<FoundProcess> find_where(Wanted&& wanted) {
+  std::vector<FoundProcess> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
+    pid_t pid = 0;
+    if (!parse(entry.path().filename().string(), pid)) continue;
+    auto process = look_at(pid);
+    if (process && wanted(*process)) found.push_back(*process);
+  }
+  return found;
+}
+
+bool is_plan_of(const std::string& run_dir, const std::string& topology) {
+  try {
+    return load_plan(run_dir + "/plan.bin").name == topology;
+  } catch (const Error&) {
+    return false;  // no plan there, or another user's
+  }
+}
+
+std::string lock_path(const std::string& run_dir) { return run_dir + "/supervisor.lock"; }
+
+void remove_images(const std::string& run_dir) noexcept {
+  try {
+    for (const PlanFunction& function : load_plan(run_dir + "/plan.bin").functions) {
+      if (!function.image.empty()) ::unlink(function.image.c_str());
+    }
+  } catch (const Error&) {
+    // No plan, or none of this build: then its images cannot be known.
+  }
+}
+
+}  // namespace
+
+std::string default_run_dir(const std::string& name) {
+  if (::geteuid() == 0) return "/run/millrace/" + name;
+  const char* base = std::getenv("XDG_RUNTIME_DIR");
+  if (base == nullptr || *base == '\0') {
+    throw Error("XDG_RUNTIME_DIR is not set: name a directory with --run-dir");
+  }
+  return std::string(base) + "/millrace/" + name;
+}
+
+std::string run_dir_of(const std::string& name, const std::string& given) {
+  const std::string path =
+      fs::absolute(given.empty() ? default_run_dir(name) : given).lexically_normal().string();
+  return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
+}
+
+std::vector<FoundProcess> find_processes(const std::string& run_dir) {
+  return find_where([&](const FoundProcess& process) { return process.run_dir == run_dir; });
+}
+
+std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std::string& topology) {
+  const auto found = find_where([&](const FoundProcess& process) {
+    return process.run_dir != run_dir && is_plan_of(process.run_dir, topology);
+  });
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+void make_run_dir(const std::string& run_dir) {
+  std::error_code error;
+  fs::create_directories(run_dir + "/logs", error);
+  if (error) throw Error("make run directory " + run_dir + ": " + error.message());
+  if (::chmod(run_dir.c_str(), 0700) != 0) throw system_error("chmod 0700 " + run_dir, errno);
+}
+
+void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs) {
+  remove_images(run_dir);
+  destroy_shared_memory(topology);
+  std::error_code error;  // what is not there need not be removed
+  std::vector<fs::path> ours;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run_dir, error)) {
+    const std::string name = entry.path().filename();
+    const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
+                       name.starts_with("telemetry.") || name == "hub.ready";
+    if (known || (name == "logs" && !keep_logs)) ours.push_back(entry.path());
+  }
+  for (const fs::path& path : ours) fs::remove_all(path, error);
+}
+
+SupervisorLock::SupervisorLock(const std::string& run_dir)
+    : file_(::open(lock_path(run_dir).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  if (!file_) throw system_error("open " + lock_path(run_dir), errno);
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw Error("a supervisor (pid " + std::to_string(holder(run_dir)) + ") already runs in " +
+                run_dir);
+  }
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  if (::ftruncate(file_.get(), 0) != 0 || ::write(file_.get(), pid.data(), pid.size()) < 0) {
+    throw system_error("write " + lock_path(run_dir), errno);
+  }
+}
+
+pid_t SupervisorLock::holder(const std::string& run_dir) {
+  const UniqueFd file(::open(lock_path(run_dir).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return 0;
+  std::ifstream text(lock_path(run_dir));
+  pid_t pid = -1;  // it has the lock and has not written its pid yet
+  text >> pid;
+  return pid;
+}
+
+}  // namespace millrace

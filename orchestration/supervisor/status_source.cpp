@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/status_source.hpp"
+
+#include "shared/base/clock.hpp"
+#include "shared/metrics/counter_ids.hpp"
+
+namespace millrace {
+
+StatusSource::StatusSource(const Plan& plan)
+    : plan_(plan), mapping_(Mapping::attach_status(status_file_name(plan.name), false)) {
+  view_ = StatusView::attach(mapping_.base(), mapping_.bytes(), plan);
+}
+
+ActorState StatusSource::state(std::uint32_t actor) const {
+  return static_cast<ActorState>(view_.actor(actor).state.load(std::memory_order_acquire));
+}
+
+StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
+  const ActorEntry& entry = view_.actor(actor);
+  const std::uint64_t* counters = view_.counters(actor);
+  const std::uint64_t beat = entry.heartbeat_tsc.load(std::memory_order_relaxed);
+  const std::uint64_t now = tsc_now();
+  const TscScale scale(view_.header().tsc_hz);
+  return {.incarnation = entry.incarnation.load(std::memory_order_relaxed),
+          .pid = entry.pid.load(std::memory_order_relaxed),
+          .packets = counters[static_cast<std::size_t>(Counter::kPackets)],
+          .batches = counters[static_cast<std::size_t>(Counter::kBatches)],
+          .heartbeat_age_ms = beat == 0 || beat > now ? 0 : scale.to_ns(now - beat) / 1'000'000};
+}
+
+std::uint64_t StatusSource::in_flight() const {
+  std::uint64_t total = 0;
+  for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    const PlanPath& path = plan_.paths[plan_.streams[stream].path];
+    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
+      const std::uint32_t lane = path.lane_first + i;
+      // First what has left: what is received meanwhile shows as in flight, never as less than
+      // none.
+      const std::uint64_t left = read_record(view_.ledger(stream, lane)).received;
+      const std::uint64_t received =
+          view_.ingress_lane(stream, lane).received.load(std::memory_order_acquire);
+      if (received > left) total += received - left;
+    }
+  }
+  return total;
+}
+
+bool StatusSource::all_exhausted() const {
+  for (const PlanStream& stream : plan_.streams) {
+    if (state(stream.ingress) != ActorState::kAlive) return false;
+    if (view_.actor(stream.ingress).exhausted.load(std::memory_order_acquire) == 0) return false;
+  }
+  return !plan_.streams.empty();
+}
+
+}  // namespace millrace

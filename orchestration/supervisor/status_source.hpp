@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/mapping.hpp"
+#include "shared/layout/status_layout.hpp"
+
+namespace millrace {
+
+/// What the supervisor sees of the running topology: the status file, mapped read-only. It never
+/// writes there: the hub fences and recovers, the supervisor restarts.
+class StatusSource {
+ public:
+  /// Throws Error when the hub has not made the file, or made it for another plan. `plan` is
+  /// borrowed.
+  explicit StatusSource(const Plan& plan);
+  /// Over memory that somebody else holds (tests).
+  StatusSource(const Plan& plan, const StatusView& view) : plan_(plan), view_(view) {}
+
+  ActorState state(std::uint32_t actor) const;
+
+  struct Facts {
+    std::uint32_t incarnation = 0;
+    std::int32_t pid = 0;
+    std::uint64_t packets = 0, batches = 0;
+    std::uint64_t heartbeat_age_ms = 0;
+  };
+  Facts facts(std::uint32_t actor) const;
+
+  /// Packets received and not yet at their end, of all lanes; may be off by what moves meanwhile.
+  std::uint64_t in_flight() const;
+  /// Every ingress is alive and will never receive anything again. False without ingress.
+  bool all_exhausted() const;
+
+ private:
+  const Plan& plan_;
+  Mapping mapping_;
+  StatusView view_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/supervisor.hpp"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "orchestration/supervisor/leader_client.hpp"
+#include "orchestration/supervisor/programs.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kAliveLimit{30'000};
+constexpr milliseconds kBusyTurn{20};  // entries become vacant without a word
+constexpr milliseconds kQuietTurn{200};
+constexpr std::size_t kEventsKept = 256;
+
+UniqueFd stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  UniqueFd file(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!file) throw system_error("signalfd", errno);
+  return file;
+}
+
+}  // namespace
+
+Supervisor::Supervisor(Plan plan, SupervisorOptions options)
+    : plan_(std::move(plan)),
+      options_(std::move(options)),
+      fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
+             [this](Event event) { note(std::move(event)); }),
+      signals_(stop_signals()) {
+  make_run_dir(options_.run_dir);
+  lock_.emplace(options_.run_dir);
+  if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
+    throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
+                ": a name may run once, as it names shared memory");
+  }
+}
+
+Supervisor::~Supervisor() = default;
+
+double Supervisor::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
+void Supervisor::say(const std::string& what) const {
+  if (options_.step) options_.step(what, seconds());
+}
+
+void Supervisor::note(Event event) {
+  if (options_.event) options_.event(event);
+  events_.push_back(std::move(event));
+  if (events_.size() > kEventsKept) events_.pop_front();
+}
+
+void Supervisor::refuse_if_running() const {
+  const std::size_t count = find_processes(options_.run_dir).size();
+  if (count == 0) return;
+  throw Error("topology '" + plan_.name + "' runs in " + options_.run_dir +
+              " without supervisor (" + std::to_string(count) +
+              " processes); take it over: millrace up FILE --adopt, or end it: millrace down " +
+              plan_.name);
+}
+
+void Supervisor::prepare_run_dir() {
+  clean_run_dir(options_.run_dir, plan_.name, false);
+  make_run_dir(options_.run_dir);
+  save_plan(plan_, options_.run_dir + "/plan.bin");
+  say("run directory " + options_.run_dir);
+  for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
+    say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
+        std::to_string(report.refused) + " refused");
+    for (const std::string& refusal : report.refusals) say("  " + refusal);
+  }
+  save_plan(plan_, options_.run_dir + "/plan.bin");
+}
+
+void Supervisor::start() {
+  refuse_if_running();
+  prepare_run_dir();
+  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
+  try {
+    start_hub();
+    start_kind({ActorKind::kStandby}, "standby");
+    start_kind({ActorKind::kEgress}, "egress");
+    start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
+    start_kind({ActorKind::kIngress}, "ingress");
+    fleet_.start(fleet_.posts().back());
+  } catch (const Error&) {
+    stop();
+    throw;
+  }
+  phase_ = "running";
+  say("running: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+void Supervisor::start_hub() {
+  Post& hub = fleet_.post_of(ActorKind::kHub);
+  fleet_.start(hub);
+  const auto end = Clock::now() + kAliveLimit;
+  while (!std::filesystem::exists(options_.run_dir + "/hub.ready")) {
+    turn(milliseconds(5));
+    if (!hub.seat().child || Clock::now() > end) {
+      throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +
+                  log_tail(options_.run_dir, hub.name));
+    }
+  }
+  fleet_.attach_status();
+  say("hub: segment and status file are there");
+}
+
+void Supervisor::start_kind(std::initializer_list<ActorKind> kinds, const char* what) {
+  const auto is_wanted = [&](const Post& post) {
+    return post.kind && std::find(kinds.begin(), kinds.end(), *post.kind) != kinds.end() &&
+           plan_.actors[post.seats[0].actor].at_start;
+  };
+  std::size_t count = 0;
+  for (Post& post : fleet_.posts()) {
+    if (!is_wanted(post)) continue;
+    fleet_.start(post);
+    ++count;
+  }
+  if (count == 0) return;
+  wait_alive(what);
+  say(std::string(what) + ": " + std::to_string(count) + " alive");
+}
+
+void Supervisor::wait_alive(const char* what) {
+  const auto end = Clock::now() + kAliveLimit;
+  for (;;) {
+    bool all = true;
+    for (const Post& post : fleet_.posts()) {
+      if (post.wish != Wish::kUp) continue;
+      if (!post.seat().child) {
+        throw Error(post.name + " " + post.seat().note + " at its start\n" +
+                    log_tail(options_.run_dir, post.name));
+      }
+      all = all && fleet_.state(post.seat().actor) == ActorState::kAlive;
+      if (!all && Clock::now() > end) {
+        throw Error(std::string(what) + ": " + post.name + " is not alive within " +
+                    std::to_string(kAliveLimit.count() / 1000) + " s\n" +
+                    log_tail(options_.run_dir, post.name));
+      }
+    }
+    if (all) return;
+    turn(milliseconds(5));
+    if (ending_) throw Error("interrupted while starting " + std::string(what));
+  }
+}
+
+void Supervisor::adopt() {
+  const std::vector<FoundProcess> found = find_processes(options_.run_dir);
+  if (found.empty())
+    throw Error("nothing of topology '" + plan_.name + "' runs in " + options_.run_dir);
+  fleet_.attach_status();
+  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
+  for (const FoundProcess& process : found) fleet_.adopt(process);
+  for (Post& post : fleet_.posts()) {
+    const std::uint32_t actor = post.seats[0].actor;
+    if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
+  }
+  const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
+  phase_ = has_hub ? "running" : "degraded";
+  say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+/// Waits for something to happen and deals with it; does not restart anybody.
+void Supervisor::turn(milliseconds timeout) {
+  std::vector<int> descriptors = fleet_.descriptors();
+  descriptors.push_back(signals_.get());
+  if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
+  signalfd_siginfo signal{};
+  if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
+  fleet_.reap();
+}
+
+void Supervisor::run() {
+  while (!ending_) {
+    turn(fleet_.is_busy() || scale_ || options_.until_done ? kBusyTurn : kQuietTurn);
+    fleet_.tend();
+    finish_scale();
+    if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
+    if (options_.until_done && done()) {
+      say("all input is read and nothing is in flight");
+      take_audit();
+      return;
+    }
+  }
+}
+
+/// Seen so several times in a row: counts of different lanes are not read at one moment.
+bool Supervisor::done() {
+  constexpr int kTurns = 5;
+  const StatusSource* status = fleet_.status();
+  const bool quiet = status != nullptr && status->all_exhausted() && status->in_flight() == 0;
+  done_count_ = quiet ? done_count_ + 1 : 0;
+  return done_count_ >= kTurns;
+}
+
+/// Slots and buffers return to their ingress a moment after their packets were counted.
+void Supervisor::take_audit() {
+  const auto end = Clock::now() + milliseconds(2000);
+  do {
+    audit_ = ask_leader<AuditReply>(options_.run_dir, AuditRequest{});
+    if (audit_->exact && audit_->quiet) return;
+    turn(kBusyTurn);
+  } while (Clock::now() < end);
+}
+
+void Supervisor::drain_flight() {
+  const auto end = Clock::now() + milliseconds(5000);
+  while (fleet_.status() != nullptr && fleet_.status()->in_flight() != 0 && Clock::now() < end) {
+    turn(kBusyTurn);
+    fleet_.tend();
+  }
+}
+
+void Supervisor::stop() {
+  constexpr milliseconds kGrace{5000};
+  phase_ = "stopping";
+  const auto stop_kinds = [&](std::initializer_list<ActorKind> kinds, const char* what) {
+    fleet_.stop(
+        [&](const Post& post) {
+          return post.kind && std::find(kinds.begin(), kinds.end(), *post.kind) != kinds.end();
+        },
+        kGrace);
+    say(std::string(what) + " stopped");
+  };
+  // Nobody waits for it, and it takes its time.
+  Post& telemetry = fleet_.posts().back();
+  telemetry.wish = Wish::kDown;
+  if (telemetry.seat().child) telemetry.seat().child->signal(SIGTERM);
+  stop_kinds({ActorKind::kIngress}, "ingress");
+  drain_flight();
+  if (options_.until_done && !audit_ && fleet_.status() != nullptr) take_audit();
+  stop_kinds({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
+  stop_kinds({ActorKind::kEgress}, "egress");
+  // Before the hub: else it would take over for a moment.
+  stop_kinds({ActorKind::kStandby}, "standby");
+  stop_kinds({ActorKind::kHub}, "hub");
+  fleet_.stop([](const Post&) { return true; }, kGrace);
+  clean_run_dir(options_.run_dir, plan_.name, true);
+  say("stopped");
+}
+
+}  // namespace millrace

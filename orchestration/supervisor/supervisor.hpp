@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "orchestration/supervisor/fleet.hpp"
+#include "orchestration/supervisor/run_dir.hpp"
+#include "orchestration/supervisor/tables.hpp"
+#include "shared/control/endpoint.hpp"
+
+namespace millrace {
+
+struct SupervisorOptions {
+  std::string run_dir;
+  std::string folder;  ///< of the executables
+  bool until_done =
+      false;  ///< end by itself when every ingress is exhausted and nothing is in flight
+  RestartLimits limits;
+  /// A step of the start or stop is done; `seconds` since the start.
+  std::function<void(const std::string& what, double seconds)> step;
+  std::function<void(const Event&)> event;
+};
+
+/// Runs one topology: start in order, restarts, requests of the CLI, stop in order. Dies without
+/// harm: its processes go on, and another supervisor takes them over. One thread.
+class Supervisor {
+ public:
+  /// Takes the run directory. Throws Error when the topology runs already, here or elsewhere.
+  Supervisor(Plan plan, SupervisorOptions options);
+  ~Supervisor();
+
+  /// Cleans what a killed run left, builds tables, starts everything, and returns when all actors
+  /// are alive. Throws Error with the log of who failed; what was started is stopped then.
+  void start();
+  /// Takes over a topology whose supervisor has gone. Throws Error when nothing of it runs.
+  void adopt();
+  /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
+  void run();
+  /// Ingress first, then what is in flight is waited for, then workers, egress, standby, hub; each
+  /// in bounded time. Cleans the run directory but for its logs.
+  void stop();
+
+  /// The audit of a run with `until_done`, taken before its hub went.
+  const std::optional<AuditReply>& audit() const { return audit_; }
+  const Plan& plan() const { return plan_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct PendingScale {
+    Received request;
+    ScaleReply reply;
+    std::uint32_t group = 0;
+    Clock::time_point until{};
+  };
+
+  void refuse_if_running() const;
+  void prepare_run_dir();
+  void start_hub();
+  void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
+  void wait_alive(const char* what);
+  void turn(std::chrono::milliseconds timeout);
+  bool done();
+  void drain_flight();
+  void take_audit();
+
+  void answer(const Received& received);
+  StatusReply status_reply() const;
+  void begin_scale(const Received& received, const ScaleRequest& request);
+  void scale_up(std::uint32_t group, std::uint32_t count);
+  void scale_down(std::uint32_t group, std::uint32_t count);
+  void finish_scale();
+  std::uint32_t wanted_count(std::uint32_t group) const;
+  bool scale_settled(const PendingScale& scale) const;
+
+  void say(const std::string& what) const;
+  void note(Event event);
+  double seconds() const;
+
+  Plan plan_;
+  SupervisorOptions options_;
+  std::optional<SupervisorLock> lock_;
+  std::unique_ptr<ControlServer> server_;
+  Fleet fleet_;
+  UniqueFd signals_;
+  Clock::time_point began_ = Clock::now();
+  std::string phase_ = "starting";
+  std::deque<Event> events_;
+  std::optional<PendingScale> scale_;
+  std::optional<AuditReply> audit_;
+  bool ending_ = false;
+  int done_count_ = 0;  ///< turns in a row that found nothing left to do
+};
+
+}  // namespace millrace

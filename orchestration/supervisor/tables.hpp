@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+/// What a builder process said of one function's table.
+struct TableReport {
+  std::string function;
+  std::uint64_t accepted = 0;
+  std::uint64_t refused = 0;
+  std::uint32_t counter_count = 0;
+  std::vector<std::string> refusals;  ///< "file:line: reason"
+};
+
+/// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.
+TableReport parse_table_report(const std::string& function, const std::string& json);
+
+/// Runs a builder process for each function of `plan` that has an image, one after the other; the
+/// plan must be saved in `run_dir` already. Enters into `plan` how many counters each table wants.
+/// Throws Error with the builder's own words when one fails.
+std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
+                                      const std::string& run_dir);
+
+}  // namespace millrace
