@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make check`: format, lint, headers alone, layouts under nvcc, the rules of the tree.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export JOBS=${JOBS:-$(nproc)}
+build=build/release
+passed=0
+failed=()
+
+part() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed+=("$name")
+  fi
+  echo "   $((SECONDS - start)) s"
+}
+
+sources() {
+  git ls-files --cached --others --exclude-standard '*.cpp' '*.hpp' '*.cu' '*.cuh' |
+    while read -r file; do
+      if [ -e "$file" ]; then echo "$file"; fi
+    done
+}
+
+# Generated headers have to exist before anything is linted.
+build_all() {
+  cmake -S . -B "$build" -G Ninja >build/configure.log || { cat build/configure.log; return 1; }
+  cmake --build "$build" -j "$JOBS" -- --quiet
+}
+
+format() {
+  sources | xargs -r clang-format --dry-run -Werror
+}
+
+shell_scripts() {
+  git ls-files --cached --others --exclude-standard '*.sh' .ci/run | xargs -r -n 1 bash -n
+}
+
+part "build" build_all
+part "format" format
+part "shell scripts parse" shell_scripts
+part "rules of the tree" python3 tests/tidy/tidy.py
+# Slow, and not clean on the whole tree yet: `make lint`.
+if [ "${1:-}" = lint ]; then
+  part "clang-tidy" python3 tests/tidy/compile.py lint "$build"
+  part "every header alone" python3 tests/tidy/compile.py headers "$build"
+  part "layouts under nvcc" python3 tests/tidy/compile.py layouts "$build"
+fi
+
+[ "${#failed[@]}" -eq 0 ] || printf 'FAILED: %s\n' "${failed[@]}"
+echo "check: $passed passed, ${#failed[@]} failed"
+[ "${#failed[@]}" -eq 0 ]

@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the tests' own modules lie; what every test of real processes needs."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+for folder in ("harness", "golden"):
+    sys.path.insert(0, str(TESTS / folder))
+
+
+@pytest.fixture
+def seed():
+    """Printed with a failure; MILLRACE_SEED repeats it."""
+    given = os.environ.get("MILLRACE_SEED")
+    value = int(given) if given else int.from_bytes(os.urandom(4), "big")
+    print(f"MILLRACE_SEED={value}")
+    return value

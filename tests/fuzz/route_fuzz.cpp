@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Route against any bytes: the first byte chooses between a line of the table file and a packet.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "services/functions/route/route_compute.hpp"
+#include "services/functions/route/route_finish.hpp"
+#include "services/functions/route/route_text.hpp"
+#include "shared/base/check.hpp"
+#include "shared/layout/batch_arena.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kHop = kHopFirst;
+constexpr std::uint32_t kOwn = 0x0a010001;
+
+/// Everything goes to one next hop: the table itself has tests of its own.
+RouteTable whole_world() {
+  static const std::vector<std::uint32_t> kTable24(kTable24Entries, kHop);
+  static const std::array<RouteHop, kHopFirst + 1> kHops{};
+  static const std::array<std::uint32_t, 1> kOwnAddresses = {kOwn};
+  RouteTable table;
+  table.table24 = kTable24.data();
+  table.own_filter = own_filter_bit(kOwn);
+  table.own = kOwnAddresses;
+  table.hops = kHops;
+  return table;
+}
+
+void check_line(std::string_view line) {
+  RouteLine route;
+  std::string reason;
+  const RouteLineKind kind = parse_route_line(line, route, reason);
+  MILLRACE_CHECK((kind == RouteLineKind::kRefused) == !reason.empty());
+  if (kind != RouteLineKind::kRoute) return;
+  MILLRACE_CHECK(route.length <= 32 && route.drop == route.port.empty());
+  MILLRACE_CHECK(route.length == 0 || (route.prefix & ~(~0ull << (32 - route.length))) == 0);
+  // What was read can be written and read again.
+  const std::string again = ipv4_text(route.prefix) + "/" + std::to_string(route.length) + " drop";
+  MILLRACE_CHECK(parse_route_line(again, route, reason) == RouteLineKind::kRoute);
+}
+
+void check_packet(std::span<const std::byte> packet) {
+  static const RouteTable kTable = whole_world();
+  static BatchArena arena(1);
+  static const std::vector<RouteRewrite> kRewrites(kHopFirst + 1);
+  // An exact copy, so that a sanitizer sees every byte read behind its end.
+  const std::vector<std::byte> frame(packet.begin(), packet.end());
+  const auto length = static_cast<std::uint32_t>(frame.size());
+  const std::uint32_t checked = route_check(frame, length, kTable);
+  arena.clear();
+  arena.add(frame);
+  const Batch batch = arena.batch();
+  const std::uint16_t number = 0;
+  route_compute(kTable, batch, {&number, 1}, batch.results(0));
+  const std::uint32_t word = batch.results(0)[0];
+  MILLRACE_CHECK(word == checked || word == (checked | kHop));
+  route_finish(kRewrites, batch, {&number, 1}, batch.results(0), {});
+  if (!batch.passes(0)) return;
+  // A forwarded packet can be forwarded again, with one hop less.
+  MILLRACE_CHECK(std::to_integer<int>(frame[22]) == std::to_integer<int>(batch.data(0)[22]) + 1);
+  const std::uint32_t second = route_check(batch.bytes(0), length, kTable);
+  MILLRACE_CHECK(second == 0 || second == kRouteTtlExpired);
+}
+
+}  // namespace
+}  // namespace millrace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::span<const std::uint8_t> rest(data + 1, size - 1);
+  if (data[0] % 2 == 0) {
+    millrace::check_line({reinterpret_cast<const char*>(rest.data()), rest.size()});
+  } else if (rest.size() <= 2048) {
+    millrace::check_packet(std::as_bytes(rest));
+  }
+  return 0;
+}

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/functions/builder/build_image.hpp"
+#include "services/functions/stage_runner.hpp"
+#include "services/functions/table.hpp"
+#include "shared/layout/batch_arena.hpp"
+
+/// A function's golden table: what it does with each kind of packet, as data. A text file of
+///
+///     port NAME MAC [ADDRESS/LENGTH ...]      ports, in the order of their numbers
+///     set KEY VALUE                           a setting
+///     file KEY                                a setting: a file with the lines up to `end`
+///     case DESCRIPTION                        then, each on a line of its own:
+///       in HEX                                the frame
+///       wire BYTES                            its length on the wire, when the capture was cut
+///       drop REASON | out HEX                 without either: it passes unchanged
+///       to PORT                               the output port
+///       class MASK                            classes that are set, a number
+///
+/// and comments (#). Frames and expectations come from another implementation (Scapy), never from
+/// ours.
+
+namespace millrace {
+
+struct GoldenCase {
+  std::string description;
+  std::vector<std::byte> in, out;
+  std::uint32_t wire_length = 0;
+  std::string drop;  ///< empty: passes
+  std::string to;
+  std::uint32_t classes = 0;
+};
+
+struct GoldenTable {
+  std::vector<PlanPort> ports;
+  Settings settings;
+  std::vector<std::pair<std::string, std::string>> files;  ///< key, text
+  std::vector<GoldenCase> cases;
+};
+
+inline std::vector<std::byte> bytes_of_hex(const std::string& hex) {
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+inline PlanPort golden_port(std::istringstream& line) {
+  PlanPort port{.device = "null"};
+  line >> port.name >> port.mac;
+  for (std::string address; line >> address;) port.addresses.push_back(address);
+  return port;
+}
+
+inline std::string golden_file(std::istream& in) {
+  std::string text;
+  for (std::string line; std::getline(in, line) && line != "end";) text += line + "\n";
+  return text;
+}
+
+inline void add_to_case(GoldenCase& golden, const std::string& word, const std::string& rest) {
+  if (word == "in") golden.in = golden.out = bytes_of_hex(rest);
+  if (word == "out") golden.out = bytes_of_hex(rest);
+  if (word == "wire") golden.wire_length = static_cast<std::uint32_t>(std::stoul(rest));
+  if (word == "drop") golden.drop = rest;
+  if (word == "to") golden.to = rest;
+  if (word == "class") golden.classes = static_cast<std::uint32_t>(std::stoul(rest));
+}
+
+/// `name`: of a file beside this one.
+inline GoldenTable read_golden(const std::string& name) {
+  GoldenTable table;
+  std::ifstream in(std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests/golden" / name);
+  EXPECT_TRUE(in) << name;
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string word, key;
+    words >> word >> std::ws;
+    if (word == "port") {
+      table.ports.push_back(golden_port(words));
+    } else if (word == "file" || word == "set") {
+      words >> key >> std::ws;
+      std::string value;
+      std::getline(words, value);
+      if (word == "file") table.files.emplace_back(key, golden_file(in));
+      if (word == "set") table.settings.emplace_back(key, value);
+    } else {
+      std::string rest;
+      std::getline(words, rest);
+      if (word == "case") {
+        table.cases.push_back({.description = rest});
+      } else {
+        add_to_case(table.cases.at(table.cases.size() - 1), word, rest);
+      }
+    }
+  }
+  return table;
+}
+
+/// Runs a function over the cases of its table.
+class GoldenRun {
+ public:
+  GoldenRun(GoldenTable table, const std::string& type) : table_(std::move(table)) {
+    std::filesystem::create_directory(folder_);
+    for (const auto& [key, text] : table_.files) {
+      std::ofstream(folder_ / (type + "." + key)) << text;
+      table_.settings.emplace_back(key, folder_ / (type + "." + key));
+    }
+    plan_ = {.name = type, .type = type, .settings = table_.settings};
+    for (const auto& [key, value] : table_.settings) {
+      if (key == "classes") plan_.class_mask = plan_.class_mask * 2 + 1;
+    }
+    const FunctionType& row = function_type(type);
+    const FunctionContext context{.function = plan_, .ports = table_.ports};
+    if (row.build != nullptr) {
+      plan_.image = folder_ / (type + ".img");
+      const BuildReport report = build_image(context);
+      EXPECT_EQ(report.refused, 0u) << testing::PrintToString(report.refusals);
+    }
+    function_ = row.make(context);
+    runner_ = std::make_unique<StageRunner>(std::vector<StageFunction>{
+        {.function = function_.get(), .class_mask = ~0u, .regions = row.traits.regions}});
+  }
+  GoldenRun(const GoldenRun&) = delete;
+  GoldenRun& operator=(const GoldenRun&) = delete;
+  ~GoldenRun() { std::filesystem::remove_all(folder_); }
+
+  /// Cases [first, last) in one batch; `in_halves`: as on a device.
+  void expect(std::size_t first, std::size_t last, bool in_halves) {
+    BatchArena arena(kBatchCapacityMax);
+    for (std::size_t i = first; i < last; ++i) {
+      arena.add(table_.cases[i].in, i, table_.cases[i].wire_length);
+    }
+    const Batch batch = arena.batch();
+    if (in_halves) {
+      std::vector<std::uint32_t> results(batch.capacity);
+      runner_->run_compute(batch, results);
+      runner_->run_finish(batch, results, {});
+    } else {
+      runner_->run(batch, {});
+    }
+    for (std::size_t i = first; i < last; ++i) {
+      expect_case(table_.cases[i], batch, static_cast<std::uint32_t>(i - first));
+    }
+  }
+
+  /// Each case alone, then all together, then all as on a device.
+  void expect_all() {
+    const std::size_t count = table_.cases.size();
+    ASSERT_GT(count, 0u);
+    for (std::size_t i = 0; i < count; ++i) expect(i, i + 1, false);
+    for (const bool in_halves : {false, true}) {
+      for (std::size_t i = 0; i < count; i += kBatchCapacityMax) {
+        expect(i, std::min<std::size_t>(i + kBatchCapacityMax, count), in_halves);
+      }
+    }
+  }
+
+ private:
+  void expect_case(const GoldenCase& golden, const Batch& batch, std::uint32_t packet) const {
+    const std::string reason(kReasonNames.at(batch.reason[packet]));
+    ASSERT_EQ(batch.passes(packet) ? "" : reason, golden.drop) << golden.description;
+    EXPECT_TRUE(std::ranges::equal(batch.bytes(packet), golden.out)) << golden.description;
+    EXPECT_EQ(batch.classes[packet], golden.classes) << golden.description;
+    const std::uint8_t output = batch.output[packet];
+    const std::string port = output < table_.ports.size() ? table_.ports[output].name : "";
+    EXPECT_EQ(port, golden.to) << golden.description;
+  }
+
+  std::filesystem::path folder_ =
+      std::filesystem::path("/dev/shm") / ("millrace-golden-" + std::to_string(getpid()));
+  GoldenTable table_;
+  PlanFunction plan_;
+  std::unique_ptr<Function> function_;
+  std::unique_ptr<StageRunner> runner_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What /proc says of processes."""
+
+import os
+import pathlib
+import time
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def stat_fields(pid):
+    """The fields of /proc/PID/stat behind the name, from "state" on."""
+    text = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    return text[text.rfind(")") + 2:].split()
+
+
+def start_time(pid):
+    """Ticks since boot at which the process started: with the pid, who it is."""
+    return int(stat_fields(pid)[19])
+
+
+def cpu_seconds(pid):
+    """User and system time of all its threads so far."""
+    fields = stat_fields(pid)
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def is_running(pid):
+    try:
+        return stat_fields(pid)[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def executable(pid):
+    return os.readlink(f"/proc/{pid}/exe")
+
+
+def processes_of(run_dir):
+    """pid -> executable of every process whose command line names the run directory."""
+    found = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            if os.fsencode(run_dir) in words and is_running(int(entry.name)):
+                found[int(entry.name)] = executable(int(entry.name))
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            continue
+    return found
+
+
+def wait_until(condition, seconds, what):
+    """Polls until the condition gives something true, which is returned."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < end, f"after {seconds} s: not {what}"
+        time.sleep(0.02)

@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A topology of real processes: started, watched, hurt, and always brought down."""
+
+import itertools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import metrics
+import processes
+from processes import wait_until
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MILLRACE_BUILD", ROOT / "build/release"))
+BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", "") or BUILD / "bin")
+EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "millrace-io-worker",
+               "egress": "millrace-io-worker", "classifier": "millrace-classifier",
+               "gpu": "millrace-gpu-worker"}
+NUMBERS = itertools.count(1)
+
+
+def millrace(*words, check=True):
+    """Runs one command; the finished process."""
+    done = subprocess.run([BIN / "millrace", *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=120)
+    if check:
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done
+
+
+def ask(*words):
+    """Runs one command with --json; what it answers, which may be bad news."""
+    done = millrace(*words, "--json", check=False)
+    answer = json.loads(done.stdout or '{"ok": false, "error": "no answer"}')
+    assert answer.get("ok", True) or words[0] == "up", f"{words}: {done.stdout}{done.stderr}"
+    return answer
+
+
+class Topology:
+    """`with Topology(folder, text) as running:` at the end of a block that did not fail nothing may
+    be in flight any more and the audit has to be exact; then the topology is brought down."""
+
+    def __init__(self, folder, text, name=None):
+        self.name = name or f"test-{os.getpid()}-{next(NUMBERS)}"
+        self.file = folder / f"{self.name}.yaml"
+        self.file.write_text(f"millrace: 1\nname: {self.name}\n{text}", encoding="utf-8")
+        self.run_dir = None
+        self.struck = {}  # pid that an actor had when it was last sent a signal
+        self.endless = False  # nothing settles: the source has no end, or everything was killed
+
+    def __enter__(self):
+        try:
+            millrace("up", self.file, "--detach")
+            self.run_dir = self.status()["run_dir"]
+        except BaseException:
+            self.down(check=False)
+            raise
+        return self
+
+    def __exit__(self, kind, error, trace):
+        try:
+            if kind is None and not self.endless:
+                self.settle()
+            elif kind is not None:
+                self.tell()
+        finally:
+            self.down(check=kind is None)
+
+    def tell(self):
+        """For the report of a failed test: what everybody had to say."""
+        for words in (("status", self.name), ("audit", self.name)):
+            done = millrace(*words, check=False)
+            print(f"-- {' '.join(words)}\n{done.stdout}{done.stderr}")
+        for log in sorted(pathlib.Path(self.run_dir, "logs").glob("*.log")):
+            print(f"-- {log.name}\n{log.read_text(errors='replace')[-1500:]}")
+
+    def down(self, check=True):
+        done = millrace("down", self.name, check=False)
+        if check:
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert not processes.processes_of(self.run_dir)
+
+    # What it says.
+
+    def plan(self):
+        return ask("plan", self.file)
+
+    def status(self):
+        return ask("status", self.name)
+
+    def audit(self):
+        return ask("audit", self.name)
+
+    def metrics(self):
+        return metrics.scrape(self.run_dir)
+
+    def actor(self, name):
+        return next(actor for actor in self.status()["actors"] if actor["name"] == name)
+
+    def lives(self):
+        """name -> (pid, start time, restarts) of every actor that runs."""
+        return {actor["name"]: (actor["pid"], processes.start_time(actor["pid"]),
+                                actor["restarts"])
+                for actor in self.status()["actors"] if actor["pid"] and
+                processes.is_running(actor["pid"])}
+
+    def planned_executables(self):
+        """name of executable -> how many of them the plan starts."""
+        counts = {"millrace-telemetry": 1}
+        for actor in self.plan()["actors"]:
+            if actor["at_start"]:
+                name = EXECUTABLES[actor["kind"]]
+                counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    def running_executables(self):
+        """The same as /proc has it; all of them out of the folder of this build."""
+        counts = {}
+        for path in processes.processes_of(self.run_dir).values():
+            assert os.path.realpath(os.path.dirname(path)) == os.path.realpath(BIN)
+            counts[os.path.basename(path)] = counts.get(os.path.basename(path), 0) + 1
+        counts.pop("millrace", None)
+        return counts
+
+    # What is done to it.
+
+    def scale(self, group, count):
+        return millrace("scale", self.name, f"{group}={count}")
+
+    def kill(self, *names, number=signal.SIGKILL):
+        """A signal to actors, as close together as can be."""
+        pids = {actor["name"]: actor["pid"] for actor in self.status()["actors"]}
+        for name in names:
+            assert pids[name], f"{name} does not run"
+            os.kill(pids[name], number)
+            self.struck[name] = pids[name]
+
+    def supervisor(self):
+        """Pid of the process that `millrace up --detach` left behind."""
+        return int(pathlib.Path(self.run_dir, "supervisor.lock").read_text(encoding="ascii"))
+
+    def kill_everything(self):
+        """SIGKILL to the supervisor and all processes at once."""
+        pids = [self.supervisor(), *processes.processes_of(self.run_dir)]
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not any(map(processes.is_running, pids)), 10, "all gone")
+        self.endless = True
+
+    def adopt_after_kill(self):
+        """The supervisor dies; `up --adopt` starts another one."""
+        pid = self.supervisor()
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not processes.is_running(pid), 10, "supervisor gone")
+        millrace("up", self.file, "--adopt", "--detach")
+        assert self.supervisor() != pid
+
+    # What is waited for.
+
+    def wait_received(self, count, seconds=60):
+        return wait_until(lambda: self.audit()["received"] >= count, seconds,
+                          f"{count} packets received")
+
+    def wait_alive(self, *names, seconds=15):
+        def alive():
+            # Another process than the one that was struck, which may still look alive.
+            actors = {actor["name"]: actor for actor in self.status()["actors"]}
+            return all(actors[name]["state"] == "alive"
+                       and actors[name]["pid"] not in (0, self.struck.get(name))
+                       for name in names)
+        wait_until(alive, seconds, f"{names} alive")
+
+    def settle(self, received=None, seconds=60):
+        """Waits until everything has arrived and nothing moves; asserts the audit; keeps it."""
+        def quiet():
+            audit = self.audit()
+            if not audit["quiet"] or received is not None and audit["received"] < received:
+                return None
+            time.sleep(0.05)
+            again = self.audit()
+            return again if again["received"] == audit["received"] and again["exact"] else None
+
+        audit = wait_until(quiet, seconds, f"quiet and exact: {self.audit()}")
+        assert audit["unaccounted"] == 0 and audit["in_flight"] == 0 and not audit["problems"]
+        assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0
+        dropped = sum(audit["dropped"].values())
+        assert audit["received"] == audit["transmitted"] + dropped
+        if received is not None:
+            assert audit["received"] == received
+        return audit

@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Topologies as their users run them: side by side, killed whole, scaled, idle."""
+
+import os
+import time
+
+import frames
+import metrics
+import processes
+from topology import Topology, ask, millrace
+
+
+def numbered(folder, count, rate_mpps=0.0, front="count: 2, max: 4"):
+    (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    return f"""
+ports:
+  in:  {{ device: generate, numbered: true, flows: 64, count: {count}, rate_mpps: {rate_mpps} }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+workers:
+  front: {{ kind: classifier, {front}, dispatch: any }}
+functions:
+  look: {{ type: match, rules: all.rules, on: front }}
+paths:
+  main: {{ from: in, to: out, run: [look] }}
+"""
+
+
+def folder_of(parent, name):
+    (parent / name).mkdir()
+    return parent / name
+
+
+def test_two_topologies_run_side_by_side(tmp_path):
+    count = 50000
+    one, two = folder_of(tmp_path, "one"), folder_of(tmp_path, "two")
+    with (Topology(one, numbered(one, count)) as first,
+          Topology(two, numbered(two, count)) as second):
+        assert first.run_dir != second.run_dir
+        first.settle(received=count)
+        second.settle(received=count)
+        first.kill("front.0")
+        first.wait_alive("front.0")
+        assert second.actor("front.0")["restarts"] == 0
+    for folder in (one, two):
+        assert frames.numbers_in(folder / "out.pcap") == list(range(count))
+
+
+def test_everything_is_killed_at_once_and_starts_again_at_once(tmp_path):
+    count = 40000
+    first = Topology(tmp_path, numbered(tmp_path, 0))
+    first.__enter__()
+    first.wait_received(10000)
+    first.kill_everything()
+    with Topology(tmp_path, numbered(tmp_path, count), name=first.name) as running:
+        running.settle(received=count)
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_a_second_start_of_a_running_name_is_refused(tmp_path):
+    count = 20000
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        lives = running.lives()
+        again = millrace("up", running.file, "--detach", check=False)
+        assert again.returncode != 0
+        assert "run" in again.stderr and running.run_dir in again.stderr
+        assert running.lives() == lives
+        running.settle(received=count)
+
+
+def test_until_done_ends_with_the_audit(tmp_path):
+    count = 20000
+    file = tmp_path / f"done-{os.getpid()}.yaml"
+    file.write_text("millrace: 1\n" + numbered(tmp_path, count))
+    audit = ask("up", file, "--until-done")["audit"]
+    assert audit["exact"] and audit["quiet"] and audit["unaccounted"] == 0
+    assert audit["received"] == audit["transmitted"] == count
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_a_group_scales_under_traffic_and_nothing_is_lost(tmp_path):
+    count = 400000
+    with Topology(tmp_path, numbered(tmp_path, count, rate_mpps=0.05, front="count: 1, max: 4")
+                  ) as running:
+        lives = running.lives()
+        for workers in (4, 1, 3, 2):
+            running.scale("front", workers)
+            alive = [actor for actor in running.status()["actors"]
+                     if actor["name"].startswith("front.") and actor["state"] == "alive"]
+            assert len(alive) == workers
+            before = running.audit()["received"]
+            running.wait_received(before + 5000)
+        assert running.audit()["received"] < count, "all of it happened under traffic"
+        assert running.settle(received=count)["transmitted"] == count
+        done = running.metrics().by("worker", "millrace_batches_total", group="front")
+        assert len(done) == 4 and min(done.values()) > 0
+        after = running.lives()
+        assert all(after[name] == life for name, life in lives.items())
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_scaling_what_cannot_be_scaled_is_refused(tmp_path):
+    with Topology(tmp_path, numbered(tmp_path, 1000)) as running:
+        for what, word in (("front=5", "1 to 4"), ("frnot=2", "front"), ("front=x", "front=x")):
+            refused = millrace("scale", running.name, what, check=False)
+            assert refused.returncode != 0 and word in refused.stdout + refused.stderr
+
+
+def idle_topology(folder):
+    (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    return f"""
+ports:
+  in:  {{ device: generate, numbered: true, flows: 64, rate_mpps: 0.0001 }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+workers:
+  front: {{ kind: classifier, count: 2, dispatch: any }}
+  gpu:   {{ kind: gpu, device: software, seed: 1, delay_us: 20 }}
+functions:
+  look: {{ type: match, rules: all.rules, on: front }}
+  scan: {{ type: match, rules: all.rules, on: gpu }}
+paths:
+  main: {{ from: in, to: out, run: [look, scan] }}
+"""
+
+
+def test_an_idle_topology_takes_little_and_answers_at_once(tmp_path):
+    with Topology(tmp_path, idle_topology(tmp_path)) as running:
+        running.endless = True
+        pids = [*processes.processes_of(running.run_dir), running.supervisor()]
+        began, used = time.monotonic(), sum(map(processes.cpu_seconds, pids))
+        windows, buckets = [], running.metrics().buckets()
+        for _ in range(3):
+            time.sleep(4)
+            before, buckets = buckets, running.metrics().buckets()
+            windows.append((metrics.quantile(0.99, buckets, before),
+                            metrics.quantile(0.5, buckets, before)))
+        used = (sum(map(processes.cpu_seconds, pids)) - used) / (time.monotonic() - began)
+        print(f"{used:.1%} of a core; (p99, p50) in seconds: {windows}")
+        assert used < 0.1
+        assert running.metrics().total("millrace_port_received_packets_total") > 1000
+        # Other work on this host may delay some; a topology that answers late does so always.
+        assert min(windows)[0] <= 0.01 and sorted(p50 for _, p50 in windows)[1] <= 0.001
+        assert running.audit()["unaccounted"] == 0

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "gpu-worker/gpu_actor.hpp"
+#include "gpu-worker/software_device/software_device.hpp"
+#include "io-worker/egress/egress_actor.hpp"
+#include "io-worker/ingress/ingress_actor.hpp"
+#include "services/classifier/classifier_actor.hpp"
+#include "shared/actor/enrol.hpp"
+#include "shared/base/process.hpp"
+#include "shared/recovery/kernel_processes.hpp"
+#include "tests/race/race_world.hpp"
+
+namespace millrace {
+namespace {
+race::Arena* g_arena = nullptr;
+std::uint32_t g_actor = 0;
+}  // namespace
+
+// The hook itself: in front of each store of a transition.
+void hook(HookPoint point) noexcept {
+  if (g_arena == nullptr) return;
+  race::Arena::Arm& arm = g_arena->arm[g_actor];
+  const auto blow = static_cast<race::Blow>(arm.blow.load(std::memory_order_relaxed));
+  if (blow == race::Blow::kNone || arm.point.load() != static_cast<std::uint32_t>(point)) return;
+  if (arm.countdown.fetch_sub(1) > 1) return;
+  arm.blow.store(0);
+  g_arena->fallen[static_cast<std::size_t>(point)].fetch_add(1);
+  kill(getpid(), blow == race::Blow::kKill ? SIGKILL : SIGSTOP);
+}
+
+namespace race {
+namespace {
+
+/// Packets whose first bytes are their ordinal and a flow that follows from it; ends when the
+/// traffic ends.
+class NumberedRx : public RxQueue {
+ public:
+  NumberedRx(Arena& arena, std::uint32_t stream) : arena_(arena), stream_(stream) {}
+  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
+    std::array<std::uint32_t, kBurstMax> buffers;
+    const std::uint64_t end =
+        arena_.traffic.load() ? kOrdinalMax : arena_.handed_out[stream_].load();
+    const std::uint64_t wanted = std::min({out.size(), 1 + next_ % 17, end - next_});
+    const std::uint32_t count = pool.take({buffers.data(), wanted});
+    for (std::uint32_t i = 0; i < count; ++i, ++next_) {
+      std::byte* data = pool.area().at(buffers[i]) + kBufferHeadroom;
+      std::memset(data, 0, 60);
+      const std::uint64_t flow = next_ * 0x9e3779b97f4a7c15ull >> 58;
+      std::memcpy(data, &flow, 6);  // the MAC address: the flow of a frame that is not IP
+      std::memcpy(data + 16, &next_, sizeof next_);
+      out[i] = {buffers[i], kBufferHeadroom, 60, 60, false, next_, 0};
+    }
+    if (next_ > arena_.handed_out[stream_]) arena_.handed_out[stream_] = next_;
+    return count;
+  }
+  void resume(std::uint64_t first_wanted) noexcept override { next_ = first_wanted; }
+  bool exhausted() const noexcept override {
+    return !arena_.traffic.load() || next_ >= kOrdinalMax - 64;
+  }
+  std::uint64_t next_ready_ns() const noexcept override { return 50'000; }
+  int wait_descriptor() const noexcept override { return -1; }
+  std::uint32_t held() const noexcept override { return 0; }
+
+ private:
+  Arena& arena_;
+  std::uint32_t stream_;
+  std::uint64_t next_ = 0;
+};
+
+/// Notes each ordinal that leaves.
+class WitnessTx : public TxQueue {
+ public:
+  WitnessTx(Arena& arena, std::uint32_t stream) : arena_(arena), stream_(stream) {}
+  std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
+    for (const TxPacket& packet : packets) {
+      std::uint64_t ordinal = 0;
+      std::memcpy(&ordinal, packet.bytes.data() + 16, sizeof ordinal);
+      if (ordinal >= kOrdinalMax || arena_.seen[stream_][ordinal]++ != 0)
+        arena_.duplicates.fetch_add(1);
+      std::uint64_t flow = 0;
+      std::memcpy(&flow, packet.bytes.data(), 6);
+      std::uint64_t& last = arena_.last_out[stream_][flow];
+      if (ordinal < last) arena_.inversions_out.fetch_add(1);
+      last = ordinal + 1;
+    }
+    return static_cast<std::uint32_t>(packets.size());
+  }
+  bool waits_when_full() const noexcept override { return false; }
+  bool failed() const noexcept override { return false; }
+  void flush() noexcept override {}
+  bool holds_buffers() const noexcept override { return false; }
+  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
+
+ private:
+  Arena& arena_;
+  std::uint32_t stream_;
+};
+
+/// Results are the ordinals, so a result of another batch is noticed; the stateful stage looks at
+/// the sequence.
+class WitnessWork : public StageWork {
+ public:
+  WitnessWork(const ActorContext& context, Arena& arena) : context_(context), arena_(arena) {}
+  void run(std::uint8_t stage, const Batch& batch) noexcept override {
+    if (!context_.plan->stages[stage].stateful) return;
+    std::uint64_t& last = arena_.last_state[batch.header->stream][batch.header->lane];
+    if (batch.header->sequence <= last) arena_.inversions_state.fetch_add(1);
+    last = batch.header->sequence;
+  }
+  void compute(std::uint8_t, const Batch& batch, std::uint32_t* results) noexcept override {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      results[i] = static_cast<std::uint32_t>(batch.ordinal[i]);
+    }
+  }
+  void finish(std::uint8_t, const Batch& batch) noexcept override {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      if (batch.result[i] != static_cast<std::uint32_t>(batch.ordinal[i]))
+        arena_.bad_results.fetch_add(1);
+    }
+  }
+
+ private:
+  ActorContext context_;
+  Arena& arena_;
+};
+
+/// The kernel's processes, but one that SIGKILL does not end.
+class StubbornProcesses : public KernelProcesses {
+ public:
+  StubbornProcesses(const ActorContext& context, Arena& arena) : context_(context), arena_(arena) {}
+  void kill(std::int32_t pid, std::uint64_t start_time) override {
+    const std::uint32_t stubborn = arena_.unkillable.load();
+    if (stubborn != 0 && context_.entry(stubborn).pid.load() == pid) return;
+    KernelProcesses::kill(pid, start_time);
+  }
+
+ private:
+  ActorContext context_;
+  Arena& arena_;
+};
+
+[[noreturn]] void lead(const ActorContext& context, Arena& arena) {
+  StubbornProcesses processes(context, arena);
+  const bool wordy = std::getenv("RACE_LOG") != nullptr;
+  const auto tell = [&](const RecoveryEvent& event) {
+    if (!wordy) return;
+    std::fprintf(stderr, "[%s] %s %s (%lu)\n", context.plan->actors[context.me.actor].name.c_str(),
+                 context.plan->actors[event.actor].name.c_str(), event.what,
+                 static_cast<unsigned long>(event.number));
+  };
+  const RecoveryLimits limits{400'000'000, 300'000'000, 400'000'000};
+  Recovery recovery(context, processes, limits, tell);
+  while (true) {
+    context.my_entry().heartbeat_tsc.store(tsc_now());
+    const int wait_ms = recovery.tick();
+    if (wait_ms > 0) processes.wait_for_exit(wait_ms);
+  }
+}
+
+[[noreturn]] void run_hub(ActorContext context, Arena& arena) {
+  ActorEntry& entry = context.my_entry();
+  entry.pid = getpid();
+  entry.start_time = process_start_time(getpid());
+  entry.incarnation = context.me.incarnation = 1;
+  entry.state = static_cast<std::uint32_t>(ActorState::kAlive);
+  lead(context, arena);
+}
+
+[[noreturn]] void run_standby(const ActorContext& context, Arena& arena) {
+  KernelProcesses processes;
+  const ActorEntry& hub = context.entry(0);
+  while (!processes.exited(hub.pid, hub.start_time)) {
+    context.my_entry().heartbeat_tsc.store(tsc_now());
+    processes.wait_for_exit(20);
+  }
+  lead(context, arena);
+}
+
+[[noreturn]] void loop(const ActorContext& context, Actor& actor) {
+  const std::atomic<bool> never{false};
+  RunLoop(context, actor, never).run();
+  _exit(0);
+}
+
+}  // namespace
+
+void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
+  ActorContext context = base;
+  g_actor = context.me.actor;
+  const ActorKind kind = context.plan->actors[g_actor].kind;
+  WitnessWork work(context, arena);
+  if (kind == ActorKind::kHub) {
+    g_arena = &arena;
+    run_hub(context, arena);
+  }
+  context.me = enrol(*context.plan, context.status, g_actor, 20'000'000'000, [] { return false; });
+  g_arena = &arena;
+  const std::uint32_t number = context.plan->actors[g_actor].index;
+  if (kind == ActorKind::kStandby) run_standby(context, arena);
+  if (kind == ActorKind::kIngress) {
+    BufferPool pool(context, number);
+    NumberedRx queue(arena, number);
+    IngressActor actor(context, number, pool, queue);
+    loop(context, actor);
+  }
+  if (kind == ActorKind::kClassifier) {
+    ClassifierActor actor(context, work);
+    loop(context, actor);
+  }
+  if (kind == ActorKind::kGpu) {
+    SoftwareDevice device(context, work, {seed, 200, true, 50});
+    GpuActor actor(context, device);
+    loop(context, actor);
+  }
+  TxQueues ports;
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    ports[context.plan->streams[s].output] = std::make_unique<WitnessTx>(arena, s);
+  }
+  EgressActor actor(context, ports, work);
+  loop(context, actor);
+}
+
+}  // namespace race
+}  // namespace millrace

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+
+#include "shared/recovery/kernel_processes.hpp"
+#include "tests/race/race_world.hpp"
+
+namespace millrace::race {
+namespace {
+
+class Checks {
+ public:
+  void equal(const char* what, std::uint64_t found, std::uint64_t wanted) {
+    if (found == wanted) return;
+    std::printf("  BREACH %s: found %lu, wanted %lu\n", what, static_cast<unsigned long>(found),
+                static_cast<unsigned long>(wanted));
+    ++breaches_;
+  }
+  void at_most(const char* what, std::uint64_t found, std::uint64_t most) {
+    if (found <= most) return;
+    std::printf("  BREACH %s: found %lu, at most %lu\n", what, static_cast<unsigned long>(found),
+                static_cast<unsigned long>(most));
+    ++breaches_;
+  }
+  std::uint32_t breaches() const { return breaches_; }
+
+ private:
+  std::uint32_t breaches_ = 0;
+};
+
+struct StreamSum {
+  std::uint64_t received = 0, transmitted = 0, dropped = 0, egress_lost = 0, unaccounted = 0;
+};
+
+StreamSum sum_of(const World& world, std::uint32_t stream) {
+  StreamSum sum;
+  const Plan& plan = world.plan();
+  const PlanPath& path = plan.paths[plan.streams[stream].path];
+  for (std::uint32_t i = 0; i < path.lane_count; ++i) {
+    const LaneRecord record =
+        read_record(world.context(0).status.ledger(stream, path.lane_first + i));
+    sum.received += record.received;
+    sum.unaccounted += record.unaccounted;
+    for (const std::uint64_t packets : record.transmitted) sum.transmitted += packets;
+    for (const std::uint64_t packets : record.dropped) sum.dropped += packets;
+    sum.egress_lost += record.dropped[static_cast<std::size_t>(Reason::kEgressLost)];
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
+  Checks checks;
+  const Arena& arena = world.arena();
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    const StreamSum sum = sum_of(world, s);
+    // Counted by the test itself, from the source and from what left.
+    const std::uint64_t offered = arena.handed_out[s];
+    std::uint64_t left = 0;
+    for (std::uint64_t ordinal = 0; ordinal < offered; ++ordinal) left += arena.seen[s][ordinal];
+    checks.equal("packets received", sum.received, offered);
+    checks.equal("received = transmitted + dropped", sum.transmitted + sum.dropped, sum.received);
+    checks.equal("unaccounted", sum.unaccounted, 0);
+    checks.at_most("transmitted, but never seen to leave", sum.transmitted, left);
+    checks.at_most("left beyond what was transmitted or lost at egress", left,
+                   sum.transmitted + sum.egress_lost);
+  }
+  checks.equal("packets that left twice", arena.duplicates, 0);
+  checks.equal("inversions in a flow at the output", arena.inversions_out, 0);
+  checks.equal("inversions at the stateful stage", arena.inversions_state, 0);
+  checks.equal("results of another batch", arena.bad_results, 0);
+  ActorContext observer = world.context(1);
+  KernelProcesses processes;
+  const Recovery recovery(observer, processes, {}, [](const RecoveryEvent&) {});
+  const Recovery::Census census = recovery.census();
+  checks.equal("slots that are free", census.slots_free, census.slots - quarantined);
+  if (quarantined == 0) checks.equal("buffers that are free", census.buffers_free, census.buffers);
+  return checks.breaches();
+}
+
+const char* hook_name(std::size_t point) {
+  static constexpr const char* kNames[] = {
+      "take: head",   "take: owner",  "take: tail",  "push: head",      "push: element",
+      "push: tail",   "open: header", "open: state", "fill: mark",      "fill: column",
+      "seal: header", "seal: state",  "gpu: holder", "accept: claim",   "accept: clear",
+      "work: state",  "work: dirty",  "work: next",  "complete: state", "send: state",
+      "send: record", "send: flip",   "free: state", "free: slot"};
+  static_assert(std::size(kNames) == kHookCount);
+  return kNames[point];
+}
+
+}  // namespace millrace::race

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+#include "shared/layout/mapping.hpp"
+#include "shared/recovery/hooks.hpp"
+#include "shared/recovery/recovery.hpp"
+
+/// The race test's world: a topology of real actors in forked processes over anonymous shared
+/// memory, a supervisor that restarts what dies, and hooks that kill or stop an actor between any
+/// two stores.
+
+namespace millrace::race {
+
+inline constexpr std::uint64_t kOrdinalMax = 4'000'000;  ///< packets a stream can have in a round
+inline constexpr std::size_t kHookCount = static_cast<std::size_t>(HookPoint::kCount);
+
+enum class Blow : std::uint32_t { kNone = 0, kKill = 1, kStop = 2 };
+
+/// What all processes of a round share beside the topology's own memory.
+struct Arena {
+  struct Arm {
+    std::atomic<std::uint32_t> blow;      ///< Blow; cleared when it falls
+    std::atomic<std::uint32_t> point;     ///< HookPoint
+    std::atomic<std::int32_t> countdown;  ///< passes of the point until the blow
+  };
+  Arm arm[kActorCountMax];
+  std::atomic<std::uint64_t> fallen[kHookCount];  ///< blows that fell, by point
+  std::atomic<std::uint32_t> unkillable;  ///< actor that SIGKILL does not end (simulated); 0: none
+  std::atomic<std::uint64_t> handed_out[2];  ///< packets that each source has given at least once
+  std::atomic<bool> traffic;                 ///< the sources go on
+  std::atomic<std::uint64_t> inversions_out, inversions_state, duplicates, bad_results;
+  std::atomic<std::uint64_t> late, reordered, out_of_order;
+  std::uint64_t last_out[kStreamCountMax][kLaneCountMax];  ///< last ordinal sent + 1
+  std::uint64_t last_state[kStreamCountMax]
+                          [kLaneCountMax];  ///< last sequence at the stateful stage
+  std::uint8_t seen[2][kOrdinalMax];        ///< how often an ordinal left
+};
+
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();  // ends all children
+
+  const Plan& plan() const { return plan_; }
+  Arena& arena() const { return *arena_; }
+  ActorContext context(std::uint32_t actor) const;
+
+  void start(std::uint32_t actor);
+  /// Collects dead children and restarts those whose entries are vacant. Hub and standby are not
+  /// restarted.
+  void supervise();
+  bool running(std::uint32_t actor) const { return pids_[actor] > 0; }
+  std::int32_t pid(std::uint32_t actor) const { return pids_[actor]; }
+  /// All sources exhausted and every batch released.
+  bool quiet() const;
+
+ private:
+  std::uint64_t seed_;
+  Plan plan_;
+  Mapping segment_, status_, arena_memory_;
+  Arena* arena_ = nullptr;
+  SegmentView segment_view_;
+  StatusView status_view_;
+  std::vector<std::int32_t> pids_;
+};
+
+/// Body of a child; never returns.
+[[noreturn]] void run_actor(const ActorContext& context, Arena& arena, std::uint64_t seed);
+
+/// What the law says about a finished round; prints each breach. Returns their number.
+std::uint32_t check_round(const World& world, std::uint32_t quarantined);
+
+/// Names of the hooks, in order.
+const char* hook_name(std::size_t point);
+
+}  // namespace millrace::race

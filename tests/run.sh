@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `make test`: build, set up hugepages, run ctest and pytest, say what passed. Fails if any part
+# does.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+jobs=${JOBS:-$(nproc)}
+build=build/release
+passed=()
+failed=()
+
+# part <name> <command>...: runs one part and keeps its result.
+part() {
+  local name=$1 start=$SECONDS
+  shift
+  echo "== $name"
+  if "$@"; then
+    passed+=("$name ($((SECONDS - start)) s)")
+  else
+    failed+=("$name ($((SECONDS - start)) s, status $?)")
+  fi
+}
+
+configure() {
+  cmake -S . -B "$build" -G Ninja >build/configure.log || { cat build/configure.log; return 1; }
+}
+
+# ctest alone would call an empty list of tests a success.
+run_ctest() {
+  ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" "$@"
+}
+
+# pytest_folder <folder>: a folder without a test is a failure (status 5 of pytest).
+pytest_folder() {
+  MILLRACE_BUILD=$PWD/$build build/venv/bin/python -m pytest -q -p no:cacheprovider "$1"
+}
+
+part "build" eval "configure && cmake --build $build -j $jobs"
+if [ "${#failed[@]}" -eq 0 ]; then
+  part "hugepages" orchestration/host/hugepages.sh "${MILLRACE_HUGEPAGES:-512}"
+  part "unit tests" run_ctest
+  for folder in tidy golden pipeline; do  # crash is run by hand: see its README
+    if [ -d "tests/$folder" ] && compgen -G "tests/$folder/*.py" >/dev/null; then
+      part "$folder tests" pytest_folder "tests/$folder"
+    fi
+  done
+fi
+
+echo "== summary"
+[ "${#passed[@]}" -eq 0 ] || printf '  passed: %s\n' "${passed[@]}"
+[ "${#failed[@]}" -eq 0 ] || printf '  FAILED: %s\n' "${failed[@]}"
+echo "test: ${#passed[@]} passed, ${#failed[@]} failed"
+[ "${#failed[@]}" -eq 0 ]

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/egress_actor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "tests/unit/support/fake_work.hpp"
+#include "tests/unit/support/small_world.hpp"
+
+namespace millrace {
+namespace {
+
+using test::FakeWork;
+using test::HandMade;
+using test::SmallWorld;
+using Ordinals = std::vector<std::uint64_t>;
+
+constexpr SlotState kDone{SlotKind::kHeld, kEgressStage};
+
+/// A queue that takes as many packets a call as it is told.
+class FakeTx : public TxQueue {
+ public:
+  std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
+    ++calls;
+    const auto count = std::min<std::uint32_t>(room, static_cast<std::uint32_t>(packets.size()));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::uint64_t ordinal = 0;
+      std::memcpy(&ordinal, packets[i].bytes.data() + 16, sizeof ordinal);
+      sent.push_back(ordinal);
+      bytes += packets[i].bytes.size();
+    }
+    return count;
+  }
+  bool waits_when_full() const noexcept override { return waits; }
+  bool failed() const noexcept override { return broken; }
+  void flush() noexcept override { ++flushes; }
+  bool holds_buffers() const noexcept override { return false; }
+  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
+
+  std::uint32_t room = 1000;
+  bool waits = false, broken = false;
+  int calls = 0, flushes = 0;
+  Ordinals sent;
+  std::uint64_t bytes = 0;
+};
+
+/// egress.0 with port b (1) for stream 0 and port a (0) for stream 1.
+class EgressTest : public ::testing::Test {
+ protected:
+  EgressTest() : context_(world_.context("egress.0")) {
+    world_.start_all();
+    for (const std::uint32_t port : {0u, 1u}) {
+      auto queue = std::make_unique<FakeTx>();
+      tx_[port] = queue.get();
+      ports_[port] = std::move(queue);
+    }
+    start();
+  }
+  /// A life of the egress; the next one begins behind what the ledgers say.
+  void start() {
+    egress_ = std::make_unique<EgressActor>(context_, ports_, work_);
+    egress_->read_roster();
+  }
+  std::uint32_t arrives(std::uint64_t sequence, std::uint32_t lane = 0, std::uint32_t count = 3) {
+    return world_.send(
+        "deep.0", "egress.0",
+        {.lane = lane, .sequence = sequence, .count = count, .owner = "deep.0", .state = kDone});
+  }
+  void work() {
+    while (egress_->do_work() != 0) {
+    }
+  }
+  LaneRecord record(std::uint32_t lane = 0) const {
+    return read_record(world_.status.ledger(0, lane));
+  }
+  std::uint64_t dropped(Reason why) const {
+    return record().dropped[static_cast<std::size_t>(why)];
+  }
+
+  SmallWorld world_;
+  ActorContext context_;
+  FakeWork work_;
+  TxQueues ports_;
+  FakeTx* tx_[2] = {};
+  std::unique_ptr<EgressActor> egress_;
+};
+
+TEST_F(EgressTest, ABatchIsSentCountedAndGivenBack) {
+  const std::uint32_t slot = arrives(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2}));
+  EXPECT_TRUE(tx_[0]->sent.empty());
+  EXPECT_EQ(record().released_sequence, 1u);
+  EXPECT_EQ(record().received, 3u);
+  EXPECT_EQ(record().transmitted[1], 3u);
+  EXPECT_EQ(record().transmitted_bytes, 3u * SmallWorld::kPacketBytes);
+  EXPECT_EQ(record().position, 3u);
+  EXPECT_EQ(record().unaccounted, 0u);
+  EXPECT_EQ(world_.slots_returned(0, Returner::kEgress), std::vector<std::uint32_t>{slot});
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), world_.buffers_of(slot));
+  EXPECT_EQ(world_.slot_state(slot), SlotState{});
+  EXPECT_EQ(context_.counter(Counter::kPackets), 3u);
+}
+
+TEST_F(EgressTest, WhateverTheOrderOfArrivalTheOutputIsInSequence) {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    std::vector<std::uint64_t> order(5);
+    std::iota(order.begin(), order.end(), 1 + 5 * (seed - 1));
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    for (const std::uint64_t sequence : order) arrives(sequence);
+    work();
+  }
+  Ordinals wanted(75);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  EXPECT_EQ(tx_[1]->sent, wanted);
+  EXPECT_EQ(record().unaccounted, 0u);
+  EXPECT_EQ(record().batches, 25u);
+}
+
+TEST_F(EgressTest, NothingOfABatchAheadOfItsTurnIsSentCountedOrFreed) {
+  const std::uint32_t early = arrives(2);
+  work();
+  EXPECT_TRUE(tx_[1]->sent.empty());
+  EXPECT_EQ(record().batches, 0u);
+  EXPECT_EQ(world_.slot_state(early), kDone);
+  EXPECT_EQ(world_.owner_of(early), world_.owner_word("egress.0"));
+  EXPECT_EQ(context_.counter(Counter::kBatchesOutOfOrder), 1u);
+  EXPECT_EQ(context_.counter(Counter::kWindowHighWater), 1u);
+  egress_->stop();
+  EXPECT_FALSE(egress_->finished()) << "a batch waits for its turn";
+  arrives(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2, 3, 4, 5}));
+  EXPECT_TRUE(egress_->finished());
+}
+
+TEST_F(EgressTest, LanesDoNotWaitForEachOther) {
+  arrives(2, 1);
+  arrives(1, 2);
+  work();
+  EXPECT_EQ(record(2).released_sequence, 1u);
+  EXPECT_EQ(record(1).released_sequence, 0u);
+}
+
+TEST_F(EgressTest, TheNextLifeGoesOnBehindTheLedger) {
+  arrives(1);
+  arrives(2);
+  work();
+  start();
+  arrives(4);
+  arrives(3);
+  work();
+  EXPECT_EQ(tx_[1]->sent.size(), 12u);
+  EXPECT_EQ(record().received, 12u);
+  EXPECT_EQ(record().unaccounted, 0u);
+}
+
+TEST_F(EgressTest, DroppedPacketsAreCountedByTheirReasonAndNotSent) {
+  const Batch batch = world_.segment.batch(arrives(1));
+  batch.drop(0, Reason::kRule);
+  batch.drop(2, Reason::kNoRoute);
+  work();
+  EXPECT_EQ(tx_[1]->sent, Ordinals{1});
+  EXPECT_EQ(dropped(Reason::kRule), 1u);
+  EXPECT_EQ(dropped(Reason::kNoRoute), 1u);
+  EXPECT_EQ(record().transmitted[1], 1u);
+}
+
+TEST_F(EgressTest, AFunctionChoosesTheOutputAndAnUnknownOneDrops) {
+  const Batch batch = world_.segment.batch(arrives(1));
+  batch.output[0] = 0;
+  batch.output[1] = 7;  // no queue there
+  batch.output[2] = kPortCountMax;
+  work();
+  EXPECT_EQ(tx_[0]->sent, Ordinals{0});
+  EXPECT_TRUE(tx_[1]->sent.empty());
+  EXPECT_EQ(record().transmitted[0], 1u);
+  EXPECT_EQ(dropped(Reason::kNoOutput), 2u);
+}
+
+TEST_F(EgressTest, AFullPortIsRetriedABoundedNumberOfTimes) {
+  tx_[1]->room = 0;
+  arrives(1);
+  work();
+  EXPECT_EQ(tx_[1]->calls, 64);
+  EXPECT_EQ(dropped(Reason::kTxFull), 3u);
+  EXPECT_EQ(record().transmitted[1], 0u);
+  EXPECT_EQ(record().received, 3u);
+}
+
+TEST_F(EgressTest, APortThatTakesOnePacketAtATimeLosesNone) {
+  tx_[1]->room = 1;
+  arrives(1, 0, 8);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(dropped(Reason::kTxFull), 0u);
+  EXPECT_EQ(context_.counter(Counter::kTxRetries), 7u);
+}
+
+TEST_F(EgressTest, AFileIsWaitedFor) {
+  class SlowFile : public FakeTx {
+    std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
+      room = calls < 500 ? 0 : 1000;
+      return FakeTx::send(packets);
+    }
+  };
+  auto file = std::make_unique<SlowFile>();
+  file->waits = true;
+  const FakeTx& seen = *file;
+  ports_[1] = std::move(file);
+  arrives(1);
+  work();
+  EXPECT_EQ(seen.sent.size(), 3u);
+  EXPECT_EQ(dropped(Reason::kTxFull), 0u);
+}
+
+TEST_F(EgressTest, AFileThatFailsIsNotWaitedForAndDropsAsNoOutput) {
+  tx_[1]->waits = true;
+  tx_[1]->broken = true;
+  tx_[1]->room = 2;
+  arrives(1);
+  work();
+  EXPECT_EQ(tx_[1]->calls, 1);
+  EXPECT_EQ(record().transmitted[1], 2u) << "what it took before it failed";
+  EXPECT_EQ(dropped(Reason::kNoOutput), 1u);
+}
+
+TEST_F(EgressTest, AStandInIsCountedAndGoesToNoIngress) {
+  const std::uint32_t slot = arrives(1);
+  world_.segment.slot(slot).flags = kSlotStandIn;
+  const Batch batch = world_.segment.batch(slot);
+  for (std::uint32_t i = 0; i < 3; ++i) batch.drop(i, Reason::kQuarantined);
+  work();
+  EXPECT_EQ(dropped(Reason::kQuarantined), 3u);
+  EXPECT_TRUE(tx_[1]->sent.empty());
+  EXPECT_EQ(world_.slot_state(slot), SlotState{});
+  EXPECT_TRUE(world_.slots_returned(0, Returner::kEgress).empty());
+  EXPECT_TRUE(world_.buffers_returned(0, Returner::kEgress).empty());
+}
+
+TEST_F(EgressTest, ACompletionOfAGpuIsFinishedHere) {
+  const std::uint32_t slot =
+      world_.make({.stream = 1, .lane = 4, .owner = "ingress.b.0", .state = {SlotKind::kHeld, 3}});
+  world_.segment.slot(slot).gpu_holder =
+      holder_word(world_.owner_word("gpu.0.a"), world_.segment.slot(slot).generation);
+  work_.compute(3, world_.segment.batch(slot), world_.segment.gpu_results(0, slot));
+  ASSERT_TRUE(world_.push("gpu.0.a", "egress.0", world_.word_of(slot, 3)));
+  work();
+  ASSERT_EQ(work_.finished.size(), 1u);
+  EXPECT_EQ(work_.finished[0].results, (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(tx_[0]->sent, (Ordinals{0, 1, 2}));
+  EXPECT_EQ(read_record(world_.status.ledger(1, 4)).transmitted[0], 3u);
+}
+
+TEST_F(EgressTest, EachBatchAddsOneLatency) {
+  world_.segment.slot(arrives(1)).time_first_tsc = tsc_now() - 5'000'000;  // at 1 GHz: 5 ms
+  world_.segment.slot(arrives(2)).time_first_tsc = UINT64_MAX;             // ahead of our clock
+  work();
+  const LatencyHistogram& histogram = world_.status.latency(0);
+  std::uint64_t counted = 0;
+  for (const auto& bucket : histogram.count) counted += bucket;
+  EXPECT_EQ(counted, 2u);
+  EXPECT_EQ(histogram.count[0], 1u);
+  EXPECT_GE(histogram.sum_ns, 5'000'000u);
+}
+
+TEST_F(EgressTest, BeforeItSleepsEverythingIsWrittenOut) {
+  arrives(2);
+  work();
+  egress_->before_sleep();
+  EXPECT_EQ(tx_[0]->flushes, 1);
+  EXPECT_EQ(tx_[1]->flushes, 1);
+  EXPECT_EQ(world_.entry("egress.0").in_hand, 1u);
+}
+
+TEST_F(EgressTest, ARoundIsBoundedAndWhatIsLeftIsWork) {
+  for (std::uint64_t i = 1; i <= 20; ++i) arrives(i, 0, 1);
+  EXPECT_EQ(egress_->do_work(), 8u);
+  EXPECT_TRUE(egress_->has_work());
+  egress_->stop();
+  EXPECT_FALSE(egress_->finished());
+  work();
+  EXPECT_FALSE(egress_->has_work());
+  EXPECT_TRUE(egress_->finished());
+}
+
+}  // namespace
+}  // namespace millrace

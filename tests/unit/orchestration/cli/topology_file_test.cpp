@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/topology_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "services/functions/table.hpp"
+#include "shared/config/keys.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+std::string message_of(const std::string& text) {
+  const std::string path = testing::TempDir() + "/millrace-topology-file-test.yaml";
+  std::ofstream(path) << text;
+  try {
+    read_topology_file(path, {});
+    return "";
+  } catch (const TopologyError& error) {
+    return error.what();
+  }
+}
+
+TEST(KnownFunctions, AreTheRowsOfTheTable) {
+  const std::vector<KnownFunction> known = known_functions();
+  ASSERT_EQ(known.size(), function_types().size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const FunctionTraits& traits = function_types()[i].traits;
+    EXPECT_EQ(known[i].type, traits.type);
+    EXPECT_EQ(known[i].stateful, traits.stateful);
+    EXPECT_EQ(known[i].lane_state_bytes, traits.lane_state_bytes);
+    EXPECT_EQ(known[i].runs_on_gpu, traits.runs_on_gpu);
+    EXPECT_EQ(known[i].has_image, traits.has_image);
+  }
+}
+
+TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
+  std::ifstream in(MILLRACE_SOURCE_DIR "/orchestration/schema/topology.schema.json");
+  const auto schema = nlohmann::json::parse(in);
+  int compared = 0;
+  for (const auto& item : schema["$defs"]["function"]["oneOf"]) {
+    const std::string type = item["properties"]["type"].value("const", "");
+    for (const KnownFunction& function : known_functions()) {
+      if (function.type != type) continue;
+      std::set<std::string> expected(std::begin(kFunctionKeys), std::end(kFunctionKeys));
+      for (const KnownSetting& setting : function.settings) expected.emplace(setting.name);
+      std::set<std::string> found;
+      for (const auto& [key, value] : item["properties"].items()) found.insert(key);
+      EXPECT_EQ(found, expected) << type;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 3);
+}
+
+TEST(TopologyFile, TakesWhatIsRight) {
+  EXPECT_EQ(message_of("millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n"), "");
+}
+
+TEST(TopologyFile, LooksForFiles) {
+  EXPECT_THAT(message_of("millrace: 1\nports: {a: {device: pcap, in: /nowhere}}\npaths: {p: {from: "
+                         "a, to: a}}\n"),
+              HasSubstr(":3:26: found port 'a', which cannot send"));
+  EXPECT_THAT(
+      message_of("millrace: 1\nports: {a: {device: replay, file: /nowhere}, b: {device: null}}\n"
+                 "paths: {p: {from: a}}\n"),
+      HasSubstr(":2:35: found no file '/nowhere' for 'file'"));
+}
+
+TEST(TopologyFile, LetsPortsCheckTheirSettings) {
+  EXPECT_THAT(message_of("millrace: 1\nports:\n  a: {device: generate, destinations: nonsense}\n  "
+                         "b: {device: null}\npaths: {p: {from: a}}\n"),
+              HasSubstr(":3:3: found port 'a' that cannot be used (port 'a' (generate): "
+                        "destinations is 'nonsense'"));
+}
+
+TEST(TopologyFile, LetsFunctionsCheckTheirSettings) {
+  EXPECT_THAT(message_of("millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n"
+                         "functions:\n  r: {type: route, table: /dev/null, classes: x}\n"),
+              HasSubstr(":5:3: found function 'r' that cannot be used ("));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "orchestration/cli/try_run.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "io-worker/ports/capture_reader.hpp"
+#include "shared/base/error.hpp"
+#include "tests/unit/orchestration/cli/capture_bytes.hpp"
+#include "tests/unit/services/functions/route/route_packet.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class TryRunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::create_directory(folder_);
+    std::ofstream(folder_ / "routes.txt") << "10.2.0.0/16 wan 02:00:00:00:00:02\n";
+    options_.functions = "route";
+    options_.captures = {folder_ / "in.pcap"};
+    options_.settings = {"table=" + (folder_ / "routes.txt").string()};
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void save_capture(std::size_t count, const std::string& name = "in.pcap") {
+    CaptureBytes capture;
+    for (std::size_t i = 0; i < count; ++i) capture.add(frame(i % 2 == 0 ? 64 : 1), 60);
+    capture.save(folder_ / name);
+  }
+  static std::string frame(std::uint8_t ttl) {
+    const std::vector<std::byte> bytes = make_frame({.ttl = ttl});
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  std::string error() {
+    try {
+      TryRun(options_).run();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  static std::uint64_t dropped(const TryRun& run, Reason why) {
+    return run.totals().dropped[static_cast<std::size_t>(why)];
+  }
+
+  fs::path folder_ = fs::path(testing::TempDir()) / ("millrace-try-" + std::to_string(getpid()));
+  TryOptions options_;
+};
+
+TEST_F(TryRunTest, CountsEveryPacketOfMoreBatchesThanOne) {
+  save_capture(2 * kBatchCapacityDefault + 1);
+  options_.out = folder_ / "out.pcap";
+  options_.verdicts = folder_ / "verdicts.tsv";
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(run.totals().packets, 129u);
+  EXPECT_EQ(run.totals().passed, 65u);
+  EXPECT_EQ(dropped(run, Reason::kTtlExpired), 64u);
+  EXPECT_EQ(run.functions()[0].packets, 129u);
+  EXPECT_EQ(run.functions()[0].report.accepted, 1u);
+  CaptureReader out(folder_ / "out.pcap");
+  std::size_t packets = 0;
+  for (CaptureRecord packet; out.next(packet) == CaptureStatus::kRecord; ++packets) {
+    EXPECT_EQ(packet.bytes[5], std::byte{2});
+  }
+  EXPECT_EQ(packets, 65u);
+  std::ifstream verdicts(folder_ / "verdicts.tsv");
+  std::string line;
+  std::getline(verdicts, line);
+  std::getline(verdicts, line);
+  EXPECT_EQ(line, "0\tpass\tnone\t0\t4\t0");
+  std::getline(verdicts, line);
+  EXPECT_EQ(line, "1\tdrop\tttl_expired\tdefault\t0\t0");
+}
+
+TEST_F(TryRunTest, APacketBeyondTheBufferIsOversize) {
+  CaptureBytes capture;
+  capture.add(frame(64) + std::string(3000, 'x'), 3060);
+  capture.add(frame(64), 60);
+  capture.save(folder_ / "in.pcap");
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(dropped(run, Reason::kOversize), 1u);
+  EXPECT_EQ(run.totals().passed, 1u);
+}
+
+TEST_F(TryRunTest, SeveralCapturesGoToAFolderByTheirNames) {
+  save_capture(3, "a.pcap");
+  save_capture(5, "b.pcap");
+  options_.captures = {folder_ / "a.pcap", folder_ / "b.pcap"};
+  options_.out = folder_ / "out";
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(run.totals().packets, 8u);
+  EXPECT_TRUE(fs::exists(folder_ / "out/a.pcap"));
+  EXPECT_TRUE(fs::exists(folder_ / "out/b.pcap"));
+  options_.captures = {folder_ / "a.pcap", folder_ / "x/../a.pcap"};
+  EXPECT_THAT(error(), HasSubstr("two captures are named a.pcap"));
+}
+
+TEST_F(TryRunTest, SeveralFunctionsRunInTheOrderGiven) {
+  save_capture(4);
+  options_.functions = "record,route,record";
+  TryRun run(options_);
+  run.run();
+  ASSERT_EQ(run.functions().size(), 3u);
+  EXPECT_EQ(run.functions()[0].hits[0], 4u);
+  EXPECT_EQ(run.functions()[2].hits[0], 2u) << "route dropped the others before";
+}
+
+TEST_F(TryRunTest, ABrokenCaptureIsToldAndWhatCameBeforeIsCounted) {
+  CaptureBytes capture;
+  capture.add(frame(64), 60);
+  capture.add(frame(64), 60);
+  capture.cut(5);
+  capture.save(folder_ / "in.pcap");
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(run.totals().packets, 1u);
+  ASSERT_EQ(run.totals().broken.size(), 1u);
+  EXPECT_THAT(run.totals().broken[0], HasSubstr("in.pcap ends in a record that is incomplete"));
+}
+
+TEST_F(TryRunTest, SaysWhatIsWrongWithTheCommand) {
+  save_capture(1);
+  options_.functions = "rote";
+  EXPECT_THAT(error(), HasSubstr("'rote'"));
+  options_.functions = "route";
+  options_.settings = {};
+  EXPECT_THAT(error(), HasSubstr("table is missing"));
+  options_.settings = {"table=/nowhere"};
+  EXPECT_THAT(error(), HasSubstr("/nowhere"));
+  options_.settings = {"table=" + (folder_ / "routes.txt").string()};
+  options_.captures = {"/nowhere.pcap"};
+  EXPECT_THAT(error(), HasSubstr("/nowhere.pcap"));
+}
+
+TEST_F(TryRunTest, TheCaptureThatIsReadIsNotOverwritten) {
+  save_capture(2);
+  const auto bytes = fs::file_size(folder_ / "in.pcap");
+  options_.out = folder_ / "../" / folder_.filename() / "in.pcap";
+  EXPECT_THAT(error(), HasSubstr("name another file"));
+  EXPECT_EQ(fs::file_size(folder_ / "in.pcap"), bytes);
+}
+
+TEST_F(TryRunTest, LeavesNoTableBehind) {
+  save_capture(1);
+  const auto folders = [] {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+      count += entry.path().filename().string().starts_with("millrace-try-") ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t before = folders();
+  {
+    TryRun run(options_);
+    EXPECT_EQ(folders(), before + 1);
+  }
+  options_.settings = {"table=/nowhere"};
+  EXPECT_THROW(TryRun{options_}, Error);
+  EXPECT_EQ(folders(), before);
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/fleet.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "shared/base/error.hpp"
+#include "shared/base/process.hpp"
+#include "tests/unit/orchestration/supervisor/small_plan.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using testing::Contains;
+
+/// Real processes (shell scripts in place of our programs), a real status file, the hub's part
+/// played by the test.
+class FleetTest : public testing::Test {
+ protected:
+  FleetTest() {
+    char pattern[] = "/tmp/millrace-fleet-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+    make_run_dir(folder_ + "/run");
+    for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
+      program(part, "trap 'exit 0' TERM; while :; do sleep 0.02; done");
+    }
+    fleet_ = std::make_unique<Fleet>(
+        plan_, FleetPlace{folder_, folder_ + "/run", RestartLimits{}},
+        [this](Event event) { events_.push_back(event.kind + ": " + event.text); });
+    fleet_->attach_status();
+  }
+  ~FleetTest() override {
+    fleet_->stop([](const Post&) { return true; }, milliseconds(0));
+    destroy_shared_memory(plan_.name);
+    fs::remove_all(folder_);
+  }
+  void program(const std::string& part, const std::string& script) {
+    const std::string path = folder_ + "/millrace-" + part;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+  Post& post(const std::string& name) {
+    for (Post& post : fleet_->posts()) {
+      if (post.name == name) return post;
+    }
+    throw std::out_of_range(name);
+  }
+  void set_state(std::uint32_t actor, ActorState state) {
+    view_.actor(actor).state = static_cast<std::uint32_t>(state);
+  }
+  void tend_until(const std::function<bool()>& condition) {
+    for (int turn = 0; turn < 2000 && !condition(); ++turn) {
+      fleet_->reap();
+      fleet_->tend();
+      ::usleep(5000);
+    }
+    ASSERT_TRUE(condition());
+  }
+  /// The script has set its trap.
+  static void settle() { ::usleep(300'000); }
+
+  std::string folder_;
+  Plan plan_ = test::small_plan("fleet-" + std::to_string(::getpid()));
+  Mapping file_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
+  StatusView view_ = StatusView::create(file_.base(), plan_, 1'000'000'000);
+  std::vector<std::string> events_;
+  std::unique_ptr<Fleet> fleet_;
+};
+
+TEST_F(FleetTest, RestartsAWorkerOnceItsEntryIsVacant) {
+  Post& front = post("front.0");
+  fleet_->start(front);
+  set_state(3, ActorState::kAlive);
+  const pid_t first = front.seat().child->pid();
+  front.seat().child->signal(SIGKILL);
+  tend_until([&] { return !front.seat().child; });
+  EXPECT_THAT(events_, Contains("worker_exited: front.0 killed by signal 9 (Killed)"));
+  EXPECT_EQ(front.seat().note, "killed by signal 9 (Killed)");
+  set_state(3, ActorState::kReclaiming);
+  for (int turn = 0; turn < 40; ++turn) {
+    fleet_->tend();
+    ::usleep(5000);
+  }
+  EXPECT_FALSE(front.seat().child) << "not before the hub has recovered it";
+  EXPECT_TRUE(fleet_->is_busy());
+  set_state(3, ActorState::kVacant);
+  tend_until([&] { return front.seat().child.has_value(); });
+  EXPECT_NE(front.seat().child->pid(), first);
+  EXPECT_EQ(front.policy.restarts(), 1U);
+  EXPECT_THAT(events_, Contains("worker_restarted: front.0 starts again"));
+  EXPECT_FALSE(fleet_->is_busy());
+}
+
+TEST_F(FleetTest, DoesNotRestartTheHubAndSaysSo) {
+  Post& hub = fleet_->post_of(ActorKind::kHub);
+  fleet_->start(hub);
+  hub.seat().child->signal(SIGKILL);
+  tend_until([&] { return !hub.seat().child; });
+  fleet_->tend();
+  EXPECT_FALSE(hub.seat().child);
+  EXPECT_THAT(events_, Contains(testing::StartsWith("hub_lost: hub killed by signal 9")));
+  EXPECT_FALSE(fleet_->is_busy());
+}
+
+TEST_F(FleetTest, PutsTheTwinInPlaceOfAHungGpuWorker) {
+  Post& gpu = post("gpu.0.a");
+  fleet_->start(gpu);
+  set_state(5, ActorState::kQuarantined);
+  tend_until([&] { return gpu.current == 1; });
+  EXPECT_TRUE(gpu.seats[0].child) << "the old one is the hub's to kill";
+  EXPECT_TRUE(gpu.seats[1].child);
+  EXPECT_TRUE(fs::exists(folder_ + "/run/logs/gpu.0.b.log"));
+}
+
+TEST_F(FleetTest, GivesUpAWorkerThatEndsTooOften) {
+  program("classifier", "exit 7");
+  Post& front = post("front.0");
+  front.policy =
+      RestartPolicy({.first_delay = milliseconds(1), .delay_max = milliseconds(1), .count_max = 3});
+  fleet_->start(front);
+  tend_until([&] { return front.reported; });
+  EXPECT_EQ(front.policy.restarts(), 3U);
+  EXPECT_THAT(events_, Contains("given_up: front.0 ended too often and is not started again; "
+                                "last: exited with 7"));
+}
+
+TEST_F(FleetTest, LetsAWorkerDrainAndEndsItWhenItDoesNot) {
+  Post& front = post("front.0");
+  fleet_->start(front);
+  settle();
+  fleet_->let_drain(front, milliseconds(50));
+  EXPECT_TRUE(fleet_->is_busy());
+  tend_until([&] { return !front.seat().child; });
+  EXPECT_EQ(front.wish, Wish::kDown);
+  EXPECT_EQ(front.seat().note, "exited with 0");
+  EXPECT_THAT(events_, Contains("stopped: front.0 exited with 0"));
+}
+
+TEST_F(FleetTest, StopsWhomItIsToldAndKillsWhoDoesNotListen) {
+  program("io-worker", "trap '' TERM; while :; do sleep 0.02; done");
+  Post& front = post("front.0");
+  Post& ingress = post("ingress.lan.0");
+  Post& egress = post("egress.0");
+  for (Post* each : {&front, &ingress, &egress}) fleet_->start(*each);
+  settle();
+  EXPECT_EQ(fleet_->process_count(), 3U);
+  fleet_->stop([&](const Post& post) { return &post != &egress; }, milliseconds(200));
+  EXPECT_FALSE(front.seat().child);
+  EXPECT_EQ(front.seat().note, "exited with 0");
+  EXPECT_EQ(ingress.seat().note, "killed by signal 9 (Killed)");
+  EXPECT_THAT(events_, Contains("killed: ingress.lan.0 had to be killed"));
+  EXPECT_TRUE(egress.seat().child);
+}
+
+TEST_F(FleetTest, AdoptsAProcessByItsActor) {
+  pid_t pid = 0;
+  {
+    Fleet before(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
+    for (Post& post : before.posts()) {
+      if (post.name == "gpu.0.a") post.current = 1;
+      if (post.name == "gpu.0.a") before.start(post);
+    }
+    pid = before.posts()[5].seat().child->pid();
+  }
+  fleet_->adopt({.pid = pid, .start_time = process_start_time(pid), .actor = 6});
+  Post& gpu = post("gpu.0.a");
+  EXPECT_EQ(gpu.current, 1U);
+  EXPECT_EQ(gpu.wish, Wish::kUp);
+  ASSERT_TRUE(gpu.seat().child);
+  EXPECT_EQ(gpu.seat().child->pid(), pid);
+}
+
+TEST_F(FleetTest, TellsWhenAProgramIsMissing) {
+  fs::remove(folder_ + "/millrace-classifier");
+  EXPECT_THROW(fleet_->start(post("front.0")), Error);
+  tend_until([&] { return !events_.empty(); });
+  EXPECT_THAT(events_[0], testing::StartsWith("start_failed: start " + folder_));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/run_dir.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "orchestration/supervisor/child.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/process.hpp"
+#include "shared/control/plan_file.hpp"
+#include "shared/layout/status_layout.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class RunDir : public testing::Test {
+ protected:
+  RunDir() {
+    char pattern[] = "/tmp/millrace-run-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+    run_dir_ = folder_ + "/run";
+    make_run_dir(run_dir_);
+  }
+  ~RunDir() override { fs::remove_all(folder_); }
+
+  /// A process whose command line looks like one of ours.
+  Child dummy(const std::string& program, std::vector<std::string> arguments) const {
+    const std::string path = folder_ + "/" + program;
+    if (!fs::exists(path)) fs::create_symlink("/bin/sh", path);
+    arguments.insert(arguments.begin(), {"-c", "while :; do sleep 0.05; done"});
+    return Child::start({path, arguments}, folder_ + "/log");
+  }
+  static void end(Child& child) {
+    child.signal(SIGKILL);
+    child.wait(10'000);
+  }
+
+  std::string folder_, run_dir_;
+};
+
+TEST_F(RunDir, IsClosedToOthersAndHasRoomForLogs) {
+  struct stat info {};
+  ASSERT_EQ(::stat(run_dir_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+  EXPECT_TRUE(fs::is_directory(run_dir_ + "/logs"));
+}
+
+TEST_F(RunDir, NamesADirectoryThatCannotBeMade) {
+  std::ofstream(folder_ + "/file") << "x";
+  try {
+    make_run_dir(folder_ + "/file/run");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("make run directory " + folder_ + "/file/run"));
+  }
+}
+
+TEST_F(RunDir, IsWhereTheUserMayWrite) {
+  const std::string expected =
+      ::geteuid() == 0 ? "/run/millrace/branch" : "/tmp/xdg/millrace/branch";
+  ::setenv("XDG_RUNTIME_DIR", "/tmp/xdg", 1);
+  EXPECT_EQ(default_run_dir("branch"), expected);
+  EXPECT_EQ(run_dir_of("branch", ""), expected);
+  EXPECT_EQ(run_dir_of("branch", "/tmp/a/../b/"), "/tmp/b");
+  EXPECT_EQ(run_dir_of("branch", "relative"), fs::current_path().string() + "/relative");
+}
+
+TEST_F(RunDir, FindsItsProcessesByTheirCommandLines) {
+  Child worker = dummy("millrace-classifier", {"--run-dir", run_dir_, "--actor", "7"});
+  Child telemetry = dummy("millrace-telemetry", {"--run-dir=" + run_dir_});
+  Child elsewhere = dummy("millrace-classifier", {"--run-dir", run_dir_ + "2", "--actor", "7"});
+  Child stranger = dummy("classifier", {"--run-dir", run_dir_, "--actor", "7"});
+  std::vector<FoundProcess> found;
+  // Between fork and exec a process has its parent's command line.
+  for (int wait = 0; wait < 1000 && found.size() < 2; ++wait) {
+    found = find_processes(run_dir_);
+    ::usleep(5000);
+  }
+  ASSERT_EQ(found.size(), 2U);
+  const std::size_t first = found[0].actor == 7 ? 0 : 1;
+  EXPECT_EQ(found[first].pid, worker.pid());
+  EXPECT_EQ(found[first].start_time, worker.start_time());
+  EXPECT_EQ(found[first].program, "millrace-classifier");
+  EXPECT_EQ(found[1 - first].pid, telemetry.pid());
+  EXPECT_EQ(found[1 - first].actor, -1);
+  for (Child* child : {&worker, &telemetry, &elsewhere, &stranger}) end(*child);
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+}
+
+TEST_F(RunDir, DoesNotFindAnEndedProcessThatNobodyWaitedFor) {
+  Child worker = dummy("millrace-classifier", {"--run-dir", run_dir_, "--actor", "7"});
+  worker.signal(SIGKILL);
+  pollfd item{worker.descriptor(), POLLIN, 0};
+  ASSERT_EQ(::poll(&item, 1, 10'000), 1);
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+}
+
+TEST_F(RunDir, HasOneSupervisorAtMost) {
+  EXPECT_EQ(SupervisorLock::holder(run_dir_), 0);
+  {
+    const SupervisorLock lock(run_dir_);
+    EXPECT_EQ(SupervisorLock::holder(run_dir_), ::getpid());
+    try {
+      const SupervisorLock second(run_dir_);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("(pid " + std::to_string(::getpid()) + ") already runs"));
+    }
+  }
+  EXPECT_EQ(SupervisorLock::holder(run_dir_), 0);
+  const SupervisorLock again(run_dir_);
+}
+
+TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
+  const std::string name = "unit-" + std::to_string(::getpid());
+  Plan plan;
+  plan.name = name;
+  plan.groups.resize(1);
+  plan.functions.resize(2);
+  plan.functions[0].image = folder_ + "/image";
+  save_plan(plan, run_dir_ + "/plan.bin");
+  std::ofstream(plan.functions[0].image) << "x";
+  for (const char* file : {"hub.ready", "control.hub", "telemetry.address", "logs/hub.log"}) {
+    std::ofstream(run_dir_ + "/" + file) << "x";
+  }
+  std::ofstream(run_dir_ + "/notes.txt") << "the user's own";
+  const UniqueFd status(::shm_open(status_file_name(name).c_str(), O_CREAT | O_RDWR, 0600));
+  ASSERT_TRUE(status);
+
+  clean_run_dir(run_dir_, name, true);
+  EXPECT_FALSE(fs::exists(plan.functions[0].image));
+  EXPECT_FALSE(fs::exists("/dev/shm" + status_file_name(name)));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/hub.ready"));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/control.hub"));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/telemetry.address"));
+  EXPECT_TRUE(fs::exists(run_dir_ + "/logs/hub.log"));
+  EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));
+
+  clean_run_dir(run_dir_, name, false);
+  EXPECT_FALSE(fs::exists(run_dir_ + "/logs"));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/supervisor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "shared/base/error.hpp"
+#include "shared/control/plan_file.hpp"
+#include "tests/unit/orchestration/supervisor/small_plan.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr milliseconds kAnswer{10'000};
+
+/// Start, requests and stop, with scripts in place of our programs. The hub's script brings a
+/// status file in which everybody is alive.
+class SupervisorTest : public testing::Test {
+ protected:
+  SupervisorTest() {
+    char pattern[] = "/tmp/millrace-supervisor-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+    run_dir_ = folder_ + "/run";
+    // Scripts then look like our programs in /proc.
+    fs::create_symlink("/bin/sh", folder_ + "/millrace-shell");
+    const std::string wait = "trap 'exit 0' TERM; while :; do sleep 0.02; done";
+    for (const char* part : {"io-worker", "classifier", "gpu-worker", "telemetry"}) {
+      program(part, wait);
+    }
+    program("hub", "if [ $4 = 0 ]; then cp " + folder_ + "/status /dev/shm" +
+                       status_file_name(plan_.name) + "; touch $2/hub.ready; fi; " + wait);
+    std::ofstream(folder_ + "/status", std::ios::binary) << status_with_all_alive();
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  }
+  ~SupervisorTest() override {
+    for (const FoundProcess& process : find_processes(run_dir_)) ::kill(process.pid, SIGKILL);
+    destroy_shared_memory(plan_.name);
+    fs::remove_all(folder_);
+  }
+
+  void program(const std::string& part, const std::string& script) {
+    const std::string path = folder_ + "/millrace-" + part;
+    std::ofstream(path) << "#!" << folder_ << "/millrace-shell\n" << script << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+  std::string status_with_all_alive() const {
+    const Mapping memory = Mapping::create_anonymous(status_layout(plan_).bytes);
+    const StatusView view = StatusView::create(memory.base(), plan_, 1'000'000'000);
+    for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
+      if (!plan_.actors[actor].at_start) continue;
+      view.actor(actor).state = static_cast<std::uint32_t>(ActorState::kAlive);
+    }
+    return {reinterpret_cast<const char*>(memory.base()), memory.bytes()};
+  }
+  SupervisorOptions options() {
+    return {.run_dir = run_dir_,
+            .folder = folder_,
+            .step = [this](const std::string& what, double) { steps_.push_back(what); },
+            .event = [](const Event&) {}};
+  }
+  static std::string error_of(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Plan plan_ = test::small_plan("supervisor-" + std::to_string(::getpid()));
+  std::string folder_, run_dir_;
+  std::vector<std::string> steps_;
+};
+
+TEST_F(SupervisorTest, StartsInOrderAnswersAndStopsInOrder) {
+  Supervisor supervisor(plan_, options());
+  supervisor.start();
+  EXPECT_THAT(steps_,
+              ElementsAre("run directory " + run_dir_, "hub: segment and status file are there",
+                          "standby: 1 alive", "egress: 1 alive", "workers: 2 alive",
+                          "ingress: 1 alive", "running: 7 processes"));
+  steps_.clear();
+  std::thread asking([&] {
+    ControlClient client(run_dir_, kSupervisorEndpoint);
+    const auto status = client.request_for<StatusReply>(StatusRequest{}, kAnswer);
+    EXPECT_EQ(status.topology, plan_.name);
+    EXPECT_EQ(status.phase, "running");
+    ASSERT_EQ(status.actors.size(), 9U);
+    EXPECT_EQ(status.actors[3].name + " " + status.actors[3].state, "front.0 alive");
+    EXPECT_GT(status.actors[3].pid, 0);
+    EXPECT_EQ(status.actors[4].name + " " + status.actors[4].state, "front.1 vacant");
+    EXPECT_EQ(status.actors[4].pid, 0);
+    EXPECT_EQ(error_of([&] { client.request(AuditRequest{}, kAnswer); }),
+              "supervisor: `audit` is not for the supervisor");
+    client.request(DownRequest{}, kAnswer);
+  });
+  supervisor.run();
+  asking.join();
+  supervisor.stop();
+  EXPECT_THAT(steps_, ElementsAre("ingress stopped", "workers stopped", "egress stopped",
+                                  "standby stopped", "hub stopped", "stopped"));
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
+  EXPECT_TRUE(fs::exists(run_dir_ + "/logs/front.0.log"));
+}
+
+TEST_F(SupervisorTest, RefusesScalesThatCannotBe) {
+  plan_.groups[1].dispatch = Dispatch::kFlow;
+  Supervisor supervisor(plan_, options());
+  supervisor.start();
+  std::thread asking([&] {
+    ControlClient client(run_dir_, kSupervisorEndpoint);
+    const auto scale = [&](const std::string& group, std::uint32_t count) {
+      return error_of([&] { client.request(ScaleRequest{group, count}, kAnswer); });
+    };
+    EXPECT_EQ(scale("frnt", 1),
+              "supervisor: no group 'frnt'; there are: front, gpu; did you mean 'front'?");
+    EXPECT_EQ(scale("front", 3), "supervisor: group 'front' can have 1 to 2 workers, not 3");
+    EXPECT_EQ(scale("front", 0), "supervisor: group 'front' can have 1 to 2 workers, not 0");
+    EXPECT_THAT(scale("gpu", 1), HasSubstr("group 'gpu' has dispatch: flow"));
+    EXPECT_EQ(client.request_for<ScaleReply>(ScaleRequest{"front", 1}, kAnswer).before, 1U);
+    client.request(DownRequest{}, kAnswer);
+  });
+  supervisor.run();
+  asking.join();
+  supervisor.stop();
+}
+
+TEST_F(SupervisorTest, TellsTheLogOfWhoFailedAtTheStartAndStopsTheRest) {
+  program("classifier", "echo 'no table for route' >&2; exit 1");
+  // Its entry does not become alive either.
+  plan_.actors[3].at_start = false;
+  const std::string status = status_with_all_alive();
+  plan_.actors[3].at_start = true;
+  std::ofstream(folder_ + "/status", std::ios::binary) << status;
+  Supervisor supervisor(plan_, options());
+  EXPECT_EQ(error_of([&] { supervisor.start(); }),
+            "front.0 exited with 1 at its start\nno table for route");
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+}
+
+TEST_F(SupervisorTest, TellsTheLogOfAHubThatFailed) {
+  program("hub", "echo 'too few huge pages' >&2; exit 1");
+  Supervisor supervisor(plan_, options());
+  EXPECT_EQ(error_of([&] { supervisor.start(); }), "hub exited with 1\ntoo few huge pages");
+}
+
+TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
+  {
+    Supervisor first(plan_, options());
+    first.start();
+    EXPECT_THAT(error_of([&] { Supervisor(plan_, options()); }), HasSubstr("already runs in"));
+    SupervisorOptions elsewhere = options();
+    elsewhere.run_dir = folder_ + "/elsewhere";
+    EXPECT_THAT(error_of([&] { Supervisor(plan_, elsewhere); }),
+                HasSubstr("already runs in " + run_dir_));
+  }
+  EXPECT_EQ(find_processes(run_dir_).size(), 7U);
+  Supervisor second(load_plan(run_dir_ + "/plan.bin"), options());
+  EXPECT_THAT(error_of([&] { second.start(); }), HasSubstr("without supervisor (7 processes)"));
+  second.adopt();
+  EXPECT_EQ(steps_.back(), "taken over: 7 processes");
+  second.stop();
+  // They are the children of this process, though not of the second supervisor.
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+}
+
+TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
+  Supervisor supervisor(plan_, options());
+  EXPECT_THAT(error_of([&] { supervisor.adopt(); }), HasSubstr("nothing of topology"));
+}
+
+TEST_F(SupervisorTest, EndsOnSigterm) {
+  Supervisor supervisor(plan_, options());
+  supervisor.start();
+  ::kill(::getpid(), SIGTERM);
+  supervisor.run();
+  supervisor.stop();
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+}
+
+}  // namespace
+}  // namespace millrace

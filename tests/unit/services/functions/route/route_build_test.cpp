@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_build.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "services/functions/route/route_load.hpp"
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/route/route_fixture.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Reason reason_of(const RouteHop& hop) { return static_cast<Reason>(hop.reason); }
+
+TEST(RouteBuild, TheLongestPrefixWinsWhateverTheOrderOfLines) {
+  const BuiltRoutes routes(
+      "10.20.30.40/32 lan 02:00:00:00:00:32\n"
+      "10.0.0.0/8     wan 02:00:00:00:00:08\n"
+      "0.0.0.0/0      wan 02:00:00:00:00:00\n"
+      "10.20.0.0/16   lan 02:00:00:00:00:16\n"
+      "10.20.30.0/24  lan 02:00:00:00:00:24\n"
+      "10.20.30.32/27 lan 02:00:00:00:00:27\n");
+  EXPECT_EQ(routes.report().accepted, 6u);
+  EXPECT_EQ(routes.report().refused, 0u);
+  EXPECT_EQ(routes.hop_of(0x08080808).mac[5], 0x00);
+  EXPECT_EQ(routes.hop_of(0x0a000000).mac[5], 0x08);
+  EXPECT_EQ(routes.hop_of(0x0affffff).mac[5], 0x08);
+  EXPECT_EQ(routes.hop_of(0x0b000000).mac[5], 0x00);
+  EXPECT_EQ(routes.hop_of(0x0a14ffff).mac[5], 0x16);
+  EXPECT_EQ(routes.hop_of(0x0a141e00).mac[5], 0x24);
+  EXPECT_EQ(routes.hop_of(0x0a141e20).mac[5], 0x27);
+  EXPECT_EQ(routes.hop_of(0x0a141e27).mac[5], 0x27);
+  EXPECT_EQ(routes.hop_of(0x0a141e28).mac[5], 0x32);
+  EXPECT_EQ(routes.hop_of(0x0a141e40).mac[5], 0x24);
+}
+
+TEST(RouteBuild, WithoutADefaultRouteTheRestHasNoRoute) {
+  const BuiltRoutes routes("10.0.0.0/8 wan 02:00:00:00:00:02\n10.9.0.0/16 drop\n");
+  EXPECT_EQ(reason_of(routes.hop_of(0x0b000000)), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a090000)), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a080000)), Reason::kNone);
+}
+
+TEST(RouteBuild, OwnAddressesAndBroadcastsBeatEveryRoute) {
+  const BuiltRoutes routes("10.1.0.1/32 wan 02:00:00:00:00:02\n0.0.0.0/0 wan 02:00:00:00:00:03\n");
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), Reason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a0100ff)), Reason::kNotUnicast);
+  EXPECT_EQ(reason_of(routes.hop_of(0xc0000202)), Reason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0xc0000203)), Reason::kNotUnicast);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010002)), Reason::kNone);
+  EXPECT_THAT(routes.table().own, ElementsAre(0x0a010001u, 0xc0000202u));
+}
+
+TEST(RouteBuild, ANetworkOfTwoOrOneHasNoBroadcastAddress) {
+  auto ports = two_ports();
+  ports[0].addresses = {"10.1.0.0/31"};
+  ports[1].addresses = {"10.2.0.1/32", "10.3.0.1"};
+  const BuiltRoutes routes("0.0.0.0/0 wan 02:00:00:00:00:03\n", ports);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010000)), Reason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), Reason::kNone);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a020001)), Reason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a030001)), Reason::kOwnAddress);
+}
+
+TEST(RouteBuild, OneNextHopForManyPrefixesStandsOnce) {
+  const BuiltRoutes routes(
+      "10.0.0.0/8 wan 02:00:00:00:00:02\n11.0.0.0/8 wan 02:00:00:00:00:02\n"
+      "12.0.0.0/8 lan 02:00:00:00:00:02\n");
+  EXPECT_EQ(routes.table().hops.size(), kHopFirst + 2);
+  EXPECT_EQ(routes.report().counter_count, kHopFirst + 2);
+  EXPECT_EQ(routes.table().look_up(0x0a000000), routes.table().look_up(0x0b000000));
+}
+
+TEST(RouteBuild, EachWrongLineIsRefusedWithItsPlaceAndTheRestLoads) {
+  const BuiltRoutes routes(
+      "# routes\n"
+      "10.0.0.0/8 dmz 02:00:00:00:00:02\n"
+      "10.0.0.0/8 wan 02:00:00:00:00:02\n"
+      "\n"
+      "10.0.0.0/8 lan 02:00:00:00:00:03\n"
+      "11.0.0.0/8 wan\n"
+      "12.0.0.0/8 wan 02:00:00:00:00:04");
+  EXPECT_EQ(routes.report().accepted, 2u);
+  EXPECT_EQ(routes.report().refused, 3u);
+  EXPECT_THAT(routes.report().refusals,
+              ElementsAre(testing::AllOf(HasSubstr("routes.txt:2: "), HasSubstr("'dmz'")),
+                          testing::AllOf(HasSubstr("routes.txt:5: "), HasSubstr("routes.txt:3")),
+                          HasSubstr("routes.txt:6: ")));
+  EXPECT_EQ(routes.hop_of(0x0c000001).mac[5], 4);
+  EXPECT_EQ(routes.hop_of(0x0a000001).mac[5], 2);
+}
+
+TEST(RouteBuild, OnlyAHundredRefusalsAreKeptAndAllAreCounted) {
+  std::string text;
+  for (int i = 0; i < 150; ++i) text += "x\n";
+  const BuiltRoutes routes(text);
+  EXPECT_EQ(routes.report().refused, 150u);
+  EXPECT_EQ(routes.report().refusals.size(), 100u);
+}
+
+TEST(RouteBuild, WithoutATopologyAnyNameIsAPortUpToTheLimit) {
+  std::string text;
+  for (std::uint32_t i = 0; i <= kPortCountMax; ++i) {
+    text += "10." + std::to_string(i) + ".0.0/16 p" + std::to_string(i) + " 02:00:00:00:00:02\n";
+  }
+  const BuiltRoutes routes(text, {});
+  EXPECT_EQ(routes.report().accepted, kPortCountMax);
+  EXPECT_EQ(routes.report().refused, 1u);
+  EXPECT_EQ(std::string(routes.table().ports[3].data()), "p3");
+}
+
+TEST(RouteBuild, SixtyFiveThousandNextHopsFitAndOneMoreIsRefused) {
+  std::string text;
+  for (std::uint32_t i = 0; i <= kHopCountMax; ++i) {
+    char line[80];
+    std::snprintf(line, sizeof line, "%s/32 wan 02:00:00:%02x:%02x:%02x\n",
+                  ("11." + std::to_string(i >> 16) + "." + std::to_string(i >> 8 & 255) + "." +
+                   std::to_string(i & 255))
+                      .c_str(),
+                  i >> 16, i >> 8 & 255, i & 255);
+    text += line;
+  }
+  const BuiltRoutes routes(text);
+  EXPECT_EQ(routes.report().accepted, kHopCountMax);
+  EXPECT_EQ(routes.report().refused, 1u);
+  for (const std::uint32_t i : {0u, 1u, 255u, 256u, 65'533u}) {
+    const RouteHop& hop = routes.hop_of(0x0b000000 + i);
+    EXPECT_EQ(hop.mac[4] << 8 | hop.mac[5], static_cast<int>(i));
+  }
+}
+
+TEST(RouteBuild, ASmallTableIsASmallFile) {
+  const BuiltRoutes routes("0.0.0.0/0 wan 02:00:00:00:00:02\n10.0.0.0/8 lan 02:00:00:00:00:03\n");
+  struct stat info {};
+  ASSERT_EQ(stat(routes.context().function.image.c_str(), &info), 0);
+  EXPECT_GT(info.st_size, 64 << 20);
+  EXPECT_LT(info.st_blocks * 512, 1 << 20);
+}
+
+TEST(RouteBuild, AnAddressOfAPortThatIsNoneIsAnError) {
+  auto ports = two_ports();
+  for (const char* text : {"10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/a", "lan"}) {
+    ports[0].addresses = {text};
+    EXPECT_THROW(own_addresses(ports), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_finish.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "services/functions/route/route.hpp"
+#include "services/functions/route/route_compute.hpp"
+#include "shared/base/error.hpp"
+#include "shared/layout/batch_arena.hpp"
+#include "tests/unit/services/functions/route/route_fixture.hpp"
+#include "tests/unit/services/functions/route/route_packet.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+const BuiltRoutes& routes() {
+  static const BuiltRoutes kRoutes(
+      "10.2.0.0/16 wan 02:00:00:00:00:02\n10.3.0.0/16 lan 02:00:00:00:00:03\n10.4.0.0/16 drop\n");
+  return kRoutes;
+}
+
+std::vector<RouteRewrite> hops() { return resolve_hops(routes().table(), two_ports()); }
+
+std::uint32_t hop_to(std::uint32_t address) { return routes().table().look_up(address); }
+
+struct Finished {
+  explicit Finished(const std::vector<std::byte>& frame, std::uint32_t word) {
+    arena.add(frame);
+    const std::uint16_t packet = 0;
+    route_finish(hops(), arena.batch(), {&packet, 1}, {&word, 1}, {hits});
+  }
+  Batch batch() const { return arena.batch(); }
+  Reason reason() const { return static_cast<Reason>(batch().reason[0]); }
+  BatchArena arena;
+  std::vector<std::uint64_t> hits = std::vector<std::uint64_t>(8);
+};
+
+TEST(RouteFinish, AForwardedPacketHasNewAddressesOneHopLessAndAGoodChecksum) {
+  const std::vector<std::byte> frame = make_frame({});
+  const std::uint32_t hop = hop_to(0x0a020007);
+  const Finished done(frame, hop);
+  ASSERT_TRUE(done.batch().passes(0));
+  std::vector<std::byte> expected = frame;
+  const std::uint8_t macs[] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0x0b};
+  std::memcpy(expected.data(), macs, sizeof macs);
+  expected[22] = std::byte{63};
+  put16(expected, 24, header_checksum(expected));
+  const auto bytes = done.batch().bytes(0);
+  EXPECT_TRUE(std::ranges::equal(bytes, expected));
+  EXPECT_EQ(done.batch().output[0], 1);
+  EXPECT_EQ(done.batch().next_hop[0], hop);
+  EXPECT_EQ(done.hits[hop], 1u);
+}
+
+TEST(RouteFinish, TheChecksumIsRightForEveryValueItCanHave) {
+  // Identification runs through all values, so the checksum does too.
+  BatchArena arena;
+  const std::vector<RouteRewrite> rewrites = hops();
+  const std::uint16_t packet = 0;
+  const std::uint32_t word = hop_to(0x0a020007);
+  std::vector<bool> seen(1 << 16);
+  for (const std::uint8_t ttl : {2, 64, 255}) {
+    for (std::uint32_t identification = 0; identification < 1 << 16; ++identification) {
+      FrameSpec spec;
+      spec.ttl = ttl;
+      std::vector<std::byte> frame = make_frame(spec);
+      put16(frame, 18, identification);
+      put16(frame, 24, header_checksum(frame));
+      seen[header_checksum(frame)] = true;
+      arena.clear();
+      arena.add(frame);
+      route_finish(rewrites, arena.batch(), {&packet, 1}, {&word, 1}, {});
+      frame[22] = std::byte(ttl - 1);
+      put16(frame, 24, header_checksum(frame));
+      ASSERT_EQ(std::memcmp(arena.batch().data(0) + 22, &frame[22], 4), 0) << identification;
+    }
+  }
+  EXPECT_GE(std::ranges::count(seen, true), 65'535);
+}
+
+TEST(RouteFinish, ADroppedPacketKeepsItsBytesAndGetsTheReason) {
+  const std::vector<std::byte> frame = make_frame({});
+  const Finished checked(frame, kRouteDrop | static_cast<std::uint32_t>(Reason::kBadChecksum));
+  EXPECT_EQ(checked.reason(), Reason::kBadChecksum);
+  EXPECT_THAT(checked.hits, testing::Each(0u));
+  EXPECT_TRUE(std::ranges::equal(checked.batch().bytes(0), frame));
+  EXPECT_EQ(checked.batch().output[0], kOutputDefault);
+
+  EXPECT_EQ(Finished(frame, kHopDefault).reason(), Reason::kNoRoute);
+  EXPECT_EQ(Finished(frame, kHopOwn).reason(), Reason::kOwnAddress);
+  EXPECT_EQ(Finished(frame, kHopBroadcast).reason(), Reason::kNotUnicast);
+  EXPECT_EQ(Finished(frame, hop_to(0x0a040001)).reason(), Reason::kNoRoute);
+}
+
+TEST(RouteFinish, AnExpiredPacketIsExpiredOnlyIfItHadSomewhereToGo) {
+  const std::vector<std::byte> frame = make_frame({.ttl = 1});
+  const Finished expired(frame, kRouteTtlExpired | hop_to(0x0a020007));
+  EXPECT_EQ(expired.reason(), Reason::kTtlExpired);
+  EXPECT_THAT(expired.hits, testing::Each(0u));
+  const Finished for_us(frame, kRouteTtlExpired | kHopOwn);
+  EXPECT_EQ(for_us.reason(), Reason::kOwnAddress);
+  EXPECT_EQ(for_us.hits[kHopOwn], 1u);
+}
+
+TEST(RouteFinish, AWordThatNoComputeWritesDropsItsPacketAndNothingElse) {
+  const std::vector<std::byte> frame = make_frame({});
+  for (const std::uint32_t word : {kRouteHopMask, std::uint32_t{6}, kRouteTtlExpired | 77u,
+                                   kRouteDrop | 200u, kRouteDrop | kRouteHopMask, ~0u}) {
+    const Finished done(frame, word);
+    EXPECT_FALSE(done.batch().passes(0));
+    EXPECT_EQ(done.reason(), Reason::kUnavailable) << word;
+  }
+}
+
+TEST(RouteFinish, PortsAreFoundByNameAtTheirPlaceInTheTopology) {
+  auto ports = two_ports();
+  std::swap(ports[0], ports[1]);
+  const std::vector<RouteRewrite> rewrites = resolve_hops(routes().table(), ports);
+  EXPECT_EQ(rewrites[hop_to(0x0a020001)].output, 0);
+  EXPECT_EQ(rewrites[hop_to(0x0a020001)].macs[11], 0x0b);
+  ports.pop_back();
+  EXPECT_THROW(resolve_hops(routes().table(), ports), Error);
+  ports = two_ports();
+  ports[1].mac = "x";
+  EXPECT_THROW(resolve_hops(routes().table(), ports), Error);
+}
+
+TEST(Route, RunsFromItsRowOfTheTable) {
+  const FunctionType type = route_type();
+  const auto function = type.make(routes().context());
+  BatchArena arena;
+  arena.add(make_frame({}));
+  arena.add(make_frame({.destination = 0x0a030001}));
+  arena.add(make_frame({.destination = 0x0b000001}));
+  const Batch batch = arena.batch();
+  const std::uint16_t packets[] = {0, 1, 2};
+  std::vector<std::uint64_t> hits(routes().report().counter_count);
+  function->prepare(batch, {packets});
+  function->compute(batch, {packets}, batch.results(0));
+  function->finish(batch, {packets}, batch.results(0), {hits}, {});
+  EXPECT_EQ(batch.output[0], 1);
+  EXPECT_EQ(batch.output[1], 0);
+  EXPECT_FALSE(batch.passes(2));
+  EXPECT_EQ(hits[kHopDefault], 1u);
+}
+
+TEST(Route, RefusesSettingsThatAreNotItsOwn) {
+  const auto error_of = [](const Settings& settings) -> std::string {
+    PlanFunction function;
+    function.settings = settings;
+    try {
+      route_type().check(function);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(error_of({{"table", "a"}, {"table", "b"}}), "no error");
+  EXPECT_THAT(error_of({}), HasSubstr("table is missing"));
+  EXPECT_THAT(error_of({{"table", ""}}), HasSubstr("path"));
+  EXPECT_THAT(error_of({{"tabel", "a"}}), HasSubstr("'tabel'"));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+RouteLine good(std::string_view line) {
+  RouteLine route;
+  std::string reason;
+  EXPECT_EQ(parse_route_line(line, route, reason), RouteLineKind::kRoute) << reason;
+  return route;
+}
+
+std::string refused(std::string_view line) {
+  RouteLine route;
+  std::string reason = "not refused";
+  parse_route_line(line, route, reason);
+  return reason;
+}
+
+RouteLineKind kind_of(std::string_view line) {
+  RouteLine route;
+  std::string reason;
+  return parse_route_line(line, route, reason);
+}
+
+TEST(RouteText, ALineHasPrefixPortAndMac) {
+  const RouteLine route = good("10.0.0.0/8 wan 02:00:00:00:00:fE");
+  EXPECT_EQ(route.prefix, 0x0a000000u);
+  EXPECT_EQ(route.length, 8);
+  EXPECT_FALSE(route.drop);
+  EXPECT_EQ(route.port, "wan");
+  EXPECT_EQ(route.mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 0xfe}));
+}
+
+TEST(RouteText, SpaceCommentsAndLineEndsOfAnyKindAreLeftOut) {
+  const RouteLine route = good("  0.0.0.0/0 \t lan  02:00:00:00:00:01# default\r");
+  EXPECT_EQ(route.length, 0);
+  EXPECT_EQ(route.port, "lan");
+  EXPECT_TRUE(good("10.66.0.0/16\tdrop\r").drop);
+  EXPECT_EQ(kind_of(""), RouteLineKind::kEmpty);
+  EXPECT_EQ(kind_of(" \t\r"), RouteLineKind::kEmpty);
+  EXPECT_EQ(kind_of("# 10.0.0.0/8 wan 02:00:00:00:00:02"), RouteLineKind::kEmpty);
+}
+
+TEST(RouteText, ABadPrefixIsRefusedWithWhatWasExpected) {
+  for (const char* text : {"10.0.0.0", "10.0.0/8", "10.0.0.0/33", "10.0.0.0/", "10.0.0.256/32",
+                           "010.0.0.0/8", "10.0.0.0/08", "10.0.0.0.0/8", "a/8", "/8", "10..0.0/8",
+                           "10.0.0.0/-1", "10.0.0.0/8/9", "::/0"}) {
+    EXPECT_THAT(refused(std::string(text) + " wan 02:00:00:00:00:02"), HasSubstr("is no prefix"))
+        << text;
+  }
+}
+
+TEST(RouteText, HostBitsAreRefusedAndTheNearestPrefixNamed) {
+  EXPECT_THAT(refused("10.1.2.3/8 drop"), HasSubstr("10.0.0.0/8?"));
+  EXPECT_THAT(refused("0.0.0.1/0 drop"), HasSubstr("0.0.0.0/0?"));
+  EXPECT_EQ(good("10.1.2.3/32 drop").length, 32);
+}
+
+TEST(RouteText, PrefixesThatAreNeverRoutedAreRefusedButNotThoseThatHoldThem) {
+  for (const char* text : {"0.0.0.0/8", "0.1.0.0/16", "127.0.0.0/8", "127.0.0.1/32", "224.0.0.0/4",
+                           "239.1.0.0/16", "255.255.255.255/32"}) {
+    EXPECT_THAT(refused(std::string(text) + " drop"), HasSubstr("never routed")) << text;
+  }
+  for (const char* text : {"0.0.0.0/0", "0.0.0.0/1", "0.0.0.0/7", "126.0.0.0/7", "224.0.0.0/3",
+                           "240.0.0.0/4", "255.255.255.254/31"}) {
+    EXPECT_TRUE(good(std::string(text) + " drop").drop) << text;
+  }
+}
+
+TEST(RouteText, ABadMacIsRefused) {
+  for (const char* mac : {"02:00:00:00:00", "02-00-00-00-00-02", "02:00:00:00:00:0g",
+                          "02:00:00:00:00:002", "2:0:0:0:0:2", "02:00:00:00:00:+2", "drop"}) {
+    EXPECT_THAT(refused(std::string("10.0.0.0/8 wan ") + mac), HasSubstr("is no MAC address"))
+        << mac;
+  }
+  EXPECT_THAT(refused("10.0.0.0/8 wan 01:00:5e:00:00:01"), HasSubstr("one station"));
+  EXPECT_THAT(refused("10.0.0.0/8 wan ff:ff:ff:ff:ff:ff"), HasSubstr("one station"));
+  EXPECT_THAT(refused("10.0.0.0/8 wan 00:00:00:00:00:00"), HasSubstr("one station"));
+}
+
+TEST(RouteText, MissingAndSurplusFieldsAreRefused) {
+  for (const char* line : {"10.0.0.0/8", "10.0.0.0/8 wan", "10.0.0.0/8 drop it now",
+                           "10.0.0.0/8 wan 02:00:00:00:00:02 metric 5"}) {
+    EXPECT_NE(refused(line), "") << line;
+    EXPECT_EQ(kind_of(line), RouteLineKind::kRefused) << line;
+  }
+}
+
+TEST(RouteText, RefusalsShowNoControlCharactersAndNoEndlessText) {
+  const std::string reason = refused("\x1b[31m" + std::string(1000, 'x') + " drop");
+  EXPECT_EQ(reason.find('\x1b'), std::string::npos);
+  EXPECT_LT(reason.size(), 200u);
+}
+
+TEST(RouteText, NeverRoutedIsWhatRfc1812And6890Say) {
+  for (const std::uint32_t address : {0x00000000u, 0x00ffffffu, 0x7f000001u, 0x7fffffffu,
+                                      0xe0000000u, 0xefffffffu, 0xffffffffu}) {
+    EXPECT_TRUE(never_routed(address)) << ipv4_text(address);
+  }
+  for (const std::uint32_t address :
+       {0x01000000u, 0x7effffffu, 0x80000000u, 0xdfffffffu, 0xf0000000u, 0xfffffffeu}) {
+    EXPECT_FALSE(never_routed(address)) << ipv4_text(address);
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/stage_runner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+
+#include "tests/unit/services/functions/batch_of_frames.hpp"
+#include "tests/unit/services/functions/match/match_fixture.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Result: a hash of the frame behind its MAC addresses. finish drops, sets classes and next hops
+/// and
+/// keeps state by it, and writes a byte that no compute reads.
+class ToyFunction final : public Function {
+ public:
+  ToyFunction(std::uint32_t seed, std::uint32_t class_mask)
+      : seed_(seed), class_mask_(class_mask) {}
+
+  void prepare(const Batch&, Selection selected) noexcept override {
+    prepared += selected.packets.size();
+  }
+  void compute(const Batch& batch, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    computed += selected.packets.size();
+    for (const std::uint16_t packet : selected.packets) {
+      std::uint32_t word = seed_;
+      for (std::byte byte : batch.bytes(packet).subspan(12)) {
+        word = (word ^ std::to_integer<std::uint32_t>(byte)) * 0x01000193u;
+      }
+      results[packet] = word >> 8;
+    }
+  }
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
+              FunctionCounters counters, LaneState state) noexcept override {
+    for (const std::uint16_t packet : selected.packets) {
+      const std::uint32_t word = results[packet];
+      ++counters.hits[word % counters.hits.size()];
+      if (word % 5 == 0) batch.drop(packet, Reason::kRule);
+      if (word % 3 == 0) batch.classes[packet] |= class_mask_ & (word >> 3);
+      batch.next_hop[packet] = word;
+      batch.data(packet)[0] = std::byte(word);
+      std::uint64_t sum = 0;
+      std::memcpy(&sum, state.bytes.data(), sizeof sum);
+      sum = sum * 31 + word;  // the order of packets matters
+      std::memcpy(state.bytes.data(), &sum, sizeof sum);
+    }
+  }
+  std::uint64_t prepared = 0, computed = 0;
+
+ private:
+  std::uint32_t seed_, class_mask_;
+};
+
+/// A stage with all that it works on, so that two can be compared.
+struct Stage {
+  std::vector<std::unique_ptr<Function>> functions;
+  std::vector<std::vector<std::uint64_t>> hits;
+  std::vector<std::array<std::byte, 8>> memory;
+  std::vector<StageFunction> rows;
+  std::vector<LaneState> states;
+  BatchArena arena{kBatchCapacityDefault};
+
+  void add(std::unique_ptr<Function> function, std::uint32_t when, std::uint32_t sets,
+           std::size_t counters) {
+    static constexpr Region kRegions[] = {{Region::Start::kNetwork, 20},
+                                          {Region::Start::kPayload, kWholePacket}};
+    rows.push_back({.function = function.get(),
+                    .when_class = when,
+                    .class_mask = sets,
+                    .regions = kRegions,
+                    .counters = {}});
+    functions.push_back(std::move(function));
+    hits.emplace_back(counters);
+    memory.push_back({});
+  }
+  StageRunner runner() {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i].counters.hits = hits[i];
+      states.push_back({memory[i]});
+    }
+    return StageRunner(rows);
+  }
+};
+
+Stage random_stage(std::uint32_t seed, const PlanFunction& match) {
+  std::mt19937 random(seed);
+  Stage stage;
+  const std::uint32_t count = 1 + random() % 4;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t when = random() % 2 == 0 ? 0 : random() % 16;
+    if (random() % 3 == 0) {
+      stage.add(make(match), when, match.class_mask, 4);
+    } else {
+      const std::uint32_t sets = random() % 16;
+      stage.add(std::make_unique<ToyFunction>(random(), sets), when, sets, 7);
+    }
+  }
+  return stage;
+}
+
+std::vector<Frame> random_frames(std::mt19937& random) {
+  std::vector<Frame> frames;
+  while (frames.size() < 1 + random() % kBatchCapacityDefault) {
+    Frame frame = random_frame(random);
+    frame.resize(std::max<std::size_t>(frame.size(), 14));
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+/// As earlier stages have left it: some dropped, some with classes.
+void put_entry_state(const Batch& batch, std::mt19937 random) {
+  for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
+    if (random() % 6 == 0) batch.drop(packet, Reason::kNoRoute);
+    batch.classes[packet] = random() % 3 == 0 ? random() % 16 : 0;
+  }
+}
+
+TEST(StageRunner, EndsTheSameWholeAndSplit) {
+  const MatchFolder folder;
+  const PlanFunction match =
+      folder.plan("drop \"|00 00 01|\"\nclass a \"|01|\"\nalert \"|00|\"", {"a"}, 2);
+  build(match);
+  std::mt19937 random(21);
+  std::uint64_t dropped = 0, classed = 0;
+  for (std::uint32_t seed = 0; seed < 400; ++seed) {
+    Stage whole = random_stage(seed, match), split = random_stage(seed, match);
+    StageRunner whole_runner = whole.runner(), split_runner = split.runner();
+    for (int batches = 0; batches < 3; ++batches) {
+      const std::vector<Frame> frames = random_frames(random);
+      const Batch one = batch_of(whole.arena, frames), other = batch_of(split.arena, frames);
+      put_entry_state(one, random);
+      put_entry_state(other, random);
+      whole_runner.run(one, whole.states);
+
+      std::vector<std::uint32_t> results(kStageFunctionCountMax * other.capacity);
+      const std::vector<std::byte> before = snapshot(other);
+      split_runner.run_compute(other, results);
+      ASSERT_EQ(before, snapshot(other)) << "the first half writes only results";
+      split_runner.run_compute(other, results);  // a worker died: again
+      split_runner.run_finish(other, results, split.states);
+
+      ASSERT_EQ(snapshot(one), snapshot(other)) << seed;
+      ASSERT_EQ(whole.hits, split.hits) << seed;
+      ASSERT_EQ(whole.memory, split.memory) << seed;
+      for (std::uint32_t packet = 0; packet < one.count; ++packet) {
+        dropped += one.passes(packet) ? 0 : 1;
+        classed += one.classes[packet] != 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(dropped, 1000u);
+  EXPECT_GT(classed, 1000u);
+}
+
+/// Drops the packets whose number is in a mask, or gives them a class; keeps what it was shown.
+class Scripted final : public Function {
+ public:
+  Scripted(std::uint32_t drops, std::uint32_t classes) : drops_(drops), classes_(classes) {}
+  void prepare(const Batch&, Selection) noexcept override {}
+  void compute(const Batch&, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    computed.assign(selected.packets.begin(), selected.packets.end());
+    for (const std::uint16_t packet : selected.packets) results[packet] = 100u + packet;
+  }
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
+              FunctionCounters, LaneState) noexcept override {
+    finished.assign(selected.packets.begin(), selected.packets.end());
+    for (const std::uint16_t packet : selected.packets) {
+      EXPECT_EQ(results[packet], 100u + packet);
+      if ((drops_ >> packet & 1) != 0) batch.drop(packet, Reason::kRule);
+      if ((classes_ >> packet & 1) != 0) batch.classes[packet] |= 1;
+    }
+  }
+  std::vector<std::uint16_t> computed, finished;
+
+ private:
+  std::uint32_t drops_, classes_;
+};
+
+struct TwoFunctions {
+  Scripted first{0b0001, 0b0110}, second{0, 0};
+  BatchArena arena;
+  Batch batch = batch_of(arena, std::vector<Frame>(5, Frame(60)));
+  StageRunner runner{
+      {{.function = &first, .class_mask = 1}, {.function = &second, .when_class = 1}}};
+  TwoFunctions() { batch.drop(4, Reason::kNoRoute); }
+};
+
+TEST(StageRunner, ShowsALaterFunctionOnlyWhatPassesAndHasItsClass) {
+  TwoFunctions stage;
+  stage.runner.run(stage.batch, {});
+  EXPECT_THAT(stage.first.computed, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(stage.second.computed, ElementsAre(1, 2));
+  EXPECT_THAT(stage.second.finished, ElementsAre(1, 2));
+}
+
+TEST(StageRunner, ComputesOnADeviceWhateverMayYetBeWanted) {
+  TwoFunctions stage;
+  std::vector<std::uint32_t> results(2 * stage.batch.capacity);
+  stage.runner.run_compute(stage.batch, results);
+  EXPECT_THAT(stage.second.computed, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(results[stage.batch.capacity + 3], 103u);
+  EXPECT_THAT(stage.first.finished, IsEmpty());
+  stage.runner.run_finish(stage.batch, results, {});
+  EXPECT_THAT(stage.second.finished, ElementsAre(1, 2));
+}
+
+TEST(StageRunner, TrustsAClassThatNoEarlierFunctionSets) {
+  Scripted first{0, 0}, second{0, 0};
+  StageRunner runner(
+      {{.function = &first, .class_mask = 2}, {.function = &second, .when_class = 1}});
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>(3, Frame(60)));
+  batch.classes[1] = 1;
+  std::vector<std::uint32_t> results(2 * batch.capacity);
+  runner.run_compute(batch, results);
+  EXPECT_THAT(second.computed, ElementsAre(1));
+}
+
+TEST(StageRunner, DoesNotCallAFunctionForNoPacket) {
+  TwoFunctions stage;
+  stage.first.computed = stage.second.computed = {77};
+  for (std::uint32_t packet = 0; packet < stage.batch.count; ++packet) {
+    stage.batch.drop(packet, Reason::kNoRoute);
+  }
+  stage.runner.run(stage.batch, {});
+  EXPECT_THAT(stage.first.computed, ElementsAre(77));
+  EXPECT_THAT(stage.second.computed, ElementsAre(77));
+}
+
+TEST(StageRunnerDeathTest, RefusesAStageWithoutFunctionsAndOneWithTooMany) {
+  EXPECT_DEATH(StageRunner({}), "CHECK");
+  Scripted function{0, 0};
+  EXPECT_DEATH(
+      StageRunner(std::vector<StageFunction>(kStageFunctionCountMax + 1, {.function = &function})),
+      "CHECK");
+}
+
+TEST(StageRunnerDeathTest, RefusesAResultAreaThatIsTooSmall) {
+  TwoFunctions stage;
+  std::vector<std::uint32_t> results(2 * stage.batch.capacity - 1);
+  EXPECT_DEATH(stage.runner.run_compute(stage.batch, results), "CHECK");
+}
+
+}  // namespace
+}  // namespace millrace

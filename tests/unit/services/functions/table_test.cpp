@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+TEST(FunctionTable, EveryRowIsFoundByItsTypeAndComplete) {
+  std::set<std::string_view> seen;
+  for (const FunctionType& row : function_types()) {
+    EXPECT_TRUE(seen.insert(row.traits.type).second) << row.traits.type << " stands twice";
+    EXPECT_EQ(find_function_type(row.traits.type), &row);
+    EXPECT_NE(row.make, nullptr);
+    EXPECT_NE(row.check, nullptr);
+    EXPECT_EQ(row.build != nullptr, row.traits.has_image) << row.traits.type;
+    EXPECT_FALSE(row.traits.summary.empty());
+  }
+  EXPECT_TRUE(seen.contains("route"));
+}
+
+TEST(FunctionTable, AnUnknownTypeIsAnErrorThatListsTheKnownOnes) {
+  EXPECT_EQ(find_function_type("rout"), nullptr);
+  try {
+    function_type("rout");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                testing::AllOf(testing::HasSubstr("'rout'"), testing::HasSubstr("route")));
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/hub/audit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "shared/links/ledger.hpp"
+#include "tests/unit/support/small_world.hpp"
+
+namespace millrace {
+namespace {
+
+using test::SmallWorld;
+
+/// A quiet topology: 10 packets received on lane 1, 7 sent, 2 without route, 1 lost by an egress.
+class AuditTest : public ::testing::Test {
+ protected:
+  AuditTest() {
+    record_.released_sequence = 2;
+    record_.received = 10;
+    record_.transmitted[1] = 6;
+    record_.transmitted[0] = 1;
+    record_.dropped[static_cast<std::size_t>(Reason::kNoRoute)] = 2;
+    record_.dropped[static_cast<std::size_t>(Reason::kEgressLost)] = 1;
+    world_.status.ingress_lane(0, 1).received = 10;
+    census_ = {world_.plan.slot_count, world_.plan.slot_count, world_.plan.buffer_count,
+               world_.plan.buffer_count, 0};
+  }
+  AuditReply run() {
+    publish(world_.status.ledger(0, 1), record_);
+    return audit(world_.context("hub"), census_);
+  }
+  SmallWorld world_;
+  LaneRecord record_{};
+  Recovery::Census census_;
+};
+
+std::vector<std::string> words(const std::vector<NamedCount>& counts) {
+  std::vector<std::string> all;
+  for (const NamedCount& count : counts)
+    all.push_back(count.name + " " + std::to_string(count.count));
+  return all;
+}
+
+TEST_F(AuditTest, WhatAddsUpIsExact) {
+  const AuditReply reply = run();
+  EXPECT_TRUE(reply.exact);
+  EXPECT_TRUE(reply.quiet);
+  EXPECT_TRUE(reply.problems.empty());
+  EXPECT_EQ(reply.by, "hub");
+  EXPECT_EQ(reply.received, 10u);
+  EXPECT_EQ(reply.transmitted, 7u);
+  EXPECT_EQ(reply.in_flight, 0u);
+  EXPECT_EQ(words(reply.dropped), (std::vector<std::string>{"no_route 2", "egress_lost 1"}));
+  ASSERT_EQ(reply.lanes.size(), 6u) << "four lanes of one path, two of the other";
+  EXPECT_EQ(reply.lanes[1].lane, 1u);
+  EXPECT_EQ(reply.lanes[1].dropped, 3u);
+  EXPECT_EQ(reply.lanes[4].stream, 1u);
+}
+
+TEST_F(AuditTest, OnePacketThatWasSentAndNotCountedIsMissed) {
+  --record_.transmitted[1];
+  const AuditReply reply = run();
+  EXPECT_FALSE(reply.exact);
+  ASSERT_FALSE(reply.problems.empty());
+  EXPECT_EQ(reply.problems[0], "stream 0 lane 1: 10 left the window, 9 have an end");
+}
+
+TEST_F(AuditTest, OnePacketTooManyIsNoticedInEveryColumn) {
+  for (const int column : {0, 1, 2}) {
+    const LaneRecord right = record_;
+    if (column == 0) ++record_.transmitted[15];
+    if (column == 1) ++record_.dropped[static_cast<std::size_t>(Reason::kTxFull)];
+    if (column == 2) ++record_.received;
+    EXPECT_FALSE(run().exact) << column;
+    record_ = right;
+  }
+  EXPECT_TRUE(run().exact);
+}
+
+TEST_F(AuditTest, TwoLanesThatAreWrongAgainstEachOtherAreNoticed) {
+  --record_.transmitted[1];
+  LaneRecord other{};
+  other.transmitted[1] = 1;
+  publish(world_.status.ledger(0, 2), other);
+  const AuditReply reply = run();
+  EXPECT_EQ(reply.transmitted, 7u) << "the sums agree";
+  EXPECT_FALSE(reply.exact);
+  EXPECT_EQ(reply.problems.size(), 2u);
+}
+
+TEST_F(AuditTest, UnaccountedPacketsAreAProblemThoughTheSumsAgree) {
+  record_.received += 2;
+  record_.unaccounted = 2;
+  world_.status.ingress_lane(0, 1).received = 12;
+  const AuditReply reply = run();
+  EXPECT_FALSE(reply.exact);
+  EXPECT_EQ(reply.unaccounted, 2u);
+  EXPECT_EQ(reply.problems, std::vector<std::string>{"2 packets are unaccounted for"});
+}
+
+TEST_F(AuditTest, WhatTheIngressHasAndNoLedgerYetIsInFlight) {
+  world_.status.ingress_lane(0, 1).received = 14;
+  census_.slots_free -= 1;
+  census_.buffers_free -= 4;
+  const AuditReply reply = run();
+  EXPECT_EQ(reply.in_flight, 4u);
+  EXPECT_EQ(reply.received, 14u);
+  EXPECT_FALSE(reply.quiet);
+  EXPECT_TRUE(reply.exact);
+  EXPECT_EQ(words(reply.slots), (std::vector<std::string>{"free 63", "in_use 1"}));
+}
+
+TEST_F(AuditTest, AnIngressThatHasJustStartedAgainTakesNothingBack) {
+  world_.status.ingress_lane(0, 1).received = 3;  // it has not told its totals yet
+  const AuditReply reply = run();
+  EXPECT_EQ(reply.received, 10u);
+  EXPECT_TRUE(reply.exact);
+}
+
+TEST_F(AuditTest, ALostSlotOrBufferIsNoticedWhenNothingIsInFlight) {
+  --census_.slots_free;
+  census_.buffers_free -= 2;
+  const AuditReply reply = run();
+  EXPECT_FALSE(reply.exact);
+  EXPECT_EQ(reply.problems,
+            (std::vector<std::string>{"1 slots are in use with nothing in flight",
+                                      "2 buffers are in use with nothing in flight"}));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/telemetry/exporter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "services/telemetry/status_collectable.hpp"
+#include "tests/unit/io-worker/ports/capture_files.hpp"
+#include "tests/unit/services/telemetry/scraping.hpp"
+#include "tests/unit/services/telemetry/watched_topology.hpp"
+
+namespace millrace {
+namespace {
+
+using test::error_of;
+using test::scrape;
+using test::TestFolder;
+
+TEST(Exporter, ServesTheMetricsAtTheAddressThatItWrites) {
+  const TestFolder run_dir;
+  const test::WatchedTopology watched;
+  const auto metrics = std::make_shared<StatusCollectable>(watched.plan, watched.status);
+  Exporter exporter("127.0.0.1:0", run_dir.path(""));
+  exporter.serve(metrics);
+  const std::string address = test::await_word(telemetry_address_path(run_dir.path("")));
+  EXPECT_EQ(address, exporter.address());
+  EXPECT_TRUE(address.starts_with("127.0.0.1:"));
+  EXPECT_FALSE(address.ends_with(":0"));
+  const std::string answer = scrape(address);
+  EXPECT_NE(answer.find("200 OK"), std::string::npos);
+  EXPECT_NE(answer.find("# TYPE millrace_recoveries_total counter"), std::string::npos);
+  EXPECT_NE(answer.find("millrace_topology_info{topology=\"watched\"} 1"), std::string::npos);
+  EXPECT_NE(answer.find("millrace_latency_seconds_bucket{stream=\"lan.0\",le=\"+Inf\"} 0"),
+            std::string::npos);
+}
+
+TEST(Exporter, TakesTheSamePortAgainAfterARestart) {
+  const TestFolder run_dir;
+  std::string address;
+  { address = Exporter("127.0.0.1:0", run_dir.path("")).address(); }
+  EXPECT_EQ(Exporter("127.0.0.1:0", run_dir.path("")).address(), address);
+}
+
+TEST(Exporter, TakesAnotherPortWhenItsOldOneIsGone) {
+  const TestFolder run_dir, other_run_dir;
+  std::string address;
+  { address = Exporter("127.0.0.1:0", run_dir.path("")).address(); }
+  const Exporter thief(address, other_run_dir.path(""));
+  const Exporter exporter("127.0.0.1:0", run_dir.path(""));
+  EXPECT_NE(exporter.address(), address);
+  EXPECT_EQ(test::await_word(telemetry_address_path(run_dir.path(""))), exporter.address());
+}
+
+TEST(Exporter, SaysWhichAddressItCannotHave) {
+  const TestFolder run_dir, other_run_dir;
+  const Exporter first("127.0.0.1:0", run_dir.path(""));
+  const std::string text = error_of([&] { Exporter(first.address(), other_run_dir.path("")); });
+  EXPECT_NE(text.find("telemetry cannot listen on " + first.address()), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace millrace

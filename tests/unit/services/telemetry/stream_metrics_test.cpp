@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "io-worker/egress/latency.hpp"
+#include "tests/unit/services/telemetry/watched_topology.hpp"
+
+namespace millrace {
+namespace {
+
+using test::samples;
+using test::WatchedTopology;
+using Samples = std::map<std::string, double>;
+
+std::vector<prometheus::MetricFamily> collect(const WatchedTopology& watched) {
+  Families families;
+  add_streams(watched.source(), families);
+  return families.take();
+}
+
+TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
+  const WatchedTopology watched;
+  LaneRecord record{};
+  record.received = 100;
+  record.received_bytes = 6000;
+  record.transmitted[1] = 90;
+  record.transmitted_bytes = 5400;
+  record.dropped[static_cast<std::size_t>(Reason::kNoRoute)] = 10;
+  record.batches = 4;
+  watched.release(0, 0, record);
+  watched.release(0, 1, record);
+  watched.status.ingress_lane(0, 0).received = 150;
+  watched.status.ingress_lane(0, 1).received = 100;
+  const Samples found = samples(collect(watched));
+  EXPECT_EQ(found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}"), 200);
+  EXPECT_EQ(found.at("millrace_port_received_bytes_total{port=lan,stream=lan.0,path=rest}"), 12000);
+  EXPECT_EQ(found.at("millrace_port_transmitted_packets_total{port=wan,stream=lan.0,path=rest}"),
+            180);
+  EXPECT_EQ(found.at("millrace_port_transmitted_packets_total{port=lan,stream=lan.0,path=rest}"),
+            0);
+  EXPECT_EQ(found.at("millrace_transmitted_bytes_total{stream=lan.0,path=rest}"), 10800);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=no_route}"), 20);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=tx_full}"), 0);
+  EXPECT_EQ(found.count("millrace_drops_total{stream=lan.0,path=rest,reason=none}"), 0u);
+  EXPECT_EQ(found.at("millrace_unaccounted_packets_total{stream=lan.0,path=rest}"), 0);
+  EXPECT_EQ(found.at("millrace_released_batches_total{stream=lan.0,path=rest}"), 8);
+  EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 50);
+  EXPECT_EQ(found.at("millrace_port_received_packets_total{port=wan,stream=wan.3,path=rest}"), 0);
+}
+
+TEST(StreamMetrics, LeaveInFlightOutWhileTheIngressCountsAnew) {
+  const WatchedTopology watched;
+  LaneRecord record{};
+  record.received = 100;
+  watched.release(0, 0, record);
+  watched.status.ingress_lane(0, 0).received = 99;
+  EXPECT_EQ(samples(collect(watched)).count("millrace_in_flight_packets{stream=lan.0,path=rest}"),
+            0u);
+}
+
+TEST(StreamMetrics, GiveLatencyInExactCumulativeBuckets) {
+  const WatchedTopology watched;
+  LatencyHistogram& histogram = watched.status.latency(0);
+  const std::vector<std::uint64_t> times = {1,    500,   1023,      1024,          1535,
+                                            1536, 5'000, 1'000'000, 3'000'000'000, 60'000'000'000};
+  std::uint64_t sum = 0;
+  for (const std::uint64_t ns : times) {
+    ++histogram.count[latency_bucket(ns)];
+    sum += ns;
+  }
+  histogram.sum_ns = sum;
+  for (const auto& family : collect(watched)) {
+    if (family.name != "millrace_latency_seconds") continue;
+    const auto& found = family.metric.at(0).histogram;
+    EXPECT_EQ(found.sample_count, times.size());
+    EXPECT_NEAR(found.sample_sum, static_cast<double>(sum) / 1e9, 1e-6);
+    EXPECT_TRUE(std::isinf(found.bucket.back().upper_bound));
+    double last_bound = 0;
+    for (const auto& bucket : found.bucket) {
+      EXPECT_GT(bucket.upper_bound, last_bound);
+      last_bound = bucket.upper_bound;
+      // Integer nanoseconds: below the bound.
+      const auto below = std::count_if(times.begin(), times.end(), [&](std::uint64_t ns) {
+        return static_cast<double>(ns) < std::round(bucket.upper_bound * 1e9);
+      });
+      EXPECT_EQ(bucket.cumulative_count, static_cast<std::uint64_t>(below)) << bucket.upper_bound;
+    }
+    return;
+  }
+  FAIL() << "no latency";
+}
+
+// A writer that releases as fast as it can: every scrape is consistent and none goes back.
+TEST(StreamMetrics, NeverRunBackwardsWhileTheEgressWrites) {
+  const WatchedTopology watched;
+  std::atomic<bool> stop = false;
+  std::jthread egress([&] {
+    LaneRecord record{};
+    while (!stop) {
+      record.received += 64;
+      record.transmitted[1] += 60;
+      record.dropped[1] += 4;
+      watched.status.ingress_lane(0, 0).received = record.received;
+      watched.release(0, 0, record);
+    }
+  });
+  // On a busy machine the two threads take turns: goes on until enough scrapes saw a change.
+  constexpr int kMoves = 200;
+  const std::uint64_t until = monotonic_ns() + 60'000'000'000;
+  double last = 0;
+  int moves = 0;
+  while (moves < kMoves && monotonic_ns() < until) {
+    const Samples found = samples(collect(watched));
+    const double received =
+        found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}");
+    const double sent =
+        found.at("millrace_port_transmitted_packets_total{port=wan,stream=lan.0,path=rest}");
+    const double dropped = found.at("millrace_drops_total{stream=lan.0,path=rest,reason=oversize}");
+    ASSERT_EQ(received, sent + dropped);
+    ASSERT_GE(received, last);
+    ASSERT_EQ(found.count("millrace_in_flight_packets{stream=lan.0,path=rest}"), 1u);
+    moves += received > last ? 1 : 0;
+    last = received;
+  }
+  stop = true;
+  EXPECT_EQ(moves, kMoves);
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/actor/run_loop.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "shared/actor/wake.hpp"
+#include "tests/unit/support/small_world.hpp"
+
+namespace millrace {
+namespace {
+
+using test::SmallWorld;
+
+class FakeActor : public Actor {
+ public:
+  std::uint32_t do_work() noexcept override {
+    ++turns;
+    return work ? work() : 0;
+  }
+  bool has_work() noexcept override { return waiting; }
+  void read_roster() noexcept override { ++rosters; }
+  void stop() noexcept override { ++stops; }
+  bool finished() noexcept override { return stops >= stops_needed; }
+  std::uint64_t idle_ns() const noexcept override { return idle; }
+  void before_sleep() noexcept override { ++before_sleeps; }
+
+  std::function<std::uint32_t()> work;
+  std::atomic<bool> waiting{false};
+  int stops_needed = 1;
+  std::uint64_t idle = 1'000'000;
+  int turns = 0, rosters = 0, stops = 0, before_sleeps = 0;
+};
+
+class RunLoopTest : public ::testing::Test {
+ protected:
+  RunLoopTest() : context_(world_.context("front.0")), entry_(world_.entry("front.0")) {
+    world_.start_all();
+  }
+  std::uint64_t counter(Counter id) const { return context_.counter(id); }
+  void turn(RunLoop& loop, int times) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(loop.turn());
+  }
+  SmallWorld world_;
+  ActorContext context_;
+  ActorEntry& entry_;
+  FakeActor actor_;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(RunLoopTest, EveryTurnBeats) {
+  RunLoop loop(context_, actor_, stop_);
+  turn(loop, 1);
+  const std::uint64_t first = entry_.heartbeat_tsc;
+  turn(loop, 1);
+  EXPECT_GT(first, 0u);
+  EXPECT_GT(entry_.heartbeat_tsc, first);
+}
+
+TEST_F(RunLoopTest, TheRosterIsReadAndThenAcknowledgedWhenTheEpochHasMoved) {
+  RunLoop loop(context_, actor_, stop_);
+  turn(loop, 2);
+  EXPECT_EQ(actor_.rosters, 0);
+  world_.status.header().epoch = 41;
+  actor_.work = [&] {
+    EXPECT_EQ(entry_.acked_epoch, 41u) << "works with links of the epoch before";
+    return 1;
+  };
+  turn(loop, 3);
+  EXPECT_EQ(actor_.rosters, 1);
+}
+
+TEST_F(RunLoopTest, AStoppedActorWorksOnUntilItHasFinished) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.stops_needed = 3;
+  turn(loop, 1);
+  EXPECT_EQ(actor_.stops, 0);
+  stop_ = true;
+  turn(loop, 2);
+  EXPECT_EQ(actor_.turns, 3);
+  EXPECT_FALSE(loop.turn());
+  EXPECT_EQ(actor_.turns, 3) << "worked after it had finished";
+}
+
+TEST_F(RunLoopTest, DrainingStopsItTo) {
+  RunLoop loop(context_, actor_, stop_);
+  world_.set("front.0", ActorState::kDraining);
+  EXPECT_FALSE(loop.turn());
+}
+
+TEST_F(RunLoopTest, RunReturnsWhenTheActorHasFinished) {
+  actor_.work = [&] {
+    if (actor_.turns == 10) stop_ = true;
+    return 1;
+  };
+  RunLoop(context_, actor_, stop_).run();
+  EXPECT_EQ(actor_.turns, 10);
+}
+
+TEST_F(RunLoopTest, ABusyActorNeverSleeps) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.work = [] { return 5; };
+  turn(loop, 1000);
+  EXPECT_EQ(counter(Counter::kSleeps), 0u);
+  EXPECT_EQ(counter(Counter::kLoops), 1000u);
+  EXPECT_GT(counter(Counter::kBusyCycles), 0u);
+  EXPECT_EQ(counter(Counter::kIdleCycles), 0u);
+  EXPECT_GT(counter(Counter::kLongestLoopNs), 0u);
+}
+
+TEST_F(RunLoopTest, AnIdleActorSleepsAndHasWrittenOutBefore) {
+  RunLoop loop(context_, actor_, stop_);
+  for (int i = 0; i < 100'000 && counter(Counter::kSleeps) == 0; ++i) turn(loop, 1);
+  EXPECT_EQ(counter(Counter::kSleeps), 1u);
+  EXPECT_EQ(actor_.before_sleeps, 1);
+  EXPECT_EQ(entry_.sleeping, 0u);
+  EXPECT_EQ(counter(Counter::kBusyCycles), 0u);
+}
+
+TEST_F(RunLoopTest, WorkSeenAfterTheAnnouncementOfSleepPreventsIt) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.waiting = true;
+  for (int i = 0; i < 100'000 && actor_.before_sleeps < 3; ++i) turn(loop, 1);
+  EXPECT_EQ(actor_.before_sleeps, 3);
+  EXPECT_EQ(counter(Counter::kSleeps), 0u);
+  EXPECT_EQ(entry_.sleeping, 0u) << "the announcement still stands";
+}
+
+TEST_F(RunLoopTest, ASleepIsCutShortByAWake) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.idle = kSleepMaxNs;
+  std::atomic<bool> ended{false};
+  std::thread waker([&] {
+    while (!ended) {
+      wake(entry_);
+      std::this_thread::yield();
+    }
+  });
+  // Without wake-ups 400 sleeps take 4 s; each ends by the loop that wakes all the time.
+  const std::uint64_t before = monotonic_ns();
+  while (counter(Counter::kSleeps) < 400) turn(loop, 1);
+  const std::uint64_t took = monotonic_ns() - before;
+  ended = true;
+  waker.join();
+  EXPECT_LT(took, 3'000'000'000u);
+}
+
+TEST_F(RunLoopTest, BusyAndIdleTimeTogetherAreNoMoreThanTheTimeThatPassed) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.work = [] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return 0;
+  };
+  const std::uint64_t before = tsc_now();
+  while (counter(Counter::kSleeps) < 5) turn(loop, 1);
+  const std::uint64_t passed = tsc_now() - before;
+  EXPECT_LE(counter(Counter::kIdleCycles) + counter(Counter::kBusyCycles), passed);
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/actor/wake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "shared/base/clock.hpp"
+
+namespace millrace {
+namespace {
+
+TEST(Wake, AnActorThatIsAwakeIsLeftAlone) {
+  ActorEntry entry{};
+  wake(entry);
+  EXPECT_EQ(entry.sleeping, 0u);
+}
+
+TEST(Wake, ASleepThatNobodyEndsLastsItsTime) {
+  ActorEntry entry{};
+  announce_sleep(entry);
+  EXPECT_EQ(entry.sleeping, 1u);
+  const std::uint64_t before = monotonic_ns();
+  sleep(entry, 3'000'000);
+  EXPECT_GE(monotonic_ns() - before, 2'900'000u);
+  EXPECT_EQ(entry.sleeping, 0u);
+}
+
+TEST(Wake, ASleepThatWasEndedBeforeItBeganReturnsAtOnce) {
+  ActorEntry entry{};
+  announce_sleep(entry);
+  wake(entry);
+  const std::uint64_t before = monotonic_ns();
+  for (int i = 0; i < 100; ++i) sleep(entry, kSleepMaxNs);
+  EXPECT_LT(monotonic_ns() - before, 500'000'000u) << "100 sleeps of 10 ms take a second";
+}
+
+TEST(Wake, ACancelledAnnouncementNeedsNoWake) {
+  ActorEntry entry{};
+  announce_sleep(entry);
+  cancel_sleep(entry);
+  EXPECT_EQ(entry.sleeping, 0u);
+}
+
+TEST(Wake, NoSleepIsLongerThanTheLongest) {
+  ActorEntry entry{};
+  announce_sleep(entry);
+  const std::uint64_t before = monotonic_ns();
+  sleep(entry, 3'600'000'000'000);
+  EXPECT_LT(monotonic_ns() - before, 5'000'000'000u);
+}
+
+/// Two actors that each wait for the other's number, as producer and consumer of a link do.
+struct Pair {
+  ActorEntry entry[2]{};
+  std::atomic<std::uint32_t> turn{0};
+  std::atomic<std::uint64_t> slept_out{0};
+};
+
+void play(Pair& pair, std::uint32_t side, std::uint32_t turns) {
+  for (std::uint32_t next = side; next < turns; next += 2) {
+    while (pair.turn.load(std::memory_order_acquire) != next) {
+      announce_sleep(pair.entry[side]);
+      if (pair.turn.load(std::memory_order_acquire) == next) {
+        cancel_sleep(pair.entry[side]);
+        break;
+      }
+      const std::uint64_t before = monotonic_ns();
+      sleep(pair.entry[side], kSleepMaxNs);
+      if (monotonic_ns() - before >= kSleepMaxNs) pair.slept_out.fetch_add(1);
+    }
+    pair.turn.store(next + 1, std::memory_order_release);
+    wake(pair.entry[1 - side]);
+  }
+}
+
+TEST(Wake, NoWakeUpIsLostInTwentyThousandTurns) {
+  constexpr std::uint32_t kTurns = 20'000;
+  const auto pair = std::make_unique<Pair>();
+  const std::uint64_t before = monotonic_ns();
+  std::thread other([&] { play(*pair, 1, kTurns); });
+  play(*pair, 0, kTurns);
+  other.join();
+  // Every lost wake-up sleeps its 10 ms out: 20,000 of them take 200 s. A loaded machine may make
+  // a few of them look so.
+  EXPECT_LT(pair->slept_out, kTurns / 20);
+  EXPECT_LT(monotonic_ns() - before, 60'000'000'000u);
+}
+
+}  // namespace
+}  // namespace millrace

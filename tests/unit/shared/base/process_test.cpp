@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/base/process.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace millrace {
+namespace {
+
+std::int32_t sleeping_child(const char* name = "child") {
+  const std::int32_t pid = fork();
+  if (pid == 0) {
+    prctl(PR_SET_NAME, name);
+    while (true) pause();
+  }
+  return pid;
+}
+
+void end(std::int32_t pid) {
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
+
+TEST(Process, AProcessHasOneStartTimeAndALaterOneALaterTime) {
+  const std::uint64_t mine = process_start_time(getpid());
+  EXPECT_GT(mine, 0u);
+  EXPECT_EQ(process_start_time(getpid()), mine);
+  // Clock ticks are 10 ms.
+  std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  const std::int32_t child = sleeping_child();
+  EXPECT_GT(process_start_time(child), mine);
+  end(child);
+}
+
+TEST(Process, ACommandWithParenthesesAndSpacesDoesNotConfuseTheFields) {
+  const std::int32_t plain = sleeping_child();
+  const std::int32_t odd = sleeping_child(") S 1 2 (3");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::uint64_t first = process_start_time(plain);
+  const std::uint64_t second = process_start_time(odd);
+  EXPECT_GE(second, first);
+  EXPECT_LE(second, first + 1000) << "another field was read";
+  end(plain);
+  end(odd);
+}
+
+TEST(Process, NobodyHasNoStartTime) {
+  const std::int32_t child = sleeping_child();
+  end(child);
+  EXPECT_EQ(process_start_time(child), 0u);
+  EXPECT_EQ(process_start_time(-1), 0u);
+}
+
+TEST(Process, ADescriptorIsOfExactlyThatProcess) {
+  const std::int32_t child = sleeping_child();
+  const std::uint64_t start = process_start_time(child);
+  EXPECT_TRUE(open_process(child, start));
+  EXPECT_FALSE(open_process(child, start + 1)) << "the number was used again";
+  end(child);
+  EXPECT_FALSE(open_process(child, start));
+}
+
+TEST(Process, TheEndIsSeenOnceItIsCertain) {
+  const std::int32_t child = sleeping_child();
+  const UniqueFd process = open_process(child, process_start_time(child));
+  EXPECT_FALSE(process_ended(process));
+  end(child);
+  EXPECT_TRUE(process_ended(process));
+  EXPECT_TRUE(process_ended(UniqueFd())) << "nobody has ended";
+}
+
+}  // namespace
+}  // namespace millrace

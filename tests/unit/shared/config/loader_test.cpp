@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/loader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/shared/config/topology_fixture.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kLeast = "millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n";
+
+TEST(Loader, FillsInEveryDefault) {
+  const Topology topology = parse(kLeast);
+  EXPECT_EQ(topology.name, "t");  // like the file
+  EXPECT_EQ(topology.batch_capacity, 64u);
+  EXPECT_EQ(topology.heartbeat_limit_ms, 1000u);
+  EXPECT_EQ(topology.telemetry_listen, "127.0.0.1:0");
+  EXPECT_EQ(topology.egress_count.value, 1u);
+  EXPECT_TRUE(topology.groups.empty());
+  EXPECT_EQ(topology.ports[0].mtu, 1500u);
+}
+
+TEST(Loader, ReadsEveryGlobalKey) {
+  const Topology topology = parse(std::string(kLeast) +
+                                  "name: branch\nbatch: {capacity: 32}\nheartbeat_limit: 2s\n"
+                                  "telemetry: {listen: '[::1]:9090'}\negress: {count: 2}\n");
+  EXPECT_EQ(topology.name, "branch");
+  EXPECT_EQ(topology.batch_capacity, 32u);
+  EXPECT_EQ(topology.heartbeat_limit_ms, 2000u);
+  EXPECT_EQ(topology.telemetry_listen, "[::1]:9090");
+  EXPECT_EQ(topology.egress_count.value, 2u);
+}
+
+TEST(Loader, TakesRelativeFilesFromTheFolderOfTheTopology) {
+  const Topology topology = parse(
+      "millrace: 1\nports: {a: {device: pcap, in: in.pcap, out: /tmp/out.pcap}}\n"
+      "functions: {r: {type: route, table: [../a.txt, b/./c.txt]}}\npaths: {p: {from: a}}\n");
+  EXPECT_EQ(topology.ports[0].settings[0].value.value, "/etc/millrace/in.pcap");
+  EXPECT_EQ(topology.ports[0].settings[1].value.value, "/tmp/out.pcap");
+  EXPECT_EQ(topology.functions[0].settings[0].value.value, "/etc/a.txt");
+  EXPECT_EQ(topology.functions[0].settings[1].value.value, "/etc/millrace/b/c.txt");
+}
+
+TEST(Loader, RefusesWrongGlobals) {
+  expect_refused({
+      {"[]\n",
+       "1:1: found a list as '/etc/millrace/t.yaml'; allowed: a map with 'millrace', 'ports' and "
+       "'paths'"},
+      {"name: x\n",
+       "1:1: found no 'millrace' in '/etc/millrace/t.yaml'; allowed: 'millrace: 1', the version of "
+       "the format\n1:1: found no 'ports' in '/etc/millrace/t.yaml'; allowed: a map of 'port: "
+       "{...}'\n1:1: found no 'paths' in '/etc/millrace/t.yaml'; allowed: a map of 'path: {...}'"},
+      {"millrace: 2\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1"},
+      {"millrace: 1\nport: {}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, egress, functions, "
+       "heartbeat_limit, millrace, name, paths, ports, telemetry, workers; did you mean 'ports'?"},
+      {"millrace: 1\ninclude: [x.yaml]\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:1: found 'include', which is not supported yet; allowed: batch, egress, functions, "
+       "heartbeat_limit, millrace, name, paths, ports, telemetry, workers"},
+      {"millrace: 1\nname: ${NAME:-x}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:7: found '${NAME:-x}' as 'name'; allowed: text without '${', because variables are not "
+       "supported yet"},
+      {"millrace: 1\nname: a.b\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:7: found 'a.b' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at most "
+       "24 in all"},
+      {"millrace: 1\nbatch: {capacity: 257}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:19: found '257' as 'capacity'; allowed: a whole number from 1 to 256"},
+      {"millrace: 1\nbatch: {size: 1}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:9: found 'size' in 'batch'; allowed: capacity"},
+      {"millrace: 1\nbatch: 64\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:8: found '64' as 'batch'; allowed: a map of 'key: value'"},
+      {"millrace: 1\nheartbeat_limit: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:18: found '1' as 'heartbeat_limit'; allowed: a time from 100ms to 60s, like 500ms or "
+       "2s"},
+      {"millrace: 1\nheartbeat_limit: 61s\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:18: found '61s' as 'heartbeat_limit'; allowed: a time from 100ms to 60s, like 500ms or "
+       "2s"},
+      {"millrace: 1\nheartbeat_limit: 99ms\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:18: found '99ms' as 'heartbeat_limit'; allowed: a time from 100ms to 60s, like 500ms or "
+       "2s"},
+      {"millrace: 1\ntelemetry: {listen: 9090}\nports: {a: {device: null}}\npaths: {p: {from: "
+       "a}}\n",
+       "2:21: found '9090' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090', port 0 to "
+       "65535"},
+      {"millrace: 1\ntelemetry: {listen: 'x:70000'}\nports: {a: {device: null}}\npaths: {p: {from: "
+       "a}}\n",
+       "2:21: found 'x:70000' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090', port 0 to "
+       "65535"},
+      {"millrace: 1\negress: {count: 0}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:17: found '0' as 'count'; allowed: a whole number from 1 to 16"},
+  });
+}
+
+TEST(Loader, TellsEverythingThatIsWrongInOneRun) {
+  EXPECT_EQ(wrong("millrace: 1\nname: 1x\nports: {a: {device: nul}}\npaths: {p: {from: c}}\n"),
+            "2:7: found '1x' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at "
+            "most 24 in all\n"
+            "3:21: found 'nul' as 'device'; allowed: generate, null, pcap, replay; did you mean "
+            "'null'?\n"
+            "4:19: found 'c' as port; allowed: a");
+}
+
+TEST(Loader, SaysWhyAFileCannotBeRead) {
+  try {
+    load_topology("/nowhere/t.yaml", test_functions());
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "read /nowhere/t.yaml: No such file or directory");
+  }
+  EXPECT_THROW(load_topology("/tmp", test_functions()), Error);
+}
+
+TEST(CheckFiles, NamesMissingInputsAndFolders) {
+  Topology topology = parse(
+      "millrace: 1\nports:\n  a: {device: pcap, in: /nowhere/in, out: /nowhere/out}\n"
+      "paths: {p: {from: a}}\nfunctions: {r: {type: route, table: /dev/null}}\n");
+  try {
+    check_files(topology);
+    FAIL() << "nothing thrown";
+  } catch (const TopologyError& error) {
+    EXPECT_STREQ(error.what(),
+                 "/etc/millrace/t.yaml:3:25: found no file '/nowhere/in' for 'in'; allowed: a file "
+                 "that can be read\n/etc/millrace/t.yaml:3:43: found no folder '/nowhere' for "
+                 "'out'; allowed: a file in a folder that is there");
+  }
+  topology.ports[0].settings[0].value.value = "/dev/null";
+  topology.ports[0].settings[1].value.value = "/tmp/not-there-yet";
+  EXPECT_NO_THROW(check_files(topology));
+}
+
+TEST(Loader, TheExampleTopologiesAreRight) {
+  std::size_t count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/orchestration/topologies")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    const Topology topology = load_topology(entry.path().string(), test_functions());
+    EXPECT_FALSE(make_plan(topology, test_functions(), {}).links.empty()) << entry.path();
+  }
+  EXPECT_GE(count, 3u);
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "shared/config/planning.hpp"
+#include "tests/unit/shared/config/topology_fixture.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kTopology =
+    "workers: {c: {kind: classifier, count: 2, max: 3}, g: {kind: gpu, max: 2}}\n"
+    "functions: {x: {type: plain, on: c}, m: {type: match, rules: x, on: g}}\n"
+    "paths: {p: {from: [a, b], run: [x, m]}}\n";
+
+std::string names(const Plan& plan) {
+  std::string text;
+  for (const PlanActor& actor : plan.actors) text += actor.name + (actor.at_start ? " " : "? ");
+  return text;
+}
+
+TEST(PlanActors, StandInTheOrderOfThePath) {
+  const Plan plan = plan_of(with_ports(kTopology));
+  EXPECT_EQ(
+      names(plan),
+      "hub standby ingress.a.0 ingress.b.0 c.0 c.1 c.2? g.0.a g.0.b? g.1.a? g.1.b? egress.0 ");
+  EXPECT_EQ(plan.actors[2].kind, ActorKind::kIngress);
+  EXPECT_EQ(plan.actors[3].index, 1u);
+  EXPECT_EQ(plan.actors[5].kind, ActorKind::kClassifier);
+  EXPECT_EQ(plan.actors[5].index, 1u);
+  EXPECT_EQ(plan.actors[7].kind, ActorKind::kGpu);
+  EXPECT_EQ(plan.actors[7].group, 1u);
+  EXPECT_EQ(plan.actors[7].twin, 8u);
+  EXPECT_EQ(plan.actors[8].twin, 7u);
+  EXPECT_EQ(plan.actors[10].twin, 9u);
+  EXPECT_EQ(plan.actors[10].index, 1u);
+  EXPECT_EQ(plan.actors[11].kind, ActorKind::kEgress);
+  EXPECT_EQ(plan.streams[1].ingress, 3u);
+  EXPECT_EQ(plan.streams[1].egress, 11u);
+}
+
+TEST(PlanActors, SpreadStreamsOverEgressActors) {
+  const Plan plan = plan_of(
+      "millrace: 1\negress: {count: 2}\nports: {a: {device: generate, queues: 3}, b: {device: "
+      "null}}\npaths: {p: {from: a}}\n");
+  EXPECT_EQ(names(plan), "hub standby ingress.a.0 ingress.a.1 ingress.a.2 egress.0 egress.1 ");
+  EXPECT_EQ(plan.streams[0].egress, 5u);
+  EXPECT_EQ(plan.streams[1].egress, 6u);
+  EXPECT_EQ(plan.streams[2].egress, 5u);
+}
+
+TEST(PlanActors, RefuseMoreEgressActorsThanTransmitQueues) {
+  EXPECT_EQ(wrong("millrace: 1\negress: {count: 2}\nports: {a: {device: pcap, in: x, out: "
+                  "y}}\npaths: {p: {from: a}}\n"),
+            "2:17: found 2 egress actors with port 'a'; allowed: at most 1, its transmit queues");
+}
+
+TEST(PlanActors, RefuseMoreThanSixtyFour) {
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers:\n  c: {kind: classifier, max: 60}\n"
+                             "  d: {kind: classifier, max: 1}\n")),
+            "6:30: found 65 actors; allowed: at most 64 in a topology");
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers:\n  c: {kind: classifier, max: "
+                             "60}\n")),
+            "");
+}
+
+std::vector<int> cores(const std::string& text, const Host& host) {
+  std::vector<int> list;
+  for (const PlanActor& actor : plan_of(with_ports(text), host).actors) list.push_back(actor.core);
+  return list;
+}
+
+TEST(PlanCores, AreOneAnActorWhenThereAreEnough) {
+  // hub, standby, 2 ingress, 2 + 1 classifiers, 2 gpu workers of two incarnations, egress
+  const Host twelve{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+  EXPECT_EQ(cores(kTopology, twelve), (std::vector<int>{-1, -1, 1, 2, 3, 4, 7, 5, 5, 8, 8, 6}));
+  EXPECT_FALSE(plan_of(with_ports(kTopology), twelve).shared_cores);
+}
+
+TEST(PlanCores, LeaveSpareActorsUnboundWhenTheyRunOut) {
+  const Host seven{{2, 4, 6, 8, 10, 12, 14}};
+  EXPECT_EQ(cores(kTopology, seven),
+            (std::vector<int>{-1, -1, 4, 6, 8, 10, -1, 12, 12, -1, -1, 14}));
+  EXPECT_FALSE(plan_of(with_ports(kTopology), seven).shared_cores);
+}
+
+TEST(PlanCores, AreSharedWhenThereAreTooFewOrNobodyKnows) {
+  const Host six{{0, 1, 2, 3, 4, 5}};
+  EXPECT_EQ(cores(kTopology, six), std::vector<int>(12, -1));
+  EXPECT_TRUE(plan_of(with_ports(kTopology), six).shared_cores);
+  EXPECT_TRUE(plan_of(with_ports(kTopology)).shared_cores);
+}
+
+TEST(PlanCores, AreThoseThatTheGroupNames) {
+  const std::string text =
+      "workers: {c: {kind: classifier, count: 2, max: 3, cores: '5,1'}}\n"
+      "functions: {x: {type: plain, on: c}}\npaths: {p: {from: a, run: x}}\n";
+  // hub, standby, ingress, 2 + 1 classifiers, egress
+  EXPECT_EQ(cores(text, {{0, 1, 2, 3, 4, 5}}), (std::vector<int>{-1, -1, 2, 5, 1, 5, 3}));
+  EXPECT_EQ(cores(text, {}), (std::vector<int>{-1, -1, -1, 5, 1, 5, -1}));
+}
+
+TEST(PlanCores, RefuseCoresThatAreNotOurs) {
+  const std::string text =
+      with_ports("workers:\n  c: {kind: classifier, cores: [1, 7]}\npaths: {p: {from: a}}\n");
+  EXPECT_EQ(wrong(text), "");
+  try {
+    plan_of(text, {{0, 1, 2}});
+    FAIL() << "nothing thrown";
+  } catch (const TopologyError& error) {
+    EXPECT_STREQ(error.what(),
+                 "/etc/millrace/t.yaml:4:32: found core 7, which this process may not use; "
+                 "allowed: 0, 1, 2");
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/actor_control.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "shared/base/process.hpp"
+#include "shared/control/build_id.hpp"
+#include "shared/control/endpoint.hpp"
+
+namespace millrace {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+class ActorControlTest : public testing::Test {
+ protected:
+  ActorControlTest() {
+    char pattern[] = "/tmp/millrace-control-XXXXXX";
+    run_dir_ = ::mkdtemp(pattern);
+  }
+  ~ActorControlTest() override { std::filesystem::remove_all(run_dir_); }
+
+  /// The next message of type Body that arrives within ten seconds; others are skipped.
+  template <class Body>
+  static std::optional<Body> wait_for(ControlServer& server) {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (std::chrono::steady_clock::now() < end) {
+      const auto received = server.receive(100ms);
+      if (!received) continue;
+      if (const auto* body = std::get_if<Body>(&received->message.body)) return *body;
+    }
+    return std::nullopt;
+  }
+
+  static bool soon(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + 10s;
+    while (std::chrono::steady_clock::now() < end) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(5ms);
+    }
+    return false;
+  }
+
+  std::string run_dir_;
+};
+
+TEST_F(ActorControlTest, SaysHelloReadyAndHeartbeatToWhoeverIsThere) {
+  ControlServer hub(run_dir_, kHubEndpoint);
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  ActorControl control(run_dir_, 3, 2);
+  for (ControlServer* server : {&hub, &supervisor}) {
+    const auto hello = wait_for<Hello>(*server);
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->actor, 3U);
+    EXPECT_EQ(hello->pid, ::getpid());
+    EXPECT_EQ(hello->start_time, process_start_time(::getpid()));
+    EXPECT_EQ(hello->incarnation, 2U);
+    EXPECT_EQ(hello->build_id, build_id());
+  }
+  control.set_ready();
+  EXPECT_TRUE(wait_for<Ready>(hub));
+  EXPECT_TRUE(wait_for<Heartbeat>(supervisor));
+}
+
+TEST_F(ActorControlTest, RunsWithoutAnyServerAndEndsSoon) {
+  const auto start = std::chrono::steady_clock::now();
+  {
+    ActorControl control(run_dir_, 3, 1);
+    control.post_event(Severity::kInfo, "started", "nobody hears this");
+    EXPECT_FALSE(control.stop_requested());
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+}
+
+TEST_F(ActorControlTest, GreetsAHubThatCameLaterAndOneThatCameInstead) {
+  ActorControl control(run_dir_, 3, 1);
+  control.set_ready();
+  for (int hub_life = 0; hub_life < 2; ++hub_life) {
+    ControlServer hub(run_dir_, kHubEndpoint);
+    EXPECT_TRUE(wait_for<Hello>(hub)) << "hub " << hub_life;
+    EXPECT_TRUE(wait_for<Ready>(hub)) << "hub " << hub_life;
+  }
+}
+
+TEST_F(ActorControlTest, ObeysStopDrainAndTables) {
+  ControlServer hub(run_dir_, kHubEndpoint);
+  ActorControl control(run_dir_, 3, 1);
+  ASSERT_TRUE(wait_for<Hello>(hub));
+  EXPECT_FALSE(control.drain_requested());
+  EXPECT_TRUE(hub.send(actor_peer(3), Drain{3, true}));
+  EXPECT_TRUE(soon([&] { return control.drain_requested(); }));
+  EXPECT_TRUE(hub.send(actor_peer(3), Drain{3, false}));
+  EXPECT_TRUE(soon([&] { return !control.drain_requested(); }));
+
+  EXPECT_TRUE(hub.send(actor_peer(3), LoadTable{1, "/dev/shm/route.7", 7}));
+  TableCommand table;
+  EXPECT_TRUE(soon([&] { return control.take_table(table); }));
+  EXPECT_EQ(table.function, 1U);
+  EXPECT_EQ(table.version, 7U);
+  EXPECT_STREQ(table.image.data(), "/dev/shm/route.7");
+  EXPECT_FALSE(control.take_table(table));
+
+  EXPECT_FALSE(control.stop_requested());
+  EXPECT_TRUE(hub.send(actor_peer(3), Stop{}));
+  EXPECT_TRUE(soon([&] { return control.stop_requested(); }));
+  EXPECT_EQ(control.dropped_count(), 0U);
+}
+
+TEST_F(ActorControlTest, CountsATableWhosePathIsTooLong) {
+  ControlServer hub(run_dir_, kHubEndpoint);
+  ActorControl control(run_dir_, 3, 1);
+  ASSERT_TRUE(wait_for<Hello>(hub));
+  EXPECT_TRUE(hub.send(actor_peer(3), LoadTable{1, std::string(240, 'x'), 7}));
+  EXPECT_TRUE(soon([&] { return control.dropped_count() == 1; }));
+}
+
+TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {
+  ControlServer hub(run_dir_, kHubEndpoint);
+  ActorControl control(run_dir_, 3, 1);
+  ASSERT_TRUE(wait_for<Hello>(hub));
+  control.post_event(Severity::kWarning, "lane_state_discarded", std::string(300, 'y'), 5);
+  const auto event = wait_for<Event>(hub);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->severity, Severity::kWarning);
+  EXPECT_EQ(event->kind, "lane_state_discarded");
+  EXPECT_EQ(event->actor, 3U);
+  EXPECT_EQ(event->text, std::string(199, 'y'));
+  EXPECT_EQ(event->number, 5U);
+  EXPECT_GT(event->time_ns, 0U);
+  for (int i = 0; i < 2000; ++i) control.post_event(Severity::kInfo, "flood", "");
+  EXPECT_GT(control.dropped_count(), 0U);
+}
+
+TEST_F(ActorControlTest, StopsOnItsOwnRequestToo) {
+  ActorControl control(run_dir_, 3, 1);
+  control.request_stop();
+  EXPECT_TRUE(control.stop_requested());
+}
+
+}  // namespace
+}  // namespace millrace

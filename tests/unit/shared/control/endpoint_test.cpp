@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/endpoint.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+#include <thread>
+#include <zmq.hpp>
+
+#include "shared/base/unique_fd.hpp"
+
+namespace millrace {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::HasSubstr;
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class Endpoint : public testing::Test {
+ protected:
+  Endpoint() {
+    char pattern[] = "/tmp/millrace-control-XXXXXX";
+    run_dir_ = ::mkdtemp(pattern);
+  }
+  ~Endpoint() override { std::filesystem::remove_all(run_dir_); }
+
+  std::string run_dir_;
+};
+
+TEST_F(Endpoint, RefusesTcpForWantOfCurveKeys) {
+  EXPECT_THAT(error_of([] { control_endpoint("tcp://127.0.0.1:5", "hub"); }),
+              HasSubstr("only with CURVE keys, which are not supported yet"));
+}
+
+TEST_F(Endpoint, RefusesAPathThatIsTooLongForASocket) {
+  EXPECT_THAT(error_of([] { control_endpoint("/" + std::string(100, 'x'), "hub"); }),
+              HasSubstr("choose a shorter --run-dir"));
+}
+
+TEST_F(Endpoint, ClosesTheRunDirectoryToOthers) {
+  ASSERT_EQ(::chmod(run_dir_.c_str(), 0755), 0);
+  const ControlServer server(run_dir_, "hub");
+  struct stat info {};
+  ASSERT_EQ(::stat(run_dir_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700U);
+}
+
+TEST_F(Endpoint, NamesAnAddressThatCannotBeBound) {
+  EXPECT_THAT(error_of([&] { ControlServer(run_dir_ + "/absent", "hub"); }),
+              HasSubstr("/absent: No such file"));
+}
+
+TEST_F(Endpoint, AnswersARequestAndRepeatsItsNumber) {
+  ControlServer server(run_dir_, "supervisor");
+  std::thread serving([&] {
+    for (int round = 0; round < 3; ++round) {
+      const auto received = server.receive(5000ms);
+      ASSERT_TRUE(received);
+      const auto& scale = std::get<ScaleRequest>(received->message.body);
+      server.reply(*received, ScaleReply{scale.count, scale.count + 1});
+    }
+  });
+  ControlClient client(run_dir_, "supervisor");
+  for (std::uint32_t count = 0; count < 3; ++count) {
+    EXPECT_EQ(client.request_for<ScaleReply>(ScaleRequest{"g", count}, 5000ms).before, count);
+  }
+  serving.join();
+}
+
+TEST_F(Endpoint, TurnsAnErrorReplyIntoAnErrorThatNamesThePeer) {
+  ControlServer server(run_dir_, "supervisor");
+  std::thread serving([&] {
+    if (const auto received = server.receive(5000ms)) {
+      server.reply(*received, ErrorReply{"no group 'frnt'; did you mean 'front'?"});
+    }
+  });
+  ControlClient client(run_dir_, "supervisor");
+  EXPECT_EQ(error_of([&] {
+              client.request(ScaleRequest{"frnt", 1}, 5000ms);
+            }),
+            "supervisor: no group 'frnt'; did you mean 'front'?");
+  serving.join();
+}
+
+TEST_F(Endpoint, TurnsAnUnexpectedAnswerIntoAnError) {
+  ControlServer server(run_dir_, "hub");
+  std::thread serving([&] {
+    if (const auto received = server.receive(5000ms)) server.reply(*received, OkReply{});
+  });
+  ControlClient client(run_dir_, "hub");
+  EXPECT_EQ(error_of([&] { client.request_for<AuditReply>(AuditRequest{}, 5000ms); }),
+            "hub answered `audit` with `ok`");
+  serving.join();
+}
+
+TEST_F(Endpoint, TellsWhoDidNotAnswerWhatInTime) {
+  ControlServer mute(run_dir_, "hub");
+  ControlClient client(run_dir_, "hub");
+  EXPECT_EQ(error_of([&] { client.request(AuditRequest{}, 100ms); }),
+            "hub does not answer `audit` within 100 ms");
+}
+
+TEST_F(Endpoint, TellsThatNobodyIsThere) {
+  ControlClient client(run_dir_, "hub");
+  EXPECT_EQ(error_of([&] { client.request(DownRequest{}, 50ms); }),
+            "hub is not there to hear `down` within 50 ms");
+  EXPECT_FALSE(client.send(Ready{1}));
+  EXPECT_FALSE(client.connected_within(10ms));
+  ControlServer late(run_dir_, "hub");
+  EXPECT_TRUE(client.connected_within(5000ms));
+}
+
+TEST_F(Endpoint, IgnoresALateAnswerToAnEarlierRequest) {
+  ControlServer server(run_dir_, "hub");
+  ControlClient client(run_dir_, "hub");
+  EXPECT_THAT(error_of([&] { client.request(AuditRequest{}, 100ms); }), HasSubstr("not answer"));
+  const auto late = server.receive(1000ms);
+  ASSERT_TRUE(late);
+  std::thread serving([&] {
+    const auto received = server.receive(5000ms);
+    ASSERT_TRUE(received);
+    server.reply(*late, ErrorReply{"too late"});
+    server.reply(*received, OkReply{});
+  });
+  EXPECT_TRUE(std::holds_alternative<OkReply>(client.request(Drain{1, true}, 5000ms)));
+  serving.join();
+}
+
+TEST_F(Endpoint, ReachesAnActorByItsNameAlsoAfterItsRestart) {
+  ControlServer server(run_dir_, "hub");
+  for (int life = 0; life < 2; ++life) {
+    ControlClient actor(run_dir_, "hub", actor_peer(4));
+    while (!actor.send(Ready{4})) std::this_thread::sleep_for(1ms);
+    const auto received = server.receive(5000ms);
+    ASSERT_TRUE(received);
+    EXPECT_EQ(received->peer, actor_peer(4));
+    EXPECT_TRUE(server.send(actor_peer(4), Stop{}));
+    ControlClient::wait({&actor, 1}, -1, 5000ms);
+    const auto command = actor.receive();
+    ASSERT_TRUE(command);
+    EXPECT_TRUE(std::holds_alternative<Stop>(command->body));
+  }
+}
+
+TEST_F(Endpoint, TellsThatAPeerHasGone) {
+  ControlServer server(run_dir_, "hub");
+  EXPECT_FALSE(server.send(actor_peer(9), Stop{}));
+}
+
+TEST_F(Endpoint, CountsBadFramesAnswersThemAndGoesOn) {
+  ControlServer server(run_dir_, "hub");
+  zmq::context_t context;
+  zmq::socket_t stranger(context, ZMQ_DEALER);
+  stranger.set(zmq::sockopt::linger, 0);
+  stranger.set(zmq::sockopt::rcvtimeo, 5000);
+  stranger.connect(control_endpoint(run_dir_, "hub"));
+  stranger.send(zmq::str_buffer("not a message"), zmq::send_flags::none);
+  stranger.send(zmq::str_buffer(""), zmq::send_flags::sndmore);
+  stranger.send(zmq::str_buffer("two frames"), zmq::send_flags::none);
+  ControlClient client(run_dir_, "hub");
+  while (!client.send(Ready{3})) std::this_thread::sleep_for(1ms);
+  int ready_count = 0;
+  for (int wait = 0; wait < 50 && (server.bad_frame_count() < 2 || ready_count < 1); ++wait) {
+    if (server.receive(100ms)) ++ready_count;
+  }
+  EXPECT_EQ(server.bad_frame_count(), 2U);
+  EXPECT_EQ(ready_count, 1);
+  zmq::message_t answer;
+  ASSERT_TRUE(stranger.recv(answer));
+  const ControlMessage refusal =
+      decode_message({static_cast<const std::byte*>(answer.data()), answer.size()});
+  EXPECT_THAT(std::get<ErrorReply>(refusal.body).text, HasSubstr("not readable"));
+}
+
+TEST_F(Endpoint, WakesForADescriptor) {
+  ControlServer server(run_dir_, "hub");
+  const UniqueFd event(::eventfd(1, EFD_CLOEXEC));
+  const int descriptors[] = {event.get()};
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(server.receive(10s, descriptors));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST_F(Endpoint, WaitsNoLongerThanAsked) {
+  ControlServer server(run_dir_, "hub");
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(server.receive(50ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 50ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+/// Another user is refused twice: by the mode of the directory, and, were that opened, by ZeroMQ.
+TEST_F(Endpoint, DoesNotListenToOtherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+  ControlServer server(run_dir_, "hub");
+  ASSERT_EQ(::chmod(run_dir_.c_str(), 0777), 0);
+  ASSERT_EQ(::chmod((run_dir_ + "/control.hub").c_str(), 0777), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setresuid(65534, 65534, 65534) != 0) ::_exit(2);
+    ControlClient client(run_dir_, "hub");
+    const std::string error = error_of([&] { client.request(DownRequest{}, 300ms); });
+    ::_exit(error.find("within 300 ms") == std::string::npos ? 3 : 0);
+  }
+  EXPECT_FALSE(server.receive(600ms));
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace millrace

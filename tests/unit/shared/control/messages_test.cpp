@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/messages.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Body>
+Body round_trip(const Body& body) {
+  const ControlMessage message = decode_message(encode_message({.id = 77, .body = body}));
+  EXPECT_EQ(message.id, 77U);
+  return std::get<Body>(message.body);
+}
+
+AuditReply filled_audit() {
+  return {.by = "standby",
+          .exact = true,
+          .quiet = true,
+          .received = 100,
+          .transmitted = 80,
+          .in_flight = 3,
+          .unaccounted = 4,
+          .dropped = {{"no_route", 9}, {"rule", 8}},
+          .generated = {{"copy", 7}},
+          .consumed = {{"fragmented", 6}},
+          .slots = {{"free", 60}, {"held", 4}},
+          .buffers = {{"pool", 1000}},
+          .lanes = {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10, 11, 12}},
+          .problems = {"stream 0 lane 1: 4 packets are missing"}};
+}
+
+TEST(Messages, CarryWhatAnActorSaysOfItself) {
+  const Hello hello = round_trip(Hello{5, 4242, 987654321, 3, "c0ffee"});
+  EXPECT_EQ(hello.actor, 5U);
+  EXPECT_EQ(hello.pid, 4242);
+  EXPECT_EQ(hello.start_time, 987654321U);
+  EXPECT_EQ(hello.incarnation, 3U);
+  EXPECT_EQ(hello.build_id, "c0ffee");
+  EXPECT_EQ(round_trip(Ready{6}).actor, 6U);
+  EXPECT_EQ(round_trip(Heartbeat{7}).actor, 7U);
+  const Event event = round_trip(Event{Severity::kError, "exited", 8, "front.1", 9, 10});
+  EXPECT_EQ(event.severity, Severity::kError);
+  EXPECT_EQ(event.kind + "/" + event.text, "exited/front.1");
+  EXPECT_EQ(event.actor, 8U);
+  EXPECT_EQ(event.number, 9U);
+  EXPECT_EQ(event.time_ns, 10U);
+}
+
+TEST(Messages, CarryCommands) {
+  const Drain drain = round_trip(Drain{4, false});
+  EXPECT_EQ(drain.actor, 4U);
+  EXPECT_FALSE(drain.on);
+  const LoadTable load = round_trip(LoadTable{2, "/dev/shm/r.2", 17});
+  EXPECT_EQ(load.function, 2U);
+  EXPECT_EQ(load.image, "/dev/shm/r.2");
+  EXPECT_EQ(load.version, 17U);
+  const ScaleRequest scale = round_trip(ScaleRequest{"front", 3});
+  EXPECT_EQ(scale.group, "front");
+  EXPECT_EQ(scale.count, 3U);
+  const ScaleReply scaled = round_trip(ScaleReply{2, 3});
+  EXPECT_EQ(scaled.before, 2U);
+  EXPECT_EQ(scaled.after, 3U);
+  EXPECT_EQ(round_trip(ErrorReply{"no group"}).text, "no group");
+}
+
+TEST(Messages, CarryAStatus) {
+  const StatusReply sent{
+      .topology = "branch",
+      .phase = "running",
+      .run_dir = "/run/millrace/branch",
+      .up_ns = 5,
+      .actors = {{3, "front.0", "alive", 42, 2, 1, 1000, 20, 12, "exited by signal 9"}},
+      .events = {{Severity::kWarning, "restarted", 3, "front.0", 1, 2}}};
+  const StatusReply status = round_trip(sent);
+  EXPECT_EQ(status.topology, "branch");
+  EXPECT_EQ(status.phase, "running");
+  EXPECT_EQ(status.run_dir, "/run/millrace/branch");
+  EXPECT_EQ(status.up_ns, 5U);
+  ASSERT_EQ(status.actors.size(), 1U);
+  const ActorStatus& actor = status.actors[0];
+  EXPECT_EQ(actor.actor, 3U);
+  EXPECT_EQ(actor.name + "/" + actor.state + "/" + actor.note, "front.0/alive/exited by signal 9");
+  EXPECT_EQ(actor.pid, 42);
+  EXPECT_EQ(actor.incarnation, 2U);
+  EXPECT_EQ(actor.restarts, 1U);
+  EXPECT_EQ(actor.packets, 1000U);
+  EXPECT_EQ(actor.batches, 20U);
+  EXPECT_EQ(actor.heartbeat_age_ms, 12U);
+  ASSERT_EQ(status.events.size(), 1U);
+  EXPECT_EQ(status.events[0].kind, "restarted");
+}
+
+TEST(Messages, CarryAnAudit) {
+  const AuditReply audit = round_trip(filled_audit());
+  EXPECT_EQ(audit.by, "standby");
+  EXPECT_TRUE(audit.exact);
+  EXPECT_TRUE(audit.quiet);
+  EXPECT_EQ(audit.received, 100U);
+  EXPECT_EQ(audit.transmitted, 80U);
+  EXPECT_EQ(audit.in_flight, 3U);
+  EXPECT_EQ(audit.unaccounted, 4U);
+  ASSERT_EQ(audit.dropped.size(), 2U);
+  EXPECT_EQ(audit.dropped[1].name, "rule");
+  EXPECT_EQ(audit.dropped[1].count, 8U);
+  EXPECT_EQ(audit.generated.at(0).name, "copy");
+  EXPECT_EQ(audit.consumed.at(0).count, 6U);
+  EXPECT_EQ(audit.slots.at(1).name, "held");
+  EXPECT_EQ(audit.buffers.at(0).count, 1000U);
+  ASSERT_EQ(audit.lanes.size(), 2U);
+  const AuditLane& lane = audit.lanes[1];
+  EXPECT_THAT((std::vector<std::uint64_t>{lane.stream, lane.lane, lane.received, lane.transmitted,
+                                          lane.dropped, lane.in_flight}),
+              testing::ElementsAre(7, 8, 9, 10, 11, 12));
+  EXPECT_THAT(audit.problems, testing::ElementsAre("stream 0 lane 1: 4 packets are missing"));
+}
+
+TEST(Messages, KeepTheirKindAndHaveANameEach) {
+  const std::vector<ControlBody> bodies = {
+      OkReply{},    ErrorReply{},   Hello{},      Ready{},         Heartbeat{},   Event{},
+      Drain{},      Stop{},         LoadTable{},  StatusRequest{}, StatusReply{}, AuditRequest{},
+      AuditReply{}, ScaleRequest{}, ScaleReply{}, DownRequest{}};
+  ASSERT_EQ(bodies.size(), std::variant_size_v<ControlBody>);
+  std::set<std::string> names;
+  for (const ControlBody& body : bodies) {
+    EXPECT_EQ(decode_message(encode_message({.id = 1, .body = body})).body.index(), body.index());
+    names.insert(message_name(body));
+  }
+  EXPECT_EQ(names.size(), bodies.size());
+}
+
+TEST(Messages, RefuseWhatIsNone) {
+  EXPECT_THROW(decode_message({}), Error);
+  const std::string text = "GET / HTTP/1.1\r\n\r\n";
+  EXPECT_THROW(decode_message(std::as_bytes(std::span(text))), Error);
+  EXPECT_THROW(decode_message(std::vector<std::byte>(kMessageBytesMax + 8)), Error);
+}
+
+TEST(Messages, RefuseAKindThatThisBuildDoesNotKnow) {
+  std::vector<std::byte> bytes = encode_message({.id = 1, .body = Stop{}});
+  // Eight bytes of segment table, eight of the root pointer, the id, then the discriminant.
+  ASSERT_EQ(bytes.at(24), std::byte{7});
+  bytes[24] = std::byte{200};
+  try {
+    decode_message(bytes);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("kind 200 is unknown"));
+  }
+}
+
+TEST(Messages, SurviveSeededMutations) {
+  const std::vector<std::byte> good = encode_message({.id = 9, .body = filled_audit()});
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::vector<std::byte> bytes = good;
+    for (int change = 0; change < 3; ++change) {
+      bytes[random() % bytes.size()] = static_cast<std::byte>(random());
+    }
+    try {
+      decode_message(bytes);
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_LT(refused, 20000);
+}
+
+}  // namespace
+}  // namespace millrace

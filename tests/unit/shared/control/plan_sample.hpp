@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+#include "shared/config/plan.hpp"
+
+/// A plan with a value of its own in every field, and a description of a plan that leaves nothing
+/// out: the structured bindings stop compiling when a struct of plan.hpp gets a further field,
+/// which then belongs into control.capnp, the codec and here.
+
+namespace millrace::test {
+
+inline Plan filled_plan() {
+  Plan plan;
+  plan.name = "sample";
+  plan.batch_capacity = 32;
+  plan.buffer_stride = 4224;
+  plan.slot_count = 48;
+  plan.stand_in_slot_count = 8;
+  plan.buffer_count = 900;
+  plan.heartbeat_limit_ms = 777;
+  plan.shared_cores = false;
+  plan.telemetry_listen = "127.0.0.1:9101";
+  plan.ports = {{"lan",
+                 "pcap",
+                 {{"in", "a b.pcap"}, {"in", "b.pcap"}},
+                 1400,
+                 "02:00:00:00:00:01",
+                 {"10.1.0.1/24", "10.2.0.1/16"}},
+                {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}}};
+  plan.functions = {
+      {"r",
+       "route",
+       {{"table", "routes.txt"}},
+       "/dev/shm/r.1",
+       0,
+       1,
+       2,
+       Fallback::kPass,
+       Fallback::kDrop,
+       false,
+       64,
+       11},
+      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kPass, true, 128, 12}};
+  plan.classes = {"suspicious", "voice"};
+  plan.groups = {{"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, {}},
+                 {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, {{"seed", "7"}}}};
+  plan.stages = {{0, 0, {0, 1}, 1, true}, {0, 1, {1}, 255, false}};
+  plan.paths = {{"rest", 0, 3, 8}};
+  plan.streams = {{0, 1, 0, 2, 4, 0, 24, 0, 400, 1}, {1, 0, 0, 2, 4, 24, 24, 400, 500, 0}};
+  plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1},
+                 {"standby", ActorKind::kStandby, 0, 0, 0, true, 1},
+                 {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2},
+                 {"gpu.0.b", ActorKind::kGpu, 1, 0, 3, false, 3},
+                 {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4},
+                 {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5}};
+  plan.links = {{2, 3, 64}, {3, 4, 128}};
+  return plan;
+}
+
+/// One line a field of everything in `plan`.
+class PlanText {
+ public:
+  static std::string of(const Plan& plan) {
+    PlanText text;
+    const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
+                 heartbeat_limit_ms, shared_cores, telemetry_listen, ports, functions, classes,
+                 groups, stages, paths, streams, actors, links] = plan;
+    text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
+              heartbeat_limit_ms, shared_cores, telemetry_listen);
+    for (const auto& item : ports) text.add(item);
+    for (const auto& item : functions) text.add(item);
+    for (const auto& item : classes) text.line(item);
+    for (const auto& item : groups) text.add(item);
+    for (const auto& item : stages) text.add(item);
+    for (const auto& item : paths) text.add(item);
+    for (const auto& item : streams) text.add(item);
+    for (const auto& item : actors) text.add(item);
+    for (const auto& item : links) text.add(item);
+    return text.out_.str();
+  }
+
+ private:
+  template <typename... Fields>
+  void line(const Fields&... fields) {
+    (field(fields), ...);
+    out_ << '\n';
+  }
+  template <typename Field>
+  void field(const Field& value) {
+    if constexpr (std::is_arithmetic_v<Field>) {
+      out_ << '[' << +value << ']';  // a byte as its number
+    } else {
+      out_ << '[' << value << ']';
+    }
+  }
+  void settings(const Settings& settings) {
+    for (const auto& [key, value] : settings) line(key, value);
+  }
+  void add(const PlanPort& port) {
+    const auto& [name, device, pairs, mtu, mac, addresses] = port;
+    line(name, device, mac, mtu);
+    settings(pairs);
+    for (const auto& address : addresses) line(address);
+  }
+  void add(const PlanFunction& function) {
+    const auto& [name, type, pairs, image, group, when_class, class_mask, unavailable, overload,
+                 stateful, lane_state_bytes, counter_count] = function;
+    line(name, type, image, group, when_class, class_mask, static_cast<int>(unavailable),
+         static_cast<int>(overload), stateful, lane_state_bytes, counter_count);
+    settings(pairs);
+  }
+  void add(const PlanGroup& group) {
+    const auto& [name, kind, count, max, dispatch, stand_in, pairs] = group;
+    line(name, static_cast<int>(kind), count, max, static_cast<int>(dispatch), stand_in);
+    settings(pairs);
+  }
+  void add(const PlanStage& stage) {
+    const auto& [path, group, functions, next, stateful] = stage;
+    line(path, group, next, stateful);
+    for (const auto function : functions) line(function);
+  }
+  void add(const PlanPath& path) {
+    const auto& [name, first_stage, lane_first, lane_count] = path;
+    line(name, first_stage, lane_first, lane_count);
+  }
+  void add(const PlanStream& stream) {
+    const auto& [port, queue, path, ingress, egress, slot_first, slot_count, buffer_first,
+                 buffer_count, output] = stream;
+    line(port, queue, path, ingress, egress, slot_first, slot_count, buffer_first, buffer_count,
+         output);
+  }
+  void add(const PlanActor& actor) {
+    const auto& [name, kind, group, index, twin, at_start, core] = actor;
+    line(name, static_cast<int>(kind), group, index, twin, at_start, core);
+  }
+  void add(const PlanLink& link) {
+    const auto& [producer, consumer, depth] = link;
+    line(producer, consumer, depth);
+  }
+
+  std::ostringstream out_;
+};
+
+}  // namespace millrace::test

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/layout/mapping.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mntent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "shared/base/error.hpp"
+#include "shared/layout/limits.hpp"
+#include "shared/layout/status_layout.hpp"
+
+namespace millrace {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string error_of(const auto& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+/// Names of this process; tmpfs stands in for hugetlbfs, whose pages others may need.
+class MappingTest : public ::testing::Test {
+ protected:
+  ~MappingTest() override {
+    unlink(segment_.c_str());
+    unlink(("/dev/shm" + status_).c_str());
+  }
+  const std::string topology_ = "mapping-test-" + std::to_string(getpid());
+  const std::string segment_ = "/dev/shm/" + topology_ + ".segment";
+  const std::string status_ = status_file_name(topology_);
+};
+
+TEST_F(MappingTest, AnonymousMemoryIsZeroedAndWritable) {
+  const Mapping memory = Mapping::create_anonymous(3 * kHugePage);
+  ASSERT_EQ(memory.bytes(), 3 * kHugePage);
+  EXPECT_TRUE(std::all_of(memory.base(), memory.base() + memory.bytes(),
+                          [](std::byte b) { return b == std::byte{0}; }));
+  memory.base()[memory.bytes() - 1] = std::byte{1};
+}
+
+TEST_F(MappingTest, AMovedMappingHasOneOwner) {
+  Mapping memory = Mapping::create_anonymous(kHugePage);
+  std::byte* const base = memory.base();
+  Mapping moved(std::move(memory));
+  EXPECT_EQ(moved.base(), base);
+  EXPECT_EQ(memory.base(), nullptr);  // NOLINT: what a move leaves is what is tested
+  Mapping other;
+  other = std::move(moved);
+  EXPECT_EQ(other.base(), base);
+  EXPECT_EQ(other.bytes(), kHugePage);
+}
+
+TEST_F(MappingTest, AStatusFileLivesFromCreateToDestroy) {
+  {
+    const Mapping made = Mapping::create_status(status_, 2 * sizeof(StatusHeader));
+    made.base()[5] = std::byte{7};
+    const Mapping reader = Mapping::attach_status(status_, false);
+    EXPECT_EQ(reader.bytes(), 2 * sizeof(StatusHeader));
+    EXPECT_EQ(reader.base()[5], std::byte{7});
+    const Mapping writer = Mapping::attach_status(status_, true);
+    writer.base()[6] = std::byte{8};
+    EXPECT_EQ(made.base()[6], std::byte{8});
+  }
+  EXPECT_TRUE(exists("/dev/shm" + status_)) << "unmapping deletes nothing";
+  destroy_shared_memory(topology_);
+  EXPECT_FALSE(exists("/dev/shm" + status_));
+  destroy_shared_memory(topology_);
+}
+
+TEST_F(MappingTest, AStatusFileIsPrivateToItsUser) {
+  const Mapping made = Mapping::create_status(status_, sizeof(StatusHeader));
+  struct stat info {};
+  ASSERT_EQ(stat(("/dev/shm" + status_).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(MappingTest, StatusFilesThatCannotBeUsedAreRefusedByName) {
+  EXPECT_EQ(
+      error_of([&] { Mapping::attach_status(status_, false); }),
+      "attach to status file /dev/shm" + status_ + " (made by the hub): No such file or directory");
+  const Mapping made = Mapping::create_status(status_, 64);
+  EXPECT_EQ(error_of([&] { Mapping::attach_status(status_, false); }),
+            "status file /dev/shm" + status_ + " is not ready yet");
+  EXPECT_EQ(error_of([&] { Mapping::create_status(status_, 64); }),
+            "create status file /dev/shm" + status_ + ": File exists");
+}
+
+TEST_F(MappingTest, TheSegmentLiesAtItsAddressAndKeepsItsBytes) {
+  {
+    const Mapping made = Mapping::create_segment(segment_, kHugePage);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.base()), kSegmentAddress);
+    made.base()[kHugePage - 1] = std::byte{9};
+  }
+  const Mapping attached = Mapping::attach_segment(segment_);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(attached.base()), kSegmentAddress);
+  EXPECT_EQ(attached.bytes(), kHugePage);
+  EXPECT_EQ(attached.base()[kHugePage - 1], std::byte{9});
+}
+
+TEST_F(MappingTest, WhatLiesAtTheAddressAlreadyIsNotMappedOver) {
+  const Mapping made = Mapping::create_segment(segment_, kHugePage);
+  made.base()[0] = std::byte{3};
+  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_); }),
+            "map segment " + segment_ + ": File exists");
+  const std::string second = segment_ + "2";
+  EXPECT_EQ(error_of([&] { Mapping::create_segment(second, kHugePage); }),
+            "map segment " + second + ": File exists");
+  EXPECT_FALSE(exists(second)) << "a segment that nobody can use is left behind";
+  EXPECT_EQ(made.base()[0], std::byte{3});
+}
+
+TEST_F(MappingTest, ASegmentIsNeverMadeOverAnOther) {
+  { const Mapping made = Mapping::create_segment(segment_, kHugePage); }
+  EXPECT_EQ(error_of([&] { Mapping::create_segment(segment_, kHugePage); }),
+            "create segment " + segment_ + ": File exists");
+  EXPECT_TRUE(exists(segment_));
+}
+
+TEST_F(MappingTest, AttachingToNoSegmentNamesIt) {
+  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_); }),
+            "attach to segment " + segment_ + " (made by the hub): No such file or directory");
+}
+
+TEST_F(MappingTest, TooFewPagesAreToldWithTheCommandThatMakesThem) {
+  constexpr std::size_t kPages = 1u << 24;  // 32 TB
+  const std::string error =
+      error_of([&] { Mapping::create_segment(segment_, kPages * kHugePage); });
+  EXPECT_THAT(error, HasSubstr("not enough free huge pages: 16777216 of 2 MB are needed"));
+  EXPECT_THAT(error, HasSubstr("sysctl -w vm.nr_hugepages=16777232"));
+  EXPECT_FALSE(exists(segment_));
+}
+
+TEST_F(MappingTest, TheSegmentLiesInTheFirstMountOfTwoMegabytePages) {
+  // The oracle reads the mounts with getmntent.
+  std::string folder;
+  FILE* const mounts = setmntent("/proc/mounts", "r");
+  ASSERT_NE(mounts, nullptr);
+  while (const mntent* const mount = getmntent(mounts)) {
+    const std::string size = hasmntopt(mount, "pagesize") ? hasmntopt(mount, "pagesize") : "";
+    const bool two_megabytes = size.empty() || size.rfind("pagesize=2M", 0) == 0;
+    if (std::string(mount->mnt_type) != "hugetlbfs" || !two_megabytes) continue;
+    folder = mount->mnt_dir;
+    break;
+  }
+  endmntent(mounts);
+  if (folder.empty()) {
+    EXPECT_THAT(error_of([&] { segment_path(topology_); }),
+                HasSubstr("mount -t hugetlbfs -o pagesize=2M"));
+  } else {
+    EXPECT_EQ(segment_path(topology_), folder + "/millrace-" + topology_ + ".segment");
+  }
+}
+
+}  // namespace
+}  // namespace millrace

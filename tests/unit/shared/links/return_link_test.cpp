@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/links/return_link.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/support/small_world.hpp"
+
+namespace millrace {
+namespace {
+
+using test::SmallWorld;
+
+TEST(ReturnLink, BuffersAndSlotGoBackToTheirIngress) {
+  SmallWorld world;
+  const std::uint32_t slot = world.make(
+      {.stream = 1, .lane = 4, .owner = "egress.0", .state = {SlotKind::kFreeing, kEgressStage}});
+  world.entry("ingress.b.0").sleeping = 1;
+  give_back(world.context("egress.0"), Returner::kEgress, slot, world.segment.batch(slot).buffer);
+  EXPECT_EQ(world.slot_state(slot), SlotState{});
+  EXPECT_EQ(world.slots_returned(1, Returner::kEgress), std::vector<std::uint32_t>{slot});
+  EXPECT_EQ(world.buffers_returned(1, Returner::kEgress), world.buffers_of(slot));
+  EXPECT_TRUE(world.slots_returned(0, Returner::kEgress).empty());
+  EXPECT_EQ(world.entry("ingress.b.0").sleeping, 0u) << "not woken";
+}
+
+TEST(ReturnLink, ASlotGoesBackWithoutBuffersWhenTheyHaveGoneBefore) {
+  SmallWorld world;
+  const std::uint32_t slot =
+      world.make({.owner = "hub", .state = {SlotKind::kFreeing, kEgressStage}});
+  give_back(world.context("hub"), Returner::kHub, slot, {});
+  EXPECT_EQ(world.slots_returned(0, Returner::kHub), std::vector<std::uint32_t>{slot});
+  EXPECT_TRUE(world.buffers_returned(0, Returner::kHub).empty());
+}
+
+TEST(ReturnLinkDeathTest, ASlotThatIsNotAccountedForIsNotGivenBack) {
+  SmallWorld world;
+  const std::uint32_t slot =
+      world.make({.owner = "egress.0", .state = {SlotKind::kSending, kEgressStage}});
+  EXPECT_DEATH(give_back(world.context("egress.0"), Returner::kEgress, slot, {}), "CHECK");
+}
+
+}  // namespace
+}  // namespace millrace
