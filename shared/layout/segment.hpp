@@ -42,6 +42,8 @@ struct alignas(kCacheLine) SegmentHeader {
   std::uint64_t padding_1[4];
 };
 static_assert(sizeof(SegmentHeader) == 64);
+static_assert(offsetof(SegmentHeader, magic) == 0 && offsetof(SegmentHeader, abi) == 8);
+static_assert(offsetof(SegmentHeader, layout_hash) == 16 && offsetof(SegmentHeader, bytes) == 24);
 
 /// Entry window of one (stateful stage, stream, lane): the lane's state of sequence, kept with the
 /// lane.
@@ -53,6 +55,7 @@ struct alignas(kCacheLine) LaneWindow {
   std::uint64_t padding_1[6];
 };
 static_assert(sizeof(LaneWindow) == 64);
+static_assert(offsetof(LaneWindow, released) == 0 && offsetof(LaneWindow, dirty) == 8);
 
 /// Who returns slots and buffers to an ingress; each over links of its own.
 enum class Returner : std::uint8_t { kEgress = 0, kHub = 1, kStandby = 2 };

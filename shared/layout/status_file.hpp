@@ -70,8 +70,14 @@ struct alignas(kCacheLine) ActorEntry {
   std::uint32_t padding_3[15];
   std::uint64_t padding_4[8];
 };
-static_assert(sizeof(ActorEntry) == 256);
-static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, sleeping) == 128);
+static_assert(sizeof(ActorEntry) == 256 && alignof(ActorEntry) == 64);
+static_assert(offsetof(ActorEntry, state) == 0 && offsetof(ActorEntry, incarnation) == 4);
+static_assert(offsetof(ActorEntry, pid) == 8 && offsetof(ActorEntry, restarts) == 12);
+static_assert(offsetof(ActorEntry, start_time) == 16 && offsetof(ActorEntry, fence_epoch) == 24);
+static_assert(offsetof(ActorEntry, state_since_ns) == 32);
+static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, acked_epoch) == 72);
+static_assert(offsetof(ActorEntry, in_hand) == 80 && offsetof(ActorEntry, exhausted) == 88);
+static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, sleeping) == 128);
 
 /// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
 /// egress, or by recovery while that egress is dead.
@@ -90,6 +96,11 @@ struct LaneRecord {
   std::uint64_t padding_1[8];
 };
 static_assert(sizeof(LaneRecord) == 512);
+static_assert(offsetof(LaneRecord, released_sequence) == 0 && offsetof(LaneRecord, received) == 8);
+static_assert(offsetof(LaneRecord, received_bytes) == 16 && offsetof(LaneRecord, position) == 24);
+static_assert(offsetof(LaneRecord, unaccounted) == 32);
+static_assert(offsetof(LaneRecord, transmitted_bytes) == 40 && offsetof(LaneRecord, batches) == 48);
+static_assert(offsetof(LaneRecord, transmitted) == 64 && offsetof(LaneRecord, dropped) == 192);
 
 /// Two records that alternate: record[flips & 1] is complete at any moment, also when the writer is
 /// killed. A reader copies it and repeats when flips has changed meanwhile.
@@ -101,6 +112,8 @@ struct alignas(kCacheLine) LaneLedger {
   LaneRecord record[2];
 };
 static_assert(sizeof(LaneLedger) == 1088);
+static_assert(offsetof(LaneLedger, flips) == 0 && offsetof(LaneLedger, released) == 8);
+static_assert(offsetof(LaneLedger, record) == 64);
 
 /// What an ingress has received into one lane. Informs observers; after a restart it is derived
 /// anew from slots.
@@ -111,6 +124,8 @@ struct alignas(kCacheLine) IngressLane {
   std::uint64_t padding[5];
 };
 static_assert(sizeof(IngressLane) == 64);
+static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_received) == 8);
+static_assert(offsetof(IngressLane, sealed_sequence) == 16);
 
 /// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
 /// moved.
@@ -128,6 +143,7 @@ struct alignas(kCacheLine) LatencyHistogram {
   std::atomic<std::uint64_t> sum_ns;
   std::uint64_t padding[7];
 };
+static_assert(sizeof(LatencyHistogram) == 4288 && offsetof(LatencyHistogram, sum_ns) == 4224);
 
 struct alignas(kCacheLine) StatusHeader {
   std::uint64_t magic;  ///< written last: the file is complete
@@ -158,7 +174,22 @@ struct alignas(kCacheLine) StatusHeader {
       batches_redone;  ///< leader: batches of a dead GPU given to the stand-in
   std::uint64_t padding_2[1];
 };
-static_assert(offsetof(StatusHeader, epoch) % kCacheLine == 0 &&
-              offsetof(StatusHeader, leader) % kCacheLine == 0);
+static_assert(sizeof(StatusHeader) == 320 && alignof(StatusHeader) == 64);
+static_assert(offsetof(StatusHeader, magic) == 0 && offsetof(StatusHeader, abi) == 8);
+static_assert(offsetof(StatusHeader, actor_count) == 12);
+static_assert(offsetof(StatusHeader, layout_hash) == 16 && offsetof(StatusHeader, bytes) == 24);
+static_assert(offsetof(StatusHeader, stream_count) == 32);
+static_assert(offsetof(StatusHeader, lane_count) == 36);
+static_assert(offsetof(StatusHeader, group_count) == 40);
+static_assert(offsetof(StatusHeader, function_counters) == 44);
+static_assert(offsetof(StatusHeader, tsc_hz) == 48 && offsetof(StatusHeader, tsc_origin) == 56);
+static_assert(offsetof(StatusHeader, clock_origin_ns) == 64 && offsetof(StatusHeader, name) == 72);
+static_assert(offsetof(StatusHeader, created_ns) == 136 && offsetof(StatusHeader, epoch) == 192);
+static_assert(offsetof(StatusHeader, leader) == 256 && offsetof(StatusHeader, recoveries) == 264);
+static_assert(offsetof(StatusHeader, quarantined_slots) == 272);
+static_assert(offsetof(StatusHeader, lane_states_discarded) == 280);
+static_assert(offsetof(StatusHeader, batches_worker_lost) == 288);
+static_assert(offsetof(StatusHeader, batches_handed_on) == 296);
+static_assert(offsetof(StatusHeader, batches_redone) == 304);
 
 }  // namespace millrace
