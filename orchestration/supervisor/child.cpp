@@ -4,14 +4,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
@@ -57,6 +57,7 @@ class SpawnPlan {
     std::vector<std::string> words = {command.program};
     words.insert(words.end(), command.arguments.begin(), command.arguments.end());
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t pid = 0;

@@ -3,9 +3,9 @@
 #include "orchestration/supervisor/fleet.hpp"
 
 #include <poll.h>
-#include <signal.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/check.hpp"

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/supervisor.hpp"
 
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 
 #include "orchestration/supervisor/leader_client.hpp"

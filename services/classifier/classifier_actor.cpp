@@ -59,7 +59,7 @@ std::uint32_t ClassifierActor::recheck_windows() noexcept {
   recheck_ = false;
   std::uint32_t done = 0;
   const SegmentLayout& layout = context_.segment.layout();
-  for (std::uint8_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
+  for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
     if (!context_.plan->stages[stage].stateful) continue;
     for (std::uint32_t stream = 0; stream < layout.stream_count; ++stream) {
       const std::uint32_t row = layout.stateful_index[stage] * layout.stream_count + stream;

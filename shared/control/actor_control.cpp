@@ -78,7 +78,8 @@ class ActorControl::Talk {
   std::uint64_t beat_count_ = 0;
 };
 
-ActorControl::ActorControl(std::string run_dir, std::uint32_t actor, std::uint32_t incarnation)
+ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor,
+                           std::uint32_t incarnation)
     : actor_(actor), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw system_error("eventfd of the control thread", errno);
   auto talk = std::make_shared<Talk>(run_dir, actor, incarnation);

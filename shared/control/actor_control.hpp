@@ -34,7 +34,7 @@ class ActorControl {
  public:
   /// Starts the thread. `incarnation`: of the actor, from its entry in the status file. Throws
   /// Error when the address of a server cannot exist (path too long).
-  ActorControl(std::string run_dir, std::uint32_t actor, std::uint32_t incarnation);
+  ActorControl(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation);
   /// Sends what was posted, ends the thread; takes at most about 100 ms.
   ~ActorControl();
   ActorControl(const ActorControl&) = delete;  // its thread refers to it

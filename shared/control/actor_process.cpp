@@ -4,12 +4,12 @@
 #include "shared/control/actor_process.hpp"
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 #include "shared/actor/enrol.hpp"

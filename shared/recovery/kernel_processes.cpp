@@ -4,9 +4,9 @@
 #include "shared/recovery/kernel_processes.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
+#include <csignal>
 #include <vector>
 
 #include "shared/base/clock.hpp"
