@@ -9,7 +9,7 @@ NAME ?=
 configure = cmake -S . -B build/$(1) -G Ninja $(2)
 compile = cmake --build build/$(1) -j $(JOBS)
 
-.PHONY: help deps build run test check lint bench bundle asan tsan fuzz new-function undo clean
+.PHONY: help deps build run test check bench bundle asan tsan fuzz new-function undo clean
 
 help: ## this list
 	@echo "Millrace: a middlebox made of processes. Start with 'make run'."
@@ -32,11 +32,8 @@ run: build ## the demonstration: traffic flows, a worker is killed, nothing is l
 test: deps ## everything that can be tested on this machine
 	@JOBS=$(JOBS) tests/run.sh
 
-check: deps ## format, the rules of the tree
+check: deps ## format, clang-tidy, headers alone, layouts under nvcc, the rules of the tree
 	@JOBS=$(JOBS) tests/check.sh
-
-lint: deps ## check, and clang-tidy, headers alone, layouts under nvcc
-	@JOBS=$(JOBS) tests/check.sh lint
 
 bench: build ## measure this machine
 	@python3 tests/bench/run.py

@@ -4,11 +4,13 @@
 
     compile.py lint|headers|layouts BUILD_DIRECTORY
 
-What passed is remembered in BUILD_DIRECTORY/checked by the hash of everything that went in, so a
-second run looks only at what changed. Exit 1 when something failed.
+What passed is remembered in BUILD_DIRECTORY/checked with the hash of all that went in, so a second
+run looks only at what changed. Exit 1 when something failed. JOBS: how many compilers at a time.
 """
 
 import concurrent.futures
+import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -19,15 +21,29 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("shared", "io-worker", "services", "gpu-worker", "orchestration")
+FOLDERS = ("shared", "io-worker", "services", "gpu-worker", "orchestration", "tests")
+NOISE = (" warnings generated.", " warning generated.", "Suppressed ", "Use -header-filter=")
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One run of a compiler."""
+
+    name: str  # for people
+    command: tuple  # what is run in ROOT; passes with status 0
+    listing: tuple  # a command that prints a make rule with the files that are read
+    text: str = ""  # standard input of both
+    config: str = ""  # a file of ROOT that the result depends on too
 
 
 def commands(build):
-    """(source relative to ROOT, compiler arguments without output) of the sources of the tree."""
+    """(source relative to ROOT, compiler arguments without output) of each source of the tree."""
+    seen = set()
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"]).resolve()
-        if not source.is_relative_to(ROOT) or source.is_relative_to(build):
+        if not source.is_relative_to(ROOT) or source.is_relative_to(build) or source in seen:
             continue
+        seen.add(source)
         words = shlex.split(entry["command"])
         if "ccache" in words[0]:
             words = words[1:]
@@ -40,9 +56,7 @@ def commands(build):
 def union_of_includes(build):
     """Every include path and forced include that some source is compiled with, in order."""
     found = []
-    for source, words in commands(build):
-        if source.parts[0] == "tests":
-            continue
+    for _, words in commands(build):
         items = iter(words[1:])
         for word in items:
             option = (word,)
@@ -63,59 +77,78 @@ def files(*suffixes):
                 yield path.relative_to(ROOT)
 
 
-def fingerprint(words, text):
-    """Hash of a job: its command and the text of every file of the tree that it reads.
+@functools.cache
+def version(program):
+    return subprocess.run([program, "--version"], capture_output=True, text=True).stdout
 
-    None where the dependencies cannot be found; such a job is always run."""
-    listing = subprocess.run([*words, "-MM"], input=text, capture_output=True,
-                             text=True, cwd=ROOT)
-    if listing.returncode != 0:
-        return None
-    digest = hashlib.sha256(repr((words, text)).encode())
-    digest.update((ROOT / ".clang-tidy").read_bytes())
-    for name in sorted(set(listing.stdout.replace("\\\n", " ").split()[1:])):
-        if (ROOT / name).is_file():
-            digest.update((ROOT / name).read_bytes())
-    return digest.hexdigest()
+
+class Memory:
+    """What passed: for each job a file with the names it read and the hash of all that went in."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, job):
+        return self.folder / hashlib.sha256(repr((job.name, job.command)).encode()).hexdigest()
+
+    def digest(self, job, names):
+        digest = hashlib.sha256(repr(job).encode() + version(job.command[0]).encode())
+        for name in [*names, job.config] if job.config else names:
+            digest.update(f"\0{name}\0".encode() + (ROOT / name).read_bytes())
+        return digest.hexdigest()
+
+    def passed(self, job):
+        try:
+            digest, *names = self.path(job).read_text().split("\n")
+            return digest == self.digest(job, names)
+        except OSError:  # never run, or a file that it read is gone
+            return False
+
+    def reads(self, job):
+        """Files of the tree that the job reads; None where the compiler cannot say."""
+        listing = subprocess.run(job.listing, input=job.text, capture_output=True, text=True,
+                                 cwd=ROOT)
+        if listing.returncode != 0:
+            return None
+        names = {pathlib.Path(os.path.normpath(ROOT / name))
+                 for name in listing.stdout.replace("\\\n", " ").split()[1:]}
+        return sorted(str(name.relative_to(ROOT)) for name in names
+                      if name.is_relative_to(ROOT) and name.is_file())
+
+    def run(self, job):
+        """(status, output) of the job, or of the memory of it. Only what passed is remembered."""
+        if self.passed(job):
+            return 0, ""
+        names = self.reads(job)
+        digest = names and self.digest(job, names)  # before: who edits meanwhile is looked at again
+        done = subprocess.run(job.command, input=job.text, capture_output=True, text=True, cwd=ROOT)
+        if digest and done.returncode == 0:
+            self.path(job).write_text("\n".join([digest, *names]))
+        return done.returncode, done.stdout + done.stderr
 
 
 def run_all(jobs, memory):
-    """Runs (name, fingerprint words, command, stdin) jobs; prints failures; True if none failed."""
-    memory.mkdir(parents=True, exist_ok=True)
-
-    def one(job):
-        name, words, command, text = job
-        key = fingerprint(words, text)
-        if key and (memory / key).exists():
-            return name, 0, ""
-        done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
-        if key and done.returncode == 0:
-            (memory / key).touch()
-        return name, done.returncode, done.stdout + done.stderr
-
+    """Runs the jobs; prints what failed; True if nothing did. No job is a failure too."""
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        for name, status, output in pool.map(one, jobs):
+        for job, (status, output) in zip(jobs, pool.map(memory.run, jobs)):
             if status != 0:
                 failed += 1
-                print(f"{name}: FAILED\n{output}")
+                lines = [line for line in output.split("\n") if not any(n in line for n in NOISE)]
+                print(f"{job.name}: FAILED", *lines, sep="\n")
     print(f"{len(jobs) - failed} passed, {failed} failed")
-    return failed == 0
+    return failed == 0 and bool(jobs)
 
 
 def lint(build):
-    """clang-tidy on every source but the tests."""
+    """clang-tidy on every source but the tests, and on the headers that they include."""
     jobs = []
     for source, words in commands(build):
         if source.parts[0] != "tests":
-            tidy = ["clang-tidy", "--quiet", "-p", str(build), str(ROOT / source)]
-            jobs.append((str(source), [*words, str(source)], tidy, ""))
-    return run_all(jobs, build / "checked")
-
-
-def header_job(name, compiler):
-    """A job that compiles one header alone."""
-    return str(name), compiler, [*compiler, "-fsyntax-only"], f'#include "{name}"\n'
+            tidy = ("clang-tidy", "--quiet", str(source), "--", *words[1:])
+            jobs.append(Job(str(source), tidy, (*words, "-MM", str(source)), config=".clang-tidy"))
+    return run_all(jobs, Memory(build / "checked"))
 
 
 def headers(build):
@@ -127,8 +160,10 @@ def headers(build):
         if name.is_relative_to("gpu-worker/cuda") and not with_cuda:
             print(f"{name}: skipped, this build has no CUDA headers")
             continue
-        jobs.append(header_job(name, ["g++", *options, f"-I{ROOT}", "-x", "c++", "-"]))
-    return run_all(jobs, build / "checked")
+        compiler = ("g++", *options, f"-I{ROOT}", "-x", "c++", "-")
+        jobs.append(Job(str(name), (*compiler, "-fsyntax-only"), (*compiler, "-MM"),
+                        f'#include "{name}"\n'))
+    return run_all(jobs, Memory(build / "checked"))
 
 
 def find_nvcc():
@@ -141,18 +176,22 @@ def find_nvcc():
 
 
 def layouts(build):
-    """Every .cu compiles under nvcc: layout checks assert there what g++ asserted."""
+    """Every .cu compiles under nvcc. *_layout_check.cu compile under g++ too: what one of the two
+    lays out differently fails an assert there."""
+    warnings = ("-Wall", "-Wextra", "-Wno-missing-field-initializers")
+    jobs = []
+    for name in files("_layout_check.cu"):
+        compiler = ("g++", "-std=c++20", *warnings, "-Werror", f"-I{ROOT}", "-x", "c++", str(name))
+        jobs.append(Job(f"{name} (g++)", (*compiler, "-fsyntax-only"), (*compiler, "-MM")))
     nvcc = find_nvcc()
     if nvcc is None:
-        print("skipped: no nvcc on this machine ('make deps' brings one)")
-        return True
-    options = ["-std=c++20", "-arch=compute_90", "-I", str(ROOT), "-ccbin", "g++", "-Werror",
-               "all-warnings", "-Xcompiler=-Wall,-Wextra,-Wno-missing-field-initializers"]
-    jobs = []
-    for name in files(".cu"):
-        words = [nvcc, *options, str(name)]
-        jobs.append((str(name), words, [*words, "-ptx", "-o", "/dev/null"], ""))
-    return run_all(jobs, build / "checked")
+        print("nvcc: skipped, there is none on this machine ('make deps' brings one)")
+    for name in files(".cu") if nvcc else ():
+        compiler = (nvcc, "-std=c++20", "-arch=compute_90", "-I", str(ROOT), "-ccbin", "g++",
+                    "-Werror", "all-warnings", "-Xcompiler=" + ",".join(warnings), str(name))
+        jobs.append(Job(f"{name} (nvcc)", (*compiler, "-ptx", "-o", "/dev/null"),
+                        (*compiler, "-MM")))
+    return run_all(jobs, Memory(build / "checked"))
 
 
 def main():
