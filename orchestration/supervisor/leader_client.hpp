@@ -8,18 +8,25 @@
 
 namespace millrace {
 
-/// Asks whoever recovers: the hub, or the standby when the hub is gone. Blocks up to a second for
-/// the hub to be there, then up to five for an answer. Throws Error that says what was tried.
+struct LeaderLimits {
+  std::chrono::milliseconds there{5000};   ///< until hub or standby listens
+  std::chrono::milliseconds answer{5000};  ///< until one that listens has answered
+};
+
+/// Asks whoever recovers: the hub, or the standby, which listens once the hub's exit is certain. A
+/// hub that dies with the question in its hands has a successor a moment later, which is asked
+/// again: `question` has to be one that may be heard twice. Blocks. Throws Error that says what was
+/// tried.
+ControlBody ask_leader_within(const std::string& run_dir, const ControlBody& question,
+                              LeaderLimits limits);
+
 template <class Answer>
-Answer ask_leader(const std::string& run_dir, const ControlBody& question) {
-  constexpr std::chrono::milliseconds kThere{1000};
-  constexpr std::chrono::milliseconds kAnswer{5000};
-  ControlClient hub(run_dir, kHubEndpoint);
-  if (hub.connected_within(kThere)) return hub.request_for<Answer>(question, kAnswer);
-  ControlClient standby(run_dir, kStandbyEndpoint);
-  if (standby.connected_within(kThere)) return standby.request_for<Answer>(question, kAnswer);
-  throw Error(std::string("neither hub nor standby is there to hear `") + message_name(question) +
-              "` in " + run_dir);
+Answer ask_leader(const std::string& run_dir, const ControlBody& question,
+                  LeaderLimits limits = {}) {
+  ControlBody answer = ask_leader_within(run_dir, question, limits);
+  if (auto* wanted = std::get_if<Answer>(&answer)) return std::move(*wanted);
+  throw Error(std::string("`") + message_name(question) + "` was answered with `" +
+              message_name(answer) + "`");
 }
 
 }  // namespace millrace

@@ -110,20 +110,18 @@ bool ControlClient::connected_within(std::chrono::milliseconds timeout) {
   return sockets_->socket.writable_within(timeout);
 }
 
-ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + timeout;
-  const std::string asked = message_name(body);
-  const auto left = [&] {
-    return std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-  };
+std::uint64_t ControlClient::ask(ControlBody body, std::chrono::milliseconds timeout) {
   const std::uint64_t id = ++last_id_;
   std::vector<zmq::message_t> frames;
   frames.push_back(to_frame(encode_message({.id = id, .body = std::move(body)})));
-  bool sent = sockets_->socket.send_within(std::move(frames), timeout);
-  while (sent && left().count() > 0) {
-    ZmqSocket* const sockets[] = {&sockets_->socket};
-    wait_readable(sockets, {}, left());
+  return sockets_->socket.send_within(std::move(frames), timeout) ? id : 0;
+}
+
+std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
+                                                        std::chrono::milliseconds timeout) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + timeout;
+  for (;;) {
     while (auto answer = receive()) {
       const auto* refusal = std::get_if<ErrorReply>(&answer->body);
       const bool mine = answer->id == id;
@@ -133,8 +131,22 @@ ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds t
       }
       if (mine) return std::move(answer->body);
     }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    ZmqSocket* const sockets[] = {&sockets_->socket};
+    wait_readable(sockets, {}, left);
   }
-  throw Error(server_ + (sent ? " does not answer `" : " is not there to hear `") + asked +
+}
+
+ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + timeout;
+  const std::string asked = message_name(body);
+  const std::uint64_t id = ask(std::move(body), timeout);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+  auto answer = id == 0 ? std::nullopt : answer_within(id, left);
+  if (answer) return std::move(*answer);
+  throw Error(server_ + (id != 0 ? " does not answer `" : " is not there to hear `") + asked +
               "` within " + std::to_string(timeout.count()) + " ms");
 }
 

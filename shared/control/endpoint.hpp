@@ -73,6 +73,14 @@ class ControlClient {
   /// Waits until somebody listens; false when nobody does in time.
   bool connected_within(std::chrono::milliseconds timeout);
 
+  /// Asks; answer_within() of the number that it returns gets the answer. 0 when nobody listens
+  /// within `timeout`.
+  std::uint64_t ask(ControlBody body, std::chrono::milliseconds timeout);
+  /// The answer to question `id`, after waiting at most `timeout`; nothing when it has not come.
+  /// Throws Error for an ErrorReply (its text, with who said it). Other messages that arrive
+  /// meanwhile are dropped.
+  std::optional<ControlBody> answer_within(std::uint64_t id, std::chrono::milliseconds timeout);
+
   /// Sends and waits for the answer. Throws Error when none came in time ("hub does not answer
   /// `drain` within 2000 ms") and for an ErrorReply (its text, with who said it). Other messages
   /// that arrive meanwhile are dropped: use receive() on clients that get commands.

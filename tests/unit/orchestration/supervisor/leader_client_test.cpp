@@ -6,8 +6,9 @@
 
 #include <atomic>
 #include <filesystem>
-#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace millrace {
 namespace {
@@ -18,43 +19,82 @@ class LeaderClient : public testing::Test {
     char pattern[] = "/tmp/millrace-leader-XXXXXX";
     run_dir_ = ::mkdtemp(pattern);
   }
-  ~LeaderClient() override { std::filesystem::remove_all(run_dir_); }
-
-  /// Who answers when these listen.
-  std::string answered_by(const std::vector<const char*>& listening) const {
-    std::vector<std::thread> threads;
-    std::atomic<bool> ending = false;
-    for (const char* name : listening) {
-      threads.emplace_back([this, name, &ending] {
-        ControlServer server(run_dir_, name);
-        while (!ending) {
-          const auto asked = server.receive(std::chrono::milliseconds(20));
-          if (asked) server.reply(*asked, AuditReply{.by = name});
-        }
-      });
-    }
-    const std::string by = ask_leader<AuditReply>(run_dir_, AuditRequest{}).by;
-    ending = true;
-    for (std::thread& thread : threads) thread.join();
-    return by;
+  ~LeaderClient() override {
+    ending_ = true;
+    for (std::thread& thread : threads_) thread.join();
+    std::filesystem::remove_all(run_dir_);
   }
 
+  /// Listens as `name`; answers, if it answers at all, with its name.
+  void listen(const char* name, bool answers) {
+    threads_.emplace_back([this, name, answers] {
+      ControlServer server(run_dir_, name);
+      while (!ending_) {
+        const auto asked = server.receive(std::chrono::milliseconds(20));
+        if (!asked) continue;
+        ++heard_;
+        if (answers) server.reply(*asked, AuditReply{.by = name});
+      }
+    });
+  }
+  std::string answered_by() const {
+    return ask_leader<AuditReply>(run_dir_, AuditRequest{}, kEnough).by;
+  }
+  template <class Answer>
+  std::string error_within(LeaderLimits limits) const {
+    try {
+      ask_leader<Answer>(run_dir_, AuditRequest{}, limits);
+      return "no error";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  static constexpr std::chrono::milliseconds kLong{20'000}, kShort{50};
+  static constexpr LeaderLimits kEnough = {kLong, kLong};
   std::string run_dir_;
+  std::atomic<int> heard_ = 0;
+
+ private:
+  std::atomic<bool> ending_ = false;
+  std::vector<std::thread> threads_;
 };
 
-TEST_F(LeaderClient, AsksTheHub) { EXPECT_EQ(answered_by({"hub", "standby"}), "hub"); }
+TEST_F(LeaderClient, AsksTheHub) {
+  listen(kHubEndpoint, true);
+  EXPECT_EQ(answered_by(), "hub");
+}
 
 TEST_F(LeaderClient, AsksTheStandbyWhenTheHubIsGone) {
-  EXPECT_EQ(answered_by({"standby"}), "standby");
+  listen(kStandbyEndpoint, true);
+  EXPECT_EQ(answered_by(), "standby");
+}
+
+TEST_F(LeaderClient, AsksTheStandbyWhenTheHubDiesWithTheQuestionInItsHands) {
+  listen(kHubEndpoint, false);
+  std::thread successor([&] {
+    while (heard_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    listen(kStandbyEndpoint, true);
+  });
+  EXPECT_EQ(answered_by(), "standby");
+  successor.join();
+  EXPECT_EQ(heard_, 2);
 }
 
 TEST_F(LeaderClient, TellsThatNeitherIsThere) {
-  try {
-    ask_leader<AuditReply>(run_dir_, AuditRequest{});
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), "neither hub nor standby is there to hear `audit` in " + run_dir_);
-  }
+  EXPECT_EQ(error_within<AuditReply>({kShort, kLong}),
+            "neither hub nor standby is there to hear `audit` in " + run_dir_);
+}
+
+TEST_F(LeaderClient, TellsThatNobodyAnswersInTime) {
+  listen(kHubEndpoint, false);
+  EXPECT_EQ(error_within<AuditReply>({kLong, kShort}),
+            "no answer to `audit` in " + run_dir_ + " within 50 ms");
+}
+
+TEST_F(LeaderClient, TellsOfAnAnswerToAnotherQuestion) {
+  listen(kHubEndpoint, true);
+  EXPECT_EQ(error_within<OkReply>(kEnough), "`audit` was answered with `audit reply`");
 }
 
 }  // namespace

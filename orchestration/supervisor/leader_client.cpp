@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/leader_client.hpp"
+
+#include <array>
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{5};
+
+struct Asked {
+  ControlClient client;
+  std::uint64_t id = 0;  ///< of the question; 0: it was not there yet
+};
+
+}  // namespace
+
+ControlBody ask_leader_within(const std::string& run_dir, const ControlBody& question,
+                              LeaderLimits limits) {
+  using Clock = std::chrono::steady_clock;
+  std::array<Asked, 2> leaders = {
+      {{ControlClient(run_dir, kHubEndpoint)}, {ControlClient(run_dir, kStandbyEndpoint)}}};
+  bool heard = false;
+  auto until = Clock::now() + limits.there;
+  do {
+    for (Asked& leader : leaders) {
+      if (leader.id == 0) {
+        leader.id = leader.client.ask(question, kSlice);
+        if (leader.id == 0) continue;
+        heard = true;
+        until = Clock::now() + limits.answer;
+      }
+      if (auto answer = leader.client.answer_within(leader.id, kSlice)) return std::move(*answer);
+    }
+  } while (Clock::now() < until);
+  const std::string what = std::string("`") + message_name(question) + "` in " + run_dir;
+  if (heard) {
+    throw Error("no answer to " + what + " within " + std::to_string(limits.answer.count()) +
+                " ms");
+  }
+  throw Error("neither hub nor standby is there to hear " + what);
+}
+
+}  // namespace millrace
