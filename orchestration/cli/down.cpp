@@ -46,7 +46,8 @@ void down(const RunningOptions& options) {
     stop_orphans(run_dir);
     how = "stopped (it had no supervisor)";
   } else {
-    clean_run_dir(run_dir, options.name, true);
+    const SupervisorLock lock(run_dir);
+    remove_run_dir(run_dir, options.name);
     how = "did not run; what it had left is removed";
   }
   if (options.json) {

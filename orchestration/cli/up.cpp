@@ -93,6 +93,9 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   how.limits.count_max = options.restarts_max;
   how.step = [&](const std::string& what, double seconds) { story.step(what, seconds); };
   how.event = [&](const Event& event) { story.event(event); };
+  if (options.run_dir.empty() && remove_dead_beside(run_dir) != 0) {
+    how.step("removed what killed topologies had left", 0);
+  }
   Supervisor supervisor(std::move(plan), how);
   if (options.adopt) {
     supervisor.adopt();

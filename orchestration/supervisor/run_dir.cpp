@@ -3,18 +3,21 @@
 #include "orchestration/supervisor/run_dir.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
@@ -124,10 +127,14 @@ std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std:
 }
 
 void make_run_dir(const std::string& run_dir) {
+  constexpr int kAttempts = 100;  // somebody who cleans up may remove it in between
   std::error_code error;
-  fs::create_directories(run_dir + "/logs", error);
+  for (int i = 0; i < kAttempts; ++i) {
+    fs::create_directories(run_dir + "/logs", error);
+    if (!error) fs::permissions(run_dir, fs::perms::owner_all, error);
+    if (error != std::errc::no_such_file_or_directory) break;
+  }
   if (error) throw Error("make run directory " + run_dir + ": " + error.message());
-  if (::chmod(run_dir.c_str(), 0700) != 0) throw system_error("chmod 0700 " + run_dir, errno);
 }
 
 void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs) {
@@ -144,13 +151,62 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
   for (const fs::path& path : ours) fs::remove_all(path, error);
 }
 
-SupervisorLock::SupervisorLock(const std::string& run_dir)
-    : file_(::open(lock_path(run_dir).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-  if (!file_) throw system_error("open " + lock_path(run_dir), errno);
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+void remove_run_dir(const std::string& run_dir, const std::string& topology) {
+  clean_run_dir(run_dir, topology, false);
+  ::unlink(lock_path(run_dir).c_str());
+  std::error_code error;  // not empty: what is left is none of ours
+  fs::remove(run_dir, error);
+}
+
+std::size_t remove_dead_beside(const std::string& run_dir) {
+  std::vector<std::string> beside;
+  std::error_code error;  // the first topology of this host: nothing is there
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(run_dir).parent_path(), error)) {
+    if (entry.is_directory(error) && entry.path() != run_dir) beside.push_back(entry.path());
+  }
+  std::size_t removed = 0;
+  for (const std::string& other : beside) {
+    const auto lock = SupervisorLock::attempt(other);
+    if (!lock || !find_processes(other).empty()) continue;
+    const std::string topology = fs::path(other).filename();
+    if (find_namesake(other, topology)) continue;  // shared memory of this name is in use
+    remove_run_dir(other, topology);
+    ++removed;
+  }
+  return removed;
+}
+
+std::optional<SupervisorLock> SupervisorLock::attempt(const std::string& run_dir) {
+  for (;;) {
+    make_run_dir(run_dir);
+    UniqueFd file(::open(lock_path(run_dir).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file && errno == ENOENT) continue;  // removed since
+    if (!file) throw system_error("open " + lock_path(run_dir), errno);
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+    struct stat info {};
+    // Whoever had it before may have removed the file: then it is a lock on nothing.
+    if (::fstat(file.get(), &info) == 0 && info.st_nlink != 0) {
+      return SupervisorLock(std::move(file));
+    }
+  }
+}
+
+SupervisorLock::SupervisorLock(const std::string& run_dir) {
+  constexpr int kAttempts = 500;
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  std::optional<SupervisorLock> got = attempt(run_dir);
+  for (int i = 1; i < kAttempts && !got; ++i) {
+    const pid_t pid = holder(run_dir);
+    if (pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM)) break;
+    std::this_thread::sleep_for(kPause);
+    got = attempt(run_dir);
+  }
+  if (!got) {
     throw Error("a supervisor (pid " + std::to_string(holder(run_dir)) + ") already runs in " +
                 run_dir);
   }
+  file_ = std::move(got->file_);
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(file_.get(), 0) != 0 || ::write(file_.get(), pid.data(), pid.size()) < 0) {
     throw system_error("write " + lock_path(run_dir), errno);

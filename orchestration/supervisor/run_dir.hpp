@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/base/unique_fd.hpp"
@@ -50,19 +51,31 @@ std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std:
 void make_run_dir(const std::string& run_dir);
 
 /// Removes what an ended topology leaves: shared memory, table images, sockets, plan; logs stay
-/// when `keep_logs`. Nobody may run.
+/// when `keep_logs`. Nobody may run; the caller holds the lock.
 void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs);
+
+/// The same with the logs and the lock, and the directory itself unless something of the user's is
+/// in it.
+void remove_run_dir(const std::string& run_dir, const std::string& topology);
+
+/// remove_run_dir() of all directories beside this one in which nobody lives: killed topologies
+/// keep huge pages. Returns how many. `run_dir` has to be a default one: nothing else is beside it.
+std::size_t remove_dead_beside(const std::string& run_dir);
 
 /// Held while its owner lives: at most one supervisor a run directory. The kernel lets go of it
 /// whatever way the owner ends.
 class SupervisorLock {
  public:
-  /// Throws Error that names the pid of the supervisor which holds it.
+  /// Makes the directory too. Throws Error that names the pid of the supervisor which holds it;
+  /// somebody who only cleans up is waited for.
   explicit SupervisorLock(const std::string& run_dir);
+  /// Nothing when somebody holds it.
+  static std::optional<SupervisorLock> attempt(const std::string& run_dir);
   /// Pid of the supervisor that lives, 0 when none does.
   static pid_t holder(const std::string& run_dir);
 
  private:
+  explicit SupervisorLock(UniqueFd file) : file_(std::move(file)) {}
   UniqueFd file_;
 };
 

@@ -44,7 +44,6 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
       fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
              [this](Event event) { note(std::move(event)); }),
       signals_(stop_signals()) {
-  make_run_dir(options_.run_dir);
   lock_.emplace(options_.run_dir);
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
@@ -232,6 +231,7 @@ void Supervisor::drain_flight() {
 
 void Supervisor::stop() {
   constexpr milliseconds kGrace{5000};
+  const bool ran = phase_ != "starting";
   phase_ = "stopping";
   const auto stop_kinds = [&](std::initializer_list<ActorKind> kinds, const char* what) {
     fleet_.stop(
@@ -254,7 +254,12 @@ void Supervisor::stop() {
   stop_kinds({ActorKind::kStandby}, "standby");
   stop_kinds({ActorKind::kHub}, "hub");
   fleet_.stop([](const Post&) { return true; }, kGrace);
-  clean_run_dir(options_.run_dir, plan_.name, true);
+  server_.reset();  // its socket lies there
+  if (ran) {
+    remove_run_dir(options_.run_dir, plan_.name);
+  } else {
+    clean_run_dir(options_.run_dir, plan_.name, true);
+  }
   say("stopped");
 }
 

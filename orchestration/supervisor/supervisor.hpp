@@ -43,7 +43,7 @@ class Supervisor {
   /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
   void run();
   /// Ingress first, then what is in flight is waited for, then workers, egress, standby, hub; each
-  /// in bounded time. Cleans the run directory but for its logs.
+  /// in bounded time. Removes the run directory; after a start that failed its logs stay.
   void stop();
 
   /// The audit of a run with `until_done`, taken before its hub went.

@@ -83,6 +83,7 @@ class Topology:
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
             assert not processes.processes_of(self.run_dir)
+            assert not os.path.exists(self.run_dir)
 
     # What it says.
 

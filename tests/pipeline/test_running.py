@@ -3,6 +3,8 @@
 """Topologies as their users run them: side by side, killed whole, scaled, idle."""
 
 import os
+import pathlib
+import signal
 import time
 
 import frames
@@ -55,6 +57,22 @@ def test_everything_is_killed_at_once_and_starts_again_at_once(tmp_path):
     with Topology(tmp_path, numbered(tmp_path, count), name=first.name) as running:
         running.settle(received=count)
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_what_killed_topologies_leave_is_removed_by_the_next_start(tmp_path):
+    folders = [folder_of(tmp_path, name) for name in ("dead", "orphan", "next")]
+    dead, orphan, following = (Topology(folder, numbered(folder, 0)) for folder in folders)
+    for topology in (dead, orphan, following):
+        topology.endless = True
+    with orphan:
+        os.kill(orphan.supervisor(), signal.SIGKILL)
+        dead.__enter__()
+        dead.kill_everything()
+        left = [pathlib.Path(dead.run_dir), *pathlib.Path("/dev").glob(f"*/millrace-{dead.name}.*")]
+        assert len(left) == 4, left  # and segment, status file, table
+        with following:
+            assert not any(path.exists() for path in left)
+        orphan.wait_received(orphan.audit()["received"] + 1)
 
 
 def test_a_second_start_of_a_running_name_is_refused(tmp_path):

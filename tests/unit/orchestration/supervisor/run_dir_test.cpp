@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "orchestration/supervisor/child.hpp"
 #include "shared/base/error.hpp"
@@ -34,6 +35,7 @@ class RunDir : public testing::Test {
     folder_ = ::mkdtemp(pattern);
     run_dir_ = folder_ + "/run";
     make_run_dir(run_dir_);
+    ::mkfifo((folder_ + "/never").c_str(), 0600);
   }
   ~RunDir() override { fs::remove_all(folder_); }
 
@@ -41,7 +43,9 @@ class RunDir : public testing::Test {
   Child dummy(const std::string& program, std::vector<std::string> arguments) const {
     const std::string path = folder_ + "/" + program;
     if (!fs::exists(path)) fs::create_symlink("/bin/sh", path);
-    arguments.insert(arguments.begin(), {"-c", "while :; do sleep 0.05; done"});
+    // Waits without children: between fork and exec they would have its command line.
+    const std::string wait = "exec 3<>" + folder_ + "/never; while :; do read x <&3; done";
+    arguments.insert(arguments.begin(), {"-c", wait});
     return Child::start({path, arguments}, folder_ + "/log");
   }
   static void end(Child& child) {
@@ -125,6 +129,21 @@ TEST_F(RunDir, HasOneSupervisorAtMost) {
   const SupervisorLock again(run_dir_);
 }
 
+TEST_F(RunDir, WaitsForALockOfSomebodyWhoOnlyCleansUp) {
+  auto passing = SupervisorLock::attempt(run_dir_);
+  ASSERT_TRUE(passing);
+  EXPECT_FALSE(SupervisorLock::attempt(run_dir_));
+  std::thread cleaning([&] {
+    ::usleep(50'000);
+    remove_run_dir(run_dir_, "unit-none");
+    passing.reset();
+  });
+  const SupervisorLock lock(run_dir_);
+  cleaning.join();
+  // On the directory that is there, not on the one that was removed.
+  EXPECT_EQ(SupervisorLock::holder(run_dir_), ::getpid());
+}
+
 TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   const std::string name = "unit-" + std::to_string(::getpid());
   Plan plan;
@@ -153,6 +172,36 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
 
   clean_run_dir(run_dir_, name, false);
   EXPECT_FALSE(fs::exists(run_dir_ + "/logs"));
+  remove_run_dir(run_dir_, name);
+  EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));
+  fs::remove(run_dir_ + "/notes.txt");
+  remove_run_dir(run_dir_, name);
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
+TEST_F(RunDir, OfTheDeadIsRemovedAndOfTheLivingIsNot) {
+  const std::string dead = "unit-dead-" + std::to_string(::getpid());
+  for (const std::string& name : {dead, std::string("supervised"), std::string("orphaned")}) {
+    make_run_dir(folder_ + "/" + name);
+    std::ofstream(folder_ + "/" + name + "/hub.ready") << "ready\n";
+  }
+  const UniqueFd status(::shm_open(status_file_name(dead).c_str(), O_CREAT | O_RDWR, 0600));
+  ASSERT_TRUE(status);
+  std::ofstream(folder_ + "/file") << "x";
+  const SupervisorLock supervisor(folder_ + "/supervised");
+  Child worker = dummy("millrace-hub", {"--run-dir", folder_ + "/orphaned", "--actor", "0"});
+  while (find_processes(folder_ + "/orphaned").empty()) ::usleep(5000);
+
+  EXPECT_EQ(remove_dead_beside(run_dir_), 1U);
+  EXPECT_FALSE(fs::exists(folder_ + "/" + dead));
+  EXPECT_FALSE(fs::exists("/dev/shm" + status_file_name(dead)));
+  EXPECT_TRUE(fs::exists(folder_ + "/supervised/hub.ready"));
+  EXPECT_TRUE(fs::exists(folder_ + "/orphaned/hub.ready"));
+  EXPECT_TRUE(fs::exists(run_dir_) && fs::exists(folder_ + "/file"));
+  end(worker);
+  EXPECT_EQ(remove_dead_beside(run_dir_), 1U);
+  EXPECT_FALSE(fs::exists(folder_ + "/orphaned"));
+  EXPECT_EQ(remove_dead_beside("/nowhere/run"), 0U);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +38,10 @@ class SupervisorTest : public testing::Test {
     run_dir_ = folder_ + "/run";
     // Scripts then look like our programs in /proc.
     fs::create_symlink("/bin/sh", folder_ + "/millrace-shell");
-    const std::string wait = "trap 'exit 0' TERM; while :; do sleep 0.02; done";
+    // Without children: between fork and exec they would look like one more of our programs.
+    ::mkfifo((folder_ + "/never").c_str(), 0600);
+    const std::string wait =
+        "trap 'exit 0' TERM; exec 3<>" + folder_ + "/never; while :; do read x <&3; done";
     for (const char* part : {"io-worker", "classifier", "gpu-worker", "telemetry"}) {
       program(part, wait);
     }
@@ -117,8 +121,7 @@ TEST_F(SupervisorTest, StartsInOrderAnswersAndStopsInOrder) {
   EXPECT_THAT(steps_, ElementsAre("ingress stopped", "workers stopped", "egress stopped",
                                   "standby stopped", "hub stopped", "stopped"));
   EXPECT_TRUE(find_processes(run_dir_).empty());
-  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
-  EXPECT_TRUE(fs::exists(run_dir_ + "/logs/front.0.log"));
+  EXPECT_FALSE(fs::exists(run_dir_));
 }
 
 TEST_F(SupervisorTest, RefusesScalesThatCannotBe) {
@@ -154,6 +157,8 @@ TEST_F(SupervisorTest, TellsTheLogOfWhoFailedAtTheStartAndStopsTheRest) {
   EXPECT_EQ(error_of([&] { supervisor.start(); }),
             "front.0 exited with 1 at its start\nno table for route");
   EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
+  EXPECT_TRUE(fs::exists(run_dir_ + "/logs/front.0.log"));
 }
 
 TEST_F(SupervisorTest, TellsTheLogOfAHubThatFailed) {
@@ -181,6 +186,7 @@ TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
   // They are the children of this process, though not of the second supervisor.
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
   EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_));
 }
 
 TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
