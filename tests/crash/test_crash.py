@@ -14,16 +14,17 @@ from topology import Topology
 import pytest
 
 CAPACITY = 32
-COUNT = 1000000
-RATE_MPPS = 0.06
+COUNT = 300000
+RATE_MPPS = 0.03  # ten seconds
+BLOWS = {"kill": 5, "crash": 5, "hang": 3}  # short lives make the supervisor slow to start another
 
 
-def path_under_load(folder, seed):
+def path_under_load(folder, seed, count=COUNT):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
 ports:
-  in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {COUNT},
+  in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
           rate_mpps: {RATE_MPPS} }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
 workers:
@@ -37,40 +38,48 @@ paths:
 """
 
 
-def finish(running, folder, lost_max):
-    """(audit, numbers in the output): all was received; what is missing in the output was dropped,
-    for one of the reasons in `lost_max` and at most as many; the rest came once and in order."""
+def most_lost(struck):
+    """What may be lost at most when these have been struck: the table of ARCHITECTURE.md."""
+    lost_max = {"worker_lost": CAPACITY * sum(name.startswith("front.") for name in struck),
+                "egress_lost": CAPACITY * struck.count("egress.0")}
+    return {reason: most for reason, most in lost_max.items() if most}
+
+
+def finish(running, folder, ordeal):
+    """The audit: all was received; what is missing in the output was dropped, for a reason that
+    those who were struck explain and at most as much; the rest came once and in order."""
     audit = running.settle(received=COUNT)
     arrived = frames.numbers_in(folder / "out.pcap")
     assert all(first < second for first, second in zip(arrived, arrived[1:]))
-    lost = {reason: audit["dropped"].get(reason, 0) for reason in lost_max}
-    assert all(lost[reason] <= most for reason, most in lost_max.items()), lost
-    assert sum(lost.values()) == sum(audit["dropped"].values())
+    assert arrived[0] >= 0 and arrived[-1] < COUNT
+    lost = audit["dropped"]
+    lost_max = most_lost(ordeal.struck)
+    assert all(count <= lost_max.get(reason, 0) for reason, count in lost.items()), lost
     # What the egress was sending when it died counts as lost and may have left all the same.
     missing = COUNT - len(arrived)
     assert missing <= sum(lost.values()) and audit["transmitted"] <= len(arrived)
     assert missing >= sum(lost.values()) - lost.get("egress_lost", 0)
+    print(f"struck {ordeal.struck}, missing {missing}, dropped {lost}")
     return audit
 
 
 @pytest.mark.parametrize("ending", ["kill", "crash", "hang"])
 def test_a_classifier_costs_at_most_the_batch_in_its_hands(tmp_path, seed, ending):
-    times = 3 if ending == "hang" else 6
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
         ordeal = Ordeal(running, seed, COUNT)
-        for _ in range(times):
+        for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike([f"front.{ordeal.chance.randrange(3)}"], ending)
-        finish(running, tmp_path, {"worker_lost": times * CAPACITY})
+        finish(running, tmp_path, ordeal)
 
 
 @pytest.mark.parametrize("ending", ["kill", "hang"])
 def test_a_gpu_worker_costs_nothing(tmp_path, seed, ending):
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
         ordeal = Ordeal(running, seed, COUNT)
-        for _ in range(3 if ending == "hang" else 5):
+        for _ in ordeal.blows(BLOWS[ending], least=2):
             ordeal.strike(["gpu.0.a"], ending)
         assert set(ordeal.struck) == {"gpu.0.a", "gpu.0.b"}
-        audit = finish(running, tmp_path, {})
+        audit = finish(running, tmp_path, ordeal)
         redone = running.metrics().total("millrace_recovery_batches_redone_total")
     assert audit["transmitted"] == COUNT and redone > 0
 
@@ -79,18 +88,18 @@ def test_a_gpu_worker_costs_nothing(tmp_path, seed, ending):
 def test_an_ingress_of_a_numbered_source_costs_nothing(tmp_path, seed, ending):
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
         ordeal = Ordeal(running, seed, COUNT)
-        for _ in range(3 if ending == "hang" else 6):
+        for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["ingress.in.0"], ending)
-        assert finish(running, tmp_path, {})["transmitted"] == COUNT
+        assert finish(running, tmp_path, ordeal)["transmitted"] == COUNT
 
 
 @pytest.mark.parametrize("ending", ["kill", "crash"])
 def test_an_egress_costs_at_most_the_burst_that_it_sends(tmp_path, seed, ending):
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
         ordeal = Ordeal(running, seed, COUNT)
-        for _ in range(6):
+        for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["egress.0"], ending)
-        finish(running, tmp_path, {"egress_lost": 6 * CAPACITY})
+        finish(running, tmp_path, ordeal)
 
 
 def test_without_hub_traffic_goes_on_and_the_standby_recovers(tmp_path, seed):
@@ -98,13 +107,16 @@ def test_without_hub_traffic_goes_on_and_the_standby_recovers(tmp_path, seed):
         ordeal = Ordeal(running, seed, COUNT)
         assert running.audit()["by"] == "hub" and running.status()["phase"] == "running"
         ordeal.strike(["hub"], back=False)
-        wait_until(lambda: running.status()["phase"] == "degraded", 5, "degraded")
+        wait_until(lambda: running.status()["phase"] == "degraded", 15, "degraded")
         assert running.audit()["by"] == "standby"
-        ordeal.strike(["front.1"])
-        ordeal.strike(["gpu.0.a"])
-        ordeal.strike(["ingress.in.0", "front.0"])
+        for number in ordeal.blows(3):
+            ordeal.strike((["front.1"], ["gpu.0.a"], ["ingress.in.0", "front.0"])[number])
         assert running.status()["phase"] == "degraded" and "hub" not in running.lives()
-        finish(running, tmp_path, {"worker_lost": 2 * CAPACITY})
+        finish(running, tmp_path, ordeal)
+    count = 20000
+    with Topology(tmp_path, path_under_load(tmp_path, seed, count), name=running.name) as again:
+        assert again.audit()["by"] == "hub" and again.status()["phase"] == "running"
+        again.settle(received=count)
 
 
 def test_hub_and_classifier_die_at_once(tmp_path, seed):
@@ -114,7 +126,7 @@ def test_hub_and_classifier_die_at_once(tmp_path, seed):
         ordeal.strike(["hub", "front.1"], back=False)
         ordeal.wait_back("front.1", lives)
         assert running.audit()["by"] == "standby"
-        finish(running, tmp_path, {"worker_lost": CAPACITY})
+        finish(running, tmp_path, ordeal)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -122,11 +134,9 @@ def test_several_die_at_once(tmp_path, seed, number):
     parts = ["ingress.in.0", "egress.0", "front.0", "front.1", "front.2", "gpu.0.a"]
     with Topology(tmp_path, path_under_load(tmp_path, seed + number)) as running:
         ordeal = Ordeal(running, seed + number, COUNT)
-        for _ in range(5):
+        for _ in ordeal.blows(5):
             ordeal.strike(ordeal.chance.sample(parts, ordeal.chance.randrange(2, 7)))
-        fronts = sum(name.startswith("front.") for name in ordeal.struck)
-        finish(running, tmp_path, {"worker_lost": fronts * CAPACITY,
-                                   "egress_lost": ordeal.struck.count("egress.0") * CAPACITY})
+        finish(running, tmp_path, ordeal)
 
 
 def test_the_supervisor_dies_and_another_one_takes_over(tmp_path, seed):
@@ -137,7 +147,7 @@ def test_the_supervisor_dies_and_another_one_takes_over(tmp_path, seed):
         assert {name: life[:2] for name, life in running.lives().items()} == {
             name: life[:2] for name, life in lives.items()}
         ordeal.strike(["front.0"])
-        finish(running, tmp_path, {"worker_lost": CAPACITY})
+        finish(running, tmp_path, ordeal)
 
 
 def test_a_capture_replayed_survives_kills_of_all_kinds(tmp_path, seed):
@@ -158,12 +168,13 @@ paths:
 """
     with Topology(tmp_path, text) as running:
         ordeal = Ordeal(running, seed, COUNT)
-        for part in ("front.0", "ingress.in.0", "front.1", "ingress.in.0"):
-            ordeal.strike([part])
+        for number in ordeal.blows(4):
+            ordeal.strike([("front.0", "ingress.in.0", "front.1", "ingress.in.0")[number % 4]])
         audit = running.settle(received=COUNT)
     arrived = frames.read_capture(tmp_path / "out.pcap")
     lost = audit["dropped"].pop("worker_lost", 0)
-    assert lost <= 2 * CAPACITY and not audit["dropped"] and len(arrived) == COUNT - lost
+    assert lost <= most_lost(ordeal.struck)["worker_lost"] and not audit["dropped"]
+    assert len(arrived) == COUNT - lost
     at = 0  # what arrived is the capture again and again, with at most the lost ones left out
     for data in arrived:
         while data != packets[at % 500]:

@@ -9,7 +9,9 @@ import time
 from processes import wait_until
 
 ENDINGS = {"kill": signal.SIGKILL, "crash": signal.SIGSEGV, "hang": signal.SIGSTOP}
-GOES_ON_SECONDS = {"kill": 2, "crash": 2, "hang": 4}  # a hung one has to be noticed first
+# Recovery takes milliseconds, that of a hung one a second more. Other work on the host may keep
+# any of the processes waiting, so this only says: not for ever.
+GOES_ON_SECONDS = 15
 
 
 def twins_of(name):
@@ -17,48 +19,88 @@ def twins_of(name):
     return [name[:-1] + "a", name[:-1] + "b"] if name.startswith("gpu.") else [name]
 
 
+def ended(audit):
+    """Packets that have left or were dropped."""
+    return audit["transmitted"] + sum(audit["dropped"].values())
+
+
 class Ordeal:
-    def __init__(self, topology, seed, count):
+    def __init__(self, topology, seed, count, stateful=()):
         self.topology = topology
         self.chance = random.Random(seed)
         self.count = count  # packets that the sources have
+        self.stateful = stateful  # groups whose lanes have state
+        self.received = 0  # of them, after the last blow
         self.struck = []
 
-    def running(self, name):
-        """Which of the twins plays the part now."""
-        lives = self.topology.lives()
-        return next(twin for twin in twins_of(name) if twin in lives)
+    def blows(self, most, least=1):
+        """0, 1, ...: as many blows as begin in the first half of the load, within these bounds.
+        The second half is for the last of them, on a host where everything takes long."""
+        for number in range(most):
+            if number >= least and self.received > self.count / 2:
+                return
+            yield number
 
     def strike(self, parts, ending="kill", back=True):
         """The parts' actors end at once. Traffic goes on, the others stay who they are, and those
         who died come back and take batches."""
         topology = self.topology
         time.sleep(self.chance.uniform(0.05, 0.3))
-        names = [self.running(part) for part in parts]
         lives = topology.lives()
-        topology.kill(*names, number=ENDINGS[ending])
+        names = [next(twin for twin in twins_of(part) if twin in lives) for part in parts]
+        topology.kill(*names, number=ENDINGS[ending], lives=lives)
         self.struck += names
         received = topology.audit()["received"]
-        topology.wait_received(received + 1, seconds=GOES_ON_SECONDS[ending])
+        # What came before has an end, and so has something that came after.
+        self.wait_for(lambda: ended(topology.audit()) > received,
+                      f"more than {received} packets have an end after {names} ended by {ending}")
         for part in parts if back else ():
             self.wait_back(part, lives)
         after = topology.lives()
         for name, life in lives.items():
             if name not in names:
-                assert after[name] == life, f"{name} did not survive"
-        assert topology.audit()["received"] < self.count, "it has to happen under load"
+                assert after.get(name) == life, f"{name} did not survive"
+        self.assert_load()
+
+    def assert_load(self):
+        self.received = self.topology.audit()["received"]
+        assert self.received < self.count, "it has to happen under load"
+
+    def takers(self, part, names):
+        """Whose batches show that the part is played: where lanes have state they stay with the
+        worker that they went to, and the new one has none."""
+        group = part.partition(".")[0]
+        return [name for name in names if name.partition(".")[0] == group
+                ] if group in self.stateful else twins_of(part)
+
+    def busiest(self, group):
+        """The worker of the group that takes the most batches now."""
+        def batches():
+            return {actor["name"]: actor["batches"] for actor in self.topology.status()["actors"]
+                    if actor["name"].partition(".")[0] == group}
+        before = batches()
+        time.sleep(0.1)
+        after = batches()
+        return max(before, key=lambda name: after[name] - before[name])
 
     def wait_back(self, part, lives):
-        """Somebody new plays the part, and works."""
-        def successor():
-            now = self.topology.lives()
-            return next((twin for twin in twins_of(part)
-                         if twin in now and now[twin] != lives.get(twin)), None)
+        """Somebody new plays the part, and works. `lives`: those when it was struck."""
+        topology, seen = self.topology, []
 
-        def batches():
-            return sum(actor["batches"] for actor in self.topology.status()["actors"]
-                       if actor["name"] in twins_of(part))
+        def works():
+            actors = {actor["name"]: actor for actor in topology.status()["actors"]}
+            batches = sum(actors[name]["batches"] for name in self.takers(part, actors))
+            for twin in twins_of(part):
+                new = actors[twin]["pid"] not in (0, lives.get(twin, (0,))[0])
+                if new and actors[twin]["state"] == "alive":
+                    seen.append(batches)
+            return seen and batches > seen[0]
 
-        wait_until(successor, 10, f"{part} started again")
-        before = batches()
-        wait_until(lambda: batches() > before, 10, f"{part} takes batches again")
+        self.wait_for(works, f"{part} started again and takes batches")
+
+    def wait_for(self, condition, what):
+        try:
+            wait_until(condition, GOES_ON_SECONDS, what)
+        except AssertionError:
+            self.assert_load()  # without any, there is nothing to wait for
+            raise

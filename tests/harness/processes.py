@@ -60,4 +60,4 @@ def wait_until(condition, seconds, what):
         if value:
             return value
         assert time.monotonic() < end, f"after {seconds} s: not {what}"
-        time.sleep(0.02)
+        time.sleep(0.05)

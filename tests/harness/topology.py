@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A topology of real processes: started, watched, hurt, and always brought down."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -20,13 +21,36 @@ BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", "") or BUILD / "bin")
 EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "millrace-io-worker",
                "egress": "millrace-io-worker", "classifier": "millrace-classifier",
                "gpu": "millrace-gpu-worker"}
+SLOW_SECONDS = 0.5
+ATTEMPTS = 3
 NUMBERS = itertools.count(1)
+
+
+@contextlib.contextmanager
+def precedence():
+    """What is started now comes before all other work of this host, where the user may say so: a
+    watcher that waits for a processor for seconds sees neither load nor recovery."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except PermissionError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def millrace(*words, check=True):
     """Runs one command; the finished process."""
-    done = subprocess.run([BIN / "millrace", *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=120)
+    began = time.monotonic()
+    # What `up` leaves behind has to be as everywhere.
+    with contextlib.nullcontext() if words[0] == "up" else precedence():
+        done = subprocess.run([BIN / "millrace", *map(str, words)], capture_output=True, text=True,
+                              check=False, timeout=120)
+    if time.monotonic() - began > SLOW_SECONDS:  # seen when the test fails
+        print(f"slow: {words[0]} took {time.monotonic() - began:.1f} s, {os.getloadavg()[0]:.1f}"
+              " were running")
     if check:
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     return done
@@ -34,7 +58,11 @@ def millrace(*words, check=True):
 
 def ask(*words):
     """Runs one command with --json; what it answers, which may be bad news."""
-    done = millrace(*words, "--json", check=False)
+    for _ in range(ATTEMPTS):
+        done = millrace(*words, "--json", check=False)
+        # The supervisor waits while it starts somebody on a host that has no time for either.
+        if words[0] not in ("status", "audit") or "does not answer" not in done.stdout:
+            break
     answer = json.loads(done.stdout or '{"ok": false, "error": "no answer"}')
     assert answer.get("ok", True) or words[0] == "up", f"{words}: {done.stdout}{done.stderr}"
     return answer
@@ -103,10 +131,11 @@ class Topology:
         return next(actor for actor in self.status()["actors"] if actor["name"] == name)
 
     def lives(self):
-        """name -> (pid, start time, restarts) of every actor that runs."""
+        """name -> (pid, start time, restarts) of every actor that is alive."""
         return {actor["name"]: (actor["pid"], processes.start_time(actor["pid"]),
                                 actor["restarts"])
-                for actor in self.status()["actors"] if actor["pid"] and
+                for actor in self.status()["actors"]
+                if actor["pid"] and actor["state"] == "alive" and
                 processes.is_running(actor["pid"])}
 
     def planned_executables(self):
@@ -132,13 +161,12 @@ class Topology:
     def scale(self, group, count):
         return millrace("scale", self.name, f"{group}={count}")
 
-    def kill(self, *names, number=signal.SIGKILL):
-        """A signal to actors, as close together as can be."""
-        pids = {actor["name"]: actor["pid"] for actor in self.status()["actors"]}
+    def kill(self, *names, number=signal.SIGKILL, lives=None):
+        """A signal to actors, as close together as can be. `lives`: as lives() said just now."""
+        lives = lives or self.lives()
         for name in names:
-            assert pids[name], f"{name} does not run"
-            os.kill(pids[name], number)
-            self.struck[name] = pids[name]
+            os.kill(lives[name][0], number)
+            self.struck[name] = lives[name][0]
 
     def supervisor(self):
         """Pid of the process that `millrace up --detach` left behind."""

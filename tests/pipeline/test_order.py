@@ -130,10 +130,10 @@ def test_a_stateful_function_sees_no_inversion_under_kills(tmp_path, seed, numbe
     seed += number
     count = 300000
     with Topology(tmp_path, recorder_topology(tmp_path, seed, count, rate_mpps=0.02)) as running:
-        ordeal = Ordeal(running, seed, count)
-        for _ in range(6):
+        ordeal = Ordeal(running, seed, count, stateful=["deep"])
+        for blow in ordeal.blows(6):
             fronts = ordeal.chance.sample(range(WORKERS), ordeal.chance.randrange(1, 3))
-            deep = ["deep.0"] if ordeal.chance.random() < 0.4 else []
+            deep = [ordeal.busiest("deep")] if blow % 2 == 0 else []
             ordeal.strike([f"front.{number}" for number in fronts] + deep)
         audit = running.settle(received=count)
         packets, inversions, unnumbered, _ = witnessed(running.metrics())

@@ -89,7 +89,7 @@ TEST_F(LeaderClient, TellsThatNeitherIsThere) {
 TEST_F(LeaderClient, TellsThatNobodyAnswersInTime) {
   listen(kHubEndpoint, false);
   EXPECT_EQ(error_within<AuditReply>({kLong, kShort}),
-            "no answer to `audit` in " + run_dir_ + " within 50 ms");
+            "who recovers does not answer `audit` in " + run_dir_ + " within 50 ms");
 }
 
 TEST_F(LeaderClient, TellsOfAnAnswerToAnotherQuestion) {
