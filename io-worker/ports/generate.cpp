@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <string>
 
 #include "io-worker/ports/packet_maker.hpp"
@@ -15,6 +14,7 @@
 #include "io-worker/ports/settings.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/mac.hpp"
 
 namespace millrace {
 namespace {
@@ -61,16 +61,11 @@ std::vector<std::uint64_t> parse_sizes(const PortSettings& settings, bool number
   return sizes;
 }
 
-MacAddress parse_mac(const PlanPort& port) {
+MacAddress mac_of(const PlanPort& port) {
   MacAddress mac{};
-  unsigned value[6] = {};
-  int length = 0;
-  const int found = std::sscanf(port.mac.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%n", &value[0], &value[1],
-                                &value[2], &value[3], &value[4], &value[5], &length);
-  if (found != 6 || static_cast<std::size_t>(length) != port.mac.size()) {
+  if (!parse_mac(port.mac, mac)) {
     throw Error("mac is '" + port.mac + "'; allowed: an address like 02:00:00:00:00:01");
   }
-  std::copy(std::begin(value), std::end(value), mac.begin());
   return mac;
 }
 
@@ -144,7 +139,7 @@ GenerateSettings generate_settings(const PlanPort& port) {
 
 void check_generate(const PlanPort& port) {
   generate_settings(port);
-  while_doing("port '" + port.name + "' (generate)", [&] { parse_mac(port); });
+  while_doing("port '" + port.name + "' (generate)", [&] { mac_of(port); });
 }
 
 PortQueues generate_queues(const PlanPort& port) { return {generate_settings(port).queues, 0}; }
@@ -158,7 +153,7 @@ std::unique_ptr<RxQueue> open_generate_rx(const PlanPort& port, std::uint32_t qu
     throw Error("size is '" + std::to_string(largest) + "'; a buffer holds " +
                 std::to_string(room) + " bytes: raise the port's mtu");
   }
-  return std::make_unique<GenerateRxQueue>(settings, parse_mac(port), settings.stream + queue,
+  return std::make_unique<GenerateRxQueue>(settings, mac_of(port), settings.stream + queue,
                                            measure_tsc_hz());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io-worker/ports/generate.hpp"
+#include "shared/base/mac.hpp"
 
 namespace millrace {
 
@@ -25,8 +26,6 @@ inline constexpr std::uint64_t kNumberedMagic = 0x4d494c4c52414345ull;  ///< "MI
 /// | 32 | 8 | system clock when it was due, ns since 1970 |
 inline constexpr std::uint32_t kNumberedOffset = 42;  ///< Ethernet 14, IPv4 20, UDP 8
 inline constexpr std::uint32_t kNumberedSizeMin = kNumberedOffset + 40;
-
-using MacAddress = std::array<std::uint8_t, 6>;
 
 /// Makes the packets of one generated stream. IPv4 with a valid checksum, TTL 64, do not fragment;
 /// UDP without checksum (RFC 768 allows it); other bytes zero. Sources are of 198.18.0.0/15 (RFC

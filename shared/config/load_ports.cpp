@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cstdio>
 
+#include "shared/base/mac.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
@@ -50,12 +50,8 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
   constexpr std::string_view kAllowed = "a unicast MAC address like '02:00:00:00:00:01'";
   const std::optional<std::string> text = value.text(kAllowed);
   if (!text) return;
-  unsigned byte[6];
-  int end = 0;
-  const int fields = std::sscanf(text->c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1],
-                                 &byte[2], &byte[3], &byte[4], &byte[5], &end);
-  if (fields != 6 || static_cast<std::size_t>(end) != text->size() || text->size() != 17 ||
-      (byte[0] & 1) != 0) {
+  MacAddress mac{};
+  if (!parse_mac(*text, mac) || (mac[0] & 1) != 0) {
     value.refuse(kAllowed);
     return;
   }

@@ -10,14 +10,13 @@
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/mac.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
 constexpr std::uint32_t kChecksumAt = 14 + 10;
-
-using Mac = std::array<std::uint8_t, 6>;
 
 /// TTL is the high byte of its 16-bit word: one less there is one more, end-around, in the checksum
 /// (RFC 1624, equation 3; the same result as summing anew).
@@ -40,9 +39,9 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   return Reason::kTtlExpired;
 }
 
-Mac mac_of(std::size_t number, std::span<const PlanPort> ports) {
+MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
   if (ports.empty()) return {2, 0, 0, 0, 0, static_cast<std::uint8_t>(number + 1)};
-  Mac mac{};
+  MacAddress mac{};
   if (!parse_mac(ports[number].mac, mac)) {
     throw Error("port " + ports[number].name + ": '" + ports[number].mac + "' is no MAC address");
   }

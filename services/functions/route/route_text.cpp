@@ -63,7 +63,7 @@ std::string parse_target(std::string_view port, std::string_view mac, RouteLine&
   if (!parse_mac(mac, route.mac)) {
     return quoted(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
   }
-  if ((route.mac[0] & 1) != 0 || route.mac == std::array<std::uint8_t, 6>{}) {
+  if ((route.mac[0] & 1) != 0 || route.mac == MacAddress{}) {
     return quoted(mac) + " is not the address of one station";
   }
   return {};
@@ -81,16 +81,6 @@ bool parse_ipv4(std::string_view text, std::uint32_t& address) {
     }
     address = address << 8 | value;
     text.remove_prefix(octet == 3 ? end : end + 1);
-  }
-  return true;
-}
-
-bool parse_mac(std::string_view text, std::array<std::uint8_t, 6>& mac) {
-  if (text.size() != 17) return false;
-  for (std::size_t i = 0; i < 6; ++i) {
-    const char* digits = text.data() + i * 3;
-    const auto [end, error] = std::from_chars(digits, digits + 2, mac[i], 16);
-    if (error != std::errc{} || end != digits + 2 || (i < 5 && digits[2] != ':')) return false;
   }
   return true;
 }

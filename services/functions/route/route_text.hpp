@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "shared/base/mac.hpp"
 
 /// The text form of a route table, one route a line; fields are separated by spaces or tabs, and
 /// '#' starts a comment:
@@ -20,7 +21,7 @@ struct RouteLine {
   std::uint8_t length = 0;   ///< bits, 0..32
   bool drop = false;
   std::string_view port;  ///< empty with `drop`; borrowed from the line
-  std::array<std::uint8_t, 6> mac{};
+  MacAddress mac{};
 };
 
 enum class RouteLineKind : std::uint8_t { kEmpty, kRoute, kRefused };
@@ -31,8 +32,6 @@ RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::str
 
 /// "a.b.c.d" in host byte order, nothing around it.
 bool parse_ipv4(std::string_view text, std::uint32_t& address);
-/// "02:00:00:00:00:01", hex digits of either case.
-bool parse_mac(std::string_view text, std::array<std::uint8_t, 6>& mac);
 std::string ipv4_text(std::uint32_t address);
 
 /// An address that no packet may be routed from or to: 0.0.0.0/8, 127.0.0.0/8, 224.0.0.0/4 and

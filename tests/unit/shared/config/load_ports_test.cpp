@@ -99,7 +99,7 @@ TEST(LoadPorts, RefusesPortsWithoutAFile) {
 TEST(LoadPorts, RefusesAddressesThatAreNone) {
   constexpr const char* kMac = "; allowed: a unicast MAC address like '02:00:00:00:00:01'";
   for (const char* mac : {"02:00:00:00:00", "03:00:00:00:00:01", "02:00:00:00:00:0g", "2:0:0:0:0:1",
-                          "02:00:00:00:00:011"}) {
+                          "02:00:00:00:00:011", " 2:00:00:00:00:01", "02:00:00:00:00:-1"}) {
     EXPECT_EQ(wrong(port("device: null, mac: '" + std::string(mac) + "'")),
               "3:26: found '" + std::string(mac) + "' as 'mac'" + kMac);
   }
