@@ -88,7 +88,7 @@ void add_roster(const StatusSource& source, Families& families) {
     if (ever_ran(entry) || actor.at_start) add_entry(source, id, state, families);
     const std::string group = group_of(source.plan, actor);
     if (groups.empty() || groups.back().first != group) {
-      groups.push_back({group, std::vector<double>(std::size(kStateNames))});
+      groups.emplace_back(group, std::vector<double>(std::size(kStateNames)));
     }
     groups.back().second[static_cast<std::size_t>(state)] += 1;
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "shared/base/check.hpp"
 #include "shared/config/planning.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -64,6 +65,7 @@ void add_egress(Planning& planning) {
   for (std::uint32_t i = 0; i < count; ++i) {
     add(plan, {.name = "egress." + std::to_string(i), .kind = ActorKind::kEgress, .index = i});
   }
+  MILLRACE_CHECK(count > 0);
   for (std::uint32_t i = 0; i < plan.streams.size(); ++i)
     plan.streams[i].egress = first + i % count;
 }
