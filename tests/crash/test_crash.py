@@ -7,6 +7,7 @@ packet that is missing can be named.
 """
 
 import frames
+import topology
 from ordeal import Ordeal
 from processes import wait_until
 from topology import Topology
@@ -19,13 +20,21 @@ RATE_MPPS = 0.03  # ten seconds
 BLOWS = {"kill": 5, "crash": 5, "hang": 3}  # short lives make the supervisor slow to start another
 
 
-def path_under_load(folder, seed, count=COUNT):
+@pytest.fixture
+def put_in_place(tmp_path, monkeypatch):
+    """put_in_place("slow-x", "millrace-x"): the topology has that one instead."""
+    def put(slow, real):
+        monkeypatch.setattr(topology, "BIN", topology.with_program(tmp_path / "bin", slow, real))
+    return put
+
+
+def path_under_load(folder, seed, count=COUNT, rate_mpps=RATE_MPPS):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
-          rate_mpps: {RATE_MPPS} }}
+          rate_mpps: {rate_mpps} }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
 workers:
   front: {{ kind: classifier, count: 3, max: 3, dispatch: any }}
@@ -46,21 +55,21 @@ def most_lost(struck):
 
 
 def finish(running, folder, ordeal):
-    """The audit: all was received; what is missing in the output was dropped, for a reason that
-    those who were struck explain and at most as much; the rest came once and in order."""
-    audit = running.settle(received=COUNT)
+    """(audit, packets missing in the output): all was received; what is missing was dropped, for a
+    reason that those who were struck explain and at most as much; the rest came once, in order."""
+    audit = running.settle(received=ordeal.count)
     arrived = frames.numbers_in(folder / "out.pcap")
     assert all(first < second for first, second in zip(arrived, arrived[1:]))
-    assert arrived[0] >= 0 and arrived[-1] < COUNT
+    assert arrived[0] >= 0 and arrived[-1] < ordeal.count
     lost = audit["dropped"]
     lost_max = most_lost(ordeal.struck)
     assert all(count <= lost_max.get(reason, 0) for reason, count in lost.items()), lost
     # What the egress was sending when it died counts as lost and may have left all the same.
-    missing = COUNT - len(arrived)
+    missing = ordeal.count - len(arrived)
     assert missing <= sum(lost.values()) and audit["transmitted"] <= len(arrived)
     assert missing >= sum(lost.values()) - lost.get("egress_lost", 0)
     print(f"struck {ordeal.struck}, missing {missing}, dropped {lost}")
-    return audit
+    return audit, missing
 
 
 @pytest.mark.parametrize("ending", ["kill", "crash", "hang"])
@@ -79,7 +88,7 @@ def test_a_gpu_worker_costs_nothing(tmp_path, seed, ending):
         for _ in ordeal.blows(BLOWS[ending], least=2):
             ordeal.strike(["gpu.0.a"], ending)
         assert set(ordeal.struck) == {"gpu.0.a", "gpu.0.b"}
-        audit = finish(running, tmp_path, ordeal)
+        audit, _ = finish(running, tmp_path, ordeal)
         redone = running.metrics().total("millrace_recovery_batches_redone_total")
     assert audit["transmitted"] == COUNT and redone > 0
 
@@ -90,7 +99,7 @@ def test_an_ingress_of_a_numbered_source_costs_nothing(tmp_path, seed, ending):
         ordeal = Ordeal(running, seed, COUNT)
         for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["ingress.in.0"], ending)
-        assert finish(running, tmp_path, ordeal)["transmitted"] == COUNT
+        assert finish(running, tmp_path, ordeal)[0]["transmitted"] == COUNT
 
 
 @pytest.mark.parametrize("ending", ["kill", "crash"])
@@ -100,6 +109,30 @@ def test_an_egress_costs_at_most_the_burst_that_it_sends(tmp_path, seed, ending)
         for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["egress.0"], ending)
         finish(running, tmp_path, ordeal)
+
+
+def strike_slow(folder, seed, part):
+    """(packets dropped by reason, packets missing) after blows at a part that never idles: the
+    source is faster than it."""
+    count, rate_mpps = 60000, 0.012
+    with Topology(folder, path_under_load(folder, seed, count, rate_mpps)) as running:
+        ordeal = Ordeal(running, seed, count)
+        for _ in ordeal.blows(4):
+            ordeal.strike([part])
+        audit, missing = finish(running, folder, ordeal)
+    return audit["dropped"], missing
+
+
+def test_a_classifier_killed_with_a_batch_in_its_hands_loses_it(tmp_path, seed, put_in_place):
+    put_in_place("slow-classifier", "millrace-classifier")
+    dropped, missing = strike_slow(tmp_path, seed, "front.1")
+    assert dropped == {"worker_lost": missing} and missing > 0
+
+
+def test_an_egress_killed_in_a_burst_has_sent_a_part_of_it(tmp_path, seed, put_in_place):
+    put_in_place("slow-io-worker", "millrace-io-worker")
+    dropped, missing = strike_slow(tmp_path, seed, "egress.0")
+    assert list(dropped) == ["egress_lost"] and 0 < missing < dropped["egress_lost"]
 
 
 def test_without_hub_traffic_goes_on_and_the_standby_recovers(tmp_path, seed):

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -54,6 +55,15 @@ def millrace(*words, check=True):
     if check:
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     return done
+
+
+def with_program(folder, program, name):
+    """A folder of executables in which a program of the tests has the place of a real one."""
+    folder.mkdir()
+    for path in BIN.glob("millrace*"):
+        shutil.copy(path, folder)
+    shutil.copy(BIN.parent / "test" / program, folder / name)
+    return folder
 
 
 def ask(*words):

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A build that loses one packet on purpose is found out: by the audit, or by counting the files."""
 
-import shutil
-
 import frames
 import topology
 from topology import Topology
@@ -17,12 +15,7 @@ COUNT = 20000
 def put_in_place(tmp_path, monkeypatch):
     """put_in_place("lossy-x", "millrace-x"): a folder of executables with one that loses."""
     def put(lossy, real):
-        folder = tmp_path / "bin"
-        folder.mkdir()
-        for program in topology.BIN.glob("millrace*"):
-            shutil.copy(program, folder)
-        shutil.copy(topology.BIN.parent / "test" / lossy, folder / real)
-        monkeypatch.setattr(topology, "BIN", folder)
+        monkeypatch.setattr(topology, "BIN", topology.with_program(tmp_path / "bin", lossy, real))
     return put
 
 
