@@ -28,10 +28,16 @@ def put_in_place(tmp_path, monkeypatch):
     return put
 
 
-def path_under_load(folder, seed, count=COUNT, rate_mpps=RATE_MPPS):
+def hung_after(ending):
+    """Short where somebody is to be found hung; else nobody is, however busy this host may be."""
+    return "2s" if ending == "hang" else "20s"
+
+
+def path_under_load(folder, seed, ending="", count=COUNT, rate_mpps=RATE_MPPS):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
+heartbeat_limit: {hung_after(ending)}
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
           rate_mpps: {rate_mpps} }}
@@ -74,7 +80,7 @@ def finish(running, folder, ordeal):
 
 @pytest.mark.parametrize("ending", ["kill", "crash", "hang"])
 def test_a_classifier_costs_at_most_the_batch_in_its_hands(tmp_path, seed, ending):
-    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+    with Topology(tmp_path, path_under_load(tmp_path, seed, ending)) as running:
         ordeal = Ordeal(running, seed, COUNT)
         for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike([f"front.{ordeal.chance.randrange(3)}"], ending)
@@ -83,7 +89,7 @@ def test_a_classifier_costs_at_most_the_batch_in_its_hands(tmp_path, seed, endin
 
 @pytest.mark.parametrize("ending", ["kill", "hang"])
 def test_a_gpu_worker_costs_nothing(tmp_path, seed, ending):
-    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+    with Topology(tmp_path, path_under_load(tmp_path, seed, ending)) as running:
         ordeal = Ordeal(running, seed, COUNT)
         for _ in ordeal.blows(BLOWS[ending], least=2):
             ordeal.strike(["gpu.0.a"], ending)
@@ -95,7 +101,7 @@ def test_a_gpu_worker_costs_nothing(tmp_path, seed, ending):
 
 @pytest.mark.parametrize("ending", ["kill", "hang"])
 def test_an_ingress_of_a_numbered_source_costs_nothing(tmp_path, seed, ending):
-    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+    with Topology(tmp_path, path_under_load(tmp_path, seed, ending)) as running:
         ordeal = Ordeal(running, seed, COUNT)
         for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["ingress.in.0"], ending)
@@ -104,7 +110,7 @@ def test_an_ingress_of_a_numbered_source_costs_nothing(tmp_path, seed, ending):
 
 @pytest.mark.parametrize("ending", ["kill", "crash"])
 def test_an_egress_costs_at_most_the_burst_that_it_sends(tmp_path, seed, ending):
-    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+    with Topology(tmp_path, path_under_load(tmp_path, seed, ending)) as running:
         ordeal = Ordeal(running, seed, COUNT)
         for _ in ordeal.blows(BLOWS[ending]):
             ordeal.strike(["egress.0"], ending)
@@ -115,7 +121,7 @@ def strike_slow(folder, seed, part):
     """(packets dropped by reason, packets missing) after blows at a part that never idles: the
     source is faster than it."""
     count, rate_mpps = 60000, 0.012
-    with Topology(folder, path_under_load(folder, seed, count, rate_mpps)) as running:
+    with Topology(folder, path_under_load(folder, seed, "kill", count, rate_mpps)) as running:
         ordeal = Ordeal(running, seed, count)
         for _ in ordeal.blows(4):
             ordeal.strike([part])
@@ -147,7 +153,8 @@ def test_without_hub_traffic_goes_on_and_the_standby_recovers(tmp_path, seed):
         assert running.status()["phase"] == "degraded" and "hub" not in running.lives()
         finish(running, tmp_path, ordeal)
     count = 20000
-    with Topology(tmp_path, path_under_load(tmp_path, seed, count), name=running.name) as again:
+    text = path_under_load(tmp_path, seed, count=count)
+    with Topology(tmp_path, text, name=running.name) as again:
         assert again.audit()["by"] == "hub" and again.status()["phase"] == "running"
         again.settle(received=count)
 
@@ -189,6 +196,7 @@ def test_a_capture_replayed_survives_kills_of_all_kinds(tmp_path, seed):
     (tmp_path / "all.rules").write_text('alert "x" name "any x"\n')
     text = f"""
 batch: {{ capacity: {CAPACITY} }}
+heartbeat_limit: {hung_after("kill")}
 ports:
   in:  {{ device: replay, file: {tmp_path}/in.pcap, count: {COUNT}, rate_mpps: {RATE_MPPS} }}
   out: {{ device: pcap, out: {tmp_path}/out.pcap }}

@@ -19,6 +19,7 @@ def two_way_topology(folder, dispatch, seed):
     (folder / "all.rules").write_text(SCAN)
     return f"""
 batch: {{ capacity: {CAPACITY} }}
+heartbeat_limit: 20s
 ports:
   a: {{ device: pcap, in: {folder}/a.pcap, out: {folder}/a-out.pcap }}
   b: {{ device: pcap, in: {folder}/b.pcap, out: {folder}/b-out.pcap }}
@@ -88,6 +89,7 @@ def recorder_topology(folder, seed, count, rate_mpps=0):
     (folder / "all.rules").write_text(SCAN)
     return f"""
 batch: {{ capacity: {CAPACITY} }}
+heartbeat_limit: 20s
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, seed: {seed}, count: {count},
          rate_mpps: {rate_mpps} }}
