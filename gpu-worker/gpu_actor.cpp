@@ -65,6 +65,7 @@ std::uint32_t GpuActor::publish() noexcept {
 }
 
 std::uint32_t GpuActor::do_work() noexcept {
+  outbox_.wake_consumers();
   std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
   done += feed();
   done += publish();

@@ -153,7 +153,6 @@ void SoftwareDevice::compute_ticket(const Batch& batch, std::uint8_t stage, std:
   part.classes = batch.classes.subspan(first, count);
   part.next_hop = batch.next_hop.subspan(first, count);
   part.flow = batch.flow.subspan(first, count);
-  part.ordinal = batch.ordinal.subspan(first, count);
   work_.compute(stage, part, results + first);
 }
 

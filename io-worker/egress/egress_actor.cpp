@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "io-worker/egress/latency.hpp"
-#include "shared/base/prefetch.hpp"
 #include "shared/links/completion.hpp"
+#include "shared/links/fetch_ahead.hpp"
 #include "shared/links/ledger.hpp"
-#include "shared/links/return_link.hpp"
 
 namespace millrace {
 namespace {
@@ -29,6 +28,8 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       inbox_(context),
       window_(context.segment.layout().stream_count, context.segment.layout().lane_count,
               window_depth(*context.plan)),
+      bytes_read_(bytes_read(context)),
+      returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz) {
   for (const auto& port : ports_) {
     bursts_.push_back(port ? std::make_unique<Burst>() : nullptr);
@@ -37,9 +38,13 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
 }
 
 std::uint32_t EgressActor::do_work() noexcept {
+  returns_.wake_consumers();
   std::uint32_t done = 0;
   Taken taken;
   while (done < kBatchesPerRound && inbox_.take(taken)) {
+    fetch_slot(context_, taken.slot, bytes_read_);
+    std::uint32_t next = 0;
+    if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
     accept(taken);
     ++done;
   }
@@ -78,39 +83,42 @@ void EgressActor::release(std::uint32_t slot) noexcept {
   hook(HookPoint::kSendState);
   context_.set_state(slot, SlotKind::kSending, kEgressStage);
   const Batch batch = context_.segment.batch(slot);
-  prefetch_lines(batch.verdict.data(), batch.verdict.size_bytes());
-  prefetch_lines(batch.output.data(), batch.output.size_bytes());
-  prefetch_lines(batch.buffer.data(), batch.buffer.size_bytes());
-  prefetch_lines(batch.offset.data(), batch.offset.size_bytes());
-  prefetch_lines(batch.length.data(), batch.length.size_bytes());
-  prefetch_lines(batch.wire_length.data(), batch.wire_length.size_bytes());
-  const auto output =
-      static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].output);
-  transmit(batch, output);
-  account(batch, output);
+  LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
+  LaneRecord& record = begin_record(ledger, *batch.header);
+  transmit(batch, record);
+  publish(ledger);
+  ++context_.counter(Counter::kBatches);
+  context_.counter(Counter::kPackets) += batch.count;
   note_latency(*batch.header);
   free_batch(slot, batch);
 }
 
-void EgressActor::transmit(const Batch& batch, std::uint8_t default_output) noexcept {
-  if (batch.header->flags != 0) return;  // a stand-in has no packets to send
+void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
+  const auto default_output =
+      static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].output);
+  const bool stand_in = batch.header->flags != 0;  // it has no packets to send
   used_.clear();
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (!batch.passes(i)) continue;
+    if (!batch.passes(i) || stand_in) {
+      ++record.dropped[batch.reason[i] % kReasonCount];
+      continue;
+    }
     const std::uint8_t port = batch.output[i] == kOutputDefault ? default_output : batch.output[i];
     if (port >= kPortCountMax || !ports_[port]) {
       batch.drop(i, Reason::kNoOutput);
+      ++record.dropped[static_cast<std::size_t>(Reason::kNoOutput)];
       continue;
     }
     Burst& burst = *bursts_[port];
     if (burst.count == 0) used_.push_back(port);
     burst.index[burst.count] = static_cast<std::uint16_t>(i);
     burst.packets[burst.count++] = {batch.buffer[i], batch.bytes(i), batch.wire_length[i], 0};
+    burst.bytes += batch.length[i];
   }
-  for (const std::uint8_t port : used_) send_burst(batch, port);
+  for (const std::uint8_t port : used_) send_burst(batch, port, record);
 }
 
-void EgressActor::send_burst(const Batch& batch, std::uint8_t port) noexcept {
+void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept {
   Burst& burst = *bursts_[port];
   TxQueue& queue = *ports_[port];
   std::uint32_t sent = 0;
@@ -120,30 +128,17 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port) noexcept {
     if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
     ++context_.counter(Counter::kTxRetries);
   }
+  record.transmitted[port] += sent;
   const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
-  for (; sent < burst.count; ++sent) batch.drop(burst.index[sent], why);
-  burst.count = 0;
-}
-
-void EgressActor::account(const Batch& batch, std::uint8_t default_output) noexcept {
-  LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
-  LaneRecord record = next_record(ledger, *batch.header);
-  std::uint64_t bytes = 0;
-  for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (batch.passes(i)) {
-      const std::uint8_t port =
-          batch.output[i] == kOutputDefault ? default_output : batch.output[i];
-      ++record.transmitted[port];
-      bytes += batch.length[i];
-    } else {
-      ++record.dropped[batch.reason[i] % kReasonCount];
-    }
+  for (; sent < burst.count; ++sent) {
+    batch.drop(burst.index[sent], why);
+    ++record.dropped[static_cast<std::size_t>(why)];
+    burst.bytes -= burst.packets[sent].bytes.size();
   }
-  record.transmitted_bytes += bytes;
-  ++context_.counter(Counter::kBatches);
-  context_.counter(Counter::kPackets) += batch.count;
-  context_.counter(Counter::kBytes) += bytes;
-  publish(ledger, record);
+  record.transmitted_bytes += burst.bytes;
+  context_.counter(Counter::kBytes) += burst.bytes;
+  burst.count = 0;
+  burst.bytes = 0;
 }
 
 void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
@@ -154,7 +149,7 @@ void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
                        0);  // a stand-in goes back to the hub, which looks for free ones
     return;
   }
-  give_back(context_, Returner::kEgress, slot, batch.buffer);
+  returns_.give_back(slot, batch.buffer);
 }
 
 void EgressActor::note_latency(const SlotHeader& header) noexcept {

@@ -12,6 +12,7 @@
 #include "shared/actor/stage_work.hpp"
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
+#include "shared/links/return_link.hpp"
 
 /// Egress: puts the batches of its streams back in sequence, transmits what passes, accounts for
 /// every packet in the lane's ledger, gives buffers and slot back to the ingress.
@@ -45,15 +46,15 @@ class EgressActor : public Actor {
   /// Packets of one batch for one port.
   struct Burst {
     std::uint32_t count = 0;
+    std::uint64_t bytes = 0;
     std::array<TxPacket, kBatchCapacityMax> packets;
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
   };
 
   void accept(const Taken& taken) noexcept;
   void release(std::uint32_t slot) noexcept;
-  void transmit(const Batch& batch, std::uint8_t default_output) noexcept;
-  void send_burst(const Batch& batch, std::uint8_t port) noexcept;
-  void account(const Batch& batch, std::uint8_t default_output) noexcept;
+  void transmit(const Batch& batch, LaneRecord& record) noexcept;
+  void send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept;
   void free_batch(std::uint32_t slot, const Batch& batch) noexcept;
   void note_latency(const SlotHeader& header) noexcept;
 
@@ -62,6 +63,8 @@ class EgressActor : public Actor {
   StageWork& work_;
   Inbox inbox_;
   OrderWindow window_;
+  std::uint32_t bytes_read_;
+  ReturnLinks returns_;
   TscScale scale_;
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch

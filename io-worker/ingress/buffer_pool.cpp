@@ -10,7 +10,6 @@ namespace millrace {
 
 BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
     : context_(context),
-      stream_(stream),
       first_(context.plan->streams[stream].buffer_first),
       count_(context.plan->streams[stream].buffer_count),
       hand_(Mark{MarkKind::kHand, context.me.actor}.word()),
@@ -20,7 +19,8 @@ BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
   // holds.
   std::vector<std::uint32_t> in_rings;
   for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    context_.segment.buffer_return(stream_, static_cast<Returner>(r)).snapshot(in_rings);
+    returned_[r] = context_.segment.buffer_return(stream, static_cast<Returner>(r));
+    returned_[r].snapshot(in_rings);
   }
   std::vector<bool> returned(count_, false);
   for (const std::uint32_t buffer : in_rings) {
@@ -28,28 +28,32 @@ BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
     returned[buffer - first_] = true;
   }
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (!returned[i] && context_.segment.mark(first_ + i) == hand_) put(first_ + i);
+    if (returned[i] || context_.segment.mark(first_ + i) != hand_) continue;
+    free_[i] = 1;
+    stack_[stacked_++] = first_ + i;
   }
 }
 
-void BufferPool::put(std::uint32_t buffer) noexcept {
-  free_[buffer - first_] = 1;
-  if (exact_) return;
-  MILLRACE_CHECK(stacked_ < count_);
-  stack_[stacked_++] = buffer;
+void BufferPool::put(std::span<const std::uint32_t> buffers) noexcept {
+  if (exact_) {
+    for (const std::uint32_t buffer : buffers) free_[buffer - first_] = 1;
+    return;
+  }
+  MILLRACE_CHECK(buffers.size() <= count_ - stacked_);
+  std::ranges::copy(buffers, stack_.data() + stacked_);
+  stacked_ += static_cast<std::uint32_t>(buffers.size());
 }
 
 void BufferPool::collect(std::uint32_t most) noexcept {
   std::array<std::uint32_t, kBurstMax> taken;
-  const auto stamp = [&](std::uint32_t buffer) {
+  const auto stamp = [this](std::uint32_t buffer) {
     MILLRACE_CHECK(buffer - first_ < count_);
     context_.segment.mark(buffer) = hand_;
   };
-  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    auto ring = context_.segment.buffer_return(stream_, static_cast<Returner>(r));
+  for (auto& ring : returned_) {
     const std::span<std::uint32_t> room(taken.data(), std::min<std::size_t>(most, taken.size()));
     const std::uint32_t count = ring.take(room, stamp);
-    for (std::uint32_t i = 0; i < count; ++i) put(taken[i]);
+    put({taken.data(), count});
   }
 }
 
@@ -87,10 +91,8 @@ std::uint32_t BufferPool::take_run(std::uint32_t first, std::uint32_t count) noe
 }
 
 void BufferPool::give_back(std::span<const std::uint32_t> buffers) noexcept {
-  for (const std::uint32_t buffer : buffers) {
-    context_.segment.mark(buffer) = hand_;
-    put(buffer);
-  }
+  for (const std::uint32_t buffer : buffers) context_.segment.mark(buffer) = hand_;
+  put(buffers);
 }
 
 }  // namespace millrace

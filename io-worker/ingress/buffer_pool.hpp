@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -27,15 +28,15 @@ class BufferPool final : public BufferSource {
 
  private:
   void collect(std::uint32_t most) noexcept;
-  void put(std::uint32_t buffer) noexcept;
+  void put(std::span<const std::uint32_t> buffers) noexcept;
 
   ActorContext context_;
-  std::uint32_t stream_;
   std::uint32_t first_, count_;
   std::uint32_t hand_;  ///< mark of a buffer in this pool
+  std::array<SpscRing<std::uint32_t>, kReturnerCount> returned_;
   std::vector<std::uint32_t> stack_;
   std::uint32_t stacked_ = 0;
-  bool exact_ = false;              ///< take_exactly is used: flags instead of the stack
+  bool exact_ = false;  ///< take_exactly or take_run was called: flags instead of the stack
   std::vector<std::uint8_t> free_;  ///< by buffer - first_, 1: free (in exact mode)
 };
 

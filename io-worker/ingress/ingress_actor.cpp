@@ -23,7 +23,9 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
   lane_first_ = path.lane_first;
   lane_count_ = path.lane_count;
   first_stage_ = path.first_stage;
-  burst_ = std::min(kBurstMax, kBurstPerLane * lane_count_);
+  burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * lane_count_));
+  has_classes_ = !context_.plan->classes.empty();
+  slot_bytes_written_ = written_bytes();
   lanes_.resize(lane_count_);
   free_slots_.resize(plan.slot_count);
   find_free_slots();
@@ -34,7 +36,8 @@ void IngressActor::find_free_slots() {
   const PlanStream& plan = context_.plan->streams[stream_];
   std::vector<std::uint64_t> words;
   for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    context_.segment.slot_return(stream_, static_cast<Returner>(r)).snapshot(words);
+    returned_slots_[r] = context_.segment.slot_return(stream_, static_cast<Returner>(r));
+    returned_slots_[r].snapshot(words);
   }
   std::vector<bool> returned(plan.slot_count, false);
   for (const std::uint64_t word : words) {
@@ -84,8 +87,8 @@ void IngressActor::collect_slots() noexcept {
     context_.segment.slot(Descriptor::from_word(word).slot)
         .owner.store(context_.me.word(), std::memory_order_release);
   };
-  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    auto ring = context_.segment.slot_return(stream_, static_cast<Returner>(r));
+  const std::uint32_t before = free_slot_count_;
+  for (auto& ring : returned_slots_) {
     std::uint32_t count = 0;
     while ((count = ring.take(words, stamp)) != 0) {
       for (std::uint32_t i = 0; i < count; ++i) {
@@ -94,10 +97,13 @@ void IngressActor::collect_slots() noexcept {
       }
     }
   }
+  if (free_slot_count_ != before) prefetch_next_slot();
 }
 
 std::uint32_t IngressActor::do_work() noexcept {
-  collect_slots();
+  outbox_.wake_consumers();
+  // Each look costs lines of other cores, so many come back at once.
+  if (free_slot_count_ <= lane_count_) collect_slots();
   std::uint32_t done = place();
   if (placed_ == polled_count_ && !stopping_) {
     done += poll();
@@ -106,6 +112,7 @@ std::uint32_t IngressActor::do_work() noexcept {
   done += leave_due();
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
+  if (done == 0) collect_slots();
   return done;
 }
 
@@ -138,28 +145,30 @@ std::uint32_t IngressActor::place() noexcept {
       __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
     }
   }
-  while (placed_ < polled_count_ && place_one(polled_[placed_], now)) ++placed_;
+  for (; placed_ < polled_count_; ++placed_) {
+    const RxPacket& packet = polled_[placed_];
+    std::uint32_t hash = 0;
+    if (lane_count_ > 1) {
+      hash = flow_hash_of({pool_.area().at(packet.buffer) + packet.offset, packet.length});
+    }
+    const auto number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
+    Lane& lane = lanes_[number];
+    if (packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted) [[unlikely]] {
+      pool_.give_back({&packet.buffer, 1});
+      next_ordinal_ = packet.ordinal + 1;
+      continue;
+    }
+    if (lane.slot == kNoSlot) {
+      if (free_slot_count_ == 0) break;
+      open(lane, number, packet.time_tsc != 0 ? packet.time_tsc : now);
+    }
+    fill(lane, packet, hash);
+    if (lane.count == context_.segment.capacity()) seal(number);
+  }
   return placed_ - before;
 }
 
-bool IngressActor::place_one(const RxPacket& packet, std::uint64_t now) noexcept {
-  std::uint32_t number = 0;
-  std::uint32_t hash = 0;
-  if (lane_count_ > 1) {
-    const std::byte* data = pool_.area().at(packet.buffer) + packet.offset;
-    hash = flow_hash_of({data, packet.length});
-    number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
-  }
-  Lane& lane = lanes_[number];
-  if (packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted) [[unlikely]] {
-    pool_.give_back({&packet.buffer, 1});
-    next_ordinal_ = packet.ordinal + 1;
-    return true;
-  }
-  if (lane.slot == kNoSlot) {
-    if (free_slot_count_ == 0) return false;
-    open(lane, number, packet.time_tsc != 0 ? packet.time_tsc : now);
-  }
+inline void IngressActor::fill(Lane& lane, const RxPacket& packet, std::uint32_t hash) noexcept {
   const std::uint32_t at = lane.count;
   hook(HookPoint::kFillMark);
   context_.segment.mark(packet.buffer) = Mark{MarkKind::kSlot, lane.slot}.word();
@@ -169,16 +178,14 @@ bool IngressActor::place_one(const RxPacket& packet, std::uint64_t now) noexcept
   batch.length[at] = packet.length;
   batch.offset[at] = packet.offset;
   batch.wire_length[at] = packet.wire_length;
-  batch.flow[at] = hash;
-  batch.ordinal[at] = packet.ordinal;
+  if (lane_count_ > 1) batch.flow[at] = hash;
   if (packet.oversize) [[unlikely]]
     batch.drop(at, Reason::kOversize);
   if (at == 0) lane.first_ordinal = packet.ordinal;
   lane.last_ordinal = packet.ordinal;
   lane.open_bytes += packet.wire_length;
   next_ordinal_ = packet.ordinal + 1;
-  if (++lane.count == context_.segment.capacity()) seal(number);
-  return true;
+  ++lane.count;
 }
 
 void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept {
@@ -197,9 +204,8 @@ void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noe
   header.time_first_tsc = now;
   // What is the same for every packet is written here, a line at a time.
   std::ranges::fill(lane.batch.verdict, static_cast<std::uint8_t>(Verdict::kPass));
-  std::ranges::fill(lane.batch.reason, static_cast<std::uint8_t>(Reason::kNone));
   std::ranges::fill(lane.batch.output, kOutputDefault);
-  std::ranges::fill(lane.batch.classes, 0);
+  if (has_classes_) std::ranges::fill(lane.batch.classes, 0);
   prefetch_next_slot();
   hook(HookPoint::kOpenState);
   context_.set_state(lane.slot, SlotKind::kFilling, 0);
@@ -207,12 +213,14 @@ void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noe
 
 void IngressActor::prefetch_next_slot() const noexcept {
   if (free_slot_count_ == 0) return;
-  // All columns that an ingress writes; they lie before those of the workers.
+  prefetch_lines_for_write(&context_.segment.slot(free_slots_[free_slot_count_ - 1]),
+                           slot_bytes_written_);
+}
+
+std::uint32_t IngressActor::written_bytes() const noexcept {
   const ColumnOffsets& at = context_.segment.layout().columns;
-  const SlotHeader& next = context_.segment.slot(free_slots_[free_slot_count_ - 1]);
-  prefetch_lines_for_write(&next, at.next_hop);
-  prefetch_lines_for_write(reinterpret_cast<const std::byte*>(&next) + at.flow,
-                           at.result - at.flow);
+  if (has_classes_) return at.reason;
+  return lane_count_ > 1 ? at.classes : at.flow;
 }
 
 void IngressActor::seal(std::uint32_t number) noexcept {
@@ -246,13 +254,14 @@ bool IngressActor::in_flight(std::uint32_t number) const noexcept {
 std::uint32_t IngressActor::leave_due() noexcept {
   std::uint32_t left = 0;
   const bool short_of_slots = free_slot_count_ < lane_count_;
+  const bool more_waits = polled_count_ == burst_;  // the next poll fills what is open
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
     Lane& lane = lanes_[number];
     if (lane.slot == kNoSlot) continue;
     ++lane.rounds;
     const bool half_full = lane.count >= context_.segment.capacity() / 2;
     if (stopping_ || lane.rounds >= kRoundsMax || (short_of_slots && half_full) ||
-        !in_flight(number)) {
+        (!more_waits && !in_flight(number))) {
       seal(number);
       ++left;
     }
@@ -286,10 +295,7 @@ bool IngressActor::has_work() noexcept {
   for (const Lane& lane : lanes_) {
     if (lane.slot != kNoSlot) return true;
   }
-  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    if (!context_.segment.slot_return(stream_, static_cast<Returner>(r)).empty()) return true;
-  }
-  return false;
+  return std::ranges::any_of(returned_slots_, [](const auto& ring) { return !ring.empty(); });
 }
 
 bool IngressActor::finished() noexcept {

@@ -14,8 +14,8 @@
 /// Ingress: one receive queue -> batches of its path's lanes.
 ///
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
-/// full, when its lane has nothing in flight (waiting would gain nothing), after 4 rounds, or when
-/// free slots run short. Sequence numbers are given when it leaves. Without a free slot nothing is
+/// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
+/// nothing), after 4 rounds, or when free slots run short. Sequence numbers are given when it leaves. Without a free slot nothing is
 /// polled: load is refused here and nowhere else.
 
 namespace millrace {
@@ -53,9 +53,10 @@ class IngressActor : public Actor {
   void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
   std::uint32_t place() noexcept;
-  bool place_one(const RxPacket& packet, std::uint64_t now) noexcept;
+  void fill(Lane& lane, const RxPacket& packet, std::uint32_t hash) noexcept;
   void open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept;
   void prefetch_next_slot() const noexcept;
+  std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;
   std::uint32_t leave_due() noexcept;
   bool in_flight(std::uint32_t number) const noexcept;
@@ -70,7 +71,10 @@ class IngressActor : public Actor {
   std::uint32_t lane_first_, lane_count_;
   std::uint8_t first_stage_;
   std::uint32_t burst_;
+  bool has_classes_;
+  std::uint32_t slot_bytes_written_;  ///< from a slot's start
   std::vector<Lane> lanes_;
+  std::array<SpscRing<std::uint64_t>, kReturnerCount> returned_slots_;
   std::vector<std::uint32_t> free_slots_;
   std::uint32_t free_slot_count_ = 0;
   std::array<RxPacket, kBurstMax> polled_;

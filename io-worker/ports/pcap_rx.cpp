@@ -22,7 +22,7 @@ class PcapRxQueue final : public RxQueue {
       // The record waits in the reader for a buffer.
       if (pool.take({&buffer, 1}) == 0) break;
       RxPacket& packet = out[count++];
-      packet = received_packet(buffer, record_.bytes.size(), record_.wire_length, room);
+      describe_received(packet, buffer, record_.bytes.size(), record_.wire_length, room);
       packet.ordinal = ordinal_++;
       if (packet.length > 0) {
         std::memcpy(area.at(buffer) + packet.offset, record_.bytes.data(), packet.length);

@@ -92,11 +92,8 @@ class ReplayRxQueue final : public RxQueue {
       const auto run = std::min<std::uint32_t>(able - given,
                                                static_cast<std::uint32_t>(laid_count_) - run_first);
       const std::uint32_t taken = pool.take_run(first + run_first, run);
-      // Workers and the egress wrote these lines last.
       for (std::uint32_t i = 0; i < taken; ++i) {
-        prefetch_for_write(area.at(first + run_first + i) + kBufferHeadroom);
-      }
-      for (std::uint32_t i = 0; i < taken; ++i) {
+        fetch_ahead(area, first, run_first + i);
         hand_out(area, first + run_first + i, room, out[given++]);
       }
       if (taken < run) break;
@@ -126,10 +123,18 @@ class ReplayRxQueue final : public RxQueue {
     return settings.count == 0 ? packet_count_ : std::min(settings.count, packet_count_);
   }
 
+  /// Workers wrote these lines last, so they are asked for a few packets early.
+  void fetch_ahead(BufferArea area, std::uint32_t first, std::uint32_t place) const noexcept {
+    constexpr std::uint32_t kPacketsAhead = 16;
+    const std::uint64_t ahead = std::uint64_t{place} + kPacketsAhead;
+    const std::uint64_t there = ahead < laid_count_ ? ahead : ahead % laid_count_;
+    prefetch_for_write(area.at(first + static_cast<std::uint32_t>(there)) + kBufferHeadroom);
+  }
+
   void hand_out(BufferArea area, std::uint32_t buffer, std::uint32_t room, RxPacket& out) noexcept {
     const StoredPacket& packet = capture_.packets[packet_];
     const Schedule::Next next = schedule_.next();
-    out = received_packet(buffer, packet.captured, packet.wire_length, room);
+    describe_received(out, buffer, packet.captured, packet.wire_length, room);
     out.ordinal = next.ordinal;
     out.time_tsc = next.due_tsc;
     restore(area.at(buffer) + out.offset, capture_.store.data() + packet.start, out.length);

@@ -59,9 +59,11 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
   if (error) throw Error("create folder " + out + ": " + error.message());
 }
 
-void write_verdict(std::ostream& out, const Batch& batch, std::uint32_t packet) {
+/// `number`: of the packet in its capture, from 0.
+void write_verdict(std::ostream& out, const Batch& batch, std::uint32_t packet,
+                   std::uint64_t number) {
   const bool passes = batch.passes(packet);
-  out << batch.ordinal[packet] << '\t' << (passes ? "pass" : "drop") << '\t'
+  out << number << '\t' << (passes ? "pass" : "drop") << '\t'
       << kReasonNames.at(batch.reason[packet]) << '\t';
   if (batch.output[packet] == kOutputDefault) {
     out << "default";
@@ -144,15 +146,15 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
     lines << "packet\tverdict\treason\toutput\tnext_hop\tclasses\n";
     if (!lines) throw system_error("write " + verdicts, errno);
   }
-  std::uint64_t ordinal = 0;
+  first_number_ = 0;
   CaptureRecord packet;
   CaptureStatus status = CaptureStatus::kRecord;
-  for (; (status = reader.next(packet)) == CaptureStatus::kRecord; ++ordinal) {
+  while ((status = reader.next(packet)) == CaptureStatus::kRecord) {
     // As ingress does: what does not fit is cut, and dropped before any function sees it.
     const bool oversize = packet.bytes.size() > arena_.room();
     const auto bytes =
         packet.bytes.first(std::min<std::size_t>(packet.bytes.size(), arena_.room()));
-    const std::uint32_t index = arena_.add(bytes, ordinal, packet.wire_length);
+    const std::uint32_t index = arena_.add(bytes, packet.wire_length);
     if (oversize) arena_.batch().drop(index, Reason::kOversize);
     times_ns_.push_back(packet.time_ns);
     if (arena_.full()) run_batch(writer.get(), lines.is_open() ? &lines : nullptr);
@@ -178,13 +180,14 @@ void TryRun::run_batch(CaptureWriter* out, std::ostream* verdicts) {
   }
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
-    if (verdicts != nullptr) write_verdict(*verdicts, batch, packet);
+    if (verdicts != nullptr) write_verdict(*verdicts, batch, packet, first_number_ + packet);
     if (out != nullptr && batch.passes(packet)) {
       out->write({.bytes = batch.bytes(packet),
                   .wire_length = batch.wire_length[packet],
                   .time_ns = times_ns_[packet]});
     }
   }
+  first_number_ += batch.count;
   arena_.clear();
   times_ns_.clear();
 }

@@ -75,6 +75,7 @@ class TryRun {
   std::vector<std::string> classes_;
   std::vector<TriedFunction> functions_;
   BatchArena arena_;
+  std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet
   std::vector<std::uint64_t> times_ns_;  ///< of the packets in the arena
   TryTotals totals_;
 };

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "shared/base/prefetch.hpp"
 #include "shared/links/completion.hpp"
+#include "shared/links/fetch_ahead.hpp"
 
 namespace millrace {
 namespace {
@@ -23,21 +23,6 @@ std::uint32_t window_depth(const Plan& plan) {
   return most + plan.stand_in_slot_count;
 }
 
-/// The batch was written by another core: all its columns at once instead of one miss after the
-/// other.
-void prefetch_columns(const Batch& batch) noexcept {
-  prefetch_lines(batch.buffer.data(), batch.buffer.size_bytes());
-  prefetch_lines(batch.length.data(), batch.length.size_bytes());
-  prefetch_lines(batch.offset.data(), batch.offset.size_bytes());
-  prefetch_lines(batch.wire_length.data(), batch.wire_length.size_bytes());
-  prefetch_lines(batch.classes.data(), batch.classes.size_bytes());
-  prefetch_lines_for_write(batch.verdict.data(), batch.verdict.size_bytes());
-  prefetch_lines_for_write(batch.reason.data(), batch.reason.size_bytes());
-  prefetch_lines_for_write(batch.output.data(), batch.output.size_bytes());
-  prefetch_lines_for_write(batch.next_hop.data(), batch.next_hop.size_bytes());
-  prefetch_lines_for_write(batch.result, batch.next_hop.size_bytes());
-}
-
 }  // namespace
 
 ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
@@ -47,7 +32,8 @@ ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
       outbox_(context),
       window_(
           std::max(1u, stateful_stage_count(*context.plan)) * context.segment.layout().stream_count,
-          context.segment.layout().lane_count, window_depth(*context.plan)) {}
+          context.segment.layout().lane_count, window_depth(*context.plan)),
+      bytes_read_(bytes_read(context)) {}
 
 void ClassifierActor::read_roster() noexcept {
   inbox_.read_roster();
@@ -77,11 +63,16 @@ std::uint32_t ClassifierActor::recheck_windows() noexcept {
 }
 
 std::uint32_t ClassifierActor::do_work() noexcept {
+  outbox_.wake_consumers();
   std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
   if (recheck_) [[unlikely]]
     done += recheck_windows();
   Taken taken;
-  for (std::uint32_t i = 0; i < kBatchesPerRound && inbox_.take(taken); ++i, ++done) process(taken);
+  for (std::uint32_t i = 0; i < kBatchesPerRound && inbox_.take(taken); ++i, ++done) {
+    std::uint32_t next = 0;
+    if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
+    process(taken);
+  }
   return done;
 }
 
@@ -136,8 +127,10 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
   hook(HookPoint::kWorkState);
   context_.set_state(slot, SlotKind::kWorked, stage);
   const Batch batch = context_.segment.batch(slot);
-  prefetch_columns(batch);
+  fetch_slot(context_, slot, bytes_read_);
   work_.run(stage, batch);
+  std::uint32_t next = 0;
+  if (inbox_.peek(next)) fetch_first_packets(context_, next);
   pass_on(slot, batch, stage);
 }
 

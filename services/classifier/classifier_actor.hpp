@@ -45,6 +45,7 @@ class ClassifierActor : public Actor {
   Inbox inbox_;
   Outbox outbox_;
   OrderWindow window_;
+  std::uint32_t bytes_read_;
   bool recheck_ = false;  ///< recovery may have moved a lane's next number past a lost batch
   bool stopping_ = false;
 };

@@ -38,14 +38,34 @@ std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
   return std::min(bytes, kPrefetchBytesMax);
 }
 
-void prefetch(const Batch& batch, Selection selected, std::uint32_t bytes_max) noexcept {
-  for (const std::uint16_t packet : selected.packets) {
+/// Packets whose lines are on their way while those before them are computed: as many as a core has
+/// line fill buffers (16 since Ice Lake); more would only stop it.
+constexpr std::size_t kPacketsAhead = 16;
+
+void prefetch(const Batch& batch, std::span<const std::uint16_t> packets,
+              std::uint32_t bytes_max) noexcept {
+  if (bytes_max == 0) return;
+  for (const std::uint16_t packet : packets) {
     const std::byte* const frame = batch.data(packet);
     const std::uint32_t bytes = std::min<std::uint32_t>(bytes_max, batch.length[packet]);
     // Headers are mostly changed next: fetched with ownership, or each store would wait for it.
     if (bytes != 0) prefetch_for_write(frame);
     for (std::uint32_t at = kCacheLine; at < bytes; at += kCacheLine)
       __builtin_prefetch(frame + at);
+  }
+}
+
+/// compute() of all selected packets, a few at a time, with the lines of the next ones on their way.
+void compute(const StageFunction& at, const Batch& batch, Selection selected,
+             std::span<std::uint32_t> results, std::uint32_t prefetch_bytes) noexcept {
+  std::span<const std::uint16_t> rest = selected.packets;
+  const auto next = [&] { return rest.first(std::min(rest.size(), kPacketsAhead)); };
+  prefetch(batch, next(), prefetch_bytes);
+  while (!rest.empty()) {
+    const std::span<const std::uint16_t> now = next();
+    rest = rest.subspan(now.size());
+    prefetch(batch, next(), prefetch_bytes);
+    at.function->compute(batch, {now}, results);
   }
 }
 
@@ -77,9 +97,8 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states) noe
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
-    prefetch(batch, selected, members_[i].prefetch_bytes);
     at.function->prepare(batch, selected);
-    at.function->compute(batch, selected, results);
+    compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish(batch, selected, results, at.counters, state_of(states, i));
   }
 }
@@ -89,9 +108,8 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Selection selected = select_packets(batch, members_[i].when_at_entry, selected_);
     if (selected.packets.empty()) continue;
-    prefetch(batch, selected, members_[i].prefetch_bytes);
-    members_[i].at.function->compute(batch, selected,
-                                     results.subspan(i * batch.capacity, batch.count));
+    compute(members_[i].at, batch, selected, results.subspan(i * batch.capacity, batch.count),
+            members_[i].prefetch_bytes);
   }
 }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
+#include "shared/actor/context.hpp"
 #include "shared/layout/status_file.hpp"
 
 /// Sleeping and waking over one futex word a thread, in shared memory: the sleeper sets it, fences
@@ -18,6 +20,28 @@ inline constexpr std::uint64_t kSleepMaxNs = 10'000'000;
 /// After a push: wakes the actor if it sleeps. A fence (about 8 ns) and one load when it does not.
 inline void wake(ActorEntry& entry) noexcept;
 
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
+
+/// Whom to wake for what a round has pushed. One fence for all of them, and by then the pushes have
+/// mostly left the store buffer, so it costs little. Whoever adds must send in the next round at
+/// the latest.
+class Wakes {
+ public:
+  void add(std::uint32_t actor) noexcept { actors_ |= std::uint64_t{1} << actor; }
+  void send(const ActorContext& context) noexcept {
+    if (actors_ == 0) return;
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (; actors_ != 0; actors_ &= actors_ - 1) {
+      ActorEntry& entry = context.entry(static_cast<std::uint32_t>(std::countr_zero(actors_)));
+      if (entry.sleeping.load(std::memory_order_relaxed) != 0) futex_wake(entry.sleeping);
+    }
+  }
+
+ private:
+  static_assert(kActorCountMax <= 64);
+  std::uint64_t actors_ = 0;
+};
+
 /// Announces sleep. The caller then looks at its links again, and calls sleep() or cancel_sleep().
 inline void announce_sleep(ActorEntry& entry) noexcept {
   entry.sleeping.store(1, std::memory_order_relaxed);
@@ -28,8 +52,6 @@ inline void cancel_sleep(ActorEntry& entry) noexcept {
 }
 /// Waits until woken or `timeout_ns` (at most kSleepMaxNs) has passed. A signal ends it too.
 void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept;
-
-void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
 
 inline void wake(ActorEntry& entry) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -30,13 +30,12 @@ struct Batch {
   std::span<std::uint16_t> length;
   std::span<std::uint16_t> offset;
   std::span<std::uint8_t> verdict;
-  std::span<std::uint8_t> reason;
   std::span<std::uint8_t> output;
   std::span<std::uint32_t> wire_length;
-  std::span<std::uint32_t> classes;
-  std::span<std::uint32_t> next_hop;
   std::span<std::uint32_t> flow;
-  std::span<std::uint64_t> ordinal;
+  std::span<std::uint32_t> classes;
+  std::span<std::uint8_t> reason;
+  std::span<std::uint32_t> next_hop;
   std::uint32_t* result = nullptr;  ///< of the stage: see results()
 
   std::byte* data(std::uint32_t packet) const {
@@ -72,13 +71,12 @@ inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t cap
   batch.length = column(at.length, static_cast<std::uint16_t*>(nullptr));
   batch.offset = column(at.offset, static_cast<std::uint16_t*>(nullptr));
   batch.verdict = column(at.verdict, static_cast<std::uint8_t*>(nullptr));
-  batch.reason = column(at.reason, static_cast<std::uint8_t*>(nullptr));
   batch.output = column(at.output, static_cast<std::uint8_t*>(nullptr));
   batch.wire_length = column(at.wire_length, static_cast<std::uint32_t*>(nullptr));
-  batch.classes = column(at.classes, static_cast<std::uint32_t*>(nullptr));
-  batch.next_hop = column(at.next_hop, static_cast<std::uint32_t*>(nullptr));
   batch.flow = column(at.flow, static_cast<std::uint32_t*>(nullptr));
-  batch.ordinal = column(at.ordinal, static_cast<std::uint64_t*>(nullptr));
+  batch.classes = column(at.classes, static_cast<std::uint32_t*>(nullptr));
+  batch.reason = column(at.reason, static_cast<std::uint8_t*>(nullptr));
+  batch.next_hop = column(at.next_hop, static_cast<std::uint32_t*>(nullptr));
   batch.result = reinterpret_cast<std::uint32_t*>(slot + at.result);
   return batch;
 }

@@ -35,8 +35,7 @@ void BatchArena::clear() {
   std::memset(slot_.get(), 0, offsets_.slot_bytes);
 }
 
-std::uint32_t BatchArena::add(std::span<const std::byte> packet, std::uint64_t ordinal,
-                              std::uint32_t wire_length) {
+std::uint32_t BatchArena::add(std::span<const std::byte> packet, std::uint32_t wire_length) {
   MILLRACE_CHECK(!full() && packet.size() <= room());
   const std::uint32_t index = count_++;
   const Batch view = batch();
@@ -47,7 +46,6 @@ std::uint32_t BatchArena::add(std::span<const std::byte> packet, std::uint64_t o
   view.wire_length[index] = std::max(wire_length, static_cast<std::uint32_t>(packet.size()));
   view.verdict[index] = static_cast<std::uint8_t>(Verdict::kPass);
   view.output[index] = kOutputDefault;
-  view.ordinal[index] = ordinal;
   std::ranges::copy(packet, view.data(index));
   return index;
 }

@@ -28,8 +28,7 @@ class BatchArena {
   /// Copies a packet in as ingress would: verdict pass, output kOutputDefault, `flow` 0. CHECKs
   /// that the batch is not full and the packet fits. Returns its index. `wire_length` at least
   /// packet.size(); 0: the same.
-  std::uint32_t add(std::span<const std::byte> packet, std::uint64_t ordinal = 0,
-                    std::uint32_t wire_length = 0);
+  std::uint32_t add(std::span<const std::byte> packet, std::uint32_t wire_length = 0);
   /// The packets so far. Valid until clear(), add(), or the end of the arena.
   Batch batch() const;
 

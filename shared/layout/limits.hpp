@@ -16,8 +16,9 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;  ///< bytes
 
 inline constexpr std::uint32_t kBatchCapacityDefault = 64;  ///< packets a slot holds
 inline constexpr std::uint32_t kBatchCapacityMax = 256;
-inline constexpr std::uint32_t kBurstMax = 256;     ///< packets taken from a port in one poll
-inline constexpr std::uint32_t kBurstPerLane = 32;  ///< packets a lane adds to one poll
+inline constexpr std::uint32_t kBurstMax = 256;  ///< packets taken from a port in one poll
+inline constexpr std::uint32_t kBurstPerLane =
+    32;  ///< packets a lane adds to one poll, which takes a full batch at least
 inline constexpr std::uint32_t kSlotCountMax =
     16384;  ///< slots of a topology; a descriptor has 16 bits
 inline constexpr std::uint32_t kBufferCountMax = 1u << 20;

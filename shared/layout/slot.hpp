@@ -101,17 +101,19 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | length      |     2 | bytes in the buffer (0 is possible: an empty frame)                 |
 /// | offset      |     2 | of the first byte from the buffer's start                           |
 /// | verdict     |     1 | Verdict                                                             |
-/// | reason      |     1 | Reason                                                              |
 /// | output      |     1 | port to transmit on; kOutputDefault: the path's `to`                |
 /// | wire_length |     4 | bytes on the wire; more than `length` when the capture was cut      |
-/// | classes     |     4 | mask of classes set so far                                          |
-/// | next_hop    |     4 | route: index of the next hop                                        |
 /// | flow        |     4 | symmetric flow hash (shared/base/flow_hash.hpp); 0 with one lane    |
-/// | ordinal     |     8 | the packet's number in its source, from 0                           |
+/// | classes     |     4 | mask of classes set so far; 0 in a topology without classes         |
+/// | reason      |     1 | Reason of a dropped packet; of others it says nothing               |
+/// | next_hop    |     4 | route: index of the next hop of a forwarded packet                  |
 /// | result      | 4 x 8 | a word for each function of a stage: result[f * capacity + packet]  |
+///
+/// Each line crosses to another core, so an ingress writes only what somebody reads: not `flow`
+/// with one lane, not `classes` when there are none, never what lies behind them.
 struct ColumnOffsets {
-  std::uint32_t buffer, length, wire_length, offset, verdict, reason, output, classes, next_hop,
-      flow, ordinal, result;
+  std::uint32_t buffer, length, offset, verdict, output, wire_length, flow, classes, reason,
+      next_hop, result;
   std::uint32_t slot_bytes;  ///< header and all columns: the stride of the slot table
 };
 
@@ -134,13 +136,12 @@ constexpr ColumnOffsets column_offsets(std::uint32_t capacity) {
   at.length = place(2);
   at.offset = place(2);
   at.verdict = place(1);
-  at.reason = place(1);
   at.output = place(1);
   at.wire_length = place(4);
-  at.classes = place(4);
-  at.next_hop = place(4);
   at.flow = place(4);
-  at.ordinal = place(8);
+  at.classes = place(4);
+  at.reason = place(1);
+  at.next_hop = place(4);
   at.result = place(kResultWordBytes * kStageFunctionCountMax);
   // An odd number of lines: consecutive slots start in different cache sets.
   at.slot_bytes = (end / kCacheLine % 2 == 0) ? end + static_cast<std::uint32_t>(kCacheLine) : end;

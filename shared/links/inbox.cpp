@@ -79,6 +79,19 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
   return false;
 }
 
+bool Inbox::peek(std::uint32_t& slot) noexcept {
+  const std::size_t count = sources_.size();
+  for (std::size_t i = 0, at = next_; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
+    Source& source = sources_[at];
+    std::uint64_t word = 0;
+    if (source.gpu || !source.open || !source.ring.peek(word)) continue;
+    slot = Descriptor::from_word(word).slot;
+    MILLRACE_CHECK(slot < context_.segment.slot_count());
+    return true;
+  }
+  return false;
+}
+
 bool Inbox::take(Taken& out) noexcept {
   const std::size_t count = sources_.size();
   for (std::size_t i = 0; i < count; ++i) {

@@ -29,6 +29,9 @@ class Inbox {
   explicit Inbox(const ActorContext& context);
   /// Next batch, if there is one.
   bool take(Taken& out) noexcept;
+  /// Slot of the batch that take() would give next, to fetch its lines early. Nothing is taken; a
+  /// GPU's completions are left out.
+  bool peek(std::uint32_t& slot) noexcept;
   bool empty() const noexcept;
   void read_roster() noexcept;
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "shared/layout/batch.hpp"
 #include "shared/layout/status_file.hpp"
@@ -14,9 +13,13 @@
 
 namespace millrace {
 
-/// Starts the next record from the complete one: running counts up to and with this batch.
-inline LaneRecord next_record(const LaneLedger& ledger, const SlotHeader& batch) noexcept {
-  LaneRecord record = ledger.record[ledger.flips.load(std::memory_order_relaxed) & 1];
+/// Starts the next record, from the complete one: running counts up to and with this batch. It is
+/// written in place, and counts for nobody before publish().
+inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
+  const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed);
+  hook(HookPoint::kSendRecord);
+  LaneRecord& record = ledger.record[(flips + 1) & 1];
+  record = ledger.record[flips & 1];
   record.unaccounted += batch.received_total - record.received - batch.count;
   record.released_sequence = batch.sequence;
   record.received = batch.received_total;
@@ -26,14 +29,12 @@ inline LaneRecord next_record(const LaneLedger& ledger, const SlotHeader& batch)
   return record;
 }
 
-/// Makes `record` the complete one. The slot may become free only afterwards.
-inline void publish(LaneLedger& ledger, const LaneRecord& record) noexcept {
-  const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed);
-  hook(HookPoint::kSendRecord);
-  std::memcpy(&ledger.record[(flips + 1) & 1], &record, sizeof record);
+/// Makes the record that was begun the complete one. The slot may become free only afterwards.
+inline void publish(LaneLedger& ledger) noexcept {
+  const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed) + 1;
   hook(HookPoint::kSendFlip);
-  ledger.flips.store(flips + 1, std::memory_order_release);
-  ledger.released.store(record.released_sequence, std::memory_order_release);
+  ledger.flips.store(flips, std::memory_order_release);
+  ledger.released.store(ledger.record[flips & 1].released_sequence, std::memory_order_release);
 }
 
 }  // namespace millrace

@@ -3,7 +3,6 @@
 
 #include "shared/links/outbox.hpp"
 
-#include "shared/actor/wake.hpp"
 #include "shared/layout/actor_states.hpp"
 
 namespace millrace {
@@ -78,6 +77,7 @@ Outbox::Target* Outbox::choose_worker(std::uint32_t group, std::uint32_t lane) n
     }
     return nullptr;
   }
+  if (numbers.size() == 1) return targets_[numbers[0]].open ? &targets_[numbers[0]] : nullptr;
   Target* best = nullptr;
   std::uint32_t best_load = UINT32_MAX;
   const auto count = static_cast<std::uint32_t>(numbers.size());
@@ -125,7 +125,7 @@ bool Outbox::offer(const Waiting& batch) noexcept {
                           std::memory_order_release);
   }
   MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as all slots
-  wake(context_.entry(target->actor));
+  wakes_.add(target->actor);
   return true;
 }
 

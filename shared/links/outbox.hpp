@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/actor/context.hpp"
+#include "shared/actor/wake.hpp"
 
 /// The producer's side of all links of one actor: ingress_classifier, classifier_classifier,
 /// classifier_gpu, classifier_egress, ingress_egress, and for a gpu incarnation gpu_classifier and
@@ -31,6 +32,8 @@ class Outbox {
   /// is the one completed) to an actor of the following stage. `stream`, `lane`: of the batch, as
   /// read at the take.
   void announce(Descriptor descriptor, std::uint32_t stream, std::uint32_t lane) noexcept;
+  /// Wakes the consumers of what was sent since the last call: once a round, at its start.
+  void wake_consumers() noexcept { wakes_.send(context_); }
   /// Tries again what waits. Returns how many left.
   std::uint32_t flush() noexcept;
   std::uint32_t pending() const noexcept { return pending_count_; }
@@ -60,6 +63,7 @@ class Outbox {
   void take_back(Target& target) noexcept;
 
   ActorContext context_;
+  Wakes wakes_;
   bool owns_slots_;  ///< false for a gpu incarnation
   std::vector<Target> targets_;
   std::vector<std::vector<std::uint32_t>> group_targets_;  ///< by group: numbers in targets_

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/wake.hpp"
@@ -15,21 +16,44 @@
 
 namespace millrace {
 
-/// Gives a batch's buffers and its slot back to its ingress. The slot is ours, in state freeing;
-/// its packets are accounted for. `buffers`: those still marked with the slot.
-inline void give_back(const ActorContext& context, Returner from, std::uint32_t slot,
-                      std::span<const std::uint32_t> buffers) noexcept {
-  const SlotHeader& header = context.segment.slot(slot);
-  const std::uint32_t stream = header.stream;
-  if (!buffers.empty()) {
-    MILLRACE_CHECK(context.segment.buffer_return(stream, from).push(buffers));
+/// One returner's side, for all streams.
+class ReturnLinks {
+ public:
+  ReturnLinks(const ActorContext& context, Returner from) : context_(context) {
+    for (std::uint32_t stream = 0; stream < context.segment.layout().stream_count; ++stream) {
+      rings_.push_back(
+          {context.segment.slot_return(stream, from), context.segment.buffer_return(stream, from)});
+    }
   }
-  const std::uint64_t word =
-      Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
-  hook(HookPoint::kFreeSlot);
-  context.set_state(slot, SlotKind::kFree, 0);
-  MILLRACE_CHECK(context.segment.slot_return(stream, from).push({&word, 1}));
-  wake(context.entry(context.plan->streams[stream].ingress));
-}
+
+  /// Gives a batch's buffers and its slot back to its ingress. The slot is ours, in state freeing;
+  /// its packets are accounted for. `buffers`: those still marked with the slot.
+  void give_back(std::uint32_t slot, std::span<const std::uint32_t> buffers) noexcept {
+    const std::uint32_t stream = context_.segment.slot(slot).stream;
+    if (!buffers.empty()) MILLRACE_CHECK(rings_[stream].buffers.push(buffers));
+    hook(HookPoint::kFreeSlot);
+    context_.set_state(slot, SlotKind::kFree, 0);
+    give_back_empty(slot);
+  }
+  /// Gives back a slot that is free already.
+  void give_back_empty(std::uint32_t slot) noexcept {
+    const SlotHeader& header = context_.segment.slot(slot);
+    const std::uint64_t word =
+        Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
+    MILLRACE_CHECK(rings_[header.stream].slots.push({&word, 1}));
+    wakes_.add(context_.plan->streams[header.stream].ingress);
+  }
+  /// Wakes those that got something since the last call: once a round, at its start.
+  void wake_consumers() noexcept { wakes_.send(context_); }
+
+ private:
+  struct Rings {
+    SpscRing<std::uint64_t> slots;
+    SpscRing<std::uint32_t> buffers;
+  };
+  ActorContext context_;
+  Wakes wakes_;
+  std::vector<Rings> rings_;  ///< by stream
+};
 
 }  // namespace millrace

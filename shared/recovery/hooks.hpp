@@ -11,12 +11,10 @@
 namespace millrace {
 
 enum class HookPoint : std::uint8_t {
-  kTakeHead,       ///< ring: start of a take (cons.head)
   kTakeOwner,      ///< owner word, or marks, of what is taken
-  kTakeTail,       ///< ring: finish of a take (cons.tail)
-  kPushHead,       ///< ring: start of a push (prod.head)
+  kTakeTail,       ///< ring: the consumer's index
   kPushElement,    ///< ring: the descriptors or buffers
-  kPushTail,       ///< ring: finish of a push (prod.tail)
+  kPushTail,       ///< ring: the producer's index
   kOpenHeader,     ///< ingress: header of the slot it opens
   kOpenState,      ///< ingress: state filling
   kFillMark,       ///< ingress: mark of a packet's buffer

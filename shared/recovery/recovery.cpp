@@ -17,9 +17,9 @@ Recovery::Recovery(const ActorContext& context, ProcessControl& processes, Recov
       limits_(limits),
       tell_(std::move(tell)),
       outbox_(context),
-      returner_(context.plan->actors[context.me.actor].kind == ActorKind::kHub
-                    ? Returner::kHub
-                    : Returner::kStandby),
+      returns_(context, context.plan->actors[context.me.actor].kind == ActorKind::kHub
+                            ? Returner::kHub
+                            : Returner::kStandby),
       watch_(context.plan->actors.size()) {
   outbox_.read_roster();
 }
@@ -48,6 +48,8 @@ int Recovery::tick() {
     outbox_.read_roster();
   }
   moved |= outbox_.flush() != 0;
+  outbox_.wake_consumers();
+  returns_.wake_consumers();
   constexpr int kSoonMs = 1;
   constexpr int kQuietMs = 10;
   return moved ? 0 : soon ? kSoonMs : kQuietMs;
@@ -140,7 +142,6 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   if (gpu) {
     reset_links(actor);
   } else {
-    repair_rings(actor);
     rescued = rescue_slots(actor);
   }
   publish(actor, ActorState::kReclaiming);

@@ -9,6 +9,7 @@
 
 #include "shared/actor/context.hpp"
 #include "shared/links/outbox.hpp"
+#include "shared/links/return_link.hpp"
 #include "shared/recovery/process_control.hpp"
 
 /// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
@@ -79,7 +80,6 @@ class Recovery {
   bool in_transition(std::uint32_t actor) const;
 
   // The steps on rings and slots (rescue.cpp).
-  void repair_rings(std::uint32_t actor);
   void reset_links(std::uint32_t actor);
   std::uint32_t rescue_slots(std::uint32_t actor);
   void rescue_slot(std::uint32_t slot, const Flags& returned_buffers);
@@ -105,7 +105,7 @@ class Recovery {
   RecoveryLimits limits_;
   std::function<void(const RecoveryEvent&)> tell_;
   Outbox outbox_;
-  Returner returner_;
+  ReturnLinks returns_;
   std::vector<Watch> watch_;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_tick_ns_ = 0;

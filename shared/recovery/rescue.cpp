@@ -4,33 +4,9 @@
 #include <algorithm>
 
 #include "shared/links/ledger.hpp"
-#include "shared/links/return_link.hpp"
 #include "shared/recovery/recovery.hpp"
 
 namespace millrace {
-
-void Recovery::repair_rings(std::uint32_t actor) {
-  const Plan& plan = *context_.plan;
-  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
-    if (plan.links[i].producer == actor) context_.segment.link(i).repair_producer();
-    if (plan.links[i].consumer == actor) context_.segment.link(i).repair_consumer();
-  }
-  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-      auto slots = context_.segment.slot_return(s, static_cast<Returner>(r));
-      auto buffers = context_.segment.buffer_return(s, static_cast<Returner>(r));
-      const std::uint32_t producer = r == 0 ? plan.streams[s].egress : r - 1;
-      if (producer == actor) {
-        slots.repair_producer();
-        buffers.repair_producer();
-      }
-      if (plan.streams[s].ingress == actor) {
-        slots.repair_consumer();
-        buffers.repair_consumer();
-      }
-    }
-  }
-}
 
 void Recovery::reset_links(std::uint32_t actor) {
   for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
@@ -143,12 +119,9 @@ void Recovery::rescue_slot(std::uint32_t slot, const Flags& returned_buffers) {
   StatusHeader& totals = context_.status.header();
   const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
   switch (rule_of(state.kind).rescue) {
-    case Rescue::kGiveBack: {
-      const std::uint64_t word =
-          Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
-      MILLRACE_CHECK(context_.segment.slot_return(header.stream, returner_).push({&word, 1}));
+    case Rescue::kGiveBack:
+      returns_.give_back_empty(slot);
       break;
-    }
     case Rescue::kDiscard:
       break;  // never taken over: rescue_slots() deals with it
     case Rescue::kHandOn:
@@ -223,13 +196,13 @@ void Recovery::account_lost(std::uint32_t slot) {
   LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
   const LaneRecord now = read_record(ledger);
   if (now.released_sequence < batch.header->sequence) {
-    LaneRecord record = next_record(ledger, *batch.header);
+    LaneRecord& record = begin_record(ledger, *batch.header);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       const auto why =
           batch.passes(i) ? static_cast<std::uint8_t>(Reason::kEgressLost) : batch.reason[i];
       ++record.dropped[why % kReasonCount];
     }
-    millrace::publish(ledger, record);
+    millrace::publish(ledger);
   }
   context_.set_state(slot, SlotKind::kFreeing, 0);
 }
@@ -245,7 +218,7 @@ void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
     const bool still_ours = context_.segment.mark(buffer) == Mark{MarkKind::kSlot, slot}.word();
     if (still_ours && !returned_buffers[buffer]) rest.push_back(buffer);
   }
-  give_back(context_, returner_, slot, rest);
+  returns_.give_back(slot, rest);
 }
 
 std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {

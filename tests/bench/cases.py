@@ -68,7 +68,7 @@ def topology_of(case, folder):
             f"slots: {case.slots} }}"
         )
     sections = {"ports": ports, "workers": workers, "functions": functions, "paths": paths}
-    text = "millrace: 1\nname: bench\n"
+    text = f"millrace: 1\nname: bench\negress: {{ count: {case.streams} }}\n"
     for name, lines in sections.items():
         text += name + ":\n" + "\n".join(lines) + "\n"
     return text

@@ -34,7 +34,7 @@ def print_case(case, figures):
         f"{worst['p99_us']:8.2f} {worst['p999_us']:9.2f} "
         f"{sum(s['unaccounted'] for s in streams):6d}"
     )
-    for actor in figures["actors"][:8]:
+    for actor in figures["actors"]:
         print(
             f"    {actor['actor']:<22} core {actor['core']:>3}  busy {actor['busy_share']:6.1%}  "
             f"{actor['busy_ns_per_packet']:7.2f} ns/packet  sleeps {actor['sleeps']}"

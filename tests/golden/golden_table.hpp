@@ -146,7 +146,7 @@ class GoldenRun {
   void expect(std::size_t first, std::size_t last, bool in_halves) {
     BatchArena arena(kBatchCapacityMax);
     for (std::size_t i = first; i < last; ++i) {
-      arena.add(table_.cases[i].in, i, table_.cases[i].wire_length);
+      arena.add(table_.cases[i].in, table_.cases[i].wire_length);
     }
     const Batch batch = arena.batch();
     if (in_halves) {

@@ -32,8 +32,7 @@ struct Tally {
 };
 
 using P = HookPoint;
-constexpr P kEverybody[] = {P::kTakeHead, P::kTakeOwner,   P::kTakeTail,
-                            P::kPushHead, P::kPushElement, P::kPushTail};
+constexpr P kEverybody[] = {P::kTakeOwner, P::kTakeTail, P::kPushElement, P::kPushTail};
 constexpr P kIngressPoints[] = {P::kOpenHeader, P::kOpenState, P::kFillMark, P::kFillColumn,
                                 P::kSealHeader, P::kSealState, P::kGpuHolder};
 constexpr P kFrontPoints[] = {P::kWorkState, P::kCompleteState, P::kGpuHolder};

@@ -104,6 +104,13 @@ class WitnessTx : public TxQueue {
   std::uint32_t stream_;
 };
 
+/// Low half of the packet's ordinal.
+std::uint32_t word_of(const Batch& batch, std::uint32_t packet) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, batch.data(packet) + 16, sizeof word);
+  return word;
+}
+
 /// Results are the ordinals, so a result of another batch is noticed; the stateful stage looks at
 /// the sequence.
 class WitnessWork : public StageWork {
@@ -117,13 +124,12 @@ class WitnessWork : public StageWork {
   }
   void compute(std::uint8_t, const Batch& batch, std::uint32_t* results) noexcept override {
     for (std::uint32_t i = 0; i < batch.count; ++i) {
-      results[i] = static_cast<std::uint32_t>(batch.ordinal[i]);
+      results[i] = word_of(batch, i);
     }
   }
   void finish(std::uint8_t, const Batch& batch) noexcept override {
     for (std::uint32_t i = 0; i < batch.count; ++i) {
-      if (batch.result[i] != static_cast<std::uint32_t>(batch.ordinal[i]))
-        arena_.bad_results.fetch_add(1);
+      if (batch.result[i] != word_of(batch, i)) arena_.bad_results.fetch_add(1);
     }
   }
 

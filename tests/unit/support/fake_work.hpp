@@ -7,6 +7,7 @@
 
 #include "shared/actor/stage_work.hpp"
 #include "shared/layout/slot_state.hpp"
+#include "tests/unit/support/ordinal.hpp"
 
 namespace millrace::test {
 
@@ -32,7 +33,7 @@ class FakeWork : public StageWork {
     computed_counts.push_back(batch.count);
     for (std::uint32_t f = 0; f < function_count_; ++f) {
       for (std::uint32_t i = 0; i < batch.count; ++i) {
-        results[f * batch.capacity + i] = result_of(batch.ordinal[i], f);
+        results[f * batch.capacity + i] = result_of(ordinal_of(batch, i), f);
       }
     }
   }

@@ -184,8 +184,8 @@ class SmallWorld {
       batch.wire_length[i] = kPacketBytes;
       batch.verdict[i] = batch.reason[i] = 0;
       batch.output[i] = kOutputDefault;
-      batch.ordinal[i] = (from.sequence - 1) * from.count + i;
-      std::memcpy(batch.data(i) + 16, &batch.ordinal[i], sizeof(std::uint64_t));
+      const std::uint64_t ordinal = (from.sequence - 1) * from.count + i;
+      std::memcpy(batch.data(i) + 16, &ordinal, sizeof ordinal);
     }
     return slot;
   }

@@ -13,6 +13,7 @@
 
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "shared/links/ledger.hpp"
+#include "tests/unit/support/ordinal.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 /// An ingress between a source that a test fills and links that a test empties.
@@ -102,11 +103,10 @@ class IngressFixture : public ::testing::Test {
     while (world_.link("ingress.a.0", "egress.0").take({&word, 1}, stamp) == 1) {
       const std::uint32_t slot = Descriptor::from_word(word).slot;
       const Batch batch = world_.segment.batch(slot);
-      all.push_back({batch.header->lane,
-                     batch.header->sequence,
-                     batch.header->received_total,
-                     batch.header->position,
-                     {batch.ordinal.begin(), batch.ordinal.end()}});
+      std::vector<std::uint64_t> ordinals;
+      for (std::uint32_t i = 0; i < batch.count; ++i) ordinals.push_back(ordinal_of(batch, i));
+      all.push_back({batch.header->lane, batch.header->sequence, batch.header->received_total,
+                     batch.header->position, std::move(ordinals)});
       in_flight_.push_back(slot);
     }
     return all;
@@ -117,7 +117,8 @@ class IngressFixture : public ::testing::Test {
     in_flight_.pop_front();
     const Batch batch = world_.segment.batch(slot);
     LaneLedger& ledger = world_.status.ledger(0, batch.header->lane);
-    publish(ledger, next_record(ledger, *batch.header));
+    begin_record(ledger, *batch.header);
+    publish(ledger);
     const auto& buffers = batch.buffer;
     ASSERT_TRUE(world_.segment.buffer_return(0, Returner::kEgress).push(buffers));
     const std::uint64_t word = world_.word_of(slot, 0);

@@ -233,6 +233,7 @@ TEST_F(OutboxTest, APushWakesTheSleeper) {
   world_.entry("front.0").sleeping = 1;
   world_.entry("front.1").sleeping = 1;
   send(outbox, "ingress.a.0", kFirst, 1);
+  outbox.wake_consumers();
   EXPECT_EQ(world_.entry("front.0").sleeping, 0u);
   EXPECT_EQ(world_.entry("front.1").sleeping, 1u) << "nothing was pushed to it";
 }

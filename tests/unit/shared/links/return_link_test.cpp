@@ -17,7 +17,9 @@ TEST(ReturnLink, BuffersAndSlotGoBackToTheirIngress) {
   const std::uint32_t slot = world.make(
       {.stream = 1, .lane = 4, .owner = "egress.0", .state = {SlotKind::kFreeing, kEgressStage}});
   world.entry("ingress.b.0").sleeping = 1;
-  give_back(world.context("egress.0"), Returner::kEgress, slot, world.segment.batch(slot).buffer);
+  ReturnLinks links(world.context("egress.0"), Returner::kEgress);
+  links.give_back(slot, world.segment.batch(slot).buffer);
+  links.wake_consumers();
   EXPECT_EQ(world.slot_state(slot), SlotState{});
   EXPECT_EQ(world.slots_returned(1, Returner::kEgress), std::vector<std::uint32_t>{slot});
   EXPECT_EQ(world.buffers_returned(1, Returner::kEgress), world.buffers_of(slot));
@@ -29,7 +31,7 @@ TEST(ReturnLink, ASlotGoesBackWithoutBuffersWhenTheyHaveGoneBefore) {
   SmallWorld world;
   const std::uint32_t slot =
       world.make({.owner = "hub", .state = {SlotKind::kFreeing, kEgressStage}});
-  give_back(world.context("hub"), Returner::kHub, slot, {});
+  ReturnLinks(world.context("hub"), Returner::kHub).give_back(slot, {});
   EXPECT_EQ(world.slots_returned(0, Returner::kHub), std::vector<std::uint32_t>{slot});
   EXPECT_TRUE(world.buffers_returned(0, Returner::kHub).empty());
 }
@@ -38,7 +40,8 @@ TEST(ReturnLinkDeathTest, ASlotThatIsNotAccountedForIsNotGivenBack) {
   SmallWorld world;
   const std::uint32_t slot =
       world.make({.owner = "egress.0", .state = {SlotKind::kSending, kEgressStage}});
-  EXPECT_DEATH(give_back(world.context("egress.0"), Returner::kEgress, slot, {}), "CHECK");
+  ReturnLinks links(world.context("egress.0"), Returner::kEgress);
+  EXPECT_DEATH(links.give_back(slot, {}), "CHECK");
 }
 
 }  // namespace

@@ -4,6 +4,9 @@
 #include "shared/ring/spsc_ring.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -37,19 +40,8 @@ class SpscRingTest : public ::testing::Test {
     ring_.snapshot(out);
     return out;
   }
-  /// A producer that dies between start and finish.
-  void die_in_push(const Words& words) {
-    rte_ring_zc_data to{};
-    const auto count = static_cast<unsigned>(words.size());
-    ASSERT_EQ(rte_ring_enqueue_zc_bulk_elem_start(raw(), 8, count, &to, nullptr), count);
-    static_cast<std::uint64_t*>(to.ptr1)[0] = words[0];
-  }
-  /// A consumer that dies between start and finish.
-  void die_in_take(unsigned count) {
-    rte_ring_zc_data from{};
-    ASSERT_EQ(rte_ring_dequeue_zc_burst_elem_start(raw(), 8, count, &from, nullptr), count);
-  }
-  rte_ring* raw() { return reinterpret_cast<rte_ring*>(memory_.get()); }
+  /// Another view of the same ring, as another process has it.
+  Ring other_view() { return Ring(reinterpret_cast<rte_ring*>(memory_.get())); }
 
   struct Free {
     void operator()(std::byte* memory) const {
@@ -108,38 +100,35 @@ TEST_F(SpscRingTest, StampsEveryElementBeforeItLetsGo) {
   EXPECT_EQ(snapshot(), (Words{12}));
 }
 
-TEST_F(SpscRingTest, OffersAnUnfinishedTakeAgainAfterTheRepair) {
-  push({1, 2, 3});
-  die_in_take(2);
-  EXPECT_EQ(snapshot(), (Words{1, 2, 3})) << "what was not let go of is in the ring";
-  ring_.repair_consumer();
-  EXPECT_EQ(take(8), (Words{1, 2, 3}));
-  EXPECT_TRUE(ring_.empty());
-}
-
-TEST_F(SpscRingTest, ForgetsAnUnfinishedPushAfterTheRepair) {
-  push({1});
-  die_in_push({2, 3});
-  EXPECT_EQ(snapshot(), (Words{1}));
-  ring_.repair_producer();
-  EXPECT_TRUE(push({4}));
-  EXPECT_EQ(take(8), (Words{1, 4}));
-}
-
-TEST_F(SpscRingTest, RepairOfAWholeRingChangesNothing) {
-  push({1, 2});
-  take(1);
-  for (int twice = 0; twice < 2; ++twice) {
-    ring_.repair_producer();
-    ring_.repair_consumer();
+TEST_F(SpscRingTest, AViewThatSlumberedSeesWhatOthersDid) {
+  Ring producer = other_view();
+  Ring consumer = other_view();
+  const Words seven = {1, 2, 3, 4, 5, 6, 7};
+  Words out(8);
+  for (int turn = 0; turn < 3; ++turn) {
+    EXPECT_TRUE(producer.push(seven));
+    EXPECT_FALSE(producer.push({&seven[0], 1})) << "full for a fresh look too";
+    EXPECT_EQ(consumer.take(out, kNoStamp), 7u);
   }
-  EXPECT_EQ(take(8), (Words{2}));
+  // Recovery empties the ring behind both views.
+  EXPECT_TRUE(producer.push(seven));
+  ring_.reset();
+  EXPECT_EQ(consumer.take(out, kNoStamp), 0u);
+  EXPECT_TRUE(producer.push({&seven[0], 2}));
+  EXPECT_EQ(consumer.take(out, kNoStamp), 2u);
+}
+
+TEST_F(SpscRingTest, PeeksWithoutTaking) {
+  push({1, 2});
+  std::uint64_t word = 0;
+  EXPECT_TRUE(ring_.peek(word));
+  EXPECT_EQ(word, 1u);
+  EXPECT_EQ(take(8), (Words{1, 2}));
+  EXPECT_FALSE(ring_.peek(word));
 }
 
 TEST_F(SpscRingTest, IsEmptyAfterAReset) {
   push({1, 2});
-  die_in_push({3});
-  die_in_take(1);
   ring_.reset();
   EXPECT_TRUE(ring_.empty());
   EXPECT_TRUE(push({5}));
@@ -187,6 +176,30 @@ TEST_F(SpscRingTest, LosesNothingBetweenTwoThreads) {
   producer.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_TRUE(ring_.empty());
+}
+
+TEST(SpscRing, AConsumerKilledInATakeHasTakenNothing) {
+  const std::size_t bytes = Ring::bytes(8);
+  void* shared = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  Ring ring = Ring::create(static_cast<std::byte*>(shared), "shared", 8);
+  const Words words = {1, 2, 3};
+  ring.push(words);
+  const pid_t consumer = fork();
+  if (consumer == 0) {
+    Words out(3);
+    ring.take(out, [](std::uint64_t word) {
+      if (word == 2) _exit(7);
+    });
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(consumer, &status, 0), consumer);
+  ASSERT_EQ(WEXITSTATUS(status), 7) << "died in the middle";
+  Words out(8);
+  out.resize(ring.take(out, kNoStamp));
+  EXPECT_EQ(out, words);
+  munmap(shared, bytes);
 }
 
 TEST(SpscRingDeathTest, RefusesADepthThatIsNoPowerOfTwo) {

@@ -72,7 +72,7 @@ TEST(RouteCompute, TheFastFormAgreesWithTheSlowOneOnEveryKindOfFrame) {
     std::vector<std::vector<std::byte>> frames;
     while (!arena.full()) {
       frames.push_back(random_frame(random));
-      arena.add(frames.back(), 0, static_cast<std::uint32_t>(frames.back().size() + random() % 2));
+      arena.add(frames.back(), static_cast<std::uint32_t>(frames.back().size() + random() % 2));
     }
     const Batch batch = arena.batch();
     route_compute(routes().table(), batch, all_of(batch), batch.results(0));
