@@ -82,11 +82,11 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
 
 const char* hook_name(std::size_t point) {
   static constexpr const char* kNames[] = {
-      "take: head",   "take: owner",  "take: tail",  "push: head",      "push: element",
-      "push: tail",   "open: header", "open: state", "fill: mark",      "fill: column",
-      "seal: header", "seal: state",  "gpu: holder", "accept: claim",   "accept: clear",
-      "work: state",  "work: dirty",  "work: next",  "complete: state", "send: state",
-      "send: record", "send: flip",   "free: state", "free: slot"};
+      "take: owner", "take: index",     "push: element", "push: index",  "open: header",
+      "open: state", "fill: mark",      "fill: column",  "seal: header", "seal: state",
+      "gpu: holder", "accept: claim",   "accept: clear", "work: state",  "work: dirty",
+      "work: next",  "complete: state", "send: state",   "send: record", "send: flip",
+      "free: state", "free: slot"};
   static_assert(std::size(kNames) == kHookCount);
   return kNames[point];
 }

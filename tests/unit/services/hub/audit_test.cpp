@@ -30,8 +30,12 @@ class AuditTest : public ::testing::Test {
     census_ = {world_.plan.slot_count, world_.plan.slot_count, world_.plan.buffer_count,
                world_.plan.buffer_count, 0};
   }
+  static void put(LaneLedger& ledger, const LaneRecord& record) {
+    begin_record(ledger, SlotHeader{}) = record;
+    publish(ledger);
+  }
   AuditReply run() {
-    publish(world_.status.ledger(0, 1), record_);
+    put(world_.status.ledger(0, 1), record_);
     return audit(world_.context("hub"), census_);
   }
   SmallWorld world_;
@@ -86,7 +90,7 @@ TEST_F(AuditTest, TwoLanesThatAreWrongAgainstEachOtherAreNoticed) {
   --record_.transmitted[1];
   LaneRecord other{};
   other.transmitted[1] = 1;
-  publish(world_.status.ledger(0, 2), other);
+  put(world_.status.ledger(0, 2), other);
   const AuditReply reply = run();
   EXPECT_EQ(reply.transmitted, 7u) << "the sums agree";
   EXPECT_FALSE(reply.exact);
