@@ -15,8 +15,8 @@
 ///
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
 /// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
-/// nothing), after 4 rounds, or when free slots run short. Sequence numbers are given when it leaves. Without a free slot nothing is
-/// polled: load is refused here and nowhere else.
+/// nothing), after 4 rounds, or when free slots run short. Sequence numbers are given when it
+/// leaves. Without a free slot nothing is polled: load is refused here and nowhere else.
 
 namespace millrace {
 

@@ -18,9 +18,9 @@ inline std::uint32_t buffer_room(BufferArea area) noexcept {
   return std::min<std::uint32_t>(area.stride - kBufferHeadroom, UINT16_MAX);
 }
 
-/// Describes a packet of a capture as it lies in buffer `buffer`, before its bytes are copied there:
-/// cut to the buffer and marked oversize when it is longer. Its length on the wire is never less
-/// than what was captured, whatever a bad file says. Ordinal and time stay as they are.
+/// Describes a packet of a capture as it lies in buffer `buffer`, before its bytes are copied
+/// there: cut to the buffer and marked oversize when it is longer. Its length on the wire is never
+/// less than what was captured, whatever a bad file says. Ordinal and time stay as they are.
 inline void describe_received(RxPacket& packet, std::uint32_t buffer, std::size_t captured,
                               std::uint32_t wire_length, std::uint32_t room) noexcept {
   packet.buffer = buffer;

@@ -55,7 +55,7 @@ void prefetch(const Batch& batch, std::span<const std::uint16_t> packets,
   }
 }
 
-/// compute() of all selected packets, a few at a time, with the lines of the next ones on their way.
+/// compute() of all selected packets, a few at a time; the lines of the next ones are on their way.
 void compute(const StageFunction& at, const Batch& batch, Selection selected,
              std::span<std::uint32_t> results, std::uint32_t prefetch_bytes) noexcept {
   std::span<const std::uint16_t> rest = selected.packets;
