@@ -158,11 +158,10 @@ class Round {
   void finish(bool hub_died, bool quarantine) {
     world_.arena().traffic = false;
     bool quiet = false;
-    for (int turn = 0; turn < 30000 && !quiet; ++turn) {
+    for (int turn = 0; turn < 10000 && !quiet; ++turn) {
       pause();
       quiet = world_.quiet();
     }
-    usleep(50'000);  // slots and buffers of the last batches are on their way back
     ++tally_.rounds;
     tally_.hub_rounds += hub_died ? 1 : 0;
     for (std::size_t i = 0; i < kHookCount; ++i) {
@@ -176,10 +175,13 @@ class Round {
     }
     if (!quiet) {
       std::printf("  BREACH stuck: batches are in flight, and nothing moves\n");
+      dump(world_);
       ++tally_.breaches;
     }
     const auto lost = static_cast<std::uint32_t>(
         quarantine ? world_.context(0).status.header().quarantined_slots.load() : 0);
+    // Slots and buffers of the last batches are on their way back.
+    for (int turn = 0; turn < 5000 && !all_returned(world_, lost); ++turn) pause();
     tally_.breaches += check_round(world_, lost);
   }
 

@@ -49,7 +49,18 @@ StreamSum sum_of(const World& world, std::uint32_t stream) {
   return sum;
 }
 
+Recovery::Census census_of(const World& world) {
+  KernelProcesses processes;
+  return Recovery(world.context(1), processes, {}, [](const RecoveryEvent&) {}).census();
+}
+
 }  // namespace
+
+bool all_returned(const World& world, std::uint32_t quarantined) {
+  const Recovery::Census census = census_of(world);
+  return census.slots_free == census.slots - quarantined &&
+         (quarantined != 0 || census.buffers_free == census.buffers);
+}
 
 std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
   Checks checks;
@@ -71,10 +82,7 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
   checks.equal("inversions in a flow at the output", arena.inversions_out, 0);
   checks.equal("inversions at the stateful stage", arena.inversions_state, 0);
   checks.equal("results of another batch", arena.bad_results, 0);
-  ActorContext observer = world.context(1);
-  KernelProcesses processes;
-  const Recovery recovery(observer, processes, {}, [](const RecoveryEvent&) {});
-  const Recovery::Census census = recovery.census();
+  const Recovery::Census census = census_of(world);
   checks.equal("slots that are free", census.slots_free, census.slots - quarantined);
   if (quarantined == 0) checks.equal("buffers that are free", census.buffers_free, census.buffers);
   return checks.breaches();

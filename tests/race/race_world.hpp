@@ -74,8 +74,15 @@ class World {
 /// Body of a child; never returns.
 [[noreturn]] void run_actor(const ActorContext& context, Arena& arena, std::uint64_t seed);
 
+/// Every slot but the `quarantined`, and without those every buffer, is with its ingress or on the
+/// way there.
+bool all_returned(const World& world, std::uint32_t quarantined);
+
 /// What the law says about a finished round; prints each breach. Returns their number.
 std::uint32_t check_round(const World& world, std::uint32_t quarantined);
+
+/// Prints who lives and where every batch lies: after a round that got stuck.
+void dump(const World& world);
 
 /// Names of the hooks, in order.
 const char* hook_name(std::size_t point);
