@@ -44,6 +44,7 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
   const std::uint32_t incarnation = entry.incarnation.load() % 0xffff + 1;
   entry.incarnation.store(incarnation);
   entry.sleeping.store(0);
+  entry.exhausted.store(0);  // the last life may have left it set
   entry.acked_epoch.store(0);
   entry.heartbeat_tsc.store(tsc_now());
   entry.state.store(static_cast<std::uint32_t>(ActorState::kStarting), std::memory_order_release);

@@ -175,14 +175,15 @@ class Round {
     }
     if (!quiet) {
       std::printf("  BREACH stuck: batches are in flight, and nothing moves\n");
-      dump(world_);
       ++tally_.breaches;
     }
     const auto lost = static_cast<std::uint32_t>(
         quarantine ? world_.context(0).status.header().quarantined_slots.load() : 0);
     // Slots and buffers of the last batches are on their way back.
     for (int turn = 0; turn < 5000 && !all_returned(world_, lost); ++turn) pause();
-    tally_.breaches += check_round(world_, lost);
+    const std::uint32_t breaches = check_round(world_, lost);
+    if (!quiet || breaches != 0) dump(world_);
+    tally_.breaches += breaches;
   }
 
   std::mt19937_64 random_;

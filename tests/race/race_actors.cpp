@@ -162,7 +162,7 @@ class StubbornProcesses : public KernelProcesses {
                  context.plan->actors[event.actor].name.c_str(), event.what,
                  static_cast<unsigned long>(event.number));
   };
-  const RecoveryLimits limits{400'000'000, 300'000'000, 400'000'000};
+  const RecoveryLimits limits{400'000'000, 2'000'000'000, 400'000'000};
   Recovery recovery(context, processes, limits, tell);
   while (true) {
     context.my_entry().heartbeat_tsc.store(tsc_now());

@@ -45,6 +45,23 @@ void dump_slots(const World& world) {
   }
 }
 
+void dump_windows(const World& world) {
+  const ActorContext context = world.context(0);
+  for (std::uint8_t stage = 0; stage < world.plan().stages.size(); ++stage) {
+    if (!world.plan().stages[stage].stateful) continue;
+    for (std::uint32_t s = 0; s < world.plan().streams.size(); ++s) {
+      const PlanPath& path = world.plan().paths[world.plan().streams[s].path];
+      for (std::uint32_t lane = path.lane_first; lane < path.lane_first + path.lane_count; ++lane) {
+        const LaneWindow& window = context.segment.lane_window(stage, s, lane);
+        std::printf("    window of stage %u stream %u lane %u: released %lu, dirty %u, worker %u\n",
+                    stage, s, lane, number(window.released),
+                    static_cast<unsigned>(window.dirty.load()),
+                    context.status.lane_map(world.plan().stages[stage].group).worker[lane].load());
+      }
+    }
+  }
+}
+
 void dump_links(const World& world) {
   const ActorContext context = world.context(0);
   std::vector<std::uint64_t> words;
@@ -67,6 +84,7 @@ void dump(const World& world) {
   dump_actors(world);
   dump_slots(world);
   dump_links(world);
+  dump_windows(world);
   const ActorContext context = world.context(0);
   for (std::uint32_t s = 0; s < world.plan().streams.size(); ++s) {
     const PlanPath& path = world.plan().paths[world.plan().streams[s].path];

@@ -49,27 +49,38 @@ std::string expression_of(const std::string& literal) {
   return expression;
 }
 
-/// Compiles the literals; the identifier of each is its place. Null with `refused` set to a place
-/// (or -1 for the set as a whole) and the reason when the library does not take it.
+/// Single bytes are looked for one by one: a set that holds some makes the library miss others
+/// (once in a million texts; match.cpp has more of that kind).
+bool is_byte(const MatchRule& rule) { return rule.literal.size() == 1; }
+
+/// Compiles all but single bytes; the identifier of each literal is its place in `rules`. Null with
+/// `refused` set to a place (or -1 for the set as a whole) and the reason when the library does not
+/// take it; null without a reason when there is nothing to compile.
 HsDatabase compile(const std::vector<MatchRule>& rules, int& refused, std::string& reason) {
   std::vector<std::string> expressions;
   std::vector<unsigned> flags, identifiers;
-  for (const MatchRule& rule : rules) {
-    identifiers.push_back(static_cast<unsigned>(identifiers.size()));
-    expressions.push_back(expression_of(rule.literal));
-    flags.push_back(HS_FLAG_SINGLEMATCH | (rule.nocase ? HS_FLAG_CASELESS : 0));
+  for (std::size_t place = 0; place < rules.size(); ++place) {
+    if (is_byte(rules[place])) continue;
+    identifiers.push_back(static_cast<unsigned>(place));
+    expressions.push_back(expression_of(rules[place].literal));
+    flags.push_back(HS_FLAG_SINGLEMATCH | (rules[place].nocase ? HS_FLAG_CASELESS : 0));
   }
+  if (expressions.empty()) return nullptr;
   std::vector<const char*> texts;
   texts.reserve(expressions.size());
   for (const std::string& expression : expressions) texts.push_back(expression.c_str());
   hs_database_t* database = nullptr;
   hs_compile_error_t* error = nullptr;
+  // For the code that match.cpp calls, on whatever processor this runs.
+  const hs_platform_info_t platform{HS_TUNE_FAMILY_GENERIC, HS_CPU_FEATURES_AVX2, 0, 0};
   const hs_error_t status = hs_compile_multi(texts.data(), flags.data(), identifiers.data(),
-                                             static_cast<unsigned>(rules.size()), HS_MODE_BLOCK,
-                                             nullptr, &database, &error);
+                                             static_cast<unsigned>(texts.size()), HS_MODE_BLOCK,
+                                             &platform, &database, &error);
   const std::unique_ptr<hs_compile_error_t, CompileErrorFree> owner(error);
   if (status == HS_SUCCESS) return HsDatabase(database);
-  refused = error == nullptr ? -1 : error->expression;
+  const bool names_one = error != nullptr && error->expression >= 0;
+  refused =
+      names_one ? static_cast<int>(identifiers[static_cast<std::size_t>(error->expression)]) : -1;
   reason = error == nullptr ? "error " + std::to_string(status) : error->message;
   return nullptr;
 }
@@ -80,7 +91,7 @@ HsDatabase compile_what_can_be(std::vector<MatchRule>& rules, std::vector<std::s
     int refused = -1;
     std::string reason;
     HsDatabase database = compile(rules, refused, reason);
-    if (database != nullptr) return database;
+    if (database != nullptr || reason.empty()) return database;
     if (refused < 0 || static_cast<std::size_t>(refused) >= rules.size()) {
       throw Error("Vectorscan cannot compile the literals: " + reason);
     }
@@ -117,13 +128,17 @@ Parts parts_of(std::span<const std::byte> file) {
 }
 
 MatchRuleEntry entry_of(const MatchRule& rule, std::size_t name_offset) {
+  const auto first = static_cast<std::uint8_t>(rule.literal.front());
+  const bool letter = rule.nocase && ((first | 0x20) >= 'a' && (first | 0x20) <= 'z');
   return {.class_mask = rule.class_mask,
           .name_offset = static_cast<std::uint32_t>(name_offset),
           .name_bytes = static_cast<std::uint16_t>(rule.name.size()),
           .port = rule.port,
           .protocol = rule.protocol,
           .action = static_cast<std::uint8_t>(rule.action),
-          .padding = 0};
+          .is_byte = is_byte(rule) ? std::uint8_t{1} : std::uint8_t{0},
+          .byte = {first, static_cast<std::uint8_t>(letter ? first ^ 0x20 : first)},
+          .padding = {}};
 }
 
 }  // namespace

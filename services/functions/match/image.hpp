@@ -28,12 +28,15 @@ struct MatchRuleEntry {
   std::uint16_t port;     ///< either side; 0 any
   std::uint8_t protocol;  ///< 0 any
   std::uint8_t action;    ///< MatchAction
-  std::uint16_t padding;
+  std::uint8_t is_byte;   ///< 1: the literal is one byte, and not in the database
+  std::uint8_t byte[2];   ///< that byte, in both cases with nocase
+  std::uint8_t padding[3];
 };
-static_assert(sizeof(MatchRuleEntry) == 16 && alignof(MatchRuleEntry) == 4);
+static_assert(sizeof(MatchRuleEntry) == 20 && alignof(MatchRuleEntry) == 4);
 static_assert(offsetof(MatchRuleEntry, name_offset) == 4 &&
               offsetof(MatchRuleEntry, name_bytes) == 8 && offsetof(MatchRuleEntry, port) == 10 &&
-              offsetof(MatchRuleEntry, protocol) == 12 && offsetof(MatchRuleEntry, action) == 13);
+              offsetof(MatchRuleEntry, protocol) == 12 && offsetof(MatchRuleEntry, action) == 13 &&
+              offsetof(MatchRuleEntry, is_byte) == 14 && offsetof(MatchRuleEntry, byte) == 15);
 
 struct HsDatabaseFree {
   void operator()(hs_database_t* database) const noexcept { hs_free_database(database); }
@@ -51,7 +54,8 @@ class MatchImage {
   explicit MatchImage(const std::string& path);
   std::span<const MatchRuleEntry> rules() const { return rules_; }
   std::string_view name(std::uint32_t rule) const;
-  /// The database in memory of the caller's own; null when there is no rule. Throws Error.
+  /// The database of all literals but single bytes, in memory of the caller's own; null when there
+  /// are none. Throws Error.
   HsDatabase database() const;
 
  private:

@@ -12,75 +12,13 @@
 
 #include "services/functions/match/image.hpp"
 #include "services/functions/match/rules.hpp"
-#include "shared/base/check.hpp"
+#include "services/functions/match/scanner.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/packet.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::size_t kRefusalsReportedMax = 100;
-constexpr std::uint8_t kTcp = 6, kUdp = 17;
-
-struct HsScratchFree {
-  void operator()(hs_scratch_t* scratch) const noexcept { hs_free_scratch(scratch); }
-};
-using HsScratch = std::unique_ptr<hs_scratch_t, HsScratchFree>;
-
-/// What a rule may ask of the packet beside its literal, and the strongest rule found so far.
-struct Scan {
-  const MatchRuleEntry* rules;
-  std::uint32_t strongest;
-  std::uint8_t protocol;
-  std::uint16_t ports[2];  ///< 0: has none
-};
-
-bool applies(const MatchRuleEntry& rule, const Scan& scan) noexcept {
-  const bool protocol = rule.protocol == 0 || rule.protocol == scan.protocol;
-  const bool port = rule.port == 0 || rule.port == scan.ports[0] || rule.port == scan.ports[1];
-  return protocol && port;
-}
-
-/// Called by Vectorscan for each literal found. Not 0 ends the scan: nothing is stronger than
-/// rule 0.
-int on_literal(unsigned rule, unsigned long long, unsigned long long, unsigned, void* context) {
-  Scan& scan = *static_cast<Scan*>(context);
-  if (rule < scan.strongest && applies(scan.rules[rule], scan)) scan.strongest = rule;
-  return scan.strongest == 0 ? 1 : 0;
-}
-
-std::uint16_t port_at(std::span<const std::byte> frame, std::size_t at) noexcept {
-  return static_cast<std::uint16_t>(std::to_integer<unsigned>(frame[at]) << 8 |
-                                    std::to_integer<unsigned>(frame[at + 1]));
-}
-
-Scan scan_of(std::span<const std::byte> frame, const PacketHeaders& headers,
-             std::span<const MatchRuleEntry> rules) noexcept {
-  Scan scan{.rules = rules.data(),
-            .strongest = static_cast<std::uint32_t>(rules.size()),
-            .protocol = headers.protocol,
-            .ports = {0, 0}};
-  if (headers.transport_offset != 0 && (headers.protocol == kTcp || headers.protocol == kUdp)) {
-    scan.ports[0] = port_at(frame, headers.transport_offset);
-    scan.ports[1] = port_at(frame, headers.transport_offset + 2u);
-  }
-  return scan;
-}
-
-/// Number of the strongest rule plus 1, or 0.
-std::uint32_t strongest_rule(std::span<const std::byte> frame,
-                             std::span<const MatchRuleEntry> rules, const hs_database_t* database,
-                             hs_scratch_t* scratch) noexcept {
-  const PacketHeaders headers = parse_headers(frame);
-  if (headers.payload_offset == 0 || headers.payload_offset >= headers.payload_end) return 0;
-  Scan scan = scan_of(frame, headers, rules);
-  const hs_error_t status =
-      hs_scan(database, reinterpret_cast<const char*>(frame.data()) + headers.payload_offset,
-              static_cast<unsigned>(headers.payload_end - headers.payload_offset), 0, scratch,
-              on_literal, &scan);
-  MILLRACE_CHECK(status == HS_SUCCESS || status == HS_SCAN_TERMINATED);
-  return scan.strongest == rules.size() ? 0 : scan.strongest + 1;
-}
 
 void count(FunctionCounters counters, std::size_t number) noexcept {
   if (number < counters.hits.size()) ++counters.hits[number];
@@ -88,22 +26,14 @@ void count(FunctionCounters counters, std::size_t number) noexcept {
 
 class MatchFunction final : public Function {
  public:
-  explicit MatchFunction(const std::string& path) : image_(path), database_(image_.database()) {
-    hs_scratch_t* scratch = nullptr;
-    if (database_ != nullptr && hs_alloc_scratch(database_.get(), &scratch) != HS_SUCCESS) {
-      throw Error(path + ": no memory for Vectorscan's scratch");
-    }
-    scratch_.reset(scratch);
-  }
+  explicit MatchFunction(const std::string& path) : image_(path), scanner_(image_) {}
 
   void prepare(const Batch&, Selection) noexcept override {}
 
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     for (const std::uint16_t packet : selected.packets) {
-      results[packet] = database_ == nullptr ? 0
-                                             : strongest_rule(batch.bytes(packet), image_.rules(),
-                                                              database_.get(), scratch_.get());
+      results[packet] = scanner_.strongest_rule(batch.bytes(packet));
     }
   }
 
@@ -125,8 +55,7 @@ class MatchFunction final : public Function {
 
  private:
   MatchImage image_;
-  HsDatabase database_;
-  HsScratch scratch_;
+  MatchScanner scanner_;
 };
 
 /// Opens a rule file; a folder opens too and fails at the first read, so it is refused here.

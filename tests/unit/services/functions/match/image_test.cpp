@@ -30,7 +30,7 @@ TEST(MatchImage, HoldsTheRulesByStrengthThenInTheirOrder) {
   with_port.port = 53;
   with_port.protocol = 17;
   const auto refusals =
-      write_match_image(folder.path("i"), {rule_of(MatchAction::kAlert, "a", "fourth"),
+      write_match_image(folder.path("i"), {rule_of(MatchAction::kAlert, "aa", "fourth"),
                                            rule_of(MatchAction::kDrop, "b", "first"), classed,
                                            with_port, rule_of(MatchAction::kAlert, "e", "fifth")});
   EXPECT_TRUE(refusals.empty());

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/match/image.hpp"
+
+namespace millrace {
+
+struct HsScratchFree {
+  void operator()(hs_scratch_t* scratch) const noexcept { hs_free_scratch(scratch); }
+};
+
+/// Looks for the rules of an image in packets. One thread; allocates at construction only.
+class MatchScanner {
+ public:
+  /// `image` is borrowed. Throws Error: no memory, a database of another build.
+  explicit MatchScanner(const MatchImage& image);
+  /// Number of the strongest rule that applies to the frame and whose literal is in its payload,
+  /// plus 1; 0: none.
+  std::uint32_t strongest_rule(std::span<const std::byte> frame) const noexcept;
+
+ private:
+  std::span<const MatchRuleEntry> rules_;
+  std::vector<std::uint32_t> byte_rules_;  ///< those for a single byte, ascending
+  HsDatabase database_;                    ///< of all others; null: there are none
+  std::unique_ptr<hs_scratch_t, HsScratchFree> scratch_;
+};
+
+}  // namespace millrace
