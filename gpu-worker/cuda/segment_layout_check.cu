@@ -37,13 +37,12 @@ static_assert(sizeof(ActorState) == 4 && static_cast<int>(ActorState::kQuarantin
 constexpr ColumnOffsets kColumns = column_offsets(kBatchCapacityDefault);
 static_assert(kBatchCapacityDefault == 64);
 static_assert(kColumns.buffer == 128 && kColumns.length == 384 && kColumns.offset == 512);
-static_assert(kColumns.verdict == 640 && kColumns.reason == 704 && kColumns.output == 768);
-static_assert(kColumns.wire_length == 832 && kColumns.classes == 1088);
-static_assert(kColumns.next_hop == 1344 && kColumns.flow == 1600 && kColumns.ordinal == 1856);
-static_assert(kColumns.result == 2368 && kColumns.slot_bytes == 4416);
-static_assert(column_offsets(1).slot_bytes == 960);
-static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 17344);
-
+static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.wire_length == 768);
+static_assert(kColumns.flow == 1024 && kColumns.classes == 1280 && kColumns.reason == 1536);
+static_assert(kColumns.next_hop == 1600 && kColumns.result == 1856);
+static_assert(kColumns.slot_bytes == 3904);
+static_assert(column_offsets(1).slot_bytes == 832);
+static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 15296);
 static_assert(kBufferStrideDefault == 2176 && kBufferHeadroom == 128);
 
 }  // namespace millrace
