@@ -38,11 +38,10 @@ ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
 void ClassifierActor::read_roster() noexcept {
   inbox_.read_roster();
   outbox_.read_roster();
-  recheck_ = window_.waiting() != 0;
+  rounds_to_recheck_ = 0;
 }
 
 std::uint32_t ClassifierActor::recheck_windows() noexcept {
-  recheck_ = false;
   std::uint32_t done = 0;
   const SegmentLayout& layout = context_.segment.layout();
   for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
@@ -65,13 +64,17 @@ std::uint32_t ClassifierActor::recheck_windows() noexcept {
 std::uint32_t ClassifierActor::do_work() noexcept {
   outbox_.wake_consumers();
   std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
-  if (recheck_) [[unlikely]]
-    done += recheck_windows();
   Taken taken;
   for (std::uint32_t i = 0; i < kBatchesPerRound && inbox_.take(taken); ++i, ++done) {
     std::uint32_t next = 0;
     if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
     process(taken);
+  }
+  // A batch of a lane may pass through another worker's hands, or recovery's, which were dealt it
+  // before the lane came here: then nobody tells us that the next number has moved.
+  if (window_.waiting() != 0 && (done == 0 || rounds_to_recheck_-- == 0)) {
+    rounds_to_recheck_ = kRecheckRounds;
+    done += recheck_windows();
   }
   return done;
 }

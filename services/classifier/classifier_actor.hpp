@@ -32,6 +32,7 @@ class ClassifierActor : public Actor {
 
  private:
   static constexpr std::uint32_t kBatchesPerRound = 4;
+  static constexpr std::uint32_t kRecheckRounds = 64;
 
   void process(const Taken& taken) noexcept;
   void enter_in_sequence(std::uint32_t slot, std::uint8_t stage) noexcept;
@@ -46,7 +47,7 @@ class ClassifierActor : public Actor {
   Outbox outbox_;
   OrderWindow window_;
   std::uint32_t bytes_read_;
-  bool recheck_ = false;  ///< recovery may have moved a lane's next number past a lost batch
+  std::uint32_t rounds_to_recheck_ = 0;  ///< of the lanes' next numbers, while batches wait
   bool stopping_ = false;
 };
 

@@ -63,7 +63,9 @@ class NumberedRx : public RxQueue {
   }
   void resume(std::uint64_t first_wanted) noexcept override { next_ = first_wanted; }
   bool exhausted() const noexcept override {
-    return !arena_.traffic.load() || next_ >= kOrdinalMax - 64;
+    // What an earlier life handed out and did not seal is still to come.
+    return (!arena_.traffic.load() && next_ >= arena_.handed_out[stream_].load()) ||
+           next_ >= kOrdinalMax - 64;
   }
   std::uint64_t next_ready_ns() const noexcept override { return 50'000; }
   int wait_descriptor() const noexcept override { return -1; }
