@@ -32,7 +32,10 @@ int Recovery::tick() {
   const std::uint64_t now = processes_.now_ns();
   // We were not running ourselves: nobody's silence means anything yet.
   if (now - last_tick_ns_ > limits_.heartbeat_limit_ns / 2) {
-    for (Watch& watch : watch_) watch.beat_at_ns = watch.published_at_ns = now;
+    for (Watch& watch : watch_) {
+      watch.beat_at_ns = watch.published_at_ns = now;
+      if (watch.killed_at_ns != 0) watch.killed_at_ns = now;
+    }
   }
   last_tick_ns_ = now;
   bool moved = false;
