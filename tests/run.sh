@@ -38,6 +38,16 @@ pytest_folder() {
   MILLRACE_BUILD=$PWD/$build build/venv/bin/python -m pytest -q -p no:cacheprovider "$1"
 }
 
+# Every shared capture through `millrace try` once more, with address and undefined-behaviour
+# sanitizers.
+sanitized_captures() {
+  cmake -S . -B build/asan -G Ninja -DMILLRACE_SANITIZE=address >build/configure.log ||
+    { cat build/configure.log; return 1; }
+  cmake --build build/asan -j "$jobs" --target millrace millrace-builder &&
+    MILLRACE_BUILD=$PWD/build/asan build/venv/bin/python -m pytest -q -p no:cacheprovider \
+      tests/golden/test_route_captures.py tests/golden/test_match_captures.py
+}
+
 part "build" eval "configure && cmake --build $build -j $jobs"
 if [ "${#failed[@]}" -eq 0 ]; then
   part "hugepages" orchestration/host/hugepages.sh "${MILLRACE_HUGEPAGES:-512}"
@@ -47,6 +57,7 @@ if [ "${#failed[@]}" -eq 0 ]; then
       part "$folder tests" pytest_folder "tests/$folder"
     fi
   done
+  part "captures under sanitizers" sanitized_captures
 fi
 
 echo "== summary"

@@ -145,6 +145,7 @@ def test_an_idle_topology_takes_little_and_answers_at_once(tmp_path):
     with Topology(tmp_path, idle_topology(tmp_path)) as running:
         running.endless = True
         pids = [*processes.processes_of(running.run_dir), running.supervisor()]
+        memory = sum(map(processes.memory_bytes, pids))
         began, used = time.monotonic(), sum(map(processes.cpu_seconds, pids))
         windows, buckets = [], running.metrics().buckets()
         for _ in range(3):
@@ -155,6 +156,7 @@ def test_an_idle_topology_takes_little_and_answers_at_once(tmp_path):
         used = (sum(map(processes.cpu_seconds, pids)) - used) / (time.monotonic() - began)
         print(f"{used:.1%} of a core; (p99, p50) in seconds: {windows}")
         assert used < 0.1
+        assert 5e6 < memory < 600e6, "even with the segment counted once a process"
         assert running.metrics().total("millrace_port_received_packets_total") > 1000
         # Other work on this host may delay some; a topology that answers late does so always.
         assert min(windows)[0] <= 0.01 and sorted(p50 for _, p50 in windows)[1] <= 0.001
