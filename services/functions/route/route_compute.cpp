@@ -1,163 +1,338 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Eight packets side by side (AVX2): 32-bit lane i of every vector belongs to packet i of them.
+// Values stand in a lane as in memory ("network order") unless a name says host. Frames and entries
+// are read by plain loads, frames then transposed: gathers are slow on some processors.
 
 #include "services/functions/route/route_compute.hpp"
 
+#include <immintrin.h>
+
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
-#include "services/functions/route/route_text.hpp"
+#include "services/functions/route/route_frames.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kEthernetBytes = 14;
-constexpr std::uint32_t kIpv4Bytes = 20;
-constexpr std::size_t kChunk = 64;  ///< packets between the prefetch of an entry and its use
+constexpr std::size_t kLaneCount = 8;
+constexpr std::uint32_t kBytesRead = 14 + 20;  ///< of a frame
 
-template <typename T>
-T load(const std::byte* at) noexcept {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
+/// Eight lanes of 32 bits; operators work on each.
+using Lanes = std::uint32_t __attribute__((vector_size(4 * kLaneCount)));
+/// What a comparison of Lanes gives: all bits of a lane set where it holds.
+using LaneMask = std::int32_t __attribute__((vector_size(4 * kLaneCount)));
+
+__m256i raw(Lanes lanes) noexcept { return reinterpret_cast<__m256i>(lanes); }
+Lanes lanes(__m256i raw) noexcept { return reinterpret_cast<Lanes>(raw); }
+__m128i load16(const void* at) noexcept { return _mm_loadu_si128(static_cast<const __m128i*>(at)); }
+Lanes load(const std::uint32_t* at) noexcept {
+  return lanes(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+}
+void store(std::uint32_t* at, Lanes value) noexcept {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), raw(value));
+}
+/// One bit a lane: its highest.
+std::uint32_t high_bits(__m256i lanes) noexcept {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(lanes)));
+}
+/// The lower 16 bits of each lane from one vector, the upper ones from the other.
+Lanes join_halves(Lanes lower, Lanes upper) noexcept {
+  return lanes(_mm256_blend_epi16(raw(lower), raw(upper), 0b10101010));
 }
 
-std::uint32_t load_be16(const std::byte* at) noexcept {
-  return __builtin_bswap16(load<std::uint16_t>(at));
-}
-std::uint32_t load_be32(const std::byte* at) noexcept {
-  return __builtin_bswap32(load<std::uint32_t>(at));
-}
-
-bool group_address(const std::byte* mac) noexcept { return (mac[0] & std::byte{1}) != std::byte{}; }
-
-bool may_be_own(std::uint32_t address, const RouteTable& table) noexcept {
-  return (table.own_filter & own_filter_bit(address)) != 0;
-}
-bool is_own(std::uint32_t address, const RouteTable& table) noexcept {
-  return may_be_own(address, table) && std::ranges::find(table.own, address) != table.own.end();
-}
-
-/// Ones' complement sum of `bytes` (even) bytes in memory order (RFC 1071); 0xffff: a header that
-/// holds its own checksum is good.
-std::uint32_t sum_of(const std::byte* at, std::uint32_t bytes) noexcept {
-  std::uint32_t sum = 0;
-  for (std::uint32_t i = 0; i < bytes; i += 2) sum += load<std::uint16_t>(at + i);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return (sum & 0xffff) + (sum >> 16);
-}
-
-/// Whether that sum is 0xffff for the 20 bytes of a header without options: as one large number
-/// they are a multiple of 0xffff, because 2^16, and so 2^64, leaves 1. Never all zero: the version
-/// is there.
-bool sums_up(std::uint64_t first, std::uint64_t second, std::uint32_t third) noexcept {
-  constexpr std::uint64_t kInverse = 0xfffefffe'fffeffff;  // of 0xffff, modulo 2^64
-  static_assert(kInverse * 0xffff == 1);
-  std::uint64_t sum = first + second;
-  sum += sum < second ? 1 : 0;
-  sum += third;
-  sum += sum < third ? 1 : 0;
-  return sum * kInverse <= ~std::uint64_t{0} / 0xffff;
-}
-
-/// Whether addresses that begin with this byte need a closer look: never_routed(), or 255.
-constexpr std::array<std::uint8_t, 256> kOddFirstByte = [] {
-  std::array<std::uint8_t, 256> odd{};
-  for (std::uint32_t first = 0; first < 256; ++first) {
-    odd[first] = never_routed(first << 24) || first == 255 ? 1 : 0;
+/// Constants, the same in all lanes. Read from memory they are operands of the instructions that
+/// need them; left to itself, GCC makes each in three instructions, again for every eight packets.
+struct Constants {
+  static constexpr Lanes all(std::uint32_t value) noexcept {
+    return Lanes{value, value, value, value, value, value, value, value};
   }
-  return odd;
-}();
+  Lanes bytes_read = all(kBytesRead);
+  Lanes reverse_bytes = {0x00010203, 0x04050607, 0x08090a0b, 0x0c0d0e0f,
+                         0x00010203, 0x04050607, 0x08090a0b, 0x0c0d0e0f};
+  Lanes lower_half = all(0xffff);
+  Lanes plain_bits = all(0xffff00ff);  ///< see is_plain()
+  Lanes plain = all(0x00080045);
+  Lanes header_bytes = all(20);
+  Lanes signs = all(0x80008000);  ///< see sums_up()
+  Lanes ones = all(0x00010001);
+  Lanes good_sum = all(0xffff - 5);
+  Lanes low_seven_bits = all(0x7f7f7f7f);  ///< see odd_addresses()
+  Lanes high_four_bits = all(0xf0f0f0f0);
+  Lanes multicast = all(0xe0e0e0e0);
+  Lanes first_bytes = all(0x00ff00ff);
+  Lanes own_factor = all(kOwnFilterFactor);
+  Lanes filter_half = all(32);
+  Lanes one = all(1);
+  Lanes ttl_above_one = all(0xfe);
+  Lanes expired = all(kRouteTtlExpired);
+};
 
-constexpr std::uint32_t drop(Reason why) noexcept {
-  return kRouteDrop | static_cast<std::uint32_t>(why);
+const Constants& constants() noexcept {
+  static constexpr Constants kConstants;
+  const Constants* at = &kConstants;
+  asm("" : "+r"(at));  // the compiler forgets what it points at
+  return *at;
 }
 
-/// What most packets are: plain IPv4 without options in which nothing is wrong. Then `word` and
-/// `address` are set. Each test is one of route_check(); the branch is taken once for all.
-bool ordinary(const std::byte* frame, std::uint32_t length, const RouteTable& table,
-              std::uint32_t& word, std::uint32_t& address) noexcept {
-  if (length < kEthernetBytes + kIpv4Bytes) return false;
-  const std::byte* ip = frame + kEthernetBytes;
-  const auto first = load<std::uint64_t>(ip);
-  const auto second = load<std::uint64_t>(ip + 8);
-  const auto third = load<std::uint32_t>(ip + 16);
-  const std::uint32_t total = __builtin_bswap16(static_cast<std::uint16_t>(first >> 16));
-  address = __builtin_bswap32(third);
-  word = (second & 0xff) <= 1 ? kRouteTtlExpired : 0;
-  const bool is_plain = (load<std::uint32_t>(frame + 12) & 0xffffff) == 0x450008;
-  const bool is_whole = total - kIpv4Bytes <= length - kEthernetBytes - kIpv4Bytes;
-  const bool sum_is_good = sums_up(first, second, third);
-  const bool to_a_group = group_address(frame);
-  const bool from_us = may_be_own(load_be32(ip + 12), table);
-  const bool has_odd_address =
-      (kOddFirstByte[third & 0xff] | kOddFirstByte[second >> 32 & 0xff]) != 0;
-  return is_plain & is_whole & !has_odd_address & sum_is_good & !to_a_group & !from_us;
+Lanes host_order(Lanes network, const Constants& k) noexcept {
+  return lanes(_mm256_shuffle_epi8(raw(network), raw(k.reverse_bytes)));
+}
+
+/// What is read of eight frames; bytes are counted from a frame's start.
+struct Headers {
+  Lanes type;             ///< bytes 10..13: of the source MAC; EtherType
+  Lanes version;          ///< bytes 14..17: version, header length, service; total length
+  Lanes identification;   ///< bytes 18..21: identification; fragment
+  Lanes ttl;              ///< bytes 22..25: TTL, protocol; checksum
+  Lanes source;           ///< bytes 26..29
+  Lanes destination;      ///< bytes 30..33
+  std::uint32_t any_mac;  ///< bytes 0..3 of all, by OR
+};
+
+/// Bytes [at, at + 16) of two frames, one in each half.
+__m256i load_two(const std::byte* lower, const std::byte* upper, std::size_t at) noexcept {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(load16(lower + at)), load16(upper + at), 1);
+}
+
+/// Frames [first, first + 8). Two transpositions of 4 x 4 words in each half: of bytes 2..17, whose
+/// first two words nobody needs, and of bytes 18..33. The lower half holds frames 0..3 of them.
+Headers load_headers(const Frames& frames, std::size_t first) noexcept {
+  __m256i front[4], back[4];
+  std::uint32_t any_mac = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::byte* lower = frames[first + i];
+    const std::byte* upper = frames[first + i + 4];
+    front[i] = load_two(lower, upper, 2);
+    back[i] = load_two(lower, upper, 18);
+    std::uint32_t mac[2];
+    std::memcpy(&mac[0], lower, sizeof mac[0]);
+    std::memcpy(&mac[1], upper, sizeof mac[1]);
+    any_mac |= mac[0];
+    any_mac |= mac[1];
+  }
+  const __m256i front_01 = _mm256_unpackhi_epi32(front[0], front[1]);
+  const __m256i front_23 = _mm256_unpackhi_epi32(front[2], front[3]);
+  const __m256i middle_01 = _mm256_unpacklo_epi32(back[0], back[1]);
+  const __m256i middle_23 = _mm256_unpacklo_epi32(back[2], back[3]);
+  const __m256i back_01 = _mm256_unpackhi_epi32(back[0], back[1]);
+  const __m256i back_23 = _mm256_unpackhi_epi32(back[2], back[3]);
+  return {.type = lanes(_mm256_unpacklo_epi64(front_01, front_23)),
+          .version = lanes(_mm256_unpackhi_epi64(front_01, front_23)),
+          .identification = lanes(_mm256_unpacklo_epi64(middle_01, middle_23)),
+          .ttl = lanes(_mm256_unpackhi_epi64(middle_01, middle_23)),
+          .source = lanes(_mm256_unpacklo_epi64(back_01, back_23)),
+          .destination = lanes(_mm256_unpackhi_epi64(back_01, back_23)),
+          .any_mac = any_mac};
+}
+
+/// EtherType 0x0800, version 4, header of 20 bytes.
+LaneMask is_plain(const Headers& header, const Constants& k) noexcept {
+  return (join_halves(header.version, header.type) & k.plain_bits) == k.plain;
+}
+
+/// The frame holds the header and what its total length says. `length`: at least kBytesRead.
+LaneMask is_whole(const Headers& header, Lanes length, const Constants& k) noexcept {
+  const Lanes total = host_order(header.version, k) & k.lower_half;
+  return total - k.header_bytes <= length - k.bytes_read;
+}
+
+/// The ones' complement sum of the ten 16-bit words of the header is 0xffff (RFC 1071, which says
+/// too that either byte order will do). The instruction that adds the two halves of a lane takes
+/// them as signed; so each is lowered by 0x8000, and the sum of all is 5 x 0x10000 too low.
+LaneMask sums_up(const Headers& header, const Constants& k) noexcept {
+  const auto add_halves = [&](Lanes word) {
+    return lanes(_mm256_madd_epi16(raw(word ^ k.signs), raw(k.ones)));
+  };
+  const Lanes sum = (add_halves(header.version) + add_halves(header.identification)) +
+                    (add_halves(header.ttl) + add_halves(header.source)) +
+                    add_halves(header.destination);
+  // The upper half holds the carries, less 5: -5..4. Added to the lower half they do not carry over
+  // into a good sum again.
+  const Lanes folded = lanes(_mm256_srai_epi32(raw(sum), 16)) + sum;
+  return (folded & k.lower_half) == k.good_sum;
+}
+
+/// Not 0 where source or destination begins with a byte that needs a closer look, 0, 127, 224..239
+/// or 255: see never_routed().
+Lanes odd_addresses(const Headers& header, const Constants& k) noexcept {
+  // Bytes 0 and 2 of a lane are the first ones of source and destination.
+  const __m256i bytes = raw(join_halves(header.source, header.destination << 16));
+  const auto equal = [&](Lanes bits, Lanes value) {
+    return lanes(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, raw(bits)), raw(value)));
+  };
+  const Lanes zero = lanes(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
+  return (zero | equal(k.low_seven_bits, k.low_seven_bits) | equal(k.high_four_bits, k.multicast)) &
+         k.first_bytes;
+}
+
+/// Not 0 where the source may be an address of ours: its own_filter_bit() is in the filter.
+Lanes maybe_own(const Headers& header, std::uint64_t own_filter, const Constants& k) noexcept {
+  const Lanes bit = host_order(header.source, k) * k.own_factor >> kOwnFilterShift;
+  const __m256i filter = _mm256_set1_epi64x(static_cast<std::int64_t>(own_filter));
+  const __m256i low = _mm256_shuffle_epi32(filter, 0b10'10'00'00);
+  const __m256i high = _mm256_shuffle_epi32(filter, 0b11'11'01'01);
+  // A shift by 32 or more, or by what should be negative, gives 0: each half answers for its own.
+  return (lanes(_mm256_srlv_epi32(low, raw(bit))) |
+          lanes(_mm256_srlv_epi32(high, raw(bit - k.filter_half)))) &
+         k.one;
+}
+
+/// One bit a lane: nothing in the IPv4 header asks for a closer look.
+std::uint32_t ordinary_headers(const Headers& header, Lanes length, const RouteTable& table,
+                               const Constants& k) noexcept {
+  const Lanes odd = odd_addresses(header, k) | maybe_own(header, table.own_filter, k);
+  return high_bits(raw(reinterpret_cast<Lanes>(is_plain(header, k) & is_whole(header, length, k) &
+                                               sums_up(header, k) & (odd == 0))));
+}
+
+/// One bit a lane: the destination MAC is a group's.
+std::uint32_t to_groups(const Headers& header, const Frames& frames, std::size_t first) noexcept {
+  if ((header.any_mac & 1) == 0) [[likely]]
+    return 0;
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < kLaneCount; ++i) {
+    bits |= (std::to_integer<std::uint32_t>(*frames[first + i]) & 1) << i;
+  }
+  return bits;
+}
+
+/// For packets that do not lie side by side, or end amid eight: then zeros follow.
+const std::uint16_t* copy_lengths(const Batch& batch, std::span<const std::uint16_t> packets,
+                                  std::uint16_t* copy) noexcept {
+  std::size_t i = 0;
+  for (; i < packets.size(); ++i) copy[i] = batch.length[packets[i]];
+  for (; i % kLaneCount != 0; ++i) copy[i] = 0;
+  return copy;
+}
+
+/// What is read in place of a frame that is too short; not ordinary.
+constexpr std::byte kNoFrame[kBytesRead] = {};
+
+/// Lengths of eight frames; those too short to be read become kNoFrame.
+Lanes take_lengths(const std::uint16_t* lengths, std::size_t first, Frames& frames,
+                   const Constants& k) noexcept {
+  const __m256i length = _mm256_cvtepu16_epi32(load16(lengths + first));
+  std::uint32_t too_short = high_bits(_mm256_cmpgt_epi32(raw(k.bytes_read), length));
+  for (; too_short != 0; too_short &= too_short - 1) {
+    frames.address[first + static_cast<std::size_t>(std::countr_zero(too_short))] =
+        reinterpret_cast<std::uint64_t>(kNoFrame);
+  }
+  return lanes(length);
+}
+
+/// What is known of each packet before the look-up.
+struct alignas(32) Checked {
+  std::uint32_t word[kFramesMax];     ///< of route_check()
+  std::uint32_t address[kFramesMax];  ///< destination, host byte order
+  std::uint32_t entry[kFramesMax];    ///< its place in RouteTable::table24
+};
+
+/// Sets `checked`, prefetches entries, and returns one bit a packet: set where it is what most are,
+/// plain IPv4 without options in which nothing is wrong. The word of others says nothing.
+std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
+                    Frames& frames, Checked& checked) noexcept {
+  const Constants& k = constants();
+  std::uint64_t ordinary = 0;
+  for (std::size_t at = 0; at < count; at += kLaneCount) {
+    const Lanes length = take_lengths(lengths, at, frames, k);
+    const Headers header = load_headers(frames, at);
+    const Lanes address = host_order(header.destination, k);
+    store(checked.address + at, address);
+    store(checked.entry + at, address >> 8);
+    store(checked.word + at,
+          reinterpret_cast<Lanes>((header.ttl & k.ttl_above_one) == 0) & k.expired);
+    for (std::size_t i = at; i < at + kLaneCount; ++i) {
+      __builtin_prefetch(table.table24 + checked.entry[i]);
+    }
+    const std::uint32_t bits =
+        ordinary_headers(header, length, table, k) & ~to_groups(header, frames, at);
+    ordinary |= std::uint64_t{bits} << at;
+  }
+  return ordinary;
+}
+
+/// Asks route_check() about the packets whose bit is set in `odd`.
+[[gnu::noinline]] void check_odd(const RouteTable& table, const Batch& batch,
+                                 std::span<const std::uint16_t> packets, std::uint64_t odd,
+                                 Checked& checked) noexcept {
+  for (; odd != 0; odd &= odd - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(odd));
+    const std::uint16_t packet = packets[i];
+    checked.word[i] = route_check(batch.bytes(packet), batch.wire_length[packet], table);
+    // A dropped packet is looked up too, as 0.0.0.0, instead of a branch for all.
+    if ((checked.word[i] & kRouteDrop) != 0) checked.address[i] = checked.entry[i] = 0;
+  }
+}
+
+/// table24 at eight entries.
+__m256i load_entries(const std::uint32_t* table24, const std::uint32_t* entries) noexcept {
+  const auto at = [&](std::size_t i) { return static_cast<int>(table24[entries[i]]); };
+  const auto four_from = [&](std::size_t i) {
+    __m128i four = _mm_cvtsi32_si128(at(i));
+    four = _mm_insert_epi32(four, at(i + 1), 1);
+    four = _mm_insert_epi32(four, at(i + 2), 2);
+    return _mm_insert_epi32(four, at(i + 3), 3);
+  };
+  return _mm256_set_m128i(four_from(4), four_from(0));
+}
+
+/// Writes `count` words, in whole eights: those of `checked`, and the next hops of what was not
+/// dropped.
+void look_up(const RouteTable& table, const Checked& checked, std::size_t count,
+             std::uint32_t* words) noexcept {
+  static_assert(kRouteDrop == 1u << 31 && kBlockFlag == 1u << 31, "high_bits() and signs");
+  for (std::size_t at = 0; at < count; at += kLaneCount) {
+    __m256i hops = load_entries(table.table24, checked.entry + at);
+    if (high_bits(hops) != 0) [[unlikely]] {
+      std::uint32_t found[kLaneCount];
+      for (std::size_t i = 0; i < kLaneCount; ++i) {
+        found[i] = table.look_up(checked.address[at + i]);
+      }
+      hops = raw(load(found));
+    }
+    const Lanes word = load(checked.word + at);
+    const __m256i dropped = _mm256_srai_epi32(raw(word), 31);
+    store(words + at, word | lanes(_mm256_andnot_si256(dropped, hops)));
+  }
+}
+
+/// 1..kFramesMax packets.
+void compute_some(const RouteTable& table, const Batch& batch,
+                  std::span<const std::uint16_t> packets,
+                  std::span<std::uint32_t> results) noexcept {
+  Frames frames;
+  locate_frames(batch, packets, frames);
+  const bool in_place = packets.size() % kLaneCount == 0 && side_by_side(packets);
+  std::uint16_t copy[kFramesMax];
+  const std::uint16_t* lengths =
+      in_place ? batch.length.data() + packets.front() : copy_lengths(batch, packets, copy);
+  const std::size_t count = (packets.size() + kLaneCount - 1) / kLaneCount * kLaneCount;
+  Checked checked;
+  const std::uint64_t ordinary = check(table, lengths, count, frames, checked);
+  const std::uint64_t all = ~std::uint64_t{0} >> (kFramesMax - packets.size());
+  if (ordinary != all) check_odd(table, batch, packets, all & ~ordinary, checked);
+  if (in_place) [[likely]] {
+    look_up(table, checked, count, results.data() + packets.front());
+    return;
+  }
+  std::uint32_t words[kFramesMax];
+  look_up(table, checked, count, words);
+  for (std::size_t i = 0; i < packets.size(); ++i) results[packets[i]] = words[i];
 }
 
 }  // namespace
 
-std::uint32_t route_check(std::span<const std::byte> frame, std::uint32_t wire_length,
-                          const RouteTable& table) noexcept {
-  const std::uint32_t ends_early =
-      drop(wire_length > frame.size() ? Reason::kTruncated : Reason::kMalformed);
-  if (frame.size() < kEthernetBytes) return ends_early;
-  switch (load_be16(&frame[12])) {
-    case 0x0800:
-      break;
-    case 0x0806:
-    case 0x8035:
-    case 0x8100:
-    case 0x88a8:
-    case 0x9100:
-      return drop(Reason::kNotForwarded);
-    default:
-      return drop(Reason::kNotIpv4);
-  }
-  const std::span<const std::byte> packet = frame.subspan(kEthernetBytes);
-  if (packet.size() < kIpv4Bytes) return ends_early;
-  const auto version_and_length = static_cast<std::uint32_t>(packet[0]);
-  const std::uint32_t header = (version_and_length & 15) * 4;
-  if (version_and_length >> 4 != 4 || header < kIpv4Bytes) return drop(Reason::kMalformed);
-  if (packet.size() < header) return ends_early;
-  if (sum_of(packet.data(), header) != 0xffff) return drop(Reason::kBadChecksum);
-  const std::uint32_t total = load_be16(&packet[2]);
-  if (total > packet.size()) return drop(Reason::kTruncated);
-  if (total < header) return drop(Reason::kMalformed);
-  const std::uint32_t source = load_be32(&packet[12]);
-  if (group_address(frame.data()) || never_routed(source) || never_routed(load_be32(&packet[16])) ||
-      is_own(source, table)) {
-    return drop(Reason::kNotUnicast);
-  }
-  return packet[8] <= std::byte{1} ? kRouteTtlExpired : 0;
-}
-
 void route_compute(const RouteTable& table, const Batch& batch,
                    std::span<const std::uint16_t> packets,
                    std::span<std::uint32_t> results) noexcept {
-  std::array<std::uint32_t, kChunk> address;
   while (!packets.empty()) {
-    const std::span<const std::uint16_t> chunk = packets.first(std::min(packets.size(), kChunk));
-    packets = packets.subspan(chunk.size());
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const std::uint16_t packet = chunk[i];
-      const std::span<const std::byte> frame = batch.bytes(packet);
-      std::uint32_t word = 0;
-      if (!ordinary(frame.data(), batch.length[packet], table, word, address[i])) {
-        word = route_check(frame, batch.wire_length[packet], table);
-        // A dropped packet is looked up too, as 0.0.0.0, instead of a branch for all.
-        address[i] = (word & kRouteDrop) != 0 ? 0 : load_be32(&frame[kEthernetBytes + 16]);
-      }
-      results[packet] = word;
-      __builtin_prefetch(&table.table24[address[i] >> 8]);
-    }
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
-      std::uint32_t& word = results[chunk[i]];
-      const std::uint32_t hop = table.look_up(address[i]);
-      word |= (word & kRouteDrop) != 0 ? 0 : hop;
-    }
+    const std::size_t count = std::min(packets.size(), kFramesMax);
+    compute_some(table, batch, packets.first(count), results);
+    packets = packets.subspan(count);
   }
 }
 

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "services/functions/route/route_compute.hpp"
+#include "services/functions/route/route_check.hpp"
+#include "services/functions/route/route_frames.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/mac.hpp"
@@ -16,17 +17,16 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
-constexpr std::uint32_t kChecksumAt = 14 + 10;
 
-/// TTL is the high byte of its 16-bit word: one less there is one more, end-around, in the checksum
-/// (RFC 1624, equation 3; the same result as summing anew).
+/// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
+/// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
+/// number, TTL lowest; it is not 0.
 void decrement_ttl(std::byte* frame) noexcept {
-  std::uint16_t checksum = 0;
-  std::memcpy(&checksum, frame + kChecksumAt, sizeof checksum);
-  const std::uint32_t sum = std::uint32_t{checksum} + 1;  // 0x0100 in network order
-  checksum = static_cast<std::uint16_t>(sum + (sum >= 0xffff ? 1 : 0));
-  std::memcpy(frame + kChecksumAt, &checksum, sizeof checksum);
-  frame[kTtlAt] = static_cast<std::byte>(static_cast<std::uint8_t>(frame[kTtlAt]) - 1);
+  std::uint32_t word = 0;
+  std::memcpy(&word, frame + kTtlAt, sizeof word);
+  const std::uint32_t carry = word >= 0xfffe'0000 ? 0x1'0000 : 0;
+  word += 0x1'0000 - 1 + carry;
+  std::memcpy(frame + kTtlAt, &word, sizeof word);
 }
 
 Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
@@ -37,6 +37,21 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   }
   if (hop.reason != 0) return static_cast<Reason>(hop.reason);
   return Reason::kTtlExpired;
+}
+
+/// What is not forwarded; it is counted at the next hop where it ended, if at one.
+[[gnu::noinline]] void drop(std::span<const RouteRewrite> hops, const Batch& batch,
+                            std::uint16_t packet, std::uint32_t word,
+                            FunctionCounters counters) noexcept {
+  const std::uint32_t number = word & kRouteHopMask;
+  const bool routed = (word & kRouteDrop) == 0;
+  if (routed && number >= hops.size()) {
+    batch.drop(packet, Reason::kUnavailable);
+    return;
+  }
+  const RouteRewrite& hop = hops[routed ? number : 0];
+  batch.drop(packet, reason_of(word, hop));
+  if (routed && hop.reason != 0 && number < counters.hits.size()) ++counters.hits[number];
 }
 
 MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
@@ -63,6 +78,31 @@ std::vector<std::size_t> number_ports(const RouteTable& table, std::span<const P
   return numbers;
 }
 
+/// 1..kFramesMax packets, which lie at `frames`.
+void finish_some(std::span<const RouteRewrite> hops, const Batch& batch,
+                 std::span<const std::uint16_t> packets, const Frames& frames,
+                 std::span<const std::uint32_t> results, FunctionCounters counters) noexcept {
+  // Pointers of our own: those of the batch would be read again after each store to a frame.
+  std::uint8_t* const output = batch.output.data();
+  std::uint32_t* const next_hop = batch.next_hop.data();
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::uint16_t packet = packets[i];
+    const std::uint32_t word = results[packet];
+    static_assert(kRouteHopMask < kRouteTtlExpired && kRouteHopMask < kRouteDrop);
+    // A number in range means that no flag is set.
+    if (word >= hops.size() || hops[word].reason != 0) [[unlikely]] {
+      drop(hops, batch, packet, word, counters);
+      continue;
+    }
+    const RouteRewrite& hop = hops[word];
+    std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
+    decrement_ttl(frames[i]);
+    output[packet] = hop.output;
+    next_hop[packet] = word;
+    if (word < counters.hits.size()) ++counters.hits[word];
+  }
+}
+
 }  // namespace
 
 std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports) {
@@ -86,27 +126,12 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
 void route_finish(std::span<const RouteRewrite> hops, const Batch& batch,
                   std::span<const std::uint16_t> packets, std::span<const std::uint32_t> results,
                   FunctionCounters counters) noexcept {
-  for (const std::uint16_t packet : packets) {
-    const std::uint32_t word = results[packet];
-    const std::uint32_t number = word & kRouteHopMask;
-    const bool routed = (word & kRouteDrop) == 0;
-    if (routed && number >= hops.size()) [[unlikely]] {
-      batch.drop(packet, Reason::kUnavailable);
-      continue;
-    }
-    const RouteRewrite& hop = hops[routed ? number : 0];
-    const bool forwards = (word & (kRouteDrop | kRouteTtlExpired)) == 0 && hop.reason == 0;
-    if (forwards) [[likely]] {
-      std::byte* frame = batch.data(packet);
-      std::memcpy(frame, hop.macs.data(), hop.macs.size());
-      decrement_ttl(frame);
-      batch.output[packet] = hop.output;
-      batch.next_hop[packet] = number;
-    } else {
-      batch.drop(packet, reason_of(word, hop));
-    }
-    const bool ended_here = routed && (forwards || hop.reason != 0);
-    if (ended_here && number < counters.hits.size()) ++counters.hits[number];
+  Frames frames;
+  while (!packets.empty()) {
+    const auto now = packets.first(std::min(packets.size(), kFramesMax));
+    packets = packets.subspan(now.size());
+    locate_frames(batch, now, frames);
+    finish_some(hops, batch, now, frames, results, counters);
   }
 }
 

@@ -74,8 +74,10 @@ inline constexpr ImageKind kRouteImage = {
                     kHopFirst, kPortNameBytes, static_cast<std::uint64_t>(Reason::kCount)})};
 
 /// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
+inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;
+inline constexpr std::uint32_t kOwnFilterShift = 26;
 constexpr std::uint64_t own_filter_bit(std::uint32_t address) {
-  return std::uint64_t{1} << (address * 0x9e3779b1u >> 26);
+  return std::uint64_t{1} << (address * kOwnFilterFactor >> kOwnFilterShift);
 }
 
 /// A cheap view of a mapped image; borrowed. Addresses in host byte order.
