@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Eight packets side by side (AVX2): 32-bit lane i of every vector belongs to packet i of them.
+// Eight packets side by side (AVX2): 32-bit lane i of each vector belongs to packet i of the eight.
 // Values stand in a lane as in memory ("network order") unless a name says host. Frames and entries
 // are read by plain loads, frames then transposed: gathers are slow on some processors.
 
@@ -98,8 +98,8 @@ __m256i load_two(const std::byte* lower, const std::byte* upper, std::size_t at)
   return _mm256_inserti128_si256(_mm256_castsi128_si256(load16(lower + at)), load16(upper + at), 1);
 }
 
-/// Frames [first, first + 8). Two transpositions of 4 x 4 words in each half: of bytes 2..17, whose
-/// first two words nobody needs, and of bytes 18..33. The lower half holds frames 0..3 of them.
+/// Frames [first, first + 8); the lower half of a vector holds the first four. Two transpositions
+/// of 4 x 4 words in each half: of bytes 2..17, whose first two words nobody needs, and of 18..33.
 Headers load_headers(const Frames& frames, std::size_t first) noexcept {
   __m256i front[4], back[4];
   std::uint32_t any_mac = 0;

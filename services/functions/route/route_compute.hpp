@@ -17,9 +17,9 @@ namespace millrace {
 /// Bytes of a frame that the pass may read: Ethernet and the longest IPv4 header.
 inline constexpr std::uint32_t kRouteBytesRead = 14 + 60;
 
-/// Writes results[p] for each of `packets`, which ascend (RFC 1812 5.2.2, 5.3), and nothing else.
-/// The caller has prefetched the frames; entries of the table are prefetched here. Eight packets
-/// are checked side by side; whole eights with consecutive numbers are the quick case.
+/// Writes results[p] for each of `packets`, which ascend. RFC 1812 5.2.2, 5.3. Changes nothing
+/// else. The caller has prefetched the frames; the table's entries are prefetched here. Eight
+/// packets are checked side by side; whole eights with consecutive numbers are the quick case.
 void route_compute(const RouteTable& table, const Batch& batch,
                    std::span<const std::uint16_t> packets,
                    std::span<std::uint32_t> results) noexcept;

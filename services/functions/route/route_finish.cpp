@@ -20,7 +20,7 @@ constexpr std::uint32_t kTtlAt = 14 + 8;
 
 /// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
 /// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
-/// number, TTL lowest; it is not 0.
+/// number, TTL lowest, which is not 0.
 void decrement_ttl(std::byte* frame) noexcept {
   std::uint32_t word = 0;
   std::memcpy(&word, frame + kTtlAt, sizeof word);
