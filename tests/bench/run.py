@@ -27,7 +27,7 @@ ROOT = HERE.parent.parent
 
 
 def find_binaries(given):
-    for folder in [given, HERE / "../bin", ROOT / "build/release/bin"]:
+    for folder in [given, ROOT / "bin", ROOT / "build/release/bin"]:
         if folder and (pathlib.Path(folder) / "millrace-hub").exists():
             return pathlib.Path(folder).resolve()
     sys.exit("no executables: build them with `make build`, or name them with --bin")
