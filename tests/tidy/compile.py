@@ -125,7 +125,8 @@ class Memory:
         done = subprocess.run(job.command, input=job.text, capture_output=True, text=True, cwd=ROOT)
         if digest and done.returncode == 0:
             self.path(job).write_text("\n".join([digest, *names]))
-        return done.returncode, done.stdout + done.stderr
+        killed = f"ended by signal {-done.returncode}\n" if done.returncode < 0 else ""
+        return done.returncode, killed + done.stdout + done.stderr
 
 
 def run_all(jobs, memory):

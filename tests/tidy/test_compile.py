@@ -90,6 +90,12 @@ def test_what_failed_is_not_remembered(tree, tmp_path, capsys):
     assert not run(checks.lint, tmp_path, capsys)[0]
 
 
+def test_a_compiler_that_is_killed_has_not_passed(tree, tmp_path, capsys):
+    job = checks.Job("a job", ("sh", "-c", "kill -9 $$"), ("false",))
+    assert not checks.run_all([job], checks.Memory(tmp_path / "checked"))
+    assert capsys.readouterr().out == "a job: FAILED\nended by signal 9\n\n0 passed, 1 failed\n"
+
+
 def test_a_check_that_looked_at_nothing_has_not_passed(tree, tmp_path, capsys):
     (tmp_path / "shared/size.hpp").unlink()
     tree("shared/size.cpp", "")
