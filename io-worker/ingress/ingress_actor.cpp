@@ -306,6 +306,13 @@ bool IngressActor::finished() noexcept {
   return true;
 }
 
+/// The queue's, when a packet from there is all that is waited for: slots, last batches and
+/// workers that come back are told by a wake-up.
+int IngressActor::wait_descriptor() noexcept {
+  const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0;
+  return waits_for_others || queue_.exhausted() ? -1 : queue_.wait_descriptor();
+}
+
 std::uint64_t IngressActor::idle_ns() const noexcept {
   if (queue_.exhausted() || stopping_ || free_slot_count_ == 0) return 10'000'000;
   const std::uint64_t ready = queue_.next_ready_ns();

@@ -32,6 +32,7 @@ class IngressActor : public Actor {
   void stop() noexcept override { stopping_ = true; }
   bool finished() noexcept override;
   std::uint64_t idle_ns() const noexcept override;
+  int wait_descriptor() noexcept override;
 
  private:
   struct Lane {

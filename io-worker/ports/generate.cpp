@@ -107,7 +107,7 @@ class GenerateRxQueue final : public RxQueue {
   std::uint64_t next_ready_ns() const noexcept override {
     return schedule_.has_rate() ? schedule_.next_ready_ns(tsc_now()) : 0;
   }
-  int wait_descriptor() const noexcept override { return -1; }
+  int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
   std::uint64_t missed() const noexcept override { return schedule_.missed(); }
 

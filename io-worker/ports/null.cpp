@@ -14,7 +14,7 @@ class NullRxQueue final : public RxQueue {
   void resume(std::uint64_t) noexcept override {}
   bool exhausted() const noexcept override { return true; }
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
-  int wait_descriptor() const noexcept override { return -1; }
+  int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
 };
 

@@ -41,7 +41,7 @@ class PcapRxQueue final : public RxQueue {
 
   bool exhausted() const noexcept override { return status_ != CaptureStatus::kRecord; }
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
-  int wait_descriptor() const noexcept override { return -1; }
+  int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
   std::uint64_t errors() const noexcept override {
     return status_ == CaptureStatus::kTruncated || status_ == CaptureStatus::kCorrupt ? 1 : 0;

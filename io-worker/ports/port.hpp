@@ -72,8 +72,10 @@ class RxQueue {
   /// Nanoseconds until a packet can be there at the earliest, to sleep by; 0: poll again at once or
   /// at the idle interval (200 us); files: 0.
   virtual std::uint64_t next_ready_ns() const noexcept = 0;
-  /// Descriptor to wait on when idle, or -1 (none: the ingress polls at the idle interval).
-  virtual int wait_descriptor() const noexcept = 0;
+  /// Descriptor that gets readable when there is a packet, to wait on when idle; -1: none, the
+  /// ingress polls at the idle interval. Asked before each sleep; a queue that was in error takes
+  /// note of it here, or the descriptor stays ready.
+  virtual int wait_descriptor() noexcept = 0;
   /// Buffers that the queue keeps between polls (a driver's ring, a replay's packets not handed
   /// out).
   virtual std::uint32_t held() const noexcept = 0;

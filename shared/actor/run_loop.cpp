@@ -70,7 +70,8 @@ void RunLoop::idle(std::uint64_t now) noexcept {
   }
   ActorEntry& entry = context_.my_entry();
   actor_.before_sleep();
-  announce_sleep(entry);
+  const int descriptor = actor_.wait_descriptor();
+  if (descriptor < 0) announce_sleep(entry);
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
   if (actor_.has_work() || epoch != seen_epoch_) {
     cancel_sleep(entry);
@@ -78,7 +79,11 @@ void RunLoop::idle(std::uint64_t now) noexcept {
   }
   ++context_.counter(Counter::kSleeps);
   const std::uint64_t asleep_since = tsc_now();
-  sleep(entry, actor_.idle_ns());
+  if (descriptor < 0) {
+    sleep(entry, actor_.idle_ns());
+  } else {
+    sleep_on(descriptor);
+  }
   context_.counter(Counter::kIdleCycles) += tsc_now() - asleep_since;
 }
 

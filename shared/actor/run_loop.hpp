@@ -32,6 +32,9 @@ class Actor {
   virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
   /// Called before each sleep: time to write out what is buffered.
   virtual void before_sleep() noexcept {}
+  /// Asked before each sleep: a descriptor that gets readable when there is work and that alone is
+  /// waited for (at most 10 ms, as wake-ups do not end that sleep); -1: sleep until woken.
+  virtual int wait_descriptor() noexcept { return -1; }
 };
 
 class RunLoop {

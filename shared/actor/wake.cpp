@@ -4,6 +4,7 @@
 #include "shared/actor/wake.hpp"
 
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,12 @@ void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept {
   const timespec wait{0, static_cast<long>(bounded)};
   syscall(SYS_futex, &entry.sleeping, FUTEX_WAIT, 1, &wait, nullptr, 0);
   entry.sleeping.store(0, std::memory_order_relaxed);
+}
+
+void sleep_on(int descriptor) noexcept {
+  pollfd item{descriptor, POLLIN, 0};
+  const timespec wait{0, static_cast<long>(kSleepMaxNs)};
+  ppoll(&item, 1, &wait, nullptr);
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {

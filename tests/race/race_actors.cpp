@@ -68,7 +68,7 @@ class NumberedRx : public RxQueue {
            next_ >= kOrdinalMax - 64;
   }
   std::uint64_t next_ready_ns() const noexcept override { return 50'000; }
-  int wait_descriptor() const noexcept override { return -1; }
+  int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
 
  private:

@@ -186,6 +186,25 @@ TEST_F(IngressTest, ItSleepsUntilThePortIsReady) {
   EXPECT_EQ(ingress_->idle_ns(), 77'000u);
 }
 
+TEST_F(IngressTest, ItSleepsOnThePortsDescriptorUnlessItWaitsForOthers) {
+  EXPECT_EQ(ingress_->wait_descriptor(), -1) << "the port has none";
+  rx_.descriptor = 7;
+  EXPECT_EQ(ingress_->wait_descriptor(), 7);
+  rx_.offer(2000);
+  rounds(100);
+  EXPECT_EQ(ingress_->wait_descriptor(), -1) << "no slot: the egress wakes it";
+  release_all();
+  rx_.offered.clear();
+  rx_.next = 0;
+  rounds(3);
+  EXPECT_EQ(ingress_->wait_descriptor(), 7);
+  rx_.ended = true;
+  EXPECT_EQ(ingress_->wait_descriptor(), -1) << "nothing will come any more";
+  rx_.ended = false;
+  ingress_->stop();
+  EXPECT_EQ(ingress_->wait_descriptor(), -1);
+}
+
 TEST_F(IngressTest, AReturnedSlotIsWork) {
   rx_.offer(1);
   rounds(1);

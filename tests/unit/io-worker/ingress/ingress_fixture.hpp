@@ -50,13 +50,13 @@ class FakeRx : public RxQueue {
   void resume(std::uint64_t first_wanted) noexcept override { next = resumed = first_wanted; }
   bool exhausted() const noexcept override { return ended && next >= offered.size(); }
   std::uint64_t next_ready_ns() const noexcept override { return ready_ns; }
-  int wait_descriptor() const noexcept override { return -1; }
+  int wait_descriptor() noexcept override { return descriptor; }
   std::uint32_t held() const noexcept override { return 0; }
 
   std::vector<Offer> offered;  ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
-  int polls = 0;
+  int polls = 0, descriptor = -1;
 };
 
 /// Batches of up to 8 packets straight to the egress, `slots` of them, in `lanes` lanes.

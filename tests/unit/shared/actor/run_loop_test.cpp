@@ -4,6 +4,7 @@
 #include "shared/actor/run_loop.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -30,11 +31,13 @@ class FakeActor : public Actor {
   bool finished() noexcept override { return stops >= stops_needed; }
   std::uint64_t idle_ns() const noexcept override { return idle; }
   void before_sleep() noexcept override { ++before_sleeps; }
+  int wait_descriptor() noexcept override { return descriptor; }
 
   std::function<std::uint32_t()> work;
   std::atomic<bool> waiting{false};
   int stops_needed = 1;
   std::uint64_t idle = 1'000'000;
+  int descriptor = -1;
   int turns = 0, rosters = 0, stops = 0, before_sleeps = 0;
 };
 
@@ -149,6 +152,30 @@ TEST_F(RunLoopTest, ASleepIsCutShortByAWake) {
   ended = true;
   waker.join();
   EXPECT_LT(took, 3'000'000'000u);
+}
+
+TEST_F(RunLoopTest, ADescriptorIsSleptOnWithoutAnAnnouncement) {
+  RunLoop loop(context_, actor_, stop_);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  actor_.descriptor = ends[0];
+  std::atomic<bool> ended{false}, announced{false};
+  std::thread watcher([&] {
+    while (!ended) announced = announced || entry_.sleeping != 0;
+  });
+  const std::uint64_t before = monotonic_ns();
+  while (counter(Counter::kSleeps) < 400) turn(loop, 1);
+  EXPECT_LT(monotonic_ns() - before, 3'000'000'000u) << "400 sleeps of 10 ms take 4 s";
+  ended = true;
+  watcher.join();
+  EXPECT_FALSE(announced);
+  actor_.waiting = true;
+  const int asked = actor_.before_sleeps;
+  while (actor_.before_sleeps < asked + 3) turn(loop, 1);
+  EXPECT_EQ(counter(Counter::kSleeps), 400u) << "slept with work at hand";
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST_F(RunLoopTest, BusyAndIdleTimeTogetherAreNoMoreThanTheTimeThatPassed) {

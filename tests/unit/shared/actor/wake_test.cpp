@@ -4,8 +4,12 @@
 #include "shared/actor/wake.hpp"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <memory>
 #include <thread>
 
@@ -52,6 +56,43 @@ TEST(Wake, NoSleepIsLongerThanTheLongest) {
   const std::uint64_t before = monotonic_ns();
   sleep(entry, 3'600'000'000'000);
   EXPECT_LT(monotonic_ns() - before, 5'000'000'000u);
+}
+
+TEST(Wake, ASleepOnADescriptorEndsWithIt) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const std::uint64_t before = monotonic_ns();
+  sleep_on(ends[0]);
+  EXPECT_GE(monotonic_ns() - before, kSleepMaxNs * 9 / 10) << "nothing there: the longest sleep";
+  ASSERT_EQ(write(ends[1], "x", 1), 1);
+  const std::uint64_t ready = monotonic_ns();
+  for (int i = 0; i < 100; ++i) sleep_on(ends[0]);
+  EXPECT_LT(monotonic_ns() - ready, 500'000'000u) << "100 sleeps of 10 ms take a second";
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(Wake, ASignalEndsASleepOnADescriptor) {
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  struct sigaction before {};
+  ASSERT_EQ(sigaction(SIGUSR1, &nothing, &before), 0);
+  std::atomic<bool> ended{false};
+  std::atomic<int> sleeps{0};
+  std::thread sleeper([&] {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    for (; sleeps < 400; ++sleeps) sleep_on(ends[0]);
+    ended = true;
+  });
+  const std::uint64_t began = monotonic_ns();
+  while (!ended) {
+    pthread_kill(sleeper.native_handle(), SIGUSR1);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  sleeper.join();
+  EXPECT_LT(monotonic_ns() - began, 3'000'000'000u) << "400 sleeps of 10 ms take 4 s";
+  sigaction(SIGUSR1, &before, nullptr);
 }
 
 /// Two actors that each wait for the other's number, as producer and consumer of a link do.
