@@ -31,17 +31,20 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       bytes_read_(bytes_read(context)),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz) {
-  for (const auto& port : ports_) {
-    bursts_.push_back(port ? std::make_unique<Burst>() : nullptr);
+  for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
+    bursts_.push_back(ports_[port] ? std::make_unique<Burst>() : nullptr);
+    if (!ports_[port] || !ports_[port]->holds_buffers()) continue;
+    bursts_[port]->held = true;
+    holding_.push_back(port);
   }
   used_.reserve(kPortCountMax);
 }
 
 std::uint32_t EgressActor::do_work() noexcept {
   returns_.wake_consumers();
-  std::uint32_t done = 0;
+  std::uint32_t done = holding_.empty() ? 0 : reclaim();
   Taken taken;
-  while (done < kBatchesPerRound && inbox_.take(taken)) {
+  for (std::uint32_t batches = 0; batches < kBatchesPerRound && inbox_.take(taken); ++batches) {
     fetch_slot(context_, taken.slot, bytes_read_);
     std::uint32_t next = 0;
     if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
@@ -122,13 +125,19 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& 
   Burst& burst = *bursts_[port];
   TxQueue& queue = *ports_[port];
   std::uint32_t sent = 0;
+  if (burst.held) mark_held(burst);
   for (std::uint32_t tries = 0; sent < burst.count;) {
     sent += queue.send({burst.packets.data() + sent, burst.count - sent});
     if (sent == burst.count || queue.failed()) break;
     if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
     ++context_.counter(Counter::kTxRetries);
+    if (burst.held) reclaim(queue);  // makes room
   }
   record.transmitted[port] += sent;
+  if (burst.held) {
+    for (std::uint32_t i = 0; i < sent; ++i) kept_[burst.index[i]] = true;
+    kept_count_ += sent;
+  }
   const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
   for (; sent < burst.count; ++sent) {
     batch.drop(burst.index[sent], why);
@@ -141,6 +150,14 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& 
   burst.bytes = 0;
 }
 
+void EgressActor::mark_held(const Burst& burst) noexcept {
+  const std::uint32_t number = context_.plan->actors[context_.me.actor].index;
+  for (std::uint32_t i = 0; i < burst.count; ++i) {
+    hook(HookPoint::kSendMark);
+    context_.segment.mark(burst.packets[i].buffer) = Mark{MarkKind::kTx, number}.word();
+  }
+}
+
 void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
   hook(HookPoint::kFreeState);
   context_.set_state(slot, SlotKind::kFreeing, kEgressStage);
@@ -149,7 +166,39 @@ void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
                        0);  // a stand-in goes back to the hub, which looks for free ones
     return;
   }
-  returns_.give_back(slot, batch.buffer);
+  if (kept_count_ != 0) [[unlikely]] {
+    free_rest(slot, batch);
+  } else {
+    returns_.give_back(slot, batch.buffer);
+  }
+}
+
+void EgressActor::free_rest(std::uint32_t slot, const Batch& batch) noexcept {
+  std::array<std::uint32_t, kBatchCapacityMax> rest;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (!kept_[i]) rest[count++] = batch.buffer[i];
+    kept_[i] = false;
+  }
+  kept_count_ = 0;
+  returns_.give_back(slot, {rest.data(), count});
+}
+
+std::uint32_t EgressActor::reclaim() noexcept {
+  std::uint32_t count = 0;
+  for (const std::uint8_t port : holding_) count += reclaim(*ports_[port]);
+  return count;
+}
+
+std::uint32_t EgressActor::reclaim(TxQueue& queue) noexcept {
+  std::array<std::uint32_t, kReclaimMax> buffers;
+  std::uint32_t count = 0, given_up = 0;
+  do {
+    given_up = queue.reclaim(buffers);
+    returns_.give_back_buffers({buffers.data(), given_up});
+    count += given_up;
+  } while (given_up == kReclaimMax && count < kBufferCountMax);
+  return count;
 }
 
 void EgressActor::note_latency(const SlotHeader& header) noexcept {

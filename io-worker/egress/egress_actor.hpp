@@ -19,6 +19,9 @@
 ///
 /// Nothing is sent, counted or freed out of sequence. A full port is retried a bounded number of
 /// times, then its packets are dropped as tx_full; a file is waited for.
+///
+/// A queue may keep what was sent (a driver's ring): such buffers are marked as in the queue before
+/// it gets them, do not go back with their slot, and go home when it gives them up.
 
 namespace millrace {
 
@@ -42,11 +45,13 @@ class EgressActor : public Actor {
  private:
   static constexpr std::uint32_t kBatchesPerRound = 8;
   static constexpr std::uint32_t kTxRetriesMax = 64;
+  static constexpr std::uint32_t kReclaimMax = 256;  ///< buffers at a time
 
   /// Packets of one batch for one port.
   struct Burst {
     std::uint32_t count = 0;
     std::uint64_t bytes = 0;
+    bool held = false;  ///< the port's queue holds buffers
     std::array<TxPacket, kBatchCapacityMax> packets;
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
   };
@@ -55,7 +60,11 @@ class EgressActor : public Actor {
   void release(std::uint32_t slot) noexcept;
   void transmit(const Batch& batch, LaneRecord& record) noexcept;
   void send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept;
+  void mark_held(const Burst& burst) noexcept;
   void free_batch(std::uint32_t slot, const Batch& batch) noexcept;
+  void free_rest(std::uint32_t slot, const Batch& batch) noexcept;
+  std::uint32_t reclaim() noexcept;
+  std::uint32_t reclaim(TxQueue& queue) noexcept;
   void note_latency(const SlotHeader& header) noexcept;
 
   ActorContext context_;
@@ -68,6 +77,9 @@ class EgressActor : public Actor {
   TscScale scale_;
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch
+  std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
+  std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
+  std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
   bool stopping_ = false;
 };
 

@@ -13,6 +13,7 @@ BufferPool::BufferPool(const ActorContext& context, std::uint32_t stream)
       first_(context.plan->streams[stream].buffer_first),
       count_(context.plan->streams[stream].buffer_count),
       hand_(Mark{MarkKind::kHand, context.me.actor}.word()),
+      held_(Mark{MarkKind::kRx, stream}.word()),
       stack_(count_),
       free_(count_, 0) {
   // A take cut short by our last life's death left marks of ours on buffers that their ring still
@@ -93,6 +94,13 @@ std::uint32_t BufferPool::take_run(std::uint32_t first, std::uint32_t count) noe
 void BufferPool::give_back(std::span<const std::uint32_t> buffers) noexcept {
   for (const std::uint32_t buffer : buffers) context_.segment.mark(buffer) = hand_;
   put(buffers);
+}
+
+void BufferPool::hold(std::span<const std::uint32_t> buffers) noexcept {
+  for (const std::uint32_t buffer : buffers) {
+    hook(HookPoint::kHoldMark);
+    context_.segment.mark(buffer) = held_;
+  }
 }
 
 }  // namespace millrace

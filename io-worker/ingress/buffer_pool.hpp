@@ -22,6 +22,7 @@ class BufferPool final : public BufferSource {
   bool take_exactly(std::uint32_t buffer) noexcept override;
   std::uint32_t take_run(std::uint32_t first, std::uint32_t count) noexcept override;
   void give_back(std::span<const std::uint32_t> buffers) noexcept override;
+  void hold(std::span<const std::uint32_t> buffers) noexcept override;
   BufferArea area() const noexcept override { return context_.segment.buffers(); }
   std::uint32_t first() const noexcept override { return first_; }
   std::uint32_t count() const noexcept override { return count_; }
@@ -33,6 +34,7 @@ class BufferPool final : public BufferSource {
   ActorContext context_;
   std::uint32_t first_, count_;
   std::uint32_t hand_;  ///< mark of a buffer in this pool
+  std::uint32_t held_;  ///< mark of a buffer in the receive queue
   std::array<SpscRing<std::uint32_t>, kReturnerCount> returned_;
   std::vector<std::uint32_t> stack_;
   std::uint32_t stacked_ = 0;

@@ -41,6 +41,10 @@ class BufferSource {
     return taken;
   }
   virtual void give_back(std::span<const std::uint32_t> buffers) noexcept = 0;
+  /// Buffers that were taken go into the queue (a driver's ring). Called before the driver gets
+  /// them: should this process die, they are free only when its queue is stopped. Ends when they
+  /// are handed out by poll() or given back.
+  virtual void hold(std::span<const std::uint32_t> buffers) noexcept { static_cast<void>(buffers); }
   virtual BufferArea area() const noexcept = 0;
   virtual std::uint32_t first() const noexcept = 0;  ///< number of the pool's first buffer
   virtual std::uint32_t count() const noexcept = 0;
@@ -108,6 +112,8 @@ class TxQueue {
   virtual void flush() noexcept = 0;
   /// True when sent buffers stay with the queue until reclaim() returns them (a driver's ring).
   virtual bool holds_buffers() const noexcept = 0;
+  /// Buffers that the queue has given up, each once. Called in every round, and between the tries
+  /// of a send().
   virtual std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept = 0;
 };
 

@@ -42,9 +42,10 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
 
 void audit_census(const Recovery::Census& census, AuditReply& reply) {
   const std::uint32_t slots_used = census.slots - census.slots_free;
-  const std::uint32_t buffers_used = census.buffers - census.buffers_free;
+  const std::uint32_t buffers_used = census.buffers - census.buffers_free - census.buffers_held;
   reply.slots = {{"free", census.slots_free}, {"in_use", slots_used}};
-  reply.buffers = {{"free", census.buffers_free}, {"in_use", buffers_used}};
+  reply.buffers = {
+      {"free", census.buffers_free}, {"in_use", buffers_used}, {"held", census.buffers_held}};
   if (!reply.quiet) return;
   if (slots_used != 0) {
     reply.problems.push_back(std::to_string(slots_used) +

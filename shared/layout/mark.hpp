@@ -13,8 +13,8 @@ namespace millrace {
 enum class MarkKind : std::uint8_t {
   kHand = 1,  ///< of ingress actor `number`: its free list, or between two steps
   kSlot = 2,  ///< in slot `number`, or on its way back from it
-  kRx = 3,    ///< in receive queue `number` (a driver's ring)
-  kTx = 4,    ///< in transmit queue `number`
+  kRx = 3,    ///< in the receive queue (a driver's ring) of stream `number`, or just out of it
+  kTx = 4,    ///< in a transmit queue of egress `number`, or on its way back from it
   kHub = 5,   ///< with recovery
 };
 

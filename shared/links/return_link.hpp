@@ -35,6 +35,22 @@ class ReturnLinks {
     context_.set_state(slot, SlotKind::kFree, 0);
     give_back_empty(slot);
   }
+  /// Gives back buffers that a transmit queue kept, each to the ingress that it belongs to. Until
+  /// they are in its link their marks say where they are found.
+  void give_back_buffers(std::span<const std::uint32_t> buffers) noexcept {
+    while (!buffers.empty()) {
+      const std::uint32_t stream = stream_of(buffers[0]);
+      const PlanStream& home = context_.plan->streams[stream];
+      std::size_t count = 1;
+      while (count < buffers.size() && buffers[count] - home.buffer_first < home.buffer_count) {
+        ++count;
+      }
+      hook(HookPoint::kReclaim);
+      MILLRACE_CHECK(rings_[stream].buffers.push(buffers.first(count)));
+      wakes_.add(home.ingress);
+      buffers = buffers.subspan(count);
+    }
+  }
   /// Gives back a slot that is free already.
   void give_back_empty(std::uint32_t slot) noexcept {
     const SlotHeader& header = context_.segment.slot(slot);
@@ -47,6 +63,15 @@ class ReturnLinks {
   void wake_consumers() noexcept { wakes_.send(context_); }
 
  private:
+  std::uint32_t stream_of(std::uint32_t buffer) const noexcept {
+    const auto& streams = context_.plan->streams;
+    std::uint32_t stream = 0;
+    while (buffer - streams[stream].buffer_first >= streams[stream].buffer_count) {
+      MILLRACE_CHECK(++stream < streams.size());
+    }
+    return stream;
+  }
+
   struct Rings {
     SpscRing<std::uint64_t> slots;
     SpscRing<std::uint32_t> buffers;

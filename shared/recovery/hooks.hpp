@@ -17,6 +17,7 @@ enum class HookPoint : std::uint8_t {
   kPushTail,       ///< ring: the producer's index
   kOpenHeader,     ///< ingress: header of the slot it opens
   kOpenState,      ///< ingress: state filling
+  kHoldMark,       ///< ingress: mark of a buffer that a receive queue keeps
   kFillMark,       ///< ingress: mark of a packet's buffer
   kFillColumn,     ///< ingress: columns of a packet
   kSealHeader,     ///< ingress: count, sequence, running totals
@@ -29,10 +30,12 @@ enum class HookPoint : std::uint8_t {
   kWorkNext,       ///< worker: the lane's next number, and the mark cleared
   kCompleteState,  ///< worker: state held for the next stage
   kSendState,      ///< egress: state sending
+  kSendMark,       ///< egress: mark of a packet's buffer that a transmit queue may keep
   kSendRecord,     ///< egress: the ledger's other record
   kSendFlip,       ///< egress: the ledger's flip
   kFreeState,      ///< egress: state freeing
   kFreeSlot,       ///< egress: state free, before the slot's push
+  kReclaim,        ///< egress: buffers that a transmit queue gave back go home
   kCount
 };
 

@@ -130,7 +130,7 @@ void Recovery::stand_in_for(std::uint32_t slot) {
 
 Recovery::Census Recovery::census() const {
   const Plan& plan = *context_.plan;
-  Census census{plan.slot_count, 0, plan.buffer_count, 0, 0};
+  Census census{plan.slot_count, 0, plan.buffer_count, 0, 0, 0};
   Flags free_slot(plan.slot_count, false);
   std::vector<std::uint64_t> words;
   for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
@@ -151,7 +151,11 @@ Recovery::Census Recovery::census() const {
   const Flags returned = buffers_in_rings();
   for (std::uint32_t buffer = 0; buffer < plan.buffer_count; ++buffer) {
     const Mark mark = Mark::from_word(context_.segment.mark(buffer));
-    if (returned[buffer] || mark.kind == MarkKind::kHand) ++census.buffers_free;
+    if (returned[buffer] || mark.kind == MarkKind::kHand) {
+      ++census.buffers_free;
+    } else if (mark.kind == MarkKind::kRx || mark.kind == MarkKind::kTx) {
+      ++census.buffers_held;
+    }
   }
   return census;
 }

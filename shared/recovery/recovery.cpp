@@ -11,9 +11,10 @@
 namespace millrace {
 
 Recovery::Recovery(const ActorContext& context, ProcessControl& processes, RecoveryLimits limits,
-                   std::function<void(const RecoveryEvent&)> tell)
+                   std::function<void(const RecoveryEvent&)> tell, DriverQueues* drivers)
     : context_(context),
       processes_(processes),
+      drivers_(drivers != nullptr ? *drivers : ended_with_process_),
       limits_(limits),
       tell_(std::move(tell)),
       outbox_(context),
@@ -179,6 +180,7 @@ bool Recovery::watch(std::uint32_t actor) {
     case ActorState::kReclaiming:
       if (!all_acknowledged(actor)) return false;
       take_back_for_the_dead(actor);
+      if (!restore_queues(actor)) return false;
       publish(actor, ActorState::kVacant);
       return true;
     case ActorState::kQuarantined:

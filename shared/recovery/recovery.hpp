@@ -10,6 +10,7 @@
 #include "shared/actor/context.hpp"
 #include "shared/links/outbox.hpp"
 #include "shared/links/return_link.hpp"
+#include "shared/recovery/driver_queues.hpp"
 #include "shared/recovery/process_control.hpp"
 
 /// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
@@ -41,8 +42,9 @@ struct RecoveryEvent {
 
 class Recovery {
  public:
+  /// `drivers`: of queues that outlive their process (a DPDK primary's); null: there are none.
   Recovery(const ActorContext& context, ProcessControl& processes, RecoveryLimits limits,
-           std::function<void(const RecoveryEvent&)> tell);
+           std::function<void(const RecoveryEvent&)> tell, DriverQueues* drivers = nullptr);
 
   /// One bounded round over all actors, by the leader, from one thread. Returns how long it may
   /// wait for the next one unless a process ends before, milliseconds: 0 when something moved.
@@ -55,7 +57,8 @@ class Recovery {
   struct Census {
     std::uint32_t slots = 0, slots_free = 0;
     std::uint32_t buffers = 0, buffers_free = 0;
-    std::uint64_t in_slots = 0;  ///< packets in sealed batches
+    std::uint64_t in_slots = 0;      ///< packets in sealed batches
+    std::uint32_t buffers_held = 0;  ///< in receive and transmit queues
   };
   Census census() const;
 
@@ -100,8 +103,14 @@ class Recovery {
   Flags slots_in_rings() const;
   Flags buffers_in_rings() const;
 
+  // Buffers in the queues of the dead (held_buffers.cpp).
+  bool restore_queues(std::uint32_t actor);
+  std::uint32_t free_held(std::uint32_t actor);
+
   ActorContext context_;
   ProcessControl& processes_;
+  DriverQueues ended_with_process_;
+  DriverQueues& drivers_;
   RecoveryLimits limits_;
   std::function<void(const RecoveryEvent&)> tell_;
   Outbox outbox_;

@@ -33,13 +33,15 @@ struct Tally {
 
 using P = HookPoint;
 constexpr P kEverybody[] = {P::kTakeOwner, P::kTakeTail, P::kPushElement, P::kPushTail};
-constexpr P kIngressPoints[] = {P::kOpenHeader, P::kOpenState, P::kFillMark, P::kFillColumn,
+constexpr P kIngressPoints[] = {P::kOpenHeader, P::kOpenState, P::kHoldMark,
+                                P::kHoldMark,   P::kFillMark,  P::kFillColumn,
                                 P::kSealHeader, P::kSealState, P::kGpuHolder};
 constexpr P kFrontPoints[] = {P::kWorkState, P::kCompleteState, P::kGpuHolder};
 constexpr P kDeepPoints[] = {P::kWorkState,   P::kWorkDirty,  P::kWorkNext, P::kWorkDirty,
                              P::kWorkNext,    P::kWorkDirty,  P::kWorkNext, P::kCompleteState,
                              P::kAcceptClaim, P::kAcceptClear};
-constexpr P kEgressPoints[] = {P::kSendState, P::kSendRecord,  P::kSendFlip,    P::kFreeState,
+constexpr P kEgressPoints[] = {P::kSendState, P::kSendMark,    P::kSendMark,    P::kReclaim,
+                               P::kReclaim,   P::kSendRecord,  P::kSendFlip,    P::kFreeState,
                                P::kFreeSlot,  P::kAcceptClaim, P::kAcceptClear, P::kCompleteState};
 
 std::span<const P> points_of(const PlanActor& actor) {

@@ -16,6 +16,7 @@
 #include "shared/actor/enrol.hpp"
 #include "shared/base/process.hpp"
 #include "shared/recovery/kernel_processes.hpp"
+#include "tests/race/race_ports.hpp"
 #include "tests/race/race_world.hpp"
 
 namespace millrace {
@@ -38,73 +39,6 @@ void hook(HookPoint point) noexcept {
 
 namespace race {
 namespace {
-
-/// Packets whose first bytes are their ordinal and a flow that follows from it; ends when the
-/// traffic ends.
-class NumberedRx : public RxQueue {
- public:
-  NumberedRx(Arena& arena, std::uint32_t stream) : arena_(arena), stream_(stream) {}
-  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
-    std::array<std::uint32_t, kBurstMax> buffers;
-    const std::uint64_t end =
-        arena_.traffic.load() ? kOrdinalMax : arena_.handed_out[stream_].load();
-    const std::uint64_t wanted = std::min({out.size(), 1 + next_ % 17, end - next_});
-    const std::uint32_t count = pool.take({buffers.data(), wanted});
-    for (std::uint32_t i = 0; i < count; ++i, ++next_) {
-      std::byte* data = pool.area().at(buffers[i]) + kBufferHeadroom;
-      std::memset(data, 0, 60);
-      const std::uint64_t flow = next_ * 0x9e3779b97f4a7c15ull >> 58;
-      std::memcpy(data, &flow, 6);  // the MAC address: the flow of a frame that is not IP
-      std::memcpy(data + 16, &next_, sizeof next_);
-      out[i] = {buffers[i], kBufferHeadroom, 60, 60, false, next_, 0};
-    }
-    if (next_ > arena_.handed_out[stream_]) arena_.handed_out[stream_] = next_;
-    return count;
-  }
-  void resume(std::uint64_t first_wanted) noexcept override { next_ = first_wanted; }
-  bool exhausted() const noexcept override {
-    // What an earlier life handed out and did not seal is still to come.
-    return (!arena_.traffic.load() && next_ >= arena_.handed_out[stream_].load()) ||
-           next_ >= kOrdinalMax - 64;
-  }
-  std::uint64_t next_ready_ns() const noexcept override { return 50'000; }
-  int wait_descriptor() noexcept override { return -1; }
-  std::uint32_t held() const noexcept override { return 0; }
-
- private:
-  Arena& arena_;
-  std::uint32_t stream_;
-  std::uint64_t next_ = 0;
-};
-
-/// Notes each ordinal that leaves.
-class WitnessTx : public TxQueue {
- public:
-  WitnessTx(Arena& arena, std::uint32_t stream) : arena_(arena), stream_(stream) {}
-  std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
-    for (const TxPacket& packet : packets) {
-      std::uint64_t ordinal = 0;
-      std::memcpy(&ordinal, packet.bytes.data() + 16, sizeof ordinal);
-      if (ordinal >= kOrdinalMax || arena_.seen[stream_][ordinal]++ != 0)
-        arena_.duplicates.fetch_add(1);
-      std::uint64_t flow = 0;
-      std::memcpy(&flow, packet.bytes.data(), 6);
-      std::uint64_t& last = arena_.last_out[stream_][flow];
-      if (ordinal < last) arena_.inversions_out.fetch_add(1);
-      last = ordinal + 1;
-    }
-    return static_cast<std::uint32_t>(packets.size());
-  }
-  bool waits_when_full() const noexcept override { return false; }
-  bool failed() const noexcept override { return false; }
-  void flush() noexcept override {}
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
-
- private:
-  Arena& arena_;
-  std::uint32_t stream_;
-};
 
 /// Low half of the packet's ordinal.
 std::uint32_t word_of(const Batch& batch, std::uint32_t packet) {
@@ -212,10 +146,11 @@ void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
   context.me = enrol(*context.plan, context.status, g_actor, 20'000'000'000, [] { return false; });
   g_arena = &arena;
   const std::uint32_t number = context.plan->actors[g_actor].index;
+  const bool holds = seed / 1000 % 3 != 0;  // of a round: its queues keep buffers, as drivers do
   if (kind == ActorKind::kStandby) run_standby(context, arena);
   if (kind == ActorKind::kIngress) {
     BufferPool pool(context, number);
-    NumberedRx queue(arena, number);
+    NumberedRx queue(arena, number, holds);
     IngressActor actor(context, number, pool, queue);
     loop(context, actor);
   }
@@ -230,7 +165,8 @@ void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
   }
   TxQueues ports;
   for (std::uint32_t s = 0; s < 2; ++s) {
-    ports[context.plan->streams[s].output] = std::make_unique<WitnessTx>(arena, s);
+    ports[context.plan->streams[s].output] =
+        std::make_unique<WitnessTx>(arena, context.segment, s, holds);
   }
   EgressActor actor(context, ports, work);
   loop(context, actor);

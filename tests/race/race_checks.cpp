@@ -54,12 +54,17 @@ Recovery::Census census_of(const World& world) {
   return Recovery(world.context(1), processes, {}, [](const RecoveryEvent&) {}).census();
 }
 
+std::uint32_t held_in_queues(const Arena& arena) {
+  return arena.held_rx[0] + arena.held_rx[1] + arena.held_tx[0] + arena.held_tx[1];
+}
+
 }  // namespace
 
 bool all_returned(const World& world, std::uint32_t quarantined) {
   const Recovery::Census census = census_of(world);
   return census.slots_free == census.slots - quarantined &&
-         (quarantined != 0 || census.buffers_free == census.buffers);
+         (quarantined != 0 || (census.buffers_free + census.buffers_held == census.buffers &&
+                               census.buffers_held == held_in_queues(world.arena())));
 }
 
 std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
@@ -81,20 +86,25 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
   checks.equal("packets that left twice", arena.duplicates, 0);
   checks.equal("inversions in a flow at the output", arena.inversions_out, 0);
   checks.equal("inversions at the stateful stage", arena.inversions_state, 0);
+  checks.equal("buffers changed while in a queue", arena.touched, 0);
   checks.equal("results of another batch", arena.bad_results, 0);
   const Recovery::Census census = census_of(world);
   checks.equal("slots that are free", census.slots_free, census.slots - quarantined);
-  if (quarantined == 0) checks.equal("buffers that are free", census.buffers_free, census.buffers);
+  if (quarantined == 0) {
+    const std::uint32_t held = held_in_queues(world.arena());
+    checks.equal("buffers that queues keep", census.buffers_held, held);
+    checks.equal("buffers that are free", census.buffers_free, census.buffers - held);
+  }
   return checks.breaches();
 }
 
 const char* hook_name(std::size_t point) {
   static constexpr const char* kNames[] = {
-      "take: owner", "take: index",     "push: element", "push: index",  "open: header",
-      "open: state", "fill: mark",      "fill: column",  "seal: header", "seal: state",
-      "gpu: holder", "accept: claim",   "accept: clear", "work: state",  "work: dirty",
-      "work: next",  "complete: state", "send: state",   "send: record", "send: flip",
-      "free: state", "free: slot"};
+      "take: owner",  "take: index", "push: element",   "push: index",   "open: header",
+      "open: state",  "hold: mark",  "fill: mark",      "fill: column",  "seal: header",
+      "seal: state",  "gpu: holder", "accept: claim",   "accept: clear", "work: state",
+      "work: dirty",  "work: next",  "complete: state", "send: state",   "send: mark",
+      "send: record", "send: flip",  "free: state",     "free: slot",    "reclaim: push"};
   static_assert(std::size(kNames) == kHookCount);
   return kNames[point];
 }

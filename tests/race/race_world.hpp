@@ -34,8 +34,10 @@ struct Arena {
   std::atomic<std::uint64_t> fallen[kHookCount];  ///< blows that fell, by point
   std::atomic<std::uint32_t> unkillable;  ///< actor that SIGKILL does not end (simulated); 0: none
   std::atomic<std::uint64_t> handed_out[2];  ///< packets that each source has given at least once
-  std::atomic<bool> traffic;                 ///< the sources go on
+  std::atomic<std::uint32_t> held_rx[2], held_tx[2];  ///< buffers in the queues of a stream
+  std::atomic<bool> traffic;                          ///< the sources go on
   std::atomic<std::uint64_t> inversions_out, inversions_state, duplicates, bad_results;
+  std::atomic<std::uint64_t> touched;  ///< buffers that changed while a queue had them
   std::atomic<std::uint64_t> late, reordered, out_of_order;
   std::uint64_t last_out[kStreamCountMax][kLaneCountMax];  ///< last ordinal sent + 1
   std::uint64_t last_state[kStreamCountMax]
@@ -74,8 +76,8 @@ class World {
 /// Body of a child; never returns.
 [[noreturn]] void run_actor(const ActorContext& context, Arena& arena, std::uint64_t seed);
 
-/// Every slot but the `quarantined`, and without those every buffer, is with its ingress or on the
-/// way there.
+/// Every slot but the `quarantined`, and without those every buffer that no queue keeps, is with
+/// its ingress or on the way there.
 bool all_returned(const World& world, std::uint32_t quarantined);
 
 /// What the law says about a finished round; prints each breach. Returns their number.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -21,6 +22,7 @@ using test::FakeWork;
 using test::HandMade;
 using test::SmallWorld;
 using Ordinals = std::vector<std::uint64_t>;
+using Buffers = std::vector<std::uint32_t>;
 
 constexpr SlotState kDone{SlotKind::kHeld, kEgressStage};
 
@@ -35,17 +37,27 @@ class FakeTx : public TxQueue {
       std::memcpy(&ordinal, packets[i].bytes.data() + 16, sizeof ordinal);
       sent.push_back(ordinal);
       bytes += packets[i].bytes.size();
+      if (holds) ring.push_back(packets[i].buffer);
     }
     return count;
   }
   bool waits_when_full() const noexcept override { return waits; }
   bool failed() const noexcept override { return broken; }
   void flush() noexcept override { ++flushes; }
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
+  bool holds_buffers() const noexcept override { return holds; }
+  std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
+    std::uint32_t count = 0;
+    for (; count < out.size() && ring.size() > kept; ++count, ring.pop_front()) {
+      out[count] = ring.front();
+    }
+    room = room == 0 && count != 0 ? count : room;
+    return count;
+  }
 
   std::uint32_t room = 1000;
-  bool waits = false, broken = false;
+  bool waits = false, broken = false, holds = false;
+  std::size_t kept = 1000;         ///< buffers that it gives up only when more come
+  std::deque<std::uint32_t> ring;  ///< buffers that it holds
   int calls = 0, flushes = 0;
   Ordinals sent;
   std::uint64_t bytes = 0;
@@ -68,6 +80,13 @@ class EgressTest : public ::testing::Test {
     egress_ = std::make_unique<EgressActor>(context_, ports_, work_);
     egress_->read_roster();
   }
+  /// Port b's queue keeps what is sent.
+  void hold(std::size_t kept) {
+    tx_[1]->holds = true;
+    tx_[1]->kept = kept;
+    start();
+  }
+  Mark mark(std::uint32_t buffer) const { return Mark::from_word(world_.segment.mark(buffer)); }
   std::uint32_t arrives(std::uint64_t sequence, std::uint32_t lane = 0, std::uint32_t count = 3) {
     return world_.send(
         "deep.0", "egress.0",
@@ -202,6 +221,58 @@ TEST_F(EgressTest, APortThatTakesOnePacketAtATimeLosesNone) {
   EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(dropped(Reason::kTxFull), 0u);
   EXPECT_EQ(context_.counter(Counter::kTxRetries), 7u);
+}
+
+TEST_F(EgressTest, BuffersThatAQueueKeepsStayWhenTheirSlotGoesBack) {
+  hold(1000);
+  const std::uint32_t slot = arrives(1);
+  const Buffers sent = world_.buffers_of(slot);
+  const Batch batch = world_.segment.batch(slot);
+  batch.drop(1, Reason::kRule);
+  work();
+  EXPECT_EQ(world_.slots_returned(0, Returner::kEgress), (Buffers{slot}));
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), (Buffers{sent[1]}));
+  EXPECT_EQ(mark(sent[0]), (Mark{MarkKind::kTx, 0}));
+  EXPECT_EQ(mark(sent[2]), (Mark{MarkKind::kTx, 0}));
+  EXPECT_EQ(record().transmitted[1], 2u) << "counted when it is sent";
+  tx_[1]->kept = 0;
+  work();
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), (Buffers{sent[1], sent[0], sent[2]}));
+  work();
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress).size(), 3u) << "each goes back once";
+}
+
+TEST_F(EgressTest, KeptBuffersOfTwoStreamsGoHomeEachToItsOwn) {
+  hold(1000);
+  const std::uint32_t slot = arrives(1);
+  const std::uint32_t other =
+      world_.send("deep.0", "egress.0",
+                  {.stream = 1, .lane = 4, .sequence = 1, .owner = "deep.0", .state = kDone});
+  for (auto& output : world_.segment.batch(other).output) output = 1;
+  const Buffers of_a = world_.buffers_of(slot), of_b = world_.buffers_of(other);
+  work();
+  world_.entry("ingress.b.0").sleeping = 1;
+  tx_[1]->kept = 0;
+  work();
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), of_a);
+  EXPECT_EQ(world_.buffers_returned(1, Returner::kEgress), of_b);
+  EXPECT_EQ(world_.entry("ingress.b.0").sleeping, 0u) << "not woken";
+}
+
+TEST_F(EgressTest, AFullRingIsEmptiedBetweenTheTriesAndWhatIsDroppedGoesBackWithTheSlot) {
+  hold(2);
+  arrives(1);
+  work();
+  EXPECT_EQ(tx_[1]->ring.size(), 2u);
+  tx_[1]->room = 0;
+  tx_[1]->kept = 1;  // one leaves, so one finds room
+  const std::uint32_t slot = arrives(2);
+  const Buffers buffers = world_.buffers_of(slot);
+  egress_->do_work();
+  work();
+  EXPECT_EQ(record().transmitted[1] + dropped(Reason::kTxFull), 6u);
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress).size() + tx_[1]->ring.size(), 6u);
+  EXPECT_EQ(world_.slots_returned(0, Returner::kEgress).size(), 2u);
 }
 
 TEST_F(EgressTest, AFileIsWaitedFor) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -77,6 +78,24 @@ TEST_F(BufferPoolTest, WhatIsGivenBackIsMarkedAsInTheHand) {
   world_.segment.mark(taken[0]) = Mark{MarkKind::kRx, 0}.word();
   pool.give_back(taken);
   EXPECT_EQ(mark(taken[0]), hand_);
+}
+
+TEST_F(BufferPoolTest, WhatAReceiveQueueKeepsIsMarkedAndANextLifeLeavesItThere) {
+  Buffers kept;
+  {
+    BufferPool pool(context_, 1);
+    kept = take(pool, 4);
+    pool.hold(kept);
+    for (const std::uint32_t buffer : kept) EXPECT_EQ(mark(buffer), (Mark{MarkKind::kRx, 1}));
+    pool.give_back({kept.data(), 1});
+    EXPECT_EQ(mark(kept[0]), hand_);
+  }
+  BufferPool pool(context_, 1);
+  const Buffers found = take(pool, stream_.buffer_count);
+  EXPECT_EQ(found.size(), stream_.buffer_count - 3u);
+  for (int i = 1; i < 4; ++i) {
+    EXPECT_EQ(std::count(found.begin(), found.end(), kept[i]), 0) << i;
+  }
 }
 
 TEST_F(BufferPoolTest, ANextLifeFindsWhatIsInTheHandAndNothingElse) {

@@ -66,6 +66,15 @@ TEST_F(AuditTest, WhatAddsUpIsExact) {
   EXPECT_EQ(reply.lanes[4].stream, 1u);
 }
 
+TEST_F(AuditTest, BuffersInQueuesAreNoProblemAndAreToldApart) {
+  census_.buffers_free -= 3;
+  census_.buffers_held = 3;
+  const AuditReply reply = run();
+  EXPECT_TRUE(reply.exact);
+  const std::string free = "free " + std::to_string(census_.buffers_free);
+  EXPECT_EQ(words(reply.buffers), (std::vector<std::string>{free, "in_use 0", "held 3"}));
+}
+
 TEST_F(AuditTest, OnePacketThatWasSentAndNotCountedIsMissed) {
   --record_.transmitted[1];
   const AuditReply reply = run();

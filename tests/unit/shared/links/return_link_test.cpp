@@ -36,6 +36,25 @@ TEST(ReturnLink, ASlotGoesBackWithoutBuffersWhenTheyHaveGoneBefore) {
   EXPECT_TRUE(world.buffers_returned(0, Returner::kHub).empty());
 }
 
+TEST(ReturnLink, BuffersGoToTheIngressThatTheyBelongTo) {
+  SmallWorld world;
+  const std::uint32_t a = world.plan.streams[0].buffer_first;
+  const std::uint32_t b = world.plan.streams[1].buffer_first;
+  ReturnLinks links(world.context("egress.0"), Returner::kEgress);
+  links.give_back_buffers({});
+  links.give_back_buffers(std::vector<std::uint32_t>{b, b + 1, a + 5, b + 7, a});
+  EXPECT_EQ(world.buffers_returned(0, Returner::kEgress), (std::vector<std::uint32_t>{a + 5, a}));
+  EXPECT_EQ(world.buffers_returned(1, Returner::kEgress),
+            (std::vector<std::uint32_t>{b, b + 1, b + 7}));
+}
+
+TEST(ReturnLinkDeathTest, ABufferThatIsNobodysIsABug) {
+  SmallWorld world;
+  ReturnLinks links(world.context("egress.0"), Returner::kEgress);
+  const std::uint32_t beyond = world.plan.buffer_count;
+  EXPECT_DEATH(links.give_back_buffers({&beyond, 1}), "CHECK");
+}
+
 TEST(ReturnLinkDeathTest, ASlotThatIsNotAccountedForIsNotGivenBack) {
   SmallWorld world;
   const std::uint32_t slot =

@@ -208,5 +208,17 @@ TEST_F(QuarantineTest, TheCensusMissesALostSlotAndALostBuffer) {
   EXPECT_EQ(census.buffers_free, world_.plan.buffer_count - 1);
 }
 
+TEST_F(QuarantineTest, TheCensusTellsBuffersInQueuesFromLostOnes) {
+  const std::uint32_t first = world_.plan.streams[0].buffer_first;
+  world_.segment.mark(first) = Mark{MarkKind::kRx, 0}.word();
+  world_.segment.mark(first + 1) = Mark{MarkKind::kTx, 0}.word();
+  world_.segment.mark(first + 2) = Mark{MarkKind::kTx, 0}.word();  // given up, on its way home
+  const std::uint32_t home = first + 2;
+  ASSERT_TRUE(world_.segment.buffer_return(0, Returner::kEgress).push({&home, 1}));
+  const Recovery::Census census = leader_->census();
+  EXPECT_EQ(census.buffers_held, 2u);
+  EXPECT_EQ(census.buffers_free, world_.plan.buffer_count - 2);
+}
+
 }  // namespace
 }  // namespace millrace

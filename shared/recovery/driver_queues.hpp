@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace millrace {
+
+/// The receive queue of a dead ingress, the transmit queues of a dead egress: what recovery needs
+/// of their drivers before it frees the buffers that they hold. This one is for queues that end
+/// with their process (sockets). Called by the leader only; nothing here blocks for long.
+class DriverQueues {
+ public:
+  virtual ~DriverQueues() = default;
+  /// The actor's exit is certain and every living actor has acknowledged it. True once no device
+  /// touches a buffer of its queues any more; false: it is asked again.
+  virtual bool stop(std::uint32_t actor) {
+    static_cast<void>(actor);
+    return true;
+  }
+  /// Its buffers are free. True once its queues can serve a successor; false: it is asked again.
+  virtual bool start(std::uint32_t actor) {
+    static_cast<void>(actor);
+    return true;
+  }
+};
+
+}  // namespace millrace
