@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace millrace {
 
@@ -78,16 +79,17 @@ bool BufferPool::take_exactly(std::uint32_t buffer) noexcept {
 
 std::uint32_t BufferPool::take_run(std::uint32_t first, std::uint32_t count) noexcept {
   exact_ = true;
-  std::uint32_t taken = 0;
-  for (bool collected = false; taken < count; ++taken) {
-    std::uint8_t& free = free_[first - first_ + taken];
-    if (free == 0 && !collected) {
-      collect(kBurstMax);
-      collected = true;
-    }
-    if (free == 0) break;
-    free = 0;
+  std::uint8_t* const begin = free_.data() + (first - first_);
+  const auto count_free = [&] {
+    const auto* end = static_cast<const std::uint8_t*>(std::memchr(begin, 0, count));
+    return end == nullptr ? count : static_cast<std::uint32_t>(end - begin);
+  };
+  std::uint32_t taken = count_free();
+  if (taken < count) {
+    collect(kBurstMax);
+    taken = count_free();
   }
+  std::fill_n(begin, taken, 0);
   return taken;
 }
 

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::uint64_t kPollIntervalNs = 200'000;
 
+/// They are in the batch from `at` on.
+void drop_oversize(const Batch& batch, std::uint32_t at,
+                   std::span<const RxPacket> packets) noexcept {
+  for (const RxPacket& packet : packets) {
+    if (packet.oversize) batch.drop(at, Reason::kOversize);
+    ++at;
+  }
+}
+
 }  // namespace
 
 IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool,
@@ -140,55 +149,96 @@ std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = placed_;
   if (before == polled_count_) return 0;
   const std::uint64_t now = tsc_now();
-  if (lane_count_ > 1) {
-    for (std::uint32_t i = placed_; i < polled_count_; ++i) {
-      __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
+  if (lane_count_ == 1) {
+    while (placed_ < polled_count_ && place_many(lanes_[0], now)) {
     }
+    return placed_ - before;
   }
-  for (; placed_ < polled_count_; ++placed_) {
-    const RxPacket& packet = polled_[placed_];
-    std::uint32_t hash = 0;
-    if (lane_count_ > 1) {
-      hash = flow_hash_of({pool_.area().at(packet.buffer) + packet.offset, packet.length});
-    }
-    const auto number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
-    Lane& lane = lanes_[number];
-    if (packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted) [[unlikely]] {
-      pool_.give_back({&packet.buffer, 1});
-      next_ordinal_ = packet.ordinal + 1;
-      continue;
-    }
-    if (lane.slot == kNoSlot) {
-      if (free_slot_count_ == 0) break;
-      open(lane, number, packet.time_tsc != 0 ? packet.time_tsc : now);
-    }
-    fill(lane, packet, hash);
-    if (lane.count == context_.segment.capacity()) seal(number);
+  for (std::uint32_t i = placed_; i < polled_count_; ++i) {
+    __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
   }
+  while (placed_ < polled_count_ && place_by_flow(now)) ++placed_;
   return placed_ - before;
 }
 
-inline void IngressActor::fill(Lane& lane, const RxPacket& packet, std::uint32_t hash) noexcept {
-  const std::uint32_t at = lane.count;
-  hook(HookPoint::kFillMark);
-  context_.segment.mark(packet.buffer) = Mark{MarkKind::kSlot, lane.slot}.word();
-  hook(HookPoint::kFillColumn);
-  const Batch& batch = lane.batch;
-  batch.buffer[at] = packet.buffer;
-  batch.length[at] = packet.length;
-  batch.offset[at] = packet.offset;
-  batch.wire_length[at] = packet.wire_length;
-  if (lane_count_ > 1) batch.flow[at] = hash;
-  if (packet.oversize) [[unlikely]]
-    batch.drop(at, Reason::kOversize);
-  if (at == 0) lane.first_ordinal = packet.ordinal;
-  lane.last_ordinal = packet.ordinal;
-  lane.open_bytes += packet.wire_length;
-  next_ordinal_ = packet.ordinal + 1;
-  ++lane.count;
+bool IngressActor::is_old(const Lane& lane, const RxPacket& packet) const noexcept {
+  return packet.ordinal < resumed_at_ && packet.ordinal < lane.wanted;
 }
 
-void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept {
+void IngressActor::skip(const RxPacket& packet) noexcept {
+  pool_.give_back({&packet.buffer, 1});
+  next_ordinal_ = packet.ordinal + 1;
+}
+
+bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
+  const RxPacket& first = polled_[placed_];
+  if (is_old(lane, first)) [[unlikely]] {
+    skip(first);
+    ++placed_;
+    return true;
+  }
+  if (lane.slot == kNoSlot && !open(lane, 0, first, now)) return false;
+  const std::uint32_t count =
+      std::min(polled_count_ - placed_, context_.segment.capacity() - lane.count);
+  fill(lane, {&first, count}, 0);  // ordinals ascend: what comes behind is not old either
+  placed_ += count;
+  if (lane.count == context_.segment.capacity()) seal(0);
+  return true;
+}
+
+bool IngressActor::place_by_flow(std::uint64_t now) noexcept {
+  const RxPacket& packet = polled_[placed_];
+  const std::uint32_t hash =
+      flow_hash_of({pool_.area().at(packet.buffer) + packet.offset, packet.length});
+  const auto number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
+  Lane& lane = lanes_[number];
+  if (is_old(lane, packet)) [[unlikely]] {
+    skip(packet);
+    return true;
+  }
+  if (lane.slot == kNoSlot && !open(lane, number, packet, now)) return false;
+  fill(lane, {&packet, 1}, hash);
+  if (lane.count == context_.segment.capacity()) seal(number);
+  return true;
+}
+
+inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
+                               std::uint32_t hash) noexcept {
+  // Pointers of our own: members would be read again after each store to a column.
+  std::uint32_t* const marks = &context_.segment.mark(0);
+  const Batch& batch = lane.batch;
+  std::uint32_t* const buffer = batch.buffer.data() + lane.count;
+  std::uint16_t* const length = batch.length.data() + lane.count;
+  std::uint16_t* const offset = batch.offset.data() + lane.count;
+  std::uint32_t* const wire_length = batch.wire_length.data() + lane.count;
+  const std::uint32_t mark = Mark{MarkKind::kSlot, lane.slot}.word();
+  std::uint64_t bytes = 0;
+  bool oversize = false;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const RxPacket& packet = packets[i];
+    hook(HookPoint::kFillMark);
+    marks[packet.buffer] = mark;
+    hook(HookPoint::kFillColumn);
+    buffer[i] = packet.buffer;
+    length[i] = packet.length;
+    offset[i] = packet.offset;
+    wire_length[i] = packet.wire_length;
+    bytes += packet.wire_length;
+    oversize |= packet.oversize;
+  }
+  if (lane_count_ > 1) std::fill_n(batch.flow.data() + lane.count, packets.size(), hash);
+  if (oversize) [[unlikely]]
+    drop_oversize(batch, lane.count, packets);
+  if (lane.count == 0) lane.first_ordinal = packets.front().ordinal;
+  lane.last_ordinal = packets.back().ordinal;
+  lane.open_bytes += bytes;
+  next_ordinal_ = packets.back().ordinal + 1;
+  lane.count += static_cast<std::uint32_t>(packets.size());
+}
+
+bool IngressActor::open(Lane& lane, std::uint32_t number, const RxPacket& first,
+                        std::uint64_t now) noexcept {
+  if (free_slot_count_ == 0) return false;
   lane.slot = free_slots_[--free_slot_count_];
   lane.count = 0;
   lane.rounds = 0;
@@ -201,7 +251,7 @@ void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noe
   header.stream = static_cast<std::uint16_t>(stream_);
   header.lane = static_cast<std::uint16_t>(lane_first_ + number);
   header.flags = 0;
-  header.time_first_tsc = now;
+  header.time_first_tsc = first.time_tsc != 0 ? first.time_tsc : now;
   // What is the same for every packet is written here, a line at a time.
   std::ranges::fill(lane.batch.verdict, static_cast<std::uint8_t>(Verdict::kPass));
   std::ranges::fill(lane.batch.output, kOutputDefault);
@@ -209,6 +259,7 @@ void IngressActor::open(Lane& lane, std::uint32_t number, std::uint64_t now) noe
   prefetch_next_slot();
   hook(HookPoint::kOpenState);
   context_.set_state(lane.slot, SlotKind::kFilling, 0);
+  return true;
 }
 
 void IngressActor::prefetch_next_slot() const noexcept {

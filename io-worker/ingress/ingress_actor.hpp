@@ -54,8 +54,12 @@ class IngressActor : public Actor {
   void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
   std::uint32_t place() noexcept;
-  void fill(Lane& lane, const RxPacket& packet, std::uint32_t hash) noexcept;
-  void open(Lane& lane, std::uint32_t number, std::uint64_t now) noexcept;
+  bool place_many(Lane& lane, std::uint64_t now) noexcept;
+  bool place_by_flow(std::uint64_t now) noexcept;
+  bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
+  void skip(const RxPacket& packet) noexcept;
+  void fill(Lane& lane, std::span<const RxPacket> packets, std::uint32_t hash) noexcept;
+  bool open(Lane& lane, std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept;
   void prefetch_next_slot() const noexcept;
   std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;

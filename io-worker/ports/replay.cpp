@@ -84,18 +84,15 @@ class ReplayRxQueue final : public RxQueue {
     const std::uint64_t now = schedule_.has_rate() ? tsc_now() : 0;
     const std::uint32_t able = schedule_.ready(now, static_cast<std::uint32_t>(out.size()));
     const BufferArea area = pool.area();
-    const std::uint32_t room = buffer_room(area);
-    const std::uint32_t first = pool.first();
     std::uint32_t given = 0;
     while (given < able) {
-      const auto run_first = static_cast<std::uint32_t>(place_);
-      const auto run = std::min<std::uint32_t>(able - given,
-                                               static_cast<std::uint32_t>(laid_count_) - run_first);
-      const std::uint32_t taken = pool.take_run(first + run_first, run);
-      for (std::uint32_t i = 0; i < taken; ++i) {
-        fetch_ahead(area, first, run_first + i);
-        hand_out(area, first + run_first + i, room, out[given++]);
-      }
+      // As long as neither the buffers nor the capture begin anew.
+      const std::uint64_t straight = std::min(laid_count_ - place_, packet_count_ - packet_);
+      const auto run = static_cast<std::uint32_t>(std::min<std::uint64_t>(able - given, straight));
+      const std::uint32_t buffer = pool.first() + static_cast<std::uint32_t>(place_);
+      const std::uint32_t taken = pool.take_run(buffer, run);
+      hand_out(area, buffer, out.subspan(given, taken));
+      given += taken;
       if (taken < run) break;
     }
     return given;
@@ -123,29 +120,43 @@ class ReplayRxQueue final : public RxQueue {
     return settings.count == 0 ? packet_count_ : std::min(settings.count, packet_count_);
   }
 
-  /// Workers wrote these lines last, so they are asked for a few packets early.
-  void fetch_ahead(BufferArea area, std::uint32_t first, std::uint32_t place) const noexcept {
-    constexpr std::uint32_t kPacketsAhead = 16;
-    const std::uint64_t ahead = std::uint64_t{place} + kPacketsAhead;
-    const std::uint64_t there = ahead < laid_count_ ? ahead : ahead % laid_count_;
-    prefetch_for_write(area.at(first + static_cast<std::uint32_t>(there)) + kBufferHeadroom);
+  /// out.size() packets of the capture, into consecutive buffers.
+  void hand_out(BufferArea area, std::uint32_t buffer, std::span<RxPacket> out) noexcept {
+    const std::uint32_t room = buffer_room(area);
+    const StoredPacket* packet = capture_.packets.data() + packet_;
+    const std::byte* const store = capture_.store.data();
+    Schedule schedule = schedule_;  // a copy of our own stays in registers
+    for (RxPacket& handed : out) {
+      fetch_ahead(area, buffer);
+      const Schedule::Next next = schedule.next();
+      describe_received(handed, buffer, packet->captured, packet->wire_length, room);
+      handed.ordinal = next.ordinal;
+      handed.time_tsc = next.due_tsc;
+      restore(area.at(buffer) + handed.offset, store + packet->start, handed.length);
+      ++buffer;
+      ++packet;
+    }
+    schedule_ = schedule;
+    advance(out.size());
   }
 
-  void hand_out(BufferArea area, std::uint32_t buffer, std::uint32_t room, RxPacket& out) noexcept {
-    const StoredPacket& packet = capture_.packets[packet_];
-    const Schedule::Next next = schedule_.next();
-    describe_received(out, buffer, packet.captured, packet.wire_length, room);
-    out.ordinal = next.ordinal;
-    out.time_tsc = next.due_tsc;
-    restore(area.at(buffer) + out.offset, capture_.store.data() + packet.start, out.length);
-    if (++place_ == laid_count_) place_ = 0;
-    if (++packet_ == packet_count_) packet_ = 0;
+  void advance(std::uint64_t count) noexcept {
+    first_pass_ -= std::min(first_pass_, count);
+    place_ += count;
+    packet_ += count;
+    if (place_ == laid_count_) place_ = 0;
+    if (packet_ == packet_count_) packet_ = 0;
+  }
+
+  /// Workers wrote these lines last, so they are asked for a few packets early.
+  static void fetch_ahead(BufferArea area, std::uint32_t buffer) noexcept {
+    constexpr std::uint32_t kPacketsAhead = 16;
+    prefetch_for_write(area.at(buffer + kPacketsAhead) + kBufferHeadroom);
   }
 
   // Constant sizes for the usual case: the store is padded and a buffer is longer than that.
   void restore(std::byte* to, const std::byte* from, std::uint32_t length) noexcept {
     if (first_pass_ > 0 || copy_) {
-      first_pass_ -= first_pass_ > 0 ? 1 : 0;
       std::memcpy(to, from, length);
     } else if (length <= kCacheLine) {
       std::memcpy(to, from, kCacheLine);

@@ -55,6 +55,7 @@ class RunLoop {
   const std::atomic<bool>& stop_;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t idle_since_ = 0;  ///< TSC; 0: busy
+  std::uint64_t turned_tsc_ = 0;  ///< end of the last turn when it did work: begin of this one
   std::uint64_t spin_ticks_;      ///< idle for longer: sleep
   TscScale scale_;
 };

@@ -21,7 +21,7 @@
 /// The layout is DPDK's, the two operations are ours, for two reasons. rte_ring reads the other
 /// side's tail in each of them, a line that the other core has just written (130 ns on a server of
 /// 2023); a view remembers the tail that it saw last, and looks again only when that one does not
-/// do. And head and tail move in one store here, at the end: a killed side leaves nothing half
+/// do, and a producer knows its own. And head and tail move in one store here, at the end: a killed side leaves nothing half
 /// done, an unfinished push never happened, an unfinished take is offered again. Indexes never run
 /// backwards, so a remembered tail stays true.
 
@@ -33,7 +33,10 @@ class SpscRing {
   static_assert(sizeof(Element) == 4 || sizeof(Element) == 8);
   SpscRing() = default;
   explicit SpscRing(rte_ring* ring)
-      : ring_(ring), seen_produced_(ring->cons.tail), seen_consumed_(ring->cons.tail) {}
+      : ring_(ring),
+        produced_(ring->prod.tail),
+        seen_produced_(ring->cons.tail),
+        seen_consumed_(ring->cons.tail) {}
 
   /// Bytes that a ring of `depth` entries takes; a power of two, of which depth - 1 can be used.
   static std::size_t bytes(std::uint32_t depth) {
@@ -51,7 +54,7 @@ class SpscRing {
   /// Producer only. All or nothing; false when full.
   bool push(std::span<const Element> elements) noexcept {
     const auto count = static_cast<std::uint32_t>(elements.size());
-    const std::uint32_t at = ring_->prod.tail;
+    const std::uint32_t at = produced_;
     if (room_behind(at) < count) {
       seen_consumed_ = load(ring_->cons.tail);
       if (room_behind(at) < count) return false;
@@ -60,6 +63,7 @@ class SpscRing {
     for (std::uint32_t i = 0; i < count; ++i) table()[(at + i) & ring_->mask] = elements[i];
     hook(HookPoint::kPushTail);
     move(ring_->prod, at + count);
+    produced_ = at + count;
     return true;
   }
 
@@ -124,6 +128,7 @@ class SpscRing {
   }
 
   rte_ring* ring_ = nullptr;
+  std::uint32_t produced_ = 0;       ///< prod.tail, known to its one producer without reading it
   std::uint32_t seen_produced_ = 0;  ///< prod.tail, when the consumer looked last
   std::uint32_t seen_consumed_ = 0;  ///< cons.tail, when the producer looked last
 };

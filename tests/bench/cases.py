@@ -24,14 +24,14 @@ class Case:
 def cases_for(cores, quick):
     if quick:
         return [
-            Case("any-1x1-full", "any", 1, 1, 16, 0),
-            Case("any-1x1-1", "any", 1, 1, 16, 1),
+            Case("any-1x1-full", "any", 1, 1, 8, 0),
+            Case("any-1x1-1", "any", 1, 1, 8, 1),
             Case("flow-4x2-full", "flow", 4, 2, 16, 0),
         ]
     cases = [
-        Case(f"any-1x1-{rate or 'full'}", "any", 1, 1, 16, rate) for rate in (0, 60, 30, 10, 1)
+        Case(f"any-1x1-{rate or 'full'}", "any", 1, 1, 8, rate) for rate in (0, 60, 30, 10, 1)
     ]
-    cases += [Case("any-1x2-full", "any", 1, 2, 16, 0)]
+    cases += [Case("any-1x2-full", "any", 1, 2, 8, 0)]
     cases += [Case(f"flow-4x2-{rate or 'full'}", "flow", 4, 2, 16, rate) for rate in (0, 10, 1)]
     cases += [Case(f"flow-8x2-{rate or 'full'}", "flow", 8, 2, 24, rate) for rate in (0, 30, 10, 1)]
     cases += [
