@@ -124,30 +124,39 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
 void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept {
   Burst& burst = *bursts_[port];
   TxQueue& queue = *ports_[port];
-  std::uint32_t sent = 0;
+  const auto drop = [&](std::uint32_t at, Reason why) {
+    batch.drop(burst.index[at], why);
+    ++record.dropped[static_cast<std::size_t>(why)];
+    burst.bytes -= burst.packets[at].bytes.size();
+  };
   if (burst.held) mark_held(burst);
-  for (std::uint32_t tries = 0; sent < burst.count;) {
-    sent += queue.send({burst.packets.data() + sent, burst.count - sent});
-    if (sent == burst.count || queue.failed()) break;
+  std::uint32_t at = 0, refused = 0;
+  for (std::uint32_t tries = 0; at < burst.count;) {
+    const std::uint32_t sent = queue.send({burst.packets.data() + at, burst.count - at});
+    if (burst.held) keep(burst, at, sent);
+    at += sent;
+    if (at == burst.count || queue.failed()) break;
+    if (queue.refused()) [[unlikely]] {
+      drop(at++, Reason::kOversize);
+      ++refused;
+      continue;
+    }
     if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
     ++context_.counter(Counter::kTxRetries);
     if (burst.held) reclaim(queue);  // makes room
   }
-  record.transmitted[port] += sent;
-  if (burst.held) {
-    for (std::uint32_t i = 0; i < sent; ++i) kept_[burst.index[i]] = true;
-    kept_count_ += sent;
-  }
+  record.transmitted[port] += at - refused;
   const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
-  for (; sent < burst.count; ++sent) {
-    batch.drop(burst.index[sent], why);
-    ++record.dropped[static_cast<std::size_t>(why)];
-    burst.bytes -= burst.packets[sent].bytes.size();
-  }
+  for (; at < burst.count; ++at) drop(at, why);
   record.transmitted_bytes += burst.bytes;
   context_.counter(Counter::kBytes) += burst.bytes;
   burst.count = 0;
   burst.bytes = 0;
+}
+
+void EgressActor::keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept {
+  for (std::uint32_t i = 0; i < count; ++i) kept_[burst.index[first + i]] = true;
+  kept_count_ += count;
 }
 
 void EgressActor::mark_held(const Burst& burst) noexcept {

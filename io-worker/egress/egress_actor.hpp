@@ -61,6 +61,7 @@ class EgressActor : public Actor {
   void transmit(const Batch& batch, LaneRecord& record) noexcept;
   void send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept;
   void mark_held(const Burst& burst) noexcept;
+  void keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept;
   void free_batch(std::uint32_t slot, const Batch& batch) noexcept;
   void free_rest(std::uint32_t slot, const Batch& batch) noexcept;
   std::uint32_t reclaim() noexcept;

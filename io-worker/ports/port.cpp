@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/generate.hpp"
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
@@ -21,10 +22,13 @@ struct Device {
   PortQueues (*queues)(const PlanPort&);
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
   std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);  ///< null: never sends
+  InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
 };
 
 /// All devices.
 constexpr Device kDevices[] = {
+    {"afpacket", check_afpacket, afpacket_queues, open_afpacket_rx, open_afpacket_tx,
+     afpacket_interface},
     {"pcap", check_pcap, pcap_queues, open_pcap_rx, open_pcap_tx},
     {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
@@ -59,6 +63,12 @@ void refuse_queue(std::uint32_t queue, std::uint32_t count) {
 void check_port(const PlanPort& port) { device_of(port).check(port); }
 
 PortQueues port_queues(const PlanPort& port) { return device_of(port).queues(port); }
+
+std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {
+  const Device& device = device_of(port);
+  if (device.interface == nullptr) return "";
+  return take_interface(port, device.interface(port), run_dir, in_use);
+}
 
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
                                        const BufferSource& pool, bool restarted) {

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
+#include "io-worker/ports/interface.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 
@@ -105,9 +107,13 @@ class TxQueue {
   /// Takes the first n packets for transmission and returns n. The caller retries a bounded number
   /// of times, then drops the rest as tx_full, or waits when waits_when_full().
   virtual std::uint32_t send(std::span<const TxPacket> packets) noexcept = 0;
-  /// Files: never dropped for want of speed. An error that lasts (disk full) is told by failed().
+  /// Files: never dropped for want of speed. An error that lasts (disk full, interface down) is
+  /// told by failed().
   virtual bool waits_when_full() const noexcept = 0;
   virtual bool failed() const noexcept = 0;
+  /// The first packet that the last send() did not take is one that this port can never send
+  /// (longer than the device takes): it is dropped as oversize, the others follow.
+  virtual bool refused() const noexcept { return false; }
   /// Writes out what is buffered. Called when the egress goes idle and before it stops.
   virtual void flush() noexcept = 0;
   /// True when sent buffers stay with the queue until reclaim() returns them (a driver's ring).
@@ -122,6 +128,11 @@ class TxQueue {
 void check_port(const PlanPort& port);
 /// Throws Error for a bad setting. Looks at no file.
 PortQueues port_queues(const PlanPort& port);
+
+/// Takes what the port needs of the host before any of its queues is opened; the supervisor does
+/// so, and gives it back by give_back_interfaces(). Returns what was done, for people; empty: the
+/// device needs nothing. Throws Error with the command that mends it.
+std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use);
 
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not

@@ -19,6 +19,7 @@
 #include <system_error>
 #include <thread>
 
+#include "io-worker/ports/interface.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/control/plan_file.hpp"
@@ -138,6 +139,7 @@ void make_run_dir(const std::string& run_dir) {
 }
 
 void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs) {
+  give_back_interfaces(run_dir);
   remove_images(run_dir);
   destroy_shared_memory(topology);
   std::error_code error;  // what is not there need not be removed

@@ -18,6 +18,7 @@
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
 ///     <run dir>/hub.ready       the hub has made segment and status file
+///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
 ///     <run dir>/logs/<actor>.log
 
@@ -50,8 +51,8 @@ std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std:
 /// Makes the directory and logs/ below it, mode 0700. Throws Error with the path.
 void make_run_dir(const std::string& run_dir);
 
-/// Removes what an ended topology leaves: shared memory, table images, sockets, plan; logs stay
-/// when `keep_logs`. Nobody may run; the caller holds the lock.
+/// Removes what an ended topology leaves: taken interfaces (given back), shared memory, table
+/// images, sockets, plan; logs stay when `keep_logs`. Nobody may run; the caller holds the lock.
 void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs);
 
 /// The same with the logs and the lock, and the directory itself unless something of the user's is

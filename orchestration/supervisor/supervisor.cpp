@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
@@ -76,11 +77,28 @@ void Supervisor::refuse_if_running() const {
               plan_.name);
 }
 
+/// A topology has its interfaces as long as something of it lives.
+void Supervisor::take_ports() {
+  const auto in_use = [](const std::string& run_dir) {
+    return SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty();
+  };
+  try {
+    for (const PlanPort& port : plan_.ports) {
+      const std::string done = take_port(port, options_.run_dir, in_use);
+      if (!done.empty()) say("port " + port.name + ": " + done);
+    }
+  } catch (const Error&) {
+    remove_run_dir(options_.run_dir, plan_.name);
+    throw;
+  }
+}
+
 void Supervisor::prepare_run_dir() {
   clean_run_dir(options_.run_dir, plan_.name, false);
   make_run_dir(options_.run_dir);
   save_plan(plan_, options_.run_dir + "/plan.bin");
   say("run directory " + options_.run_dir);
+  take_ports();
   for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");

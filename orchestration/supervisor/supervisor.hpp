@@ -60,6 +60,7 @@ class Supervisor {
   };
 
   void refuse_if_running() const;
+  void take_ports();
   void prepare_run_dir();
   void start_hub();
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);

@@ -53,7 +53,8 @@ inline void cancel_sleep(ActorEntry& entry) noexcept {
 /// Waits until woken or `timeout_ns` (at most kSleepMaxNs) has passed. A signal ends it too.
 void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept;
 /// Waits until `descriptor` is readable or in error, or kSleepMaxNs has passed; a signal ends it
-/// too. Nobody can wake it, so sleep must not be announced: producers would call the kernel in vain.
+/// too. Nobody can wake it, so sleep must not be announced: producers would call the kernel for
+/// nothing.
 void sleep_on(int descriptor) noexcept;
 
 inline void wake(ActorEntry& entry) noexcept {

@@ -11,6 +11,12 @@ constexpr KnownSetting kQueues = {
     .name = "queues", .kind = SettingKind::kInteger, .low = 1, .high = kStreamCountMax};
 constexpr KnownSetting kRate = {.name = "rate_mpps", .kind = SettingKind::kNumber, .high = 1000};
 
+constexpr KnownSetting kAfpacket[] = {
+    {.name = "host", .kind = SettingKind::kFlag},
+    {.name = "interface", .required = true},
+    kQueues,
+    {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
+};
 constexpr KnownSetting kPcap[] = {
     {.name = "in", .kind = SettingKind::kInputFile},
     {.name = "out", .kind = SettingKind::kOutputFile},
@@ -35,12 +41,13 @@ constexpr KnownSetting kGenerate[] = {
     {.name = "stream", .kind = SettingKind::kInteger, .high = 4095},
 };
 constexpr KnownDevice kDevices[] = {
+    {.name = "afpacket", .settings = kAfpacket, .send_queue_max = kStreamCountMax},
     {.name = "generate", .settings = kGenerate},
     {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},
 };
-constexpr std::string_view kLaterDevices[] = {"afpacket", "afxdp", "dpdk", "tap"};
+constexpr std::string_view kLaterDevices[] = {"afxdp", "dpdk", "tap"};
 
 constexpr KnownSetting kSoftwareDevice[] = {
     {.name = "seed", .kind = SettingKind::kInteger},

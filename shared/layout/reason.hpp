@@ -21,7 +21,7 @@ enum class Verdict : std::uint8_t {
 /// Values are stable: they stand in shared memory and in saved captures. Add at the end.
 enum class Reason : std::uint8_t {
   kNone = 0,
-  kOversize = 1,      ///< ingress: longer than a buffer
+  kOversize = 1,      ///< ingress: longer than a buffer; egress: than the port can send
   kTruncated = 2,     ///< the capture holds less than the IP header says
   kMalformed = 3,     ///< a header contradicts itself or ends early
   kNotIpv4 = 4,       ///< route: another EtherType

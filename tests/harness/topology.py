@@ -42,13 +42,13 @@ def precedence():
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def millrace(*words, check=True):
-    """Runs one command; the finished process."""
+def millrace(*words, check=True, prefix=()):
+    """Runs one command, by way of another one (`prefix`) or directly; the finished process."""
     began = time.monotonic()
     # What `up` leaves behind has to be as everywhere.
     with contextlib.nullcontext() if words[0] == "up" else precedence():
-        done = subprocess.run([BIN / "millrace", *map(str, words)], capture_output=True, text=True,
-                              check=False, timeout=120)
+        done = subprocess.run([*prefix, BIN / "millrace", *map(str, words)], capture_output=True,
+                              text=True, check=False, timeout=120)
     if time.monotonic() - began > SLOW_SECONDS:  # seen when the test fails
         print(f"slow: {words[0]} took {time.monotonic() - began:.1f} s, {os.getloadavg()[0]:.1f}"
               " were running")
@@ -82,7 +82,9 @@ class Topology:
     """`with Topology(folder, text) as running:` at the end of a block that did not fail nothing may
     be in flight any more and the audit has to be exact; then the topology is brought down."""
 
-    def __init__(self, folder, text, name=None):
+    def __init__(self, folder, text, name=None, prefix=(), words=()):
+        self.words = words  # for `up`
+        self.prefix = prefix  # of the command that starts it: where its interfaces are
         self.name = name or f"test-{os.getpid()}-{next(NUMBERS)}"
         self.file = folder / f"{self.name}.yaml"
         self.file.write_text(f"millrace: 1\nname: {self.name}\n{text}", encoding="utf-8")
@@ -92,7 +94,7 @@ class Topology:
 
     def __enter__(self):
         try:
-            millrace("up", self.file, "--detach")
+            millrace("up", self.file, "--detach", *self.words, prefix=self.prefix)
             self.run_dir = self.status()["run_dir"]
         except BaseException:
             self.down(check=False)
@@ -195,7 +197,7 @@ class Topology:
         pid = self.supervisor()
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not processes.is_running(pid), 10, "supervisor gone")
-        millrace("up", self.file, "--adopt", "--detach")
+        millrace("up", self.file, "--adopt", "--detach", prefix=self.prefix)
         assert self.supervisor() != pid
 
     # What is waited for.

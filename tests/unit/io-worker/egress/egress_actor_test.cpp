@@ -31,10 +31,15 @@ class FakeTx : public TxQueue {
  public:
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     ++calls;
+    refusing = false;
+    if (!packets.empty() && ordinal_at(packets[0]) == never) {
+      refusing = true;
+      return 0;
+    }
     const auto count = std::min<std::uint32_t>(room, static_cast<std::uint32_t>(packets.size()));
     for (std::uint32_t i = 0; i < count; ++i) {
-      std::uint64_t ordinal = 0;
-      std::memcpy(&ordinal, packets[i].bytes.data() + 16, sizeof ordinal);
+      const std::uint64_t ordinal = ordinal_at(packets[i]);
+      if (ordinal == never) return i;
       sent.push_back(ordinal);
       bytes += packets[i].bytes.size();
       if (holds) ring.push_back(packets[i].buffer);
@@ -43,6 +48,7 @@ class FakeTx : public TxQueue {
   }
   bool waits_when_full() const noexcept override { return waits; }
   bool failed() const noexcept override { return broken; }
+  bool refused() const noexcept override { return refusing; }
   void flush() noexcept override { ++flushes; }
   bool holds_buffers() const noexcept override { return holds; }
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
@@ -54,10 +60,22 @@ class FakeTx : public TxQueue {
     return count;
   }
 
+  static std::uint64_t ordinal_at(const TxPacket& packet) {
+    std::uint64_t ordinal = 0;
+    std::memcpy(&ordinal, packet.bytes.data() + 16, sizeof ordinal);
+    return ordinal;
+  }
+
   std::uint32_t room = 1000;
+<<<<<<< HEAD
   bool waits = false, broken = false, holds = false;
   std::size_t kept = 1000;         ///< buffers that it gives up only when more come
   std::deque<std::uint32_t> ring;  ///< buffers that it holds
+=======
+  std::uint64_t never = UINT64_MAX;  ///< ordinal of a packet that it cannot send
+  bool refusing = false;
+  bool waits = false, broken = false;
+>>>>>>> 1e3476f (ports: network interfaces by packet sockets (afpacket))
   int calls = 0, flushes = 0;
   Ordinals sent;
   std::uint64_t bytes = 0;
@@ -110,6 +128,18 @@ class EgressTest : public ::testing::Test {
   FakeTx* tx_[2] = {};
   std::unique_ptr<EgressActor> egress_;
 };
+
+TEST_F(EgressTest, APacketThatThePortRefusesIsDroppedAloneAndTheOthersFollow) {
+  tx_[1]->never = 1;
+  const std::uint32_t slot = arrives(1, 0, 5);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2, 3, 4}));
+  EXPECT_EQ(record().transmitted[1], 4u);
+  EXPECT_EQ(record().transmitted_bytes, 4u * SmallWorld::kPacketBytes);
+  EXPECT_EQ(dropped(Reason::kOversize), 1u);
+  EXPECT_EQ(dropped(Reason::kTxFull), 0u);
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), world_.buffers_of(slot));
+}
 
 TEST_F(EgressTest, ABatchIsSentCountedAndGivenBack) {
   const std::uint32_t slot = arrives(1);

@@ -16,10 +16,11 @@ using test::TestPool;
 
 TEST(Ports, NameTheNearestDeviceForAnUnknownOne) {
   EXPECT_EQ(error_of([] { check_port(make_port("replai", {})); }),
-            "port 'lan': unknown device 'replai', did you mean 'replay'? allowed: pcap, replay, "
-            "generate, null");
+            "port 'lan': unknown device 'replai', did you mean 'replay'? allowed: "
+            "afpacket, pcap, replay, generate, null");
   EXPECT_EQ(error_of([] { port_queues(make_port("quantum", {})); }),
-            "port 'lan': unknown device 'quantum' allowed: pcap, replay, generate, null");
+            "port 'lan': unknown device 'quantum' allowed: afpacket, pcap, replay, "
+            "generate, null");
 }
 
 TEST(Ports, TellHowManyQueuesTheyHave) {

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/afpacket.hpp"
+
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "io-worker/ports/settings.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+
+AfpacketSettings afpacket_settings(const PlanPort& port) {
+  const PortSettings settings(port, {"host", "interface", "queues", "ring"});
+  AfpacketSettings parsed;
+  parsed.interface = settings.text("interface", "");
+  if (parsed.interface.empty()) settings.refuse("needs 'interface', the one to take");
+  if (parsed.interface.size() >= IFNAMSIZ) {
+    settings.refuse("interface", parsed.interface, "a name of at most 15 bytes");
+  }
+  parsed.queues =
+      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
+  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
+  parsed.host = settings.flag("host", parsed.host);
+  return parsed;
+}
+
+void check_afpacket(const PlanPort& port) { afpacket_settings(port); }
+
+PortQueues afpacket_queues(const PlanPort& port) {
+  return {afpacket_settings(port).queues, kPortQueueCountMax};
+}
+
+InterfaceWish afpacket_interface(const PlanPort& port) {
+  const AfpacketSettings settings = afpacket_settings(port);
+  return {settings.interface, port.mtu, settings.host};
+}
+
+UniqueFd open_packet_socket() {
+  UniqueFd socket(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
+  if (socket) return socket;
+  if (errno != EPERM) throw system_error("open a packet socket", errno);
+  char program[4096] = "millrace-io-worker";
+  [[maybe_unused]] const ssize_t length = ::readlink("/proc/self/exe", program, sizeof program - 1);
+  throw Error(std::string("a packet socket needs CAP_NET_RAW: sudo, or: sudo setcap "
+                          "cap_net_admin,cap_net_raw+ep ") +
+              program);
+}
+
+void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
+                        std::uint16_t protocol) {
+  sockaddr_ll address{};
+  address.sll_family = AF_PACKET;
+  address.sll_protocol = htons(protocol);
+  address.sll_ifindex = static_cast<int>(interface_index(interface));
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    throw system_error("bind a packet socket to " + interface, errno);
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/base/unique_fd.hpp"
+
+/// Device `afpacket`: a network interface by packet sockets. Settings: README.md.
+
+namespace millrace {
+
+struct AfpacketSettings {
+  std::string interface;
+  std::uint32_t queues = 1;
+  std::uint32_t ring = 2048;  ///< frames of each receive queue
+  bool host = false;          ///< the kernel's own stack receives too
+};
+
+/// Throws Error for a bad setting.
+AfpacketSettings afpacket_settings(const PlanPort& port);
+/// Settings only: the interface is looked at when it is taken.
+void check_afpacket(const PlanPort& port);
+PortQueues afpacket_queues(const PlanPort& port);
+InterfaceWish afpacket_interface(const PlanPort& port);
+
+/// Bytes of the longest frame of a port: its MTU, Ethernet and two VLAN tags.
+constexpr std::uint32_t longest_frame(std::uint32_t mtu) { return mtu + 14 + 8; }
+
+/// A packet socket that receives nothing yet. Throws Error (CAP_NET_RAW).
+UniqueFd open_packet_socket();
+/// Throws Error "<what>: ...".
+void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
+                        std::uint16_t protocol);
+
+/// Receives by a ring that the kernel fills (TPACKET_V2); copies each frame into a buffer, with its
+/// VLAN tag put back and its checksum filled in where the kernel left that to hardware. Several
+/// queues share the interface by a symmetric flow hash (PACKET_FANOUT_HASH). What arrives while the
+/// interface is down, or before the socket is open, is not seen.
+std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t queue,
+                                          const BufferSource& pool, bool restarted);
+
+/// Sends by a packet socket, past the queueing discipline. The kernel copies: no buffer stays with
+/// the queue. failed() while the interface is down.
+std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, std::uint32_t queue,
+                                          bool restarted);
+
+}  // namespace millrace

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "io-worker/ports/afpacket.hpp"
+#include "shared/base/error.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr int kSendBufferBytes = 4 << 20;  // what may wait in the device
+
+class AfpacketTxQueue final : public TxQueue {
+ public:
+  explicit AfpacketTxQueue(const std::string& interface) : socket_(open_packet_socket()) {
+    const int on = 1;
+    ::setsockopt(socket_.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
+    const int bytes = kSendBufferBytes;
+    if (::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) != 0) {
+      ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    }
+    bind_packet_socket(socket_, interface, 0);  // protocol 0: it receives nothing
+    for (std::size_t i = 0; i < messages_.size(); ++i) {
+      messages_[i].msg_hdr.msg_iov = &pieces_[i];
+      messages_[i].msg_hdr.msg_iovlen = 1;
+    }
+  }
+
+  std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
+    const auto count = std::min(packets.size(), messages_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      // sendmmsg(2) does not write through it.
+      pieces_[i] = {const_cast<std::byte*>(packets[i].bytes.data()), packets[i].bytes.size()};
+    }
+    failed_ = refused_ = false;
+    std::size_t sent = 0;
+    while (sent < count) {
+      const int taken = ::sendmmsg(socket_.get(), messages_.data() + sent,
+                                   static_cast<unsigned>(count - sent), MSG_DONTWAIT);
+      if (taken > 0) {
+        sent += static_cast<std::size_t>(taken);
+        continue;
+      }
+      if (errno == EINTR) continue;
+      note(errno);
+      break;
+    }
+    return static_cast<std::uint32_t>(sent);
+  }
+  bool waits_when_full() const noexcept override { return false; }
+  bool failed() const noexcept override { return failed_; }
+  bool refused() const noexcept override { return refused_; }
+  void flush() noexcept override {}
+  bool holds_buffers() const noexcept override { return false; }
+  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
+
+ private:
+  void note(int error) noexcept {
+    switch (error) {
+      case EAGAIN:   // too much waits in the device
+      case ENOBUFS:  // its ring is full, or there is no carrier
+      case ENOMEM:
+        return;
+      case ENETDOWN:  // the interface is down, or gone
+      case ENXIO:
+      case ENODEV:
+        failed_ = true;
+        return;
+      default:  // EMSGSIZE: longer than the interface takes; EINVAL: no whole header
+        refused_ = true;
+    }
+  }
+
+  UniqueFd socket_;
+  bool failed_ = false, refused_ = false;
+  std::array<mmsghdr, kBatchCapacityMax> messages_{};
+  std::array<iovec, kBatchCapacityMax> pieces_{};
+};
+
+}  // namespace
+
+std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, std::uint32_t, bool) {
+  return std::make_unique<AfpacketTxQueue>(afpacket_settings(port).interface);
+}
+
+}  // namespace millrace

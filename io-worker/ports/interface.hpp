@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "shared/config/plan.hpp"
+
+/// Taking network interfaces from the kernel, and giving them back. The supervisor takes all of a
+/// topology before its workers start, and is the one that gives back: after a clean stop, and after
+/// a crash before the next start or by `down`. Workers only open sockets.
+///
+/// What was there is kept in `<run dir>/interfaces`, written before anything is changed. The
+/// interface's alias says who has it, to people and to other topologies.
+
+namespace millrace {
+
+struct InterfaceWish {
+  std::string interface;
+  std::uint32_t mtu = 1500;  ///< of the port: the interface's must not be less
+  bool host = false;         ///< the kernel's own stack goes on receiving what the port receives
+};
+
+/// True when something of the topology that runs in `run_dir` lives.
+using InUse = std::function<bool(const std::string& run_dir)>;
+
+/// Checks that the interface is there, up, Ethernet, long enough, not somebody else's and without
+/// addresses that the kernel would lose; switches its harmful offloads off and the kernel's stack
+/// away. Returns what was done, for people. Throws Error with the command that mends it.
+std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
+                           const std::string& run_dir, const InUse& in_use);
+
+/// Gives back what the topology of this run directory took in this network namespace, and forgets
+/// it. What has gone meanwhile needs nothing.
+void give_back_interfaces(const std::string& run_dir) noexcept;
+
+/// Number of an interface. Throws Error with the nearest name.
+std::uint32_t interface_index(const std::string& interface);
+
+}  // namespace millrace

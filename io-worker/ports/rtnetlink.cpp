@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/rtnetlink.hpp"
+
+#include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "shared/base/check.hpp"
+#include "shared/base/unique_fd.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kClsact = TC_H_CLSACT & 0xffff0000u;
+constexpr std::uint32_t kIngressHook = kClsact | TC_H_MIN_INGRESS;
+constexpr std::uint32_t kCutPriority = 0x4d52;  // "MR": found again by it
+constexpr std::uint32_t kCutHandle = 1;
+
+/// One message under construction, then its answer.
+class Message {
+ public:
+  template <typename Body>
+  Message(std::uint16_t type, std::uint16_t flags, const Body& body) {
+    header().nlmsg_type = type;
+    header().nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | NLM_F_ACK | flags);
+    header().nlmsg_len = NLMSG_LENGTH(sizeof body);
+    std::memcpy(NLMSG_DATA(&header()), &body, sizeof body);
+  }
+
+  /// Returns where the attribute starts, for close().
+  std::size_t add(std::uint16_t type, const void* data, std::size_t bytes) noexcept {
+    const std::size_t at = NLMSG_ALIGN(header().nlmsg_len);
+    MILLRACE_CHECK(at + RTA_LENGTH(bytes) <= buffer_.size());
+    auto* attribute = reinterpret_cast<rtattr*>(buffer_.data() + at);
+    attribute->rta_type = type;
+    attribute->rta_len = static_cast<unsigned short>(RTA_LENGTH(bytes));
+    if (bytes != 0) std::memcpy(RTA_DATA(attribute), data, bytes);
+    header().nlmsg_len = static_cast<std::uint32_t>(at + RTA_ALIGN(attribute->rta_len));
+    return at;
+  }
+  /// Everything since is inside it.
+  void close(std::size_t at) noexcept {
+    reinterpret_cast<rtattr*>(buffer_.data() + at)->rta_len =
+        static_cast<unsigned short>(header().nlmsg_len - at);
+  }
+
+  /// Sends it and takes the answer in its place. errno, or 0.
+  int send() noexcept {
+    const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    if (!socket) return errno;
+    if (::send(socket.get(), buffer_.data(), header().nlmsg_len, 0) < 0) return errno;
+    const ssize_t got = ::recv(socket.get(), buffer_.data(), buffer_.size(), 0);
+    if (got < 0) return errno;
+    if (!NLMSG_OK(&header(), static_cast<std::uint32_t>(got))) return EPROTO;
+    if (header().nlmsg_type != NLMSG_ERROR) return 0;
+    return -static_cast<const nlmsgerr*>(NLMSG_DATA(&header()))->error;
+  }
+  nlmsghdr& header() noexcept { return *reinterpret_cast<nlmsghdr*>(buffer_.data()); }
+
+ private:
+  alignas(nlmsghdr) std::array<std::byte, 16384> buffer_{};  // all facts of a link fit
+};
+
+tcmsg clsact_of(std::uint32_t index) noexcept {
+  tcmsg body{};
+  body.tcm_family = AF_UNSPEC;
+  body.tcm_ifindex = static_cast<int>(index);
+  body.tcm_handle = kClsact;
+  body.tcm_parent = TC_H_CLSACT;
+  return body;
+}
+
+tcmsg cut_of(std::uint32_t index) noexcept {
+  tcmsg body = clsact_of(index);
+  body.tcm_handle = kCutHandle;
+  body.tcm_parent = kIngressHook;
+  body.tcm_info = kCutPriority << 16 | htons(ETH_P_ALL);
+  return body;
+}
+
+}  // namespace
+
+std::optional<Link> find_link(const std::string& interface) {
+  Message message(RTM_GETLINK, 0, ifinfomsg{});
+  message.add(IFLA_IFNAME, interface.c_str(), interface.size() + 1);
+  if (message.send() != 0 || message.header().nlmsg_type != RTM_NEWLINK) return std::nullopt;
+  const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(&message.header()));
+  Link link{.index = static_cast<std::uint32_t>(info->ifi_index),
+            .flags = info->ifi_flags,
+            .type = info->ifi_type};
+  auto bytes = static_cast<std::uint32_t>(IFLA_PAYLOAD(&message.header()));
+  for (const rtattr* at = IFLA_RTA(info); RTA_OK(at, bytes); at = RTA_NEXT(at, bytes)) {
+    const auto* data = static_cast<const char*>(RTA_DATA(at));
+    if (at->rta_type == IFLA_MTU) std::memcpy(&link.mtu, data, sizeof link.mtu);
+    if (at->rta_type == IFLA_IFALIAS) link.alias.assign(data, ::strnlen(data, RTA_PAYLOAD(at)));
+  }
+  return link;
+}
+
+int set_alias(std::uint32_t index, const std::string& alias) noexcept {
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  Message message(RTM_SETLINK, 0, body);
+  message.add(IFLA_IFALIAS, alias.data(), alias.size());
+  return message.send();
+}
+
+bool has_clsact(std::uint32_t index) noexcept {
+  return Message(RTM_GETQDISC, 0, clsact_of(index)).send() == 0;
+}
+
+int add_clsact(std::uint32_t index) noexcept {
+  Message message(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_EXCL, clsact_of(index));
+  message.add(TCA_KIND, "clsact", sizeof "clsact");
+  return message.send();
+}
+
+int remove_clsact(std::uint32_t index) noexcept {
+  return Message(RTM_DELQDISC, 0, clsact_of(index)).send();
+}
+
+int add_cut(std::uint32_t index) noexcept {
+  // Classic BPF with direct action needs no capability beyond those for the filter itself.
+  const sock_filter drop = {BPF_RET | BPF_K, 0, 0, TC_ACT_SHOT};
+  const std::uint16_t length = 1;
+  const std::uint32_t flags = TCA_BPF_FLAG_ACT_DIRECT;
+  Message message(RTM_NEWTFILTER, NLM_F_CREATE | NLM_F_EXCL, cut_of(index));
+  message.add(TCA_KIND, "bpf", sizeof "bpf");
+  const std::size_t options = message.add(TCA_OPTIONS, nullptr, 0);
+  message.add(TCA_BPF_FLAGS, &flags, sizeof flags);
+  message.add(TCA_BPF_OPS_LEN, &length, sizeof length);
+  message.add(TCA_BPF_OPS, &drop, sizeof drop);
+  message.close(options);
+  return message.send();
+}
+
+int remove_cut(std::uint32_t index) noexcept {
+  Message message(RTM_DELTFILTER, 0, cut_of(index));
+  message.add(TCA_KIND, "bpf", sizeof "bpf");
+  return message.send();
+}
+
+}  // namespace millrace

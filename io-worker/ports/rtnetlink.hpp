@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+/// The few things that a port wants of rtnetlink. Start-up only; orders return errno, or 0.
+
+namespace millrace {
+
+struct Link {
+  std::uint32_t index = 0;
+  std::uint32_t flags = 0;  ///< IFF_UP, ...
+  std::uint16_t type = 0;   ///< ARPHRD_ETHER, ...
+  std::uint32_t mtu = 0;
+  std::string alias;  ///< a line of text for people (`ip link` shows it), at most 255 bytes
+};
+
+/// Nothing when this network namespace has no interface of the name.
+std::optional<Link> find_link(const std::string& interface);
+
+/// Empty: none.
+int set_alias(std::uint32_t index, const std::string& alias) noexcept;
+
+/// A queueing discipline `clsact` on the interface, or `ingress` in its place, is there.
+bool has_clsact(std::uint32_t index) noexcept;
+int add_clsact(std::uint32_t index) noexcept;
+int remove_clsact(std::uint32_t index) noexcept;
+/// A filter of `clsact` by which the kernel's own stack sees nothing of what arrives; packet
+/// sockets see it before. EEXIST: it is there.
+int add_cut(std::uint32_t index) noexcept;
+int remove_cut(std::uint32_t index) noexcept;
+
+}  // namespace millrace

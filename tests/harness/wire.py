@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Two hosts, each in a network namespace of its own, and between them a third namespace with the
+other ends of their cables, where a topology has its ports."""
+
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+NUMBERS = itertools.count(1)
+# What a cable does not do: several segments in one frame. Checksums are left to be filled in.
+MERGING = ("tso", "gso", "gro")
+
+
+def run(*words, check=True, timeout=60):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          check=False, timeout=timeout)
+    if check:
+        assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done
+
+
+class Host:
+    """A network namespace with one interface, `eth`."""
+
+    def __init__(self, namespace, address, mac):
+        self.namespace, self.address, self.mac = namespace, address, mac
+        self.ip = address.split("/")[0]
+        self.children = []
+
+    def run(self, *words, **how):
+        return run("ip", "netns", "exec", self.namespace, *words, **how)
+
+    def start(self, *words):
+        # Not text: nobody reads it.
+        child = subprocess.Popen(["ip", "netns", "exec", self.namespace, *map(str, words)],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.children.append(child)
+        return child
+
+    def neighbour(self, ip, mac):
+        run("ip", "-n", self.namespace, "neighbour", "replace", ip, "lladdr", mac, "dev", "eth")
+
+    def route(self, prefix, via):
+        run("ip", "-n", self.namespace, "route", "add", prefix, "via", via, "onlink", "dev", "eth")
+
+    def ping(self, ip, *words, count=3):
+        self.run("ping", "-c", count, "-i", "0.1", "-W", "2", *words, ip)
+
+    def wait_for(self, ip, seconds=10):
+        """Until the other side answers: the ports' queues open a moment after `up` has returned."""
+        end = time.monotonic() + seconds
+        while self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode != 0:
+            assert time.monotonic() < end, f"no answer of {ip} in {seconds} s"
+
+    def end(self):
+        for child in self.children:
+            child.kill()
+            child.wait()
+        run("ip", "netns", "del", self.namespace, check=False)
+
+
+class Wire:
+    """`with Wire() as wire:` hosts `wire.a`, `wire.b`; ports `wire.port_a`, `wire.port_b` in the
+    namespace that `wire.prefix` leads to."""
+
+    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24")):
+        self.mtu = mtu
+        self.number = f"{os.getpid()}-{next(NUMBERS)}"
+        self.middle = f"mr-mid-{self.number}"
+        self.prefix = ("ip", "netns", "exec", self.middle)
+        self.port_a, self.port_b = "porta", "portb"
+        self.a = Host(f"mr-a-{self.number}", addresses[0], "02:00:00:00:0a:01")
+        self.b = Host(f"mr-b-{self.number}", addresses[1], "02:00:00:00:0b:01")
+
+    def __enter__(self):
+        try:
+            run("ip", "netns", "add", self.middle)
+            for host, port in ((self.a, self.port_a), (self.b, self.port_b)):
+                self.connect(host, port)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def connect(self, host, port):
+        run("ip", "netns", "add", host.namespace)
+        run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
+            self.mtu, "numtxqueues", "4", "numrxqueues", "4", "type", "veth", "peer", "name", port,
+            "netns", self.middle, "mtu", self.mtu, "numtxqueues", "4", "numrxqueues", "4")
+        run("ip", "-n", host.namespace, "address", "add", host.address, "dev", "eth")
+        run("ip", "-n", host.namespace, "link", "set", "lo", "up")
+        run("ip", "-n", host.namespace, "link", "set", "eth", "up")
+        run("ip", "-n", self.middle, "link", "set", port, "up")
+        switches = [word for name in MERGING for word in (name, "off")]
+        host.run("ethtool", "-K", "eth", *switches)
+
+    def __exit__(self, kind, error, trace):
+        for host in (self.a, self.b):
+            host.end()
+        run("ip", "netns", "del", self.middle, check=False)
+
+    def in_middle(self, *words, **how):
+        return run(*self.prefix, *words, **how)
+
+    def features(self, port):
+        """What `ethtool -k` says is on."""
+        lines = self.in_middle("ethtool", "-k", port).stdout.splitlines()
+        return {line.split(":")[0].strip() for line in lines if ": on" in line}
+
+    # What the hosts do with each other.
+
+    def fetch(self, folder, megabytes):
+        """curl at a from a server at b; the hash of what arrives is that of what was sent."""
+        page = folder / "page"
+        page.write_bytes(os.urandom(1 << 20) * megabytes)
+        server = self.b.start("python3", "-m", "http.server", "-d", folder, "--bind", self.b.ip,
+                              "8080")
+        try:
+            out = folder / "fetched"
+            self.a.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
+                       "--max-time", "50", "-o", out, f"http://{self.b.ip}:8080/page")
+            assert digest(out) == digest(page)
+        finally:
+            server.kill()
+            server.wait()
+
+    def iperf(self, *words, seconds=1):
+        """What iperf3 at a has to say of a run with a server at b."""
+        server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
+        try:
+            end = time.monotonic() + 10
+            while self.b.run("ss", "-Hltn", "sport = :5201").stdout == "":
+                assert time.monotonic() < end, "iperf3 does not listen"
+                time.sleep(0.02)
+            done = self.a.run("iperf3", "-c", self.b.ip, "-J", "-t", seconds, *words, check=False,
+                              timeout=seconds + 60)
+            answer = json.loads(done.stdout)
+            assert "error" not in answer, answer["error"]
+            return answer["end"]
+        finally:
+            server.kill()
+            server.wait()
+
+
+def digest(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <random>
+
+#include "io-worker/ports/afpacket.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/packet.hpp"
+#include "tests/unit/io-worker/ports/test_pool.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
+
+namespace millrace {
+namespace {
+
+using test::make_port;
+using test::Taken;
+using test::TestPool;
+
+class AfpacketRxTest : public test::VethTest {
+ protected:
+  void open(Settings more = {}) {
+    more.emplace_back("interface", "here");
+    port_ = make_port("afpacket", std::move(more));
+    for (std::uint32_t i = 0; i < afpacket_queues(port_).receive; ++i) {
+      queues_.push_back(open_rx_queue(port_, i, pool_, false));
+    }
+    sender_ = open_packet_socket();
+    bind_packet_socket(sender_, "there", 0);
+  }
+  void send(const std::string& frame) const {
+    ASSERT_EQ(::send(sender_.get(), frame.data(), frame.size(), 0), std::ssize(frame));
+  }
+  static std::string frame(std::size_t bytes, char fill) {
+    std::string text(bytes, fill);
+    text.replace(12, 2, "\x88\xb5", 2);
+    return text;
+  }
+  /// A UDP packet of a flow, its checksum right or as an offloading stack leaves it.
+  static std::string udp(std::uint8_t from, std::uint8_t to, std::uint16_t from_port,
+                         std::uint16_t to_port) {
+    std::string text = frame(60, '\0');
+    text.replace(12, 2, std::string("\x08\x00", 2));
+    text[14] = 0x45;
+    text[17] = 46;
+    text[22] = 64;
+    text[23] = 17;
+    text.replace(26, 8,
+                 std::string{10, 0, 0, static_cast<char>(from), 10, 0, 0, static_cast<char>(to)});
+    const auto put = [&](std::size_t at, std::uint16_t value) {
+      text[at] = static_cast<char>(value >> 8);
+      text[at + 1] = static_cast<char>(value);
+    };
+    put(34, from_port);
+    put(36, to_port);
+    put(38, 26);
+    return text;
+  }
+  /// The kernel's own chatter (IPv6) is left out.
+  std::vector<Taken> take(std::size_t queue = 0) {
+    std::vector<Taken> ours;
+    for (Taken& taken : take_all(*queues_[queue], pool_)) {
+      if (taken.bytes.substr(12, 2) != "\x86\xdd") ours.push_back(std::move(taken));
+    }
+    return ours;
+  }
+
+  TestPool pool_{600};
+  PlanPort port_;
+  UniqueFd sender_;
+  std::vector<std::unique_ptr<RxQueue>> queues_;
+};
+
+TEST_F(AfpacketRxTest, FramesComeInTheirOrderAndTheRingComesRound) {
+  open({{"ring", "64"}});
+  std::uint64_t ordinal = 0;
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 20; ++i) send(frame(60 + i, static_cast<char>(i)));
+    const std::vector<Taken> taken = take();
+    ASSERT_EQ(taken.size(), 20u);
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_EQ(taken[i].bytes, frame(60 + i, static_cast<char>(i)));
+      EXPECT_EQ(taken[i].packet.wire_length, 60u + i);
+      EXPECT_FALSE(taken[i].packet.oversize);
+      EXPECT_GE(taken[i].packet.ordinal, ordinal);
+      ordinal = taken[i].packet.ordinal + 1;
+    }
+  }
+  EXPECT_EQ(pool_.free_count(), 600u);
+}
+
+TEST_F(AfpacketRxTest, WhatThisSideSendsIsNotReceived) {
+  open();
+  const auto tx = open_tx_queue(port_, 0, false);
+  const std::string sent = frame(60, 'x');
+  const TxPacket packet{.bytes = std::as_bytes(std::span(sent))};
+  EXPECT_EQ(tx->send({&packet, 1}), 1u);
+  EXPECT_TRUE(take().empty());
+}
+
+TEST_F(AfpacketRxTest, ItsDescriptorIsReadyWhenAFrameIsThere) {
+  open();
+  take();
+  const auto ready = [&] {
+    pollfd item{queues_[0]->wait_descriptor(), POLLIN, 0};
+    return ::poll(&item, 1, 0) == 1;
+  };
+  send(frame(60, 'x'));
+  EXPECT_TRUE(ready());
+  while (!take().empty()) {
+  }
+  EXPECT_FALSE(ready());
+}
+
+TEST_F(AfpacketRxTest, WhatTheRingCannotHoldIsMissed) {
+  open({{"ring", "64"}});
+  for (int i = 0; i < 1000; ++i) send(frame(60, 'x'));
+  std::size_t taken = 0;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (taken + queues_[0]->missed() < 1000 && monotonic_ns() < end) taken += take().size();
+  EXPECT_GE(taken, 64u);
+  EXPECT_GE(taken + queues_[0]->missed(), 1000u);
+  EXPECT_GT(queues_[0]->missed(), 0u);
+}
+
+TEST_F(AfpacketRxTest, AFrameLongerThanTheMtuAllowsIsOversize) {
+  shell("ip link set here mtu 9000 && ip link set there mtu 9000");
+  open();
+  for (const std::size_t bytes : {1522u, 1523u, 9000u}) send(frame(bytes, 'x'));
+  const std::vector<Taken> taken = take();
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_FALSE(taken[0].packet.oversize);
+  EXPECT_TRUE(taken[1].packet.oversize);
+  EXPECT_TRUE(taken[2].packet.oversize);
+  EXPECT_EQ(taken[2].packet.wire_length, 9000u);
+}
+
+TEST_F(AfpacketRxTest, ATagThatTheKernelTookOffIsPutBack) {
+  open();
+  for (const char* tag : {"\x81\x00\x20\x05", "\x88\xa8\x00\x07"}) {
+    std::string tagged = frame(64, 'x');
+    tagged.insert(12, std::string(tag, 4));
+    send(tagged);
+    const std::vector<Taken> taken = take();
+    ASSERT_EQ(taken.size(), 1u);
+    EXPECT_EQ(taken[0].bytes, tagged);
+    EXPECT_EQ(taken[0].packet.wire_length, tagged.size());
+  }
+}
+
+TEST_F(AfpacketRxTest, AnUnfilledChecksumIsFilledIn) {
+  open();
+  shell(
+      "ip address add 10.0.0.1/24 dev there && ip neighbour add 10.0.0.2 lladdr "
+      "02:00:00:00:00:02 dev there");
+  // By way of the stack, which leaves checksums to the interface.
+  shell("bash -c 'printf hello! >/dev/udp/10.0.0.2/9'");
+  const std::vector<Taken> taken = take();
+  ASSERT_EQ(taken.size(), 1u);
+  const std::string& bytes = taken[0].bytes;
+  std::uint32_t sum = 17 + 8 + 6;  // pseudo header: protocol, length
+  for (std::size_t i = 26; i + 1 < bytes.size(); i += 2) {
+    sum += static_cast<unsigned char>(bytes[i]) << 8 | static_cast<unsigned char>(bytes[i + 1]);
+  }
+  EXPECT_EQ(sum % 0xffff, 0u);
+  EXPECT_EQ(bytes.substr(bytes.size() - 6), "hello!");
+}
+
+TEST_F(AfpacketRxTest, BothDirectionsOfAFlowComeToTheSameOfSeveralQueues) {
+  open({{"queues", "4"}});
+  for (std::size_t i = 0; i < 4; ++i) take(i);
+  std::mt19937_64 random(1);
+  std::vector<std::size_t> used(4);
+  for (int flow = 0; flow < 64; ++flow) {
+    const auto port = static_cast<std::uint16_t>(random());
+    send(udp(1, 2, port, 53));
+    send(udp(2, 1, 53, port));
+    send(udp(1, 2, port, 53));
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t count = take(i).size();
+      EXPECT_TRUE(count == 0 || count == 3) << "a flow is split";
+      used[i] += count;
+    }
+  }
+  EXPECT_EQ(used[0] + used[1] + used[2] + used[3], 3u * 64);
+  for (const std::size_t count : used) EXPECT_GT(count, 0u);
+}
+
+TEST_F(AfpacketRxTest, ItGoesOnAfterItsInterfaceWasDown) {
+  open();
+  take();
+  shell("ip link set here down");
+  EXPECT_GE(queues_[0]->wait_descriptor(), 0);
+  EXPECT_EQ(queues_[0]->errors(), 1u);
+  pollfd item{queues_[0]->wait_descriptor(), POLLIN, 0};
+  EXPECT_EQ(::poll(&item, 1, 0), 0) << "always ready: it would not sleep";
+  shell("ip link set here up");
+  send(frame(60, 'x'));
+  EXPECT_EQ(take().size(), 1u);
+  EXPECT_FALSE(queues_[0]->exhausted());
+}
+
+}  // namespace
+}  // namespace millrace

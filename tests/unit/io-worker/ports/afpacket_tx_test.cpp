@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <linux/if_ether.h>
+#include <sys/socket.h>
+
+#include "io-worker/ports/afpacket.hpp"
+#include "tests/unit/io-worker/ports/test_pool.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
+
+namespace millrace {
+namespace {
+
+class AfpacketTxTest : public test::VethTest {
+ protected:
+  void SetUp() override {
+    VethTest::SetUp();
+    if (IsSkipped()) return;
+    queue_ = open_tx_queue(test::make_port("afpacket", {{"interface", "here"}}), 0, false);
+    receiver_ = open_packet_socket();
+    bind_packet_socket(receiver_, "there", 0x88b5);
+  }
+  static std::string frame(std::size_t bytes, char fill) {
+    return std::string(12, fill) + "\x88\xb5" + std::string(bytes - 14, fill);
+  }
+  std::uint32_t send(const std::vector<std::string>& frames) {
+    std::vector<TxPacket> packets;
+    for (const std::string& bytes : frames) {
+      packets.push_back({.bytes = std::as_bytes(std::span(bytes))});
+    }
+    return queue_->send(packets);
+  }
+  std::vector<std::string> received() const {
+    std::vector<std::string> all;
+    char data[10000];
+    ssize_t got = 0;
+    while ((got = ::recv(receiver_.get(), data, sizeof data, MSG_DONTWAIT)) > 0) {
+      all.emplace_back(data, got);
+    }
+    return all;
+  }
+
+  std::unique_ptr<TxQueue> queue_;
+  UniqueFd receiver_;
+};
+
+TEST_F(AfpacketTxTest, FramesArriveInTheirOrder) {
+  std::vector<std::string> frames;
+  for (int i = 0; i < 64; ++i) frames.push_back(frame(60 + i, static_cast<char>(i)));
+  EXPECT_EQ(send(frames), 64u);
+  EXPECT_EQ(received(), frames);
+  EXPECT_FALSE(queue_->holds_buffers());
+  EXPECT_FALSE(queue_->waits_when_full());
+}
+
+TEST_F(AfpacketTxTest, AFrameLongerThanTheInterfaceTakesIsRefusedAlone) {
+  EXPECT_EQ(send({frame(1514, 'a'), frame(1515, 'b'), frame(60, 'c')}), 1u);
+  EXPECT_EQ(send({frame(1515, 'b'), frame(60, 'c')}), 0u);
+  EXPECT_TRUE(queue_->refused());
+  EXPECT_FALSE(queue_->failed());
+  EXPECT_EQ(send({frame(60, 'c')}), 1u);
+  EXPECT_FALSE(queue_->refused());
+  EXPECT_EQ(received(), (std::vector<std::string>{frame(1514, 'a'), frame(60, 'c')}));
+}
+
+TEST_F(AfpacketTxTest, ItFailsWhileTheInterfaceIsDown) {
+  shell("ip link set here down");
+  EXPECT_EQ(send({frame(60, 'a')}), 0u);
+  EXPECT_TRUE(queue_->failed());
+  EXPECT_FALSE(queue_->refused());
+  shell("ip link set here up");
+  EXPECT_EQ(send({frame(60, 'b')}), 1u);
+  EXPECT_FALSE(queue_->failed());
+  EXPECT_EQ(received(), std::vector<std::string>{frame(60, 'b')});
+}
+
+TEST_F(AfpacketTxTest, NothingIsTakenWithoutACarrier) {
+  shell("ip link set there down");
+  EXPECT_EQ(send({frame(60, 'a')}), 0u);
+  EXPECT_FALSE(queue_->failed()) << "that is tx_full: it may end soon";
+  EXPECT_FALSE(queue_->refused());
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/interface.hpp"
+
+#include <net/if.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "io-worker/ports/ethtool.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
+#include "tests/unit/io-worker/ports/capture_files.hpp"
+#include "tests/unit/io-worker/ports/test_pool.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
+
+namespace millrace {
+namespace {
+
+using test::error_of;
+
+class InterfaceTest : public test::VethTest {
+ protected:
+  void SetUp() override {
+    VethTest::SetUp();
+    std::filesystem::create_directories(one_);
+    std::filesystem::create_directories(two_);
+  }
+  void TearDown() override {
+    VethTest::TearDown();
+    std::filesystem::remove_all(folder_);
+  }
+  std::string take(const InterfaceWish& wish, const std::string& run_dir) {
+    return take_interface(test::make_port("afpacket", {}), wish, run_dir,
+                          [this](const std::string& other) { return other == alive_; });
+  }
+  static std::string harmful_ones() {
+    std::string names;
+    for (const Ethtool::Feature& feature : Ethtool("here").features()) {
+      if (feature.active && is_harmful_offload(feature.name)) names += feature.name + " ";
+    }
+    return names;
+  }
+  std::string refusal(const InterfaceWish& wish) {
+    return error_of([&] { take(wish, one_); });
+  }
+
+  const std::string folder_ = "/tmp/millrace-interface-" + std::to_string(::getpid());
+  const std::string one_ = folder_ + "/one", two_ = folder_ + "/two";
+  std::string alive_;
+};
+
+TEST_F(InterfaceTest, WhatIsTakenIsGivenBackAsItWas) {
+  ASSERT_EQ(set_alias(if_nametoindex("here"), "of the host"), 0);
+  const std::string before = harmful_ones();
+  ASSERT_NE(before, "");
+  const std::string done = take({.interface = "here"}, one_);
+  EXPECT_TRUE(done.starts_with("interface here taken, ")) << done;
+  EXPECT_EQ(harmful_ones(), "");
+  EXPECT_EQ(find_link("here")->alias, "millrace: taken by the topology in " + one_);
+  EXPECT_TRUE(has_clsact(if_nametoindex("here")));
+  give_back_interfaces(one_);
+  EXPECT_EQ(harmful_ones(), before);
+  EXPECT_EQ(find_link("here")->alias, "of the host");
+  EXPECT_FALSE(has_clsact(if_nametoindex("here")));
+  EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces"));
+  give_back_interfaces(one_);
+}
+
+TEST_F(InterfaceTest, TheHostMayGoOnReceiving) {
+  shell("ip address add 192.0.2.1/24 dev here");
+  EXPECT_EQ(refusal({.interface = "here"}),
+            "port 'lan' (afpacket): interface 'here' has the address 192.0.2.1, which this host "
+            "would lose: ip address flush dev here, or host: true at port 'lan', so that the "
+            "kernel receives too");
+  EXPECT_NO_THROW(take({.interface = "here", .host = true}, one_));
+  EXPECT_FALSE(has_clsact(if_nametoindex("here")));
+}
+
+TEST_F(InterfaceTest, WhatCannotBeTakenIsLeftAlone) {
+  const std::string before = harmful_ones();
+  EXPECT_EQ(refusal({.interface = "heer"}),
+            "port 'lan' (afpacket): no interface 'heer' in this network namespace; there are: lo, "
+            "there, here; did you mean 'here'?");
+  EXPECT_EQ(refusal({.interface = "here", .mtu = 9000}),
+            "port 'lan' (afpacket): interface 'here' has MTU 1500, the port 9000: ip link set here "
+            "mtu 9000, or mtu: 1500 at port 'lan'");
+  shell("ip link set here down");
+  EXPECT_EQ(refusal({.interface = "here"}),
+            "port 'lan' (afpacket): interface 'here' is down: ip link set here up");
+  EXPECT_EQ(harmful_ones(), before);
+  EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces"));
+}
+
+TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
+  const std::string before = harmful_ones();
+  take({.interface = "here"}, one_);
+  EXPECT_EQ(refusal({.interface = "here"}),
+            "port 'lan' (afpacket): interface 'here' is another port of this topology already");
+  alive_ = one_;
+  EXPECT_EQ(error_of([&] { take({.interface = "here"}, two_); }),
+            "port 'lan' (afpacket): interface 'here' is taken by the topology in " + one_ +
+                ": millrace down one");
+  alive_.clear();
+  take({.interface = "here"}, two_);
+  EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces")) << "the dead one's was given back";
+  give_back_interfaces(two_);
+  EXPECT_EQ(harmful_ones(), before);
+  EXPECT_EQ(find_link("here")->alias, "");
+}
+
+TEST_F(InterfaceTest, ARecordThatAKillCutOffIsForgotten) {
+  std::ofstream(one_ + "/interfaces") << "4026531840 3 he";
+  give_back_interfaces(one_);
+  EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces"));
+}
+
+}  // namespace
+}  // namespace millrace
