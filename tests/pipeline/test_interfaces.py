@@ -260,7 +260,8 @@ def test_an_interface_goes_down_and_up_again_under_traffic(tmp_path, device):
         load.send_signal(signal.SIGINT)
         load.wait()
         assert running.lives() == lives
-        assert set(running.settle()["dropped"]) == {"no_output"}
+        # Between the two there is a moment without a carrier.
+        assert set(running.settle()["dropped"]) <= {"no_output", "tx_full"}
 
 
 def features_of(wire):

@@ -67,15 +67,11 @@ class FakeTx : public TxQueue {
   }
 
   std::uint32_t room = 1000;
-<<<<<<< HEAD
   bool waits = false, broken = false, holds = false;
-  std::size_t kept = 1000;         ///< buffers that it gives up only when more come
-  std::deque<std::uint32_t> ring;  ///< buffers that it holds
-=======
+  std::size_t kept = 1000;           ///< buffers that it gives up only when more come
+  std::deque<std::uint32_t> ring;    ///< buffers that it holds
   std::uint64_t never = UINT64_MAX;  ///< ordinal of a packet that it cannot send
   bool refusing = false;
-  bool waits = false, broken = false;
->>>>>>> 1e3476f (ports: network interfaces by packet sockets (afpacket))
   int calls = 0, flushes = 0;
   Ordinals sent;
   std::uint64_t bytes = 0;
@@ -139,6 +135,16 @@ TEST_F(EgressTest, APacketThatThePortRefusesIsDroppedAloneAndTheOthersFollow) {
   EXPECT_EQ(dropped(Reason::kOversize), 1u);
   EXPECT_EQ(dropped(Reason::kTxFull), 0u);
   EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), world_.buffers_of(slot));
+}
+
+TEST_F(EgressTest, ARefusedPacketsBufferDoesNotStayWithAQueueThatHoldsBuffers) {
+  hold(1000);
+  tx_[1]->never = 1;
+  const std::uint32_t slot = arrives(1, 0, 4);
+  const std::vector<std::uint32_t> buffers = world_.buffers_of(slot);
+  work();
+  EXPECT_EQ(tx_[1]->ring, (std::deque<std::uint32_t>{buffers[0], buffers[2], buffers[3]}));
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), std::vector<std::uint32_t>{buffers[1]});
 }
 
 TEST_F(EgressTest, ABatchIsSentCountedAndGivenBack) {

@@ -13,7 +13,7 @@ inline Plan small_plan(const std::string& name) {
   plan.name = name;
   plan.slot_count = 16;
   plan.buffer_count = 64;
-  plan.ports.resize(1);
+  plan.ports.push_back({.name = "a", .device = "null"});
   plan.groups = {{.name = "front", .count = 1, .max = 2}, {.name = "gpu", .kind = GroupKind::kGpu}};
   plan.paths = {{.name = "main", .lane_count = 2}};
   plan.streams = {{.ingress = 2, .egress = 7, .slot_count = 16, .buffer_count = 64}};
