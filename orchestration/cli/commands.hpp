@@ -36,4 +36,8 @@ void add_scale(CLI::App& app);
 /// `down NAME [--json]`: ends it, in order.
 void add_down(CLI::App& app);
 
+/// `doctor [FILE] [--fix] [--json]`: what of this host is not in order. Exit status 1 when a
+/// problem is left.
+void add_doctor(CLI::App& app);
+
 }  // namespace millrace

@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   millrace::add_report(app);
   millrace::add_scale(app);
   millrace::add_down(app);
+  millrace::add_doctor(app);
   try {
     app.parse(argc, argv);
     return 0;

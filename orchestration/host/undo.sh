@@ -23,7 +23,7 @@ in_use() {
 
 removed=0
 kept=0
-for file in "$mount_point"/millrace* /dev/shm/millrace* /run/millrace/* /var/run/dpdk/millrace*; do
+for file in "$mount_point"/millrace* /dev/shm/millrace* /run/millrace/* /run/dpdk/millrace*; do
   if in_use "$file"; then
     echo "undo: $file is in use by a running topology, kept"
     kept=$((kept + 1))

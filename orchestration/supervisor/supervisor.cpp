@@ -12,6 +12,7 @@
 
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
+#include "orchestration/supervisor/listen_check.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
@@ -109,6 +110,7 @@ void Supervisor::prepare_run_dir() {
 
 void Supervisor::start() {
   refuse_if_running();
+  check_listen(plan_.telemetry_listen);
   prepare_run_dir();
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
   try {

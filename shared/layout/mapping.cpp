@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -36,11 +37,16 @@ std::size_t size_of(int fd, const std::string& path) {
 }
 
 Error too_few_pages(std::size_t bytes) {
+  const std::string folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
+  std::size_t total = 0, free = 0;
+  std::ifstream(folder + "nr_hugepages") >> total;
+  std::ifstream(folder + "free_hugepages") >> free;
   const std::size_t pages = bytes / kHugePage;
   return Error("not enough free huge pages: " + std::to_string(pages) +
-               " of 2 MB are needed; make them with: sysctl -w vm.nr_hugepages=" +
-               std::to_string(pages + 16) + " (free ones: grep HugePages_Free /proc/meminfo; " +
-               "taken by a killed run: rm <hugetlbfs>/millrace-*.segment)");
+               " of 2 MB are needed, the host has " + std::to_string(total) + ", " +
+               std::to_string(free) + " of them free; mend: millrace doctor --fix FILE, which " +
+               "takes back those of killed runs too, or: sysctl -w vm.nr_hugepages=" +
+               std::to_string(total + pages - std::min(free, pages)));
 }
 
 }  // namespace
@@ -60,6 +66,10 @@ Mapping::~Mapping() {
 
 Mapping Mapping::create_segment(const std::string& path, std::size_t bytes) {
   const UniqueFd fd(open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
+  if (!fd && errno == EACCES) {
+    throw Error("create segment " + path + ": Permission denied; mend: sudo chmod 1777 " +
+                path.substr(0, path.rfind('/')) + ", or run as root");
+  }
   if (!fd) throw system_error("create segment " + path, errno);
   // fallocate reserves the pages, so that a shortage is an error here and not a SIGBUS at first
   // touch.

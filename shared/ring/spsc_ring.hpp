@@ -21,10 +21,10 @@
 /// The layout is DPDK's, the two operations are ours, for two reasons. rte_ring reads the other
 /// side's tail in each of them, a line that the other core has just written (130 ns on a server of
 /// 2023); a view remembers the tail that it saw last, and looks again only when that one does not
-/// do. A producer's view knows its own tail too, whose line the consumer polls: one view pushes. And
-/// head and tail move in one store here, at the end: a killed side leaves nothing half done, an
-/// unfinished push never happened, an unfinished take is offered again. Indexes never run backwards,
-/// so a remembered tail stays true.
+/// do. A producer's view knows its own tail too, whose line the consumer polls: one view pushes.
+/// And head and tail move in one store here, at the end: a killed side leaves nothing half done, an
+/// unfinished push never happened, an unfinished take is offered again. Indexes never run
+/// backwards, so a remembered tail stays true.
 
 namespace millrace {
 

@@ -143,7 +143,7 @@ TEST_F(MappingTest, TooFewPagesAreToldWithTheCommandThatMakesThem) {
   const std::string error =
       error_of([&] { Mapping::create_segment(segment_, kPages * kHugePage); });
   EXPECT_THAT(error, HasSubstr("not enough free huge pages: 16777216 of 2 MB are needed"));
-  EXPECT_THAT(error, HasSubstr("sysctl -w vm.nr_hugepages=16777232"));
+  EXPECT_THAT(error, HasSubstr("millrace doctor --fix"));
   EXPECT_FALSE(exists(segment_));
 }
 

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "orchestration/doctor/doctor.hpp"
+#include "shared/base/nearest.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kNvidiaVendor = "0x10de";
+
+Finding examine_interface(const HostFiles& host, const std::string& name) {
+  Finding finding{.check = "interface " + name};
+  const std::string folder = "/sys/class/net/" + name;
+  const std::vector<std::string> names = host.names("/sys/class/net");
+  if (std::ranges::find(names, name) == names.end()) {
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const std::string near = nearest_of(name, views);
+    finding.health = Health::kProblem;
+    finding.found = "not there; there is: " + comma_list(views);
+    finding.mend = near.empty() ? "name one of these, or make it: ip link add " + name + " ..."
+                                : "did you mean '" + near + "'?";
+    return finding;
+  }
+  const std::string state = host.text(folder + "/operstate").value_or("unknown");
+  const std::string driver = host.link_name(folder + "/device/driver");
+  finding.found = state + ", mtu " + host.text(folder + "/mtu").value_or("?") +
+                  (driver.empty() ? ", no device behind it" : ", driver " + driver);
+  const auto flags = host.text(folder + "/flags").value_or("0x0");
+  const bool up = (std::stoul(flags, nullptr, 16) & 1) != 0;
+  if (!up) {
+    finding.health = Health::kProblem;
+    finding.mend = "ip link set " + name + " up";
+  } else if (state == "down" || state == "lowerlayerdown") {
+    finding.health = Health::kWarning;
+    finding.mend = "no carrier: look at the cable or at the other end";
+  }
+  return finding;
+}
+
+Finding examine_af_xdp(const HostFiles& host, const Needs& needs) {
+  Finding finding{.check = "AF_XDP", .found = "in this kernel"};
+  const bool there = host.line("/proc/net/protocols", "XDP").has_value();
+  if (!there) {
+    finding.found = "not in this kernel (CONFIG_XDP_SOCKETS)";
+    finding.health = needs.af_xdp ? Health::kProblem : Health::kNote;
+    finding.mend = "use device afpacket, or a kernel with it";
+  }
+  return finding;
+}
+
+Finding examine_iommu(const HostFiles& host) {
+  const std::size_t groups = host.names("/sys/kernel/iommu_groups").size();
+  const bool vfio = host.exists("/sys/bus/pci/drivers/vfio-pci");
+  return {.check = "IOMMU and VFIO",
+          .health = groups == 0 ? Health::kNote : Health::kGood,
+          .found = std::to_string(groups) + " groups, vfio-pci " + (vfio ? "" : "not ") + "loaded",
+          .mend = groups != 0 ? "" : "for DPDK ports on NICs boot with: intel_iommu=on iommu=pt"};
+}
+
+Finding examine_pci(const HostFiles& host, const std::string& address) {
+  Finding finding{.check = "PCI device " + address};
+  const std::string folder = "/sys/bus/pci/devices/" + address;
+  if (!host.exists(folder)) {
+    finding.health = Health::kProblem;
+    finding.found = "not there";
+    finding.mend = "lspci -D | grep -i ethernet names the addresses";
+    return finding;
+  }
+  const std::string driver = host.link_name(folder + "/driver");
+  finding.found = driver.empty() ? "no driver" : "driver " + driver;
+  // These drive a NIC beside the kernel's driver; all others need VFIO.
+  const bool bifurcated = driver == "mlx5_core" || driver == "mlx4_core" || driver == "mana";
+  if (driver != "vfio-pci" && !bifurcated) {
+    finding.health = Health::kProblem;
+    finding.mend = "modprobe vfio-pci && dpdk-devbind.py -b vfio-pci " + address;
+  }
+  return finding;
+}
+
+Finding examine_gpu(const HostFiles& host, const Needs& needs) {
+  Finding finding{.check = "GPU"};
+  std::string models;
+  for (const std::string& name : host.names("/proc/driver/nvidia/gpus")) {
+    const auto model = host.line("/proc/driver/nvidia/gpus/" + name + "/information", "Model");
+    models += (models.empty() ? "" : ", ") + model.value_or("?");
+  }
+  if (!models.empty()) {
+    finding.found = models;
+    return finding;
+  }
+  finding.health = needs.cuda ? Health::kProblem : Health::kNote;
+  finding.found = "none: groups of kind gpu run on the software device, and say so";
+  const auto devices = host.names("/sys/bus/pci/devices");
+  const bool card = std::ranges::any_of(devices, [&](const std::string& name) {
+    const std::string folder = "/sys/bus/pci/devices/" + name;
+    return host.text(folder + "/vendor") == kNvidiaVendor &&
+           host.text(folder + "/class").value_or("").starts_with("0x03");
+  });
+  if (card) {
+    finding.health = Health::kWarning;
+    finding.found = "an NVIDIA GPU without its driver";
+    finding.mend = "apt install nvidia-driver (non-free), then boot again";
+  } else if (needs.cuda) {
+    finding.mend = "device: software in the group's section";
+  }
+  return finding;
+}
+
+}  // namespace
+
+void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings) {
+  for (const std::string& name : needs.interfaces) {
+    findings.push_back(examine_interface(host, name));
+  }
+  findings.push_back(examine_af_xdp(host, needs));
+  findings.push_back(examine_iommu(host));
+  for (const std::string& address : needs.pci) findings.push_back(examine_pci(host, address));
+  findings.push_back(examine_gpu(host, needs));
+}
+
+}  // namespace millrace

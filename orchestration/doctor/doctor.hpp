@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orchestration/doctor/host_files.hpp"
+#include "shared/config/plan.hpp"
+
+/// Looks at a host and says what a topology will find there. Each finding that is not in order
+/// names the command that mends it. Looking changes nothing and needs no rights.
+
+namespace millrace {
+
+enum class Health : std::uint8_t {
+  kGood,
+  kNote,     ///< worth knowing; nothing needs it
+  kWarning,  ///< it will run, slower or with less
+  kProblem,  ///< it will not run
+};
+
+/// What `doctor --fix` may do by itself: nothing that takes a device from somebody.
+enum class Remedy : std::uint8_t { kNone, kHugePages, kMountHugetlbfs, kRemoveLeftovers };
+
+struct Finding {
+  std::string check;  ///< "huge pages", "interface wan0", ...
+  Health health = Health::kGood;
+  std::string found;
+  std::string mend;  ///< a shell command, or what to do; empty when there is nothing to do
+  Remedy remedy = Remedy::kNone;
+  std::uint64_t amount = 0;          ///< kHugePages: how many there have to be in all
+  std::vector<std::string> paths{};  ///< kRemoveLeftovers: what to remove
+};
+
+/// What a topology needs of its host. Without one: what the smallest needs.
+struct Needs {
+  std::uint64_t huge_pages = 16;  ///< of 2 MB
+  std::uint32_t actors = 0;       ///< that move packets
+  bool cuda = false;
+  std::vector<std::string> interfaces;    ///< of afpacket and afxdp ports
+  std::vector<std::string> pci;           ///< addresses of DPDK ports
+  std::vector<std::string> capabilities;  ///< "net_raw", ...
+  bool af_xdp = false;
+};
+Needs needs_of(const Plan& plan);
+
+/// All findings, in the order of the parts below.
+std::vector<Finding> examine(const HostFiles& host, const Needs& needs);
+
+// The parts.
+void examine_processors(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
+void examine_memory(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
+void examine_rights(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
+void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings);
+void examine_leftovers(const HostFiles& host, std::vector<Finding>& findings);
+
+/// Does what a remedy says, on this host. What there was before is noted in `state` for
+/// `make undo` (orchestration/host/undo.sh). Returns what it did; throws Error when it could not.
+std::string mend(const Finding& finding, const std::string& state);
+
+}  // namespace millrace

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "orchestration/doctor/doctor.hpp"
+
+/// Files of topologies that were killed whole. One belongs to a living run when a process has it
+/// mapped, or works in it.
+
+namespace millrace {
+namespace {
+
+bool is_pid(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// What all processes have mapped, and their command lines.
+std::string used_by_processes(const HostFiles& host) {
+  std::string all;
+  for (const std::string& name : host.names("/proc")) {
+    if (!is_pid(name)) continue;
+    all += host.text("/proc/" + name + "/maps").value_or("") + "\n";
+    std::string command = host.text("/proc/" + name + "/cmdline").value_or("");
+    std::ranges::replace(command, '\0', '\n');
+    all += command + "\n";
+  }
+  return all;
+}
+
+void add_unused(const HostFiles& host, const std::string& folder, const std::string& used,
+                std::vector<std::string>& paths) {
+  for (const std::string& name : host.names(folder)) {
+    const std::string path = folder + "/" + name;
+    const bool ours = name.starts_with("millrace") || folder == "/run/millrace";
+    if (ours && used.find(path) == std::string::npos) paths.push_back(path);
+  }
+}
+
+}  // namespace
+
+void examine_leftovers(const HostFiles& host, std::vector<Finding>& findings) {
+  const std::string used = used_by_processes(host);
+  Finding finding{.check = "files of killed runs", .found = "none"};
+  const auto mount = huge_mount(host);
+  if (mount) add_unused(host, mount->folder, used, finding.paths);
+  for (const char* folder : {"/dev/shm", "/run/millrace", "/run/dpdk"}) {
+    add_unused(host, folder, used, finding.paths);
+  }
+  if (!finding.paths.empty()) {
+    finding.health = Health::kWarning;
+    finding.remedy = Remedy::kRemoveLeftovers;
+    finding.found.clear();
+    finding.mend = "rm -r";
+    for (const std::string& path : finding.paths) {
+      finding.found += (finding.found.empty() ? "" : ", ") + path;
+      finding.mend += " " + path;
+    }
+  }
+  findings.push_back(finding);
+}
+
+}  // namespace millrace

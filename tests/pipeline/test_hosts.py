@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts on which something is wrong: one clear message, the command that mends it, nothing left."""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import pytest
+
+import processes
+from topology import BIN
+
+NUMBERS = itertools.count(1)
+HUGE = pathlib.Path("/dev/hugepages")
+SHM = pathlib.Path("/dev/shm")
+RUN = pathlib.Path("/run/millrace")
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes mounts of its own: needs root")
+
+
+class Case:
+    """A small topology that ends by itself."""
+
+    def __init__(self, folder, telemetry="127.0.0.1:0"):
+        self.name = f"host-{os.getpid()}-{next(NUMBERS)}"
+        self.file = folder / f"{self.name}.yaml"
+        self.file.write_text(f"""millrace: 1
+name: {self.name}
+ports:
+  in:  {{ device: generate, count: 5000 }}
+  out: {{ device: "null" }}
+paths:
+  main: {{ from: in, to: out }}
+telemetry: {{ listen: "{telemetry}" }}
+""")
+
+    def up(self, prefix=(), **options):
+        words = [*prefix, BIN / "millrace", "up", self.file, "--until-done"]
+        return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False,
+                              timeout=120, **options)
+
+    def assert_nothing_left(self):
+        assert not processes.processes_of(str(RUN / self.name))
+        assert not (RUN / self.name / "plan.bin").exists()
+        assert not list(SHM.glob(f"millrace-{self.name}*"))
+        assert not list(HUGE.glob(f"millrace-{self.name}*"))
+
+    def assert_refused(self, done, *words):
+        assert done.returncode == 1, done.stdout + done.stderr
+        for word in words:
+            assert word in done.stderr, done.stderr
+        assert "millrace: " in done.stderr
+        self.assert_nothing_left()
+
+
+def in_own_mounts(commands):
+    """Words that run a command after `commands`, in a mount namespace that ends with it."""
+    return ["unshare", "--mount", "sh", "-ec", f'{commands}; exec "$@"', "sh"]
+
+
+def small_pool(megabytes):
+    """A hugetlbfs of so many megabytes in the place of the host's."""
+    return (f"umount {HUGE}; mount -t hugetlbfs -o pagesize=2M,size={megabytes}M none {HUGE}")
+
+
+@needs_root
+def test_without_hugetlbfs_the_mount_is_named(tmp_path):
+    case = Case(tmp_path)
+    done = case.up(in_own_mounts("for at in $(awk '$3 == \"hugetlbfs\" {print $2}' /proc/mounts);"
+                                 " do umount $at; done"))
+    case.assert_refused(done, "no hugetlbfs", "mount -t hugetlbfs -o pagesize=2M none")
+
+
+@needs_root
+def test_too_few_huge_pages_are_counted_with_the_command(tmp_path):
+    case = Case(tmp_path)
+    done = case.up(in_own_mounts(small_pool(2)))
+    case.assert_refused(done, "not enough free huge pages", "sysctl -w vm.nr_hugepages=",
+                        "millrace doctor --fix")
+
+
+@needs_root
+def test_huge_pages_of_a_killed_run_are_taken_back(tmp_path):
+    dead, case = Case(tmp_path), Case(tmp_path)
+    (RUN / dead.name / "logs").mkdir(parents=True)
+    fill = f"fallocate -l 16M {HUGE}/millrace-{dead.name}.segment"
+    done = case.up(in_own_mounts(f"{small_pool(16)}; {fill}"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "removed what killed topologies had left" in done.stdout
+    assert not (RUN / dead.name).exists()
+    case.assert_nothing_left()
+
+
+@needs_root
+def test_one_processor_is_enough(tmp_path):
+    case = Case(tmp_path)
+    done = case.up(["taskset", "-c", str(min(os.sched_getaffinity(0)))])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5000" in done.stdout
+    case.assert_nothing_left()
+
+
+@needs_root
+def test_a_user_without_rights_is_told_where_it_may_write(tmp_path):
+    case = Case(tmp_path)
+    pathlib.Path(tmp_path).chmod(0o755)
+    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    with reachable(tmp_path):
+        bare = case.up(nobody, env={"PATH": os.environ["PATH"]})
+        case.assert_refused(bare, "XDG_RUNTIME_DIR is not set", "--run-dir")
+        runtime = tempfile.mkdtemp(prefix="millrace-")  # short: sockets lie in it
+        os.chown(runtime, 65534, 65534)
+        try:
+            done = case.up(nobody, env={"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": runtime})
+        finally:
+            shutil.rmtree(runtime)
+        case.assert_refused(done, "segment", "Permission denied", "chmod 1777 /dev/hugepages")
+
+
+@contextlib.contextmanager
+def reachable(folder):
+    """All folders above may be entered by everybody."""
+    changed = []
+    for path in [folder, *folder.parents]:
+        mode = path.stat().st_mode & 0o7777
+        if not mode & 0o001:
+            changed.append((path, mode))
+            path.chmod(mode | 0o005)
+    try:
+        yield
+    finally:
+        for path, mode in changed:
+            path.chmod(mode)
+
+
+@needs_root
+def test_a_telemetry_port_in_use_is_named(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        case = Case(tmp_path, telemetry=f"127.0.0.1:{port}")
+        done = case.up()
+        case.assert_refused(done, f"127.0.0.1:{port}", "in use", "127.0.0.1:0")
+
+
+def doctor(*words, prefix=()):
+    done = subprocess.run(list(map(str, [*prefix, BIN / "millrace", "doctor", *words, "--json"])),
+                          capture_output=True, text=True, check=False, timeout=60)
+    answer = json.loads(done.stdout)
+    assert done.returncode == (0 if answer["ok"] else 1)
+    return answer, {finding["check"]: finding for finding in answer["findings"]}
+
+
+@needs_root
+def test_the_doctor_mounts_what_is_missing_and_removes_what_is_dead(tmp_path):
+    state = tmp_path / "state"
+    prefix = ["env", f"MILLRACE_HOST_STATE={state}",
+              *in_own_mounts(f"umount {HUGE}; for at in /dev/shm {RUN} /run/dpdk; do mkdir -p $at; "
+                             "mount -t tmpfs none $at; done; touch /dev/shm/millrace-dead.status")]
+    answer, findings = doctor(prefix=prefix)
+    assert not answer["ok"] and findings["hugetlbfs"]["can_fix"]
+    assert findings["files of killed runs"]["health"] == "warning"
+    answer, findings = doctor("--fix", prefix=prefix)
+    assert answer["ok"], answer
+    assert any("mounted hugetlbfs" in done for done in answer["done"])
+    assert findings["files of killed runs"]["found"] == "none"
+    assert state.read_text() == f"mounted {HUGE}\n"
+
+
+def test_the_doctor_looks_for_what_a_topology_needs(tmp_path):
+    case = Case(tmp_path)
+    _, small = doctor()
+    _, needed = doctor(case.file)
+    assert "16 needed" in small["huge pages"]["found"]
+    assert "16 needed" not in needed["huge pages"]["found"]

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/orchestration/doctor/fake_host.hpp"
+
+namespace millrace::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Devices : public FakeHost {
+ protected:
+  Devices() {
+    put("/proc/net/protocols", "protocol size\nXDP 1024\n");
+    folder("/sys/kernel/iommu_groups/0");
+    folder("/sys/bus/pci/drivers/vfio-pci");
+    interface("eth0", "0x1003", "up");
+  }
+  void interface(const std::string& name, const std::string& flags,
+                 const std::string& state) const {
+    put("/sys/class/net/" + name + "/flags", flags + "\n");
+    put("/sys/class/net/" + name + "/operstate", state + "\n");
+    put("/sys/class/net/" + name + "/mtu", "1500\n");
+  }
+  std::vector<Finding> look(const Needs& needs) const {
+    std::vector<Finding> findings;
+    examine_devices(host(), needs, findings);
+    return findings;
+  }
+};
+
+TEST_F(Devices, AnInterfaceThatIsUpIsAllRight) {
+  link("/sys/class/net/eth0/device/driver", "/sys/bus/pci/drivers/igc");
+  const Finding finding = of(look({.interfaces = {"eth0"}}), "interface eth0");
+  EXPECT_EQ(finding.health, Health::kGood);
+  EXPECT_EQ(finding.found, "up, mtu 1500, driver igc");
+}
+
+TEST_F(Devices, AMissingInterfaceNamesTheNearest) {
+  const Finding finding = of(look({.interfaces = {"eht0"}}), "interface eht0");
+  EXPECT_EQ(finding.health, Health::kProblem);
+  EXPECT_EQ(finding.mend, "did you mean 'eth0'?");
+}
+
+TEST_F(Devices, AnInterfaceThatIsDownNamesTheCommand) {
+  interface("wan0", "0x1002", "down");
+  const Finding finding = of(look({.interfaces = {"wan0"}}), "interface wan0");
+  EXPECT_EQ(finding.health, Health::kProblem);
+  EXPECT_EQ(finding.mend, "ip link set wan0 up");
+}
+
+TEST_F(Devices, AnInterfaceWithoutCarrierIsAWarning) {
+  interface("wan0", "0x1003", "lowerlayerdown");
+  EXPECT_EQ(of(look({.interfaces = {"wan0"}}), "interface wan0").health, Health::kWarning);
+}
+
+TEST_F(Devices, AKernelWithoutAfXdpMattersWhenAPortNeedsIt) {
+  EXPECT_EQ(of(look({.af_xdp = true}), "AF_XDP").health, Health::kGood);
+  put("/proc/net/protocols", "protocol size\n");
+  EXPECT_EQ(of(look({}), "AF_XDP").health, Health::kNote);
+  EXPECT_EQ(of(look({.af_xdp = true}), "AF_XDP").health, Health::kProblem);
+}
+
+TEST_F(Devices, APciDeviceOfTheKernelNeedsBinding) {
+  const std::string folder = "/sys/bus/pci/devices/0000:01:00.0";
+  const Needs needs{.pci = {"0000:01:00.0"}};
+  EXPECT_THAT(of(look(needs), "PCI device 0000:01:00.0").mend, HasSubstr("lspci"));
+  link(folder + "/driver", "/sys/bus/pci/drivers/ixgbe");
+  EXPECT_THAT(of(look(needs), "PCI device 0000:01:00.0").mend, HasSubstr("-b vfio-pci 0000:01"));
+  std::filesystem::remove(root_ + folder + "/driver");
+  link(folder + "/driver", "/sys/bus/pci/drivers/vfio-pci");
+  EXPECT_EQ(of(look(needs), "PCI device 0000:01:00.0").health, Health::kGood);
+}
+
+TEST_F(Devices, TheGpuIsNamedOrItsAbsenceTold) {
+  EXPECT_EQ(of(look({}), "GPU").health, Health::kNote);
+  EXPECT_EQ(of(look({.cuda = true}), "GPU").health, Health::kProblem);
+  put("/sys/bus/pci/devices/0000:41:00.0/vendor", "0x10de\n");
+  put("/sys/bus/pci/devices/0000:41:00.0/class", "0x030200\n");
+  EXPECT_THAT(of(look({}), "GPU").found, HasSubstr("without its driver"));
+  put("/proc/driver/nvidia/gpus/0000:41:00.0/information", "Model: \t NVIDIA H200\n");
+  EXPECT_EQ(of(look({.cuda = true}), "GPU").found, "NVIDIA H200");
+}
+
+TEST_F(Devices, AHostWithoutIommuIsANote) {
+  std::filesystem::remove_all(root_ + "/sys/kernel");
+  EXPECT_EQ(of(look({}), "IOMMU and VFIO").health, Health::kNote);
+}
+
+}  // namespace
+}  // namespace millrace::test

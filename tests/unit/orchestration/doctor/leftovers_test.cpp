@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/orchestration/doctor/fake_host.hpp"
+
+namespace millrace::test {
+namespace {
+
+using testing::ElementsAre;
+
+class Leftovers : public FakeHost {
+ protected:
+  Leftovers() { put("/proc/mounts", "none /dev/hugepages hugetlbfs rw,pagesize=2M 0 0\n"); }
+  Finding look() const {
+    std::vector<Finding> findings;
+    examine_leftovers(host(), findings);
+    return of(findings, "files of killed runs");
+  }
+};
+
+TEST_F(Leftovers, NoneIsAllRight) { EXPECT_EQ(look().found, "none"); }
+
+TEST_F(Leftovers, AreFilesThatNobodyUses) {
+  put("/dev/hugepages/millrace-dead.segment", "");
+  put("/dev/hugepages/rtemap_0", "");  // somebody else's
+  put("/dev/shm/millrace-dead.status", "");
+  put("/run/millrace/dead/plan.bin", "");
+  put("/dev/hugepages/millrace-live.segment", "");
+  put("/run/millrace/live/plan.bin", "");
+  put("/proc/17/maps", "100000000-100200000 rw-s 0 00:0f 7 /dev/hugepages/millrace-live.segment\n");
+  put("/proc/17/cmdline", std::string("millrace-hub\0--run-dir\0/run/millrace/live\0", 43));
+  const Finding finding = look();
+  EXPECT_EQ(finding.health, Health::kWarning);
+  EXPECT_EQ(finding.remedy, Remedy::kRemoveLeftovers);
+  EXPECT_THAT(finding.paths, ElementsAre("/dev/hugepages/millrace-dead.segment",
+                                         "/dev/shm/millrace-dead.status", "/run/millrace/dead"));
+  EXPECT_EQ(finding.mend,
+            "rm -r /dev/hugepages/millrace-dead.segment /dev/shm/millrace-dead.status "
+            "/run/millrace/dead");
+}
+
+}  // namespace
+}  // namespace millrace::test
