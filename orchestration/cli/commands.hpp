@@ -24,6 +24,9 @@ void add_up(CLI::App& app);
 /// `status NAME [--json]`: its processes, and what happened lately.
 void add_status(CLI::App& app);
 
+/// `top NAME [--interval S] [--count N] [--json]`: watches it.
+void add_top(CLI::App& app);
+
 /// `audit NAME [--json]`: the accounting law. Exit status 1 when it is broken.
 void add_audit(CLI::App& app);
 

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   millrace::add_try(app);
   millrace::add_up(app);
   millrace::add_status(app);
+  millrace::add_top(app);
   millrace::add_audit(app);
   millrace::add_report(app);
   millrace::add_scale(app);

@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/live_view.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "shared/layout/reason.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr const char* kPlain = "\033[0m";
+constexpr std::size_t kBarWidth = 12;
+
+struct StateName {
+  const char* name;
+  const char* colour;
+};
+/// By ActorState.
+constexpr StateName kStateNames[] = {{"-", "\033[2m"},           {"starting", "\033[33m"},
+                                     {"alive", "\033[32m"},      {"draining", "\033[33m"},
+                                     {"dead", "\033[31m"},       {"recovering", "\033[31m"},
+                                     {"quarantined", "\033[31m"}};
+
+template <typename... Arguments>
+std::string format(const char* text, Arguments... arguments) {
+  char line[256];
+  std::snprintf(line, sizeof line, text, arguments...);
+  return line;
+}
+
+/// What moved between two looks, a second.
+class Rates {
+ public:
+  Rates(const Snapshot& before, const Snapshot& after)
+      : before_(before),
+        after_(after),
+        seconds_(static_cast<double>(std::max<std::uint64_t>(after.at_ns - before.at_ns, 1)) / 1e9),
+        sum_before_(sum(before)),
+        sum_after_(sum(after)) {}
+
+  double of(std::uint64_t before, std::uint64_t after) const {
+    return after < before ? 0 : static_cast<double>(after - before) / seconds_;
+  }
+  double actor(std::size_t actor, Counter id) const {
+    return of(before_.actors[actor].counter(id), after_.actors[actor].counter(id));
+  }
+  double received() const { return of(sum_before_.received, sum_after_.received); }
+  double transmitted() const {
+    double all = 0;
+    for (std::size_t port = 0; port < kPortCountMax; ++port) all += transmitted(port);
+    return all;
+  }
+  double transmitted(std::size_t port) const {
+    return of(sum_before_.transmitted[port], sum_after_.transmitted[port]);
+  }
+  double dropped(std::size_t reason) const {
+    return of(sum_before_.dropped[reason], sum_after_.dropped[reason]);
+  }
+  double dropped() const {
+    double all = 0;
+    for (std::size_t reason = 0; reason < kReasonCount; ++reason) all += dropped(reason);
+    return all;
+  }
+  /// Of all streams together.
+  double latency(double quantile) const {
+    Snapshot::Buckets before{}, after{};
+    for (std::size_t s = 0; s < after_.latency.size(); ++s) {
+      for (std::size_t i = 0; i < kLatencyBucketCount; ++i) {
+        before[i] += before_.latency[s][i];
+        after[i] += after_.latency[s][i];
+      }
+    }
+    return latency_us(before, after, quantile);
+  }
+
+ private:
+  static LaneRecord sum(const Snapshot& look) {
+    LaneRecord sum{};
+    for (const LaneRecord& stream : look.streams) sum = sum + stream;
+    return sum;
+  }
+
+  const Snapshot& before_;
+  const Snapshot& after_;
+  double seconds_;
+  LaneRecord sum_before_, sum_after_;
+};
+
+std::string drops_text(const Rates& rates) {
+  std::string text;
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+    if (rates.dropped(i) <= 0) continue;
+    text += text.empty() ? "" : ", ";
+    text += std::string(kReasonNames[i]) + " " + rate_text(rates.dropped(i)) + "/s";
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string latency_text(const Rates& rates) {
+  return format("p50 %.0f us, p99 %.0f us", rates.latency(0.5), rates.latency(0.99));
+}
+
+std::string bar(double share) {
+  const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * kBarWidth + 0.5);
+  std::string text;
+  for (std::size_t i = 0; i < kBarWidth; ++i) text += i < full ? "█" : "·";
+  return text;
+}
+
+struct PortRates {
+  double received = 0, bits = 0, transmitted = 0;
+};
+PortRates port_rates(const Plan& plan, const Snapshot& before, const Snapshot& after,
+                     const Rates& rates, std::size_t port) {
+  PortRates moved{.transmitted = rates.transmitted(port)};
+  for (std::size_t s = 0; s < plan.streams.size(); ++s) {
+    if (plan.streams[s].port != port) continue;
+    moved.received += rates.of(before.streams[s].received, after.streams[s].received);
+    moved.bits += 8 * rates.of(before.streams[s].received_bytes, after.streams[s].received_bytes);
+  }
+  return moved;
+}
+
+double busy_share(const Rates& rates, std::size_t actor) {
+  const double busy = rates.actor(actor, Counter::kBusyCycles);
+  const double all = busy + rates.actor(actor, Counter::kIdleCycles);
+  return all > 0 ? busy / all : 0;
+}
+
+std::string port_lines(const Plan& plan, const Snapshot& before, const Snapshot& after,
+                       const Rates& rates) {
+  std::string text =
+      format("%-18s %14s %12s %14s\n", "port", "received/s", "Mbit/s", "transmitted/s");
+  for (std::size_t port = 0; port < plan.ports.size(); ++port) {
+    const PortRates moved = port_rates(plan, before, after, rates, port);
+    text += format("%-18s %14s %12.1f %14s\n", plan.ports[port].name.c_str(),
+                   rate_text(moved.received).c_str(), moved.bits / 1e6,
+                   rate_text(moved.transmitted).c_str());
+  }
+  return text;
+}
+
+std::string actor_line(const Plan& plan, const Snapshot& after, const Rates& rates, std::size_t i,
+                       bool colour) {
+  const StateName& state = kStateNames[static_cast<std::size_t>(after.actors[i].state)];
+  const double packets = rates.actor(i, Counter::kPackets);
+  const double batches = rates.actor(i, Counter::kBatches);
+  const double share = busy_share(rates, i);
+  std::string text = format("%-18s ", plan.actors[i].name.c_str());
+  text += (colour ? state.colour : "") + format("%-11s", state.name) + (colour ? kPlain : "");
+  return text +
+         format(" %11s %12.1f  ", rate_text(packets).c_str(),
+                batches > 0 ? packets / batches : 0.0) +
+         bar(share) + format(" %3.0f %%\n", share * 100);
+}
+
+/// Spare workers that were never started say nothing.
+bool is_shown(const Plan& plan, const Snapshot& after, std::size_t actor) {
+  const ActorKind kind = plan.actors[actor].kind;
+  if (kind == ActorKind::kHub || kind == ActorKind::kStandby) return false;
+  return after.actors[actor].state != ActorState::kVacant ||
+         after.actors[actor].counter(Counter::kLoops) != 0 || plan.actors[actor].at_start;
+}
+
+}  // namespace
+
+std::string rate_text(double value) {
+  if (value < 999.5) return format("%.0f", value);
+  const bool millions = value >= 999'500;
+  const double scaled = value / (millions ? 1e6 : 1e3);
+  const int digits = scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0;
+  return format("%.*f %s", digits, scaled, millions ? "M" : "k");
+}
+
+bool anybody_alive(const Snapshot& look) {
+  return std::ranges::any_of(look.actors, [](const Snapshot::Actor& actor) {
+    return actor.state == ActorState::kAlive || actor.state == ActorState::kDraining;
+  });
+}
+
+std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& after,
+                      bool colour) {
+  const Rates rates(before, after);
+  std::string text = "topology " + plan.name + "\n\n" + port_lines(plan, before, after, rates);
+  text += format("\n%-18s %-11s %11s %12s  %s\n", "actor", "state", "packets/s", "a batch", "busy");
+  for (std::size_t i = 0; i < plan.actors.size(); ++i) {
+    if (is_shown(plan, after, i)) text += actor_line(plan, after, rates, i, colour);
+  }
+  text += "\ndropped: " + drops_text(rates) + "\nlatency of batches: " + latency_text(rates) + "\n";
+  return text;
+}
+
+std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after) {
+  const Rates rates(before, after);
+  std::string text = "received " + rate_text(rates.received()) + "/s, transmitted " +
+                     rate_text(rates.transmitted()) + "/s, dropped " + drops_text(rates) + ", " +
+                     latency_text(rates);
+  for (std::size_t i = 0; i < plan.actors.size(); ++i) {
+    const ActorState state = after.actors[i].state;
+    if (!is_shown(plan, after, i) || state == ActorState::kAlive || !plan.actors[i].at_start)
+      continue;
+    text += std::string(", ") + plan.actors[i].name + " " +
+            kStateNames[static_cast<std::size_t>(state)].name;
+  }
+  return text;
+}
+
+nlohmann::ordered_json live_json(const Plan& plan, const Snapshot& before, const Snapshot& after) {
+  using Json = nlohmann::ordered_json;
+  const Rates rates(before, after);
+  Json json = {{"topology", plan.name}, {"ports", Json::array()}, {"actors", Json::array()}};
+  for (std::size_t port = 0; port < plan.ports.size(); ++port) {
+    const PortRates moved = port_rates(plan, before, after, rates, port);
+    json["ports"].push_back({{"name", plan.ports[port].name},
+                             {"received_per_s", moved.received},
+                             {"received_bits_per_s", moved.bits},
+                             {"transmitted_per_s", moved.transmitted}});
+  }
+  for (std::size_t i = 0; i < plan.actors.size(); ++i) {
+    if (!is_shown(plan, after, i)) continue;
+    const std::size_t state = static_cast<std::size_t>(after.actors[i].state);
+    json["actors"].push_back({{"name", plan.actors[i].name},
+                              {"state", kStateNames[state].name},
+                              {"packets_per_s", rates.actor(i, Counter::kPackets)},
+                              {"batches_per_s", rates.actor(i, Counter::kBatches)},
+                              {"busy_share", busy_share(rates, i)}});
+  }
+  json["dropped_per_s"] = Json::object();
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+    if (rates.dropped(i) > 0) json["dropped_per_s"][kReasonNames[i]] = rates.dropped(i);
+  }
+  json["latency_us"] = {{"p50", rates.latency(0.5)}, {"p99", rates.latency(0.99)}};
+  return json;
+}
+
+}  // namespace millrace

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/snapshot.hpp"
+
+#include <algorithm>
+
+#include "io-worker/egress/latency.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+
+Observed observe(const std::string& run_dir) {
+  Observed observed;
+  observed.plan = load_plan(run_dir + "/plan.bin");
+  observed.mapping = Mapping::attach_status(status_file_name(observed.plan.name), false);
+  observed.status =
+      StatusView::attach(observed.mapping.base(), observed.mapping.bytes(), observed.plan);
+  return observed;
+}
+
+LaneRecord operator+(const LaneRecord& a, const LaneRecord& b) {
+  LaneRecord sum = a;
+  sum.received += b.received;
+  sum.received_bytes += b.received_bytes;
+  sum.unaccounted += b.unaccounted;
+  sum.transmitted_bytes += b.transmitted_bytes;
+  sum.batches += b.batches;
+  for (std::size_t i = 0; i < kPortCountMax; ++i) sum.transmitted[i] += b.transmitted[i];
+  for (std::size_t i = 0; i < kReasonCount; ++i) sum.dropped[i] += b.dropped[i];
+  return sum;
+}
+
+Snapshot look_at(const Observed& observed) {
+  const StatusView& status = observed.status;
+  Snapshot look;
+  look.at_ns = monotonic_ns();
+  for (std::uint32_t i = 0; i < observed.plan.actors.size(); ++i) {
+    Snapshot::Actor& actor = look.actors.emplace_back();
+    actor.state = static_cast<ActorState>(status.actor(i).state.load(std::memory_order_relaxed));
+    std::copy_n(status.counters(i), kActorCounterCount, actor.counters.begin());
+  }
+  for (std::uint32_t s = 0; s < observed.plan.streams.size(); ++s) {
+    LaneRecord sum{};
+    for (std::uint32_t lane = 0; lane < status.layout().lane_count; ++lane) {
+      sum = sum + read_record(status.ledger(s, lane));
+    }
+    look.streams.push_back(sum);
+    Snapshot::Buckets& buckets = look.latency.emplace_back();
+    const LatencyHistogram& histogram = status.latency(s);
+    for (std::size_t i = 0; i < kLatencyBucketCount; ++i) {
+      buckets[i] = histogram.count[i].load(std::memory_order_relaxed);
+    }
+  }
+  return look;
+}
+
+double latency_us(const Snapshot::Buckets& before, const Snapshot::Buckets& after,
+                  double quantile) {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < kLatencyBucketCount; ++i) total += after[i] - before[i];
+  auto left = static_cast<std::uint64_t>(static_cast<double>(total) * quantile);
+  for (std::uint32_t i = 0; i < kLatencyBucketCount; ++i) {
+    const std::uint64_t here = after[i] - before[i];
+    if (here > left) return static_cast<double>(latency_of_bucket(i)) / 1e3;
+    left -= here;
+  }
+  return 0;
+}
+
+}  // namespace millrace

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/live_view.hpp"
+#include "orchestration/cli/running.hpp"
+
+namespace millrace {
+namespace {
+
+struct TopOptions : RunningOptions {
+  double interval_s = 1;
+  std::uint32_t count = 0;
+};
+
+void watch(const TopOptions& options) {
+  constexpr const char* kFromTheTop = "\033[H\033[J";
+  const Observed observed = observe(running_dir(options));
+  const bool page = ::isatty(STDOUT_FILENO) == 1;
+  const auto interval = std::chrono::duration<double>(options.interval_s);
+  Snapshot before = look_at(observed);
+  for (std::uint32_t turn = 1; options.count == 0 || turn <= options.count; ++turn) {
+    std::this_thread::sleep_for(interval);
+    Snapshot after = look_at(observed);
+    if (options.json) {
+      std::cout << live_json(observed.plan, before, after).dump() << '\n';
+    } else if (page) {
+      std::cout << kFromTheTop
+                << live_page(observed.plan, before, after, wants_colour(STDOUT_FILENO));
+    } else {
+      char time[32];
+      std::snprintf(time, sizeof time, "%6.1f s  ", turn * options.interval_s);
+      std::cout << time << live_line(observed.plan, before, after) << '\n';
+    }
+    std::cout << std::flush;
+    if (!anybody_alive(after)) {
+      if (!options.json) std::cout << "the topology has ended\n";
+      return;
+    }
+    before = std::move(after);
+  }
+}
+
+}  // namespace
+
+void add_top(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "top", "watch a topology: ports, actors, drops, latency; a line a second when piped");
+  auto options = std::make_shared<TopOptions>();
+  add_running_options(*command, *options);
+  command->add_option("--interval", options->interval_s, "seconds between two looks")
+      ->check(CLI::Range(0.05, 3600.0));
+  command->add_option("--count", options->count, "end after so many; without: with Ctrl-C");
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { watch(*options); });
+  });
+}
+
+}  // namespace millrace
