@@ -19,6 +19,19 @@ std::uint32_t window_depth(const Plan& plan) {
   return most + plan.stand_in_slot_count;
 }
 
+std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_count) {
+  std::vector<std::uint8_t> outputs(plan.streams.size() * lane_count, 0);
+  for (std::size_t stream = 0; stream < plan.streams.size(); ++stream) {
+    for (const PlanStreamPath& at : plan.streams[stream].paths) {
+      const PlanPath& path = plan.paths[at.path];
+      std::fill_n(
+          outputs.begin() + static_cast<std::ptrdiff_t>(stream * lane_count) + path.lane_first,
+          path.lane_count, static_cast<std::uint8_t>(at.output));
+    }
+  }
+  return outputs;
+}
+
 }  // namespace
 
 EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work)
@@ -28,6 +41,7 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       inbox_(context),
       window_(context.segment.layout().stream_count, context.segment.layout().lane_count,
               window_depth(*context.plan)),
+      outputs_(default_outputs(*context.plan, context.segment.layout().lane_count)),
       bytes_read_(bytes_read(context)),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz) {
@@ -97,8 +111,8 @@ void EgressActor::release(std::uint32_t slot) noexcept {
 }
 
 void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
-  const auto default_output =
-      static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].output);
+  const std::uint8_t default_output =
+      outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
   const bool stand_in = batch.header->flags != 0;  // it has no packets to send
   used_.clear();
   for (std::uint32_t i = 0; i < batch.count; ++i) {

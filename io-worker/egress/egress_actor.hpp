@@ -73,6 +73,7 @@ class EgressActor : public Actor {
   StageWork& work_;
   Inbox inbox_;
   OrderWindow window_;
+  std::vector<std::uint8_t> outputs_;  ///< by stream and lane: port of packets without an output
   std::uint32_t bytes_read_;
   ReturnLinks returns_;
   TscScale scale_;

@@ -6,12 +6,17 @@
 #include <algorithm>
 
 #include "shared/base/flow_hash.hpp"
+#include "shared/base/packet_filter.hpp"
 #include "shared/base/prefetch.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint64_t kPollIntervalNs = 200'000;
+
+constexpr std::uint32_t lane_of(std::uint32_t hash, std::uint32_t lane_count) noexcept {
+  return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count) >> 32);
+}
 
 /// They are in the batch from `at` on.
 void drop_oversize(const Batch& batch, std::uint32_t at,
@@ -28,66 +33,13 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
                            RxQueue& queue)
     : context_(context), stream_(stream), pool_(pool), queue_(queue), outbox_(context) {
   const PlanStream& plan = context_.plan->streams[stream_];
-  const PlanPath& path = context_.plan->paths[plan.path];
-  lane_first_ = path.lane_first;
-  lane_count_ = path.lane_count;
-  first_stage_ = path.first_stage;
+  find_lanes();
   burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * lane_count_));
   has_classes_ = !context_.plan->classes.empty();
   slot_bytes_written_ = written_bytes();
-  lanes_.resize(lane_count_);
   free_slots_.resize(plan.slot_count);
   find_free_slots();
   find_sequences();
-}
-
-void IngressActor::find_free_slots() {
-  const PlanStream& plan = context_.plan->streams[stream_];
-  std::vector<std::uint64_t> words;
-  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-    returned_slots_[r] = context_.segment.slot_return(stream_, static_cast<Returner>(r));
-    returned_slots_[r].snapshot(words);
-  }
-  std::vector<bool> returned(plan.slot_count, false);
-  for (const std::uint64_t word : words) {
-    returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
-  }
-  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
-    SlotHeader& header = context_.segment.slot(plan.slot_first + i);
-    const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
-    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) continue;
-    header.owner.store(context_.me.word(), std::memory_order_release);
-    free_slots_[free_slot_count_++] = plan.slot_first + i;
-  }
-}
-
-void IngressActor::find_sequences() {
-  const PlanStream& plan = context_.plan->streams[stream_];
-  // Slots before ledgers: a batch that leaves a slot meanwhile is in its ledger by then.
-  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
-    const SlotHeader& header = context_.segment.slot(plan.slot_first + i);
-    const auto state = SlotState::from_word(header.state.load(std::memory_order_acquire));
-    if (state.kind == SlotKind::kFree || state.kind == SlotKind::kFilling) continue;
-    Lane& lane = lanes_[header.lane - lane_first_];
-    if (header.sequence <= lane.sequence) continue;
-    lane.sequence = header.sequence;
-    lane.received = header.received_total;
-    lane.received_bytes = header.received_bytes_total;
-    lane.wanted = header.position;
-  }
-  for (std::uint32_t i = 0; i < lane_count_; ++i) {
-    const LaneRecord record = read_record(context_.status.ledger(stream_, lane_first_ + i));
-    Lane& lane = lanes_[i];
-    if (record.released_sequence >= lane.sequence) {
-      lane.sequence = record.released_sequence;
-      lane.received = record.received;
-      lane.received_bytes = record.received_bytes;
-      lane.wanted = record.position;
-    }
-    resumed_at_ = std::max(resumed_at_, lane.wanted);
-  }
-  next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);
-  queue_.resume(next_ordinal_);
 }
 
 void IngressActor::collect_slots() noexcept {
@@ -149,7 +101,7 @@ std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = placed_;
   if (before == polled_count_) return 0;
   const std::uint64_t now = tsc_now();
-  if (lane_count_ == 1) {
+  if (lane_count_ == 1 && takes_all_) {
     while (placed_ < polled_count_ && place_many(lanes_[0], now)) {
     }
     return placed_ - before;
@@ -157,7 +109,7 @@ std::uint32_t IngressActor::place() noexcept {
   for (std::uint32_t i = placed_; i < polled_count_; ++i) {
     __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
   }
-  while (placed_ < polled_count_ && place_by_flow(now)) ++placed_;
+  while (placed_ < polled_count_ && place_one(now)) ++placed_;
   return placed_ - before;
 }
 
@@ -177,7 +129,7 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
     ++placed_;
     return true;
   }
-  if (lane.slot == kNoSlot && !open(lane, 0, first, now)) return false;
+  if (lane.slot == kNoSlot && !open(lane, first, now)) return false;
   const std::uint32_t count =
       std::min(polled_count_ - placed_, context_.segment.capacity() - lane.count);
   fill(lane, {&first, count}, 0);  // ordinals ascend: what comes behind is not old either
@@ -186,20 +138,34 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
   return true;
 }
 
-bool IngressActor::place_by_flow(std::uint64_t now) noexcept {
+bool IngressActor::place_one(std::uint64_t now) noexcept {
   const RxPacket& packet = polled_[placed_];
-  const std::uint32_t hash =
-      flow_hash_of({pool_.area().at(packet.buffer) + packet.offset, packet.length});
-  const auto number = static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
-  Lane& lane = lanes_[number];
+  const std::span<const std::byte> bytes(pool_.area().at(packet.buffer) + packet.offset,
+                                         packet.length);
+  const std::uint32_t hash = hashes_ ? flow_hash_of(bytes) : 0;
+  const Place at = takes_all_ ? Place{lane_of(hash, lane_count_)} : choose(packet, bytes, hash);
+  Lane& lane = lanes_[at.lane];
   if (is_old(lane, packet)) [[unlikely]] {
     skip(packet);
     return true;
   }
-  if (lane.slot == kNoSlot && !open(lane, number, packet, now)) return false;
+  if (lane.slot == kNoSlot && !open(lane, packet, now)) return false;
   fill(lane, {&packet, 1}, hash);
-  if (lane.count == context_.segment.capacity()) seal(number);
+  if (at.no_path && !packet.oversize) [[unlikely]]
+    lane.batch.drop(lane.count - 1, Reason::kNoPath);
+  if (lane.count == context_.segment.capacity()) seal(at.lane);
   return true;
+}
+
+/// The first path whose filter takes the packet. One that none takes stays in the first path, which
+/// counts it.
+IngressActor::Place IngressActor::choose(const RxPacket& packet, std::span<const std::byte> bytes,
+                                         std::uint32_t hash) const noexcept {
+  for (const Feed& feed : feeds_) {
+    if (!filter_takes(feed.filter, bytes, packet.wire_length)) continue;
+    return {feed.lane_first + lane_of(hash, feed.lane_count)};
+  }
+  return {lane_of(hash, feeds_.front().lane_count), true};
 }
 
 inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
@@ -226,7 +192,7 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
     bytes += packet.wire_length;
     oversize |= packet.oversize;
   }
-  if (lane_count_ > 1) std::fill_n(batch.flow.data() + lane.count, packets.size(), hash);
+  if (hashes_) std::fill_n(batch.flow.data() + lane.count, packets.size(), hash);
   if (oversize) [[unlikely]]
     drop_oversize(batch, lane.count, packets);
   if (lane.count == 0) lane.first_ordinal = packets.front().ordinal;
@@ -236,8 +202,7 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
   lane.count += static_cast<std::uint32_t>(packets.size());
 }
 
-bool IngressActor::open(Lane& lane, std::uint32_t number, const RxPacket& first,
-                        std::uint64_t now) noexcept {
+bool IngressActor::open(Lane& lane, const RxPacket& first, std::uint64_t now) noexcept {
   if (free_slot_count_ == 0) return false;
   lane.slot = free_slots_[--free_slot_count_];
   lane.count = 0;
@@ -249,7 +214,7 @@ bool IngressActor::open(Lane& lane, std::uint32_t number, const RxPacket& first,
   header.generation = (header.generation + 1) & kGenerationMask;
   header.gpu_holder.store(0, std::memory_order_relaxed);
   header.stream = static_cast<std::uint16_t>(stream_);
-  header.lane = static_cast<std::uint16_t>(lane_first_ + number);
+  header.lane = lane.number;
   header.flags = 0;
   header.time_first_tsc = first.time_tsc != 0 ? first.time_tsc : now;
   // What is the same for every packet is written here, a line at a time.
@@ -271,7 +236,7 @@ void IngressActor::prefetch_next_slot() const noexcept {
 std::uint32_t IngressActor::written_bytes() const noexcept {
   const ColumnOffsets& at = context_.segment.layout().columns;
   if (has_classes_) return at.reason;
-  return lane_count_ > 1 ? at.classes : at.flow;
+  return hashes_ ? at.classes : at.flow;
 }
 
 void IngressActor::seal(std::uint32_t number) noexcept {
@@ -287,18 +252,18 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   header.position = lane.last_ordinal + 1;
   header.time_sealed_tsc = tsc_now();
   hook(HookPoint::kSealState);
-  context_.set_state(lane.slot, SlotKind::kHeld, first_stage_);
+  context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);
   const std::uint32_t slot = lane.slot;
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += lane.count;
   context_.counter(Counter::kBytes) += lane.open_bytes;
   lane.slot = kNoSlot;
   lane.count = 0;
-  outbox_.send(slot, first_stage_);
+  outbox_.send(slot, lane.first_stage);
 }
 
 bool IngressActor::in_flight(std::uint32_t number) const noexcept {
-  const LaneLedger& ledger = context_.status.ledger(stream_, lane_first_ + number);
+  const LaneLedger& ledger = context_.status.ledger(stream_, lanes_[number].number);
   return ledger.released.load(std::memory_order_acquire) != lanes_[number].sequence;
 }
 
@@ -325,7 +290,7 @@ void IngressActor::tell_progress() noexcept {
   std::uint64_t in_hand = polled_count_ - placed_;
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
     const Lane& lane = lanes_[number];
-    IngressLane& told = context_.status.ingress_lane(stream_, lane_first_ + number);
+    IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
     if (told.sealed_sequence.load(std::memory_order_relaxed) != lane.sequence) {
       told.sealed_received.store(lane.received, std::memory_order_relaxed);
       told.sealed_sequence.store(lane.sequence, std::memory_order_relaxed);

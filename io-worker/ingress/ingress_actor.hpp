@@ -11,7 +11,7 @@
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
 
-/// Ingress: one receive queue -> batches of its path's lanes.
+/// Ingress: one receive queue -> batches of its paths' lanes.
 ///
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
 /// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
@@ -36,6 +36,8 @@ class IngressActor : public Actor {
 
  private:
   struct Lane {
+    std::uint16_t number = 0;  ///< of the topology
+    std::uint8_t first_stage = 0;
     std::uint32_t slot = kNoSlot;  ///< open one
     std::uint32_t count = 0;
     std::uint32_t rounds = 0;  ///< since it was opened
@@ -46,20 +48,32 @@ class IngressActor : public Actor {
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed by an earlier life
     Batch batch;
   };
+  /// A path that the stream feeds: its filter, and its lanes in lanes_.
+  struct Feed {
+    std::span<const std::uint64_t> filter;
+    std::uint32_t lane_first, lane_count;
+  };
+  struct Place {
+    std::uint32_t lane = 0;  ///< in lanes_
+    bool no_path = false;
+  };
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
   static constexpr std::uint32_t kRoundsMax = 4;
 
+  void find_lanes();
+  Place choose(const RxPacket& packet, std::span<const std::byte> bytes,
+               std::uint32_t hash) const noexcept;
   void find_free_slots();
   void find_sequences();
   void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
   std::uint32_t place() noexcept;
   bool place_many(Lane& lane, std::uint64_t now) noexcept;
-  bool place_by_flow(std::uint64_t now) noexcept;
+  bool place_one(std::uint64_t now) noexcept;
   bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
   void skip(const RxPacket& packet) noexcept;
   void fill(Lane& lane, std::span<const RxPacket> packets, std::uint32_t hash) noexcept;
-  bool open(Lane& lane, std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept;
+  bool open(Lane& lane, const RxPacket& first, std::uint64_t now) noexcept;
   void prefetch_next_slot() const noexcept;
   std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;
@@ -73,8 +87,10 @@ class IngressActor : public Actor {
   BufferPool& pool_;
   RxQueue& queue_;
   Outbox outbox_;
-  std::uint32_t lane_first_, lane_count_;
-  std::uint8_t first_stage_;
+  std::vector<Feed> feeds_;
+  bool takes_all_ = true;  ///< one path, without a filter
+  std::uint32_t lane_count_ = 0;
+  bool hashes_ = false;  ///< a path has several lanes
   std::uint32_t burst_;
   bool has_classes_;
   std::uint32_t slot_bytes_written_;  ///< from a slot's start

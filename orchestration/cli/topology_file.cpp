@@ -6,6 +6,7 @@
 
 #include "io-worker/ports/port.hpp"
 #include "services/functions/table.hpp"
+#include "shared/base/secrets.hpp"
 #include "shared/config/loader.hpp"
 
 namespace millrace {
@@ -13,11 +14,13 @@ namespace {
 
 /// Adds what an Error of `check` says at `mark`.
 template <typename Check>
-void gather(Problems& problems, const SourceMark& mark, const std::string& what, Check&& check) {
+void gather(Problems& problems, const Topology& topology, const SourceMark& mark,
+            const std::string& what, Check&& check) {
   try {
     check();
   } catch (const Error& error) {
-    problems.add(mark, what + " that cannot be used (" + error.what() + ")");
+    const std::string why = without_secrets(error.what(), topology.secrets);
+    problems.add(mark, what + " that cannot be used (" + why + ")");
   }
 }
 
@@ -25,12 +28,13 @@ void check_parts(const Topology& topology, const Plan& plan) {
   Problems problems;
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
     const Marked<std::string>& name = topology.ports[i].name;
-    gather(problems, name.mark, "port '" + name.value + "'", [&] { check_port(plan.ports[i]); });
+    gather(problems, topology, name.mark, "port '" + name.value + "'",
+           [&] { check_port(plan.ports[i]); });
   }
   for (std::size_t i = 0; i < plan.functions.size(); ++i) {
     const Marked<std::string>& name = topology.functions[i].name;
     const PlanFunction& function = plan.functions[i];
-    gather(problems, name.mark, "function '" + name.value + "'",
+    gather(problems, topology, name.mark, "function '" + name.value + "'",
            [&] { function_type(function.type).check(function); });
   }
   problems.throw_if_any();

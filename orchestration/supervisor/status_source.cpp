@@ -32,9 +32,7 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
 std::uint64_t StatusSource::in_flight() const {
   std::uint64_t total = 0;
   for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
-    const PlanPath& path = plan_.paths[plan_.streams[stream].path];
-    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
-      const std::uint32_t lane = path.lane_first + i;
+    for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[stream])) {
       // First what has left: what is received meanwhile shows as in flight, never as less than
       // none.
       const std::uint64_t left = read_record(view_.ledger(stream, lane)).received;

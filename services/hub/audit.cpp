@@ -64,9 +64,8 @@ AuditReply audit(const ActorContext& context, const Recovery::Census& census) {
   reply.by = context.plan->actors[context.me.actor].name;
   Totals totals;
   for (std::uint32_t stream = 0; stream < context.plan->streams.size(); ++stream) {
-    const PlanPath& path = context.plan->paths[context.plan->streams[stream].path];
-    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
-      const AuditLane lane = audit_lane(context, stream, path.lane_first + i, totals, reply);
+    for (const std::uint32_t number : lanes_of(*context.plan, context.plan->streams[stream])) {
+      const AuditLane lane = audit_lane(context, stream, number, totals, reply);
       reply.received += lane.received;
       reply.transmitted += lane.transmitted;
       reply.in_flight += lane.in_flight;

@@ -14,16 +14,15 @@ namespace {
 constexpr std::uint32_t kFirstOctave = 10;
 constexpr std::uint32_t kLastOctave = 30;
 
-/// The ledgers of all lanes of a stream together.
+/// The ledgers of all lanes of a path together, as far as one stream feeds it.
 struct StreamTotals {
   LaneRecord record{};
   std::uint64_t ingress_received = 0;
 };
 
-StreamTotals totals_of(const StatusSource& source, std::uint32_t stream) {
+StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const PlanPath& path) {
   StreamTotals totals;
   LaneRecord& sum = totals.record;
-  const PlanPath& path = source.plan.paths[source.plan.streams[stream].path];
   for (std::uint32_t i = 0; i < path.lane_count; ++i) {
     const std::uint32_t lane = path.lane_first + i;
     // The ledger first: what the ingress received is never less than what left.
@@ -62,13 +61,14 @@ void add_latency(const LatencyHistogram& from, const std::string& stream, Famili
   families.add(Metric::kLatency, {stream}, std::move(histogram));
 }
 
-void add_stream(const StatusSource& source, std::uint32_t number, Families& families) {
+void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& planned,
+              Families& families) {
   const Plan& plan = source.plan;
   const PlanStream& stream = plan.streams[number];
   const std::string& port = plan.ports[stream.port].name;
   const std::string name = port + "." + std::to_string(stream.queue);
-  const std::string& path = plan.paths[stream.path].name;
-  const StreamTotals totals = totals_of(source, number);
+  const std::string& path = planned.name;
+  const StreamTotals totals = totals_of(source, number, planned);
   const LaneRecord& sum = totals.record;
   const auto as_double = [](std::uint64_t value) { return static_cast<double>(value); };
 
@@ -90,6 +90,14 @@ void add_stream(const StatusSource& source, std::uint32_t number, Families& fami
     families.add(Metric::kInFlight, {name, path},
                  as_double(totals.ingress_received - sum.received));
   }
+}
+
+void add_stream(const StatusSource& source, std::uint32_t number, Families& families) {
+  const PlanStream& stream = source.plan.streams[number];
+  for (const PlanStreamPath& at : stream.paths) {
+    add_path(source, number, source.plan.paths[at.path], families);
+  }
+  const std::string name = source.plan.ports[stream.port].name + "." + std::to_string(stream.queue);
   add_latency(source.status.latency(number), name, families);
 }
 

@@ -10,8 +10,11 @@
 namespace millrace {
 
 inline constexpr std::string_view kTopologyKeys[] = {
-    "batch", "egress", "functions", "heartbeat_limit", "millrace",
-    "name",  "paths",  "ports",     "telemetry",       "workers"};
+    "batch", "egress", "functions", "heartbeat_limit", "include", "millrace",
+    "name",  "paths",  "ports",     "telemetry",       "vars",    "workers"};
+/// Sections that several files of a topology may have: merged by name (include.hpp).
+inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
+                                                   "workers"};
 inline constexpr std::string_view kPortKeys[] = {"addresses", "device", "mac", "mtu"};
 inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", "kind", "max"};
 inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
@@ -23,8 +26,7 @@ inline constexpr std::string_view kEgressKeys[] = {"count"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 
 /// Keys that a later version brings: refused too, but not as a slip of the pen.
-inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass", "include",
-                                                          "placement"};
+inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass", "placement"};
 inline constexpr std::string_view kPathLaterKeys[] = {"match", "placement"};
 
 }  // namespace millrace

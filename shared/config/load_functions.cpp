@@ -11,10 +11,10 @@ namespace millrace {
 namespace {
 
 Fallback read_fallback(const YamlMap& map, std::string_view key) {
-  constexpr std::string_view kChoices[] = {"drop", "pass"};
+  constexpr std::string_view kChoices[] = {"drop", "pass", "wait"};
   const YamlValue* value = map.find(key);
-  if (value == nullptr) return Fallback::kDrop;
-  return value->choice(kChoices).value_or(0) == 1 ? Fallback::kPass : Fallback::kDrop;
+  return value == nullptr ? Fallback::kWait
+                          : static_cast<Fallback>(value->choice(kChoices).value_or(2));
 }
 
 /// "class suspicious", or a list of such.

@@ -8,18 +8,13 @@
 #include <iterator>
 #include <utility>
 
+#include "shared/config/include.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
-
-void read_version(const YamlMap& map) {
-  if (const YamlValue* version = map.need("millrace", "'millrace: 1', the version of the format")) {
-    version->integer(1, 1);
-  }
-}
 
 /// The file's name, with what a name may not hold replaced.
 std::string default_name(const std::filesystem::path& file) {
@@ -95,10 +90,17 @@ void read_globals(const YamlMap& map, Topology& topology) {
   }
 }
 
-void read_topology(const YamlValue& document, const LoadContext& context, Topology& topology) {
-  const YamlMap map(document, "a map with 'millrace', 'ports' and 'paths'");
-  map.allow_only(kTopologyKeys, kTopologyLaterKeys);
-  read_version(map);
+constexpr std::size_t kVariableCountMax = 256;
+
+void read_variables(const YamlValue& section, Variables& variables) {
+  for (const YamlEntry& entry : read_items(section, "variable", kVariableCountMax)) {
+    variables.define(entry.key.value,
+                     [value = entry.value] { return value.text_or_secret("text or a number"); });
+  }
+  variables.evaluate_all();
+}
+
+void read_topology(const YamlMap& map, const LoadContext& context, Topology& topology) {
   read_globals(map, topology);
   if (const YamlValue* ports = map.need("ports", "a map of 'port: {...}'")) {
     read_ports(*ports, context, topology);
@@ -130,15 +132,16 @@ void check_file(const TopologySetting& setting, Problems& problems) {
 }  // namespace
 
 Topology parse_topology(std::string text, const std::string& file,
-                        std::span<const KnownFunction> functions) {
+                        std::span<const KnownFunction> functions, ReadFile read_file) {
   Problems problems;
   Topology topology;
   topology.mark = {file, 1, 1};
   topology.egress_count.mark = topology.mark;
   topology.name = default_name(file);
-  const LoadContext context{functions, std::filesystem::absolute(file).parent_path()};
-  if (const auto document = parse_yaml(std::move(text), file, problems)) {
-    read_topology(*document, context, topology);
+  Variables variables(std::move(read_file));
+  if (const auto map = read_documents(std::move(text), file, variables, problems)) {
+    if (const YamlValue* vars = map->find("vars")) read_variables(*vars, variables);
+    read_topology(*map, {functions, topology.secrets}, topology);
     add_default_groups(topology, functions);
     check_references(topology, functions, problems);
   }

@@ -7,9 +7,10 @@
 
 #include "shared/config/known.hpp"
 #include "shared/config/topology.hpp"
+#include "shared/config/variables.hpp"
 
 /// From the text of a topology file to a Topology with every name checked and every default filled
-/// in. Needs no rights, no ports and no tables; only load_topology() touches a file.
+/// in. Needs no rights, no ports and no tables.
 
 namespace millrace {
 
@@ -17,10 +18,12 @@ namespace millrace {
 /// Error when the file cannot be read.
 Topology load_topology(const std::string& path, std::span<const KnownFunction> functions);
 
-/// `file`: its name in marks; relative names of tables and captures are taken from its folder, and
-/// the topology without a `name` is called like it.
+/// `file`: its name in marks; relative names of tables and captures are taken from its folder
+/// (those in an included file from the included file's), and the topology without a `name` is
+/// called like it. `read_file` gives included files and secrets.
 Topology parse_topology(std::string text, const std::string& file,
-                        std::span<const KnownFunction> functions);
+                        std::span<const KnownFunction> functions,
+                        ReadFile read_file = read_config_file);
 
 /// Looks for every input file that the settings name, and for the folder of every output file.
 /// Throws TopologyError. Apart from loading, because a capture may come after the check.

@@ -20,7 +20,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 enum class GroupKind : std::uint8_t { kClassifier, kGpu };
 enum class Dispatch : std::uint8_t { kAny, kFlow };
-enum class Fallback : std::uint8_t { kDrop, kPass };  ///< what `unavailable` and `overload` choose
+enum class Fallback : std::uint8_t { kDrop, kPass, kWait };  ///< `unavailable` and `overload`
 
 enum class ActorKind : std::uint8_t { kHub, kStandby, kIngress, kClassifier, kGpu, kEgress };
 
@@ -43,11 +43,12 @@ struct PlanFunction {
       0;  ///< mask of classes that a packet needs (any of them); 0: all packets
   std::uint32_t class_mask =
       0;  ///< bits of the classes that it can set, in the order of `classes:`
-  Fallback unavailable = Fallback::kDrop;
-  Fallback overload = Fallback::kDrop;
-  bool stateful = false;               ///< needs lanes in order and one writer a lane
-  std::uint32_t lane_state_bytes = 0;  ///< of shared memory for each lane; 0: none
+  Fallback unavailable = Fallback::kWait;  ///< when nobody of its group is alive
+  Fallback overload = Fallback::kWait;     ///< when the share of its stage is used up
+  bool stateful = false;                   ///< needs lanes in order and one writer a lane
+  std::uint32_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
   std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
+  std::uint32_t share = 0;          ///< see PlanStage; 0: not said
 };
 
 struct PlanGroup {
@@ -67,6 +68,8 @@ struct PlanStage {
   std::vector<std::uint32_t> functions;
   std::uint8_t next = 255;  ///< following stage, kEgressStage at the end
   bool stateful = false;    ///< any of its functions is: batches enter in sequence
+  std::uint32_t share = 0;  ///< batches that may wait between one producer and its group, then
+                            ///< `overload` decides; 0: as many as there are slots
 };
 
 struct PlanPath {
@@ -75,19 +78,26 @@ struct PlanPath {
   std::uint32_t lane_first =
       0;  ///< its lanes are [lane_first, lane_first + lane_count) of the topology
   std::uint32_t lane_count = 1;
+  std::string match;                  ///< pcap filter, as in the YAML; empty: takes every packet
+  std::vector<std::uint64_t> filter;  ///< it compiled (shared/base/packet_filter.hpp)
 };
 
-/// One ingress queue. (From issue to issue a stream may feed several paths; now it feeds one.)
+/// A path that a stream feeds.
+struct PlanStreamPath {
+  std::uint32_t path = 0;
+  std::uint32_t output = 0;  ///< port for packets that no function gave an output: the path's `to:`
+};
+
+/// One ingress queue.
 struct PlanStream {
   std::uint32_t port = 0;
   std::uint32_t queue = 0;
-  std::uint32_t path = 0;
+  std::vector<PlanStreamPath>
+      paths;                  ///< at least one; the first whose filter matches takes a packet
   std::uint32_t ingress = 0;  ///< actor
   std::uint32_t egress = 0;   ///< actor that transmits its batches
   std::uint32_t slot_first = 0, slot_count = 0;
   std::uint32_t buffer_first = 0, buffer_count = 0;
-  std::uint32_t output =
-      0;  ///< port for packets that no function gave an output: `to:` of the path
 };
 
 struct PlanActor {
@@ -128,6 +138,17 @@ struct Plan {
   std::vector<PlanStream> streams;
   std::vector<PlanActor> actors;  ///< hub 0, standby 1, then ingress, workers of each group, egress
   std::vector<PlanLink> links;
+  std::vector<std::string> secrets;  ///< values of settings that are never shown
 };
+
+/// The lanes that a stream feeds, of the topology, path by path.
+inline std::vector<std::uint32_t> lanes_of(const Plan& plan, const PlanStream& stream) {
+  std::vector<std::uint32_t> lanes;
+  for (const PlanStreamPath& at : stream.paths) {
+    const PlanPath& path = plan.paths[at.path];
+    for (std::uint32_t i = 0; i < path.lane_count; ++i) lanes.push_back(path.lane_first + i);
+  }
+  return lanes;
+}
 
 }  // namespace millrace

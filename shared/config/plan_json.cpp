@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "shared/base/secrets.hpp"
 #include "shared/config/plan_printer.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -11,9 +12,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A key that is there several times becomes a list.
-Json settings_json(const Settings& settings) {
+Json settings_json(const Plan& plan, const Settings& settings) {
   Json object = Json::object();
-  for (const auto& [key, value] : settings) {
+  for (const auto& [key, written] : settings) {
+    const std::string value = without_secrets(written, plan.secrets);
     if (!object.contains(key)) {
       object[key] = value;
     } else if (object[key].is_array()) {
@@ -26,6 +28,7 @@ Json settings_json(const Settings& settings) {
 }
 
 const char* fallback_name(Fallback fallback) {
+  if (fallback == Fallback::kWait) return "wait";
   return fallback == Fallback::kPass ? "pass" : "drop";
 }
 
@@ -42,7 +45,7 @@ Json ports_json(const Plan& plan) {
   for (const PlanPort& port : plan.ports) {
     list.push_back({{"name", port.name},
                     {"device", port.device},
-                    {"settings", settings_json(port.settings)},
+                    {"settings", settings_json(plan, port.settings)},
                     {"mtu", port.mtu},
                     {"mac", port.mac},
                     {"addresses", port.addresses}});
@@ -59,7 +62,7 @@ Json groups_json(const Plan& plan) {
                  {"count", group.count},
                  {"max", group.max},
                  {"dispatch", group.dispatch == Dispatch::kFlow ? "flow" : "any"},
-                 {"settings", settings_json(group.settings)}};
+                 {"settings", settings_json(plan, group.settings)}};
     if (gpu) item["stand_in"] = plan.groups[group.stand_in].name;
     list.push_back(std::move(item));
   }
@@ -72,7 +75,7 @@ Json functions_json(const Plan& plan) {
     list.push_back({{"name", function.name},
                     {"type", function.type},
                     {"on", plan.groups[function.group].name},
-                    {"settings", settings_json(function.settings)},
+                    {"settings", settings_json(plan, function.settings)},
                     {"image", function.image},
                     {"when", class_names(plan, function.when_class)},
                     {"classes", class_names(plan, function.class_mask)},
@@ -105,7 +108,16 @@ Json paths_json(const Plan& plan) {
     list.push_back({{"name", path.name},
                     {"stages", stages_json(plan, path.first_stage)},
                     {"lane_first", path.lane_first},
-                    {"lane_count", path.lane_count}});
+                    {"lane_count", path.lane_count},
+                    {"match", path.match}});
+  }
+  return list;
+}
+
+Json stream_paths_json(const Plan& plan, const PlanStream& stream) {
+  Json list = Json::array();
+  for (const PlanStreamPath& at : stream.paths) {
+    list.push_back({{"path", plan.paths[at.path].name}, {"output", plan.ports[at.output].name}});
   }
   return list;
 }
@@ -115,10 +127,9 @@ Json streams_json(const Plan& plan) {
   for (const PlanStream& stream : plan.streams) {
     list.push_back({{"port", plan.ports[stream.port].name},
                     {"queue", stream.queue},
-                    {"path", plan.paths[stream.path].name},
+                    {"paths", stream_paths_json(plan, stream)},
                     {"ingress", plan.actors[stream.ingress].name},
                     {"egress", plan.actors[stream.egress].name},
-                    {"output", plan.ports[stream.output].name},
                     {"slot_first", stream.slot_first},
                     {"slot_count", stream.slot_count},
                     {"buffer_first", stream.buffer_first},

@@ -56,7 +56,8 @@ void link_path(const Plan& plan, std::uint32_t path, LinkTable& links) {
   Actors ingress;
   Actors egress;
   for (const PlanStream& stream : plan.streams) {
-    if (stream.path != path) continue;
+    const auto feeds = [&](const PlanStreamPath& at) { return at.path == path; };
+    if (std::none_of(stream.paths.begin(), stream.paths.end(), feeds)) continue;
     add_unique(ingress, stream.ingress);
     add_unique(egress, stream.egress);
   }

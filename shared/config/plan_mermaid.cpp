@@ -63,27 +63,32 @@ void draw_step(const Plan& plan, const std::string& from, std::uint32_t group, C
   }
 }
 
+void draw_path(const Plan& plan, const PlanStream& stream, const PlanStreamPath& path,
+               Chart& chart) {
+  std::string at = id("actor", stream.ingress);
+  std::string beside;  // the stand-in of the group at hand
+  std::uint8_t stage = plan.paths[path.path].first_stage;
+  for (; stage != kEgressStage; stage = plan.stages[stage].next) {
+    const std::uint32_t group = plan.stages[stage].group;
+    draw_step(plan, at, group, chart);
+    if (!beside.empty()) chart.edge(beside, "-.->", id("group", group));
+    at = id("group", group);
+    const bool gpu = plan.groups[group].kind == GroupKind::kGpu;
+    beside = gpu ? id("group", plan.groups[group].stand_in) : "";
+  }
+  chart.edge(at, "-->", id("actor", stream.egress));
+  if (!beside.empty()) chart.edge(beside, "-.->", id("actor", stream.egress));
+  chart.edge(id("actor", stream.egress), "-->", id("port", path.output));
+}
+
 }  // namespace
 
 std::string plan_mermaid(const Plan& plan) {
   Chart chart;
   draw_nodes(plan, chart);
   for (const PlanStream& stream : plan.streams) {
-    std::string at = id("actor", stream.ingress);
-    std::string beside;  // the stand-in of the group at hand
-    chart.edge(id("port", stream.port), "-->", at);
-    std::uint8_t stage = plan.paths[stream.path].first_stage;
-    for (; stage != kEgressStage; stage = plan.stages[stage].next) {
-      const std::uint32_t group = plan.stages[stage].group;
-      draw_step(plan, at, group, chart);
-      if (!beside.empty()) chart.edge(beside, "-.->", id("group", group));
-      at = id("group", group);
-      const bool gpu = plan.groups[group].kind == GroupKind::kGpu;
-      beside = gpu ? id("group", plan.groups[group].stand_in) : "";
-    }
-    chart.edge(at, "-->", id("actor", stream.egress));
-    if (!beside.empty()) chart.edge(beside, "-.->", id("actor", stream.egress));
-    chart.edge(id("actor", stream.egress), "-->", id("port", stream.output));
+    chart.edge(id("port", stream.port), "-->", id("actor", stream.ingress));
+    for (const PlanStreamPath& path : stream.paths) draw_path(plan, stream, path, chart);
   }
   return chart.text();
 }

@@ -45,6 +45,7 @@ std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t
   return lanes;
 }
 
+/// Slots that a path asks a stream for.
 std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32_t path) {
   const Plan& plan = planning.plan;
   const std::uint32_t lanes = plan.paths[path].lane_count;
@@ -64,35 +65,47 @@ std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32
   return gpu ? 2 * slots : slots;
 }
 
-std::uint32_t buffers_of(Planning& planning, const TopologyPath& from, std::uint32_t slots) {
-  const std::uint32_t least = slots * planning.plan.batch_capacity + kOpenBuffers;
-  if (!from.buffers) return least;
-  if (from.buffers->value < least) {
-    planning.problems.add(
-        from.buffers->mark,
-        std::to_string(from.buffers->value) + " buffers for " + std::to_string(slots) + " slots",
-        "at least " + std::to_string(least));
-  }
-  return from.buffers->value;
-}
-
 std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std::uint32_t port) {
   if (path.to) return static_cast<std::uint32_t>(index_of(topology.ports, path.to->value));
   return topology.ports.size() == 2 ? 1 - port : 0;
 }
 
-void add_stream(Planning& planning, const TopologyPath& from, std::uint32_t path,
-                std::uint32_t port, std::uint32_t queue) {
+/// What the paths of a stream ask for together.
+void size_stream(Planning& planning, PlanStream& stream) {
   Plan& plan = planning.plan;
-  PlanStream stream{.port = port, .queue = queue, .path = path};
+  std::uint32_t asked = 0;
+  const TopologyPath* asks = nullptr;
+  for (const PlanStreamPath& at : stream.paths) {
+    const TopologyPath& from = planning.topology.paths[at.path];
+    stream.slot_count += slots_of(planning, from, at.path);
+    if (!from.buffers) continue;
+    asked += from.buffers->value;
+    asks = &from;
+  }
+  const std::uint32_t least = stream.slot_count * plan.batch_capacity + kOpenBuffers;
+  stream.buffer_count = asks == nullptr ? least : asked;
+  if (stream.buffer_count < least) {
+    planning.problems.add(
+        asks->buffers->mark,
+        std::to_string(asked) + " buffers for " + std::to_string(stream.slot_count) + " slots",
+        "at least " + std::to_string(least));
+  }
   stream.slot_first = plan.slot_count;
-  stream.slot_count = slots_of(planning, from, path);
   stream.buffer_first = plan.buffer_count;
-  stream.buffer_count = buffers_of(planning, from, stream.slot_count);
-  stream.output = output_of(planning.topology, from, port);
   plan.slot_count += stream.slot_count;
   plan.buffer_count += stream.buffer_count;
-  plan.streams.push_back(stream);
+}
+
+/// The stream of a queue, made at its first path.
+PlanStream& stream_of(Plan& plan, std::uint32_t port, std::uint32_t queue) {
+  const auto found = std::find_if(plan.streams.begin(), plan.streams.end(), [&](const auto& s) {
+    return s.port == port && s.queue == queue;
+  });
+  if (found != plan.streams.end()) return *found;
+  PlanStream stream;
+  stream.port = port;
+  stream.queue = queue;
+  return plan.streams.emplace_back(std::move(stream));
 }
 
 }  // namespace
@@ -122,10 +135,15 @@ void plan_streams(Planning& planning) {
       const auto port = static_cast<std::uint32_t>(index_of(planning.topology.ports, name.value));
       const std::uint32_t queues = planning.topology.ports[port].queues;
       for (std::uint32_t queue = 0; queue < queues; ++queue) {
-        add_stream(planning, from, path, port, queue);
+        stream_of(plan, port, queue)
+            .paths.push_back({path, output_of(planning.topology, from, port)});
       }
     }
     check_most(planning, from.name.mark, "streams", plan.streams.size(), kStreamCountMax);
+  }
+  for (PlanStream& stream : plan.streams) {
+    size_stream(planning, stream);
+    const TopologyPath& from = planning.topology.paths[stream.paths.front().path];
     check_most(planning, from.slots ? from.slots->mark : from.name.mark, "slots", plan.slot_count,
                kSlotCountMax);
     check_most(planning, from.buffers ? from.buffers->mark : from.name.mark, "buffers",

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <vector>
 
+#include "shared/base/secrets.hpp"
 #include "shared/config/plan_printer.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -13,9 +14,11 @@ namespace {
 
 using Out = std::ostringstream;
 
-std::string settings_text(const Settings& settings) {
+std::string settings_text(const Plan& plan, const Settings& settings) {
   std::string text;
-  for (const auto& [key, value] : settings) text += " " + key + "=" + value;
+  for (const auto& [key, value] : settings) {
+    text += " " + key + "=" + without_secrets(value, plan.secrets);
+  }
   return text;
 }
 
@@ -28,8 +31,8 @@ std::string megabytes(std::uint64_t bytes) {
 void put_ports(const Plan& plan, Out& out) {
   out << "ports\n";
   for (const PlanPort& port : plan.ports) {
-    out << "  " << port.name << ": " << port.device << settings_text(port.settings) << ", mtu "
-        << port.mtu << ", mac " << port.mac;
+    out << "  " << port.name << ": " << port.device << settings_text(plan, port.settings)
+        << ", mtu " << port.mtu << ", mac " << port.mac;
     for (const std::string& address : port.addresses) out << ", " << address;
     out << '\n';
   }
@@ -39,7 +42,7 @@ void put_functions(const Plan& plan, Out& out) {
   if (!plan.functions.empty()) out << "functions\n";
   for (const PlanFunction& function : plan.functions) {
     out << "  " << function.name << ": " << function.type << " on "
-        << plan.groups[function.group].name << settings_text(function.settings);
+        << plan.groups[function.group].name << settings_text(plan, function.settings);
     if (!function.image.empty()) out << ", image " << function.image;
     if (function.stateful) out << ", " << function.lane_state_bytes << " bytes of state a lane";
     if (function.when_class != 0) {
@@ -61,7 +64,7 @@ void put_groups(const Plan& plan, Out& out) {
         << (group.dispatch == Dispatch::kFlow ? "flow" : "any");
     if (gpu) {
       out << ", stand-in " << plan.groups[group.stand_in].name << ','
-          << settings_text(group.settings);
+          << settings_text(plan, group.settings);
     }
     out << '\n';
   }
@@ -95,8 +98,11 @@ void put_paths(const Plan& plan, Out& out) {
     std::snprintf(latency, sizeof(latency), "%.0f us at 1 Mpps, %.0f us at 10 Mpps",
                   static_cast<double>(packets), static_cast<double>(packets) / 10);
     out << "  " << plan.actors[stream.ingress].name << " -> " << plan.actors[stream.egress].name
-        << ": path " << plan.paths[stream.path].name << ", to " << plan.ports[stream.output].name
-        << ", " << stream.slot_count << " slots, " << stream.buffer_count << " buffers\n"
+        << ":";
+    for (const PlanStreamPath& at : stream.paths) {
+      out << " path " << plan.paths[at.path].name << ", to " << plan.ports[at.output].name << ',';
+    }
+    out << ' ' << stream.slot_count << " slots, " << stream.buffer_count << " buffers\n"
         << "    at most " << packets << " packets in flight: they wait at most " << latency << '\n';
   }
 }

@@ -90,6 +90,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.plan.batch_capacity = topology.batch_capacity;
   planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
   planning.plan.telemetry_listen = topology.telemetry_listen;
+  planning.plan.secrets = topology.secrets;
   plan_ports(planning);
   plan_groups(planning);
   plan_functions(planning);

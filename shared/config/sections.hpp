@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,7 +19,7 @@ namespace millrace {
 
 struct LoadContext {
   std::span<const KnownFunction> functions;
-  std::filesystem::path folder;  ///< of the file: relative names start here
+  std::vector<std::string>& secrets;  ///< values that came from files are added
 };
 
 /// "a port", "a group", ...: letters, digits, '-' and '_', at most kNameBytesMax; they become parts

@@ -30,12 +30,15 @@ std::optional<std::string> read_value(const YamlValue& value, const KnownSetting
     case SettingKind::kOutputFile: {
       const std::optional<std::string> name = value.text("a file name");
       if (!name) return std::nullopt;
-      return (context.folder / *name).lexically_normal().string();
+      return (value.folder() / *name).lexically_normal().string();
     }
     case SettingKind::kText:
       break;
   }
-  return value.text();
+  const std::optional<Expansion> text = value.text_or_secret();
+  if (!text) return std::nullopt;
+  if (text->secret) context.secrets.push_back(text->text);
+  return text->text;
 }
 
 const char* description(const KnownSetting& known) {

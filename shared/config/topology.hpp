@@ -49,8 +49,8 @@ struct TopologyFunction {
   Marked<std::string> on;                    ///< group
   std::vector<Marked<std::string>> when;     ///< classes, any of which a packet needs
   std::vector<Marked<std::string>> classes;  ///< that it can set, in the function's own order
-  Fallback unavailable = Fallback::kDrop;
-  Fallback overload = Fallback::kDrop;
+  Fallback unavailable = Fallback::kWait;
+  Fallback overload = Fallback::kWait;
 };
 
 struct TopologyPath {
@@ -74,6 +74,7 @@ struct Topology {
   std::vector<TopologyGroup> groups;
   std::vector<TopologyFunction> functions;
   std::vector<TopologyPath> paths;
+  std::vector<std::string> secrets;  ///< values of settings that came from files: never shown
 };
 
 /// Index of the item with this name; items.size() when there is none.

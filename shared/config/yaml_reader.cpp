@@ -86,11 +86,40 @@ YamlValue::YamlValue(const YAML::Node& node, std::string name, const SourceMark&
   if (!mark.is_null() && !is_empty()) mark_ = mark_of(mark, source_->file);
 }
 
+YamlValue& YamlValue::operator=(const YamlValue& other) {
+  node_.reset(other.node_);
+  name_ = other.name_;
+  mark_ = other.mark_;
+  null_word_ = other.null_word_;
+  source_ = other.source_;
+  parts_ = other.parts_;
+  return *this;
+}
+
 std::string YamlValue::description() const {
   if (node_.IsMap()) return "a map";
   if (node_.IsSequence()) return "a list";
   if (is_empty()) return "nothing";
-  return "'" + shown(node_.IsNull() ? null_word_ : node_.Scalar()) + "'";
+  const std::string written = node_.IsNull() ? null_word_ : node_.Scalar();
+  const std::string quoted = "'" + shown(written) + "'";
+  if (source_->variables == nullptr || !Variables::mentioned_in(written)) return quoted;
+  ExpansionError ignored;
+  const auto expansion = source_->variables->expand(written, source_->folder, ignored);
+  return !expansion || expansion->secret ? quoted : "'" + shown(expansion->text) + "' by " + quoted;
+}
+
+SourceMark YamlValue::mark_at(std::size_t offset) const {
+  if (!node_.IsScalar() || mark_.line < 1) return mark_;
+  const auto line = static_cast<std::size_t>(mark_.line - 1);
+  if (line >= source_->line_at.size()) return mark_;
+  std::size_t at = source_->line_at[line] + static_cast<std::size_t>(mark_.column - 1);
+  const std::string& text = source_->text;
+  if (at < text.size() && (text[at] == '"' || text[at] == '\'')) ++at;
+  if (text.compare(std::min(at, text.size()), node_.Scalar().size(), node_.Scalar()) != 0) {
+    return mark_;
+  }
+  const std::size_t column = at + offset - source_->line_at[line] + 1;
+  return {mark_.file, mark_.line, static_cast<int>(column)};
 }
 
 void YamlValue::refuse(std::string_view allowed, std::string nearest) const {
@@ -99,21 +128,50 @@ void YamlValue::refuse(std::string_view allowed, std::string nearest) const {
 }
 
 std::optional<std::string> YamlValue::text(std::string_view allowed) const {
+  const std::optional<Expansion> expansion = text_or_secret(allowed);
+  if (!expansion) return std::nullopt;
+  if (!expansion->secret) return expansion->text;
+  problems().add(mark_, "a value from a file as '" + shown(name_) + "'",
+                 std::string(allowed) + ", not secret");
+  return std::nullopt;
+}
+
+std::optional<std::string> YamlValue::as_written(std::string_view allowed) const {
   if (!null_word_.empty()) return null_word_;
-  if (!node_.IsScalar() || node_.Scalar().empty()) {
-    refuse(allowed);
+  if (node_.IsScalar() && !node_.Scalar().empty()) return node_.Scalar();
+  refuse(allowed);
+  return std::nullopt;
+}
+
+std::optional<Expansion> YamlValue::text_or_secret(std::string_view allowed) const {
+  const std::optional<std::string> scalar = as_written(allowed);
+  if (!scalar) return std::nullopt;
+  const std::string& written = *scalar;
+  if (!Variables::mentioned_in(written)) return Expansion{written, false};
+  if (source_->variables == nullptr) {
+    refuse("text without '${'");
     return std::nullopt;
   }
-  if (node_.Scalar().find("${") != std::string::npos) {
-    refuse("text without '${', because variables are not supported yet");
+  ExpansionError error;
+  auto expansion = source_->variables->expand(written, source_->folder, error);
+  if (!expansion) {
+    if (!error.found.empty()) refuse_expansion(error);
+  } else if (expansion->text.empty()) {
+    problems().add(mark_, "nothing by '" + shown(written) + "' as '" + shown(name_) + "'",
+                   std::string(allowed));
     return std::nullopt;
   }
-  return node_.Scalar();
+  return expansion;
+}
+
+void YamlValue::refuse_expansion(const ExpansionError& error) const {
+  problems().add(mark_at(error.at), error.found, error.allowed, error.nearest);
 }
 
 /// Text that is not quoted: "1" in quotes is no number.
 std::optional<std::string> YamlValue::plain(std::string_view allowed) const {
-  if (node_.IsScalar() && node_.Tag() == "!") {
+  // A variable has to be quoted inside of '{}'.
+  if (node_.IsScalar() && node_.Tag() == "!" && !Variables::mentioned_in(node_.Scalar())) {
     problems().add(mark_, "quoted text as '" + shown(name_) + "'", std::string(allowed));
     return std::nullopt;
   }
@@ -177,17 +235,58 @@ YamlMap::YamlMap(const YamlValue& value, std::string_view allowed)
   }
   for (const auto& pair : value.node_) {
     const YamlValue key(pair.first, "a key", mark_, value.source_);
-    const std::optional<std::string> name = key.text("text as a key");
-    if (!name) continue;
-    if (const auto first = std::find_if(entries_.begin(), entries_.end(),
-                                        [&](const YamlEntry& e) { return e.key.value == *name; });
-        first != entries_.end()) {
-      problems_->add(key.mark(), "'" + shown(*name) + "' a second time",
-                     "once; the first is in line " + std::to_string(first->key.mark.line));
+    if (pair.first.IsScalar() && Variables::mentioned_in(pair.first.Scalar())) {
+      key.refuse("text without '${' as a key");
       continue;
     }
-    entries_.push_back({{*name, key.mark()}, {pair.second, *name, key.mark(), value.source_}});
+    const std::optional<std::string> name = key.text("text as a key");
+    if (name) add({{*name, key.mark()}, {pair.second, *name, key.mark(), value.source_}});
   }
+  for (const YamlValue& part : value.parts_) {
+    for (const YamlEntry& entry : YamlMap(part, allowed).entries_) add(entry);
+  }
+}
+
+void YamlMap::add(YamlEntry entry) {
+  const auto first = std::find_if(entries_.begin(), entries_.end(), [&](const YamlEntry& e) {
+    return e.key.value == entry.key.value;
+  });
+  if (first == entries_.end()) {
+    entries_.push_back(std::move(entry));
+    return;
+  }
+  const SourceMark& at = first->key.mark;
+  const std::string line = std::to_string(at.line);
+  problems_->add(entry.key.mark, "'" + shown(entry.key.value) + "' a second time",
+                 at.file == entry.key.mark.file ? "once; the first is in line " + line
+                                                : "once; the first is in " + at.file + ":" + line +
+                                                      ":" + std::to_string(at.column));
+}
+
+void YamlMap::put_in_front(YamlMap&& other, std::span<const std::string_view> sections) {
+  std::vector<YamlEntry> own = std::exchange(entries_, std::move(other.entries_));
+  for (YamlEntry& entry : own) {
+    const auto same = std::find_if(entries_.begin(), entries_.end(), [&](const YamlEntry& e) {
+      return e.key.value == entry.key.value;
+    });
+    const bool section =
+        std::find(sections.begin(), sections.end(), entry.key.value) != sections.end();
+    if (same != entries_.end() && section) {
+      same->value.add_part(std::move(entry.value));
+    } else {
+      add(std::move(entry));
+    }
+  }
+}
+
+YamlMap YamlMap::without_entries() const {
+  YamlMap map = *this;
+  map.entries_.clear();
+  return map;
+}
+
+void YamlMap::remove(std::string_view key) {
+  std::erase_if(entries_, [&](const YamlEntry& entry) { return entry.key.value == key; });
 }
 
 const YamlValue* YamlMap::find(std::string_view key) const {
@@ -220,7 +319,8 @@ void YamlMap::allow_only(std::span<const std::string_view> keys,
   }
 }
 
-std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, Problems& problems) {
+std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, Problems& problems,
+                                    Variables* variables) {
   const SourceMark start{file, 1, 1};
   if (text.size() > kYamlBytesMax) {
     problems.add(start, std::to_string(text.size()) + " bytes",
@@ -229,6 +329,8 @@ std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, P
   }
   auto source = std::make_shared<YamlSource>();
   source->file = file;
+  source->folder = std::filesystem::absolute(file).parent_path();
+  source->variables = variables;
   source->text = std::move(text);
   source->problems = &problems;
   source->line_at.push_back(0);

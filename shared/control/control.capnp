@@ -26,7 +26,7 @@ struct Port {
   addresses @5 :List(Text);
 }
 
-enum Fallback { drop @0; pass @1; }
+enum Fallback { drop @0; pass @1; wait @2; }
 
 struct Function {
   name @0 :Text;
@@ -41,6 +41,7 @@ struct Function {
   stateful @9 :Bool;
   laneStateBytes @10 :UInt32;
   counterCount @11 :UInt32;
+  share @12 :UInt32;
 }
 
 enum GroupKind { classifier @0; gpu @1; }
@@ -62,6 +63,7 @@ struct Stage {
   functions @2 :List(UInt32);
   next @3 :UInt8;
   stateful @4 :Bool;
+  share @5 :UInt32;
 }
 
 struct Path {
@@ -69,19 +71,25 @@ struct Path {
   firstStage @1 :UInt8;
   laneFirst @2 :UInt32;
   laneCount @3 :UInt32;
+  match @4 :Text;
+  filter @5 :List(UInt64);
+}
+
+struct StreamPath {
+  path @0 :UInt32;
+  output @1 :UInt32;
 }
 
 struct Stream {
   port @0 :UInt32;
   queue @1 :UInt32;
-  path @2 :UInt32;
+  paths @2 :List(StreamPath);
   ingress @3 :UInt32;
   egress @4 :UInt32;
   slotFirst @5 :UInt32;
   slotCount @6 :UInt32;
   bufferFirst @7 :UInt32;
   bufferCount @8 :UInt32;
-  output @9 :UInt32;
 }
 
 enum ActorKind { hub @0; standby @1; ingress @2; classifier @3; gpu @4; egress @5; }
@@ -121,6 +129,7 @@ struct Plan {
   streams @15 :List(Stream);
   actors @16 :List(Actor);
   links @17 :List(Link);
+  secrets @18 :List(Text);
 }
 
 # ---- Messages (messages.hpp says what each means) ----

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "shared/base/error.hpp"
+#include "shared/base/packet_filter.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -87,11 +88,15 @@ void check_flows(const Plan& plan) {
     check_stage_number(item, "first_stage", path.first_stage, plan);
     item.range("lanes", path.lane_first, path.lane_count, kLaneCountMax);
     if (path.lane_count == 0) item.refuse("no lane");
+    if (!is_sound_filter(path.filter)) item.refuse("a filter that may not be run");
   });
   each(plan.streams, "stream", [&](const Item& item, const PlanStream& stream) {
     item.index("port", stream.port, plan.ports.size());
-    item.index("path", stream.path, plan.paths.size());
-    item.index("output", stream.output, plan.ports.size());
+    if (stream.paths.empty()) item.refuse("no path");
+    for (const PlanStreamPath& at : stream.paths) {
+      item.index("path", at.path, plan.paths.size());
+      item.index("output", at.output, plan.ports.size());
+    }
     item.index("ingress", stream.ingress, plan.actors.size());
     item.index("egress", stream.egress, plan.actors.size());
     item.range("slots", stream.slot_first, stream.slot_count, plan.slot_count);

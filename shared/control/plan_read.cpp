@@ -51,11 +51,12 @@ PlanFunction read_function(wire::Function::Reader in) {
   function.group = in.getGroup();
   function.when_class = in.getWhenClass();
   function.class_mask = in.getClassMask();
-  function.unavailable = enumeration(in.getUnavailable(), Fallback::kPass, "fallback");
-  function.overload = enumeration(in.getOverload(), Fallback::kPass, "fallback");
+  function.unavailable = enumeration(in.getUnavailable(), Fallback::kWait, "fallback");
+  function.overload = enumeration(in.getOverload(), Fallback::kWait, "fallback");
   function.stateful = in.getStateful();
   function.lane_state_bytes = in.getLaneStateBytes();
   function.counter_count = in.getCounterCount();
+  function.share = in.getShare();
   return function;
 }
 
@@ -79,6 +80,7 @@ PlanStage read_stage(wire::Stage::Reader in) {
             [](std::uint32_t function) { return function; });
   stage.next = in.getNext();
   stage.stateful = in.getStateful();
+  stage.share = in.getShare();
   return stage;
 }
 
@@ -88,6 +90,9 @@ PlanPath read_path(wire::Path::Reader in) {
   path.first_stage = in.getFirstStage();
   path.lane_first = in.getLaneFirst();
   path.lane_count = in.getLaneCount();
+  path.match = text(in.getMatch());
+  read_list(path.filter, in.getFilter(), kFilterInstructionMax, "instructions of a filter",
+            [](std::uint64_t instruction) { return instruction; });
   return path;
 }
 
@@ -95,14 +100,16 @@ PlanStream read_stream(wire::Stream::Reader in) {
   PlanStream stream;
   stream.port = in.getPort();
   stream.queue = in.getQueue();
-  stream.path = in.getPath();
+  read_list(stream.paths, in.getPaths(), kPathCountMax, "paths of a stream",
+            [](wire::StreamPath::Reader at) {
+              return PlanStreamPath{.path = at.getPath(), .output = at.getOutput()};
+            });
   stream.ingress = in.getIngress();
   stream.egress = in.getEgress();
   stream.slot_first = in.getSlotFirst();
   stream.slot_count = in.getSlotCount();
   stream.buffer_first = in.getBufferFirst();
   stream.buffer_count = in.getBufferCount();
-  stream.output = in.getOutput();
   return stream;
 }
 
@@ -146,6 +153,7 @@ Plan read_plan(wire::Plan::Reader in) {
   read_list(plan.streams, in.getStreams(), kStreamCountMax, "streams", read_stream);
   read_list(plan.actors, in.getActors(), kActorCountMax, "actors", read_actor);
   read_list(plan.links, in.getLinks(), kLinkCountMax, "links", read_link);
+  read_texts(plan.secrets, in.getSecrets(), kSettingCountMax, "secrets");
   return plan;
 }
 

@@ -50,6 +50,7 @@ void write_function(const PlanFunction& function, wire::Function::Builder out) {
   out.setStateful(function.stateful);
   out.setLaneStateBytes(function.lane_state_bytes);
   out.setCounterCount(function.counter_count);
+  out.setShare(function.share);
 }
 
 void write_group(const PlanGroup& group, wire::Group::Builder out) {
@@ -69,6 +70,7 @@ void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
   for (unsigned i = 0; i < stage.functions.size(); ++i) functions.set(i, stage.functions[i]);
   out.setNext(stage.next);
   out.setStateful(stage.stateful);
+  out.setShare(stage.share);
 }
 
 void write_path(const PlanPath& path, wire::Path::Builder out) {
@@ -76,19 +78,25 @@ void write_path(const PlanPath& path, wire::Path::Builder out) {
   out.setFirstStage(path.first_stage);
   out.setLaneFirst(path.lane_first);
   out.setLaneCount(path.lane_count);
+  out.setMatch(path.match);
+  auto filter = out.initFilter(size_of(path.filter));
+  for (unsigned i = 0; i < path.filter.size(); ++i) filter.set(i, path.filter[i]);
 }
 
 void write_stream(const PlanStream& stream, wire::Stream::Builder out) {
   out.setPort(stream.port);
   out.setQueue(stream.queue);
-  out.setPath(stream.path);
+  write_list(stream.paths, out.initPaths(size_of(stream.paths)),
+             [](const PlanStreamPath& at, wire::StreamPath::Builder to) {
+               to.setPath(at.path);
+               to.setOutput(at.output);
+             });
   out.setIngress(stream.ingress);
   out.setEgress(stream.egress);
   out.setSlotFirst(stream.slot_first);
   out.setSlotCount(stream.slot_count);
   out.setBufferFirst(stream.buffer_first);
   out.setBufferCount(stream.buffer_count);
-  out.setOutput(stream.output);
 }
 
 void write_actor(const PlanActor& actor, wire::Actor::Builder out) {
@@ -134,6 +142,7 @@ std::vector<std::byte> encode_plan(const Plan& plan) {
   write_list(plan.streams, out.initStreams(size_of(plan.streams)), write_stream);
   write_list(plan.actors, out.initActors(size_of(plan.actors)), write_actor);
   write_list(plan.links, out.initLinks(size_of(plan.links)), write_link);
+  write_texts(plan.secrets, out.initSecrets(size_of(plan.secrets)));
   return wire::message_bytes(message);
 }
 

@@ -31,6 +31,7 @@ inline constexpr std::uint32_t kStageCountMax = 32;
 inline constexpr std::uint32_t kFunctionCountMax = 16;
 inline constexpr std::uint32_t kStageFunctionCountMax =
     8;  ///< functions that run back to back in one stage
+inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
 inline constexpr std::uint32_t kActorCountMax = 64;
 inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet

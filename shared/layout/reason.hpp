@@ -40,6 +40,7 @@ enum class Reason : std::uint8_t {
       16,          ///< route: link-local protocol of another host (VLAN, ARP, ...), see its README
   kOverload = 17,  ///< a function's share was used up and `overload: drop`
   kUnavailable = 18,  ///< the function is out of service and `unavailable: drop`
+  kNoPath = 19,       ///< ingress: no path of the port has a `match` that takes it
   kCount
 };
 
@@ -50,7 +51,7 @@ static_assert(static_cast<std::size_t>(Reason::kCount) <= kReasonCount);
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kReasonNames = {
     "none", "oversize", "truncated", "malformed", "not_ipv4", "bad_checksum", "ttl_expired", "no_route",
     "not_unicast", "own_address", "rule", "worker_lost", "egress_lost", "quarantined", "tx_full",
-    "no_output", "not_forwarded", "overload", "unavailable"};
+    "no_output", "not_forwarded", "overload", "unavailable", "no_path"};
 // clang-format on
 
 }  // namespace millrace

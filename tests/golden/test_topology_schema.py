@@ -66,6 +66,12 @@ RIGHT = [
     ("queues: 2", "size: [100, 128], rate_mpps: 0.5, numbered: true"),
     ("kind: gpu", "kind: gpu, device: software, seed: 3, reorder: true, late: 3, delay_us: 9"),
     ("on: c", "on: g, unavailable: pass, overload: drop"),
+    ("on: c", "on: c, unavailable: drop, overload: wait"),
+    ("ports:", "vars: {x: 1500, y: c, z: pass, on: true}\nports:"),
+    ("device: null", 'device: null, mtu: "${x:-1500}", addresses: ["${x:-10.1.0.1}/24"]'),
+    ("queues: 2", 'numbered: "${x:-true}", rate_mpps: "${x:-0.5}", size: ["${x:-90}", 99]'),
+    ("on: c", 'on: "${x:-c}", overload: "${x:-pass}"'),
+    ("ports:", 'heartbeat_limit: "${x:-2}s"\nname: "a${x:-b}"\nports:'),
     ("rules: /dev/null", "rules: [/dev/null], classes: [hot]"),
     ("run: [m]", "run: m, lanes: 4, slots: 20, buffers: 9000"),
     ("ports:", "name: x\nheartbeat_limit: 500ms\nbatch: {capacity: 32}\nports:"),
@@ -73,6 +79,8 @@ RIGHT = [
 ]
 
 WRONG = [
+    ("ports:", "vars: {x: [1]}\nports:"), ("ports:", "vars: {a.b: 1}\nports:"),
+    ("ports:", "include: {a: b}\nports:"), ("device: null", 'device: null, mtu: "1500"'),
     ("millrace: 1", "millrace: 2"), ("millrace: 1", "name: x"), ("ports:", "port:"),
     ("ports:", "name: 'a.b'\nports:"), ("ports:", "batch: {capacity: 0}\nports:"),
     ("ports:", "batch: 64\nports:"), ("ports:", "heartbeat_limit: 1\nports:"),
@@ -88,7 +96,7 @@ WRONG = [
     ("max: 2", "max: 0"), ("max: 2", "max: 65"), ("max: 2", "seed: 1"), ("max: 2", "cores: x"),
     ("dispatch: flow", "dispatch: flows"), ("type: match", "typ: match"),
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),
-    ("on: c", "when: hot"), ("on: c", "overload: wait"), ("on: c", "on: [c, g]"),
+    ("on: c", "when: hot"), ("on: c", "overload: stop"), ("on: c", "on: [c, g]"),
     ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 65"),
     ("run: [m]", "slots: 2"), ("run: [m]", "match: udp"), ("to: a", "to: [a]"),
 ]

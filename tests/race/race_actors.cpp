@@ -165,7 +165,7 @@ void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
   }
   TxQueues ports;
   for (std::uint32_t s = 0; s < 2; ++s) {
-    ports[context.plan->streams[s].output] =
+    ports[context.plan->streams[s].paths[0].output] =
         std::make_unique<WitnessTx>(arena, context.segment, s, holds);
   }
   EgressActor actor(context, ports, work);

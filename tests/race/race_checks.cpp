@@ -36,10 +36,8 @@ struct StreamSum {
 StreamSum sum_of(const World& world, std::uint32_t stream) {
   StreamSum sum;
   const Plan& plan = world.plan();
-  const PlanPath& path = plan.paths[plan.streams[stream].path];
-  for (std::uint32_t i = 0; i < path.lane_count; ++i) {
-    const LaneRecord record =
-        read_record(world.context(0).status.ledger(stream, path.lane_first + i));
+  for (const std::uint32_t lane : lanes_of(plan, plan.streams[stream])) {
+    const LaneRecord record = read_record(world.context(0).status.ledger(stream, lane));
     sum.received += record.received;
     sum.unaccounted += record.unaccounted;
     for (const std::uint64_t packets : record.transmitted) sum.transmitted += packets;

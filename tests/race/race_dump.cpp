@@ -50,8 +50,7 @@ void dump_windows(const World& world) {
   for (std::uint8_t stage = 0; stage < world.plan().stages.size(); ++stage) {
     if (!world.plan().stages[stage].stateful) continue;
     for (std::uint32_t s = 0; s < world.plan().streams.size(); ++s) {
-      const PlanPath& path = world.plan().paths[world.plan().streams[s].path];
-      for (std::uint32_t lane = path.lane_first; lane < path.lane_first + path.lane_count; ++lane) {
+      for (const std::uint32_t lane : lanes_of(world.plan(), world.plan().streams[s])) {
         const LaneWindow& window = context.segment.lane_window(stage, s, lane);
         std::printf("    window of stage %u stream %u lane %u: released %lu, dirty %u, worker %u\n",
                     stage, s, lane, number(window.released),
@@ -87,8 +86,7 @@ void dump(const World& world) {
   dump_windows(world);
   const ActorContext context = world.context(0);
   for (std::uint32_t s = 0; s < world.plan().streams.size(); ++s) {
-    const PlanPath& path = world.plan().paths[world.plan().streams[s].path];
-    for (std::uint32_t lane = path.lane_first; lane < path.lane_first + path.lane_count; ++lane) {
+    for (const std::uint32_t lane : lanes_of(world.plan(), world.plan().streams[s])) {
       std::printf("    stream %u lane %u sealed %lu released %lu\n", s, lane,
                   number(context.status.ingress_lane(s, lane).sealed_sequence),
                   number(context.status.ledger(s, lane).released));

@@ -123,9 +123,7 @@ bool World::quiet() const {
     const ActorEntry& entry = status_view_.actor(plan_.streams[s].ingress);
     if (static_cast<ActorState>(entry.state.load()) != ActorState::kAlive) return false;
     if (entry.exhausted.load() == 0) return false;
-    const PlanPath& path = plan_.paths[plan_.streams[s].path];
-    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
-      const std::uint32_t lane = path.lane_first + i;
+    for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[s])) {
       if (status_view_.ingress_lane(s, lane).sealed_sequence.load() !=
           status_view_.ledger(s, lane).released.load()) {
         return false;

@@ -9,8 +9,10 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "services/functions/builder/build_image.hpp"
+#include "shared/base/secrets.hpp"
 #include "shared/control/plan_file.hpp"
 
 int main(int argc, char** argv) {
@@ -20,12 +22,17 @@ int main(int argc, char** argv) {
   app.add_option("--plan", plan_path, "plan.bin in the run directory")->required();
   app.add_option("--function", function, "its number in the plan, from 0")->required();
   CLI11_PARSE(app, argc, argv);
+  millrace::Plan plan;
   try {
-    const millrace::Plan plan = millrace::load_plan(plan_path);
-    const millrace::BuildReport report = millrace::build_image(plan, function);
+    plan = millrace::load_plan(plan_path);
+    millrace::BuildReport report = millrace::build_image(plan, function);
+    for (std::string& refusal : report.refusals) {
+      refusal = millrace::without_secrets(std::move(refusal), plan.secrets);
+    }
     std::printf("%s\n", millrace::report_json(report).c_str());
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "millrace-builder: %s\n", error.what());
+    const std::string why = millrace::without_secrets(error.what(), plan.secrets);
+    std::fprintf(stderr, "millrace-builder: %s\n", why.c_str());
     return 1;
   }
   return 0;

@@ -16,7 +16,8 @@ inline Plan small_plan(const std::string& name) {
   plan.ports.push_back({.name = "a", .device = "null"});
   plan.groups = {{.name = "front", .count = 1, .max = 2}, {.name = "gpu", .kind = GroupKind::kGpu}};
   plan.paths = {{.name = "main", .lane_count = 2}};
-  plan.streams = {{.ingress = 2, .egress = 7, .slot_count = 16, .buffer_count = 64}};
+  plan.streams = {
+      {.paths = {{0, 0}}, .ingress = 2, .egress = 7, .slot_count = 16, .buffer_count = 64}};
   plan.actors = {
       {.name = "hub", .kind = ActorKind::kHub},
       {.name = "standby", .kind = ActorKind::kStandby},

@@ -24,8 +24,8 @@ inline Plan small_plan(const std::string& name = "watched") {
   plan.groups = {{.name = "front", .count = 1, .max = 2}, {.name = "gpu", .kind = GroupKind::kGpu}};
   plan.stages = {{.path = 0, .group = 0, .functions = {0, 1}}};
   plan.paths = {{.name = "rest", .first_stage = 0, .lane_first = 0, .lane_count = 2}};
-  plan.streams = {{.port = 0, .path = 0, .ingress = 2, .egress = 7, .output = 1},
-                  {.port = 1, .queue = 3, .path = 0, .ingress = 2, .egress = 7}};
+  plan.streams = {{.port = 0, .paths = {{0, 1}}, .ingress = 2, .egress = 7},
+                  {.port = 1, .queue = 3, .paths = {{0, 0}}, .ingress = 2, .egress = 7}};
   plan.actors = {{.name = "hub", .kind = ActorKind::kHub},
                  {.name = "standby", .kind = ActorKind::kStandby},
                  {.name = "ingress.lan.0", .kind = ActorKind::kIngress, .core = 3},

@@ -28,7 +28,7 @@ TEST(LoadFunctions, ReadsEveryKey) {
   const TopologyFunction& g = topology.functions[1];
   ASSERT_EQ(g.when.size(), 2u);
   EXPECT_EQ(g.when[1].value, "cold");
-  EXPECT_EQ(g.unavailable, Fallback::kDrop);
+  EXPECT_EQ(g.unavailable, Fallback::kWait);
   EXPECT_EQ(g.overload, Fallback::kPass);
 }
 
@@ -53,7 +53,7 @@ TEST(LoadFunctions, RefusesWrongOnes) {
   EXPECT_EQ(wrong(function("type: match, rules: x, strict: 1")),
             "5:38: found '1' as 'strict'; allowed: true, false");
   EXPECT_EQ(wrong(function("type: plain, overload: pas")),
-            "5:30: found 'pas' as 'overload'; allowed: drop, pass; did you mean 'pass'?");
+            "5:30: found 'pas' as 'overload'; allowed: drop, pass, wait; did you mean 'pass'?");
   EXPECT_EQ(wrong(function("type: plain, on: [a, b]")),
             "5:24: found a list as 'on', which is not supported yet; allowed: one group");
   EXPECT_EQ(wrong(function("type: plain, when: suspicious")),

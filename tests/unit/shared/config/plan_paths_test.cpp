@@ -103,12 +103,14 @@ TEST(PlanStreams, ThereIsOneAQueue) {
 }
 
 TEST(PlanStreams, SendToTheOtherOfTwoPortsUnlessSaid) {
-  EXPECT_EQ(plan_with("run: []").streams[0].output, 1u);
-  EXPECT_EQ(plan_with("run: []").streams[1].output, 0u);
-  EXPECT_EQ(plan_with("to: b").streams[1].output, 1u);
-  EXPECT_EQ(
-      plan_of("millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n").streams[0].output,
-      0u);
+  EXPECT_EQ(plan_with("run: []").streams[0].paths[0].output, 1u);
+  EXPECT_EQ(plan_with("run: []").streams[1].paths[0].output, 0u);
+  EXPECT_EQ(plan_with("to: b").streams[1].paths[0].output, 1u);
+  EXPECT_EQ(plan_of("millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n")
+                .streams[0]
+                .paths[0]
+                .output,
+            0u);
 }
 
 TEST(PlanStreams, RefuseTooFewSlotsAndBuffers) {

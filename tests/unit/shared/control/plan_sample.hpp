@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "shared/base/packet_filter.hpp"
 #include "shared/config/plan.hpp"
 
 /// A plan with a value of its own in every field, and a description of a plan that leaves nothing
@@ -44,14 +45,17 @@ inline Plan filled_plan() {
        Fallback::kDrop,
        false,
        64,
-       11},
-      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kPass, true, 128, 12}};
+       11,
+       24},
+      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0}};
   plan.classes = {"suspicious", "voice"};
   plan.groups = {{"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, {}},
                  {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, {{"seed", "7"}}}};
-  plan.stages = {{0, 0, {0, 1}, 1, true}, {0, 1, {1}, 255, false}};
-  plan.paths = {{"rest", 0, 3, 8}};
-  plan.streams = {{0, 1, 0, 2, 4, 0, 24, 0, 400, 1}, {1, 0, 0, 2, 4, 24, 24, 400, 500, 0}};
+  plan.stages = {{0, 0, {0, 1}, 1, true, 12}, {0, 1, {1}, 255, false, 0}};
+  plan.paths = {{"rest", 0, 3, 8, "ip", {filter_word(0x6, 0, 0, 65535)}},
+                {"all", 1, 11, 1, "", {}}};
+  plan.streams = {{0, 1, {{0, 1}, {1, 0}}, 2, 4, 0, 24, 0, 400},
+                  {1, 0, {{0, 0}}, 2, 4, 24, 24, 400, 500}};
   plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1},
                  {"standby", ActorKind::kStandby, 0, 0, 0, true, 1},
                  {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2},
@@ -59,6 +63,7 @@ inline Plan filled_plan() {
                  {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4},
                  {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5}};
   plan.links = {{2, 3, 64}, {3, 4, 128}};
+  plan.secrets = {"a b", "c"};
   return plan;
 }
 
@@ -69,7 +74,7 @@ class PlanText {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
                  heartbeat_limit_ms, shared_cores, telemetry_listen, ports, functions, classes,
-                 groups, stages, paths, streams, actors, links] = plan;
+                 groups, stages, paths, streams, actors, links, secrets] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
               heartbeat_limit_ms, shared_cores, telemetry_listen);
     for (const auto& item : ports) text.add(item);
@@ -81,6 +86,7 @@ class PlanText {
     for (const auto& item : streams) text.add(item);
     for (const auto& item : actors) text.add(item);
     for (const auto& item : links) text.add(item);
+    for (const auto& item : secrets) text.line(item);
     return text.out_.str();
   }
 
@@ -109,9 +115,9 @@ class PlanText {
   }
   void add(const PlanFunction& function) {
     const auto& [name, type, pairs, image, group, when_class, class_mask, unavailable, overload,
-                 stateful, lane_state_bytes, counter_count] = function;
+                 stateful, lane_state_bytes, counter_count, share] = function;
     line(name, type, image, group, when_class, class_mask, static_cast<int>(unavailable),
-         static_cast<int>(overload), stateful, lane_state_bytes, counter_count);
+         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share);
     settings(pairs);
   }
   void add(const PlanGroup& group) {
@@ -120,19 +126,23 @@ class PlanText {
     settings(pairs);
   }
   void add(const PlanStage& stage) {
-    const auto& [path, group, functions, next, stateful] = stage;
-    line(path, group, next, stateful);
+    const auto& [path, group, functions, next, stateful, share] = stage;
+    line(path, group, next, stateful, share);
     for (const auto function : functions) line(function);
   }
   void add(const PlanPath& path) {
-    const auto& [name, first_stage, lane_first, lane_count] = path;
-    line(name, first_stage, lane_first, lane_count);
+    const auto& [name, first_stage, lane_first, lane_count, match, filter] = path;
+    line(name, first_stage, lane_first, lane_count, match);
+    for (const auto instruction : filter) line(instruction);
   }
   void add(const PlanStream& stream) {
-    const auto& [port, queue, path, ingress, egress, slot_first, slot_count, buffer_first,
-                 buffer_count, output] = stream;
-    line(port, queue, path, ingress, egress, slot_first, slot_count, buffer_first, buffer_count,
-         output);
+    const auto& [port, queue, paths, ingress, egress, slot_first, slot_count, buffer_first,
+                 buffer_count] = stream;
+    line(port, queue, ingress, egress, slot_first, slot_count, buffer_first, buffer_count);
+    for (const auto& at : paths) {
+      const auto& [path, output] = at;
+      line(path, output);
+    }
   }
   void add(const PlanActor& actor) {
     const auto& [name, kind, group, index, twin, at_start, core] = actor;

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an ingress finds when it starts: its lanes, and what its last life left.
+
+#include <algorithm>
+
+#include "io-worker/ingress/ingress_actor.hpp"
+
+namespace millrace {
+
+void IngressActor::find_lanes() {
+  const Plan& plan = *context_.plan;
+  for (const PlanStreamPath& at : plan.streams[stream_].paths) {
+    const PlanPath& path = plan.paths[at.path];
+    feeds_.push_back({path.filter, lane_count_, path.lane_count});
+    for (std::uint32_t i = 0; i < path.lane_count; ++i) {
+      Lane& lane = lanes_.emplace_back();
+      lane.number = static_cast<std::uint16_t>(path.lane_first + i);
+      lane.first_stage = path.first_stage;
+    }
+    lane_count_ += path.lane_count;
+    hashes_ = hashes_ || path.lane_count > 1;
+  }
+  takes_all_ = feeds_.size() == 1 && feeds_.front().filter.empty();
+}
+
+void IngressActor::find_free_slots() {
+  const PlanStream& plan = context_.plan->streams[stream_];
+  std::vector<std::uint64_t> words;
+  for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+    returned_slots_[r] = context_.segment.slot_return(stream_, static_cast<Returner>(r));
+    returned_slots_[r].snapshot(words);
+  }
+  std::vector<bool> returned(plan.slot_count, false);
+  for (const std::uint64_t word : words) {
+    returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
+  }
+  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
+    SlotHeader& header = context_.segment.slot(plan.slot_first + i);
+    const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
+    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) continue;
+    header.owner.store(context_.me.word(), std::memory_order_release);
+    free_slots_[free_slot_count_++] = plan.slot_first + i;
+  }
+}
+
+void IngressActor::find_sequences() {
+  const PlanStream& plan = context_.plan->streams[stream_];
+  // Slots before ledgers: a batch that leaves a slot meanwhile is in its ledger by then.
+  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
+    const SlotHeader& header = context_.segment.slot(plan.slot_first + i);
+    const auto state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+    if (state.kind == SlotKind::kFree || state.kind == SlotKind::kFilling) continue;
+    Lane& lane = *std::ranges::find(lanes_, header.lane, &Lane::number);
+    if (header.sequence <= lane.sequence) continue;
+    lane.sequence = header.sequence;
+    lane.received = header.received_total;
+    lane.received_bytes = header.received_bytes_total;
+    lane.wanted = header.position;
+  }
+  for (Lane& lane : lanes_) {
+    const LaneRecord record = read_record(context_.status.ledger(stream_, lane.number));
+    if (record.released_sequence >= lane.sequence) {
+      lane.sequence = record.released_sequence;
+      lane.received = record.received;
+      lane.received_bytes = record.received_bytes;
+      lane.wanted = record.position;
+    }
+    resumed_at_ = std::max(resumed_at_, lane.wanted);
+  }
+  next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);
+  queue_.resume(next_ordinal_);
+}
+
+}  // namespace millrace

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millrace {
+namespace {
+
+TEST(Plan, TellsTheLanesOfAStreamPathByPath) {
+  Plan plan;
+  plan.paths = {{.name = "a", .lane_first = 0, .lane_count = 2},
+                {.name = "b", .lane_first = 2, .lane_count = 1},
+                {.name = "c", .lane_first = 3, .lane_count = 3}};
+  PlanStream stream;
+  stream.paths = {{.path = 2}, {.path = 0}};
+  EXPECT_EQ(lanes_of(plan, stream), (std::vector<std::uint32_t>{3, 4, 5, 0, 1}));
+}
+
+}  // namespace
+}  // namespace millrace
