@@ -12,29 +12,38 @@
 namespace millrace {
 namespace {
 
-/// Adds what an Error of `check` says at `mark`.
-template <typename Check>
-void gather(Problems& problems, const Topology& topology, const SourceMark& mark,
-            const std::string& what, Check&& check) {
+/// The place of the setting that a message speaks of, else that of the item.
+template <typename Item>
+SourceMark place_of(const std::string& why, const Item& item) {
+  for (const TopologySetting& setting : item.settings) {
+    if (why.find(setting.key + " is '" + setting.value.value + "'") != why.npos) {
+      return setting.value.mark;
+    }
+  }
+  return item.name.mark;
+}
+
+/// Adds what an Error of `check` says of the item.
+template <typename Item, typename Check>
+void gather(Problems& problems, const Topology& topology, const Item& item, const char* kind,
+            Check&& check) {
   try {
     check();
   } catch (const Error& error) {
     const std::string why = without_secrets(error.what(), topology.secrets);
-    problems.add(mark, what + " that cannot be used (" + why + ")");
+    problems.add(place_of(error.what(), item), std::string(kind) + " '" + item.name.value +
+                                                   "' that cannot be used (" + why + ")");
   }
 }
 
 void check_parts(const Topology& topology, const Plan& plan) {
   Problems problems;
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
-    const Marked<std::string>& name = topology.ports[i].name;
-    gather(problems, topology, name.mark, "port '" + name.value + "'",
-           [&] { check_port(plan.ports[i]); });
+    gather(problems, topology, topology.ports[i], "port", [&] { check_port(plan.ports[i]); });
   }
   for (std::size_t i = 0; i < plan.functions.size(); ++i) {
-    const Marked<std::string>& name = topology.functions[i].name;
     const PlanFunction& function = plan.functions[i];
-    gather(problems, topology, name.mark, "function '" + name.value + "'",
+    gather(problems, topology, topology.functions[i], "function",
            [&] { function_type(function.type).check(function); });
   }
   problems.throw_if_any();

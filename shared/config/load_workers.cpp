@@ -10,7 +10,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::string_view kCoresRule = "core numbers like 3, '8-15' or [1, 4-7]";
+constexpr std::string_view kCoresRule = "core numbers like 3, '8-15' or [1, 4-7], each once";
 constexpr int kCoreMax = 1023;
 constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
 

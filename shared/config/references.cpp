@@ -30,8 +30,10 @@ const Item* resolve(const Check& check, const std::vector<Item>& items, const ch
   const std::size_t at = index_of(items, name.value);
   if (at < items.size()) return &items[at];
   const std::vector<std::string_view> names = names_of(items);
-  check.problems.add(name.mark, "'" + name.value + "' as " + kind, comma_list(names),
-                     nearest_of(name.value, names));
+  check.problems.add(
+      name.mark, "'" + name.value + "' as " + kind,
+      names.empty() ? "none, because there is no " + std::string(kind) : comma_list(names),
+      nearest_of(name.value, names));
   return nullptr;
 }
 

@@ -78,7 +78,7 @@ TEST(TopologyFile, LooksForFiles) {
 TEST(TopologyFile, LetsPortsCheckTheirSettings) {
   EXPECT_THAT(message_of("millrace: 1\nports:\n  a: {device: generate, destinations: nonsense}\n  "
                          "b: {device: null}\npaths: {p: {from: a}}\n"),
-              HasSubstr(":3:3: found port 'a' that cannot be used (port 'a' (generate): "
+              HasSubstr(":3:39: found port 'a' that cannot be used (port 'a' (generate): "
                         "destinations is 'nonsense'"));
 }
 

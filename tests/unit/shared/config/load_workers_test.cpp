@@ -43,7 +43,7 @@ TEST(LoadWorkers, RefusesCoresThatAreNone) {
         std::string(text).front() == '\'' ? std::string(text) : "'" + std::string(text) + "'";
     EXPECT_EQ(wrong(group(body)), "5:32: found " + found +
                                       " as 'cores'; allowed: core numbers like 3, '8-15' or [1, "
-                                      "4-7]");
+                                      "4-7], each once");
   }
 }
 
