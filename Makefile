@@ -26,7 +26,9 @@ build: deps ## build/release/bin
 	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
 	@$(call compile,release)
 
-run: build ## the demonstration: traffic flows, a worker is killed, nothing is lost
+run: deps ## the demonstration: curl and iperf3 through a router whose worker is killed; KEEP=1 stays
+	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
+	@$(call compile,release) --target programs
 	@orchestration/host/demo.sh
 
 test: deps ## everything that can be tested on this machine

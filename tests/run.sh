@@ -57,6 +57,7 @@ if [ "${#failed[@]}" -eq 0 ]; then
       part "$folder tests" pytest_folder "tests/$folder"
     fi
   done
+  part "demonstration" orchestration/host/demo.sh
   part "captures under sanitizers" sanitized_captures
 fi
 

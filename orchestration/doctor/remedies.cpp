@@ -55,14 +55,12 @@ std::string mount_hugetlbfs(const std::string& state) {
   return std::string("mounted hugetlbfs at ") + kMountPoint;
 }
 
-/// Name of the topology that a leftover is of.
+/// Name of the topology that a leftover is of: of "millrace-NAME.segment", "NAME"; no name has dots.
 std::string topology_of(const fs::path& path) {
+  const std::string prefix = "millrace-";
   std::string name = path.filename();
-  for (const std::string part : {"millrace-", ".segment", ".status"}) {
-    const std::size_t at = name.find(part);
-    if (at != std::string::npos) name.erase(at, part.size());
-  }
-  return name;
+  if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  return name.substr(0, name.find('.'));
 }
 
 std::string remove_leftovers(const std::vector<std::string>& paths) {

@@ -2,23 +2,25 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make run`: records real traffic between two network namespaces, sends it through the topology of
-# orchestration/topologies/demo.yaml, kills a worker and adds one meanwhile, and says what became of
-# every packet. Takes about half a minute.
+# `make run`: a client and a server talk through the router of orchestration/topologies/demo.yaml.
+# One request is blocked, a worker is killed and one added in the middle of a transfer; beside it
+# stand the figures of the kernel's own forwarding. Takes about half a minute.
+#
+#     demo.sh         the demonstration; KEEP=1 leaves it up
+#     demo.sh stop    ends what KEEP=1 left
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "demo: needs root (namespaces, hugepages)" >&2; exit 1; }
-  exec sudo "$0" "$@"
+  exec sudo KEEP="${KEEP:-}" "$0" "$@"
 fi
 
+. orchestration/host/demo_hosts.sh
 millrace=build/release/bin/millrace
 topology=orchestration/topologies/demo.yaml
 folder=build/demo
-client=millrace-demo-client
-server=millrace-demo-server
-helpers=()
+transfer_seconds=8
 began=$SECONDS
 number=0
 
@@ -27,73 +29,17 @@ step() {
   printf '%2d. [%3d s] %s\n' "$number" $((SECONDS - began)) "$*"
 }
 
-clean_up() {
-  "$millrace" down demo >/dev/null 2>&1 || true
-  for pid in "${helpers[@]}"; do kill "$pid" 2>/dev/null || true; done
-  ip netns del "$client" 2>/dev/null || true
-  ip netns del "$server" 2>/dev/null || true
-}
-trap clean_up EXIT
+indented() { sed -u 's/^/            /'; }
 
-make_namespaces() {
-  ip netns add "$client"
-  ip netns add "$server"
-  ip link add lan0 netns "$client" address 02:00:00:00:01:02 type veth \
-    peer name wan0 netns "$server" address 02:00:00:00:02:02
-  ip -n "$client" address add 10.1.0.2/24 dev lan0
-  ip -n "$server" address add 192.0.2.10/24 dev wan0
-  # Segments as a wire carries them: no offload puts several into one frame.
-  ip -n "$client" link set lan0 gso_max_segs 1 up
-  ip -n "$server" link set wan0 gso_max_segs 1 up
-  ip -n "$client" link set lo up
-  ip -n "$server" link set lo up
-  ip -n "$client" route add 192.0.2.0/24 dev lan0
-  ip -n "$server" route add 10.1.0.0/24 dev wan0
-}
-
-make_pages() {
-  mkdir -p "$folder/www"
-  for kilobytes in 1 8 40 120; do
-    head -c $((kilobytes * 1024)) /dev/urandom | base64 >"$folder/www/page-$kilobytes.txt"
-  done
-  echo "nobody should read this" >"$folder/www/secret.txt"
-}
-
-start_servers() {
-  ip netns exec "$server" python3 -m http.server --bind 192.0.2.10 --directory "$folder/www" 80 \
-    >"$folder/http.log" 2>&1 &
-  helpers+=($!)
-  ip netns exec "$server" dnsmasq --no-daemon --no-hosts --no-resolv --conf-file=/dev/null \
-    --listen-address=192.0.2.10 --bind-interfaces --address=/example.org/192.0.2.10 \
-    >"$folder/dns.log" 2>&1 &
-  helpers+=($!)
-  ip netns exec "$client" tcpdump -q -i lan0 -w "$folder/all.pcap" >"$folder/tcpdump.log" 2>&1 &
-  recorder=$!
-  helpers+=("$recorder")
-  for _ in $(seq 50); do
-    grep -q listening "$folder/tcpdump.log" &&
-      ip netns exec "$client" curl -s -o /dev/null http://192.0.2.10/ && return
-    sleep 0.1
-  done
-  echo "demo: the web server does not answer: $folder/http.log" >&2
+failed() {
+  echo "demo: $*" >&2
   exit 1
 }
 
-browse() {
-  local page
-  for page in page-1 page-8 page-40 page-120 secret; do
-    ip netns exec "$client" curl -s -o /dev/null "http://192.0.2.10/$page.txt"
-    ip netns exec "$client" dig +short +time=1 +tries=1 @192.0.2.10 "$page.example.org" >/dev/null
-  done
-  ip netns exec "$client" ping -q -c 5 -i 0.05 192.0.2.10 >/dev/null
-  sleep 0.3
-  kill "$recorder"
-  wait "$recorder" 2>/dev/null || true
-}
-
-split_directions() {
-  tcpdump -q -r "$folder/all.pcap" -w "$folder/lan.pcap" ether src 02:00:00:00:01:02 2>/dev/null
-  tcpdump -q -r "$folder/all.pcap" -w "$folder/wan.pcap" ether src 02:00:00:00:02:02 2>/dev/null
+clean_up() {
+  "$millrace" down demo >/dev/null 2>&1 || true
+  for pid in "${servers[@]}"; do kill "$pid" 2>/dev/null || true; done
+  remove_network
 }
 
 pid_of() {
@@ -102,49 +48,116 @@ import json, sys
 print(next(a["pid"] for a in json.load(sys.stdin)["actors"] if a["name"] == sys.argv[1]))' "$1"
 }
 
-# Until both streams have been received whole and nothing is in flight; at most a minute.
-await_end() {
-  local _
-  for _ in $(seq 120); do
-    sleep 0.5
-    "$millrace" audit demo --json | python3 -c '
-import json, sys
-audit = json.load(sys.stdin)
-sys.exit(0 if audit["received"] == 600000 and audit["in_flight"] == 0 else 1)' && return
-  done
-  echo "demo: the traffic did not end within a minute" >&2
-  exit 1
+introduce() {
+  cat <<'TEXT'
+What this changes: it reserves hugepages if too few are free, makes three network namespaces
+(millrace-demo-*) with two virtual cables, and writes to build/demo. Nothing else of this machine is
+touched, and the namespaces go at the end. Back to before at any time: make undo
+TEXT
 }
 
-echo "This reserves hugepages (make undo gives them back), makes two network namespaces for a few"
-echo "seconds, and writes to $folder. Nothing else of this machine is changed."
+measure_kernel() {
+  kernel_routes
+  await_answer 10
+  kernel_ping=$(ping_time)
+  kernel_fetch=$(fetch "$folder/large.kernel")
+  kernel_transfer=$(transfer 2)
+  kernel_stops
+}
+
+browse() {
+  local answer
+  answer=$(in_client curl -sS --max-time 5 "http://$server_address/")
+  [ "$answer" = "hello from the other side" ] || failed "the web page did not arrive"
+  echo "curl http://$server_address/            -> $answer" | indented
+  if in_client curl -s --max-time 2 -o /dev/null "http://$server_address/secret.txt"; then
+    failed "the secret page was not blocked"
+  fi
+  echo "curl http://$server_address/secret.txt  -> blocked by a rule of demo-block.rules" | indented
+  our_ping=$(ping_time)
+}
+
+# The large file arrives whole; then the long transfer, hurt on the way and watched.
+transfer_hurt() {
+  our_fetch=$(fetch "$folder/large.millrace")
+  cmp "$folder/www/large.bin" "$folder/large.millrace" || failed "the file arrived damaged"
+  "$millrace" top demo --count $((transfer_seconds + 1)) | indented &
+  local view=$!
+  transfer "$transfer_seconds" >"$folder/transfer" &
+  local load=$! victim
+  sleep 2.5
+  victim=$(pid_of front.0)
+  step "kill -9 $victim (worker front.0), in the middle of the transfer"
+  kill -9 "$victim"
+  sleep 2
+  step "one more worker: millrace scale demo front=3"
+  "$millrace" scale demo front=3 | indented
+  wait "$load" || failed "the transfer broke"
+  wait "$view"
+  our_transfer=$(cat "$folder/transfer")
+}
+
+compare() {
+  printf '\n%-34s %12s %12s\n' "" "kernel" "millrace"
+  printf '%-34s %12s %12s\n' "ping, round trip, ms" "$kernel_ping" "$our_ping"
+  printf '%-34s %12s %12s\n' "curl, $file_megabytes MB, MB/s" "$kernel_fetch" "$our_fetch"
+  printf '%-34s %12s %12s\n' "iperf3, one TCP stream, Mbit/s" "$kernel_transfer" "$our_transfer"
+  cat <<TEXT
+
+The kernel forwarded the same packets between the same namespaces, without looking into them.
+Millrace copied each twice across the kernel's border and took it through five processes on
+$(nproc) cores (ports of device afpacket; the GPU worker is a process on the CPU here).
+A worker died and one was added during the iperf3 run.
+TEXT
+}
+
+keep_up() {
+  trap - EXIT
+  cat <<TEXT
+
+It stays up (KEEP=1). Try:
+  $millrace top demo
+  ip netns exec $client curl http://$server_address/
+  ip netns exec $client iperf3 -c $server_address
+  $millrace scale demo deep=3
+End it: orchestration/host/demo.sh stop
+TEXT
+}
+
+if [ "${1:-}" = stop ]; then
+  clean_up
+  exit 0
+fi
+trap clean_up EXIT
+introduce
 rm -rf "$folder"
-step "hugepages"
-orchestration/host/hugepages.sh 256
-step "a web server, DNS and ping between two namespaces, recorded by tcpdump"
+mkdir -p "$folder"
 clean_up
-make_namespaces
-make_pages
-start_servers
-browse
-split_directions
-step "the topology: $topology"
-"$millrace" up "$topology" --detach
+step "three namespaces: client 10.1.0.2 -- router -- $server_address server (web, iperf3)"
+make_network
+start_servers "$folder"
+step "the kernel as router: ping, curl, iperf3 for comparison"
+measure_kernel
+step "is this host ready? millrace doctor $topology --fix"
+in_router "$millrace" doctor "$topology" --fix >"$folder/doctor.log" ||
+  { cat "$folder/doctor.log"; failed "this host is not ready, see above"; }
+sed -n 's/^did *//p' "$folder/doctor.log" | indented
+step "Millrace as router: millrace up $topology"
+in_router "$millrace" up "$topology" --detach | indented
 step "no GPU is used: group 'gpu' runs on its software device"
-sleep 2
-victim=$(pid_of front.0)
-step "kill -9 $victim (worker front.0)"
-kill -9 "$victim"
-sleep 1
-step "one more worker: millrace scale demo front=3"
-"$millrace" scale demo front=3
-step "traffic goes on until all 600000 packets have been through"
-await_end
-step "what became of them"
-"$millrace" status demo
+step "ping and curl through it"
+await_answer 10
+browse
+step "a file of $file_megabytes MB, then iperf3 for $transfer_seconds s"
+transfer_hurt
+step "what became of the packets"
 status=0
 "$millrace" report demo || status=$?
-step "all processes end"
-"$millrace" down demo
-echo "Captures of what came out: $folder/lan-out.pcap, $folder/wan-out.pcap"
+compare
+if [ -n "${KEEP:-}" ]; then
+  keep_up
+else
+  step "all processes end"
+  "$millrace" down demo | indented
+fi
 exit "$status"

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Gives back what runs took from this host: files of runs that are dead, hugepages, the mount.
+# Gives back what runs took from this host: the demonstration's namespaces, files of runs that are
+# dead, hugepages, the mount.
 # Touches nothing that a living process has mapped or open.
 set -euo pipefail
 shopt -s nullglob
@@ -14,6 +15,11 @@ state=${MILLRACE_HOST_STATE:-/run/millrace-host.state}
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "undo: needs root" >&2; exit 1; }
   exec sudo -n MILLRACE_HUGE_DIR="$mount_point" MILLRACE_HOST_STATE="$state" "$0" "$@"
+fi
+
+if [ -e /run/netns/millrace-demo-router ]; then
+  "$(dirname "${BASH_SOURCE[0]}")/demo.sh" stop
+  echo "undo: ended the demonstration"
 fi
 
 in_use() {
