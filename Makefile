@@ -26,7 +26,7 @@ build: deps ## build/release/bin
 	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
 	@$(call compile,release)
 
-run: deps ## the demonstration: curl and iperf3 through a router whose worker is killed; KEEP=1 stays
+run: deps ## the demonstration: curl, iperf3 through a router, a worker is killed; KEEP=1 stays
 	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
 	@$(call compile,release) --target programs
 	@orchestration/host/demo.sh

@@ -55,7 +55,7 @@ std::string mount_hugetlbfs(const std::string& state) {
   return std::string("mounted hugetlbfs at ") + kMountPoint;
 }
 
-/// Name of the topology that a leftover is of: of "millrace-NAME.segment", "NAME"; no name has dots.
+/// Name of the topology that a leftover is of, NAME of "millrace-NAME.segment"; it has no dots.
 std::string topology_of(const fs::path& path) {
   const std::string prefix = "millrace-";
   std::string name = path.filename();
