@@ -21,7 +21,7 @@ void run_ingress(ActorProcess& process) {
   const auto queue =
       open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted);
   IngressActor ingress(process.context(), number, pool, *queue);
-  process.run(ingress);
+  process.run(ingress, queue->remark());
 }
 
 void run_egress(ActorProcess& process) {

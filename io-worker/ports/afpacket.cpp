@@ -10,19 +10,23 @@
 
 #include <cerrno>
 
-#include "io-worker/ports/settings.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 
+std::string interface_setting(const PortSettings& settings) {
+  std::string interface = settings.text("interface", "");
+  if (interface.empty()) settings.refuse("needs 'interface', the one to take");
+  if (interface.size() >= IFNAMSIZ) {
+    settings.refuse("interface", interface, "a name of at most 15 bytes");
+  }
+  return interface;
+}
+
 AfpacketSettings afpacket_settings(const PlanPort& port) {
   const PortSettings settings(port, {"host", "interface", "queues", "ring"});
   AfpacketSettings parsed;
-  parsed.interface = settings.text("interface", "");
-  if (parsed.interface.empty()) settings.refuse("needs 'interface', the one to take");
-  if (parsed.interface.size() >= IFNAMSIZ) {
-    settings.refuse("interface", parsed.interface, "a name of at most 15 bytes");
-  }
+  parsed.interface = interface_setting(settings);
   parsed.queues =
       static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
   parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
@@ -38,7 +42,7 @@ PortQueues afpacket_queues(const PlanPort& port) {
 
 InterfaceWish afpacket_interface(const PlanPort& port) {
   const AfpacketSettings settings = afpacket_settings(port);
-  return {settings.interface, port.mtu, settings.host};
+  return {.interface = settings.interface, .mtu = port.mtu, .host = settings.host};
 }
 
 UniqueFd open_packet_socket() {
@@ -61,6 +65,17 @@ void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     throw system_error("bind a packet socket to " + interface, errno);
   }
+}
+
+UniqueFd promiscuous_socket(const std::string& interface) {
+  UniqueFd socket = open_packet_socket();
+  packet_mreq wish{};  // ends with the socket
+  wish.mr_ifindex = static_cast<int>(interface_index(interface));
+  wish.mr_type = PACKET_MR_PROMISC;
+  if (::setsockopt(socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &wish, sizeof wish) != 0) {
+    throw system_error("receive what is for other stations of " + interface, errno);
+  }
+  return socket;
 }
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "io-worker/ports/port.hpp"
+#include "io-worker/ports/settings.hpp"
 #include "shared/base/unique_fd.hpp"
 
 /// Device `afpacket`: a network interface by packet sockets. Settings: README.md.
@@ -20,6 +21,8 @@ struct AfpacketSettings {
   bool host = false;          ///< the kernel's own stack receives too
 };
 
+/// The setting `interface`. Throws Error when it is missing or too long for a name.
+std::string interface_setting(const PortSettings& settings);
 /// Throws Error for a bad setting.
 AfpacketSettings afpacket_settings(const PlanPort& port);
 /// Settings only: the interface is looked at when it is taken.
@@ -35,6 +38,11 @@ UniqueFd open_packet_socket();
 /// Throws Error "<what>: ...".
 void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
                         std::uint16_t protocol);
+
+/// While it is open the interface receives what is for other stations too. Throws Error.
+UniqueFd promiscuous_socket(const std::string& interface);
+/// A transmit queue of open_afpacket_tx().
+std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface);
 
 /// Receives by a ring that the kernel fills (TPACKET_V2); copies each frame into a buffer, with its
 /// VLAN tag put back and its checksum filled in where the kernel left that to hardware. Several

@@ -82,8 +82,11 @@ class Ring {
 
 class AfpacketRxQueue final : public RxQueue {
  public:
-  AfpacketRxQueue(UniqueFd socket, std::uint32_t frames, std::uint32_t room)
-      : socket_(std::move(socket)), ring_(socket_, frames, room), room_(room) {}
+  AfpacketRxQueue(UniqueFd socket, UniqueFd promiscuous, std::uint32_t frames, std::uint32_t room)
+      : socket_(std::move(socket)),
+        promiscuous_(std::move(promiscuous)),
+        ring_(socket_, frames, room),
+        room_(room) {}
 
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
     const BufferArea area = pool.area();
@@ -161,7 +164,7 @@ class AfpacketRxQueue final : public RxQueue {
     }
   }
 
-  UniqueFd socket_;
+  UniqueFd socket_, promiscuous_;
   Ring ring_;
   const std::uint32_t room_;  ///< longest frame that is not oversize
   std::uint64_t statistics_read_ = 0;
@@ -185,13 +188,6 @@ void set_filter(const UniqueFd& socket, bool closed) {
   if (result != 0) throw system_error("filter a packet socket", errno);
 }
 
-void be_promiscuous(const UniqueFd& socket, const std::string& interface) {
-  packet_mreq wish{};  // ends with the socket
-  wish.mr_ifindex = static_cast<int>(interface_index(interface));
-  wish.mr_type = PACKET_MR_PROMISC;
-  set(socket, PACKET_ADD_MEMBERSHIP, wish, "receive what is for other stations");
-}
-
 }  // namespace
 
 std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t,
@@ -202,9 +198,9 @@ std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t,
   set(socket, PACKET_IGNORE_OUTGOING, 1, "ignore what we send ourselves (Linux 4.20 or later)");
   set(socket, PACKET_VNET_HDR, 1, "be told about checksums");
   set_filter(socket, true);
-  auto queue = std::make_unique<AfpacketRxQueue>(std::move(socket), settings.ring, room);
+  auto queue = std::make_unique<AfpacketRxQueue>(
+      std::move(socket), promiscuous_socket(settings.interface), settings.ring, room);
   bind_packet_socket(queue->socket(), settings.interface, ETH_P_ALL);
-  be_promiscuous(queue->socket(), settings.interface);
   if (settings.queues > 1) join_group(queue->socket(), settings.interface);
   set_filter(queue->socket(), false);
   return queue;

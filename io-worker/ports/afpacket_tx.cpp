@@ -86,8 +86,12 @@ class AfpacketTxQueue final : public TxQueue {
 
 }  // namespace
 
+std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface) {
+  return std::make_unique<AfpacketTxQueue>(interface);
+}
+
 std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, std::uint32_t, bool) {
-  return std::make_unique<AfpacketTxQueue>(afpacket_settings(port).interface);
+  return open_packet_tx(afpacket_settings(port).interface);
 }
 
 }  // namespace millrace

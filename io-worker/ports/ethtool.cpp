@@ -57,6 +57,8 @@ bool is_harmful_offload(const std::string& feature) {
                      [&](std::string_view prefix) { return feature.starts_with(prefix); });
 }
 
+bool is_virtual_cable(const std::string& driver) { return driver == "veth" || driver == "tun"; }
+
 Ethtool::Ethtool(const std::string& interface)
     : interface_(interface), socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
   if (!socket_) throw system_error("open a socket to ask for " + interface, errno);
@@ -135,6 +137,27 @@ std::string Ethtool::driver() const {
   info.cmd = ETHTOOL_GDRVINFO;
   if (call(&info) != 0) return "";
   return {info.driver, ::strnlen(info.driver, sizeof info.driver)};
+}
+
+std::uint32_t Ethtool::rx_queues() const {
+  ethtool_channels channels{};
+  channels.cmd = ETHTOOL_GCHANNELS;
+  if (call(&channels) != 0) return 0;
+  return channels.rx_count + channels.combined_count;
+}
+
+int Ethtool::set_rx_queues(std::uint32_t count) const {
+  ethtool_channels channels{};
+  channels.cmd = ETHTOOL_GCHANNELS;
+  if (const int error = call(&channels); error != 0) return error;
+  channels.cmd = ETHTOOL_SCHANNELS;
+  if (channels.max_combined != 0) {
+    channels.combined_count = count;
+    channels.rx_count = 0;
+  } else {
+    channels.rx_count = count;
+  }
+  return call(&channels);
 }
 
 }  // namespace millrace

@@ -26,6 +26,10 @@ class Ethtool {
   void set_features(const std::vector<std::string>& names, bool on) const;
   /// Name of the driver, "veth"; empty when it does not say.
   std::string driver() const;
+  /// Receive queues over which the device spreads what arrives; 0: it does not say.
+  std::uint32_t rx_queues() const;
+  /// errno, or 0.
+  int set_rx_queues(std::uint32_t count) const;
 
  private:
   int call(void* request) const noexcept;  ///< errno, or 0
@@ -38,5 +42,9 @@ class Ethtool {
 /// The offloads that make a frame on a packet socket another than the one on the wire: merged
 /// segments, checksums not filled in, VLAN tags beside the frame. Names as in Feature.
 bool is_harmful_offload(const std::string& feature);
+
+/// The driver has another host's stack at its other end and no wire between: checksums that stack
+/// leaves to hardware are filled in by nobody.
+bool is_virtual_cable(const std::string& driver);
 
 }  // namespace millrace

@@ -127,6 +127,7 @@ struct Taken {
   std::uint32_t index = 0;
   std::string interface;
   bool own_clsact = false;
+  std::uint32_t rx_queues = 0;        ///< that it had; 0: not changed
   std::vector<std::string> offloads;  ///< that were on
   std::string alias;                  ///< the rest of the line
 };
@@ -134,7 +135,7 @@ struct Taken {
 void append(const std::string& run_dir, const Taken& taken) {
   std::ofstream file(record_path(run_dir), std::ios::app);
   file << taken.netns << ' ' << taken.index << ' ' << taken.interface << ' ' << taken.own_clsact
-       << ' ' << taken.offloads.size();
+       << ' ' << taken.rx_queues << ' ' << taken.offloads.size();
   for (const std::string& name : taken.offloads) file << ' ' << name;
   file << ' ' << taken.alias << '\n' << std::flush;
   if (!file) throw system_error("write " + record_path(run_dir), errno);
@@ -147,7 +148,8 @@ std::vector<Taken> read_record(const std::string& run_dir) {
     std::istringstream words(line);
     Taken taken;
     std::size_t count = 0;
-    words >> taken.netns >> taken.index >> taken.interface >> taken.own_clsact >> count;
+    words >> taken.netns >> taken.index >> taken.interface >> taken.own_clsact >> taken.rx_queues >>
+        count;
     for (std::string name; count > 0 && words >> name; --count) taken.offloads.push_back(name);
     if (!words) continue;  // cut off by a kill: nothing was changed yet
     words.get();
@@ -164,7 +166,9 @@ void give_back(const Taken& taken) {
   if (!link->alias.starts_with(kAliasStart)) return;
   remove_cut(taken.index);
   if (taken.own_clsact) remove_clsact(taken.index);
-  Ethtool(taken.interface).set_features(taken.offloads, true);
+  const Ethtool ethtool(taken.interface);
+  ethtool.set_features(taken.offloads, true);
+  if (taken.rx_queues != 0) ethtool.set_rx_queues(taken.rx_queues);
   if (const int error = set_alias(taken.index, taken.alias); error != 0) {
     throw not_allowed(taken.interface, "give back", error);
   }
@@ -190,6 +194,17 @@ std::string switch_off(const Taken& taken) {
   return left.empty() ? "" : "; stay on and are made good:" + left;
 }
 
+/// Each receive queue has to be one of the port's.
+void set_queues(const Taken& taken, std::uint32_t wanted) {
+  if (taken.rx_queues == 0) return;
+  const int error = Ethtool(taken.interface).set_rx_queues(wanted);
+  if (error == 0) return;
+  const std::string count = std::to_string(taken.rx_queues);
+  throw Error("interface '" + taken.interface + "' spreads packets over " + count +
+              " receive queues, the port has " + std::to_string(wanted) +
+              ", and its driver does not change that: queues: " + count);
+}
+
 }  // namespace
 
 std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
@@ -206,11 +221,14 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
         taken.offloads.push_back(feature.name);
       }
     }
+    const std::uint32_t queues = wish.rx_queues != 0 ? Ethtool(name).rx_queues() : 0;
+    if (queues != wish.rx_queues) taken.rx_queues = queues;
     append(run_dir, taken);
     if (const int error = set_alias(link.index, std::string(kAliasStart) + run_dir); error != 0) {
       throw not_allowed(name, "mark", error);
     }
     const std::string remark = switch_off(taken);
+    set_queues(taken, wish.rx_queues);
     return "interface " + name + " taken, " + std::to_string(taken.offloads.size()) +
            " offloads switched off" + remark + (wish.host ? "" : cut_off(taken));
   });

@@ -19,8 +19,9 @@ namespace millrace {
 
 struct InterfaceWish {
   std::string interface;
-  std::uint32_t mtu = 1500;  ///< of the port: the interface's must not be less
-  bool host = false;         ///< the kernel's own stack goes on receiving what the port receives
+  std::uint32_t mtu = 1500;     ///< of the port: the interface's must not be less
+  bool host = false;            ///< the kernel's own stack goes on receiving what the port receives
+  std::uint32_t rx_queues = 0;  ///< as many the device has to use; 0: no matter
 };
 
 /// True when something of the topology that runs in `run_dir` lives.

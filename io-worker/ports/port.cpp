@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io-worker/ports/afpacket.hpp"
+#include "io-worker/ports/afxdp.hpp"
 #include "io-worker/ports/generate.hpp"
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
@@ -29,6 +30,7 @@ struct Device {
 constexpr Device kDevices[] = {
     {"afpacket", check_afpacket, afpacket_queues, open_afpacket_rx, open_afpacket_tx,
      afpacket_interface},
+    {"afxdp", check_afxdp, afxdp_queues, open_afxdp_rx, open_afxdp_tx, afxdp_interface},
     {"pcap", check_pcap, pcap_queues, open_pcap_rx, open_pcap_tx},
     {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},

@@ -90,6 +90,8 @@ class RxQueue {
   /// Times that the source could not be read on (a truncated or corrupt record), since
   /// construction.
   virtual std::uint64_t errors() const noexcept { return 0; }
+  /// For people, at the start: what it found. Empty: nothing to say.
+  virtual std::string remark() const { return {}; }
 };
 
 /// A packet to send: bytes stay valid until send() returns, or, for queues that hold buffers, until

@@ -17,6 +17,11 @@ constexpr KnownSetting kAfpacket[] = {
     kQueues,
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
 };
+constexpr KnownSetting kAfxdp[] = {
+    {.name = "interface", .required = true},
+    kQueues,
+    {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 16384},
+};
 constexpr KnownSetting kPcap[] = {
     {.name = "in", .kind = SettingKind::kInputFile},
     {.name = "out", .kind = SettingKind::kOutputFile},
@@ -42,12 +47,16 @@ constexpr KnownSetting kGenerate[] = {
 };
 constexpr KnownDevice kDevices[] = {
     {.name = "afpacket", .settings = kAfpacket, .send_queue_max = kStreamCountMax},
+    {.name = "afxdp",
+     .settings = kAfxdp,
+     .send_queue_max = kStreamCountMax,
+     .buffers_held = 1024},  // kAfxdpRingDefault
     {.name = "generate", .settings = kGenerate},
     {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},
 };
-constexpr std::string_view kLaterDevices[] = {"afxdp", "dpdk", "tap"};
+constexpr std::string_view kLaterDevices[] = {"dpdk", "tap"};
 
 constexpr KnownSetting kSoftwareDevice[] = {
     {.name = "seed", .kind = SettingKind::kInteger},

@@ -46,6 +46,7 @@ struct KnownDevice {
   std::string_view name;
   std::span<const KnownSetting> settings;
   std::uint32_t send_queue_max = 0;  ///< 0: it never sends
+  std::uint32_t buffers_held = 0;    ///< by each receive queue, unless the setting `ring` says so
 };
 
 /// By name; all that this version has, sorted.

@@ -70,6 +70,19 @@ std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std:
   return topology.ports.size() == 2 ? 1 - port : 0;
 }
 
+/// Buffers that a receive queue of the port keeps for its device to fill.
+std::uint32_t held_by(const TopologyPort& port) {
+  std::uint32_t held = 0;
+  for (const KnownDevice& device : known_devices()) {
+    if (device.name == port.device.value) held = device.buffers_held;
+  }
+  for (const TopologySetting& setting : port.settings) {
+    if (held == 0 || setting.key != "ring") continue;
+    held = static_cast<std::uint32_t>(std::stoul(setting.value.value));
+  }
+  return held;
+}
+
 /// What the paths of a stream ask for together.
 void size_stream(Planning& planning, PlanStream& stream) {
   Plan& plan = planning.plan;
@@ -82,7 +95,8 @@ void size_stream(Planning& planning, PlanStream& stream) {
     asked += from.buffers->value;
     asks = &from;
   }
-  const std::uint32_t least = stream.slot_count * plan.batch_capacity + kOpenBuffers;
+  const std::uint32_t least = stream.slot_count * plan.batch_capacity + kOpenBuffers +
+                              held_by(planning.topology.ports[stream.port]);
   stream.buffer_count = asks == nullptr ? least : asked;
   if (stream.buffer_count < least) {
     planning.problems.add(

@@ -120,10 +120,14 @@ void ActorProcess::follow_signals(ActorControl& control) {
   if (g_stop_signalled) control.request_stop();
 }
 
-void ActorProcess::run(Actor& actor) {
+void ActorProcess::run(Actor& actor, const std::string& remark) {
   control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation);
   follow_signals(*control_);
   control_->set_ready();
+  if (!remark.empty()) {
+    std::fprintf(stderr, "%s\n", remark.c_str());
+    control_->post_event(Severity::kInfo, "port", remark);
+  }
   RunLoop(context_, actor, control_->stop_flag()).run();
   g_control = nullptr;
 }

@@ -37,8 +37,8 @@ class ActorProcess {
   /// Stop signals reach `control` from now on (run() does so itself).
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a
-  /// stop.
-  void run(Actor& actor);
+  /// stop. `remark`: an event for the others and a line of the log, unless it is empty.
+  void run(Actor& actor, const std::string& remark = {});
 
  private:
   void create_shared_memory();

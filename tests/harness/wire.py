@@ -68,8 +68,8 @@ class Wire:
     """`with Wire() as wire:` hosts `wire.a`, `wire.b`; ports `wire.port_a`, `wire.port_b` in the
     namespace that `wire.prefix` leads to."""
 
-    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24")):
-        self.mtu = mtu
+    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1):
+        self.mtu, self.queues = mtu, str(queues)
         self.number = f"{os.getpid()}-{next(NUMBERS)}"
         self.middle = f"mr-mid-{self.number}"
         self.prefix = ("ip", "netns", "exec", self.middle)
@@ -88,10 +88,11 @@ class Wire:
         return self
 
     def connect(self, host, port):
+        queues = ("numtxqueues", self.queues, "numrxqueues", self.queues)
         run("ip", "netns", "add", host.namespace)
         run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
-            self.mtu, "numtxqueues", "4", "numrxqueues", "4", "type", "veth", "peer", "name", port,
-            "netns", self.middle, "mtu", self.mtu, "numtxqueues", "4", "numrxqueues", "4")
+            self.mtu, *queues, "type", "veth", "peer", "name", port, "netns", self.middle, "mtu",
+            self.mtu, *queues)
         run("ip", "-n", host.namespace, "address", "add", host.address, "dev", "eth")
         run("ip", "-n", host.namespace, "link", "set", "lo", "up")
         run("ip", "-n", host.namespace, "link", "set", "eth", "up")

@@ -19,7 +19,7 @@ from wire import Wire
 
 import pytest
 
-DEVICES = ("afpacket",)
+DEVICES = ("afpacket", "afxdp")
 CAPACITY = 32
 KILL_SECONDS = int(os.environ.get("MILLRACE_KILL_SECONDS", "12"))
 
@@ -70,7 +70,7 @@ def test_everything_passes_a_bump_in_the_wire(tmp_path, device, mtu):
 @pytest.mark.parametrize("device", DEVICES)
 def test_several_queues_share_an_interface(tmp_path, device):
     settings = ", queues: 2"
-    with Wire() as wire, Topology(tmp_path, bump(wire, device, settings),
+    with Wire(queues=2) as wire, Topology(tmp_path, bump(wire, device, settings),
                                   prefix=wire.prefix) as running:
         wire.a.wait_for(wire.b.ip)
         wire.fetch(tmp_path, 2)

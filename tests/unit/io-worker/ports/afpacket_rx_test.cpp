@@ -191,6 +191,7 @@ TEST_F(AfpacketRxTest, ItGoesOnAfterItsInterfaceWasDown) {
   open();
   take();
   shell("ip link set here down");
+  take();  // what the kernel had to say until then
   EXPECT_GE(queues_[0]->wait_descriptor(), 0);
   EXPECT_EQ(queues_[0]->errors(), 1u);
   pollfd item{queues_[0]->wait_descriptor(), POLLIN, 0};

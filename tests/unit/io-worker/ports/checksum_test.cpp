@@ -64,5 +64,70 @@ TEST(Checksum, OffsetsBeyondTheFrameChangeNothing) {
   EXPECT_EQ(frame, before);
 }
 
+/// Ethernet, IPv4 or IPv6, TCP or UDP with a payload, the checksum right.
+Bytes packet(std::mt19937_64& random, bool v6, bool tcp, std::size_t payload) {
+  const std::size_t network = 14, transport = network + (v6 ? 40 : 20);
+  const std::size_t length = (tcp ? 20 : 8) + payload;
+  Bytes frame = random_bytes(random, transport + length + (payload % 3));  // some with padding
+  const auto put = [&](std::size_t at, std::size_t value) {
+    frame[at] = static_cast<std::byte>(value >> 8);
+    frame[at + 1] = static_cast<std::byte>(value);
+  };
+  put(12, v6 ? 0x86dd : 0x0800);
+  frame[network] = static_cast<std::byte>(v6 ? 0x60 : 0x45);
+  put(network + (v6 ? 4 : 2), v6 ? length : 20 + length);
+  if (!v6) put(network + 6, 0);
+  frame[network + (v6 ? 6 : 9)] = static_cast<std::byte>(tcp ? 6 : 17);
+  if (tcp) frame[transport + 12] = std::byte{0x50};
+  const std::size_t field = transport + (tcp ? 16 : 6);
+  put(field, 0);
+  std::uint64_t sum = sum_of(std::span(frame).subspan(transport, length));
+  sum += sum_of(std::span(frame).subspan(network + (v6 ? 8 : 12), v6 ? 32 : 8));
+  sum += (tcp ? 6 : 17) + length;
+  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+  put(field, sum == 0xffff ? 0xffff : ~sum & 0xffff);
+  return frame;
+}
+
+TEST(Checksum, ABareOneIsRecognisedAndOthersAreLeftAlone) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const bool v6 = i % 2 == 0, tcp = i % 3 == 0;
+    const Bytes right = packet(random, v6, tcp, random() % 100);
+    Bytes same = right;
+    complete_bare_checksum(same);
+    ASSERT_EQ(same, right) << "it was right";
+    const std::size_t transport = v6 ? 54 : 34, field = transport + (tcp ? 16 : 6);
+    const std::size_t length =
+        v6 ? std::to_integer<std::size_t>(right[19]) : std::to_integer<std::size_t>(right[17]) - 20;
+    std::uint64_t bare = sum_of(std::span(right).subspan(v6 ? 22 : 26, v6 ? 32 : 8));
+    bare += (tcp ? 6 : 17) + length;
+    while (bare >> 16 != 0) bare = (bare & 0xffff) + (bare >> 16);
+    Bytes left_out = right;
+    left_out[field] = static_cast<std::byte>(bare >> 8);
+    left_out[field + 1] = static_cast<std::byte>(bare);
+    complete_bare_checksum(left_out);
+    ASSERT_EQ(left_out, right) << v6 << tcp;
+    Bytes wrong = right;
+    wrong[field] ^= std::byte{1};
+    const Bytes before = wrong;
+    complete_bare_checksum(wrong);
+    if (sum_of(std::span(before).subspan(field, 2)) != bare) {
+      ASSERT_EQ(wrong, before) << "a wrong one was made right";
+    }
+  }
+}
+
+TEST(Checksum, NoBytesAreTooFew) {
+  std::mt19937_64 random(3);
+  const Bytes whole = packet(random, false, true, 40);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+    Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes));
+    const Bytes before = cut;
+    complete_bare_checksum(cut);
+    EXPECT_EQ(cut, before);
+  }
+}
+
 }  // namespace
 }  // namespace millrace

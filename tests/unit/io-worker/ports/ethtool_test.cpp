@@ -45,6 +45,19 @@ TEST_F(EthtoolTest, AnInterfaceThatIsNotThereHasNoFeatures) {
   EXPECT_NO_THROW(nobody.set_features({"rx-gro"}, true)) << "it has none of that name";
 }
 
+TEST_F(EthtoolTest, ReceiveQueuesAreCountedAndSet) {
+  shell(
+      "ip link add wide numrxqueues 3 numtxqueues 3 type veth peer name far numrxqueues 3 "
+      "numtxqueues 3");
+  const Ethtool wide("wide");
+  EXPECT_EQ(wide.rx_queues(), 3u);
+  EXPECT_EQ(wide.set_rx_queues(2), 0);
+  EXPECT_EQ(wide.rx_queues(), 2u);
+  EXPECT_NE(wide.set_rx_queues(4), 0) << "it has three";
+  EXPECT_EQ(Ethtool("nobody").rx_queues(), 0u);
+  EXPECT_NE(Ethtool("nobody").set_rx_queues(1), 0);
+}
+
 TEST_F(EthtoolTest, SegmentsMergedChecksumsLeftOutAndTagsTakenOffAreHarmful) {
   for (const char* name :
        {"rx-gro", "rx-gro-hw", "rx-lro", "tx-tcp6-segmentation", "tx-generic-segmentation",

@@ -108,6 +108,19 @@ TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
   EXPECT_EQ(find_link("here")->alias, "");
 }
 
+TEST_F(InterfaceTest, ReceiveQueuesAreAsManyAsThePortHas) {
+  shell(
+      "ip link add wide numrxqueues 4 numtxqueues 4 type veth peer name far && ip link set wide "
+      "up && ip link set far up");
+  take({.interface = "wide", .rx_queues = 2}, one_);
+  EXPECT_EQ(Ethtool("wide").rx_queues(), 2u);
+  give_back_interfaces(one_);
+  EXPECT_EQ(Ethtool("wide").rx_queues(), 4u);
+  EXPECT_EQ(error_of([&] { take({.interface = "wide", .rx_queues = 9}, one_); }),
+            "port 'lan' (afpacket): interface 'wide' spreads packets over 4 receive queues, the "
+            "port has 9, and its driver does not change that: queues: 4");
+}
+
 TEST_F(InterfaceTest, ARecordThatAKillCutOffIsForgotten) {
   std::ofstream(one_ + "/interfaces") << "4026531840 3 he";
   give_back_interfaces(one_);

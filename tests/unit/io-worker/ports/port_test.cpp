@@ -17,9 +17,9 @@ using test::TestPool;
 TEST(Ports, NameTheNearestDeviceForAnUnknownOne) {
   EXPECT_EQ(error_of([] { check_port(make_port("replai", {})); }),
             "port 'lan': unknown device 'replai', did you mean 'replay'? allowed: "
-            "afpacket, pcap, replay, generate, null");
+            "afpacket, afxdp, pcap, replay, generate, null");
   EXPECT_EQ(error_of([] { port_queues(make_port("quantum", {})); }),
-            "port 'lan': unknown device 'quantum' allowed: afpacket, pcap, replay, "
+            "port 'lan': unknown device 'quantum' allowed: afpacket, afxdp, pcap, replay, "
             "generate, null");
 }
 
