@@ -39,7 +39,7 @@ std::vector<std::string> interface_names() {
   std::vector<std::string> names;
   struct if_nameindex* list = ::if_nameindex();
   for (const auto* at = list; at != nullptr && at->if_index != 0; ++at)
-    names.push_back(at->if_name);
+    names.emplace_back(at->if_name);
   if (list != nullptr) ::if_freenameindex(list);
   return names;
 }

@@ -62,7 +62,7 @@ UniqueFd load(const UniqueFd& map, const std::string& name) {
   const auto queue_at = static_cast<std::int16_t>(offsetof(xdp_md, rx_queue_index));
   const bpf_insn code[] = {// r2 = queue, r1 = map, r3 = what to do without a socket; redirect
                            {BPF_LDX | BPF_MEM | BPF_W, BPF_REG_2, BPF_REG_1, queue_at, 0},
-                           {BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map.get()},
+                           {BPF_LD | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map.get()},
                            {0, 0, 0, 0, 0},
                            {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, XDP_DROP},
                            {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map},

@@ -24,6 +24,7 @@ class AfpacketTxTest : public test::VethTest {
   }
   std::uint32_t send(const std::vector<std::string>& frames) {
     std::vector<TxPacket> packets;
+    packets.reserve(frames.size());
     for (const std::string& bytes : frames) {
       packets.push_back({.bytes = std::as_bytes(std::span(bytes))});
     }
@@ -45,6 +46,7 @@ class AfpacketTxTest : public test::VethTest {
 
 TEST_F(AfpacketTxTest, FramesArriveInTheirOrder) {
   std::vector<std::string> frames;
+  frames.reserve(64);
   for (int i = 0; i < 64; ++i) frames.push_back(frame(60 + i, static_cast<char>(i)));
   EXPECT_EQ(send(frames), 64u);
   EXPECT_EQ(received(), frames);

@@ -5,10 +5,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <stdlib.h>
+
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 
 namespace millrace::test {
@@ -32,7 +33,7 @@ class VethTest : public ::testing::Test {
     ::close(before_);
   }
   static void shell(const std::string& command) {
-    ASSERT_EQ(::system(command.c_str()), 0) << command;
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
   }
 
  private:

@@ -31,13 +31,14 @@ TEST_F(XdpProgramTest, IsSharedAndGoesWithItsLastHolder) {
 }
 
 TEST_F(XdpProgramTest, GoesWithAProcessThatIsKilled) {
-  int ready[2];
+  int ready[2] = {-1, -1};
   ASSERT_EQ(pipe(ready), 0);
   const pid_t child = fork();
   if (child == 0) {
     const XdpProgram program = XdpProgram::attach("here");
     static_cast<void>(write(ready[1], "x", 1));
     pause();
+    static_cast<void>(program);
     _exit(0);
   }
   char byte = 0;

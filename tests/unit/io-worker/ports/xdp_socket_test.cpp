@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 
+#include <array>
+
 #include "shared/base/error.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
@@ -14,22 +16,21 @@ namespace {
 using test::error_of;
 
 TEST(XdpRing, IndexesComeRoundAndTheFlagIsTheKernels) {
-  struct {
-    std::uint32_t producer = 0xfffffffe, consumer = 0xfffffffe, flags = 0, padding = 0;
-    std::uint64_t entries[4] = {10, 11, 12, 13};
-  } memory;
+  // producer, consumer, flags, nothing, four entries
+  alignas(8) std::array<std::uint32_t, 12> memory{0xfffffffe, 0xfffffffe, 0,  0, 10, 0,
+                                                  11,         0,          12, 0, 13, 0};
   const xdp_ring_offset at{0, 4, 16, 8};
-  const XdpRing<std::uint64_t> ring(reinterpret_cast<std::byte*>(&memory), at, 4);
+  const XdpRing<std::uint64_t> ring(reinterpret_cast<std::byte*>(memory.data()), at, 4);
   EXPECT_EQ(ring[0xfffffffe], 12u);
   EXPECT_EQ(ring[0xffffffff], 13u);
   EXPECT_EQ(ring[0], 10u);
   EXPECT_EQ(ring.produced(), 0xfffffffeu);
   ring.produce_to(1);
   ring.consume_to(2);
-  EXPECT_EQ(memory.producer, 1u);
-  EXPECT_EQ(memory.consumer, 2u);
+  EXPECT_EQ(memory[0], 1u);
+  EXPECT_EQ(memory[1], 2u);
   EXPECT_FALSE(ring.needs_wakeup());
-  memory.flags = XDP_RING_NEED_WAKEUP;
+  memory[2] = XDP_RING_NEED_WAKEUP;
   EXPECT_TRUE(ring.needs_wakeup());
 }
 

@@ -156,7 +156,7 @@ TEST_F(RunLoopTest, ASleepIsCutShortByAWake) {
 
 TEST_F(RunLoopTest, ADescriptorIsSleptOnWithoutAnAnnouncement) {
   RunLoop loop(context_, actor_, stop_);
-  int ends[2];
+  int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   ASSERT_EQ(write(ends[1], "x", 1), 1);
   actor_.descriptor = ends[0];

@@ -59,7 +59,7 @@ TEST(Wake, NoSleepIsLongerThanTheLongest) {
 }
 
 TEST(Wake, ASleepOnADescriptorEndsWithIt) {
-  int ends[2];
+  int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   const std::uint64_t before = monotonic_ns();
   sleep_on(ends[0]);
@@ -80,7 +80,7 @@ TEST(Wake, ASignalEndsASleepOnADescriptor) {
   std::atomic<bool> ended{false};
   std::atomic<int> sleeps{0};
   std::thread sleeper([&] {
-    int ends[2];
+    int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);
     for (; sleeps < 400; ++sleeps) sleep_on(ends[0]);
     ended = true;
