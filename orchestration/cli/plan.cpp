@@ -18,9 +18,11 @@ struct PlanOptions {
 };
 
 void print_plan(const PlanOptions& options) {
-  const Plan plan = read_topology_file(options.file, this_host()).plan;
+  const TopologyFile file = read_topology_file(options.file, this_host());
+  const Plan& plan = file.plan;
+  if (!options.json) print_warnings(file.topology);
   if (options.json) {
-    std::cout << plan_json(plan);
+    std::cout << plan_json(plan, file.topology.warnings);
   } else if (options.mermaid) {
     std::cout << plan_mermaid(plan);
   } else {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/topology_file.hpp"
 
+#include <iostream>
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
@@ -63,6 +64,12 @@ std::vector<KnownFunction> known_functions() {
                      .settings = row.traits.settings});
   }
   return known;
+}
+
+void print_warnings(const Topology& topology) {
+  for (const TopologyWarning& warning : topology.warnings) {
+    std::cerr << to_text(warning) << '\n';
+  }
 }
 
 TopologyFile read_topology_file(const std::string& path, const Host& host) {

@@ -23,4 +23,7 @@ std::vector<KnownFunction> known_functions();
 /// when it cannot be read.
 TopologyFile read_topology_file(const std::string& path, const Host& host);
 
+/// Says the warnings of a topology on standard error.
+void print_warnings(const Topology& topology);
+
 }  // namespace millrace

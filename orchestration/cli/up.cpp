@@ -77,9 +77,11 @@ class Story {
 };
 
 Plan plan_to_run(const UpOptions& options, std::string& run_dir) {
-  Plan plan = read_topology_file(options.file, this_host()).plan;
-  run_dir = run_dir_of(plan.name, options.run_dir);
-  return options.adopt ? load_plan(run_dir + "/plan.bin") : plan;
+  TopologyFile file = read_topology_file(options.file, this_host());
+  run_dir = run_dir_of(file.plan.name, options.run_dir);
+  if (options.adopt) return load_plan(run_dir + "/plan.bin");
+  print_warnings(file.topology);
+  return std::move(file.plan);
 }
 
 /// `running` is called once everything runs. Returns the exit status.

@@ -19,9 +19,17 @@ struct ValidateOptions {
 
 void validate(const ValidateOptions& options) {
   // Without a host: a file for a large machine is right on a laptop too.
-  const Plan plan = read_topology_file(options.file, Host{}).plan;
+  const TopologyFile file = read_topology_file(options.file, Host{});
+  const Plan& plan = file.plan;
   const std::uint32_t started = started_count(plan);
   if (options.json) {
+    auto warnings = nlohmann::ordered_json::array();
+    for (const TopologyWarning& warning : file.topology.warnings) {
+      warnings.push_back({{"file", warning.mark.file},
+                          {"line", warning.mark.line},
+                          {"column", warning.mark.column},
+                          {"text", to_text(warning)}});
+    }
     const nlohmann::ordered_json json = {{"ok", true},
                                          {"name", plan.name},
                                          {"ports", plan.ports.size()},
@@ -29,10 +37,12 @@ void validate(const ValidateOptions& options) {
                                          {"functions", plan.functions.size()},
                                          {"paths", plan.paths.size()},
                                          {"streams", plan.streams.size()},
-                                         {"processes", started}};
+                                         {"processes", started},
+                                         {"warnings", warnings}};
     std::cout << json.dump(2) << '\n';
     return;
   }
+  print_warnings(file.topology);
   std::cout << options.file << ": topology '" << plan.name << "' is right: ports "
             << plan.ports.size() << ", groups " << plan.groups.size() << ", functions "
             << plan.functions.size() << ", paths " << plan.paths.size() << ", processes " << started

@@ -32,7 +32,7 @@ endfunction()
 # millrace_unit_test(<name> <source>...): a GoogleTest executable, one entry in ctest.
 function(millrace_unit_test name)
   add_executable(${name} ${ARGN})
-  # libpcap is the oracle of captures; nothing else may use it.
+  # libpcap compiles filters (shared/config) and is the oracle of captures; nothing else may use it.
   millrace_link_everything(${name} GTest::gmock GTest::gtest_main millrace::pcap)
   target_compile_definitions(${name} PRIVATE
     MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MILLRACE_BIN_DIR="${CMAKE_BINARY_DIR}/bin")

@@ -20,13 +20,14 @@ inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", 
 inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
 inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload",
                                                      "type",    "unavailable", "when"};
-inline constexpr std::string_view kPathKeys[] = {"buffers", "from", "lanes", "run", "slots", "to"};
+inline constexpr std::string_view kPathKeys[] = {"buffers", "from",  "lanes", "match",
+                                                 "run",     "slots", "to"};
 inline constexpr std::string_view kBatchKeys[] = {"capacity"};
 inline constexpr std::string_view kEgressKeys[] = {"count"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 
 /// Keys that a later version brings: refused too, but not as a slip of the pen.
 inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass", "placement"};
-inline constexpr std::string_view kPathLaterKeys[] = {"match", "placement"};
+inline constexpr std::string_view kPathLaterKeys[] = {"placement"};
 
 }  // namespace millrace

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "shared/config/filter.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
@@ -16,6 +19,26 @@ std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_
   return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
 }
 
+void read_match(const YamlValue& value, TopologyPath& path, Topology& topology) {
+  const std::optional<std::string> text = value.text("a pcap filter like 'udp port 53'");
+  if (!text) return;
+  path.match = {*text, value.mark()};
+  // A place in the text is one in the file unless variables have moved it.
+  const bool verbatim = value.as_written({}) == text;
+  const auto mark = [&](std::size_t at) { return verbatim ? value.mark_at(at) : value.mark(); };
+  FilterProblem problem;
+  auto filter = compile_filter(*text, problem);
+  if (!filter) {
+    value.problems().add(mark(problem.at), problem.found, problem.allowed, problem.nearest);
+    return;
+  }
+  path.filter = std::move(filter->program);
+  for (const FilterWarning& warning : filter->warnings) {
+    topology.warnings.push_back({mark(warning.at), "the filter of path '" + path.name.value +
+                                                       "' can split a flow: " + warning.text});
+  }
+}
+
 void read_path(const YamlEntry& entry, Topology& topology) {
   TopologyPath& path = topology.paths.emplace_back();
   path.name = entry.key;
@@ -27,6 +50,7 @@ void read_path(const YamlEntry& entry, Topology& topology) {
   if (const YamlValue* run = map.find("run")) {
     path.run = read_names(*run, "a function or a list of them");
   }
+  if (const YamlValue* match = map.find("match")) read_match(*match, path, topology);
   if (const YamlValue* to = map.find("to")) path.to = read_name(*to, "a port");
   path.lanes = read_count(map, "lanes", 1, kLaneCountMax);
   path.slots = read_count(map, "slots", 3, kSlotCountMax);

@@ -22,6 +22,10 @@ PlanMemory plan_memory(const Plan& plan) {
   return memory;
 }
 
+std::string to_text(const TopologyWarning& warning) {
+  return to_text(warning.mark) + ": warning: " + warning.text;
+}
+
 const char* kind_name(ActorKind kind) {
   switch (kind) {
     case ActorKind::kHub:

@@ -165,9 +165,20 @@ Json links_json(const Plan& plan) {
   return list;
 }
 
+Json warnings_json(const std::vector<TopologyWarning>& warnings) {
+  Json list = Json::array();
+  for (const TopologyWarning& warning : warnings) {
+    list.push_back({{"file", warning.mark.file},
+                    {"line", warning.mark.line},
+                    {"column", warning.mark.column},
+                    {"text", to_text(warning)}});
+  }
+  return list;
+}
+
 }  // namespace
 
-std::string plan_json(const Plan& plan) {
+std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warnings) {
   const PlanMemory memory = plan_memory(plan);
   const Json json = {{"name", plan.name},
                      {"batch_capacity", plan.batch_capacity},
@@ -185,7 +196,8 @@ std::string plan_json(const Plan& plan) {
                      {"paths", paths_json(plan)},
                      {"streams", streams_json(plan)},
                      {"actors", actors_json(plan)},
-                     {"links", links_json(plan)}};
+                     {"links", links_json(plan)},
+                     {"warnings", warnings_json(warnings)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

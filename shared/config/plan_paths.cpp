@@ -131,6 +131,8 @@ void plan_paths(Planning& planning) {
     const auto number = static_cast<std::uint32_t>(plan.paths.size());
     PlanPath path{.name = from.name.value};
     path.first_stage = add_stages(planning, from, number);
+    path.match = from.match.value;
+    path.filter = from.filter;
     path.lane_first = lane_first;
     path.lane_count = lanes_of(plan, from, number);
     lane_first += path.lane_count;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shared/config/plan.hpp"
+#include "shared/config/topology.hpp"
 
 /// What a plan means, for people and for programs. `plan` comes from make_plan().
 
@@ -16,7 +17,8 @@ namespace millrace {
 std::string plan_text(const Plan& plan);
 
 /// One JSON object with every number of the plan; names stand where the plan has ids. Indented.
-std::string plan_json(const Plan& plan);
+/// `warnings`: of the topology that it was made of.
+std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warnings = {});
 
 /// A Mermaid flow chart: ports, actors and groups; stand-ins dotted.
 std::string plan_mermaid(const Plan& plan);

@@ -87,6 +87,7 @@ void put_paths(const Plan& plan, Out& out) {
   out << "paths\n";
   for (const PlanPath& path : plan.paths) {
     out << "  " << path.name << ": ingress";
+    if (!path.match.empty()) out << " (" << path.match << ')';
     put_stages(plan, path.first_stage, out);
     out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
         << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ")\n";

@@ -25,12 +25,13 @@ std::string lines_of(const std::vector<Problem>& problems, std::size_t total) {
 
 }  // namespace
 
+std::string to_text(const SourceMark& mark) {
+  if (mark.line == 0) return mark.file;
+  return mark.file + ':' + std::to_string(mark.line) + ':' + std::to_string(mark.column);
+}
+
 std::string to_text(const Problem& problem) {
-  std::string text = problem.mark.file;
-  if (problem.mark.line > 0) {
-    text += ':' + std::to_string(problem.mark.line) + ':' + std::to_string(problem.mark.column);
-  }
-  text += ": found " + problem.found;
+  std::string text = to_text(problem.mark) + ": found " + problem.found;
   if (!problem.allowed.empty()) text += "; allowed: " + problem.allowed;
   if (!problem.nearest.empty()) text += "; did you mean '" + problem.nearest + "'?";
   return text;

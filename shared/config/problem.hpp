@@ -33,6 +33,9 @@ struct Problem {
   std::string nearest;  ///< the valid name that was probably meant; empty: none is near
 };
 
+/// "file:line:column", or the file alone.
+std::string to_text(const SourceMark& mark);
+
 /// "file:line:column: found X; allowed: Y; did you mean 'Z'?", without the parts that are empty.
 std::string to_text(const Problem& problem);
 

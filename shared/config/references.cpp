@@ -163,7 +163,23 @@ void check_target(const Check& check, const TopologyPath& path, const TopologyPo
   }
 }
 
-void check_ports_of(const Check& check, const TopologyPath& path, std::vector<std::string>& taken) {
+/// A port may be in several paths: each but the last one leaves something over.
+void check_taken(const Check& check, const TopologyPath& path, const Marked<std::string>& port) {
+  for (const TopologyPath& before : check.topology.paths) {
+    if (&before == &path) break;
+    const auto same = [&](const Marked<std::string>& name) { return name.value == port.value; };
+    if (!before.match.value.empty() || std::none_of(before.from.begin(), before.from.end(), same)) {
+      continue;
+    }
+    check.problems.add(port.mark,
+                       "port '" + port.value + "' behind path '" + before.name.value +
+                           "', which takes every packet of it",
+                       "a port once, or a 'match' in all of its paths but the last");
+    return;
+  }
+}
+
+void check_ports_of(const Check& check, const TopologyPath& path) {
   if (path.to) {
     const TopologyPort* to = resolve(check, check.topology.ports, "port", *path.to);
     if (to != nullptr && !can_send(*to)) {
@@ -172,6 +188,7 @@ void check_ports_of(const Check& check, const TopologyPath& path, std::vector<st
     }
   }
   bool target_checked = path.to.has_value();
+  std::vector<std::string> own;
   for (const Marked<std::string>& name : path.from) {
     const TopologyPort* port = resolve(check, check.topology.ports, "port", name);
     if (port == nullptr) continue;
@@ -179,11 +196,11 @@ void check_ports_of(const Check& check, const TopologyPath& path, std::vector<st
       check.problems.add(name.mark, "port '" + name.value + "', which cannot receive",
                          "a port that can receive");
     }
-    if (std::find(taken.begin(), taken.end(), name.value) != taken.end()) {
-      check.problems.add(name.mark, "port '" + name.value + "' a second time",
-                         "each port in 'from' of one path");
+    if (std::find(own.begin(), own.end(), name.value) != own.end()) {
+      check.problems.add(name.mark, "port '" + name.value + "' a second time", "once in a path");
     }
-    taken.push_back(name.value);
+    own.push_back(name.value);
+    check_taken(check, path, name);
     if (!target_checked) check_target(check, path, *port);
     target_checked = target_checked || check.topology.ports.size() > 2;
   }
@@ -210,10 +227,9 @@ void check_references(const Topology& topology, std::span<const KnownFunction> f
   for (const TopologyFunction& function : topology.functions) check_function(check, function);
   check_classes(check, classes);
   check_when(check, classes);
-  std::vector<std::string> taken;
   for (const TopologyPath& path : topology.paths) {
     check_run(check, path);
-    check_ports_of(check, path, taken);
+    check_ports_of(check, path);
   }
 }
 

@@ -57,11 +57,21 @@ struct TopologyPath {
   Marked<std::string> name;
   std::vector<Marked<std::string>> from;  ///< ports
   std::vector<Marked<std::string>> run;   ///< functions
+  Marked<std::string> match;              ///< filter; empty: takes every packet
+  std::vector<std::uint64_t> filter;      ///< it compiled
   std::optional<Marked<std::string>> to;  ///< port; without: the other one of two, or the only one
   std::optional<Marked<std::uint32_t>> lanes;
   std::optional<Marked<std::uint32_t>> slots;    ///< a stream
   std::optional<Marked<std::uint32_t>> buffers;  ///< a stream
 };
+
+/// What is to be said of a topology that is right.
+struct TopologyWarning {
+  SourceMark mark;
+  std::string text;
+};
+/// "file:line:column: warning: TEXT"
+std::string to_text(const TopologyWarning& warning);
 
 struct Topology {
   SourceMark mark;  ///< the file's begin
@@ -74,6 +84,7 @@ struct Topology {
   std::vector<TopologyGroup> groups;
   std::vector<TopologyFunction> functions;
   std::vector<TopologyPath> paths;
+  std::vector<TopologyWarning> warnings;
   std::vector<std::string> secrets;  ///< values of settings that came from files: never shown
 };
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every wrong topology of topology-errors/ is refused with exactly the messages that stand there."""
+"""Every wrong topology of topology-errors/ is refused with exactly what stands there."""
 
 import os
 import pathlib

@@ -74,6 +74,7 @@ RIGHT = [
     ("ports:", 'heartbeat_limit: "${x:-2}s"\nname: "a${x:-b}"\nports:'),
     ("rules: /dev/null", "rules: [/dev/null], classes: [hot]"),
     ("run: [m]", "run: m, lanes: 4, slots: 20, buffers: 9000"),
+    ("run: [m]", "match: udp port 53 or ip6"),
     ("ports:", "name: x\nheartbeat_limit: 500ms\nbatch: {capacity: 32}\nports:"),
     ("ports:", "telemetry: {listen: '127.0.0.1:9090'}\negress: {count: 2}\nports:"),
 ]
@@ -98,7 +99,7 @@ WRONG = [
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),
     ("on: c", "when: hot"), ("on: c", "overload: stop"), ("on: c", "on: [c, g]"),
     ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 65"),
-    ("run: [m]", "slots: 2"), ("run: [m]", "match: udp"), ("to: a", "to: [a]"),
+    ("run: [m]", "slots: 2"), ("run: [m]", "match: [udp]"), ("to: a", "to: [a]"),
 ]
 
 

@@ -77,7 +77,9 @@ class IngressFixture : public ::testing::Test {
   };
 
   explicit IngressFixture(std::uint32_t lanes = 1, std::uint32_t slots = 16)
-      : world_(ingress_topology(lanes, slots)), context_(world_.context("ingress.a.0")) {
+      : IngressFixture(ingress_topology(lanes, slots)) {}
+  explicit IngressFixture(const std::string& topology)
+      : world_(topology), context_(world_.context("ingress.a.0")) {
     world_.start_all();
     begin_life();
   }

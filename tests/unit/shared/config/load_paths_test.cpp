@@ -39,12 +39,21 @@ TEST(LoadPaths, RefusesWrongOnes) {
   EXPECT_EQ(wrong(path("from:")),
             "5:7: found nothing as 'from'; allowed: a port or a list of "
             "them");
-  EXPECT_EQ(wrong(path("form: a, from: b")),
-            "5:7: found 'form' in 'p'; allowed: buffers, from, lanes, run, slots, to; did you mean "
-            "'from'?");
-  EXPECT_EQ(wrong(path("from: a, match: udp")),
-            "5:16: found 'match', which is not supported yet; allowed: buffers, from, lanes, run, "
-            "slots, to");
+  EXPECT_EQ(
+      wrong(path("form: a, from: b")),
+      "5:7: found 'form' in 'p'; allowed: buffers, from, lanes, match, run, slots, to; did you "
+      "mean 'from'?");
+  EXPECT_EQ(wrong(path("from: a, placement: fused")),
+            "5:16: found 'placement', which is not supported yet; allowed: buffers, from, lanes, "
+            "match, run, slots, to");
+  EXPECT_EQ(wrong(path("from: a, match: udp prot 53")),
+            "5:27: found 'prot' in a filter; allowed: words of pcap-filter(7), numbers, addresses; "
+            "names of ports behind 'port' only; did you mean 'port'?");
+  EXPECT_EQ(wrong(path("from: a, match: \"udp port\"")),
+            "5:32: found the end of a filter too early; allowed: pcap filter syntax, see "
+            "pcap-filter(7)");
+  EXPECT_EQ(wrong(path("from: a, match: [udp]")),
+            "5:23: found a list as 'match'; allowed: a pcap filter like 'udp port 53'");
   EXPECT_EQ(wrong(path("from: a, lanes: 65")),
             "5:23: found '65' as 'lanes'; allowed: a whole number from 1 to 64");
   EXPECT_EQ(wrong(path("from: a, lanes: many")),
@@ -54,6 +63,20 @@ TEST(LoadPaths, RefusesWrongOnes) {
   EXPECT_EQ(wrong(path("from: a, to: [b]")), "5:20: found a list as 'to'; allowed: a port");
   EXPECT_EQ(wrong(path("from: a, run: [[f]]")),
             "5:22: found a list as 'run'; allowed: a function or a list of them");
+}
+
+TEST(LoadPaths, CompileTheirFiltersAndWarnOfThem) {
+  const Topology topology = parse(path("from: a, match: 'udp and less 100 and dst port 53'"));
+  EXPECT_EQ(topology.paths[0].match.value, "udp and less 100 and dst port 53");
+  EXPECT_FALSE(topology.paths[0].filter.empty());
+  ASSERT_EQ(topology.warnings.size(), 2u);
+  EXPECT_EQ(to_text(topology.warnings[0]),
+            "/etc/millrace/t.yaml:5:32: warning: the filter of path 'p' can split a flow: it looks "
+            "at the length of packets");
+  EXPECT_EQ(topology.warnings[1].mark.column, 24);
+  const Plan plan = make_plan(topology, test_functions(), {});
+  EXPECT_EQ(plan.paths[0].match, topology.paths[0].match.value);
+  EXPECT_EQ(plan.paths[0].filter, topology.paths[0].filter);
 }
 
 TEST(LoadPaths, RefusesMoreThanEight) {

@@ -90,6 +90,25 @@ TEST(PlanStreams, LieOneBehindTheOther) {
   EXPECT_EQ(plan.buffer_count, 4096u);
 }
 
+TEST(PlanStreams, FeedEveryPathOfTheirPortWithTheSlotsOfAllOfThem) {
+  const Plan plan = plan_of(
+      "millrace: 1\nports: {a: {device: null}, b: {device: null}, c: {device: null}}\n"
+      "paths:\n  p: {from: a, to: b, match: udp, slots: 20}\n"
+      "  q: {from: [b, a], to: c, lanes: 2, buffers: 9000}\n");
+  ASSERT_EQ(plan.streams.size(), 2u);
+  const PlanStream& both = plan.streams[0];
+  ASSERT_EQ(both.paths.size(), 2u);
+  EXPECT_EQ(both.paths[0].path, 0u);
+  EXPECT_EQ(both.paths[0].output, 1u);
+  EXPECT_EQ(both.paths[1].path, 1u);
+  EXPECT_EQ(both.paths[1].output, 2u);
+  EXPECT_EQ(both.slot_count, 20u + 16u);
+  EXPECT_EQ(both.buffer_count, 9000u);
+  EXPECT_EQ(lanes_of(plan, both), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(plan.streams[1].slot_first, 36u);
+  EXPECT_EQ(plan.streams[1].buffer_first, 9000u);
+}
+
 TEST(PlanStreams, ThereIsOneAQueue) {
   const Plan plan = plan_of(
       "millrace: 1\nports: {a: {device: generate, queues: 3}, b: {device: null}}\npaths: {p: "

@@ -17,9 +17,14 @@ TEST(References, RefusesNamesThatNobodyHas) {
             "4:35: found 'claassifier' as group; allowed: classifier; did you mean 'classifier'?");
 }
 
-TEST(References, RefusesAPortInTwoPaths) {
+TEST(References, RefusesAPortBehindAPathThatTakesAllOfIt) {
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}, q: {from: [b, a]}}\n")),
-            "3:37: found port 'a' a second time; allowed: each port in 'from' of one path");
+            "3:37: found port 'a' behind path 'p', which takes every packet of it; allowed: a port "
+            "once, or a 'match' in all of its paths but the last");
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a, match: udp}, q: {from: a}, r: {from: b}}\n")),
+            "");
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: [a, a]}}\n")),
+            "3:23: found port 'a' a second time; allowed: once in a path");
 }
 
 TEST(References, RefusesPortsThatCannotDoWhatIsAsked) {
