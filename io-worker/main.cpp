@@ -28,11 +28,7 @@ void run_egress(ActorProcess& process) {
   const bool restarted = process.restarted();
   FunctionStages functions(process.context());
   process.enrol();
-  TxQueues ports;
-  for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
-    if (port_queues(process.plan().ports[i]).send == 0) continue;
-    ports[i] = open_tx_queue(process.plan().ports[i], process.actor().index, restarted);
-  }
+  TxQueues ports = open_tx_queues(process.plan(), process.actor().index, restarted);
   EgressActor egress(process.context(), ports, functions);
   process.run(egress);
 }

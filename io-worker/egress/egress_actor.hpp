@@ -25,8 +25,6 @@
 
 namespace millrace {
 
-using TxQueues = std::array<std::unique_ptr<TxQueue>, kPortCountMax>;
-
 class EgressActor : public Actor {
  public:
   /// `ports`: a queue for each port that this egress can reach; null elsewhere. `work` finishes the

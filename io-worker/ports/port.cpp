@@ -89,4 +89,13 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
   });
 }
 
+TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted) {
+  TxQueues ports;
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    if (port_queues(plan.ports[i]).send == 0) continue;
+    ports[i] = open_tx_queue(plan.ports[i], egress, restarted);
+  }
+  return ports;
+}
+
 }  // namespace millrace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -142,5 +143,10 @@ std::string take_port(const PlanPort& port, const std::string& run_dir, const In
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
                                        const BufferSource& pool, bool restarted);
 std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted);
+
+/// What an egress sends by: a queue for each port that it can reach, null elsewhere.
+using TxQueues = std::array<std::unique_ptr<TxQueue>, kPortCountMax>;
+/// Opens queue `egress` of every port that sends.
+TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted);
 
 }  // namespace millrace

@@ -32,6 +32,13 @@ ActorState Fleet::state(std::uint32_t actor) const {
   return status_ == nullptr ? ActorState::kVacant : status_->state(actor);
 }
 
+ActorState Fleet::state(const Seat& seat) const {
+  const ActorState first = state(seat.actor);
+  const bool alike =
+      std::ranges::all_of(seat.others, [&](std::uint32_t other) { return state(other) == first; });
+  return alike ? first : ActorState::kStarting;
+}
+
 Post& Fleet::post_of(ActorKind kind) {
   const auto at = std::find_if(posts_.begin(), posts_.end(),
                                [&](const Post& post) { return post.kind == kind; });
@@ -126,7 +133,7 @@ void Fleet::tend_wanted(Post& post, Clock::time_point now) {
         post.policy.restarts());
   }
   const auto at = seat_to_start(
-      post, [&](std::uint32_t actor) { return state(actor); }, now);
+      post, [&](const Seat& seat) { return state(seat); }, now);
   if (!at) return;
   // Its last process may still hang in the other seat: that life is over for the policy too.
   if (post.seat().child) post.policy.ended(now);
@@ -197,7 +204,7 @@ std::vector<int> Fleet::descriptors() const {
 }
 
 bool Fleet::is_busy() const {
-  const StateOf state_of = [&](std::uint32_t actor) { return state(actor); };
+  const StateOf state_of = [&](const Seat& seat) { return state(seat); };
   return std::any_of(posts_.begin(), posts_.end(), [&](const Post& post) {
     if (post.wish == Wish::kDraining) return true;
     return post.wish == Wish::kUp && post.kind != ActorKind::kHub && is_lost(post, state_of) &&

@@ -35,6 +35,8 @@ class Fleet {
   void attach_status();
   const StatusSource* status() const { return status_.get(); }
   ActorState state(std::uint32_t actor) const;
+  /// Of all actors of its process: theirs when they agree, else starting.
+  ActorState state(const Seat& seat) const;
 
   std::vector<Post>& posts() { return posts_; }
   const std::vector<Post>& posts() const { return posts_; }

@@ -21,11 +21,14 @@ bool is_shut_out(ActorState state) {
 std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
   std::vector<Post> posts;
   for (std::uint32_t i = 0; i < plan.actors.size(); ++i) {
-    if (is_second_incarnation(plan, i)) continue;
+    if (is_second_incarnation(plan, i) || process_of(plan, i) != i) continue;
     const PlanActor& actor = plan.actors[i];
     Post post{.name = actor.name, .kind = actor.kind, .group = actor.group, .index = actor.index};
     post.policy = RestartPolicy(limits);
     post.seats.push_back({.actor = i});
+    for (std::uint32_t other = i + 1; other < plan.actors.size(); ++other) {
+      if (process_of(plan, other) == i) post.seats[0].others.push_back(other);
+    }
     if (actor.kind == ActorKind::kGpu && actor.twin != i) {
       post.seats.push_back({.actor = actor.twin});
     }
@@ -41,7 +44,7 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
 bool is_lost(const Post& post, const StateOf& state) {
   const Seat& seat = post.seat();
   if (!seat.child) return true;
-  return post.kind == ActorKind::kGpu && is_shut_out(state(seat.actor));
+  return post.kind == ActorKind::kGpu && is_shut_out(state(seat));
 }
 
 std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
@@ -55,7 +58,7 @@ std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
     const std::size_t at = (post.current + 1 + i) % post.seats.size();
     const Seat& seat = post.seats[at];
     if (seat.child) continue;
-    if (!post.kind || state(seat.actor) == ActorState::kVacant) return at;
+    if (!post.kind || state(seat) == ActorState::kVacant) return at;
   }
   return std::nullopt;
 }

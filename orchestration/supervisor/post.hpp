@@ -21,6 +21,7 @@ enum class Wish : std::uint8_t { kDown, kUp, kDraining };
 /// A process's place: an actor of the plan, or telemetry (kNoActor).
 struct Seat {
   std::uint32_t actor = kNoActor;
+  std::vector<std::uint32_t> others;  ///< actors of the same process (fused)
   std::optional<Child> child;
   std::string note;  ///< how the last process ended; empty: none has
 };
@@ -43,7 +44,7 @@ struct Post {
   const Seat& seat() const { return seats[current]; }
 };
 
-using StateOf = std::function<ActorState(std::uint32_t actor)>;
+using StateOf = std::function<ActorState(const Seat& seat)>;
 
 /// The posts of a plan: hub, standby, each ingress, worker and egress, and telemetry at the end.
 /// Spare workers have a post too, with Wish::kDown.

@@ -41,7 +41,9 @@ std::string executable_folder() {
 
 Command actor_command(const std::string& folder, const std::string& run_dir, const Plan& plan,
                       std::uint32_t actor) {
-  return {folder + "/" + program_of(plan.actors.at(actor).kind),
+  const ActorKind kind = plan.actors.at(actor).kind;
+  const bool fused = plan.fused && moves_packets(plan.actors[actor]);
+  return {folder + "/" + (fused ? "millrace-fused" : program_of(kind)),
           {"--run-dir", run_dir, "--actor", std::to_string(actor)}};
 }
 

@@ -55,27 +55,35 @@ void Supervisor::answer(const Received& received) {
   }
 }
 
+ActorStatus Supervisor::actor_status(const Post& post, const Seat& seat,
+                                     std::uint32_t actor) const {
+  const bool is_actor = actor != kNoActor;
+  const ActorState state = is_actor ? fleet_.state(actor) : ActorState::kVacant;
+  ActorStatus status{.actor = actor,
+                     .name = is_actor ? plan_.actors[actor].name : post.name,
+                     .state = state_text(post, seat, state),
+                     .pid = seat.child ? seat.child->pid() : 0,
+                     .restarts = &seat == &post.seats[0] ? post.policy.restarts() : 0,
+                     .note = seat.note};
+  if (is_actor && fleet_.status() != nullptr) {
+    const StatusSource::Facts facts = fleet_.status()->facts(actor);
+    status.incarnation = facts.incarnation;
+    status.packets = facts.packets;
+    status.batches = facts.batches;
+    status.heartbeat_age_ms = facts.heartbeat_age_ms;
+  }
+  return status;
+}
+
 StatusReply Supervisor::status_reply() const {
   StatusReply reply{.topology = plan_.name, .phase = phase_, .run_dir = options_.run_dir};
   reply.up_ns = static_cast<std::uint64_t>((Clock::now() - began_) / std::chrono::nanoseconds(1));
   for (const Post& post : fleet_.posts()) {
     for (const Seat& seat : post.seats) {
-      const bool is_actor = seat.actor != kNoActor;
-      ActorStatus status{.actor = seat.actor,
-                         .name = is_actor ? plan_.actors[seat.actor].name : post.name,
-                         .state = state_text(
-                             post, seat, is_actor ? fleet_.state(seat.actor) : ActorState::kVacant),
-                         .pid = seat.child ? seat.child->pid() : 0,
-                         .restarts = &seat == &post.seats[0] ? post.policy.restarts() : 0,
-                         .note = seat.note};
-      if (is_actor && fleet_.status() != nullptr) {
-        const StatusSource::Facts facts = fleet_.status()->facts(seat.actor);
-        status.incarnation = facts.incarnation;
-        status.packets = facts.packets;
-        status.batches = facts.batches;
-        status.heartbeat_age_ms = facts.heartbeat_age_ms;
+      reply.actors.push_back(actor_status(post, seat, seat.actor));
+      for (const std::uint32_t other : seat.others) {
+        reply.actors.push_back(actor_status(post, seat, other));
       }
-      reply.actors.push_back(std::move(status));
     }
   }
   const std::size_t shown = std::min(events_.size(), kEventsShown);
@@ -95,6 +103,10 @@ void Supervisor::begin_scale(const Received& received, const ScaleRequest& reque
                                [&](const PlanGroup& group) { return group.name == request.group; });
   if (at == plan_.groups.end()) {
     return refuse(unknown_group(plan_, request.group));
+  }
+  if (plan_.fused) {
+    return refuse(
+        "a topology with `placement: fused` does not scale: its workers share one thread");
   }
   if (at->dispatch == Dispatch::kFlow) {
     return refuse(

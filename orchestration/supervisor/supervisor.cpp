@@ -169,7 +169,7 @@ void Supervisor::wait_alive(const char* what) {
         throw Error(post.name + " " + post.seat().note + " at its start\n" +
                     log_tail(options_.run_dir, post.name));
       }
-      all = all && fleet_.state(post.seat().actor) == ActorState::kAlive;
+      all = all && fleet_.state(post.seat()) == ActorState::kAlive;
       if (!all && Clock::now() > end) {
         throw Error(std::string(what) + ": " + post.name + " is not alive within " +
                     std::to_string(kAliveLimit.count() / 1000) + " s\n" +

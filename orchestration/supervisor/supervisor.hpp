@@ -72,6 +72,7 @@ class Supervisor {
 
   void answer(const Received& received);
   StatusReply status_reply() const;
+  ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
   void begin_scale(const Received& received, const ScaleRequest& request);
   void scale_up(std::uint32_t group, std::uint32_t count);
   void scale_down(std::uint32_t group, std::uint32_t count);

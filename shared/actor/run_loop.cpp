@@ -19,9 +19,13 @@ constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
 
 }  // namespace
 
+std::uint64_t spin_ns(const Plan& plan) {
+  return plan.shared_cores ? kSpinSharedCoreNs : kSpinOwnCoreNs;
+}
+
 RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop)
     : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
-  spin_ticks_ = scale_.to_ticks(context.plan->shared_cores ? kSpinSharedCoreNs : kSpinOwnCoreNs);
+  spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan));
 }
 
 void RunLoop::run() noexcept {
@@ -29,10 +33,10 @@ void RunLoop::run() noexcept {
   }
 }
 
-bool RunLoop::turn() noexcept {
+std::optional<std::uint32_t> RunLoop::work() noexcept {
   ActorEntry& entry = context_.my_entry();
-  const std::uint64_t now = turned_tsc_ != 0 ? std::exchange(turned_tsc_, 0) : tsc_now();
-  entry.heartbeat_tsc.store(now, std::memory_order_relaxed);
+  turn_tsc_ = turned_tsc_ != 0 ? std::exchange(turned_tsc_, 0) : tsc_now();
+  entry.heartbeat_tsc.store(turn_tsc_, std::memory_order_relaxed);
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
   if (epoch != seen_epoch_) [[unlikely]] {
     actor_.read_roster();
@@ -42,16 +46,27 @@ bool RunLoop::turn() noexcept {
   const bool draining = context_.state_of(context_.me.actor) == ActorState::kDraining;
   if (stop_.load(std::memory_order_relaxed) || draining) [[unlikely]] {
     actor_.stop();
-    if (actor_.finished()) return false;
+    if (actor_.finished()) return std::nullopt;
   }
   const std::uint32_t done = actor_.do_work();
-  account(done, now);
-  if (done != 0) {
+  account(done, turn_tsc_);
+  return done;
+}
+
+bool RunLoop::turn() noexcept {
+  const std::optional<std::uint32_t> done = work();
+  if (!done) return false;
+  if (*done != 0) {
     idle_since_ = 0;
   } else {
-    idle(now);
+    idle(turn_tsc_);
   }
   return true;
+}
+
+bool RunLoop::has_work() noexcept {
+  const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
+  return actor_.has_work() || epoch != seen_epoch_;
 }
 
 void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
@@ -75,8 +90,7 @@ void RunLoop::idle(std::uint64_t now) noexcept {
   actor_.before_sleep();
   const int descriptor = actor_.wait_descriptor();
   if (descriptor < 0) announce_sleep(entry);
-  const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
-  if (actor_.has_work() || epoch != seen_epoch_) {
+  if (has_work()) {
     cancel_sleep(entry);
     return;
   }
@@ -85,7 +99,7 @@ void RunLoop::idle(std::uint64_t now) noexcept {
   if (descriptor < 0) {
     sleep(entry, actor_.idle_ns());
   } else {
-    sleep_on(descriptor);
+    sleep_on({&descriptor, 1}, kSleepMaxNs);
   }
   context_.counter(Counter::kIdleCycles) += tsc_now() - asleep_since;
 }

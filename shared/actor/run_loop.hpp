@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "shared/actor/context.hpp"
 #include "shared/base/clock.hpp"
@@ -37,14 +38,23 @@ class Actor {
   virtual int wait_descriptor() noexcept { return -1; }
 };
 
+/// How long an idle thread of this topology looks for work before it sleeps.
+std::uint64_t spin_ns(const Plan& plan);
+
 class RunLoop {
  public:
   /// `stop`: told from outside the thread (signal handler, control thread); borrowed.
   RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop);
   /// Returns when the actor has finished after a stop.
   void run() noexcept;
-  /// One turn, for tests and for several actors on one thread. False: finished.
+  /// One turn: work, then idling when there was none. False: finished.
   bool turn() noexcept;
+
+  /// One turn without idling, for several actors on one thread (fused_loop.hpp). Nothing: finished.
+  std::optional<std::uint32_t> work() noexcept;
+  /// True when a sleep would not last: something has come, or the roster has moved.
+  bool has_work() noexcept;
+  Actor& actor() noexcept { return actor_; }
 
  private:
   void idle(std::uint64_t now) noexcept;
@@ -55,6 +65,7 @@ class RunLoop {
   const std::atomic<bool>& stop_;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t idle_since_ = 0;  ///< TSC; 0: busy
+  std::uint64_t turn_tsc_ = 0;    ///< begin of the present turn
   std::uint64_t turned_tsc_ = 0;  ///< end of the last turn when it did work: begin of this one
   std::uint64_t spin_ticks_;      ///< idle for longer: sleep
   TscScale scale_;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 
 namespace millrace {
@@ -20,10 +21,12 @@ void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept {
   entry.sleeping.store(0, std::memory_order_relaxed);
 }
 
-void sleep_on(int descriptor) noexcept {
-  pollfd item{descriptor, POLLIN, 0};
-  const timespec wait{0, static_cast<long>(kSleepMaxNs)};
-  ppoll(&item, 1, &wait, nullptr);
+void sleep_on(std::span<const int> descriptors, std::uint64_t timeout_ns) noexcept {
+  std::array<pollfd, kSleepDescriptorsMax> items;
+  const std::size_t count = std::min(descriptors.size(), items.size());
+  for (std::size_t i = 0; i < count; ++i) items[i] = {descriptors[i], POLLIN, 0};
+  const timespec wait{0, static_cast<long>(std::min(timeout_ns, kSleepMaxNs))};
+  ppoll(items.data(), count, &wait, nullptr);
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {

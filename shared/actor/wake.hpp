@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "shared/actor/context.hpp"
 #include "shared/layout/status_file.hpp"
@@ -52,10 +53,11 @@ inline void cancel_sleep(ActorEntry& entry) noexcept {
 }
 /// Waits until woken or `timeout_ns` (at most kSleepMaxNs) has passed. A signal ends it too.
 void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept;
-/// Waits until `descriptor` is readable or in error, or kSleepMaxNs has passed; a signal ends it
-/// too. Nobody can wake it, so sleep must not be announced: producers would call the kernel for
-/// nothing.
-void sleep_on(int descriptor) noexcept;
+/// Waits until one of `descriptors` (at most kSleepDescriptorsMax) is readable or in error, or
+/// `timeout_ns` (at most kSleepMaxNs) has passed; a signal ends it too. Nobody can wake it, so
+/// sleep must not be announced: producers would call the kernel for nothing.
+inline constexpr std::size_t kSleepDescriptorsMax = kStreamCountMax;
+void sleep_on(std::span<const int> descriptors, std::uint64_t timeout_ns) noexcept;
 
 inline void wake(ActorEntry& entry) noexcept {
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -10,8 +10,8 @@
 namespace millrace {
 
 inline constexpr std::string_view kTopologyKeys[] = {
-    "batch", "egress", "functions", "heartbeat_limit", "include", "millrace",
-    "name",  "paths",  "ports",     "telemetry",       "vars",    "workers"};
+    "batch", "egress",    "functions", "heartbeat_limit", "include", "millrace", "name",
+    "paths", "placement", "ports",     "telemetry",       "vars",    "workers"};
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};
@@ -27,7 +27,7 @@ inline constexpr std::string_view kEgressKeys[] = {"count"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 
 /// Keys that a later version brings: refused too, but not as a slip of the pen.
-inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass", "placement"};
+inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass"};
 inline constexpr std::string_view kPathLaterKeys[] = {"placement"};
 
 }  // namespace millrace

@@ -74,6 +74,10 @@ void read_globals(const YamlMap& map, Topology& topology) {
   if (const YamlValue* limit = map.find("heartbeat_limit")) {
     read_duration(*limit, topology.heartbeat_limit_ms);
   }
+  if (const YamlValue* placement = map.find("placement")) {
+    constexpr std::string_view kChoices[] = {"fused", "processes"};
+    topology.fused = placement->choice(kChoices) == 0U;
+  }
   if (const YamlValue* telemetry = map.find("telemetry")) {
     const YamlMap inner(*telemetry);
     inner.allow_only(kTelemetryKeys);

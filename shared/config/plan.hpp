@@ -127,6 +127,7 @@ struct Plan {
   std::uint32_t stand_in_slot_count = 64;
   std::uint32_t buffer_count = 0;
   std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced
+  bool fused = false;        ///< `placement: fused`: one process moves all packets (process_of)
   bool shared_cores = true;  ///< more actors than cores: idle at once instead of spinning
   std::string telemetry_listen = "127.0.0.1:0";
   std::vector<PlanPort> ports;
@@ -149,6 +150,17 @@ inline std::vector<std::uint32_t> lanes_of(const Plan& plan, const PlanStream& s
     for (std::uint32_t i = 0; i < path.lane_count; ++i) lanes.push_back(path.lane_first + i);
   }
   return lanes;
+}
+
+/// True when the actor touches packets of living traffic: all but hub and standby.
+inline bool moves_packets(const PlanActor& actor) {
+  return actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby;
+}
+
+/// The first actor of the process that plays `actor`: itself, unless the topology is fused; then
+/// the first ingress for all that move packets.
+inline std::uint32_t process_of(const Plan& plan, std::uint32_t actor) {
+  return plan.fused && moves_packets(plan.actors[actor]) ? plan.streams[0].ingress : actor;
 }
 
 }  // namespace millrace

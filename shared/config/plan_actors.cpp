@@ -25,7 +25,8 @@ void add_ingress(Plan& plan) {
   }
 }
 
-void add_worker(Plan& plan, std::uint32_t group, std::uint32_t index) {
+void add_worker(Planning& planning, std::uint32_t group, std::uint32_t index) {
+  Plan& plan = planning.plan;
   const PlanGroup& from = plan.groups[group];
   PlanActor actor{.name = from.name + "." + std::to_string(index),
                   .kind = ActorKind::kClassifier,
@@ -35,6 +36,11 @@ void add_worker(Plan& plan, std::uint32_t group, std::uint32_t index) {
   if (from.kind == GroupKind::kClassifier) {
     add(plan, std::move(actor));
     return;
+  }
+  if (plan.fused) {
+    planning.problems.add(planning.topology.groups[group].name.mark,
+                          "gpu group '" + from.name + "' with `placement: fused`",
+                          "classifier groups, whose workers share one thread with the ports");
   }
   actor.kind = ActorKind::kGpu;
   PlanActor twin = actor;
@@ -85,10 +91,6 @@ void check_cores(Planning& planning, const TopologyGroup& group) {
   }
 }
 
-bool moves_packets(const PlanActor& actor) {
-  return actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby;
-}
-
 /// Gives out cores in the order of asking.
 class CorePool {
  public:
@@ -127,7 +129,7 @@ void plan_actors(Planning& planning) {
   add(plan, {.name = "standby", .kind = ActorKind::kStandby});
   add_ingress(plan);
   for (std::uint32_t group = 0; group < plan.groups.size(); ++group) {
-    for (std::uint32_t i = 0; i < plan.groups[group].max; ++i) add_worker(plan, group, i);
+    for (std::uint32_t i = 0; i < plan.groups[group].max; ++i) add_worker(planning, group, i);
     check_most(planning, planning.topology.groups[group].max.mark, "actors",
                plan.actors.size() + planning.topology.egress_count.value, kActorCountMax);
     check_cores(planning, planning.topology.groups[group]);
@@ -141,11 +143,18 @@ void plan_cores(Planning& planning) {
   const auto busy = static_cast<std::size_t>(
       std::count_if(plan.actors.begin(), plan.actors.end(),
                     [](const PlanActor& a) { return a.at_start && moves_packets(a); }));
-  plan.shared_cores = busy + 1 > ours.size();
+  plan.shared_cores = (plan.fused ? 1 : busy) + 1 > ours.size();
   CorePool pool(ours);
   if (!ours.empty()) pool.remove(ours.front());
   bind_named(planning, pool);
   if (plan.shared_cores) return;
+  if (plan.fused) {
+    const int core = pool.take();
+    for (PlanActor& actor : plan.actors) {
+      if (moves_packets(actor)) actor.core = core;
+    }
+    return;
+  }
   for (const bool spare : {false, true}) {
     for (PlanActor& actor : plan.actors) {
       if (actor.core >= 0 || actor.at_start == spare || !moves_packets(actor)) continue;

@@ -183,6 +183,7 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
   const Json json = {{"name", plan.name},
                      {"batch_capacity", plan.batch_capacity},
                      {"heartbeat_limit_ms", plan.heartbeat_limit_ms},
+                     {"placement", plan.fused ? "fused" : "processes"},
                      {"shared_cores", plan.shared_cores},
                      {"telemetry_listen", plan.telemetry_listen},
                      {"memory",

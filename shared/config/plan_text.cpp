@@ -120,6 +120,7 @@ void put_actors(const Plan& plan, Out& out) {
     if (actor.core >= 0) out << "  core " << actor.core;
     out << '\n';
   }
+  if (plan.fused) out << "placement: fused, one thread moves all packets\n";
   out << (plan.shared_cores ? "cores: shared, actors sleep when idle\n"
                             : "cores: one an actor, actors poll\n");
 }

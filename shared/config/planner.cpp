@@ -74,7 +74,7 @@ void plan_ports(Planning& planning) {
 void plan_groups(Planning& planning) {
   for (const TopologyGroup& from : planning.topology.groups) {
     PlanGroup group{.name = from.name.value, .kind = from.kind, .count = from.count};
-    group.max = from.max.value;
+    group.max = planning.topology.fused ? from.count : from.max.value;  // it does not scale
     group.dispatch = from.dispatch;
     for (const TopologySetting& setting : from.settings) {
       group.settings.emplace_back(setting.key, setting.value.value);
@@ -90,6 +90,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.plan.batch_capacity = topology.batch_capacity;
   planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
   planning.plan.telemetry_listen = topology.telemetry_listen;
+  planning.plan.fused = topology.fused;
   planning.plan.secrets = topology.secrets;
   plan_ports(planning);
   plan_groups(planning);

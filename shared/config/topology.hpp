@@ -79,6 +79,7 @@ struct Topology {
   std::uint32_t batch_capacity = 64;
   std::uint32_t heartbeat_limit_ms = 1000;
   std::string telemetry_listen = "127.0.0.1:0";
+  bool fused = false;
   Marked<std::uint32_t> egress_count{.value = 1};
   std::vector<TopologyPort> ports;
   std::vector<TopologyGroup> groups;

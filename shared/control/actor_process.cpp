@@ -115,6 +115,21 @@ void ActorProcess::enrol() {
                                 [] { return g_stop_signalled.load(); });
 }
 
+ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled) {
+  const auto beat_and_ask = [&] {
+    for (const ActorContext& other : enrolled) {
+      ActorEntry& entry = other.my_entry();
+      entry.heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
+      // It touches nothing yet, and will look at the roster before it does.
+      entry.acked_epoch.store(other.status.header().epoch.load(), std::memory_order_release);
+    }
+    return g_stop_signalled.load();
+  };
+  ActorContext context = context_;
+  context.me = millrace::enrol(plan_, context_.status, actor, kEnrolLimitNs, beat_and_ask);
+  return context;
+}
+
 void ActorProcess::follow_signals(ActorControl& control) {
   g_control = &control;
   if (g_stop_signalled) control.request_stop();
@@ -129,6 +144,15 @@ void ActorProcess::run(Actor& actor, const std::string& remark) {
     control_->post_event(Severity::kInfo, "port", remark);
   }
   RunLoop(context_, actor, control_->stop_flag()).run();
+  g_control = nullptr;
+}
+
+void ActorProcess::run_fused(std::span<const FusedLoop::Member> members) {
+  const Owner me = members.front().context.me;
+  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation);
+  follow_signals(*control_);
+  control_->set_ready();
+  FusedLoop(members, control_->stop_flag()).run();
   g_control = nullptr;
 }
 

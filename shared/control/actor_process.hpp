@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "shared/actor/context.hpp"
+#include "shared/actor/fused_loop.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/layout/mapping.hpp"
@@ -34,11 +36,16 @@ class ActorProcess {
   /// Takes the actor's place; from here on rings may be touched. The hub, which nobody grants
   /// anything, is alive at once.
   void enrol();
+  /// For a process of several actors: takes the place of `actor`, while those that have one already
+  /// go on saying that they live.
+  ActorContext enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled);
   /// Stop signals reach `control` from now on (run() does so itself).
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a
   /// stop. `remark`: an event for the others and a line of the log, unless it is empty.
   void run(Actor& actor, const std::string& remark = {});
+  /// The same for several on this thread, in the order of the path.
+  void run_fused(std::span<const FusedLoop::Member> members);
 
  private:
   void create_shared_memory();

@@ -130,6 +130,7 @@ struct Plan {
   actors @16 :List(Actor);
   links @17 :List(Link);
   secrets @18 :List(Text);
+  fused @19 :Bool;
 }
 
 # ---- Messages (messages.hpp says what each means) ----

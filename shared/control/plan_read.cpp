@@ -137,6 +137,7 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.stand_in_slot_count = in.getStandInSlotCount();
   plan.buffer_count = in.getBufferCount();
   plan.heartbeat_limit_ms = in.getHeartbeatLimitMs();
+  plan.fused = in.getFused();
   plan.shared_cores = in.getSharedCores();
   plan.telemetry_listen = text(in.getTelemetryListen());
 }

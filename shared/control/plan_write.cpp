@@ -123,6 +123,7 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setStandInSlotCount(plan.stand_in_slot_count);
   out.setBufferCount(plan.buffer_count);
   out.setHeartbeatLimitMs(plan.heartbeat_limit_ms);
+  out.setFused(plan.fused);
   out.setSharedCores(plan.shared_cores);
   out.setTelemetryListen(plan.telemetry_listen);
 }

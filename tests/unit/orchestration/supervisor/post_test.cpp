@@ -34,7 +34,7 @@ class PostTest : public testing::Test {
   }
   std::optional<std::size_t> to_start(const Post& post) const {
     return seat_to_start(
-        post, [&](std::uint32_t actor) { return states_.at(actor); }, now_);
+        post, [&](const Seat& seat) { return states_.at(seat.actor); }, now_);
   }
 
   PostTest() {

@@ -62,11 +62,11 @@ TEST(Wake, ASleepOnADescriptorEndsWithIt) {
   int ends[2] = {-1, -1};
   ASSERT_EQ(pipe(ends), 0);
   const std::uint64_t before = monotonic_ns();
-  sleep_on(ends[0]);
+  sleep_on({ends, 1}, kSleepMaxNs);
   EXPECT_GE(monotonic_ns() - before, kSleepMaxNs * 9 / 10) << "nothing there: the longest sleep";
   ASSERT_EQ(write(ends[1], "x", 1), 1);
   const std::uint64_t ready = monotonic_ns();
-  for (int i = 0; i < 100; ++i) sleep_on(ends[0]);
+  for (int i = 0; i < 100; ++i) sleep_on({ends, 1}, kSleepMaxNs);
   EXPECT_LT(monotonic_ns() - ready, 500'000'000u) << "100 sleeps of 10 ms take a second";
   close(ends[0]);
   close(ends[1]);
@@ -82,7 +82,7 @@ TEST(Wake, ASignalEndsASleepOnADescriptor) {
   std::thread sleeper([&] {
     int ends[2] = {-1, -1};
     ASSERT_EQ(pipe(ends), 0);
-    for (; sleeps < 400; ++sleeps) sleep_on(ends[0]);
+    for (; sleeps < 400; ++sleeps) sleep_on({ends, 1}, kSleepMaxNs);
     ended = true;
   });
   const std::uint64_t began = monotonic_ns();

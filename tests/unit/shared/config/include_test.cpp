@@ -66,7 +66,7 @@ TEST(Include, NamesPlacesInTheIncludedFile) {
            {"x.yaml", "ports:\n  a: {device: null}\n  b: {device: null, mtu: 1}\nname: other\n"}}),
       "x.yaml:3:26: found '1' as 'mtu'; allowed: a whole number from 68 to 9000\nx.yaml:4:1: found "
       "'name' in 'x.yaml'; allowed: batch, egress, "
-      "functions, heartbeat_limit, include, millrace, paths, ports, telemetry, vars, "
+      "functions, heartbeat_limit, include, millrace, paths, placement, ports, telemetry, vars, "
       "workers");
   EXPECT_EQ(wrong_files({{"t.yaml", main_with("x.yaml")}, {"x.yaml", "millrace: 2\n" + kPorts}}),
             "x.yaml:1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1");

@@ -59,11 +59,12 @@ TEST(Loader, RefusesWrongGlobals) {
        "1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1"},
       {"millrace: 1\nport: {}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, egress, functions, "
-       "heartbeat_limit, include, millrace, name, paths, ports, telemetry, vars, workers; did you "
-       "mean 'ports'?"},
-      {"millrace: 1\nplacement: fused\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
-       "2:1: found 'placement', which is not supported yet; allowed: batch, egress, functions, "
-       "heartbeat_limit, include, millrace, name, paths, ports, telemetry, vars, workers"},
+       "heartbeat_limit, include, millrace, name, paths, placement, ports, telemetry, vars, "
+       "workers; did you mean 'ports'?"},
+      {"millrace: 1\nbypass: x\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:1: found 'bypass', which is not supported yet; allowed: batch, egress, functions, "
+       "heartbeat_limit, include, millrace, name, paths, placement, ports, telemetry, vars, "
+       "workers"},
       {"millrace: 1\nname: a.b\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:7: found 'a.b' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at most "
        "24 in all"},

@@ -24,6 +24,7 @@ inline Plan filled_plan() {
   plan.stand_in_slot_count = 8;
   plan.buffer_count = 900;
   plan.heartbeat_limit_ms = 777;
+  plan.fused = true;
   plan.shared_cores = false;
   plan.telemetry_listen = "127.0.0.1:9101";
   plan.ports = {{"lan",
@@ -73,10 +74,10 @@ class PlanText {
   static std::string of(const Plan& plan) {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-                 heartbeat_limit_ms, shared_cores, telemetry_listen, ports, functions, classes,
-                 groups, stages, paths, streams, actors, links, secrets] = plan;
+                 heartbeat_limit_ms, fused, shared_cores, telemetry_listen, ports, functions,
+                 classes, groups, stages, paths, streams, actors, links, secrets] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-              heartbeat_limit_ms, shared_cores, telemetry_listen);
+              heartbeat_limit_ms, fused, shared_cores, telemetry_listen);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
     for (const auto& item : classes) text.line(item);

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "io-worker/egress/egress_actor.hpp"
+#include "io-worker/ingress/ingress_actor.hpp"
+#include "services/classifier/classifier_actor.hpp"
+#include "services/classifier/function_stages.hpp"
+#include "shared/actor/fused_loop.hpp"
+#include "shared/control/actor_process.hpp"
+
+/// `placement: fused`: all actors that move packets, on one thread. Each is what it is in a process
+/// of its own, with its entry, links and counters; recovery treats them as several that died at
+/// once.
+
+namespace millrace {
+namespace {
+
+/// An actor and what it works with. Made in this order, ended in the other.
+struct Part {
+  ActorContext context;
+  bool restarted = false;
+  std::unique_ptr<FunctionStages> functions;
+  std::unique_ptr<BufferPool> pool;
+  std::unique_ptr<RxQueue> receive;
+  TxQueues send;
+  std::unique_ptr<Actor> actor;
+};
+
+/// In the order of the path.
+std::vector<Part> make_parts(const ActorProcess& process) {
+  std::vector<Part> parts;
+  for (const ActorKind kind : {ActorKind::kIngress, ActorKind::kClassifier, ActorKind::kEgress}) {
+    for (std::uint32_t i = 0; i < process.plan().actors.size(); ++i) {
+      if (process.plan().actors[i].kind != kind) continue;
+      Part& part = parts.emplace_back();
+      part.context = process.context();
+      part.context.me = {static_cast<std::uint16_t>(i), 0};
+      part.restarted = part.context.my_entry().incarnation.load() != 0;
+      // Tables before anybody enrols: a failure costs nobody anything.
+      if (kind != ActorKind::kIngress) {
+        part.functions = std::make_unique<FunctionStages>(part.context);
+      }
+    }
+  }
+  return parts;
+}
+
+void make_actor(const Plan& plan, Part& part) {
+  const PlanActor& me = plan.actors[part.context.me.actor];
+  if (me.kind == ActorKind::kIngress) {
+    const PlanStream& stream = plan.streams[me.index];
+    part.pool = std::make_unique<BufferPool>(part.context, me.index);
+    part.receive = open_rx_queue(plan.ports[stream.port], stream.queue, *part.pool, part.restarted);
+    part.actor = std::make_unique<IngressActor>(part.context, me.index, *part.pool, *part.receive);
+  } else if (me.kind == ActorKind::kClassifier) {
+    part.actor = std::make_unique<ClassifierActor>(part.context, *part.functions);
+  } else {
+    part.send = open_tx_queues(plan, me.index, part.restarted);
+    part.actor = std::make_unique<EgressActor>(part.context, part.send, *part.functions);
+  }
+}
+
+void run(int argc, char** argv) {
+  ActorProcess process(argc, argv, "Millrace fused: all that move packets, on one thread");
+  std::vector<Part> parts = make_parts(process);
+  std::vector<ActorContext> enrolled;
+  for (Part& part : parts) {
+    part.context = process.enrol_as(part.context.me.actor, enrolled);
+    enrolled.push_back(part.context);
+  }
+  std::vector<FusedLoop::Member> members;
+  for (Part& part : parts) {
+    make_actor(process.plan(), part);
+    members.push_back({part.context, part.actor.get()});
+  }
+  process.run_fused(members);
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+  return millrace::main_of("millrace-fused", millrace::run, argc, argv);
+}
