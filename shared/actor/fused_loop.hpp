@@ -31,7 +31,7 @@ class FusedLoop {
 
  private:
   struct Part {
-    Part(const Member& member) : loop(member.context, *member.actor, stop) {}
+    explicit Part(const Member& member) : loop(member.context, *member.actor, stop) {}
     std::atomic<bool> stop{false};
     bool finished = false;
     RunLoop loop;
