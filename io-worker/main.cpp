@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "io-worker/driver/dpdk_process.hpp"
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
+#include "shared/driver/eal.hpp"
 
 /// An io-worker is one ingress (a receive queue) or one egress (a transmit queue at each port), as
 /// the plan says.
@@ -12,14 +14,33 @@
 namespace millrace {
 namespace {
 
+/// A secondary of the hub, when the topology has DPDK ports that this actor serves.
+struct Dpdk {
+  explicit Dpdk(const ActorProcess& process)
+      : eal(process.plan(), process.context().me.actor), queues(process.context()) {}
+  Eal eal;
+  DpdkProcess queues;
+};
+
+std::unique_ptr<Dpdk> dpdk_of(const ActorProcess& process) {
+  const Plan& plan = process.plan();
+  const PlanActor& actor = process.actor();
+  const bool ingress = actor.kind == ActorKind::kIngress;
+  const bool wanted =
+      ingress ? is_dpdk(plan.ports[plan.streams[actor.index].port]) : uses_dpdk(plan);
+  return wanted ? std::make_unique<Dpdk>(process) : nullptr;
+}
+
 void run_ingress(ActorProcess& process) {
   const bool restarted = process.restarted();
+  const auto dpdk = dpdk_of(process);
   process.enrol();
   const std::uint32_t number = process.actor().index;
   const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
   const auto queue =
-      open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted);
+      dpdk ? dpdk->queues.open_rx(number, pool)
+           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted);
   IngressActor ingress(process.context(), number, pool, *queue);
   process.run(ingress, queue->remark());
 }
@@ -27,8 +48,16 @@ void run_ingress(ActorProcess& process) {
 void run_egress(ActorProcess& process) {
   const bool restarted = process.restarted();
   FunctionStages functions(process.context());
+  const auto dpdk = dpdk_of(process);
   process.enrol();
-  TxQueues ports = open_tx_queues(process.plan(), process.actor().index, restarted);
+  const std::uint32_t number = process.actor().index;
+  TxQueues ports;
+  for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
+    const PlanPort& port = process.plan().ports[i];
+    if (port_queues(port).send == 0) continue;
+    ports[i] = is_dpdk(port) ? dpdk->queues.open_tx(static_cast<std::uint32_t>(i), number)
+                             : open_tx_queue(port, number, restarted);
+  }
   EgressActor egress(process.context(), ports, functions);
   process.run(egress);
 }

@@ -235,6 +235,13 @@ void EgressActor::note_latency(const SlotHeader& header) noexcept {
                          std::memory_order_relaxed);
 }
 
+void EgressActor::read_roster() noexcept {
+  inbox_.read_roster();
+  for (const auto& port : ports_) {
+    if (port) port->roster_moved();
+  }
+}
+
 void EgressActor::before_sleep() noexcept {
   for (const auto& port : ports_) {
     if (port) port->flush();

@@ -33,7 +33,7 @@ class EgressActor : public Actor {
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override { return !inbox_.empty(); }
-  void read_roster() noexcept override { inbox_.read_roster(); }
+  void read_roster() noexcept override;
   void stop() noexcept override { stopping_ = true; }
   bool finished() noexcept override {
     return stopping_ && inbox_.empty() && window_.waiting() == 0;

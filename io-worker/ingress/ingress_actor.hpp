@@ -28,7 +28,10 @@ class IngressActor : public Actor {
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override;
-  void read_roster() noexcept override { outbox_.read_roster(); }
+  void read_roster() noexcept override {
+    outbox_.read_roster();
+    queue_.roster_moved();
+  }
   void stop() noexcept override { stopping_ = true; }
   bool finished() noexcept override;
   std::uint64_t idle_ns() const noexcept override;

@@ -7,10 +7,12 @@
 
 #include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/afxdp.hpp"
+#include "io-worker/ports/dpdk.hpp"
 #include "io-worker/ports/generate.hpp"
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
 
@@ -21,6 +23,7 @@ struct Device {
   std::string_view name;
   void (*check)(const PlanPort&);
   PortQueues (*queues)(const PlanPort&);
+  /// Both null: opened by io-worker/driver/.
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
   std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);  ///< null: never sends
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
@@ -35,6 +38,7 @@ constexpr Device kDevices[] = {
     {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
     {"null", check_null, null_queues, open_null_rx, open_null_tx},
+    {"dpdk", check_dpdk, dpdk_queues, nullptr, nullptr},
 };
 
 const Device& device_of(const PlanPort& port) {
@@ -77,6 +81,7 @@ std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue
   const Device& device = device_of(port);
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
+    MILLRACE_CHECK(device.open_rx != nullptr);
     return device.open_rx(port, queue, pool, restarted);
   });
 }

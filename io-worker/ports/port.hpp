@@ -88,6 +88,8 @@ class RxQueue {
   virtual std::uint32_t held() const noexcept = 0;
   /// Packets that were offered and never got a buffer, since construction; the port's own count.
   virtual std::uint64_t missed() const noexcept { return 0; }
+  /// Somebody has died or come; told before this actor acknowledges it.
+  virtual void roster_moved() noexcept {}
   /// Times that the source could not be read on (a truncated or corrupt record), since
   /// construction.
   virtual std::uint64_t errors() const noexcept { return 0; }
@@ -119,6 +121,8 @@ class TxQueue {
   virtual bool refused() const noexcept { return false; }
   /// Writes out what is buffered. Called when the egress goes idle and before it stops.
   virtual void flush() noexcept = 0;
+  /// As of a receive queue.
+  virtual void roster_moved() noexcept {}
   /// True when sent buffers stay with the queue until reclaim() returns them (a driver's ring).
   virtual bool holds_buffers() const noexcept = 0;
   /// Buffers that the queue has given up, each once. Called in every round, and between the tries

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "services/hub/audit.hpp"
 #include "shared/base/clock.hpp"
@@ -13,6 +14,8 @@
 
 namespace millrace {
 namespace {
+
+constexpr std::uint64_t kChoresIntervalNs = 1'000'000'000;
 
 RecoveryLimits limits_of(const Plan& plan) {
   RecoveryLimits limits;
@@ -24,11 +27,13 @@ RecoveryLimits limits_of(const Plan& plan) {
 }  // namespace
 
 Leader::Leader(const ActorContext& context, const std::string& run_dir, const char* endpoint,
-               ActorControl& control)
+               ActorControl& control, DriverQueues* drivers, std::function<void()> chores)
     : context_(context),
       control_(control),
-      recovery_(context, processes_, limits_of(*context.plan),
-                [this](const RecoveryEvent& event) { tell(event); }),
+      chores_(std::move(chores)),
+      recovery_(
+          context, processes_, limits_of(*context.plan),
+          [this](const RecoveryEvent& event) { tell(event); }, drivers),
       server_(run_dir, endpoint),
       server_thread_([this] { serve(); }) {}
 
@@ -48,10 +53,15 @@ void Leader::tell(const RecoveryEvent& event) {
 void Leader::lead(const std::atomic<bool>& stop) {
   const auto pid = static_cast<std::uint64_t>(getpid());
   context_.status.header().leader = process_start_time(getpid()) << 24 | pid;
+  std::uint64_t chores_at_ns = 0;
   while (!stop.load(std::memory_order_relaxed)) {
     context_.my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
     obey_drains();
     const int wait_ms = recovery_.tick();
+    if (chores_ && monotonic_ns() - chores_at_ns > kChoresIntervalNs) {
+      chores_at_ns = monotonic_ns();
+      chores_();
+    }
     if (wait_ms > 0) processes_.wait_for_exit(wait_ms);
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -22,8 +23,10 @@ class Leader {
  public:
   /// `endpoint`: kHubEndpoint or kStandbyEndpoint. `control` tells of events; borrowed, as
   /// everything else.
+  /// `drivers`: null when no port is a DPDK driver's. `chores`: done every second or so; may be
+  /// empty.
   Leader(const ActorContext& context, const std::string& run_dir, const char* endpoint,
-         ActorControl& control);
+         ActorControl& control, DriverQueues* drivers = nullptr, std::function<void()> chores = {});
   ~Leader();
   /// Takes the lock word, then recovers whoever ends, until `stop`.
   void lead(const std::atomic<bool>& stop);
@@ -36,6 +39,7 @@ class Leader {
 
   ActorContext context_;
   ActorControl& control_;
+  std::function<void()> chores_;
   KernelProcesses processes_;
   Recovery recovery_;
   ControlServer server_;

@@ -1,11 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdio>
 #include <fstream>
+#include <memory>
+#include <optional>
 
+#include "services/hub/absent_primary.hpp"
+#include "services/hub/dpdk_device.hpp"
+#include "services/hub/dpdk_ports.hpp"
 #include "services/hub/leader.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/control/actor_process.hpp"
+#include "shared/driver/eal.hpp"
 
 /// The hub (actor 0) makes segment and status file, then recovers whoever dies. The standby (actor
 /// 1) attaches, waits for the hub's exit to be certain, and goes on in its place.
@@ -18,7 +25,22 @@ void run_hub(ActorProcess& process) {
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);
-  Leader leader(process.context(), process.run_dir(), kHubEndpoint, control);
+  std::optional<Eal> eal;
+  std::unique_ptr<DpdkPorts> ports;
+  if (uses_dpdk(process.plan())) {
+    eal.emplace(process.plan(), process.context().me.actor);
+    register_segment(process.context().segment, segment_layout(process.plan()).bytes);
+    ports = std::make_unique<DpdkPorts>(process.context());
+  }
+  const auto watch_links = [&] {
+    if (!ports) return;
+    ports->watch_links([&](const std::string& port, bool up) {
+      control.post_event(up ? Severity::kInfo : Severity::kWarning, up ? "link_up" : "link_down",
+                         "link of port '" + port + "' is " + (up ? "up" : "down"));
+    });
+  };
+  Leader leader(process.context(), process.run_dir(), kHubEndpoint, control, ports.get(),
+                watch_links);
   std::ofstream(process.run_dir() + "/hub.ready") << "ready\n";
   control.set_ready();
   leader.lead(control.stop_flag());
@@ -38,7 +60,11 @@ void run_standby(ActorProcess& process) {
   }
   if (control.stop_requested()) return;
   control.post_event(Severity::kError, "hub_lost", "the hub has ended: the standby recovers");
-  Leader leader(process.context(), process.run_dir(), kStandbyEndpoint, control);
+  AbsentPrimary ports(process.context(), [&](const std::string& text) {
+    std::fprintf(stderr, "standby: %s\n", text.c_str());
+    control.post_event(Severity::kError, "planned_restart_needed", text);
+  });
+  Leader leader(process.context(), process.run_dir(), kStandbyEndpoint, control, &ports);
   leader.lead(control.stop_flag());
 }
 

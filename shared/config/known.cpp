@@ -45,18 +45,30 @@ constexpr KnownSetting kGenerate[] = {
     {.name = "size", .kind = SettingKind::kInteger, .low = 60, .high = 9000, .list = true},
     {.name = "stream", .kind = SettingKind::kInteger, .high = 4095},
 };
+constexpr KnownSetting kDpdk[] = {
+    {.name = "devargs", .required = true},
+    {.name = "promiscuous", .kind = SettingKind::kFlag},
+    kQueues,
+    {.name = "rx_descriptors", .kind = SettingKind::kInteger, .low = 32, .high = 4096},
+    {.name = "tx_descriptors", .kind = SettingKind::kInteger, .low = 32, .high = 4096},
+};
 constexpr KnownDevice kDevices[] = {
     {.name = "afpacket", .settings = kAfpacket, .send_queue_max = kStreamCountMax},
     {.name = "afxdp",
      .settings = kAfxdp,
      .send_queue_max = kStreamCountMax,
      .buffers_held = 1024},  // kAfxdpRingDefault
+    {.name = "dpdk",
+     .settings = kDpdk,
+     .send_queue_max = kStreamCountMax,
+     .buffers_held = 512,
+     .buffers_sent = 512},
     {.name = "generate", .settings = kGenerate},
     {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},
 };
-constexpr std::string_view kLaterDevices[] = {"dpdk", "tap"};
+constexpr std::string_view kLaterDevices[] = {"tap"};
 
 constexpr KnownSetting kSoftwareDevice[] = {
     {.name = "seed", .kind = SettingKind::kInteger},

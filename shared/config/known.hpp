@@ -46,7 +46,10 @@ struct KnownDevice {
   std::string_view name;
   std::span<const KnownSetting> settings;
   std::uint32_t send_queue_max = 0;  ///< 0: it never sends
-  std::uint32_t buffers_held = 0;    ///< by each receive queue, unless the setting `ring` says so
+  /// By each receive queue, unless the setting `ring` or `rx_descriptors` says so.
+  std::uint32_t buffers_held = 0;
+  /// By each transmit queue, unless the setting `tx_descriptors` says so.
+  std::uint32_t buffers_sent = 0;
 };
 
 /// By name; all that this version has, sorted.

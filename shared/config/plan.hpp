@@ -163,4 +163,13 @@ inline std::uint32_t process_of(const Plan& plan, std::uint32_t actor) {
   return plan.fused && moves_packets(plan.actors[actor]) ? plan.streams[0].ingress : actor;
 }
 
+/// A DPDK driver serves the port: the hub owns the device, io-workers are its secondaries.
+inline bool is_dpdk(const PlanPort& port) { return port.device == "dpdk"; }
+inline bool uses_dpdk(const Plan& plan) {
+  for (const PlanPort& port : plan.ports) {
+    if (is_dpdk(port)) return true;
+  }
+  return false;
+}
+
 }  // namespace millrace

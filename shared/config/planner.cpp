@@ -65,6 +65,11 @@ void plan_ports(Planning& planning) {
                     static_cast<unsigned>((plan.ports.size() + 1) & 0xff));
       port.mac = mac;
     }
+    if (planning.topology.fused && is_dpdk(port)) {
+      planning.problems.add(from.device.mark,
+                            "dpdk port '" + port.name + "' with `placement: fused`",
+                            "`placement: processes`, of which the hub is the first for DPDK");
+    }
     mtu = std::max(mtu, port.mtu);
     plan.ports.push_back(std::move(port));
   }

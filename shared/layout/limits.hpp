@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet
 
 inline constexpr std::uint32_t kBufferHeadroom = 128;  ///< bytes in front of a received packet
+inline constexpr std::uint32_t kMbufBytes = 128;       ///< a DPDK driver's header of a buffer
 inline constexpr std::uint32_t kBufferStrideDefault =
     2176;  ///< bytes; not a power of two (cache sets)
 

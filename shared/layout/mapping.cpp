@@ -10,9 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include "shared/base/error.hpp"
 #include "shared/base/unique_fd.hpp"
@@ -142,10 +145,40 @@ std::string segment_path(const std::string& topology) {
       "hugetlbfs -o pagesize=2M none /dev/hugepages");
 }
 
+std::string dpdk_prefix(const std::string& topology) { return "millrace-" + topology; }
+
+namespace {
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// EAL's folder and huge page files, which stay when its primary process is killed.
+void remove_dpdk_files(const std::string& topology, const std::string& hugetlbfs) noexcept {
+  namespace fs = std::filesystem;
+  std::error_code error;  // what is not there need not be removed
+  const char* home = std::getenv("XDG_RUNTIME_DIR");
+  const std::string base = geteuid() == 0 ? "/var/run" : home != nullptr ? home : "/tmp";
+  fs::remove_all(base + "/dpdk/" + dpdk_prefix(topology), error);
+  const std::string begin = dpdk_prefix(topology) + "map_";
+  std::vector<fs::path> ours;
+  for (const fs::directory_entry& entry : fs::directory_iterator(hugetlbfs, error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(begin) && is_number(name.substr(begin.size()))) {
+      ours.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : ours) fs::remove(path, error);
+}
+
+}  // namespace
+
 void destroy_shared_memory(const std::string& topology) noexcept {
   shm_unlink(status_file_name(topology).c_str());
   try {
-    unlink(segment_path(topology).c_str());
+    const std::string segment = segment_path(topology);
+    unlink(segment.c_str());
+    remove_dpdk_files(topology, segment.substr(0, segment.rfind('/')));
   } catch (const Error&) {
     // No hugetlbfs: then there is no segment either.
   }

@@ -48,7 +48,10 @@ class Mapping {
 /// "<first hugetlbfs mount with 2 MB pages>/millrace-<topology>.segment". Error names the mount
 /// command.
 std::string segment_path(const std::string& topology);
-/// Removes segment and status file; absent ones are no error. Nobody may run.
+/// "millrace-<topology>": DPDK's name of a topology, in its runtime folder and huge page files.
+std::string dpdk_prefix(const std::string& topology);
+/// Removes segment and status file, and what DPDK left of a killed run; absent ones are no error.
+/// Nobody may run.
 void destroy_shared_memory(const std::string& topology) noexcept;
 
 }  // namespace millrace

@@ -80,11 +80,13 @@ SegmentLayout segment_layout(const Plan& plan) {
                                   [](const PlanActor& a) { return a.kind == ActorKind::kGpu; });
   at.gpu_results =
       placer.place(static_cast<std::uint64_t>(gpus) * at.slot_count * at.gpu_result_bytes);
+  if (uses_dpdk(plan)) at.mbufs = placer.place(std::uint64_t{plan.buffer_count} * kMbufBytes);
   at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
   at.bytes = round_up(placer.end(), kHugePage);
   at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.lane_states, at.gpu_results, at.buffers,
                    at.bytes, at.slot_count, at.lane_count, at.stream_count, at.columns.slot_bytes,
                    plan.buffer_stride, plan.batch_capacity, plan.links.size(), kSegmentAbi});
+  if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, kMbufBytes});
   return at;
 }
 

@@ -23,7 +23,7 @@
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
 /// | lane states
-///     | GPU result areas | buffers
+///     | GPU result areas | mbuf headers: 128 bytes[buffer_count], with DPDK ports only | buffers
 ///
 /// Everybody computes the offsets from the plan; the header's hash tells whether the hub computed
 /// the same.
@@ -66,7 +66,7 @@ struct SegmentLayout {
   std::vector<std::uint64_t> slot_returns;    ///< [stream * kReturnerCount + returner]
   std::vector<std::uint64_t> buffer_returns;  ///< likewise
   std::vector<std::uint32_t> slot_return_depth, buffer_return_depth;  ///< by stream; powers of two
-  std::uint64_t marks = 0, slots = 0, lane_windows = 0, lane_states = 0, gpu_results = 0,
+  std::uint64_t marks = 0, slots = 0, lane_windows = 0, lane_states = 0, gpu_results = 0, mbufs = 0,
                 buffers = 0, bytes = 0;
   std::vector<std::uint32_t>
       stateful_index;  ///< by stage: number among stateful stages; UINT32_MAX: none
@@ -108,6 +108,9 @@ class SegmentView {
   }
   std::uint32_t& mark(std::uint32_t buffer) const { return marks_[buffer]; }
   BufferArea buffers() const { return buffers_; }
+  /// Table of rte_mbuf, one for each buffer (shared/driver/mbufs.hpp): the one place with
+  /// addresses. Null without DPDK ports.
+  std::byte* mbufs() const { return at_.mbufs == 0 ? nullptr : base_ + at_.mbufs; }
   SpscRing<std::uint64_t> link(std::uint32_t number) const {
     return SpscRing<std::uint64_t>(reinterpret_cast<rte_ring*>(base_ + at_.links[number]));
   }

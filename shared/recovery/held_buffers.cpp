@@ -9,13 +9,21 @@
 
 namespace millrace {
 
+bool Recovery::stop_queues(std::uint32_t actor) {
+  const ActorKind kind = context_.plan->actors[actor].kind;
+  return (kind != ActorKind::kIngress && kind != ActorKind::kEgress) || drivers_.stop(actor);
+}
+
 bool Recovery::restore_queues(std::uint32_t actor) {
   const ActorKind kind = context_.plan->actors[actor].kind;
   if (kind != ActorKind::kIngress && kind != ActorKind::kEgress) return true;
-  if (!drivers_.stop(actor)) return false;
+  if (!stop_queues(actor)) return false;
   const std::uint32_t freed = free_held(actor);
   if (freed != 0) tell_({actor, "buffers taken back from its queues", freed});
-  return drivers_.start(actor);
+  std::vector<std::uint32_t> rest;
+  const bool started = drivers_.start(actor, rest);
+  returns_.give_back_buffers(rest);
+  return started;
 }
 
 std::uint32_t Recovery::free_held(std::uint32_t actor) {

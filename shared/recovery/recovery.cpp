@@ -147,6 +147,7 @@ bool Recovery::finish_fence(std::uint32_t actor) {
     reset_links(actor);
   } else {
     rescued = rescue_slots(actor);
+    stop_queues(actor);
   }
   publish(actor, ActorState::kReclaiming);
   if (is_worker(actor)) assign_lanes(plan.group);

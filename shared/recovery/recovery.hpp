@@ -104,6 +104,7 @@ class Recovery {
   Flags buffers_in_rings() const;
 
   // Buffers in the queues of the dead (held_buffers.cpp).
+  bool stop_queues(std::uint32_t actor);
   bool restore_queues(std::uint32_t actor);
   std::uint32_t free_held(std::uint32_t actor);
 

@@ -17,5 +17,14 @@ TEST(Plan, TellsTheLanesOfAStreamPathByPath) {
   EXPECT_EQ(lanes_of(plan, stream), (std::vector<std::uint32_t>{3, 4, 5, 0, 1}));
 }
 
+TEST(Plan, UsesDpdkWhenOneOfItsPortsDoes) {
+  Plan plan;
+  EXPECT_FALSE(uses_dpdk(plan));
+  plan.ports = {{.name = "a", .device = "null"}, {.name = "b", .device = "pcap"}};
+  EXPECT_FALSE(uses_dpdk(plan));
+  plan.ports[1].device = "dpdk";
+  EXPECT_TRUE(uses_dpdk(plan));
+}
+
 }  // namespace
 }  // namespace millrace

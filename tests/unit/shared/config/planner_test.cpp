@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "tests/unit/shared/config/topology_fixture.hpp"
 
@@ -42,6 +43,21 @@ TEST(Planner, SizesBuffersByTheLargestMtuAndNeverByAPowerOfTwo) {
   EXPECT_EQ(stride(2023), 2240u);
   EXPECT_EQ(stride(3942), 4160u);  // 4096 would share cache sets
   EXPECT_EQ(stride(9000), 9216u);  // 9154, in lines
+}
+
+TEST(Planner, RefusesDpdkPortsInOneProcessWithTheRest) {
+  try {
+    plan_of(
+        "millrace: 1\nplacement: fused\nports: {a: {device: dpdk, devargs: net_null0}}\n"
+        "paths: {p: {from: a}}\n");
+    FAIL() << "planned";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what())
+                  .find("found dpdk port 'a' with `placement: fused`; "
+                        "allowed: `placement: processes`"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(Planner, KeepsSettingsInOrder) {

@@ -22,12 +22,13 @@ class FakeQueues : public DriverQueues {
     stops.push_back(actor);
     return stopped;
   }
-  bool start(std::uint32_t) override {
+  bool start(std::uint32_t, Numbers& rest) override {
     ++starts;
+    rest.swap(left);
     return started;
   }
   bool stopped = true, started = true;
-  Numbers stops;
+  Numbers stops, left;
   int starts = 0;
 };
 
@@ -109,6 +110,15 @@ TEST_F(HeldBuffersTest, AQueueIsStoppedOnlyWhenEverybodyKnowsOfTheDeath) {
   deaf_.clear();
   tick_until("ingress.a.0", S::kVacant);
   EXPECT_FALSE(queues_.stops.empty());
+}
+
+TEST_F(HeldBuffersTest, WhatTheQueuesOfOthersHeldGoesHome) {
+  lead_with_drivers("hub");
+  queues_.left = put(1, 4, {MarkKind::kRx, 1});
+  const Numbers left = queues_.left;
+  ends("egress.0");
+  tick_until("egress.0", S::kVacant);
+  EXPECT_EQ(world_.buffers_returned(1, Returner::kHub), left);
 }
 
 TEST_F(HeldBuffersTest, ADeadWorkerHasNoQueues) {

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/driver/dpdk_process.hpp"
+
+#include <rte_ethdev.h>
+
+#include <algorithm>
+
+#include "io-worker/driver/dpdk_rx.hpp"
+#include "io-worker/driver/dpdk_tx.hpp"
+#include "shared/base/error.hpp"
+#include "shared/driver/port_args.hpp"
+
+namespace millrace {
+
+DpdkProcess::DpdkProcess(const ActorContext& context) : context_(context), mbufs_(context.segment) {
+  register_buffer_handler(context, *this);
+  const std::uint32_t streams = context.segment.layout().stream_count;
+  for (std::uint32_t stream = 0; stream < streams; ++stream) check_pool(stream);
+  if (context.plan->actors[context.me.actor].kind == ActorKind::kEgress) {
+    freed_.reserve(context.segment.buffer_count());
+  }
+}
+
+DpdkQueue DpdkProcess::queue_of(const PlanPort& port, std::uint32_t queue) const {
+  const PortArgs args = port_args(port);
+  DpdkQueue found{0, static_cast<std::uint16_t>(queue), args.name.starts_with("net_memif")};
+  if (rte_eth_dev_get_port_by_name(args.name.c_str(), &found.port) != 0) {
+    throw Error("port '" + port.name + "' (dpdk): the hub has no device '" + args.name +
+                "' for this process; is the hub alive? millrace status " + context_.plan->name);
+  }
+  return found;
+}
+
+std::unique_ptr<RxQueue> DpdkProcess::open_rx(std::uint32_t stream, BufferSource& pool) {
+  const PlanStream& plan = context_.plan->streams[stream];
+  const PlanPort& port = context_.plan->ports[plan.port];
+  stream_ = stream;
+  pool_ = &pool;
+  // What the hub has put into the ring.
+  const std::uint32_t mark = Mark{MarkKind::kRx, stream}.word();
+  for (std::uint32_t i = 0; i < plan.buffer_count; ++i) {
+    held_ += context_.segment.mark(plan.buffer_first + i) == mark ? 1 : 0;
+  }
+  return std::make_unique<DpdkRx>(*this, context_, queue_of(port, plan.queue), plan.port);
+}
+
+std::unique_ptr<TxQueue> DpdkProcess::open_tx(std::uint32_t port, std::uint32_t number) {
+  return std::make_unique<DpdkTx>(*this, context_, queue_of(context_.plan->ports[port], number),
+                                  port);
+}
+
+bool DpdkProcess::take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept {
+  if (stream != stream_ || pool_ == nullptr) return false;
+  const std::uint32_t count = pool_->take(out);
+  if (count < out.size()) {
+    pool_->give_back(out.first(count));
+    return false;
+  }
+  pool_->hold(out);
+  held_ += count;
+  return true;
+}
+
+void DpdkProcess::put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept {
+  if (pool_ != nullptr) {
+    MILLRACE_CHECK(stream == stream_);
+    pool_->give_back(buffers);
+    held_ -= static_cast<std::uint32_t>(buffers.size());
+    return;
+  }
+  MILLRACE_CHECK(buffers.size() <= freed_.capacity() - freed_.size());
+  freed_.insert(freed_.end(), buffers.begin(), buffers.end());
+}
+
+std::uint32_t DpdkProcess::reclaim(std::span<std::uint32_t> out) noexcept {
+  const std::size_t count = std::min(out.size(), freed_.size());
+  // The newest first: they are still in the cache.
+  std::copy(freed_.end() - static_cast<std::ptrdiff_t>(count), freed_.end(), out.begin());
+  freed_.resize(freed_.size() - count);
+  return static_cast<std::uint32_t>(count);
+}
+
+}  // namespace millrace

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/context.hpp"
+#include "shared/driver/buffer_handler.hpp"
+
+/// DPDK in an io-worker: a secondary process of the hub, which has made, configured and started the
+/// ports. It polls its own queues and nothing else of them. What drivers take comes out of the
+/// ingress's pool; what they free goes back there, or, in an egress, waits for reclaim().
+
+namespace millrace {
+
+struct DpdkQueue;
+
+class DpdkProcess final : public DriverBuffers {
+ public:
+  /// Looks for the pools. EAL runs, which took its time: the actor enrols afterwards. Throws Error.
+  explicit DpdkProcess(const ActorContext& context);
+  DpdkProcess(const DpdkProcess&) = delete;  // drivers call this very object
+  DpdkProcess& operator=(const DpdkProcess&) = delete;
+
+  /// Ingress: its queue. `pool` is borrowed.
+  std::unique_ptr<RxQueue> open_rx(std::uint32_t stream, BufferSource& pool);
+  /// Egress `number`: its queue at the port.
+  std::unique_ptr<TxQueue> open_tx(std::uint32_t port, std::uint32_t number);
+
+  bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override;
+  void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept override;
+  /// Egress: up to out.size() of the buffers that drivers have freed.
+  std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept;
+  /// Buffers in the receive queue of this process's ingress.
+  std::uint32_t held() const noexcept { return held_; }
+  const Mbufs& mbufs() const noexcept { return mbufs_; }
+  void note_handed_out(std::uint32_t count) noexcept { held_ -= count; }
+
+ private:
+  DpdkQueue queue_of(const PlanPort& port, std::uint32_t queue) const;
+
+  ActorContext context_;
+  Mbufs mbufs_;
+  std::uint32_t stream_ = UINT32_MAX;  ///< of this ingress
+  BufferSource* pool_ = nullptr;       ///< of this ingress
+  std::uint32_t held_ = 0;
+  std::vector<std::uint32_t> freed_;  ///< by drivers, in an egress; room for all buffers
+};
+
+}  // namespace millrace

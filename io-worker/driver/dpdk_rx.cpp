@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/driver/dpdk_rx.hpp"
+
+#include <rte_ethdev.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kCountIntervalNs = 100'000'000;
+
+}  // namespace
+
+void DpdkQueue::look_at_link() const noexcept {
+  if (!reconnects) return;
+  rte_eth_link link{};
+  static_cast<void>(rte_eth_link_get_nowait(port, &link));  // its driver does the rest
+}
+
+DpdkRx::DpdkRx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
+               std::uint32_t plan_port)
+    : process_(process),
+      queue_(queue),
+      pause_(context, plan_port),
+      stride_(context.segment.buffers().stride),
+      count_ticks_(TscScale(context.status.header().tsc_hz).to_ticks(kCountIntervalNs)) {
+  read_counts();
+  missed_ = errors_ = 0;  // those were an earlier life's
+}
+
+void DpdkRx::read_counts() noexcept {
+  rte_eth_stats stats{};
+  if (queue_.queue != 0 || rte_eth_stats_get(queue_.port, &stats) != 0) return;
+  const auto growth = [](std::uint64_t now, std::uint64_t& seen) {
+    const std::uint64_t before = std::exchange(seen, now);
+    return now < before ? now : now - before;  // less: the port was stopped and counts anew
+  };
+  missed_ += growth(stats.imissed + stats.rx_nombuf, missed_seen_);
+  errors_ += growth(stats.ierrors, errors_seen_);
+}
+
+std::uint32_t DpdkRx::poll(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  static_cast<void>(pool);  // drivers take through our handler
+  if (pause_.now()) {
+    queue_.look_at_link();
+    return 0;
+  }
+  const auto wanted = static_cast<std::uint16_t>(std::min<std::size_t>(out.size(), kBurstMax));
+  const std::uint16_t count = rte_eth_rx_burst(queue_.port, queue_.queue, burst_.data(), wanted);
+  if (count == 0) queue_.look_at_link();
+  for (std::uint16_t i = 0; i < count; ++i) {
+    if (i + 4 < count) __builtin_prefetch(&burst_[i + 4]->next, 1);
+    out[i] = packet_of(burst_[i]);
+  }
+  process_.note_handed_out(count);
+  if (const std::uint64_t now = tsc_now(); now - counted_at_ > count_ticks_) {
+    counted_at_ = now;
+    read_counts();
+  }
+  return count;
+}
+
+RxPacket DpdkRx::packet_of(rte_mbuf* mbuf) noexcept {
+  RxPacket packet;
+  packet.buffer = process_.mbufs().number_of(mbuf);
+  MILLRACE_CHECK(packet.buffer != UINT32_MAX);
+  packet.offset = mbuf->data_off;
+  packet.length = mbuf->data_len;
+  packet.wire_length = mbuf->pkt_len;
+  packet.ordinal = next_ordinal_++;
+  if (mbuf->nb_segs > 1) [[unlikely]] {
+    auto* const start = static_cast<std::byte*>(mbuf->buf_addr);
+    std::uint32_t end = std::uint32_t{mbuf->data_off} + mbuf->data_len;
+    rte_mbuf* next = mbuf->next;
+    for (const rte_mbuf* part = next; part != nullptr; part = part->next) {
+      packet.oversize |= end + part->data_len > std::min<std::uint32_t>(stride_, UINT16_MAX);
+      if (packet.oversize) break;
+      std::memcpy(start + end, static_cast<std::byte*>(part->buf_addr) + part->data_off,
+                  part->data_len);
+      end += part->data_len;
+    }
+    packet.length = static_cast<std::uint16_t>(end - mbuf->data_off);
+    rte_pktmbuf_free(next);
+    Mbufs::reset(mbuf);
+  }
+  return packet;
+}
+
+}  // namespace millrace

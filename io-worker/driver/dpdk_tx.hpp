@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "io-worker/driver/dpdk_process.hpp"
+#include "io-worker/driver/dpdk_rx.hpp"
+#include "shared/driver/pause.hpp"
+
+namespace millrace {
+
+/// Transmit queue of a DPDK port: sends buffers as they lie in the segment, without copying.
+class DpdkTx final : public TxQueue {
+ public:
+  /// `plan_port`: index in the plan. Everything borrowed.
+  DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
+         std::uint32_t plan_port)
+      : process_(process),
+        area_(context.segment.buffers()),
+        queue_(queue),
+        pause_(context, plan_port) {}
+  std::uint32_t send(std::span<const TxPacket> packets) noexcept override;
+  bool waits_when_full() const noexcept override { return false; }
+  bool failed() const noexcept override { return false; }
+  /// Asks the driver for what it has sent, where it can be asked.
+  void flush() noexcept override;
+  void roster_moved() noexcept override { queue_.look_at_link(); }
+  bool holds_buffers() const noexcept override { return true; }
+  /// Of all ports of this egress together.
+  std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
+    return process_.reclaim(out);
+  }
+
+ private:
+  DpdkProcess& process_;
+  BufferArea area_;
+  DpdkQueue queue_;
+  PortPause pause_;
+};
+
+}  // namespace millrace

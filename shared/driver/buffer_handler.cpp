@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/driver/buffer_handler.hpp"
+
+#include <rte_errno.h>
+#include <rte_mempool.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "shared/base/check.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kHandlerName = "millrace";
+constexpr std::uint32_t kAtOnce = 256;  ///< buffers that are turned into mbufs, or back, at a time
+
+// A driver calls without a word of ours: the handler is the process's, as EAL is.
+DriverBuffers* g_buffers = nullptr;
+Mbufs g_mbufs;
+bool g_registered = false;
+
+std::uint32_t stream_of(const rte_mempool* pool) {
+  return static_cast<std::uint32_t>(pool->pool_id);
+}
+
+int free_mbufs(rte_mempool* pool, void* const* objects, unsigned count) {
+  std::array<std::uint32_t, kAtOnce> buffers;
+  for (unsigned done = 0; done < count;) {
+    const unsigned now = std::min(count - done, kAtOnce);
+    for (unsigned i = 0; i < now; ++i) {
+      buffers[i] = g_mbufs.number_of(static_cast<const rte_mbuf*>(objects[done + i]));
+      MILLRACE_CHECK(buffers[i] != UINT32_MAX);
+    }
+    g_buffers->put(stream_of(pool), {buffers.data(), now});
+    done += now;
+  }
+  return 0;
+}
+
+int take_mbufs(rte_mempool* pool, void** objects, unsigned count) {
+  std::array<std::uint32_t, kAtOnce> buffers;
+  for (unsigned done = 0; done < count;) {
+    const unsigned now = std::min(count - done, kAtOnce);
+    if (!g_buffers->take(stream_of(pool), {buffers.data(), now})) {
+      if (done != 0) free_mbufs(pool, objects, done);
+      return -ENOBUFS;
+    }
+    for (unsigned i = 0; i < now; ++i) objects[done + i] = g_mbufs.at(buffers[i]);
+    done += now;
+  }
+  return 0;
+}
+
+int make_nothing(rte_mempool*) { return 0; }
+void free_nothing(rte_mempool*) {}
+unsigned count_nothing(const rte_mempool*) { return 0; }
+
+std::string pool_name(std::uint32_t stream) { return "millrace." + std::to_string(stream); }
+
+}  // namespace
+
+void register_buffer_handler(const ActorContext& context, DriverBuffers& buffers) {
+  g_buffers = &buffers;
+  g_mbufs = Mbufs(context.segment);
+  if (g_registered) return;
+  rte_mempool_ops ops{};
+  std::copy_n(kHandlerName.data(), kHandlerName.size(), ops.name);
+  ops.alloc = make_nothing;
+  ops.free = free_nothing;
+  ops.enqueue = free_mbufs;
+  ops.dequeue = take_mbufs;
+  ops.get_count = count_nothing;
+  if (const int number = rte_mempool_register_ops(&ops); number < 0) {
+    throw system_error("register the buffer handler with DPDK", -number);
+  }
+  g_registered = true;
+}
+
+void FreePool::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
+
+DriverPool make_pool(const ActorContext& context, std::uint32_t stream) {
+  const PlanStream& plan = context.plan->streams[stream];
+  const BufferArea area = context.segment.buffers();
+  DriverPool pool(rte_mempool_create_empty(pool_name(stream).c_str(), plan.buffer_count, kMbufBytes,
+                                           0, sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0));
+  if (pool == nullptr)
+    throw system_error("make the pool of stream " + std::to_string(stream), rte_errno);
+  if (const int error = rte_mempool_set_ops_byname(pool.get(), kHandlerName.data(), nullptr);
+      error < 0) {
+    throw system_error("give a pool our buffer handler", -error);
+  }
+  pool->pool_id = stream;
+  rte_pktmbuf_pool_private about{};
+  about.mbuf_data_room_size =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(area.stride, UINT16_MAX));
+  rte_pktmbuf_pool_init(pool.get(), &about);
+  for (std::uint32_t i = 0; i < plan.buffer_count; ++i) {
+    g_mbufs.make(plan.buffer_first + i, area, pool.get());
+  }
+  return pool;
+}
+
+void check_pool(std::uint32_t stream) {
+  const rte_mempool* pool = rte_mempool_lookup(pool_name(stream).c_str());
+  if (pool == nullptr) {
+    throw Error("the hub has no pool of stream " + std::to_string(stream) +
+                "; end the topology and start it with one build");
+  }
+  const std::string_view name = rte_mempool_get_ops(pool->ops_index)->name;
+  if (name != kHandlerName) {
+    throw Error("this build awaits buffer handler '" + std::string(kHandlerName) + "' as number " +
+                std::to_string(pool->ops_index) + ", and has '" + std::string(name) +
+                "' there; end the topology and start it with one build");
+  }
+}
+
+}  // namespace millrace

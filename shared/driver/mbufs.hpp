@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rte_mbuf.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/segment.hpp"
+
+/// The headers that a DPDK driver wants of buffers: a table in the segment, mbuf n for buffer n.
+/// Only the hub writes addresses into them, and all processes have them at the same ones. Whoever
+/// has the buffer has its header. A header outside a driver's rings is always as after reset().
+
+namespace millrace {
+
+class Mbufs {
+ public:
+  Mbufs() = default;
+  explicit Mbufs(const SegmentView& segment)
+      : table_(reinterpret_cast<rte_mbuf*>(segment.mbufs())), count_(segment.buffer_count()) {}
+
+  rte_mbuf* at(std::uint32_t buffer) const noexcept { return table_ + buffer; }
+  /// UINT32_MAX for what is none of ours.
+  std::uint32_t number_of(const rte_mbuf* mbuf) const noexcept {
+    const std::size_t bytes =
+        reinterpret_cast<std::uintptr_t>(mbuf) - reinterpret_cast<std::uintptr_t>(table_);
+    if (bytes >= std::size_t{count_} * kMbufBytes || bytes % kMbufBytes != 0) return UINT32_MAX;
+    return static_cast<std::uint32_t>(bytes / kMbufBytes);
+  }
+  /// As a driver expects it of an empty one: alone, one reference.
+  static void reset(rte_mbuf* mbuf) noexcept {
+    rte_mbuf_refcnt_set(mbuf, 1);
+    mbuf->next = nullptr;
+    mbuf->nb_segs = 1;
+  }
+  /// Hub, before any driver: addresses of buffer `buffer` and its pool.
+  void make(std::uint32_t buffer, BufferArea area, rte_mempool* pool) const noexcept;
+
+ private:
+  rte_mbuf* table_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+// What drivers write with vector instructions, so it may not move.
+static_assert(sizeof(rte_mbuf) == kMbufBytes && alignof(rte_mbuf) == 64);
+static_assert(offsetof(rte_mbuf, buf_addr) == 0 && offsetof(rte_mbuf, data_off) == 16);
+static_assert(offsetof(rte_mbuf, refcnt) == 18 && offsetof(rte_mbuf, nb_segs) == 20);
+static_assert(offsetof(rte_mbuf, ol_flags) == 24 && offsetof(rte_mbuf, pkt_len) == 36);
+static_assert(offsetof(rte_mbuf, data_len) == 40 && offsetof(rte_mbuf, buf_len) == 54);
+static_assert(offsetof(rte_mbuf, pool) == 56 && offsetof(rte_mbuf, next) == 64);
+static_assert(RTE_PKTMBUF_HEADROOM == kBufferHeadroom);
+
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/driver/buffer_handler.hpp"
+
+#include <gtest/gtest.h>
+#include <rte_mempool.h>
+
+#include <vector>
+
+#include "shared/base/error.hpp"
+#include "tests/unit/support/dpdk_world.hpp"
+
+namespace millrace {
+namespace {
+
+/// Buffers from 0 upwards; notes what comes back.
+class Counting : public DriverBuffers {
+ public:
+  bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override {
+    if (out.size() > left) return false;
+    for (std::uint32_t& buffer : out) buffer = next++;
+    left -= out.size();
+    of = stream;
+    return true;
+  }
+  void put(std::uint32_t, std::span<const std::uint32_t> buffers) noexcept override {
+    freed.insert(freed.end(), buffers.begin(), buffers.end());
+  }
+  std::uint32_t next = 0, of = 99;
+  std::size_t left = 1000;
+  std::vector<std::uint32_t> freed;
+};
+
+TEST(BufferHandler, DriversTakeAndFreeByTheProcessesRules) {
+  test::DpdkWorld world;
+  Counting counting;
+  register_buffer_handler(world.hub, counting);
+  EXPECT_THROW(check_pool(0), Error) << "nobody has made it";
+  const DriverPool made = make_pool(world.hub, 0);
+  rte_mempool* pool = made.get();
+  ASSERT_NE(pool, nullptr);
+  EXPECT_NO_THROW(check_pool(0));
+  EXPECT_EQ(pool->cache_size, 0u) << "a cache would lie in shared memory";
+  std::array<rte_mbuf*, 300> mbufs;
+  ASSERT_EQ(rte_pktmbuf_alloc_bulk(pool, mbufs.data(), 300), 0);
+  EXPECT_EQ(counting.of, 0u);
+  EXPECT_EQ(mbufs[299]->buf_addr, world.world.segment.buffers().at(299));
+  rte_pktmbuf_free_bulk(mbufs.data(), 300);
+  ASSERT_EQ(counting.freed.size(), 300u);
+  EXPECT_EQ(counting.freed[299], 299u);
+  // Not enough for all: what was taken for it goes back.
+  counting.freed.clear();
+  counting.left = 299;
+  EXPECT_NE(rte_pktmbuf_alloc_bulk(pool, mbufs.data(), 300), 0);
+  EXPECT_EQ(counting.freed.size(), 256u);
+}
+
+}  // namespace
+}  // namespace millrace
