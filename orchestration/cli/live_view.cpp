@@ -3,6 +3,7 @@
 #include "orchestration/cli/live_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "shared/layout/reason.hpp"
@@ -103,7 +104,7 @@ std::string latency_text(const Rates& rates) {
 }
 
 std::string bar(double share) {
-  const auto full = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * kBarWidth + 0.5);
+  const auto full = static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
   std::string text;
   for (std::size_t i = 0; i < kBarWidth; ++i) text += i < full ? "█" : "·";
   return text;
