@@ -16,8 +16,9 @@
 namespace millrace {
 namespace {
 
-/// Long enough for those at the other end to see the link go, idle ones too.
-constexpr std::uint64_t kLinkDownNs = 30'000'000;
+/// Long enough for every process at the other end to see the link go: one that does not goes on
+/// with the old rings.
+constexpr std::uint64_t kMemifDownNs = 300'000'000;
 
 }  // namespace
 
@@ -139,7 +140,8 @@ bool DpdkPorts::restart(Port& port) {
   for (const std::uint32_t user : users_of(*context_.plan, port.plan)) {
     if (restarts_[user] == Restart::kStopped) return false;
   }
-  if (monotonic_ns() - port.stopped_at_ns < kLinkDownNs) return false;
+  const bool memif = port_args(context_.plan->ports[port.plan]).name.starts_with("net_memif");
+  if (memif && monotonic_ns() - port.stopped_at_ns < kMemifDownNs) return false;
   try {
     run(port);
     return true;
