@@ -105,7 +105,10 @@ class AfpacketRxQueue final : public RxQueue {
     return count;
   }
 
-  void resume(std::uint64_t first_wanted) noexcept override { ordinal_ = first_wanted; }
+  /// What comes is new, whatever some lane of the life before had been promised.
+  void resume(std::uint64_t first_wanted) noexcept override {
+    ordinal_ = first_wanted + kBufferCountMax;
+  }
   bool exhausted() const noexcept override { return false; }
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
   int wait_descriptor() noexcept override {

@@ -46,7 +46,10 @@ class AfxdpRxQueue final : public RxQueue {
                const BufferSource& pool);
 
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override;
-  void resume(std::uint64_t first_wanted) noexcept override { ordinal_ = first_wanted; }
+  /// What comes is new, whatever some lane of the life before had been promised.
+  void resume(std::uint64_t first_wanted) noexcept override {
+    ordinal_ = first_wanted + kBufferCountMax;
+  }
   bool exhausted() const noexcept override { return false; }
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
   int wait_descriptor() noexcept override { return socket_.descriptor().get(); }
