@@ -73,6 +73,7 @@ Eal::Eal(const Plan& plan, std::uint32_t actor)
   }
   std::vector<std::string> words = words_for(plan, actor, first_of(allowed));
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   const int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
