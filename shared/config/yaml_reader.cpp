@@ -87,6 +87,7 @@ YamlValue::YamlValue(const YAML::Node& node, std::string name, const SourceMark&
 }
 
 YamlValue& YamlValue::operator=(const YamlValue& other) {
+  if (this == &other) return *this;
   node_.reset(other.node_);
   name_ = other.name_;
   mark_ = other.mark_;
@@ -101,7 +102,7 @@ std::string YamlValue::description() const {
   if (node_.IsSequence()) return "a list";
   if (is_empty()) return "nothing";
   const std::string written = node_.IsNull() ? null_word_ : node_.Scalar();
-  const std::string quoted = "'" + shown(written) + "'";
+  std::string quoted = "'" + shown(written) + "'";
   if (source_->variables == nullptr || !Variables::mentioned_in(written)) return quoted;
   ExpansionError ignored;
   const auto expansion = source_->variables->expand(written, source_->folder, ignored);
@@ -272,7 +273,7 @@ void YamlMap::put_in_front(YamlMap&& other, std::span<const std::string_view> se
     const bool section =
         std::find(sections.begin(), sections.end(), entry.key.value) != sections.end();
     if (same != entries_.end() && section) {
-      same->value.add_part(std::move(entry.value));
+      same->value.add_part(entry.value);
     } else {
       add(std::move(entry));
     }
