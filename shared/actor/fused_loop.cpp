@@ -15,7 +15,8 @@ FusedLoop::FusedLoop(std::span<const Member> members, const std::atomic<bool>& s
   MILLRACE_CHECK(!members.empty());
   for (const Member& member : members) parts_.push_back(std::make_unique<Part>(member));
   const ActorContext& context = members.front().context;
-  spin_ticks_ = TscScale(context.status.header().tsc_hz).to_ticks(spin_ns(*context.plan));
+  spin_ticks_ =
+      TscScale(context.status.header().tsc_hz).to_ticks(spin_ns(*context.plan, context.me.actor));
 }
 
 void FusedLoop::run() noexcept {

@@ -19,13 +19,13 @@ constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
 
 }  // namespace
 
-std::uint64_t spin_ns(const Plan& plan) {
-  return plan.shared_cores ? kSpinSharedCoreNs : kSpinOwnCoreNs;
+std::uint64_t spin_ns(const Plan& plan, std::uint32_t actor) {
+  return shares_core(plan, actor) ? kSpinSharedCoreNs : kSpinOwnCoreNs;
 }
 
 RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop)
     : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
-  spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan));
+  spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan, context.me.actor));
 }
 
 void RunLoop::run() noexcept {

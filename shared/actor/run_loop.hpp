@@ -38,8 +38,8 @@ class Actor {
   virtual int wait_descriptor() noexcept { return -1; }
 };
 
-/// How long an idle thread of this topology looks for work before it sleeps.
-std::uint64_t spin_ns(const Plan& plan);
+/// How long the idle thread of an actor looks for work before it sleeps.
+std::uint64_t spin_ns(const Plan& plan, std::uint32_t actor);
 
 class RunLoop {
  public:

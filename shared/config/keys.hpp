@@ -15,7 +15,7 @@ inline constexpr std::string_view kTopologyKeys[] = {
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};
-inline constexpr std::string_view kPortKeys[] = {"addresses", "device", "mac", "mtu"};
+inline constexpr std::string_view kPortKeys[] = {"addresses", "cores", "device", "mac", "mtu"};
 inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", "kind", "max"};
 inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
 inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload",
@@ -23,11 +23,10 @@ inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "
 inline constexpr std::string_view kPathKeys[] = {"buffers", "from",  "lanes", "match",
                                                  "run",     "slots", "to"};
 inline constexpr std::string_view kBatchKeys[] = {"capacity"};
-inline constexpr std::string_view kEgressKeys[] = {"count"};
+inline constexpr std::string_view kEgressKeys[] = {"cores", "count"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 
 /// Keys that a later version brings: refused too, but not as a slip of the pen.
 inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass"};
-inline constexpr std::string_view kPathLaterKeys[] = {"placement"};
 
 }  // namespace millrace

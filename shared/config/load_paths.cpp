@@ -43,7 +43,14 @@ void read_path(const YamlEntry& entry, Topology& topology) {
   TopologyPath& path = topology.paths.emplace_back();
   path.name = entry.key;
   const YamlMap map(entry.value, "a map with 'from'");
-  map.allow_only(kPathKeys, kPathLaterKeys);
+  std::vector<std::string_view> keys(std::begin(kPathKeys), std::end(kPathKeys));
+  if (const YamlValue* placement = map.find("placement")) {
+    keys.emplace_back("placement");
+    placement->problems().add(
+        placement->mark(), "'placement' of one path, whose ports, groups and egress others share",
+        "'placement: fused' of the whole topology; for one path alone, a topology of its own");
+  }
+  map.allow_only(keys);
   if (const YamlValue* from = map.need("from", "a port or a list of them")) {
     path.from = read_names(*from, "a port or a list of them");
   }

@@ -93,6 +93,7 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   }
   if (const YamlValue* mac = map.find("mac")) read_mac(*mac, port);
   if (const YamlValue* addresses = map.find("addresses")) read_addresses(*addresses, port);
+  if (const YamlValue* cores = map.find("cores")) port.cores = read_cores(*cores);
   const KnownDevice* device = read_device(map, port);
   if (device == nullptr) return;
   map.allow_only(all_keys(kPortKeys, device->settings));

@@ -91,6 +91,7 @@ void read_globals(const YamlMap& map, Topology& topology) {
           static_cast<std::uint32_t>(count->integer(1, kStreamCountMax).value_or(1)),
           count->mark()};
     }
+    if (const YamlValue* cores = inner.find("cores")) topology.egress_cores = read_cores(*cores);
   }
 }
 

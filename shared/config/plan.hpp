@@ -31,6 +31,7 @@ struct PlanPort {
   std::uint32_t mtu = 1500;
   std::string mac;  ///< "02:00:00:00:00:01"; given or derived from the port's number, never empty
   std::vector<std::string> addresses;  ///< own IPv4 addresses, "10.1.0.1/24"
+  int node = -1;                       ///< NUMA node of its device; -1: no matter, or not known
 };
 
 struct PlanFunction {
@@ -109,7 +110,15 @@ struct PlanActor {
   std::uint32_t twin = 0;  ///< gpu: the actor of the worker's other incarnation
   bool at_start =
       true;       ///< started with the topology; false for spare workers and second incarnations
-  int core = -1;  ///< -1: not bound
+  int core = -1;  ///< -1: not bound to one
+  int node = -1;  ///< NUMA node of its core, or of the cores that it may use; -1: any
+  int home = -1;  ///< node where its packets or its GPU are; -1: no matter
+};
+
+/// A NUMA node of the host with the cores of it that we may use, ascending.
+struct PlanNode {
+  std::uint32_t number = 0;
+  std::vector<std::uint32_t> cores;
 };
 
 /// An SPSC link of batch descriptors.
@@ -140,6 +149,8 @@ struct Plan {
   std::vector<PlanActor> actors;  ///< hub 0, standby 1, then ingress, workers of each group, egress
   std::vector<PlanLink> links;
   std::vector<std::string> secrets;  ///< values of settings that are never shown
+  std::vector<PlanNode> nodes;       ///< ascending; one when the host tells nothing of nodes
+  int memory_node = -1;              ///< where the segment should lie; -1: no matter
 };
 
 /// The lanes that a stream feeds, of the topology, path by path.
@@ -155,6 +166,18 @@ inline std::vector<std::uint32_t> lanes_of(const Plan& plan, const PlanStream& s
 /// True when the actor touches packets of living traffic: all but hub and standby.
 inline bool moves_packets(const PlanActor& actor) {
   return actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby;
+}
+
+/// Shares its core with another one that starts, or has none of its own: it must not spin.
+inline bool shares_core(const Plan& plan, std::uint32_t actor) {
+  const PlanActor& me = plan.actors[actor];
+  if (plan.shared_cores || me.core < 0) return true;
+  for (std::uint32_t i = 0; !plan.fused && i < plan.actors.size(); ++i) {
+    const PlanActor& other = plan.actors[i];
+    const bool twin = me.kind == ActorKind::kGpu && me.twin == i;
+    if (i != actor && !twin && other.at_start && other.core == me.core) return true;
+  }
+  return false;
 }
 
 /// The first actor of the process that plays `actor`: itself, unless the topology is fused; then

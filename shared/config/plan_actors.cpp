@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "shared/base/check.hpp"
 #include "shared/config/planning.hpp"
@@ -53,6 +55,26 @@ void add_worker(Planning& planning, std::uint32_t group, std::uint32_t index) {
   plan.actors[b].twin = a;
 }
 
+/// In turn; where ports are on several NUMA nodes and there is an egress for each, the streams of
+/// one node share those of that node.
+void assign_streams(Plan& plan, std::uint32_t first, std::uint32_t count) {
+  std::map<int, std::uint32_t> turns;  // of each node
+  for (const PlanPort& port : plan.ports) {
+    if (port.node >= 0) turns[port.node] = 0;
+  }
+  const auto nodes = static_cast<std::uint32_t>(turns.size());
+  for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
+    const auto at = turns.find(plan.ports[plan.streams[i].port].node);
+    std::uint32_t number = i % count;
+    if (at != turns.end() && nodes > 1 && nodes <= count) {
+      // This node has every `nodes`-th egress from `own` on.
+      const auto own = static_cast<std::uint32_t>(std::distance(turns.begin(), at));
+      number = own + at->second++ % ((count - own + nodes - 1) / nodes) * nodes;
+    }
+    plan.streams[i].egress = first + number;
+  }
+}
+
 void add_egress(Planning& planning) {
   Plan& plan = planning.plan;
   const std::uint32_t count = planning.topology.egress_count.value;
@@ -72,53 +94,7 @@ void add_egress(Planning& planning) {
     add(plan, {.name = "egress." + std::to_string(i), .kind = ActorKind::kEgress, .index = i});
   }
   MILLRACE_CHECK(count > 0);
-  for (std::uint32_t i = 0; i < plan.streams.size(); ++i)
-    plan.streams[i].egress = first + i % count;
-}
-
-/// Cores that groups ask for have to be ours.
-void check_cores(Planning& planning, const TopologyGroup& group) {
-  const std::vector<int>& ours = planning.host.cores;
-  if (ours.empty()) return;
-  for (const int core : group.cores.value) {
-    if (std::find(ours.begin(), ours.end(), core) != ours.end()) continue;
-    std::string list;
-    for (const int c : ours) list += (list.empty() ? "" : ", ") + std::to_string(c);
-    planning.problems.add(group.cores.mark,
-                          "core " + std::to_string(core) + ", which this process may not use",
-                          list);
-    return;
-  }
-}
-
-/// Gives out cores in the order of asking.
-class CorePool {
- public:
-  explicit CorePool(std::vector<int> cores) : cores_(std::move(cores)) {}
-  int take() { return cores_.empty() ? -1 : take_at(cores_.begin()); }
-  void remove(int core) {
-    const auto at = std::find(cores_.begin(), cores_.end(), core);
-    if (at != cores_.end()) take_at(at);
-  }
-
- private:
-  int take_at(std::vector<int>::iterator at) {
-    const int core = *at;
-    cores_.erase(at);
-    return core;
-  }
-  std::vector<int> cores_;
-};
-
-/// Workers whose group names cores get these in turn, spare ones too.
-void bind_named(Planning& planning, CorePool& pool) {
-  for (PlanActor& actor : planning.plan.actors) {
-    if (actor.kind != ActorKind::kClassifier && actor.kind != ActorKind::kGpu) continue;
-    const std::vector<int>& cores = planning.topology.groups[actor.group].cores.value;
-    if (cores.empty()) continue;
-    actor.core = cores[actor.index % cores.size()];
-    pool.remove(actor.core);
-  }
+  assign_streams(plan, first, count);
 }
 
 }  // namespace
@@ -132,37 +108,8 @@ void plan_actors(Planning& planning) {
     for (std::uint32_t i = 0; i < plan.groups[group].max; ++i) add_worker(planning, group, i);
     check_most(planning, planning.topology.groups[group].max.mark, "actors",
                plan.actors.size() + planning.topology.egress_count.value, kActorCountMax);
-    check_cores(planning, planning.topology.groups[group]);
   }
   add_egress(planning);
-}
-
-void plan_cores(Planning& planning) {
-  Plan& plan = planning.plan;
-  const std::vector<int>& ours = planning.host.cores;
-  const auto busy = static_cast<std::size_t>(
-      std::count_if(plan.actors.begin(), plan.actors.end(),
-                    [](const PlanActor& a) { return a.at_start && moves_packets(a); }));
-  plan.shared_cores = (plan.fused ? 1 : busy) + 1 > ours.size();
-  CorePool pool(ours);
-  if (!ours.empty()) pool.remove(ours.front());
-  bind_named(planning, pool);
-  if (plan.shared_cores) return;
-  if (plan.fused) {
-    const int core = pool.take();
-    for (PlanActor& actor : plan.actors) {
-      if (moves_packets(actor)) actor.core = core;
-    }
-    return;
-  }
-  for (const bool spare : {false, true}) {
-    for (PlanActor& actor : plan.actors) {
-      if (actor.core >= 0 || actor.at_start == spare || !moves_packets(actor)) continue;
-      // Two incarnations of a gpu worker never poll at once for long.
-      const bool second = actor.kind == ActorKind::kGpu && plan.actors[actor.twin].core >= 0;
-      actor.core = second ? plan.actors[actor.twin].core : pool.take();
-    }
-  }
 }
 
 }  // namespace millrace

@@ -40,6 +40,8 @@ Json class_names(const Plan& plan, std::uint32_t mask) {
   return names;
 }
 
+Json node_json(int node) { return node >= 0 ? Json(node) : Json(nullptr); }
+
 Json ports_json(const Plan& plan) {
   Json list = Json::array();
   for (const PlanPort& port : plan.ports) {
@@ -48,7 +50,8 @@ Json ports_json(const Plan& plan) {
                     {"settings", settings_json(plan, port.settings)},
                     {"mtu", port.mtu},
                     {"mac", port.mac},
-                    {"addresses", port.addresses}});
+                    {"addresses", port.addresses},
+                    {"node", node_json(port.node)}});
   }
   return list;
 }
@@ -148,6 +151,7 @@ Json actors_json(const Plan& plan) {
                  {"kind", kind_name(actor.kind)},
                  {"at_start", actor.at_start}};
     item["core"] = actor.core >= 0 ? Json(actor.core) : Json(nullptr);
+    item["node"] = node_json(actor.node);
     if (actor.kind == ActorKind::kGpu) item["twin"] = plan.actors[actor.twin].name;
     list.push_back(std::move(item));
   }
@@ -161,6 +165,25 @@ Json links_json(const Plan& plan) {
                     {"producer", plan.actors[link.producer].name},
                     {"consumer", plan.actors[link.consumer].name},
                     {"depth", link.depth}});
+  }
+  return list;
+}
+
+Json nodes_json(const Plan& plan) {
+  Json list = Json::array();
+  for (const PlanNode& node : plan.nodes) {
+    list.push_back({{"number", node.number}, {"cores", node.cores}});
+  }
+  return list;
+}
+
+Json crossings_json(const Plan& plan) {
+  Json list = Json::array();
+  for (const NodeCrossing& crossing : node_crossings(plan)) {
+    list.push_back({{"from", crossing.from},
+                    {"from_node", crossing.from_node},
+                    {"to", crossing.to},
+                    {"to_node", crossing.to_node}});
   }
   return list;
 }
@@ -198,6 +221,9 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
                      {"streams", streams_json(plan)},
                      {"actors", actors_json(plan)},
                      {"links", links_json(plan)},
+                     {"nodes", nodes_json(plan)},
+                     {"memory_node", node_json(plan.memory_node)},
+                     {"node_crossings", crossings_json(plan)},
                      {"warnings", warnings_json(warnings)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "shared/config/plan.hpp"
 #include "shared/config/topology.hpp"
@@ -34,6 +36,21 @@ struct PlanMemory {
   std::uint64_t links = 0;  ///< between actors and back to the ingress
 };
 PlanMemory plan_memory(const Plan& plan);
+
+/// Packets or descriptors go from one NUMA node to another here: between actors that start with the
+/// topology, and between them and ports and GPUs.
+struct NodeCrossing {
+  std::string from;
+  int from_node = -1;
+  std::string to;
+  int to_node = -1;
+};
+/// None on a host of one node, or where nobody knows.
+std::vector<NodeCrossing> node_crossings(const Plan& plan);
+
+/// Movers of packets that start with the topology but have no core of their own, by the core that
+/// they share; -1: those bound to none.
+std::map<int, std::vector<std::string>> shared_cores_of(const Plan& plan);
 
 /// "ingress", "classifier", ...
 const char* kind_name(ActorKind kind);

@@ -118,11 +118,64 @@ void put_actors(const Plan& plan, Out& out) {
         << std::setw(10) << kind_name(actor.kind) << ' ' << std::setw(5)
         << (actor.at_start ? "start" : "spare") << std::right;
     if (actor.core >= 0) out << "  core " << actor.core;
+    if (plan.nodes.size() > 1 && actor.node >= 0) out << "  node " << actor.node;
     out << '\n';
   }
   if (plan.fused) out << "placement: fused, one thread moves all packets\n";
-  out << (plan.shared_cores ? "cores: shared, actors sleep when idle\n"
-                            : "cores: one an actor, actors poll\n");
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += ' ' + name;
+  return list;
+}
+
+void put_cores(const Plan& plan, Out& out) {
+  std::size_t cores = 0;
+  for (const PlanNode& node : plan.nodes) cores += node.cores.size();
+  const auto shared = shared_cores_of(plan);
+  if (shared.empty()) {
+    out << (plan.shared_cores ? "cores: shared, actors sleep when idle\n"
+                              : "cores: one an actor, actors poll\n");
+    return;
+  }
+  out << "cores: shared, actors sleep when idle";
+  if (plan.shared_cores) {
+    std::size_t movers = 0;
+    for (const PlanActor& actor : plan.actors) movers += actor.at_start && moves_packets(actor);
+    out << "; of " << cores << " that may be used one an actor and one for the rest would take "
+        << movers + 1;
+  }
+  out << '\n';
+  for (const auto& [core, names] : shared) {
+    if (core >= 0) out << "  core " << core << " is shared by" << list_of(names) << '\n';
+  }
+}
+
+void put_nodes(const Plan& plan, Out& out) {
+  constexpr std::size_t kShown = 12;
+  if (plan.nodes.size() < 2) return;
+  out << "NUMA nodes: " << plan.nodes.size();
+  if (plan.memory_node >= 0) out << ", memory on node " << plan.memory_node;
+  out << '\n';
+  for (const PlanNode& node : plan.nodes) {
+    out << "  node " << node.number << ": " << node.cores.size() << " cores, from "
+        << node.cores.front() << " to " << node.cores.back();
+    for (const PlanPort& port : plan.ports) {
+      if (port.node == static_cast<int>(node.number)) out << ", port " << port.name;
+    }
+    out << '\n';
+  }
+  const std::vector<NodeCrossing> crossings = node_crossings(plan);
+  out << "node crossings: " << (crossings.empty() ? "none" : std::to_string(crossings.size()))
+      << '\n';
+  for (std::size_t i = 0; i < crossings.size() && i < kShown; ++i) {
+    out << "  " << crossings[i].from << " (node " << crossings[i].from_node << ") -> "
+        << crossings[i].to << " (node " << crossings[i].to_node << ")\n";
+  }
+  if (crossings.size() > kShown) {
+    out << "  and " << crossings.size() - kShown << " more, see --json\n";
+  }
 }
 
 void put_links(const Plan& plan, Out& out) {
@@ -161,6 +214,8 @@ std::string plan_text(const Plan& plan) {
   put_functions(plan, out);
   put_paths(plan, out);
   put_actors(plan, out);
+  put_cores(plan, out);
+  put_nodes(plan, out);
   put_links(plan, out);
   put_memory(plan, out);
   return out.str();

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/planner.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -13,17 +11,6 @@
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
-
-Host this_host() {
-  Host host;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return host;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) host.cores.push_back(core);
-  }
-  return host;
-}
 
 void check_most(Planning& planning, const SourceMark& mark, const char* what, std::uint64_t found,
                 std::uint64_t most) {
@@ -70,6 +57,7 @@ void plan_ports(Planning& planning) {
                             "dpdk port '" + port.name + "' with `placement: fused`",
                             "`placement: processes`, of which the hub is the first for DPDK");
     }
+    port.node = node_of(planning.host, port);
     mtu = std::max(mtu, port.mtu);
     plan.ports.push_back(std::move(port));
   }

@@ -3,21 +3,13 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
+#include "shared/config/host.hpp"
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/config/topology.hpp"
 
 namespace millrace {
-
-/// What the planner has to know of the machine.
-struct Host {
-  std::vector<int> cores;  ///< that our processes may use, ascending; empty: not known
-};
-
-/// This process's CPU set (sched_getaffinity).
-Host this_host();
 
 /// Decides every number of a topology:
 ///
@@ -28,8 +20,9 @@ Host this_host();
 /// - slots of a stream: 3 a lane, at least 16, twice that with a gpu stage; buffers: enough to fill
 ///   them all and 512 for what is not sealed yet
 /// - links: every hand-over that can happen, those of recovery and of stand-in groups among them
-/// - cores: one an actor if there are enough, in the order of the path, the first one left to the
-///   hub and whatever else sleeps mostly
+/// - cores: those that the file names; else one an actor if there are enough, in the order of the
+///   path, of the NUMA node of its port, GPU or packets if there is one left; the first one is left
+///   to the hub and whatever else sleeps mostly. Too few: all share, and sleep when idle
 ///
 /// `topology` comes from loader.hpp. Throws TopologyError when it asks for more than
 /// shared/layout/limits.hpp allows.

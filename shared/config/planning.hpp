@@ -30,6 +30,9 @@ void plan_actors(Planning& planning);
 void plan_links(Planning& planning);
 void plan_cores(Planning& planning);
 
+/// NUMA node of the interface or PCI device behind a port; -1: it has none, or nobody knows.
+int node_of(const Host& host, const PlanPort& port);
+
 /// Actors that a batch can be given to for a stage on `group`: its workers, of a gpu group both
 /// incarnations and the workers of its stand-in group. Ascending.
 std::vector<std::uint32_t> takers_of(const Plan& plan, std::uint32_t group);

@@ -42,6 +42,9 @@ std::vector<TopologySetting> read_settings(const YamlMap& map, std::span<const K
 std::vector<std::string_view> all_keys(std::span<const std::string_view> keys,
                                        std::span<const KnownSetting> known);
 
+/// Cores from a list or a single scalar, in the order of the file.
+Marked<std::vector<int>> read_cores(const YamlValue& value);
+
 void read_ports(const YamlValue& value, const LoadContext& context, Topology& topology);
 void read_workers(const YamlValue& value, const LoadContext& context, Topology& topology);
 void read_functions(const YamlValue& value, const LoadContext& context, Topology& topology);

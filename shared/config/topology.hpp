@@ -30,6 +30,7 @@ struct TopologyPort {
   std::uint32_t queues = 1;  ///< receive queues: one stream each
   std::string mac;           ///< lower case; empty: derived from the port's number
   std::vector<std::string> addresses;
+  Marked<std::vector<int>> cores;  ///< of its ingress actors; empty: wherever there is room
 };
 
 struct TopologyGroup {
@@ -81,6 +82,7 @@ struct Topology {
   std::string telemetry_listen = "127.0.0.1:0";
   bool fused = false;
   Marked<std::uint32_t> egress_count{.value = 1};
+  Marked<std::vector<int>> egress_cores;
   std::vector<TopologyPort> ports;
   std::vector<TopologyGroup> groups;
   std::vector<TopologyFunction> functions;

@@ -3,8 +3,10 @@
 
 #include "shared/control/actor_process.hpp"
 
+#include <linux/mempolicy.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -22,6 +24,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint64_t kEnrolLimitNs = 30'000'000'000;
+constexpr int kNodeNumberMax = 1023;  ///< of NUMA nodes
 
 // Signals reach a process, not an object: the one exception to no globals.
 std::atomic<bool> g_stop_signalled{false};
@@ -40,15 +43,31 @@ void take_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-void bind_to_core(const PlanActor& actor) {
+/// To its core, or to those of its NUMA node.
+void bind_to_cores(const Plan& plan, const PlanActor& actor) {
   prctl(PR_SET_NAME, actor.name.c_str(), 0, 0, 0);
-  if (actor.core < 0) return;
+  if (actor.core < 0 && actor.node < 0) return;
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  CPU_SET(actor.core, &cores);
-  if (sched_setaffinity(0, sizeof cores, &cores) != 0) {
-    throw system_error("bind " + actor.name + " to core " + std::to_string(actor.core), errno);
+  if (actor.core >= 0) CPU_SET(actor.core, &cores);
+  for (const PlanNode& node : plan.nodes) {
+    if (actor.core >= 0 || actor.node != static_cast<int>(node.number)) continue;
+    for (const std::uint32_t core : node.cores) CPU_SET(core, &cores);
   }
+  if (sched_setaffinity(0, sizeof cores, &cores) == 0) return;
+  throw system_error("bind " + actor.name + " to " +
+                         (actor.core >= 0 ? "core " + std::to_string(actor.core)
+                                          : "the cores of node " + std::to_string(actor.node)),
+                     errno);
+}
+
+/// Pages that this process takes come from that node while it has any; -1: as the kernel likes.
+void prefer_memory_of(int node) {
+  std::uint64_t nodes[kNodeNumberMax / 64 + 1] = {};
+  if (node >= 0 && node < kNodeNumberMax) nodes[node / 64] = std::uint64_t{1} << node % 64;
+  // Where the kernel knows nothing of nodes the segment lies well anywhere.
+  static_cast<void>(syscall(SYS_set_mempolicy, node < 0 ? MPOL_DEFAULT : MPOL_PREFERRED,
+                            node < 0 ? nullptr : nodes, node < 0 ? 0 : kNodeNumberMax + 1));
 }
 
 }  // namespace
@@ -73,7 +92,7 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   context_.plan = &plan_;
   context_.me.actor = static_cast<std::uint16_t>(number);
   take_signals();
-  bind_to_core(actor());
+  bind_to_cores(plan_, actor());
   if (actor().kind == ActorKind::kHub) {
     create_shared_memory();
   } else {
@@ -83,7 +102,9 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
 
 void ActorProcess::create_shared_memory() {
   const SegmentLayout layout = segment_layout(plan_);
+  if (plan_.memory_node >= 0) prefer_memory_of(plan_.memory_node);
   segment_ = Mapping::create_segment(segment_path(plan_.name), layout.bytes);
+  if (plan_.memory_node >= 0) prefer_memory_of(-1);
   context_.segment = SegmentView::create(segment_.base(), plan_);
   status_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
   context_.status = StatusView::create(status_.base(), plan_, measure_tsc_hz());

@@ -24,6 +24,7 @@ struct Port {
   mtu @3 :UInt32;
   mac @4 :Text;
   addresses @5 :List(Text);
+  node @6 :Int32;
 }
 
 enum Fallback { drop @0; pass @1; wait @2; }
@@ -102,6 +103,13 @@ struct Actor {
   twin @4 :UInt32;
   atStart @5 :Bool;
   core @6 :Int32;
+  node @7 :Int32;
+  home @8 :Int32;
+}
+
+struct Node {
+  number @0 :UInt32;
+  cores @1 :List(UInt32);
 }
 
 struct Link {
@@ -131,6 +139,8 @@ struct Plan {
   links @17 :List(Link);
   secrets @18 :List(Text);
   fused @19 :Bool;
+  nodes @20 :List(Node);
+  memoryNode @21 :Int32;
 }
 
 # ---- Messages (messages.hpp says what each means) ----

@@ -110,6 +110,10 @@ void check_actors(const Plan& plan) {
     if (worker) item.index("group", actor.group, plan.groups.size());
     if (actor.kind == ActorKind::kGpu) item.index("twin", actor.twin, plan.actors.size());
     if (actor.kind == ActorKind::kIngress) item.index("index", actor.index, plan.streams.size());
+    if (actor.core >= 0) item.index("core", static_cast<std::uint32_t>(actor.core), kCoreCountMax);
+  });
+  each(plan.nodes, "node", [&](const Item& item, const PlanNode& node) {
+    for (const std::uint32_t core : node.cores) item.index("core", core, kCoreCountMax);
   });
   each(plan.links, "link", [&](const Item& item, const PlanLink& link) {
     item.index("producer", link.producer, plan.actors.size());

@@ -38,6 +38,7 @@ PlanPort read_port(wire::Port::Reader in) {
   port.settings = read_settings(in.getSettings());
   port.mtu = in.getMtu();
   port.mac = text(in.getMac());
+  port.node = in.getNode();
   read_texts(port.addresses, in.getAddresses(), kAddressCountMax, "addresses");
   return port;
 }
@@ -122,7 +123,17 @@ PlanActor read_actor(wire::Actor::Reader in) {
   actor.twin = in.getTwin();
   actor.at_start = in.getAtStart();
   actor.core = in.getCore();
+  actor.node = in.getNode();
+  actor.home = in.getHome();
   return actor;
+}
+
+PlanNode read_node(wire::Node::Reader in) {
+  PlanNode node;
+  node.number = in.getNumber();
+  read_list(node.cores, in.getCores(), kCoreCountMax, "cores of a node",
+            [](std::uint32_t core) { return core; });
+  return node;
 }
 
 PlanLink read_link(wire::Link::Reader in) {
@@ -140,6 +151,7 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.fused = in.getFused();
   plan.shared_cores = in.getSharedCores();
   plan.telemetry_listen = text(in.getTelemetryListen());
+  plan.memory_node = in.getMemoryNode();
 }
 
 Plan read_plan(wire::Plan::Reader in) {
@@ -154,6 +166,7 @@ Plan read_plan(wire::Plan::Reader in) {
   read_list(plan.streams, in.getStreams(), kStreamCountMax, "streams", read_stream);
   read_list(plan.actors, in.getActors(), kActorCountMax, "actors", read_actor);
   read_list(plan.links, in.getLinks(), kLinkCountMax, "links", read_link);
+  read_list(plan.nodes, in.getNodes(), kNodeCountMax, "nodes", read_node);
   read_texts(plan.secrets, in.getSecrets(), kSettingCountMax, "secrets");
   return plan;
 }

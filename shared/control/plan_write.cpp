@@ -34,6 +34,7 @@ void write_port(const PlanPort& port, wire::Port::Builder out) {
   write_settings(port.settings, out.initSettings(size_of(port.settings)));
   out.setMtu(port.mtu);
   out.setMac(port.mac);
+  out.setNode(port.node);
   write_texts(port.addresses, out.initAddresses(size_of(port.addresses)));
 }
 
@@ -107,6 +108,14 @@ void write_actor(const PlanActor& actor, wire::Actor::Builder out) {
   out.setTwin(actor.twin);
   out.setAtStart(actor.at_start);
   out.setCore(actor.core);
+  out.setNode(actor.node);
+  out.setHome(actor.home);
+}
+
+void write_node(const PlanNode& node, wire::Node::Builder out) {
+  out.setNumber(node.number);
+  auto cores = out.initCores(size_of(node.cores));
+  for (unsigned i = 0; i < node.cores.size(); ++i) cores.set(i, node.cores[i]);
 }
 
 void write_link(const PlanLink& link, wire::Link::Builder out) {
@@ -126,6 +135,7 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setFused(plan.fused);
   out.setSharedCores(plan.shared_cores);
   out.setTelemetryListen(plan.telemetry_listen);
+  out.setMemoryNode(plan.memory_node);
 }
 
 }  // namespace
@@ -143,6 +153,7 @@ std::vector<std::byte> encode_plan(const Plan& plan) {
   write_list(plan.streams, out.initStreams(size_of(plan.streams)), write_stream);
   write_list(plan.actors, out.initActors(size_of(plan.actors)), write_actor);
   write_list(plan.links, out.initLinks(size_of(plan.links)), write_link);
+  write_list(plan.nodes, out.initNodes(size_of(plan.nodes)), write_node);
   write_texts(plan.secrets, out.initSecrets(size_of(plan.secrets)));
   return wire::message_bytes(message);
 }

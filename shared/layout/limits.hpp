@@ -33,6 +33,8 @@ inline constexpr std::uint32_t kStageFunctionCountMax =
     8;  ///< functions that run back to back in one stage
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
 inline constexpr std::uint32_t kActorCountMax = 64;
+inline constexpr std::uint32_t kCoreCountMax = 1024;  ///< of a host; as many as cpu_set_t has
+inline constexpr std::uint32_t kNodeCountMax = 64;    ///< NUMA nodes with cores
 inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet
 

@@ -76,6 +76,7 @@ RIGHT = [
     ("run: [m]", "run: m, lanes: 4, slots: 20, buffers: 9000"),
     ("run: [m]", "match: udp port 53 or ip6"),
     ("ports:", "name: x\nheartbeat_limit: 500ms\nbatch: {capacity: 32}\nports:"),
+    ("device: null", "device: null, cores: 0"), ("ports:", "egress: {cores: '0'}\nports:"),
     ("ports:", "telemetry: {listen: '127.0.0.1:9090'}\negress: {count: 2}\nports:"),
 ]
 
@@ -86,6 +87,8 @@ WRONG = [
     ("ports:", "name: 'a.b'\nports:"), ("ports:", "batch: {capacity: 0}\nports:"),
     ("ports:", "batch: 64\nports:"), ("ports:", "heartbeat_limit: 1\nports:"),
     ("ports:", "telemetry: {listen: here}\nports:"), ("ports:", "egress: {count: 17}\nports:"),
+    ("ports:", "egress: {cores: x}\nports:"), ("device: null", "device: null, cores: 4-"),
+    ("from: b", "placement: fused, from: b"),
     ("device: null", "device: nul"), ("device: null", "mtu: 1500"),
     ("device: null", "device: null, file: x"), ("device: null", "device: null, mtu: 67"),
     ("device: null", "device: null, mac: '03:00:00:00:00:01'"),

@@ -190,5 +190,21 @@ TEST_F(RunLoopTest, BusyAndIdleTimeTogetherAreNoMoreThanTheTimeThatPassed) {
   EXPECT_LE(counter(Counter::kIdleCycles) + counter(Counter::kBusyCycles), passed);
 }
 
+TEST(SpinNs, IsShortForWhoeverSharesACore) {
+  Plan plan;
+  plan.shared_cores = false;
+  plan.actors = {{.name = "hub"},
+                 {.name = "ingress.a.0", .kind = ActorKind::kIngress, .core = 1},
+                 {.name = "c.0", .kind = ActorKind::kClassifier, .core = 2},
+                 {.name = "c.1", .kind = ActorKind::kClassifier, .core = 2},
+                 {.name = "c.2", .kind = ActorKind::kClassifier, .at_start = false, .core = 1}};
+  EXPECT_LT(spin_ns(plan, 0), spin_ns(plan, 1)) << "bound to none";
+  EXPECT_LT(spin_ns(plan, 2), spin_ns(plan, 1));
+  EXPECT_EQ(spin_ns(plan, 3), spin_ns(plan, 2));
+  EXPECT_EQ(spin_ns(plan, 4), spin_ns(plan, 2)) << "a spare one beside one that runs";
+  plan.shared_cores = true;
+  EXPECT_EQ(spin_ns(plan, 1), spin_ns(plan, 2));
+}
+
 }  // namespace
 }  // namespace millrace

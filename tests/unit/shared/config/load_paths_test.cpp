@@ -44,8 +44,9 @@ TEST(LoadPaths, RefusesWrongOnes) {
       "5:7: found 'form' in 'p'; allowed: buffers, from, lanes, match, run, slots, to; did you "
       "mean 'from'?");
   EXPECT_EQ(wrong(path("from: a, placement: fused")),
-            "5:16: found 'placement', which is not supported yet; allowed: buffers, from, lanes, "
-            "match, run, slots, to");
+            "5:27: found 'placement' of one path, whose ports, groups and egress others share; "
+            "allowed: 'placement: fused' of the whole topology; for one path alone, a topology of "
+            "its own");
   EXPECT_EQ(wrong(path("from: a, match: udp prot 53")),
             "5:27: found 'prot' in a filter; allowed: words of pcap-filter(7), numbers, addresses; "
             "names of ports behind 'port' only; did you mean 'port'?");

@@ -64,12 +64,13 @@ TEST(LoadPorts, RefusesUnknownDevicesAndThoseOfLaterVersions) {
 
 TEST(LoadPorts, RefusesUnknownKeys) {
   EXPECT_EQ(wrong(port("device: null, fil: x")),
-            "3:21: found 'fil' in 'a'; allowed: addresses, device, mac, mtu");
-  EXPECT_EQ(wrong(port("device: replay, flie: x, file: y")),
-            "3:23: found 'flie' in 'a'; allowed: addresses, copy, count, device, file, loop, mac, "
-            "mtu, queues, rate_mpps; did you mean 'file'?");
+            "3:21: found 'fil' in 'a'; allowed: addresses, cores, device, mac, mtu");
+  EXPECT_EQ(
+      wrong(port("device: replay, flie: x, file: y")),
+      "3:23: found 'flie' in 'a'; allowed: addresses, copy, cores, count, device, file, loop, "
+      "mac, mtu, queues, rate_mpps; did you mean 'file'?");
   EXPECT_EQ(wrong(port("device: pcap, in: x, queues: 2")),
-            "3:28: found 'queues' in 'a'; allowed: addresses, device, in, mac, mtu, out");
+            "3:28: found 'queues' in 'a'; allowed: addresses, cores, device, in, mac, mtu, out");
 }
 
 TEST(LoadPorts, RefusesValuesOutOfRange) {

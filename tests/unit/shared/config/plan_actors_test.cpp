@@ -64,55 +64,5 @@ TEST(PlanActors, RefuseMoreThanSixtyFour) {
             "");
 }
 
-std::vector<int> cores(const std::string& text, const Host& host) {
-  std::vector<int> list;
-  for (const PlanActor& actor : plan_of(with_ports(text), host).actors) list.push_back(actor.core);
-  return list;
-}
-
-TEST(PlanCores, AreOneAnActorWhenThereAreEnough) {
-  // hub, standby, 2 ingress, 2 + 1 classifiers, 2 gpu workers of two incarnations, egress
-  const Host twelve{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
-  EXPECT_EQ(cores(kTopology, twelve), (std::vector<int>{-1, -1, 1, 2, 3, 4, 7, 5, 5, 8, 8, 6}));
-  EXPECT_FALSE(plan_of(with_ports(kTopology), twelve).shared_cores);
-}
-
-TEST(PlanCores, LeaveSpareActorsUnboundWhenTheyRunOut) {
-  const Host seven{{2, 4, 6, 8, 10, 12, 14}};
-  EXPECT_EQ(cores(kTopology, seven),
-            (std::vector<int>{-1, -1, 4, 6, 8, 10, -1, 12, 12, -1, -1, 14}));
-  EXPECT_FALSE(plan_of(with_ports(kTopology), seven).shared_cores);
-}
-
-TEST(PlanCores, AreSharedWhenThereAreTooFewOrNobodyKnows) {
-  const Host six{{0, 1, 2, 3, 4, 5}};
-  EXPECT_EQ(cores(kTopology, six), std::vector<int>(12, -1));
-  EXPECT_TRUE(plan_of(with_ports(kTopology), six).shared_cores);
-  EXPECT_TRUE(plan_of(with_ports(kTopology)).shared_cores);
-}
-
-TEST(PlanCores, AreThoseThatTheGroupNames) {
-  const std::string text =
-      "workers: {c: {kind: classifier, count: 2, max: 3, cores: '5,1'}}\n"
-      "functions: {x: {type: plain, on: c}}\npaths: {p: {from: a, run: x}}\n";
-  // hub, standby, ingress, 2 + 1 classifiers, egress
-  EXPECT_EQ(cores(text, {{0, 1, 2, 3, 4, 5}}), (std::vector<int>{-1, -1, 2, 5, 1, 5, 3}));
-  EXPECT_EQ(cores(text, {}), (std::vector<int>{-1, -1, -1, 5, 1, 5, -1}));
-}
-
-TEST(PlanCores, RefuseCoresThatAreNotOurs) {
-  const std::string text =
-      with_ports("workers:\n  c: {kind: classifier, cores: [1, 7]}\npaths: {p: {from: a}}\n");
-  EXPECT_EQ(wrong(text), "");
-  try {
-    plan_of(text, {{0, 1, 2}});
-    FAIL() << "nothing thrown";
-  } catch (const TopologyError& error) {
-    EXPECT_STREQ(error.what(),
-                 "/etc/millrace/t.yaml:4:32: found core 7, which this process may not use; "
-                 "allowed: 0, 1, 2");
-  }
-}
-
 }  // namespace
 }  // namespace millrace

@@ -108,11 +108,5 @@ TEST(Planner, MakesPlansThatEveryProcessWouldAccept) {
   }
 }
 
-TEST(ThisHost, HasTheCoresOfThisProcess) {
-  const Host host = this_host();
-  EXPECT_FALSE(host.cores.empty());
-  EXPECT_TRUE(std::is_sorted(host.cores.begin(), host.cores.end()));
-}
-
 }  // namespace
 }  // namespace millrace

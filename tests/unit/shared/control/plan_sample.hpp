@@ -32,8 +32,9 @@ inline Plan filled_plan() {
                  {{"in", "a b.pcap"}, {"in", "b.pcap"}},
                  1400,
                  "02:00:00:00:00:01",
-                 {"10.1.0.1/24", "10.2.0.1/16"}},
-                {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}}};
+                 {"10.1.0.1/24", "10.2.0.1/16"},
+                 1},
+                {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}, -1}};
   plan.functions = {
       {"r",
        "route",
@@ -57,14 +58,16 @@ inline Plan filled_plan() {
                 {"all", 1, 11, 1, "", {}}};
   plan.streams = {{0, 1, {{0, 1}, {1, 0}}, 2, 4, 0, 24, 0, 400},
                   {1, 0, {{0, 0}}, 2, 4, 24, 24, 400, 500}};
-  plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1},
-                 {"standby", ActorKind::kStandby, 0, 0, 0, true, 1},
-                 {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2},
-                 {"gpu.0.b", ActorKind::kGpu, 1, 0, 3, false, 3},
-                 {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4},
-                 {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5}};
+  plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, -1, 0},
+                 {"standby", ActorKind::kStandby, 0, 0, 0, true, 1, 0, 1},
+                 {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2, 1, 0},
+                 {"gpu.0.b", ActorKind::kGpu, 1, 0, 3, false, 3, 1, 1},
+                 {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4, 0, -1},
+                 {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5, -1, -1}};
   plan.links = {{2, 3, 64}, {3, 4, 128}};
   plan.secrets = {"a b", "c"};
+  plan.nodes = {{0, {0, 4}}, {3, {1, 2, 3, 5}}};
+  plan.memory_node = 3;
   return plan;
 }
 
@@ -75,9 +78,10 @@ class PlanText {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
                  heartbeat_limit_ms, fused, shared_cores, telemetry_listen, ports, functions,
-                 classes, groups, stages, paths, streams, actors, links, secrets] = plan;
+                 classes, groups, stages, paths, streams, actors, links, secrets, nodes,
+                 memory_node] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-              heartbeat_limit_ms, fused, shared_cores, telemetry_listen);
+              heartbeat_limit_ms, fused, shared_cores, telemetry_listen, memory_node);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
     for (const auto& item : classes) text.line(item);
@@ -88,6 +92,10 @@ class PlanText {
     for (const auto& item : actors) text.add(item);
     for (const auto& item : links) text.add(item);
     for (const auto& item : secrets) text.line(item);
+    for (const auto& [number, cores] : nodes) {
+      text.line(number);
+      for (const auto core : cores) text.line(core);
+    }
     return text.out_.str();
   }
 
@@ -109,8 +117,8 @@ class PlanText {
     for (const auto& [key, value] : settings) line(key, value);
   }
   void add(const PlanPort& port) {
-    const auto& [name, device, pairs, mtu, mac, addresses] = port;
-    line(name, device, mac, mtu);
+    const auto& [name, device, pairs, mtu, mac, addresses, node] = port;
+    line(name, device, mac, mtu, node);
     settings(pairs);
     for (const auto& address : addresses) line(address);
   }
@@ -146,8 +154,8 @@ class PlanText {
     }
   }
   void add(const PlanActor& actor) {
-    const auto& [name, kind, group, index, twin, at_start, core] = actor;
-    line(name, static_cast<int>(kind), group, index, twin, at_start, core);
+    const auto& [name, kind, group, index, twin, at_start, core, node, home] = actor;
+    line(name, static_cast<int>(kind), group, index, twin, at_start, core, node, home);
   }
   void add(const PlanLink& link) {
     const auto& [producer, consumer, depth] = link;
