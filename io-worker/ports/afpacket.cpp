@@ -24,7 +24,7 @@ std::string interface_setting(const PortSettings& settings) {
 }
 
 AfpacketSettings afpacket_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"host", "interface", "queues", "ring"});
+  const PortSettings settings(port, {"follow", "host", "interface", "queues", "ring"});
   AfpacketSettings parsed;
   parsed.interface = interface_setting(settings);
   parsed.queues =

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/if_packet.h>
+#include <net/if.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -9,17 +10,20 @@
 #include <cerrno>
 
 #include "io-worker/ports/afpacket.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr int kSendBufferBytes = 4 << 20;  // what may wait in the device
+constexpr std::uint64_t kLookTicks = 100'000'000;  // some 40 ms: a system call more
+constexpr int kSendBufferBytes = 4 << 20;          // what may wait in the device
 
 class AfpacketTxQueue final : public TxQueue {
  public:
-  explicit AfpacketTxQueue(const std::string& interface) : socket_(open_packet_socket()) {
+  explicit AfpacketTxQueue(const std::string& interface)
+      : socket_(open_packet_socket()), interface_(interface) {
     const int on = 1;
     ::setsockopt(socket_.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
     const int bytes = kSendBufferBytes;
@@ -68,9 +72,11 @@ class AfpacketTxQueue final : public TxQueue {
       case ENOBUFS:  // its ring is full, or there is no carrier
       case ENOMEM:
         return;
-      case ENETDOWN:  // the interface is down, or gone
-      case ENXIO:
+      case ENXIO:  // the interface is gone
       case ENODEV:
+        find_again();
+        [[fallthrough]];
+      case ENETDOWN:  // the interface is down
         failed_ = true;
         return;
       default:  // EMSGSIZE: longer than the interface takes; EINVAL: no whole header
@@ -78,7 +84,23 @@ class AfpacketTxQueue final : public TxQueue {
     }
   }
 
+  /// A new one of the same name may be there.
+  void find_again() noexcept {
+    const std::uint64_t now = tsc_now();
+    if (now - looked_ < kLookTicks) return;
+    looked_ = now;
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_ifindex = static_cast<int>(::if_nametoindex(interface_.c_str()));
+    if (address.sll_ifindex == 0) return;
+    // Else the next send fails again.
+    static_cast<void>(
+        ::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address));
+  }
+
   UniqueFd socket_;
+  const std::string interface_;
+  std::uint64_t looked_ = 0;
   bool failed_ = false, refused_ = false;
   std::array<mmsghdr, kBatchCapacityMax> messages_{};
   std::array<iovec, kBatchCapacityMax> pieces_{};

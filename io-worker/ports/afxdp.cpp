@@ -8,7 +8,7 @@
 namespace millrace {
 
 AfxdpSettings afxdp_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"interface", "queues", "ring"});
+  const PortSettings settings(port, {"follow", "interface", "queues", "ring"});
   AfxdpSettings parsed;
   parsed.interface = interface_setting(settings);
   parsed.queues =

@@ -29,6 +29,10 @@ constexpr std::string_view kAliasStart = "millrace: taken by the topology in ";
 
 std::string record_path(const std::string& run_dir) { return run_dir + "/interfaces"; }
 
+std::string held_down_path(const std::string& run_dir, const std::string& interface) {
+  return record_path(run_dir) + ".down." + interface;
+}
+
 /// Which network namespace this is; interface names mean nothing in another one.
 std::string network_namespace() {
   struct stat info {};
@@ -234,9 +238,43 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
   });
 }
 
+std::string retake_interface(const PlanPort& port, const InterfaceWish& wish,
+                             const std::string& run_dir, const InUse& in_use) {
+  const auto link = find_link(wish.interface);
+  // It was away in another namespace and has kept what it was called.
+  if (link && link->alias == std::string(kAliasStart) + run_dir) set_alias(link->index, "");
+  return take_interface(port, wish, run_dir, in_use);
+}
+
+bool hold_down(const std::string& run_dir, const std::string& interface, bool down) noexcept {
+  const std::string path = held_down_path(run_dir, interface);
+  const auto link = find_link(interface);
+  if (!link) return false;
+  if (down) std::ofstream(path).put('\n');  // first: it is undone whenever we die
+  const bool done = set_up(link->index, !down) == 0;
+  if (down != done) ::unlink(path.c_str());
+  return done;
+}
+
+bool is_held_down(const std::string& run_dir, const std::string& interface) noexcept {
+  return ::access(held_down_path(run_dir, interface).c_str(), F_OK) == 0;
+}
+
+bool sees_interfaces_of(const std::string& run_dir) {
+  const std::vector<Taken> all = read_record(run_dir);
+  return std::ranges::any_of(all,
+                             [](const Taken& taken) { return taken.netns == network_namespace(); });
+}
+
 void give_back_interfaces(const std::string& run_dir) noexcept {
   try {
-    for (const Taken& taken : read_record(run_dir)) give_back(taken);
+    for (const Taken& taken : read_record(run_dir)) {
+      const bool here = taken.netns == network_namespace();
+      if (here && is_held_down(run_dir, taken.interface)) {
+        hold_down(run_dir, taken.interface, false);
+      }
+      give_back(taken);
+    }
   } catch (const std::exception&) {
     return;  // no right to: the record stays for somebody who has it
   }

@@ -33,6 +33,19 @@ using InUse = std::function<bool(const std::string& run_dir)>;
 std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
                            const std::string& run_dir, const InUse& in_use);
 
+/// The same for an interface that was taken, went, and has come again under its name.
+std::string retake_interface(const PlanPort& port, const InterfaceWish& wish,
+                             const std::string& run_dir, const InUse& in_use);
+
+/// Sets an interface that was taken down, or up again. What is down goes up when it is given back.
+/// False: the kernel refused.
+bool hold_down(const std::string& run_dir, const std::string& interface, bool down) noexcept;
+/// It is held down, by this supervisor or by one before it.
+bool is_held_down(const std::string& run_dir, const std::string& interface) noexcept;
+
+/// This is the network namespace in which the interfaces of that topology were taken.
+bool sees_interfaces_of(const std::string& run_dir);
+
 /// Gives back what the topology of this run directory took in this network namespace, and forgets
 /// it. What has gone meanwhile needs nothing.
 void give_back_interfaces(const std::string& run_dir) noexcept;

@@ -70,10 +70,15 @@ void check_port(const PlanPort& port) { device_of(port).check(port); }
 
 PortQueues port_queues(const PlanPort& port) { return device_of(port).queues(port); }
 
-std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {
+std::optional<InterfaceWish> interface_wish(const PlanPort& port) {
   const Device& device = device_of(port);
-  if (device.interface == nullptr) return "";
-  return take_interface(port, device.interface(port), run_dir, in_use);
+  if (device.interface == nullptr) return std::nullopt;
+  return device.interface(port);
+}
+
+std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {
+  const auto wish = interface_wish(port);
+  return wish ? take_interface(port, *wish, run_dir, in_use) : "";
 }
 
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,

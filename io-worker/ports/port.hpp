@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -140,6 +141,9 @@ PortQueues port_queues(const PlanPort& port);
 /// so, and gives it back by give_back_interfaces(). Returns what was done, for people; empty: the
 /// device needs nothing. Throws Error with the command that mends it.
 std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use);
+
+/// What take_port() takes; nothing when the device needs nothing of the host.
+std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not

@@ -8,6 +8,7 @@
 #include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -105,6 +106,24 @@ std::optional<Link> find_link(const std::string& interface) {
     if (at->rta_type == IFLA_IFALIAS) link.alias.assign(data, ::strnlen(data, RTA_PAYLOAD(at)));
   }
   return link;
+}
+
+UniqueFd link_changes() noexcept {
+  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = RTMGRP_LINK;
+  const auto* bound = reinterpret_cast<const sockaddr*>(&address);
+  const bool ready = socket && ::bind(socket.get(), bound, sizeof address) == 0;
+  return ready ? std::move(socket) : UniqueFd();
+}
+
+int set_up(std::uint32_t index, bool up) noexcept {
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  body.ifi_change = IFF_UP;
+  body.ifi_flags = up ? IFF_UP : 0;
+  return Message(RTM_SETLINK, 0, body).send();
 }
 
 int set_alias(std::uint32_t index, const std::string& alias) noexcept {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "shared/base/unique_fd.hpp"
+
 /// The few things that a port wants of rtnetlink. Start-up only; orders return errno, or 0.
 
 namespace millrace {
@@ -18,8 +20,15 @@ struct Link {
   std::string alias;  ///< a line of text for people (`ip link` shows it), at most 255 bytes
 };
 
+/// Readable when an interface of this network namespace has changed, come or gone; what is in it is
+/// of no interest. Does not block. Invalid when there is none to be had.
+UniqueFd link_changes() noexcept;
+
 /// Nothing when this network namespace has no interface of the name.
 std::optional<Link> find_link(const std::string& interface);
+
+/// As `ip link set ... up` and `down`.
+int set_up(std::uint32_t index, bool up) noexcept;
 
 /// Empty: none.
 int set_alias(std::uint32_t index, const std::string& alias) noexcept;

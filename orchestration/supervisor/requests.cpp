@@ -49,6 +49,8 @@ void Supervisor::answer(const Received& received) {
     begin_scale(received, *scale);
   } else if (const auto* event = std::get_if<Event>(&body)) {
     note(*event);
+  } else if (const auto* ready = std::get_if<Ready>(&body)) {
+    ready_.insert(ready->actor);
   } else if (received.message.id != 0) {
     server_->reply(received, ErrorReply{std::string("`") + message_name(body) +
                                         "` is not for the supervisor"});

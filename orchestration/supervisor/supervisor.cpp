@@ -38,6 +38,11 @@ UniqueFd stop_signals() {
   return file;
 }
 
+/// A topology has its interfaces as long as something of it lives.
+bool is_in_use(const std::string& run_dir) {
+  return SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty();
+}
+
 }  // namespace
 
 Supervisor::Supervisor(Plan plan, SupervisorOptions options)
@@ -78,14 +83,10 @@ void Supervisor::refuse_if_running() const {
               plan_.name);
 }
 
-/// A topology has its interfaces as long as something of it lives.
 void Supervisor::take_ports() {
-  const auto in_use = [](const std::string& run_dir) {
-    return SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty();
-  };
   try {
     for (const PlanPort& port : plan_.ports) {
-      const std::string done = take_port(port, options_.run_dir, in_use);
+      const std::string done = take_port(port, options_.run_dir, is_in_use);
       if (!done.empty()) say("port " + port.name + ": " + done);
     }
   } catch (const Error&) {
@@ -119,6 +120,7 @@ void Supervisor::start() {
     start_kind({ActorKind::kEgress}, "egress");
     start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
     start_kind({ActorKind::kIngress}, "ingress");
+    wait_ready();
     fleet_.start(fleet_.posts().back());
   } catch (const Error&) {
     stop();
@@ -182,6 +184,51 @@ void Supervisor::wait_alive(const char* what) {
   }
 }
 
+/// Who is alive may still be opening its ports: what arrives until then is seen by nobody.
+void Supervisor::wait_ready() {
+  const auto end = Clock::now() + kAliveLimit;
+  const auto waits = [&](const Post& post) {
+    const bool ports = post.kind == ActorKind::kIngress || post.kind == ActorKind::kEgress;
+    return ports && post.wish == Wish::kUp && !ready_.contains(post.seat().actor);
+  };
+  for (;;) {
+    const auto at = std::ranges::find_if(fleet_.posts(), waits);
+    if (at == fleet_.posts().end()) return;
+    if (!at->seat().child) {
+      throw Error(at->name + " " + at->seat().note + " at its start\n" +
+                  log_tail(options_.run_dir, at->name));
+    }
+    if (Clock::now() > end) {
+      throw Error(at->name + " has not opened its ports within " +
+                  std::to_string(kAliveLimit.count() / 1000) + " s\n" +
+                  log_tail(options_.run_dir, at->name));
+    }
+    turn(milliseconds(5));
+    if (ending_) throw Error("interrupted while ports are opened");
+  }
+}
+
+void Supervisor::watch_ports() {
+  ports_.emplace(plan_, options_.run_dir, is_in_use,
+                 PortWatch::Hooks{[this](Event event) { note(std::move(event)); },
+                                  [this](std::uint32_t port) { reopen(port); }});
+}
+
+/// Its interface is another one: whoever receives there begins anew, and that is no failure of his.
+void Supervisor::reopen(std::uint32_t port) {
+  for (Post& post : fleet_.posts()) {
+    if (post.kind != ActorKind::kIngress || !post.seat().child) continue;
+    const auto receives = [&](std::uint32_t actor) {
+      const PlanActor& one = plan_.actors[actor];
+      return one.kind == ActorKind::kIngress && plan_.streams[one.index].port == port;
+    };
+    if (!receives(post.seat().actor) && std::ranges::none_of(post.seat().others, receives))
+      continue;
+    post.policy.allow();
+    post.seat().child->signal(SIGKILL);
+  }
+}
+
 void Supervisor::adopt() {
   const std::vector<FoundProcess> found = find_processes(options_.run_dir);
   if (found.empty())
@@ -202,6 +249,7 @@ void Supervisor::adopt() {
 void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
   descriptors.push_back(signals_.get());
+  if (ports_ && ports_->descriptor() >= 0) descriptors.push_back(ports_->descriptor());
   if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
   signalfd_siginfo signal{};
   if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
@@ -209,9 +257,11 @@ void Supervisor::turn(milliseconds timeout) {
 }
 
 void Supervisor::run() {
+  watch_ports();
   while (!ending_) {
     turn(fleet_.is_busy() || scale_ || options_.until_done ? kBusyTurn : kQuietTurn);
     fleet_.tend();
+    ports_->tend(Clock::now());
     finish_scale();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
     if (options_.until_done && done()) {
@@ -250,6 +300,7 @@ void Supervisor::drain_flight() {
 }
 
 void Supervisor::stop() {
+  ports_.reset();
   constexpr milliseconds kGrace{5000};
   const bool ran = phase_ != "starting";
   phase_ = "stopping";

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "orchestration/supervisor/fleet.hpp"
+#include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "shared/control/endpoint.hpp"
@@ -36,7 +38,8 @@ class Supervisor {
   ~Supervisor();
 
   /// Cleans what a killed run left, builds tables, starts everything, and returns when all actors
-  /// are alive. Throws Error with the log of who failed; what was started is stopped then.
+  /// are alive and have opened their ports. Throws Error with the log of who failed; what was
+  /// started is stopped then.
   void start();
   /// Takes over a topology whose supervisor has gone. Throws Error when nothing of it runs.
   void adopt();
@@ -65,6 +68,9 @@ class Supervisor {
   void start_hub();
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);
+  void wait_ready();
+  void watch_ports();
+  void reopen(std::uint32_t port);
   void turn(std::chrono::milliseconds timeout);
   bool done();
   void drain_flight();
@@ -91,6 +97,8 @@ class Supervisor {
   Fleet fleet_;
   UniqueFd signals_;
   Clock::time_point began_ = Clock::now();
+  std::set<std::uint32_t> ready_;  ///< actors whose ports are open, of the start
+  std::optional<PortWatch> ports_;
   std::string phase_ = "starting";
   std::deque<Event> events_;
   std::optional<PendingScale> scale_;

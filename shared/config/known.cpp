@@ -12,12 +12,14 @@ constexpr KnownSetting kQueues = {
 constexpr KnownSetting kRate = {.name = "rate_mpps", .kind = SettingKind::kNumber, .high = 1000};
 
 constexpr KnownSetting kAfpacket[] = {
+    {.name = "follow"},
     {.name = "host", .kind = SettingKind::kFlag},
     {.name = "interface", .required = true},
     kQueues,
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
 };
 constexpr KnownSetting kAfxdp[] = {
+    {.name = "follow"},
     {.name = "interface", .required = true},
     kQueues,
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 16384},

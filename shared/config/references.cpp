@@ -55,6 +55,17 @@ bool can_send(const TopologyPort& port) {
   return device == devices.end() || device->send_queue_max > 0;  // unknown: refused elsewhere
 }
 
+/// A port whose interface is set down while that of another one has no link.
+void check_follow(const Check& check, const TopologyPort& port) {
+  for (const TopologySetting& setting : port.settings) {
+    if (setting.key != "follow") continue;
+    const TopologyPort* other = resolve(check, check.topology.ports, "port", setting.value);
+    if (other == nullptr || (other != &port && has_setting(*other, "interface"))) continue;
+    check.problems.add(setting.value.mark, "port '" + setting.value.value + "' to follow",
+                       "another port with an interface of the kernel");
+  }
+}
+
 void check_function(const Check& check, const TopologyFunction& function) {
   const TopologyGroup* group = resolve(check, check.topology.groups, "group", function.on);
   const KnownFunction* known = known_of(check, function);
@@ -224,6 +235,7 @@ void check_references(const Topology& topology, std::span<const KnownFunction> f
                       Problems& problems) {
   const Check check{topology, functions, problems};
   const std::vector<std::string> classes = classes_of(topology);
+  for (const TopologyPort& port : topology.ports) check_follow(check, port);
   for (const TopologyFunction& function : topology.functions) check_function(check, function);
   check_classes(check, classes);
   check_when(check, classes);

@@ -95,10 +95,19 @@ ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor,
 
 ActorControl::~ActorControl() {
   ending_.store(true, std::memory_order_release);
+  wake();
+  thread_.join();
+}
+
+void ActorControl::wake() noexcept {
   const std::uint64_t one = 1;
   // An eventfd that is full cannot be written to, and wakes all the same.
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
-  thread_.join();
+}
+
+void ActorControl::set_ready() noexcept {
+  ready_.store(true, std::memory_order_relaxed);
+  wake();
 }
 
 void ActorControl::post_event(Severity severity, std::string_view kind, std::string_view text,
@@ -128,6 +137,8 @@ void ActorControl::run(Talk& talk) noexcept {
       while (auto message = client.receive()) obey(message->body);
     }
     if (!last) ControlClient::wait(talk.clients, wake_.get(), kEventDelay);
+    std::uint64_t wakes = 0;
+    [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &wakes, sizeof wakes);
   }
 }
 

@@ -46,7 +46,7 @@ class ActorControl {
   /// As if a Stop had come. Any thread, and signal handlers.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// The actor's loop runs.
-  void set_ready() noexcept { ready_.store(true, std::memory_order_relaxed); }
+  void set_ready() noexcept;
   /// The next table to switch to, oldest first; false when there is none.
   bool take_table(TableCommand& command) noexcept { return tables_.take(command); }
   /// Tells the servers, soon. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
@@ -67,6 +67,7 @@ class ActorControl {
   class Talk;  // the thread's own: connections, and whom it has greeted
 
   void run(Talk& talk) noexcept;
+  void wake() noexcept;
   void obey(const ControlBody& command) noexcept;
 
   const std::uint32_t actor_;

@@ -76,6 +76,8 @@ RIGHT = [
     ("run: [m]", "run: m, lanes: 4, slots: 20, buffers: 9000"),
     ("run: [m]", "match: udp port 53 or ip6"),
     ("ports:", "name: x\nheartbeat_limit: 500ms\nbatch: {capacity: 32}\nports:"),
+    ("device: null",
+     "device: afpacket, interface: x, follow: d}, d: {device: afxdp, interface: y"),
     ("device: null", "device: null, cores: 0"), ("ports:", "egress: {cores: '0'}\nports:"),
     ("ports:", "telemetry: {listen: '127.0.0.1:9090'}\negress: {count: 2}\nports:"),
 ]
@@ -87,7 +89,8 @@ WRONG = [
     ("ports:", "name: 'a.b'\nports:"), ("ports:", "batch: {capacity: 0}\nports:"),
     ("ports:", "batch: 64\nports:"), ("ports:", "heartbeat_limit: 1\nports:"),
     ("ports:", "telemetry: {listen: here}\nports:"), ("ports:", "egress: {count: 17}\nports:"),
-    ("ports:", "egress: {cores: x}\nports:"), ("device: null", "device: null, cores: 4-"),
+    ("device: null", "device: null, follow: b"), ("ports:", "egress: {cores: x}\nports:"),
+    ("device: null", "device: null, cores: 4-"),
     ("from: b", "placement: fused, from: b"),
     ("device: null", "device: nul"), ("device: null", "mtu: 1500"),
     ("device: null", "device: null, file: x"), ("device: null", "device: null, mtu: 67"),

@@ -52,10 +52,14 @@ class Host:
         self.run("ping", "-c", count, "-i", "0.1", "-W", "2", *words, ip)
 
     def wait_for(self, ip, seconds=10):
-        """Until the other side answers: the ports' queues open a moment after `up` has returned."""
+        """Until the other side answers."""
         end = time.monotonic() + seconds
         while self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode != 0:
             assert time.monotonic() < end, f"no answer of {ip} in {seconds} s"
+
+    def unplug(self):
+        """The cable is gone, with both its ends."""
+        run("ip", "-n", self.namespace, "link", "del", "eth")
 
     def end(self):
         for child in self.children:
@@ -81,18 +85,19 @@ class Wire:
         try:
             run("ip", "netns", "add", self.middle)
             for host, port in ((self.a, self.port_a), (self.b, self.port_b)):
-                self.connect(host, port)
+                run("ip", "netns", "add", host.namespace)
+                self.plug(host, port)
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
 
-    def connect(self, host, port):
+    def plug(self, host, port, mtu=None):
+        """A cable between them; `mtu` of its end at the port."""
         queues = ("numtxqueues", self.queues, "numrxqueues", self.queues)
-        run("ip", "netns", "add", host.namespace)
         run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
             self.mtu, *queues, "type", "veth", "peer", "name", port, "netns", self.middle, "mtu",
-            self.mtu, *queues)
+            mtu or self.mtu, *queues)
         run("ip", "-n", host.namespace, "address", "add", host.address, "dev", "eth")
         run("ip", "-n", host.namespace, "link", "set", "lo", "up")
         run("ip", "-n", host.namespace, "link", "set", "eth", "up")

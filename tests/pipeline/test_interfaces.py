@@ -344,3 +344,51 @@ def test_what_is_wrong_with_an_interface_is_said_with_its_mend(tmp_path):
             said = refused(good)
             assert f"taken by the topology in {running.run_dir}" in said
             assert f"millrace down {running.name}" in said
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device):
+    with Wire() as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
+        wire.a.wait_for(wire.b.ip)
+        for _ in range(2):
+            load = wire.a.start("ping", "-f", "-w", "20", "10.9.0.9")
+            wire.b.unplug()
+            wait_until(lambda: "port_lost" in kinds_of(running), 10, "the loss seen")
+            wait_until(lambda: running.audit()["dropped"].get("no_output"), 10, "drops there")
+            audit = running.audit()
+            assert audit["buffers"]["in_use"] < 5000
+            wire.plug(wire.b, wire.port_b)
+            wire.a.wait_for(wire.b.ip, 15)
+            load.kill()
+            load.wait()
+        wire.fetch(tmp_path, 2)
+        said = [event["text"] for event in running.status()["events"]]
+        assert any("interface 'portb' of port 'b' is gone" in text for text in said)
+        assert any("interface 'portb' of port 'b' is back" in text for text in said)
+        lives = running.lives()
+        assert lives["ingress.b.0"][2] == 0 or lives["ingress.b.0"][2] <= 2
+        assert lives["egress.0"][2] == 0 and lives["ingress.a.0"][2] == 0
+        lost = running.settle()["dropped"]
+        assert set(lost) <= {"no_output", "tx_full"}, lost
+
+
+def test_an_interface_that_comes_back_wrong_is_said_with_its_mend(tmp_path):
+    with Wire() as wire, Topology(tmp_path, bump(wire, "afpacket"), prefix=wire.prefix) as running:
+        wire.a.wait_for(wire.b.ip)
+        wire.b.unplug()
+        wire.plug(wire.b, wire.port_b, mtu=1400)
+        wait_until(lambda: "port_not_taken" in kinds_of(running), 10, "refused")
+        wire.in_middle("ip", "link", "set", wire.port_b, "mtu", "1500")
+        wire.a.wait_for(wire.b.ip, 15)
+        said = [event["text"] for event in running.status()["events"]]
+        assert any("ip link set portb mtu 1500" in text for text in said), said
+
+
+def kinds_of(running):
+    return [event["kind"] for event in running.status()["events"]]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_nothing_is_lost_once_up_has_returned(tmp_path, device):
+    with Wire() as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix):
+        wire.a.ping(wire.b.ip, count=1)  # with the very first ARP request

@@ -36,7 +36,7 @@ TEST(AfxdpPort, RefusesBadSettings) {
   EXPECT_EQ(refusal({{"interface", "a"}, {"ring", "63"}}),
             "port 'lan' (afxdp): ring is '63'; allowed: 64..16384");
   EXPECT_EQ(refusal({{"interface", "a"}, {"host", "true"}}),
-            "port 'lan' (afxdp): unknown setting 'host' allowed: interface, queues, ring");
+            "port 'lan' (afxdp): unknown setting 'host' allowed: follow, interface, queues, ring");
 }
 
 TEST(AfxdpPort, ThePlannerKnowsHowManyBuffersAQueueHolds) {

@@ -5,11 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -31,6 +32,13 @@ constexpr milliseconds kAnswer{10'000};
 /// Start, requests and stop, with scripts in place of our programs. The hub's script brings a
 /// status file in which everybody is alive.
 class SupervisorTest : public testing::Test {
+ public:
+  ~SupervisorTest() override {
+    for (const FoundProcess& process : find_processes(run_dir_)) ::kill(process.pid, SIGKILL);
+    destroy_shared_memory(plan_.name);
+    fs::remove_all(folder_);
+  }
+
  protected:
   SupervisorTest() {
     char pattern[] = "/tmp/millrace-supervisor-XXXXXX";
@@ -53,12 +61,6 @@ class SupervisorTest : public testing::Test {
     sigaddset(&signals, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   }
-  ~SupervisorTest() override {
-    for (const FoundProcess& process : find_processes(run_dir_)) ::kill(process.pid, SIGKILL);
-    destroy_shared_memory(plan_.name);
-    fs::remove_all(folder_);
-  }
-
   void program(const std::string& part, const std::string& script) {
     const std::string path = folder_ + "/millrace-" + part;
     std::ofstream(path) << "#!" << folder_ << "/millrace-shell\n" << script << "\n";
@@ -79,6 +81,24 @@ class SupervisorTest : public testing::Test {
             .step = [this](const std::string& what, double) { steps_.push_back(what); },
             .event = [](const Event&) {}};
   }
+  /// The scripts cannot say that their ports are open: somebody does so in their place, a while
+  /// after they are alive.
+  void start(Supervisor& supervisor) {
+    std::atomic<bool> started{false}, told{false};
+    std::thread ports([&] {
+      std::this_thread::sleep_for(milliseconds(300));
+      told = true;
+      for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
+        ControlClient client(run_dir_, kSupervisorEndpoint, actor_peer(actor));
+        while (!started && !client.send(Ready{actor})) std::this_thread::yield();
+      }
+      while (!started) std::this_thread::sleep_for(milliseconds(1));
+    });
+    supervisor.start();
+    EXPECT_TRUE(told) << "runs before its ports are open";
+    started = true;
+    ports.join();
+  }
   static std::string error_of(const std::function<void()>& work) {
     try {
       work();
@@ -95,7 +115,7 @@ class SupervisorTest : public testing::Test {
 
 TEST_F(SupervisorTest, StartsInOrderAnswersAndStopsInOrder) {
   Supervisor supervisor(plan_, options());
-  supervisor.start();
+  start(supervisor);
   EXPECT_THAT(steps_,
               ElementsAre("run directory " + run_dir_, "hub: segment and status file are there",
                           "standby: 1 alive", "egress: 1 alive", "workers: 2 alive",
@@ -127,7 +147,7 @@ TEST_F(SupervisorTest, StartsInOrderAnswersAndStopsInOrder) {
 TEST_F(SupervisorTest, RefusesScalesThatCannotBe) {
   plan_.groups[1].dispatch = Dispatch::kFlow;
   Supervisor supervisor(plan_, options());
-  supervisor.start();
+  start(supervisor);
   std::thread asking([&] {
     ControlClient client(run_dir_, kSupervisorEndpoint);
     const auto scale = [&](const std::string& group, std::uint32_t count) {
@@ -170,7 +190,7 @@ TEST_F(SupervisorTest, TellsTheLogOfAHubThatFailed) {
 TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
   {
     Supervisor first(plan_, options());
-    first.start();
+    start(first);
     EXPECT_THAT(error_of([&] { Supervisor(plan_, options()); }), HasSubstr("already runs in"));
     SupervisorOptions elsewhere = options();
     elsewhere.run_dir = folder_ + "/elsewhere";
@@ -196,7 +216,7 @@ TEST_F(SupervisorTest, HasNothingToTakeOverWhereNothingRuns) {
 
 TEST_F(SupervisorTest, EndsOnSigterm) {
   Supervisor supervisor(plan_, options());
-  supervisor.start();
+  start(supervisor);
   ::kill(::getpid(), SIGTERM);
   supervisor.run();
   supervisor.stop();

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/port_watch.hpp"
+
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <utility>
+
+#include "io-worker/ports/port.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{1000};
+// A NIC that was set up finds its carrier again within this; until then it is not taken for out.
+constexpr std::chrono::seconds kCarrierGrace{5};
+constexpr std::uint32_t kLowerUp = 1u << 16;  // IFF_LOWER_UP, which <net/if.h> does not have
+
+/// True when there was something.
+bool drain(const UniqueFd& changes) {
+  std::array<std::byte, 16384> message;
+  bool any = false;
+  // ENOBUFS: more than the socket holds; the links themselves are looked at.
+  while (changes && (::recv(changes.get(), message.data(), message.size(), MSG_DONTWAIT) > 0 ||
+                     errno == ENOBUFS)) {
+    any = true;
+  }
+  return any;
+}
+
+std::string setting_of(const PlanPort& port, std::string_view wanted) {
+  for (const auto& [key, value] : port.settings) {
+    if (key == wanted) return value;
+  }
+  return "";
+}
+
+}  // namespace
+
+PortWatch::PortWatch(const Plan& plan, std::string run_dir, InUse in_use, Hooks hooks)
+    : plan_(plan),
+      run_dir_(std::move(run_dir)),
+      in_use_(std::move(in_use)),
+      hooks_(std::move(hooks)) {
+  for (std::uint32_t port = 0; port < plan.ports.size(); ++port) {
+    const auto wish = interface_wish(plan.ports[port]);
+    if (!wish) continue;
+    Watched watched{.port = port, .wish = *wish};
+    if (const auto link = find_link(wish->interface)) watched.index = link->index;
+    watched.held_down = is_held_down(run_dir_, wish->interface);
+    watched_.push_back(std::move(watched));
+  }
+  if (watched_.empty()) return;
+  if (!sees_interfaces_of(run_dir_)) {
+    say(Severity::kWarning, "ports_unwatched",
+        "the interfaces are in another network namespace: what happens to them is not seen");
+    watched_.clear();
+    return;
+  }
+  for (Watched& watched : watched_) {
+    const std::string name = setting_of(plan.ports[watched.port], "follow");
+    for (std::size_t i = 0; i < watched_.size(); ++i) {
+      if (plan.ports[watched_[i].port].name == name) watched.follow = static_cast<int>(i);
+    }
+  }
+  changes_ = link_changes();
+}
+
+void PortWatch::tend(Clock::time_point now) {
+  if (watched_.empty() || (!drain(changes_) && now < next_)) return;
+  next_ = now + kLook;
+  for (Watched& watched : watched_) look(watched);
+  for (Watched& watched : watched_) follow(watched, now);
+}
+
+void PortWatch::look(Watched& watched) {
+  const auto link = find_link(watched.wish.interface);
+  if (!link) return look_at_missing(watched);
+  if (link->index != watched.index) return take_again(watched, link->index);
+  const bool carrier = (link->flags & IFF_UP) != 0 && (link->flags & kLowerUp) != 0;
+  watched.up = (link->flags & IFF_UP) != 0;
+  if (watched.held_down && watched.up) {  // somebody else wants it up
+    hold_down(run_dir_, watched.wish.interface, false);
+    watched.held_down = false;
+  }
+  if (carrier != watched.carrier && !watched.held_down) {
+    say(carrier ? Severity::kInfo : Severity::kWarning, carrier ? "link_up" : "link_down",
+        "link of port '" + plan_.ports[watched.port].name + "' is " + (carrier ? "up" : "down"));
+  }
+  watched.carrier = carrier;
+  if (carrier) watched.raised = {};
+}
+
+void PortWatch::look_at_missing(Watched& watched) {
+  if (watched.index == 0) return;
+  watched.index = 0;
+  watched.carrier = false;
+  say(Severity::kError, "port_lost",
+      called(watched) +
+          " is gone: what should leave there is dropped as no_output; make it again " +
+          "and set it up, then it is taken again");
+}
+
+void PortWatch::take_again(Watched& watched, std::uint32_t index) {
+  if (watched.index != 0) look_at_missing(watched);
+  try {
+    const std::string done =
+        retake_interface(plan_.ports[watched.port], watched.wish, run_dir_, in_use_);
+    watched.index = index;
+    watched.carrier = watched.up = true;
+    watched.held_down = false;
+    watched.trouble.clear();
+    say(Severity::kWarning, "port_taken_again", called(watched) + " is back: " + done);
+    hooks_.reopen(watched.port);
+  } catch (const Error& error) {
+    if (watched.trouble == error.what()) return;
+    watched.trouble = error.what();
+    say(Severity::kWarning, "port_not_taken", watched.trouble);
+  }
+}
+
+/// Nothing gets through there, and not because we hold it down.
+bool PortWatch::is_out(const Watched& watched, Clock::time_point now) const {
+  if (watched.index == 0) return true;
+  if (watched.held_down || watched.carrier) return false;
+  return !watched.up || now - watched.raised >= kCarrierGrace;
+}
+
+void PortWatch::follow(Watched& watched, Clock::time_point now) {
+  if (watched.follow < 0 || watched.index == 0) return;
+  const Watched& other = watched_[static_cast<std::size_t>(watched.follow)];
+  const bool out = is_out(other, now);
+  if (out == watched.held_down || (out && !watched.up)) return;
+  if (!hold_down(run_dir_, watched.wish.interface, out)) {
+    if (watched.trouble.empty()) {
+      watched.trouble = called(watched) + " could not be set " + (out ? "down" : "up");
+      say(Severity::kError, "link_not_passed_on", watched.trouble);
+    }
+    return;
+  }
+  watched.trouble.clear();
+  watched.held_down = out;
+  watched.up = !out;
+  watched.carrier = false;
+  if (!out) watched.raised = now;
+  say(Severity::kInfo, out ? "link_held_down" : "link_let_up",
+      called(watched) + " is set " + (out ? "down" : "up") + " as port '" +
+          plan_.ports[other.port].name + "' has " + (out ? "no" : "a") + " link");
+}
+
+std::string PortWatch::called(const Watched& watched) const {
+  return "interface '" + watched.wish.interface + "' of port '" + plan_.ports[watched.port].name +
+         "'";
+}
+
+void PortWatch::say(Severity severity, const char* kind, const std::string& text) const {
+  hooks_.tell({.severity = severity,
+               .kind = kind,
+               .actor = kNoActor,
+               .text = text,
+               .time_ns = system_clock_ns()});
+}
+
+}  // namespace millrace
