@@ -45,11 +45,19 @@ bool FunctionStages::needs(std::uint32_t number) const {
   return group.stand_in == me.group || accepts;
 }
 
+bool FunctionStages::computes(std::uint32_t group) const {
+  const PlanActor& me = context_.plan->actors[context_.me.actor];
+  if (me.kind == ActorKind::kEgress) return false;
+  const PlanGroup& at = context_.plan->groups[group];
+  return group == me.group || (at.kind == GroupKind::kGpu && at.stand_in == me.group);
+}
+
 Function& FunctionStages::function(std::uint32_t number) {
   if (!functions_[number]) {
     const PlanFunction& planned = context_.plan->functions[number];
     functions_[number] = while_doing("function " + planned.name, [&] {
-      return function_type(planned.type).make({planned, context_.plan->ports});
+      return function_type(planned.type)
+          .make({planned, context_.plan->ports, computes(planned.group)});
     });
   }
   return *functions_[number];

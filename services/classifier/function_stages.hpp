@@ -25,6 +25,8 @@ class FunctionStages : public StageWork {
 
  private:
   bool needs(std::uint32_t stage) const;
+  /// Whether compute runs here for functions of `group`, not only finish.
+  bool computes(std::uint32_t group) const;
   Function& function(std::uint32_t number);
   std::span<const LaneState> states_of(std::uint8_t stage, const Batch& batch) noexcept;
   std::span<std::uint32_t> words(const Batch& batch, std::uint32_t* results) const noexcept;

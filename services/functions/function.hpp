@@ -88,10 +88,13 @@ class Function {
                       LaneState state) noexcept = 0;
 };
 
-/// What finish needs of the world, beside its image.
+/// What a function needs of the world, beside its image.
 struct FunctionContext {
   const PlanFunction& function;
   std::span<const PlanPort> ports;  ///< MAC and own addresses of each port
+  /// False where finish alone will be called (an egress behind a GPU): what only compute needs is
+  /// not made then.
+  bool computes = true;
 };
 
 /// Makes a function for one worker: parses settings, maps `function.image` read-only when it has

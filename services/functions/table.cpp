@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "services/functions/acl/acl.hpp"
 #include "services/functions/match/match.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
@@ -18,6 +19,7 @@ std::span<const FunctionType> function_types() {
   static const std::array kTypes = {
       route_type(),
       match_type(),
+      acl_type(),
       record_type(),
   };
   // clang-format on

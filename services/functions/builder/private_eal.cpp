@@ -35,10 +35,13 @@ void start() {
     throw system_error("read the CPU affinity", error);
   }
   std::string core = "0@" + std::to_string(first_of(allowed));
-  std::array<std::string, 14> words = {
-      "millrace-builder", "--no-shconf",     "--no-huge", "-m", kMemoryMegabytes, "--no-pci",
-      "--no-telemetry",   "--iova-mode=va",  "--lcores",  core, "--log-level",    "error",
-      "--file-prefix",    "millrace-builder"};
+  std::array<std::string, 14> words = {"millrace-builder",  "--no-shconf",
+                                       "--no-huge",         "-m",
+                                       kMemoryMegabytes,    "--no-pci",
+                                       "--no-telemetry",    "--iova-mode=va",
+                                       "--lcores",          core,
+                                       "--log-level=error", "--force-max-simd-bitwidth=512",
+                                       "--file-prefix",     "millrace-builder"};
   std::array<char*, words.size() + 1> arguments{};
   for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
   const int result = rte_eal_init(static_cast<int>(words.size()), arguments.data());

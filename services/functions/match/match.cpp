@@ -3,22 +3,17 @@
 #include "services/functions/match/match.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "services/functions/match/image.hpp"
 #include "services/functions/match/rules.hpp"
 #include "services/functions/match/scanner.hpp"
+#include "services/functions/rule_files.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 namespace {
-
-constexpr std::size_t kRefusalsReportedMax = 100;
 
 void count(FunctionCounters counters, std::size_t number) noexcept {
   if (number < counters.hits.size()) ++counters.hits[number];
@@ -58,51 +53,10 @@ class MatchFunction final : public Function {
   MatchScanner scanner_;
 };
 
-/// Opens a rule file; a folder opens too and fails at the first read, so it is refused here.
-std::ifstream open_rule_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored)) {
-    throw Error("rules: cannot read " + path);
-  }
-  return in;
-}
-
-std::string read_rule_file(const std::string& path) {
-  std::ifstream in = open_rule_file(path);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (text.size() > kMatchFileBytesMax) {
-    throw Error("rules: " + path + " is longer than " + std::to_string(kMatchFileBytesMax >> 20) +
-                " MB");
-  }
-  return text;
-}
-
-std::vector<std::string> values_of(const PlanFunction& function, std::string_view key) {
-  std::vector<std::string> values;
-  for (const auto& [name, value] : function.settings) {
-    if (name == key) values.push_back(value);
-  }
-  return values;
-}
-
-/// The names under `classes` stand in the order of the bits of class_mask.
-std::vector<MatchClass> classes_of(const PlanFunction& function) {
-  std::vector<MatchClass> classes;
-  std::uint32_t left = function.class_mask;
-  for (std::string& name : values_of(function, "classes")) {
-    if (left == 0) throw Error("classes: more names than bits in the plan");
-    const std::uint32_t bit = std::uint32_t{1} << std::countr_zero(left);
-    left &= left - 1;
-    classes.push_back({std::move(name), bit});
-  }
-  return classes;
-}
-
 void check_match(const PlanFunction& function) {
   for (const auto& [key, value] : function.settings) {
     if (key == "rules") {
-      open_rule_file(value);
+      check_rule_file(value);
     } else if (key != "classes") {
       throw Error(key + ": match has no such setting; there are rules, classes");
     }
@@ -113,7 +67,7 @@ void check_match(const PlanFunction& function) {
 
 BuildReport build_match(const FunctionContext& context) {
   check_match(context.function);
-  const std::vector<MatchClass> classes = classes_of(context.function);
+  const std::vector<RuleClass> classes = classes_of(context.function);
   std::vector<MatchRule> rules;
   std::vector<std::string> refusals;
   for (const std::string& path : values_of(context.function, "rules")) {
@@ -130,10 +84,8 @@ BuildReport build_match(const FunctionContext& context) {
   refusals.insert(refusals.end(), left_out.begin(), left_out.end());
   BuildReport report;
   report.accepted = parsed - left_out.size();
-  report.refused = refusals.size();
   report.counter_count = static_cast<std::uint32_t>(report.accepted) + 1;
-  refusals.resize(std::min(refusals.size(), kRefusalsReportedMax));
-  report.refusals = std::move(refusals);
+  report_refusals(std::move(refusals), report);
   return report;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "services/functions/rule_files.hpp"
+
 /// The rule file of `match`: one rule a line. README.md in this folder has the format.
 
 namespace millrace {
@@ -16,7 +18,6 @@ namespace millrace {
 inline constexpr std::size_t kMatchLiteralBytesMax = 1024;
 inline constexpr std::size_t kMatchNameBytesMax = 64;
 inline constexpr std::size_t kMatchRuleCountMax = 65536;  ///< of all files of a function
-inline constexpr std::size_t kMatchFileBytesMax = 64u << 20;
 
 /// In the order of strength: of all rules that match a packet, the first in this order counts.
 enum class MatchAction : std::uint8_t { kDrop = 0, kClass = 1, kAlert = 2 };
@@ -31,11 +32,7 @@ struct MatchRule {
   std::string literal;  ///< 1..kMatchLiteralBytesMax bytes, of any value
 };
 
-/// A class that the function may set: its name and its bit.
-struct MatchClass {
-  std::string name;
-  std::uint32_t mask = 0;
-};
+using MatchClass = RuleClass;
 
 struct MatchRuleFile {
   std::vector<MatchRule> rules;       ///< in the order of the file

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/acl/acl.hpp"
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "services/functions/acl/acl_image.hpp"
+#include "services/functions/acl/acl_key.hpp"
+#include "services/functions/acl/acl_search.hpp"
+#include "services/functions/acl/acl_text.hpp"
+#include "services/functions/rule_files.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+/// Setting `key`, the first of `allowed` without it. Throws Error when it is none of them.
+std::string_view choice(const PlanFunction& function, std::string_view key,
+                        std::initializer_list<std::string_view> allowed) {
+  std::string_view chosen = *allowed.begin();
+  for (const std::string& value : values_of(function, key)) {
+    const auto* const found = std::ranges::find(allowed, value);
+    if (found == allowed.end()) {
+      std::string names;
+      for (const std::string_view name : allowed) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+      }
+      throw Error(std::string(key) + ": found '" + value + "'; allowed: " + names);
+    }
+    chosen = *found;
+  }
+  return chosen;
+}
+
+bool drops(const PlanFunction& function, std::string_view key) {
+  return choice(function, key, {"pass", "drop"}) == "drop";
+}
+
+std::string_view method_of(const PlanFunction& function) {
+  return choice(function, "method", {"auto", "tries", "bits"});
+}
+
+/// The tries of rte_acl; null when the bit vectors are to be used, or the tries cannot be built.
+std::unique_ptr<AclSearch> make_search(const AclImage& image, std::string_view method) {
+  const bool has_bits = image.bits() != nullptr;
+  if (method == "bits") {
+    if (has_bits) return nullptr;
+    throw Error("method: bits: the builder left the bit vectors out, they would be too large");
+  }
+  try {
+    return std::make_unique<AclSearch>(image.rules());
+  } catch (const Error&) {
+    if (method == "tries" || !has_bits) throw;
+    return nullptr;
+  }
+}
+
+class Acl final : public Function {
+ public:
+  explicit Acl(const FunctionContext& context)
+      : image_(context.function.image),
+        default_drops_(drops(context.function, "default")),
+        non_ip_drops_(drops(context.function, "non_ip")) {
+    if (context.computes) search_ = make_search(image_, method_of(context.function));
+  }
+
+  void prepare(const Batch&, Selection) noexcept override {}
+
+  void compute(const Batch& batch, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    std::span<const std::uint16_t> rest = selected.packets;
+    while (!rest.empty()) {
+      const auto now = rest.first(std::min(rest.size(), kAclKeysMax));
+      rest = rest.subspan(now.size());
+      compute_some(batch, now, results);
+    }
+  }
+
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
+              FunctionCounters counters, LaneState) noexcept override {
+    const std::span<const AclRule> rules = image_.rules();
+    for (const std::uint16_t packet : selected.packets) {
+      const std::uint32_t word = results[packet];
+      const bool drop = word - 1 < rules.size() ? finish_rule(batch, packet, rules[word - 1])
+                        : word == kAclNotIp     ? non_ip_drops_
+                                                : default_drops_;
+      if (drop) batch.drop(packet, Reason::kRule);
+      const std::size_t counter = counter_of(word, rules.size());
+      if (counter < counters.hits.size()) ++counters.hits[counter];
+    }
+  }
+
+ private:
+  void compute_some(const Batch& batch, std::span<const std::uint16_t> packets,
+                    std::span<std::uint32_t> results) noexcept {
+    AclKey keys[kAclKeysMax];
+    std::uint16_t places[kAclKeysMax];
+    std::size_t count = 0;
+    for (const std::uint16_t packet : packets) {
+      places[count] = packet;
+      count += acl_key_of(batch.bytes(packet), keys[count], results[packet]) ? 1 : 0;
+    }
+    if (search_ == nullptr) {
+      for (std::size_t i = 0; i < count; ++i) results[places[i]] = image_.bits()->look_up(keys[i]);
+      return;
+    }
+    std::uint32_t words[kAclKeysMax];
+    search_->look_up({keys, count}, words);
+    for (std::size_t i = 0; i < count; ++i) results[places[i]] = words[i];
+  }
+
+  /// True when the packet is dropped.
+  bool finish_rule(const Batch& batch, std::uint16_t packet, const AclRule& rule) const noexcept {
+    batch.classes[packet] |= rule.class_mask;
+    if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) return default_drops_;
+    return rule.action == static_cast<std::uint8_t>(AclAction::kDrop);
+  }
+
+  static std::size_t counter_of(std::uint32_t word, std::size_t rule_count) noexcept {
+    if (word == kAclNoRule) return rule_count + kAclHitsDefault;
+    if (word == kAclNotIp) return rule_count + kAclHitsNotIp;
+    return word <= rule_count ? word - 1 : rule_count + kAclHitsWrong;
+  }
+
+  AclImage image_;
+  bool default_drops_, non_ip_drops_;
+  std::unique_ptr<AclSearch> search_;  ///< null: compute() uses the bit vectors, or is not called
+};
+
+void check_acl(const PlanFunction& function) {
+  for (const auto& [key, value] : function.settings) {
+    if (key == "rules") {
+      check_rule_file(value);
+    } else if (key != "classes" && key != "default" && key != "non_ip" && key != "method") {
+      throw Error(key +
+                  ": acl has no such setting; there are rules, classes, default, non_ip, method");
+    }
+  }
+  drops(function, "default");
+  drops(function, "non_ip");
+  method_of(function);
+  if (values_of(function, "rules").empty()) throw Error("rules: acl needs at least one rule file");
+}
+
+BuildReport build_acl(const FunctionContext& context) {
+  check_acl(context.function);
+  const std::vector<RuleClass> classes = classes_of(context.function);
+  std::vector<AclNamedRule> rules;
+  std::vector<std::string> refusals;
+  for (const std::string& path : values_of(context.function, "rules")) {
+    AclRuleFile file = parse_acl_rules(read_rule_file(path), path, classes);
+    if (rules.size() + file.rules.size() > kAclRuleCountMax) {
+      throw Error("rules: more than " + std::to_string(kAclRuleCountMax) + " rules with " + path);
+    }
+    std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
+    std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
+  }
+  BuildReport report;
+  report.accepted = rules.size();
+  report.counter_count = static_cast<std::uint32_t>(rules.size()) + kAclExtraCount;
+  report_refusals(std::move(refusals), report);
+  const AclBitsReport bits = write_acl_image(context.function.image, rules, report.counter_count);
+  if (!bits.built) {
+    report.refusals.insert(report.refusals.begin(), "left out: the table for a GPU: " + bits.why);
+  }
+  return report;
+}
+
+std::unique_ptr<Function> make_acl(const FunctionContext& context) {
+  check_acl(context.function);
+  return std::make_unique<Acl>(context);
+}
+
+constexpr std::array kSettings = {
+    KnownSetting{.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    KnownSetting{.name = "default"}, KnownSetting{.name = "non_ip"},
+    KnownSetting{.name = "method"}};
+constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
+                                 Region{Region::Start::kTransport, 14}};
+
+}  // namespace
+
+FunctionType acl_type() {
+  return {.traits = {.type = "acl",
+                     .summary = "rules over addresses, ports, protocol: drop, pass, class, alert",
+                     .regions = kRegions,
+                     .runs_on_gpu = true,
+                     .has_image = true,
+                     .settings = kSettings},
+          .make = make_acl,
+          .build = build_acl,
+          .check = check_acl};
+}
+
+}  // namespace millrace

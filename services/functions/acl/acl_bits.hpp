@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "services/functions/acl/acl_rule.hpp"
+
+/// The second table of `acl`: bit vectors. Each field of a packet leads to a class, each class to a
+/// vector with one bit a rule, in their order; the first bit that source, destination and transport
+/// have in common is the rule. A GPU reads it (lanes take words side by side), a CPU can.
+///
+///     source address      -> elementary interval -> vector   (a table by the upper 16 bits, then
+///     destination address -> elementary interval -> vector    a binary search among the starts)
+///     ports, protocol, TCP flags -> a small class each -> cross product -> vector
+///
+/// Equal vectors are stored once. A vector has blocks of 32 words (1,024 rules, a line of a GPU's
+/// cache), and a summary: one word a block, bit i set when word i of the block is not 0. IPv4 and
+/// IPv6 have tables of their own, over the rules that can match there.
+///
+/// All here is constexpr, without exceptions, allocation or library calls: device code may call it.
+
+namespace millrace {
+
+inline constexpr std::uint32_t kAclBlockWords = 32;
+inline constexpr std::uint32_t kAclBlockRules = kAclBlockWords * 32;
+inline constexpr std::uint32_t kAclFirstLevel = 1u << 16;
+inline constexpr std::uint32_t kAclPortSteps = (1u << 16) + 1;  ///< the last: no port known
+inline constexpr std::uint32_t kAclByteSteps = 256;
+
+/// An IPv6 address in host byte order.
+struct Address128 {
+  std::uint64_t high, low;
+  friend constexpr bool operator<=(Address128 one, Address128 other) {
+    return one.high != other.high ? one.high < other.high : one.low <= other.low;
+  }
+  friend constexpr bool operator==(Address128, Address128) = default;
+};
+static_assert(sizeof(Address128) == 16 && offsetof(Address128, low) == 8);
+
+constexpr std::uint32_t acl_swap(std::uint32_t word) {
+  return word << 24 | (word & 0xff00) << 8 | (word >> 8 & 0xff00) | word >> 24;
+}
+constexpr std::uint32_t acl_swap(std::uint16_t word) {
+  return static_cast<std::uint32_t>((word & 0xff) << 8 | word >> 8);
+}
+constexpr std::uint32_t acl_upper_16(std::uint32_t address) { return address >> 16; }
+constexpr std::uint32_t acl_upper_16(Address128 address) {
+  return static_cast<std::uint32_t>(address.high >> 48);
+}
+/// From `words` of an AclKey.
+constexpr void acl_address(const std::uint32_t* words, std::uint32_t& address) {
+  address = acl_swap(words[0]);
+}
+constexpr void acl_address(const std::uint32_t* words, Address128& address) {
+  address.high = std::uint64_t{acl_swap(words[0])} << 32 | acl_swap(words[1]);
+  address.low = std::uint64_t{acl_swap(words[2])} << 32 | acl_swap(words[3]);
+}
+constexpr std::uint32_t acl_lowest_bit(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint32_t>(__ffs(static_cast<int>(word)) - 1);
+#else
+  return static_cast<std::uint32_t>(std::countr_zero(word));
+#endif
+}
+
+/// Counts and places of one family's tables in the image; offsets are bytes from its start.
+struct AclBitsHeader {
+  std::uint32_t rule_count;   ///< that can match in this family; 0: nothing else is here
+  std::uint32_t block_count;  ///< of a vector
+  std::uint32_t source_count, destination_count;  ///< intervals
+  std::uint32_t source_port_count, destination_port_count, protocol_count,
+      flags_count;  ///< classes
+  std::uint32_t vector_count;
+  std::uint32_t padding;
+  std::uint64_t rules_at;  ///< u32 a rule: its number among all
+  std::uint64_t source_first_at, source_starts_at, source_vectors_at;
+  std::uint64_t destination_first_at, destination_starts_at, destination_vectors_at;
+  std::uint64_t source_ports_at, destination_ports_at, protocols_at, flags_at;  ///< u16 a step
+  std::uint64_t transport_at;  ///< u32 for each combination of the four classes
+  std::uint64_t summaries_at, vectors_at;
+};
+static_assert(sizeof(AclBitsHeader) == 152 && offsetof(AclBitsHeader, rules_at) == 40 &&
+              offsetof(AclBitsHeader, source_first_at) == 48 &&
+              offsetof(AclBitsHeader, destination_first_at) == 72 &&
+              offsetof(AclBitsHeader, source_ports_at) == 96 &&
+              offsetof(AclBitsHeader, transport_at) == 128 &&
+              offsetof(AclBitsHeader, vectors_at) == 144);
+
+/// Elementary intervals of an address: in each of them the same rules match.
+template <typename Address>
+struct AclIntervals {
+  const std::uint32_t* first =
+      nullptr;                      ///< [kAclFirstLevel + 1]: interval of upper 16 bits, then 0
+  const Address* starts = nullptr;  ///< ascending; the first is 0
+  const std::uint32_t* vectors = nullptr;
+
+  /// Number of the vector.
+  constexpr std::uint32_t find(Address address) const {
+    const std::uint32_t upper = acl_upper_16(address);
+    std::uint32_t low = first[upper], high = first[upper + 1];
+    while (low < high) {
+      const std::uint32_t middle = low + (high - low + 1) / 2;
+      if (starts[middle] <= address) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return vectors[low];
+  }
+};
+
+/// Vectors of a packet.
+struct AclVectors {
+  std::uint32_t source, destination, transport;
+};
+
+/// Tables of one family, borrowed. `Address`: std::uint32_t (IPv4) or Address128 (IPv6).
+template <typename Address>
+struct AclBits {
+  std::uint32_t rule_count = 0;  ///< 0: no rule of this family, and no table
+  std::uint32_t block_count = 0;
+  std::uint32_t destination_port_count = 0, protocol_count = 0, flags_count = 0;
+  const std::uint32_t* rules = nullptr;
+  AclIntervals<Address> source, destination;
+  const std::uint16_t *source_ports = nullptr, *destination_ports = nullptr;
+  const std::uint16_t *protocols = nullptr, *flags = nullptr;
+  const std::uint32_t* transport = nullptr;
+  const std::uint32_t* summaries = nullptr;  ///< [vector][block]
+  const std::uint32_t* vectors = nullptr;    ///< [vector][block][kAclBlockWords]
+
+  constexpr std::uint32_t transport_of(const AclKey& key) const {
+    const bool ports = key.has_ports != 0;
+    const std::uint32_t from = ports ? acl_swap(key.source_port) : kAclPortSteps - 1;
+    const std::uint32_t to = ports ? acl_swap(key.destination_port) : kAclPortSteps - 1;
+    std::uint32_t at = source_ports[from];
+    at = at * destination_port_count + destination_ports[to];
+    at = at * protocol_count + protocols[key.protocol];
+    return transport[at * flags_count + flags[key.flags]];
+  }
+
+  constexpr AclVectors vectors_of(const AclKey& key) const {
+    Address from{}, to{};
+    acl_address(key.source, from);
+    acl_address(key.destination, to);
+    return {source.find(from), destination.find(to), transport_of(key)};
+  }
+
+  constexpr const std::uint32_t* summary(std::uint32_t vector) const {
+    return summaries + std::size_t{vector} * block_count;
+  }
+  constexpr const std::uint32_t* words(std::uint32_t vector) const {
+    return vectors + std::size_t{vector} * block_count * kAclBlockWords;
+  }
+
+  /// Result word. Words that the summaries rule out are not read.
+  constexpr std::uint32_t first_common(const AclVectors& of) const {
+    const std::uint32_t *one = summary(of.source), *two = summary(of.destination),
+                        *three = summary(of.transport);
+    for (std::uint32_t block = 0; block < block_count; ++block) {
+      for (std::uint32_t maybe = one[block] & two[block] & three[block]; maybe != 0;
+           maybe &= maybe - 1) {
+        const std::uint32_t at = block * kAclBlockWords + acl_lowest_bit(maybe);
+        const std::uint32_t common =
+            words(of.source)[at] & words(of.destination)[at] & words(of.transport)[at];
+        if (common != 0) return rules[at * 32 + acl_lowest_bit(common)] + 1;
+      }
+    }
+    return kAclNoRule;
+  }
+
+  constexpr std::uint32_t look_up(const AclKey& key) const {
+    return rule_count == 0 ? kAclNoRule : first_common(vectors_of(key));
+  }
+};
+
+/// Both families; a key says which.
+struct AclBitsTable {
+  AclBits<std::uint32_t> ipv4;
+  AclBits<Address128> ipv6;
+
+  /// `key.version`: 4 or 6.
+  constexpr std::uint32_t look_up(const AclKey& key) const {
+    return key.version == 4 ? ipv4.look_up(key) : ipv6.look_up(key);
+  }
+};
+
+/// View of tables that lie at `image`; what `header` says is believed. For device memory too.
+template <typename Address>
+inline AclBits<Address> acl_bits_at(const std::byte* image, const AclBitsHeader& header) {
+  const auto words = [image](std::uint64_t at) {
+    return reinterpret_cast<const std::uint32_t*>(image + at);
+  };
+  const auto halves = [image](std::uint64_t at) {
+    return reinterpret_cast<const std::uint16_t*>(image + at);
+  };
+  const auto starts = [image](std::uint64_t at) {
+    return reinterpret_cast<const Address*>(image + at);
+  };
+  AclBits<Address> bits;
+  bits.rule_count = header.rule_count;
+  bits.block_count = header.block_count;
+  bits.destination_port_count = header.destination_port_count;
+  bits.protocol_count = header.protocol_count;
+  bits.flags_count = header.flags_count;
+  bits.rules = words(header.rules_at);
+  bits.source = {words(header.source_first_at), starts(header.source_starts_at),
+                 words(header.source_vectors_at)};
+  bits.destination = {words(header.destination_first_at), starts(header.destination_starts_at),
+                      words(header.destination_vectors_at)};
+  bits.source_ports = halves(header.source_ports_at);
+  bits.destination_ports = halves(header.destination_ports_at);
+  bits.protocols = halves(header.protocols_at);
+  bits.flags = halves(header.flags_at);
+  bits.transport = words(header.transport_at);
+  bits.summaries = words(header.summaries_at);
+  bits.vectors = words(header.vectors_at);
+  return bits;
+}
+
+}  // namespace millrace

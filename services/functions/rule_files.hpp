@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/functions/function.hpp"
+
+/// What functions with rule files have in common: settings `rules` and `classes`.
+
+namespace millrace {
+
+inline constexpr std::size_t kRuleFileBytesMax = 64u << 20;
+inline constexpr std::size_t kRefusalsReportedMax = 100;
+
+/// A class that a function may set: its name and its bit.
+struct RuleClass {
+  std::string name;
+  std::uint32_t mask = 0;
+};
+
+/// All values of a setting, in their order.
+std::vector<std::string> values_of(const PlanFunction& function, std::string_view key);
+
+/// The names under `classes`, which stand in the order of the bits of class_mask. Throws Error when
+/// there are more names than bits.
+std::vector<RuleClass> classes_of(const PlanFunction& function);
+
+/// Throws Error when `path` cannot be read, or is a folder.
+void check_rule_file(const std::string& path);
+
+/// The whole file, at most kRuleFileBytesMax. Throws Error.
+std::string read_rule_file(const std::string& path);
+
+/// Fills `report` from what was parsed: counts, and the first kRefusalsReportedMax refusals.
+void report_refusals(std::vector<std::string> refusals, BuildReport& report);
+
+}  // namespace millrace

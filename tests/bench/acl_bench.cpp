@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// acl_bench RULES TRACE [THREADS]: a rule set and a trace, of ClassBench for instance, on rte_acl
+// and on the bit vectors. Millions of look-ups a second of one and of THREADS threads (all
+// processors), each over the whole trace in an order of its own; every word is compared with the
+// trace's, once before.
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "services/functions/acl/acl_bits_build.hpp"
+#include "services/functions/acl/acl_search.hpp"
+#include "tests/unit/services/functions/acl/acl_traces.hpp"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using LookUp = std::function<void(std::span<const AclKey>, std::span<std::uint32_t>)>;
+constexpr double kSeconds = 1.0;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::uint64_t wrong_words(const AclTrace& trace, const LookUp& look_up) {
+  std::uint64_t wrong = 0;
+  std::uint32_t words[kAclKeysMax];
+  for (std::size_t i = 0; i < trace.keys.size(); i += kAclKeysMax) {
+    const std::size_t count = std::min(kAclKeysMax, trace.keys.size() - i);
+    look_up(std::span(trace.keys).subspan(i, count), words);
+    for (std::size_t k = 0; k < count; ++k) wrong += words[k] != trace.words[i + k] ? 1 : 0;
+  }
+  return wrong;
+}
+
+/// The trace's keys, many times, in random order.
+std::vector<AclKey> shuffled(const AclTrace& trace, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<AclKey> keys;
+  while (keys.size() < (1u << 16)) keys.insert(keys.end(), trace.keys.begin(), trace.keys.end());
+  std::shuffle(keys.begin(), keys.end(), random);
+  return keys;
+}
+
+double rate(const AclTrace& trace, const LookUp& look_up, unsigned thread_count,
+            std::size_t at_once) {
+  std::atomic<unsigned> ready{0};
+  std::atomic<std::uint64_t> done{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < thread_count; ++t) {
+    threads.emplace_back([&, t] {
+      const std::vector<AclKey> keys = shuffled(trace, t);
+      std::uint32_t words[kAclKeysMax];
+      std::uint64_t count = 0;
+      ++ready;
+      while (ready < thread_count) std::this_thread::yield();
+      while (!stop) {
+        for (std::size_t i = 0; i + at_once <= keys.size() && !stop; i += at_once) {
+          look_up({keys.data() + i, at_once}, words);
+          count += at_once;
+        }
+      }
+      done += count;
+    });
+  }
+  while (ready < thread_count) std::this_thread::yield();
+  const auto start = Clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(done) / seconds_since(start) / 1e6;
+}
+
+std::uint64_t megabytes_of(const AclBitsSet& set) {
+  return ((set.ipv4.vectors.size() + set.ipv4.summaries.size() + set.ipv4.transport.size()) * 4) >>
+         20;
+}
+
+void measure(const char* name, const AclTrace& trace, const LookUp& look_up, unsigned threads) {
+  const std::uint64_t wrong = wrong_words(trace, look_up);
+  for (const std::size_t at_once : {std::size_t{16}, kAclKeysMax}) {
+    std::printf("%-8s %2zu at once  1 thread %8.1f M/s", name, at_once,
+                rate(trace, look_up, 1, at_once));
+    if (threads > 1) {
+      std::printf("  %u threads %8.1f M/s", threads, rate(trace, look_up, threads, at_once));
+    }
+    std::printf("  wrong %llu of %zu\n", static_cast<unsigned long long>(wrong), trace.keys.size());
+  }
+}
+
+int run(int argc, char** argv) {
+  if (argc < 3) {
+    std::fprintf(stderr, "acl_bench RULES TRACE [THREADS]\n");
+    return 2;
+  }
+  const std::vector<AclRule> rules = plain_rules(read_acl_rules(argv[1]));
+  const AclTrace trace = read_acl_trace(argv[2]);
+  const unsigned threads =
+      argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::thread::hardware_concurrency();
+  if (rules.empty() || trace.keys.empty()) {
+    std::fprintf(stderr, "no rules, or no trace\n");
+    return 1;
+  }
+  std::printf("%s: %zu rules, %zu look-ups\n", argv[1], rules.size(), trace.keys.size());
+  auto start = Clock::now();
+  const AclSearch search(rules);
+  std::printf("rte_acl  built in %.2f s\n", seconds_since(start));
+  start = Clock::now();
+  std::string why;
+  const auto set = build_acl_bits(rules, why);
+  std::printf("bits     built in %.2f s%s%s\n", seconds_since(start), set ? "" : ": ", why.c_str());
+  measure(
+      "rte_acl", trace, [&](auto keys, auto words) { search.look_up(keys, words); }, threads);
+  if (!set) return 0;
+  std::printf("bits     %llu MB, %u vectors, %zu + %zu intervals, %zu transport classes\n",
+              static_cast<unsigned long long>(megabytes_of(*set)), set->ipv4.vector_count,
+              set->ipv4.source.starts.size(), set->ipv4.destination.starts.size(),
+              set->ipv4.transport.size());
+  const AclBitsTable bits{set->ipv4.view(), set->ipv6.view()};
+  measure(
+      "bits", trace,
+      [&](auto keys, auto words) {
+        for (std::size_t i = 0; i < keys.size(); ++i) words[i] = bits.look_up(keys[i]);
+      },
+      threads);
+  return 0;
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) { return millrace::run(argc, argv); }

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "tests/golden/golden_table.hpp"
+
+namespace millrace {
+namespace {
+
+TEST(AclGolden, EveryKindOfPacketEndsAsTheTableSays) {
+  GoldenRun(read_golden("acl.golden"), "acl").expect_all();
+}
+
+TEST(AclGolden, TheBitVectorsSayTheSame) {
+  GoldenTable table = read_golden("acl.golden");
+  table.settings.emplace_back("method", "bits");
+  GoldenRun(table, "acl").expect_all();
+}
+
+}  // namespace
+}  // namespace millrace

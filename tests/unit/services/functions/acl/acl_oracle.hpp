@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/acl/acl_text.hpp"
+#include "tests/unit/shared/base/packet_oracle.hpp"
+
+/// `acl` by trying every rule in turn. Parses by the oracle of packet_test.
+
+namespace millrace::oracle {
+
+/// What a packet is compared by, one number a field.
+struct AclPacket {
+  bool ip = false;
+  bool ip_type = false;  ///< an EtherType of IP
+  unsigned version = 0, protocol = 0, flags = 0;
+  bool has_ports = false;
+  unsigned source_port = 0, destination_port = 0;
+  std::vector<unsigned> source, destination;  ///< bytes
+};
+
+inline bool in_prefix(const std::vector<unsigned>& address, const std::uint8_t* prefix,
+                      unsigned length) {
+  for (unsigned bit = 0; bit < length; ++bit) {
+    const unsigned shift = 7 - bit % 8;
+    if ((address[bit / 8] >> shift & 1) != (prefix[bit / 8] >> shift & 1u)) return false;
+  }
+  return true;
+}
+
+inline bool matches(const AclRule& rule, const AclPacket& packet) {
+  if ((rule.families & (packet.version == 4 ? 1 : 2)) == 0) return false;
+  if (!in_prefix(packet.source, rule.source, rule.source_length)) return false;
+  if (!in_prefix(packet.destination, rule.destination, rule.destination_length)) return false;
+  if ((packet.protocol & rule.protocol_mask) != rule.protocol) return false;
+  if (rule.flags_mask != 0 && !packet.has_ports) return false;
+  if ((packet.flags & rule.flags_mask) != rule.flags) return false;
+  const auto in_range = [&](unsigned port, unsigned low, unsigned high) {
+    if (low == 0 && high == 65535) return true;
+    return packet.has_ports && port >= low && port <= high;
+  };
+  return in_range(packet.source_port, rule.source_port_low, rule.source_port_high) &&
+         in_range(packet.destination_port, rule.destination_port_low, rule.destination_port_high);
+}
+
+inline std::uint32_t acl_word(const AclPacket& packet, std::span<const AclNamedRule> rules) {
+  if (!packet.ip) return packet.ip_type ? 0 : UINT32_MAX;
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (matches(rules[i].rule, packet)) return static_cast<std::uint32_t>(i) + 1;
+  }
+  return 0;
+}
+
+inline AclPacket acl_packet(std::span<const std::byte> frame) {
+  const PacketHeaders headers = parse(frame);
+  AclPacket packet;
+  packet.ip_type = headers.ether_type == 0x0800 || headers.ether_type == 0x86dd;
+  packet.ip = headers.ip_version != 0;
+  if (!packet.ip) return packet;
+  const auto byte = [&](std::size_t at) { return std::to_integer<unsigned>(frame[at]); };
+  packet.version = headers.ip_version;
+  packet.protocol = headers.protocol;
+  const std::size_t bytes = packet.version == 4 ? 4 : 16;
+  const std::size_t at = headers.network_offset + (packet.version == 4 ? 12u : 8u);
+  for (std::size_t i = 0; i < bytes; ++i) packet.source.push_back(byte(at + i));
+  for (std::size_t i = 0; i < bytes; ++i) packet.destination.push_back(byte(at + bytes + i));
+  bool known = false;
+  for (const unsigned with_ports : {6u, 17u, 33u, 132u, 136u}) {
+    known = known || packet.protocol == with_ports;
+  }
+  const std::size_t transport = headers.transport_offset;
+  if (!known || transport == 0 || transport + 4 > headers.payload_end) return packet;
+  packet.has_ports = true;
+  packet.source_port = byte(transport) * 256 + byte(transport + 1);
+  packet.destination_port = byte(transport + 2) * 256 + byte(transport + 3);
+  if (packet.protocol == 6 && transport + 14 <= headers.payload_end) {
+    packet.flags = byte(transport + 13);
+  }
+  return packet;
+}
+
+/// The same of a key, for look-ups without frames.
+inline AclPacket acl_packet(const AclKey& key) {
+  AclPacket packet{.ip = true,
+                   .ip_type = true,
+                   .version = key.version,
+                   .protocol = key.protocol,
+                   .flags = key.flags,
+                   .has_ports = key.has_ports != 0,
+                   .source_port = __builtin_bswap16(key.source_port),
+                   .destination_port = __builtin_bswap16(key.destination_port),
+                   .source = {},
+                   .destination = {}};
+  const auto* const source = reinterpret_cast<const std::uint8_t*>(key.source);
+  const auto* const destination = reinterpret_cast<const std::uint8_t*>(key.destination);
+  const std::size_t bytes = key.version == 4 ? 4 : 16;
+  packet.source.assign(source, source + bytes);
+  packet.destination.assign(destination, destination + bytes);
+  return packet;
+}
+
+}  // namespace millrace::oracle

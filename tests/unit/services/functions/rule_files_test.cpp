@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/rule_files.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/acl/acl_folder.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(RuleFiles, ClassesHaveTheBitsOfTheMaskInTheirOrder) {
+  PlanFunction function;
+  function.settings = {{"classes", "a"}, {"rules", "x"}, {"classes", "b"}};
+  function.class_mask = 0b100100;
+  const auto classes = classes_of(function);
+  ASSERT_EQ(classes.size(), 2u);
+  EXPECT_EQ(classes[0].name, "a");
+  EXPECT_EQ(classes[0].mask, 4u);
+  EXPECT_EQ(classes[1].mask, 32u);
+  function.class_mask = 1;
+  EXPECT_THROW(classes_of(function), Error);
+}
+
+TEST(RuleFiles, AreReadWholeOrRefused) {
+  const AclFolder folder;
+  EXPECT_EQ(read_rule_file(folder.write("r", "a\nb")), "a\nb");
+  EXPECT_THROW(read_rule_file(folder.path("absent")), Error);
+  EXPECT_THROW(check_rule_file(folder.path("")), Error) << "a folder";
+}
+
+TEST(RuleFiles, TheFirstHundredRefusalsAreReported) {
+  BuildReport report;
+  report_refusals({"one", "two"}, report);
+  EXPECT_EQ(report.refused, 2u);
+  EXPECT_THAT(report.refusals, ElementsAre("one", "two"));
+  report_refusals(std::vector<std::string>(150, "x"), report);
+  EXPECT_EQ(report.refused, 150u);
+  EXPECT_EQ(report.refusals.size(), 100u);
+}
+
+}  // namespace
+}  // namespace millrace
