@@ -107,8 +107,11 @@ int run(int argc, char** argv) {
   }
   const std::vector<AclRule> rules = plain_rules(read_acl_rules(argv[1]));
   const AclTrace trace = read_acl_trace(argv[2]);
-  const unsigned threads =
-      argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : std::thread::hardware_concurrency();
+  unsigned threads = std::thread::hardware_concurrency();
+  if (argc > 3) {
+    const std::string_view given = argv[3];
+    std::from_chars(given.data(), given.data() + given.size(), threads);
+  }
   if (rules.empty() || trace.keys.empty()) {
     std::fprintf(stderr, "no rules, or no trace\n");
     return 1;

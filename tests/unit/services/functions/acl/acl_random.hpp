@@ -77,7 +77,7 @@ inline std::string random_rule(std::mt19937& random) {
   const std::vector<std::string> protocols = {"ip",   "ip4",   "tcp",       "udp", "icmp",
                                               "sctp", "17/1",  "0x00/0x08", "tcp", "ip6",
                                               "gre",  "6/254", "icmp6",     "dccp"};
-  const std::string protocol = protocols[random() % protocols.size()];
+  const std::string& protocol = protocols[random() % protocols.size()];
   int family = std::vector<int>{0, AF_INET, AF_INET6}[random() % 3];
   if (protocol == "ip4" && family == AF_INET6) family = AF_INET;
   if (protocol == "ip6" && family == AF_INET) family = AF_INET6;

@@ -32,6 +32,7 @@ std::vector<std::uint32_t> words_of(const AclSearch& search, std::span<const Acl
 std::vector<std::uint32_t> words_of(const AclBitsSet& set, std::span<const AclKey> keys) {
   const AclBitsTable bits{set.ipv4.view(), set.ipv6.view()};
   std::vector<std::uint32_t> words;
+  words.reserve(keys.size());
   for (const AclKey& key : keys) words.push_back(bits.look_up(key));
   return words;
 }
@@ -48,8 +49,8 @@ TEST(AclSearch, AndTheBitVectorsAgreeWithTryingEveryRuleInTurn) {
     std::string why;
     const auto set = build_acl_bits(rules, why);
     ASSERT_TRUE(set) << why;
-    std::vector<AclKey> keys;
-    for (int i = 0; i < 4000; ++i) keys.push_back(random_key(random));
+    std::vector<AclKey> keys(4000);
+    for (AclKey& key : keys) key = random_key(random);
     const auto by_tries = words_of(search, keys), by_bits = words_of(*set, keys);
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const std::uint32_t expected = oracle::acl_word(oracle::acl_packet(keys[i]), file.rules);

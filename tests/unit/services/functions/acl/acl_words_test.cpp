@@ -12,8 +12,6 @@
 namespace millrace {
 namespace {
 
-using std::string_literals::operator""s;
-
 TEST(AclWords, StandBetweenBlanksUpToAComment) {
   AclLine line("  one\ttwo#2 # three");
   EXPECT_FALSE(line.take("on"));
@@ -32,8 +30,8 @@ TEST(AclWords, NumbersAreDecimalOrHexAndWhole) {
 }
 
 TEST(AclWords, AnAddressWithAZeroByteIsNone) {
-  EXPECT_THROW(acl_prefix("1.2.3.4\0x"s, false), AclRefusal);
-  EXPECT_EQ(acl_quote("a\0b"s), "'a?b'");
+  EXPECT_THROW(acl_prefix(std::string("1.2.3.4\0x", 9), false), AclRefusal);
+  EXPECT_EQ(acl_quote(std::string("a\0b", 3)), "'a?b'");
 }
 
 TEST(AclWords, HostBitsAreRefusedOrCut) {
