@@ -39,6 +39,7 @@ check: deps ## format, clang-tidy, headers alone, layouts under nvcc, the rules 
 
 bench: build ## measure this machine
 	@python3 tests/bench/run.py
+	@python3 tests/bench/dpdk.py
 
 bundle: deps ## build/bundle/millrace-bundle.tar.gz: runs on a bare machine
 	@JOBS=$(JOBS) orchestration/host/bundle.sh

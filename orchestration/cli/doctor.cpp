@@ -57,7 +57,13 @@ std::string state_file() {
 }
 
 Needs needs_of_file(const std::string& file) {
-  return file.empty() ? Needs{} : needs_of(read_topology_file(file, this_host()).plan);
+  if (file.empty()) return {};
+  Needs needs = needs_of(read_topology_file(file, this_host()).plan);
+  const HostFiles host;
+  for (const std::string& name : needs.interfaces) {
+    if (host.exists("/sys/class/net/" + name)) needs.offloads[name] = offloads_of(name);
+  }
+  return needs;
 }
 
 /// One after the other: pages held by killed runs are free before any are reserved.

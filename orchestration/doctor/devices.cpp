@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "io-worker/ports/ethtool.hpp"
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/nearest.hpp"
 
@@ -36,6 +37,26 @@ Finding examine_interface(const HostFiles& host, const std::string& name) {
     finding.health = Health::kWarning;
     finding.mend = "no carrier: look at the cable or at the other end";
   }
+  return finding;
+}
+
+std::string words_of_list(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : " ") + name;
+  return list;
+}
+
+Finding examine_offloads(const std::string& name, const Offloads& offloads) {
+  Finding finding{.check = "offloads of " + name, .found = "none on that changes frames"};
+  if (!offloads.on.empty()) {
+    finding.found = words_of_list(offloads.on) + ": off while a topology has it, then on again";
+  }
+  if (offloads.fixed.empty()) return finding;
+  finding.health = Health::kWarning;
+  finding.found = words_of_list(offloads.fixed) +
+                  " cannot be switched off: checksums and tags are made good, merged segments are "
+                  "dropped as oversize";
+  finding.mend = "where frames come from: ethtool -K INTERFACE tso off gso off gro off lro off";
   return finding;
 }
 
@@ -110,9 +131,22 @@ Finding examine_gpu(const HostFiles& host, const Needs& needs) {
 
 }  // namespace
 
+Offloads offloads_of(const std::string& interface) {
+  Offloads offloads;
+  for (const Ethtool::Feature& feature : Ethtool(interface).features()) {
+    if (!feature.active || !is_harmful_offload(feature.name)) continue;
+    (feature.fixed ? offloads.fixed : offloads.on).push_back(feature.name);
+  }
+  return offloads;
+}
+
 void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings) {
   for (const std::string& name : needs.interfaces) {
     findings.push_back(examine_interface(host, name));
+    const auto offloads = needs.offloads.find(name);
+    if (offloads != needs.offloads.end()) {
+      findings.push_back(examine_offloads(name, offloads->second));
+    }
   }
   findings.push_back(examine_af_xdp(host, needs));
   findings.push_back(examine_iommu(host));

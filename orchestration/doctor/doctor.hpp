@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,23 @@ struct Finding {
   std::vector<std::string> paths{};  ///< kRemoveLeftovers: what to remove
 };
 
+/// Offloads of an interface by which a frame comes to a port as another one than was on the wire:
+/// merged segments, checksums not filled in, VLAN tags beside it. They are in no file.
+struct Offloads {
+  std::vector<std::string> on;     ///< that taking the interface switches off
+  std::vector<std::string> fixed;  ///< that stay on
+};
+Offloads offloads_of(const std::string& interface);
+
 /// What a topology needs of its host. Without one: what the smallest needs.
 struct Needs {
   std::uint64_t huge_pages = 16;  ///< of 2 MB
   std::uint32_t actors = 0;       ///< that move packets
   bool cuda = false;
-  std::vector<std::string> interfaces;    ///< of afpacket and afxdp ports
-  std::vector<std::string> pci;           ///< addresses of DPDK ports
-  std::vector<std::string> capabilities;  ///< "net_raw", ...
+  std::vector<std::string> interfaces;       ///< of afpacket and afxdp ports
+  std::map<std::string, Offloads> offloads;  ///< of interfaces that are there
+  std::vector<std::string> pci;              ///< addresses of DPDK ports
+  std::vector<std::string> capabilities;     ///< "net_raw", ...
   bool af_xdp = false;
 };
 Needs needs_of(const Plan& plan);

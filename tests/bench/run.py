@@ -56,9 +56,14 @@ def reserve_hugepages(pages):
 
 def measure(case, binaries, folder, seconds):
     """Figures of one case, or the reason why there are none."""
-    run_dir = fresh_folder(folder / case.name)
+    return measure_text(topology_of(case, folder), binaries, folder / case.name, seconds)
+
+
+def measure_text(text, binaries, folder, seconds):
+    """The same of a topology, whose name is `bench`."""
+    run_dir = fresh_folder(folder)
     yaml = run_dir / "topology.yaml"
-    yaml.write_text(topology_of(case, folder))
+    yaml.write_text(text)
     plan = run_dir / "plan.bin"
     planned = subprocess.run(
         [binaries / "millrace-bench-plan", yaml, plan], text=True, capture_output=True, check=False

@@ -35,6 +35,26 @@ TEST_F(Devices, AnInterfaceThatIsUpIsAllRight) {
   EXPECT_EQ(finding.found, "up, mtu 1500, driver igc");
 }
 
+TEST_F(Devices, OffloadsThatStayOnAreAWarning) {
+  Needs needs{.interfaces = {"eth0", "eth1"}};
+  needs.offloads["eth0"] = {.on = {"tx-tcp-segmentation", "rx-gro"}, .fixed = {}};
+  const Finding off = of(look(needs), "offloads of eth0");
+  EXPECT_EQ(off.health, Health::kGood);
+  EXPECT_EQ(off.found, "tx-tcp-segmentation rx-gro: off while a topology has it, then on again");
+  needs.offloads["eth0"].fixed = {"rx-lro"};
+  const Finding fixed = of(look(needs), "offloads of eth0");
+  EXPECT_EQ(fixed.health, Health::kWarning);
+  EXPECT_THAT(fixed.found, HasSubstr("rx-lro cannot be switched off"));
+  EXPECT_THAT(fixed.mend, HasSubstr("ethtool -K"));
+  needs.offloads["eth0"] = {};
+  EXPECT_EQ(of(look(needs), "offloads of eth0").found, "none on that changes frames");
+}
+
+TEST(Offloads, OfTheLoopbackAreSwitches) {
+  const Offloads offloads = offloads_of("lo");
+  EXPECT_FALSE(offloads.on.empty() && offloads.fixed.empty()) << "it has always some";
+}
+
 TEST_F(Devices, AMissingInterfaceNamesTheNearest) {
   const Finding finding = of(look({.interfaces = {"eht0"}}), "interface eht0");
   EXPECT_EQ(finding.health, Health::kProblem);

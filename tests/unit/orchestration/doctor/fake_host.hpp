@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -17,12 +17,14 @@
 namespace millrace::test {
 
 class FakeHost : public testing::Test {
+ public:
+  ~FakeHost() override { std::filesystem::remove_all(root_); }
+
  protected:
   FakeHost() {
     char pattern[] = "/tmp/millrace-doctor-XXXXXX";
-    root_ = ::mkdtemp(pattern);
+    root_ = mkdtemp(pattern);
   }
-  ~FakeHost() override { std::filesystem::remove_all(root_); }
 
   HostFiles host() const { return HostFiles(root_); }
   void put(const std::string& path, const std::string& text) const {
