@@ -136,13 +136,20 @@ TEST(CheckFiles, NamesMissingInputsAndFolders) {
 }
 
 TEST(Loader, TheExampleTopologiesAreRight) {
+  constexpr KnownSetting kAclKeys[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+      {.name = "default"},
+      {.name = "non_ip"},
+      {.name = "method"}};
+  std::vector<KnownFunction> functions = test_functions();
+  functions.push_back({.type = "acl", .settings = kAclKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/orchestration/topologies")) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
-    const Topology topology = load_topology(entry.path().string(), test_functions());
-    EXPECT_FALSE(make_plan(topology, test_functions(), {}).links.empty()) << entry.path();
+    const Topology topology = load_topology(entry.path().string(), functions);
+    EXPECT_FALSE(make_plan(topology, functions, {}).links.empty()) << entry.path();
   }
   EXPECT_GE(count, 3u);
 }
