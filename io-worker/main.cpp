@@ -38,9 +38,9 @@ void run_ingress(ActorProcess& process) {
   const std::uint32_t number = process.actor().index;
   const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
-  const auto queue =
-      dpdk ? dpdk->queues.open_rx(number, pool)
-           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted);
+  const auto queue = dpdk ? dpdk->queues.open_rx(number, pool)
+                          : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool,
+                                          restarted, process.run_dir());
   IngressActor ingress(process.context(), number, pool, *queue);
   process.run(ingress, queue->remark());
 }
@@ -56,7 +56,7 @@ void run_egress(ActorProcess& process) {
     const PlanPort& port = process.plan().ports[i];
     if (port_queues(port).send == 0) continue;
     ports[i] = is_dpdk(port) ? dpdk->queues.open_tx(static_cast<std::uint32_t>(i), number)
-                             : open_tx_queue(port, number, restarted);
+                             : open_tx_queue(port, number, restarted, process.run_dir());
   }
   EgressActor egress(process.context(), ports, functions);
   process.run(egress);

@@ -12,6 +12,7 @@
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
+#include "io-worker/ports/tap.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
@@ -23,10 +24,12 @@ struct Device {
   std::string_view name;
   void (*check)(const PlanPort&);
   PortQueues (*queues)(const PlanPort&);
-  /// Both null: opened by io-worker/driver/.
+  /// Both null: opened by io-worker/driver/, or by a file that the hub lends.
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
   std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);  ///< null: never sends
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
+  /// What else the supervisor does before the start.
+  std::string (*prepare)(const PlanPort&, const std::string&, const InUse&) = nullptr;
 };
 
 /// All devices.
@@ -39,6 +42,7 @@ constexpr Device kDevices[] = {
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
     {"null", check_null, null_queues, open_null_rx, open_null_tx},
     {"dpdk", check_dpdk, dpdk_queues, nullptr, nullptr},
+    {"tap", check_tap, tap_queues, nullptr, nullptr, nullptr, prepare_tap},
 };
 
 const Device& device_of(const PlanPort& port) {
@@ -64,6 +68,22 @@ void refuse_queue(std::uint32_t queue, std::uint32_t count) {
                          : "this port has " + std::to_string(count));
 }
 
+std::unique_ptr<RxQueue> open_lent_rx(const PlanPort& port, std::uint32_t queue,
+                                      const BufferSource& pool, const std::string& run_dir) {
+  UniqueFd file = borrow_tap(port, queue, run_dir);
+  // Its drops are counted for all queues together: by the first.
+  const std::uint32_t index = queue == 0 ? tap_index(file) : 0;
+  return open_tap_rx(port, std::move(file), index, pool);
+}
+
+std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& run_dir) {
+  std::vector<UniqueFd> files;
+  for (std::uint32_t i = 0; i < tap_queues(port).receive; ++i) {
+    files.push_back(borrow_tap(port, i, run_dir));
+  }
+  return open_tap_tx(port, std::move(files));
+}
+
 }  // namespace
 
 void check_port(const PlanPort& port) { device_of(port).check(port); }
@@ -77,33 +97,41 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port) {
 }
 
 std::string take_port(const PlanPort& port, const std::string& run_dir, const InUse& in_use) {
-  const auto wish = interface_wish(port);
-  return wish ? take_interface(port, *wish, run_dir, in_use) : "";
+  if (const auto wish = interface_wish(port)) return take_interface(port, *wish, run_dir, in_use);
+  const Device& device = device_of(port);
+  if (device.prepare == nullptr) return "";
+  return while_doing("port '" + port.name + "' (" + port.device + ")",
+                     [&] { return device.prepare(port, run_dir, in_use); });
 }
 
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
-                                       const BufferSource& pool, bool restarted) {
+                                       const BufferSource& pool, bool restarted,
+                                       const std::string& run_dir) {
   const Device& device = device_of(port);
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
+    if (is_tap(port)) return open_lent_rx(port, queue, pool, run_dir);
     MILLRACE_CHECK(device.open_rx != nullptr);
     return device.open_rx(port, queue, pool, restarted);
   });
 }
 
-std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted) {
+std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted,
+                                       const std::string& run_dir) {
   const Device& device = device_of(port);
   return while_doing(opening(port, "transmit", queue), [&] {
     refuse_queue(queue, device.queues(port).send);
+    if (is_tap(port)) return open_lent_tx(port, run_dir);
     return device.open_tx(port, queue, restarted);
   });
 }
 
-TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted) {
+TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted,
+                        const std::string& run_dir) {
   TxQueues ports;
   for (std::size_t i = 0; i < plan.ports.size(); ++i) {
     if (port_queues(plan.ports[i]).send == 0) continue;
-    ports[i] = open_tx_queue(plan.ports[i], egress, restarted);
+    ports[i] = open_tx_queue(plan.ports[i], egress, restarted, run_dir);
   }
   return ports;
 }

@@ -147,14 +147,17 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
-/// begun anew.
+/// begun anew. `run_dir`: where hub and standby lend what they keep (`tap`).
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
-                                       const BufferSource& pool, bool restarted);
-std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted);
+                                       const BufferSource& pool, bool restarted,
+                                       const std::string& run_dir = {});
+std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted,
+                                       const std::string& run_dir = {});
 
 /// What an egress sends by: a queue for each port that it can reach, null elsewhere.
 using TxQueues = std::array<std::unique_ptr<TxQueue>, kPortCountMax>;
 /// Opens queue `egress` of every port that sends.
-TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted);
+TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted,
+                        const std::string& run_dir);
 
 }  // namespace millrace

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstddef>
 #include <cstring>
 
@@ -124,6 +125,71 @@ int set_up(std::uint32_t index, bool up) noexcept {
   body.ifi_change = IFF_UP;
   body.ifi_flags = up ? IFF_UP : 0;
   return Message(RTM_SETLINK, 0, body).send();
+}
+
+std::optional<std::uint64_t> read_tx_dropped(std::uint32_t index) noexcept {
+  if_stats_msg body{};
+  body.ifindex = index;
+  body.filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
+  Message message(RTM_GETSTATS, 0, body);
+  if (message.send() != 0 || message.header().nlmsg_type != RTM_NEWSTATS) return std::nullopt;
+  const std::size_t head = NLMSG_SPACE(sizeof body);
+  if (message.header().nlmsg_len < head + RTA_LENGTH(sizeof(rtnl_link_stats64))) {
+    return std::nullopt;
+  }
+  rtnl_link_stats64 statistics;
+  std::memcpy(&statistics, reinterpret_cast<const char*>(&message.header()) + head + RTA_LENGTH(0),
+              sizeof statistics);
+  return statistics.tx_dropped;
+}
+
+int bring_up(std::uint32_t index, const LinkSettings& settings) noexcept {
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  body.ifi_flags = IFF_UP;
+  body.ifi_change = IFF_UP;
+  Message message(RTM_SETLINK, 0, body);
+  message.add(IFLA_MTU, &settings.mtu, sizeof settings.mtu);
+  message.add(IFLA_TXQLEN, &settings.tx_queue_length, sizeof settings.tx_queue_length);
+  message.add(IFLA_ADDRESS, settings.mac.data(), settings.mac.size());
+  return message.send();
+}
+
+int remove_link(std::uint32_t index) noexcept {
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  return Message(RTM_DELLINK, 0, body).send();
+}
+
+std::optional<InterfaceAddress> parse_address(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  const std::string head = text.substr(0, slash);
+  InterfaceAddress address;
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (::inet_pton(family, head.c_str(), address.bytes.data()) == 1) address.family = family;
+  }
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, address.prefix_bits);
+  const int bits_max = address.family == AF_INET ? 32 : 128;
+  if (address.family == 0 || error != std::errc{} || stop != end ||
+      address.prefix_bits > bits_max) {
+    return std::nullopt;
+  }
+  return address;
+}
+
+int add_address(std::uint32_t index, const InterfaceAddress& address) noexcept {
+  ifaddrmsg body{};
+  body.ifa_family = static_cast<std::uint8_t>(address.family);
+  body.ifa_prefixlen = address.prefix_bits;
+  body.ifa_index = index;
+  body.ifa_flags = IFA_F_NODAD;  // usable at once; who else would have it?
+  Message message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body);
+  const std::size_t bytes = address.family == AF_INET ? 4 : 16;
+  message.add(IFA_LOCAL, address.bytes.data(), bytes);
+  message.add(IFA_ADDRESS, address.bytes.data(), bytes);
+  return message.send();
 }
 
 int set_alias(std::uint32_t index, const std::string& alias) noexcept {

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "shared/base/mac.hpp"
 #include "shared/base/unique_fd.hpp"
 
 /// The few things that a port wants of rtnetlink. Start-up only; orders return errno, or 0.
@@ -29,6 +31,30 @@ std::optional<Link> find_link(const std::string& interface);
 
 /// As `ip link set ... up` and `down`.
 int set_up(std::uint32_t index, bool up) noexcept;
+
+/// Packets that the device did not take from the kernel's stack; nothing when there is no such
+/// interface. May be called while packets move: it allocates nothing, and costs two system calls.
+std::optional<std::uint64_t> read_tx_dropped(std::uint32_t index) noexcept;
+
+struct LinkSettings {
+  std::uint32_t mtu = 1500;
+  std::uint32_t tx_queue_length = 1000;  ///< packets that wait for the device
+  MacAddress mac{};
+};
+/// Sets all of it and brings the interface up.
+int bring_up(std::uint32_t index, const LinkSettings& settings) noexcept;
+/// Of the interface: it is gone then, for whoever used it too.
+int remove_link(std::uint32_t index) noexcept;
+
+/// An address of the kernel with its prefix.
+struct InterfaceAddress {
+  int family = 0;  ///< AF_INET, AF_INET6
+  std::array<std::uint8_t, 16> bytes{};
+  std::uint8_t prefix_bits = 0;
+};
+/// "10.1.0.1/24", "2001:db8::1/64"; nothing when the text is no such thing.
+std::optional<InterfaceAddress> parse_address(const std::string& text);
+int add_address(std::uint32_t index, const InterfaceAddress& address) noexcept;
 
 /// Empty: none.
 int set_alias(std::uint32_t index, const std::string& alias) noexcept;

@@ -71,6 +71,14 @@ Finding examine_af_xdp(const HostFiles& host, const Needs& needs) {
   return finding;
 }
 
+Finding examine_tap(const HostFiles& host) {
+  const bool there = host.exists("/dev/net/tun");
+  return {.check = "tap interfaces",
+          .health = there ? Health::kGood : Health::kProblem,
+          .found = there ? "/dev/net/tun" : "no /dev/net/tun",
+          .mend = there ? "" : "modprobe tun (for a container: --device /dev/net/tun)"};
+}
+
 Finding examine_iommu(const HostFiles& host) {
   const std::size_t groups = host.names("/sys/kernel/iommu_groups").size();
   const bool vfio = host.exists("/sys/bus/pci/drivers/vfio-pci");
@@ -149,6 +157,7 @@ void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Find
     }
   }
   findings.push_back(examine_af_xdp(host, needs));
+  if (needs.tap) findings.push_back(examine_tap(host));
   findings.push_back(examine_iommu(host));
   for (const std::string& address : needs.pci) findings.push_back(examine_pci(host, address));
   findings.push_back(examine_gpu(host, needs));

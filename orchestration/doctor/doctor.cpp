@@ -31,7 +31,10 @@ void add_port(const PlanPort& port, Needs& needs) {
     needs.af_xdp = true;
     for (const char* name : {"bpf", "ipc_lock"}) add_once(needs.capabilities, name);
   }
-  if (port.device == "tap") add_once(needs.capabilities, "net_admin");
+  if (port.device == "tap") {
+    needs.tap = true;
+    add_once(needs.capabilities, "net_admin");
+  }
   if (port.device == "dpdk") {
     // A device address is domain:bus:device.function, whatever follows it in the devargs.
     const std::string address = setting_of(port.settings, "devargs").substr(0, 12);

@@ -53,6 +53,7 @@ struct Needs {
   std::vector<std::string> pci;              ///< addresses of DPDK ports
   std::vector<std::string> capabilities;     ///< "net_raw", ...
   bool af_xdp = false;
+  bool tap = false;
 };
 Needs needs_of(const Plan& plan);
 

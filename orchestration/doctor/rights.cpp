@@ -53,8 +53,11 @@ void examine_rights(const HostFiles& host, const Needs& needs, std::vector<Findi
   if (!missing.empty()) {
     finding.health = Health::kProblem;
     finding.found = "missing for the ports of this topology: " + joined(missing, "");
-    finding.mend =
-        "run as root, or: sudo setcap " + joined(missing, "cap_") + "+ep <bin>/millrace-io-worker";
+    // The hub makes the interfaces of tap ports; io-workers open all others.
+    const bool workers = !needs.tap || needs.capabilities.size() > 1;
+    finding.mend = "run as root, or: sudo setcap " + joined(missing, "cap_") + "+ep" +
+                   (needs.tap ? " <bin>/millrace-hub" : "") +
+                   (workers ? " <bin>/millrace-io-worker" : "");
   }
   findings.push_back(finding);
 }

@@ -147,7 +147,8 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
   for (const fs::directory_entry& entry : fs::directory_iterator(run_dir, error)) {
     const std::string name = entry.path().filename();
     const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
-                       name.starts_with("telemetry.") || name == "hub.ready";
+                       name.starts_with("telemetry.") || name.starts_with("files.") ||
+                       name == "hub.ready";
     if (known || (name == "logs" && !keep_logs)) ours.push_back(entry.path());
   }
   for (const fs::path& path : ours) fs::remove_all(path, error);

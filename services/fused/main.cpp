@@ -49,17 +49,19 @@ std::vector<Part> make_parts(const ActorProcess& process) {
   return parts;
 }
 
-void make_actor(const Plan& plan, Part& part) {
+void make_actor(const ActorProcess& process, Part& part) {
+  const Plan& plan = process.plan();
   const PlanActor& me = plan.actors[part.context.me.actor];
   if (me.kind == ActorKind::kIngress) {
     const PlanStream& stream = plan.streams[me.index];
     part.pool = std::make_unique<BufferPool>(part.context, me.index);
-    part.receive = open_rx_queue(plan.ports[stream.port], stream.queue, *part.pool, part.restarted);
+    part.receive = open_rx_queue(plan.ports[stream.port], stream.queue, *part.pool, part.restarted,
+                                 process.run_dir());
     part.actor = std::make_unique<IngressActor>(part.context, me.index, *part.pool, *part.receive);
   } else if (me.kind == ActorKind::kClassifier) {
     part.actor = std::make_unique<ClassifierActor>(part.context, *part.functions);
   } else {
-    part.send = open_tx_queues(plan, me.index, part.restarted);
+    part.send = open_tx_queues(plan, me.index, part.restarted, process.run_dir());
     part.actor = std::make_unique<EgressActor>(part.context, part.send, *part.functions);
   }
 }
@@ -74,7 +76,7 @@ void run(int argc, char** argv) {
   }
   std::vector<FusedLoop::Member> members;
   for (Part& part : parts) {
-    make_actor(process.plan(), part);
+    make_actor(process, part);
     members.push_back({part.context, part.actor.get()});
   }
   process.run_fused(members);

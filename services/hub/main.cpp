@@ -10,6 +10,7 @@
 #include "services/hub/dpdk_device.hpp"
 #include "services/hub/dpdk_ports.hpp"
 #include "services/hub/leader.hpp"
+#include "services/hub/tap_keeper.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"
@@ -32,12 +33,14 @@ void run_hub(ActorProcess& process) {
     register_segment(process.context().segment, segment_layout(process.plan()).bytes);
     ports = std::make_unique<DpdkPorts>(process.context());
   }
+  TapKeeper taps(process.plan(), process.run_dir(), true);
+  const auto tell_link = [&](const std::string& port, bool up) {
+    control.post_event(up ? Severity::kInfo : Severity::kWarning, up ? "link_up" : "link_down",
+                       "link of port '" + port + "' is " + (up ? "up" : "down"));
+  };
   const auto watch_links = [&] {
-    if (!ports) return;
-    ports->watch_links([&](const std::string& port, bool up) {
-      control.post_event(up ? Severity::kInfo : Severity::kWarning, up ? "link_up" : "link_down",
-                         "link of port '" + port + "' is " + (up ? "up" : "down"));
-    });
+    if (ports) ports->watch_links(tell_link);
+    taps.watch_links(tell_link);
   };
   Leader leader(process.context(), process.run_dir(), kHubEndpoint, control, ports.get(),
                 watch_links);
@@ -46,11 +49,23 @@ void run_hub(ActorProcess& process) {
   leader.lead(control.stop_flag());
 }
 
+/// A standby that starts when the hub has gone does without the interfaces' files.
+std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl& control) {
+  try {
+    return std::make_unique<TapKeeper>(process.plan(), process.run_dir(), false);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "standby: %s\n", error.what());
+    control.post_event(Severity::kError, "planned_restart_needed", error.what());
+    return nullptr;
+  }
+}
+
 void run_standby(ActorProcess& process) {
   process.enrol();
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);
+  const auto taps = taps_of_hub(process, control);
   control.set_ready();
   const ActorEntry& hub = process.context().entry(0);
   KernelProcesses processes;

@@ -54,6 +54,13 @@ constexpr KnownSetting kDpdk[] = {
     {.name = "rx_descriptors", .kind = SettingKind::kInteger, .low = 32, .high = 4096},
     {.name = "tx_descriptors", .kind = SettingKind::kInteger, .low = 32, .high = 4096},
 };
+constexpr KnownSetting kTap[] = {
+    {.name = "host_addresses", .list = true},
+    {.name = "host_mac"},
+    {.name = "interface", .required = true},
+    kQueues,
+    {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
+};
 constexpr KnownDevice kDevices[] = {
     {.name = "afpacket", .settings = kAfpacket, .send_queue_max = kStreamCountMax},
     {.name = "afxdp",
@@ -69,8 +76,8 @@ constexpr KnownDevice kDevices[] = {
     {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},
+    {.name = "tap", .settings = kTap, .send_queue_max = kStreamCountMax},
 };
-constexpr std::string_view kLaterDevices[] = {"tap"};
 
 constexpr KnownSetting kSoftwareDevice[] = {
     {.name = "seed", .kind = SettingKind::kInteger},
@@ -82,7 +89,6 @@ constexpr KnownSetting kSoftwareDevice[] = {
 }  // namespace
 
 std::span<const KnownDevice> known_devices() { return kDevices; }
-std::span<const std::string_view> later_devices() { return kLaterDevices; }
 std::span<const KnownSetting> known_software_device() { return kSoftwareDevice; }
 
 }  // namespace millrace

@@ -55,9 +55,6 @@ struct KnownDevice {
 /// By name; all that this version has, sorted.
 std::span<const KnownDevice> known_devices();
 
-/// Names of devices that a later version brings.
-std::span<const std::string_view> later_devices();
-
 /// Keys of the software device of a gpu group.
 std::span<const KnownSetting> known_software_device();
 

@@ -36,13 +36,7 @@ const KnownDevice* read_device(const YamlMap& map, TopologyPort& port) {
     port.device = {*name, value->mark()};
     return device;
   }
-  const auto later = later_devices();
-  if (std::find(later.begin(), later.end(), *name) != later.end()) {
-    value->problems().add(value->mark(), "device '" + *name + "', which is not supported yet",
-                          comma_list(names));
-  } else {
-    value->refuse(comma_list(names), nearest_of(*name, names));
-  }
+  value->refuse(comma_list(names), nearest_of(*name, names));
   return nullptr;
 }
 

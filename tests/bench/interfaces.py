@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures network interfaces as ports: a router between two hosts on veth, each in a network
 namespace: the kernel's own forwarding, then Millrace on `afpacket` and on `afxdp`, one after the
-other over the same cables. Needs root. Nothing here passes or fails on speed.
+other over the same cables, then on `tap`, where the hosts have Millrace's interfaces instead of
+cables. Needs root. Nothing here passes or fails on speed.
 
 Mpps: packets of 60 bytes that arrive, while a topology sends as many as it can from the same cores.
 Latency: round trips of ping, 500 a second. TCP: one iperf3 stream of full-sized segments.
@@ -85,6 +86,22 @@ def measure(name, folder, wire, seconds):
           flush=True)
 
 
+def meet(wire):
+    """The hosts know their gateways, which answer no ARP."""
+    for host, gateway, mac, prefix in ((wire.a, GATEWAYS[0], PORTS[0], "10.8.2.0/24"),
+                                       (wire.b, GATEWAYS[1], PORTS[1], "10.8.1.0/24")):
+        host.neighbour(gateway, mac)
+        host.route(prefix, gateway)
+
+
+def measure_port(device, folder, wire, seconds):
+    with wire.between(folder, router(folder, wire, device)) as running:
+        running.endless = True
+        if wire.taps:
+            meet(wire)
+        measure(device, folder, wire, seconds)
+
+
 def by_the_kernel(wire):
     """The middle becomes a router of the kernel's."""
     for port, mac, gateway in zip((wire.port_a, wire.port_b), PORTS, GATEWAYS):
@@ -111,18 +128,15 @@ def main():
     with tempfile.TemporaryDirectory() as name, \
             Wire(addresses=("10.8.1.10/24", "10.8.2.10/24")) as wire:
         folder = pathlib.Path(name)
-        wire.a.neighbour(GATEWAYS[0], PORTS[0])
-        wire.b.neighbour(GATEWAYS[1], PORTS[1])
-        wire.a.route("10.8.2.0/24", GATEWAYS[0])
-        wire.b.route("10.8.1.0/24", GATEWAYS[1])
+        meet(wire)
         by_the_kernel(wire)
         measure("kernel", folder, wire, seconds)
         no_more_by_the_kernel(wire)
         for device in ("afpacket", "afxdp"):
-            topology = Topology(folder, router(folder, wire, device), prefix=wire.prefix)
-            topology.endless = True
-            with topology:
-                measure(device, folder, wire, seconds)
+            measure_port(device, folder, wire, seconds)
+    with tempfile.TemporaryDirectory() as name, \
+            Wire(addresses=("10.8.1.10/24", "10.8.2.10/24"), device="tap") as wire:
+        measure_port("tap", pathlib.Path(name), wire, seconds)
 
 
 if __name__ == "__main__":

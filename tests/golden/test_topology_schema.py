@@ -63,6 +63,9 @@ paths: {p: {from: b, to: a, run: [m]}}
 RIGHT = [
     ("max: 2", "max: 3, cores: [1, 4-7]"),
     ("device: null", "device: 'null', mtu: 9000, addresses: 10.1.0.1/24"),
+    ("device: null", "device: tap, interface: mill, ring: 64, queues: 2"),
+    ("device: null", 'device: tap, interface: mill, host_addresses: ["10.1.0.2/24", "::1/64"]'),
+    ("device: null", 'device: tap, interface: mill, host_mac: "02:00:00:00:00:09"'),
     ("queues: 2", "size: [100, 128], rate_mpps: 0.5, numbered: true"),
     ("kind: gpu", "kind: gpu, device: software, seed: 3, reorder: true, late: 3, delay_us: 9"),
     ("on: c", "on: g, unavailable: pass, overload: drop"),
@@ -97,6 +100,11 @@ WRONG = [
     ("device: null", "device: null, mac: '03:00:00:00:00:01'"),
     ("device: null", "device: null, addresses: 10.1.0.1"), ("device: null", "device: pcap"),
     ("device: null", "device: replay"), ("device: null", "device: tap"),
+    ("device: null", "device: tap, interface: mill, host: true"),
+    ("device: null", "device: tap, interface: a/b"),
+    ("device: null", "device: tap, interface: mill, host_addresses: here"),
+    ("device: null", "device: tap, interface: mill, host_mac: '03:00:00:00:00:01'"),
+   
     ("queues: 2", "queues: 0"), ("queues: 2", "queues: '2'"), ("queues: 2", "numbered: 1"),
     ("queues: 2", "size: 59"), ("queues: 2", "rate_mpps: fast"),
     ("kind: gpu", "kind: gpus"), ("kind: gpu", "count: 1"), ("kind: gpu", "kind: gpu, late: 1001"),

@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """Two hosts, each in a network namespace of its own, and between them a third namespace with the
-other ends of their cables, where a topology has its ports."""
+other ends of their cables, where a topology has its ports. Ports of device `tap` are the hosts'
+interfaces themselves."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -10,6 +12,8 @@ import os
 import pathlib
 import subprocess
 import time
+
+from topology import Topology
 
 NUMBERS = itertools.count(1)
 # What a cable does not do: several segments in one frame. Checksums are left to be filled in.
@@ -42,6 +46,10 @@ class Host:
         self.children.append(child)
         return child
 
+    def come_up(self):
+        run("ip", "-n", self.namespace, "address", "add", self.address, "dev", "eth")
+        run("ip", "-n", self.namespace, "link", "set", "eth", "up")
+
     def neighbour(self, ip, mac):
         run("ip", "-n", self.namespace, "neighbour", "replace", ip, "lladdr", mac, "dev", "eth")
 
@@ -70,10 +78,10 @@ class Host:
 
 class Wire:
     """`with Wire() as wire:` hosts `wire.a`, `wire.b`; ports `wire.port_a`, `wire.port_b` in the
-    namespace that `wire.prefix` leads to."""
+    namespace that `wire.prefix` leads to. Of device `tap` the topology makes these itself."""
 
-    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1):
-        self.mtu, self.queues = mtu, str(queues)
+    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1, device=None):
+        self.mtu, self.queues, self.taps = mtu, str(queues), device == "tap"
         self.number = f"{os.getpid()}-{next(NUMBERS)}"
         self.middle = f"mr-mid-{self.number}"
         self.prefix = ("ip", "netns", "exec", self.middle)
@@ -84,9 +92,12 @@ class Wire:
     def __enter__(self):
         try:
             run("ip", "netns", "add", self.middle)
+            run("ip", "-n", self.middle, "link", "set", "lo", "up")
             for host, port in ((self.a, self.port_a), (self.b, self.port_b)):
                 run("ip", "netns", "add", host.namespace)
-                self.plug(host, port)
+                run("ip", "-n", host.namespace, "link", "set", "lo", "up")
+                if not self.taps:
+                    self.plug(host, port)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -98,12 +109,37 @@ class Wire:
         run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
             self.mtu, *queues, "type", "veth", "peer", "name", port, "netns", self.middle, "mtu",
             mtu or self.mtu, *queues)
-        run("ip", "-n", host.namespace, "address", "add", host.address, "dev", "eth")
-        run("ip", "-n", host.namespace, "link", "set", "lo", "up")
-        run("ip", "-n", host.namespace, "link", "set", "eth", "up")
+        host.come_up()
         run("ip", "-n", self.middle, "link", "set", port, "up")
         switches = [word for name in MERGING for word in (name, "off")]
         host.run("ethtool", "-K", "eth", *switches)
+
+    def hand_over(self):
+        """Gives each host the interface that a topology has made for it."""
+        for host, port in ((self.a, self.port_a), (self.b, self.port_b)):
+            run("ip", "-n", self.middle, "link", "set", port, "netns", host.namespace, "name",
+                "eth")
+            run("ip", "-n", host.namespace, "link", "set", "eth", "address", host.mac)
+            host.come_up()
+
+    @contextlib.contextmanager
+    def between(self, folder, text, **how):
+        """A topology that has its ports here."""
+        if self.taps:  # until both have theirs the kernel has nothing to say
+            for namespace in (self.middle, self.a.namespace, self.b.namespace):
+                run("ip", "netns", "exec", namespace, "sysctl", "-qw",
+                    "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
+        with Topology(folder, text, prefix=self.prefix, **how) as running:
+            if self.taps:
+                self.hand_over()
+            yield running
+
+    def set_port_b(self, state):
+        """Up or down."""
+        if self.taps:
+            self.b.run("ip", "link", "set", "eth", state)
+        else:
+            self.in_middle("ip", "link", "set", self.port_b, state)
 
     def __exit__(self, kind, error, trace):
         for host in (self.a, self.b):

@@ -19,7 +19,8 @@ from wire import Wire
 
 import pytest
 
-DEVICES = ("afpacket", "afxdp")
+TAKEN = ("afpacket", "afxdp")  # from the kernel
+DEVICES = (*TAKEN, "tap")
 CAPACITY = 32
 KILL_SECONDS = int(os.environ.get("MILLRACE_KILL_SECONDS", "12"))
 
@@ -55,7 +56,7 @@ paths:
 @pytest.mark.parametrize("mtu", [1500, 9000])
 @pytest.mark.parametrize("device", DEVICES)
 def test_everything_passes_a_bump_in_the_wire(tmp_path, device, mtu):
-    with Wire(mtu) as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
+    with Wire(mtu, device=device) as wire, wire.between(tmp_path, bump(wire, device)) as running:
         wire.a.wait_for(wire.b.ip)  # ARP goes through, both ways
         wire.a.ping(wire.b.ip, "-M", "do", "-s", mtu - 28)
         wire.fetch(tmp_path, 20)
@@ -70,8 +71,8 @@ def test_everything_passes_a_bump_in_the_wire(tmp_path, device, mtu):
 @pytest.mark.parametrize("device", DEVICES)
 def test_several_queues_share_an_interface(tmp_path, device):
     settings = ", queues: 2"
-    with Wire(queues=2) as wire, Topology(tmp_path, bump(wire, device, settings),
-                                  prefix=wire.prefix) as running:
+    with Wire(queues=2, device=device) as wire, \
+            wire.between(tmp_path, bump(wire, device, settings)) as running:
         wire.a.wait_for(wire.b.ip)
         wire.fetch(tmp_path, 2)
         wire.iperf("-P", "32")
@@ -86,19 +87,19 @@ def test_several_queues_share_an_interface(tmp_path, device):
 def test_a_router_between_two_networks(tmp_path, device):
     (tmp_path / "routes").write_text("10.8.1.0/24 a 02:00:00:00:0a:01\n"
                                      "10.8.2.0/24 b 02:00:00:00:0b:01\n")
-    with Wire(addresses=("10.8.1.10/24", "10.8.2.10/24")) as wire:
-        # The router answers no ARP yet: its neighbours know it.
-        wire.a.neighbour("10.8.1.1", "02:00:00:00:00:0a")
-        wire.b.neighbour("10.8.2.1", "02:00:00:00:00:0b")
-        wire.a.route("10.8.2.0/24", "10.8.1.1")
-        wire.b.route("10.8.1.0/24", "10.8.2.1")
+    with Wire(addresses=("10.8.1.10/24", "10.8.2.10/24"), device=device) as wire:
         text = ports(wire, device) + """
 functions:
   route: { type: route, table: routes }
 paths:
   main: { from: [a, b], run: [route] }
 """
-        with Topology(tmp_path, text, prefix=wire.prefix) as running:
+        with wire.between(tmp_path, text) as running:
+            # The router answers no ARP yet: its neighbours know it.
+            wire.a.neighbour("10.8.1.1", "02:00:00:00:00:0a")
+            wire.b.neighbour("10.8.2.1", "02:00:00:00:00:0b")
+            wire.a.route("10.8.2.0/24", "10.8.1.1")
+            wire.b.route("10.8.1.0/24", "10.8.2.1")
             wire.a.wait_for(wire.b.ip)
             hops = wire.a.run("ping", "-c", "1", "-t", "2", wire.b.ip).stdout
             assert "ttl=63" in hops
@@ -155,7 +156,7 @@ def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
     # Beyond its MTU the kernel sends room for one tag, of 802.1Q.
     sent = [tagged(tags, number, size + (4 if tags and tags[0][0] == 0x8100 else 0))
             for number, (tags, size) in enumerate((t, s) for t in kinds for s in sizes)]
-    with Wire(mtu) as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix):
+    with Wire(mtu, device=device) as wire, wire.between(tmp_path, bump(wire, device)):
         wire.a.wait_for(wire.b.ip)
         receiver = subprocess.Popen(
             ["ip", "netns", "exec", wire.b.namespace, sys.executable, "-c", RECEIVER, "3"],
@@ -169,8 +170,8 @@ def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_tcp_survives_a_classifier_killed_each_second(tmp_path, device):
-    with Wire() as wire, Topology(tmp_path, looking_bump(wire, device, tmp_path),
-                                  prefix=wire.prefix, words=("--restarts", 1000)) as running:
+    with Wire(device=device) as wire, wire.between(
+            tmp_path, looking_bump(wire, device, tmp_path), words=("--restarts", 1000)) as running:
         wire.a.wait_for(wire.b.ip)
         kills = 0
 
@@ -217,8 +218,8 @@ class striking:
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_io_workers_die_under_load(tmp_path, device):
-    with Wire() as wire, Topology(tmp_path, looking_bump(wire, device, tmp_path),
-                                  prefix=wire.prefix) as running:
+    with Wire(device=device) as wire, wire.between(
+            tmp_path, looking_bump(wire, device, tmp_path)) as running:
         wire.a.wait_for(wire.b.ip)
         struck = []
         parts = iter(["ingress.a.0", "egress.0", "ingress.b.0", "egress.0"])
@@ -242,20 +243,20 @@ def test_io_workers_die_under_load(tmp_path, device):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_an_interface_goes_down_and_up_again_under_traffic(tmp_path, device):
-    with Wire() as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
+    with Wire(device=device) as wire, wire.between(tmp_path, bump(wire, device)) as running:
         wire.a.wait_for(wire.b.ip)
         lives = running.lives()
         load = wire.a.start("ping", "-f", "-w", "20", wire.b.ip)
         before = running.audit()["transmitted"]
         wait_until(lambda: running.audit()["transmitted"] > before, 10, "traffic")
-        wire.in_middle("ip", "link", "set", wire.port_b, "down")
+        wire.set_port_b("down")
         wait_until(lambda: running.audit()["dropped"].get("no_output"), 10, "drops at the port")
         used = sum(processes.cpu_seconds(life[0]) for name, life in lives.items()
                    if name == "ingress.b.0")
         time.sleep(0.5)
         used = processes.cpu_seconds(lives["ingress.b.0"][0]) - used
         assert used < 0.25, "it does not sleep while its interface is down"
-        wire.in_middle("ip", "link", "set", wire.port_b, "up")
+        wire.set_port_b("up")
         wire.a.wait_for(wire.b.ip)
         load.send_signal(signal.SIGINT)
         load.wait()
@@ -346,7 +347,7 @@ def test_what_is_wrong_with_an_interface_is_said_with_its_mend(tmp_path):
             assert f"millrace down {running.name}" in said
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", TAKEN)
 def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device):
     with Wire() as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
         wire.a.wait_for(wire.b.ip)
@@ -390,5 +391,5 @@ def kinds_of(running):
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_nothing_is_lost_once_up_has_returned(tmp_path, device):
-    with Wire() as wire, Topology(tmp_path, bump(wire, device), prefix=wire.prefix):
+    with Wire(device=device) as wire, wire.between(tmp_path, bump(wire, device)):
         wire.a.ping(wire.b.ip, count=1)  # with the very first ARP request

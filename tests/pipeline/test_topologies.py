@@ -61,6 +61,21 @@ def test_a_router(tmp_path):
             wire.fetch(tmp_path, 3)
 
 
+def test_a_router_for_the_programs_of_its_host(tmp_path):
+    with Wire(**ROUTER) as wire:
+        text = text_of(tmp_path, "tap-router", {"eth1": wire.port_b})
+        with Topology(tmp_path, text, prefix=wire.prefix) as running:
+            wire.b.neighbour("192.0.2.1", "02:00:00:00:00:02")
+            wire.b.route("default", "192.0.2.1")
+            for command in ("neighbour replace 10.1.0.1 lladdr 02:00:00:00:00:01 dev mill-lan",
+                            "route add 192.0.2.0/24 via 10.1.0.1"):
+                wire.in_middle("ip", *command.split())
+            wait_until(lambda: "ttl=63" in wire.in_middle(
+                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout, 10, "an answer")
+            assert running.settle()["transmitted"] >= 2
+        assert "mill-lan" not in wire.in_middle("ip", "link").stdout
+
+
 def test_two_paths_have_workers_of_their_own(tmp_path):
     with Wire(**ROUTER) as wire:
         introduce(wire, "10.1.0.1", "02:00:00:00:00:01", "192.0.2.1", "02:00:00:00:00:02")

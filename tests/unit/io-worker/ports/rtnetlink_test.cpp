@@ -38,6 +38,42 @@ TEST_F(RtnetlinkTest, AnAliasIsSetAndTakenAway) {
   EXPECT_EQ(set_alias(index + 1000, "x"), ENODEV);
 }
 
+TEST_F(RtnetlinkTest, AnInterfaceIsSetUpAndRemoved) {
+  shell("ip link set here down");
+  const std::uint32_t index = if_nametoindex("here");
+  const LinkSettings settings{.mtu = 4000, .tx_queue_length = 77, .mac = {2, 0, 0, 0, 0, 9}};
+  EXPECT_EQ(bring_up(index, settings), 0);
+  EXPECT_EQ(find_link("here")->mtu, 4000u);
+  EXPECT_NE(find_link("here")->flags & IFF_UP, 0u);
+  shell("ip link show here | grep -q 'qlen 77'");
+  shell("ip link show here | grep -q 'link/ether 02:00:00:00:00:09'");
+  EXPECT_EQ(bring_up(index, {.mtu = 1, .mac = settings.mac}), EINVAL);
+  EXPECT_EQ(remove_link(index), 0);
+  EXPECT_FALSE(find_link("here"));
+  EXPECT_EQ(remove_link(index), ENODEV);
+  EXPECT_EQ(bring_up(index, settings), ENODEV);
+}
+
+TEST_F(RtnetlinkTest, AddressesAreReadAndAdded) {
+  for (const char* text : {"10.1.0.1", "10.1.0.1/", "10.1.0.1/33", "/8", "x/8", "::1/129", "::1/-1",
+                           "10.1.0.1/8 ", "10.1.0.1/256", ""}) {
+    EXPECT_FALSE(parse_address(text)) << text;
+  }
+  const std::uint32_t index = if_nametoindex("here");
+  for (const char* text : {"10.1.0.1/24", "2001:db8::1/64"}) {
+    const auto address = parse_address(text);
+    ASSERT_TRUE(address) << text;
+    EXPECT_EQ(add_address(index, *address), 0);
+    EXPECT_EQ(add_address(index, *address), EEXIST);
+    shell("ip address show here | grep -q 'inet6\\? " + std::string(text) + "'");
+  }
+}
+
+TEST_F(RtnetlinkTest, TellsWhatADeviceDidNotTake) {
+  EXPECT_EQ(read_tx_dropped(if_nametoindex("here")), 0u);
+  EXPECT_FALSE(read_tx_dropped(1000));
+}
+
 TEST_F(RtnetlinkTest, TheKernelIsCutOffAndConnectedAgain) {
   const std::uint32_t index = if_nametoindex("here");
   EXPECT_FALSE(has_clsact(index));

@@ -80,6 +80,15 @@ TEST_F(Devices, AKernelWithoutAfXdpMattersWhenAPortNeedsIt) {
   EXPECT_EQ(of(look({.af_xdp = true}), "AF_XDP").health, Health::kProblem);
 }
 
+TEST_F(Devices, TapPortsNeedTheKernelsTun) {
+  const Finding missing = of(look({.tap = true}), "tap interfaces");
+  EXPECT_EQ(missing.health, Health::kProblem);
+  EXPECT_THAT(missing.mend, HasSubstr("modprobe tun"));
+  put("/dev/net/tun", "");
+  EXPECT_EQ(of(look({.tap = true}), "tap interfaces").health, Health::kGood);
+  for (const Finding& finding : look({})) EXPECT_NE(finding.check, "tap interfaces");
+}
+
 TEST_F(Devices, APciDeviceOfTheKernelNeedsBinding) {
   const std::string folder = "/sys/bus/pci/devices/0000:01:00.0";
   const Needs needs{.pci = {"0000:01:00.0"}};

@@ -48,6 +48,17 @@ TEST(NeedsOf, PortsOfTheKernelNeedRights) {
   EXPECT_TRUE(needs.af_xdp);
 }
 
+TEST(NeedsOf, TapPortsNeedTheRightToMakeInterfaces) {
+  Plan plan = plan_of_text(kSmall);
+  EXPECT_FALSE(needs_of(plan).tap);
+  plan.ports[0].device = "tap";
+  plan.ports[0].settings = {{"interface", "mill"}};
+  const Needs needs = needs_of(plan);
+  EXPECT_TRUE(needs.tap);
+  EXPECT_THAT(needs.capabilities, ElementsAre("net_admin"));
+  EXPECT_THAT(needs.interfaces, IsEmpty()) << "it is not there yet";
+}
+
 TEST(NeedsOf, AGpuGroupWithoutTheSoftwareDeviceNeedsCuda) {
   Plan plan = plan_of_text(kSmall);
   plan.groups.push_back({.name = "gpu", .kind = GroupKind::kGpu});

@@ -5,14 +5,16 @@
 namespace millrace::test {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class Rights : public FakeHost {
  protected:
-  Finding look(const std::string& mask, const std::vector<std::string>& needed) const {
+  Finding look(const std::string& mask, const std::vector<std::string>& needed,
+               bool tap = false) const {
     put("/proc/self/status", "CapEff:\t" + mask + "\n");
     std::vector<Finding> findings;
-    examine_rights(host(), {.capabilities = needed}, findings);
+    examine_rights(host(), {.capabilities = needed, .tap = tap}, findings);
     return of(findings, "capabilities");
   }
 };
@@ -32,6 +34,13 @@ TEST_F(Rights, ThatPortsLackAreNamedWithTheCommand) {
   EXPECT_EQ(finding.health, Health::kProblem);
   EXPECT_EQ(finding.found, "missing for the ports of this topology: net_admin");
   EXPECT_THAT(finding.mend, HasSubstr("setcap cap_net_admin+ep"));
+}
+
+TEST_F(Rights, ToMakeInterfacesAreTheHubs) {
+  EXPECT_THAT(look("0", {"net_admin"}, true).mend, EndsWith("+ep <bin>/millrace-hub"));
+  EXPECT_THAT(look("0", {"net_raw", "net_admin"}, true).mend,
+              EndsWith("+ep <bin>/millrace-hub <bin>/millrace-io-worker"));
+  EXPECT_THAT(look("0", {"net_admin"}).mend, EndsWith("+ep <bin>/millrace-io-worker"));
 }
 
 }  // namespace

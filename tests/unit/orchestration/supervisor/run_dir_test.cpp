@@ -153,7 +153,8 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   plan.functions[0].image = folder_ + "/image";
   save_plan(plan, run_dir_ + "/plan.bin");
   std::ofstream(plan.functions[0].image) << "x";
-  for (const char* file : {"hub.ready", "control.hub", "telemetry.address", "logs/hub.log"}) {
+  for (const char* file :
+       {"hub.ready", "control.hub", "files.hub", "telemetry.address", "logs/hub.log"}) {
     std::ofstream(run_dir_ + "/" + file) << "x";
   }
   std::ofstream(run_dir_ + "/notes.txt") << "the user's own";
@@ -166,6 +167,7 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/hub.ready"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/control.hub"));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/files.hub"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/telemetry.address"));
   EXPECT_TRUE(fs::exists(run_dir_ + "/logs/hub.log"));
   EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));

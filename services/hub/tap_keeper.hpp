@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/base/file_lender.hpp"
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+/// Keeps the interfaces of tap ports while io-workers come and go: the hub makes them, the standby
+/// has them from the hub, whoever moves packets has them from either. They go with the last of
+/// these processes; nothing else has to be taken back.
+class TapKeeper {
+ public:
+  /// `makes`: the hub does. Without tap ports nothing happens. Throws Error that names the port.
+  TapKeeper(const Plan& plan, const std::string& run_dir, bool makes);
+
+  /// Calls `tell` with the port's name for each interface that somebody has brought down or up
+  /// since the last time. Of one that was moved into another network namespace nothing is known.
+  void watch_links(const std::function<void(const std::string& port, bool up)>& tell);
+
+ private:
+  struct Tap {
+    std::string port, interface;
+    bool up = true;
+  };
+
+  std::vector<Tap> taps_;
+  std::optional<FileLender> lender_;
+};
+
+}  // namespace millrace
