@@ -9,22 +9,12 @@
 #include <cstring>
 
 #include "shared/base/flow_hash.hpp"
+#include "shared/base/packet_walk.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kEthernetBytes = 14;
-constexpr std::size_t kVlanTagBytes = 4;
-constexpr std::size_t kVlanTagsMax = 2;
-constexpr std::size_t kIpv4BytesMin = 20;
-constexpr std::size_t kIpv6Bytes = 40;
-constexpr std::size_t kTcpBytesMin = 20;
-constexpr std::size_t kUdpBytes = 8;
-constexpr int kExtensionHeadersMax = 8;
-
-constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeIpv6 = 0x86dd;
-constexpr std::uint16_t kTypeVlan = 0x8100, kTypeServiceVlan = 0x88a8;
-constexpr std::uint8_t kTcp = 6, kUdp = 17, kIpv6Fragment = 44;
+using packet_walk::kEthernetBytes, packet_walk::kIpv6Fragment, packet_walk::kTcp, packet_walk::kUdp;
 
 /// The bytes of a frame; every read is within `size`, which the caller has checked.
 struct Bytes {
@@ -42,152 +32,6 @@ struct Bytes {
     return value;
   }
 };
-
-constexpr std::uint16_t narrow(std::size_t offset) { return static_cast<std::uint16_t>(offset); }
-
-/// A header that would end behind `end`: cut by the capture if the IP length says that it was
-/// there.
-ParseStatus status_of_short(std::size_t header_end, std::size_t announced_end) {
-  return header_end > announced_end ? ParseStatus::kMalformed : ParseStatus::kTruncated;
-}
-
-/// `announced_end`: where the packet ends by its IP length; payload_end is that or the end of
-/// the bytes.
-void walk_transport(const Bytes& bytes, std::size_t at, std::size_t announced_end,
-                    PacketHeaders& headers) {
-  const std::size_t end = headers.payload_end;
-  if (at > end) {
-    headers.status = status_of_short(at, announced_end);
-    return;
-  }
-  headers.transport_offset = narrow(at);
-  std::size_t header_bytes = 0;
-  if (headers.protocol == kUdp) header_bytes = kUdpBytes;
-  if (headers.protocol == kTcp) {
-    header_bytes = kTcpBytesMin;
-    if (at + kTcpBytesMin <= end) header_bytes = std::size_t{bytes.u8(at + 12)} / 16 * 4;
-    if (header_bytes < kTcpBytesMin) {
-      headers.status = ParseStatus::kMalformed;
-      return;
-    }
-  }
-  if (at + header_bytes > end) {
-    headers.status = status_of_short(at + header_bytes, announced_end);
-    return;
-  }
-  headers.payload_offset = narrow(at + header_bytes);
-}
-
-void set_fragment(bool more, bool at_start, PacketHeaders& headers) {
-  headers.fragment = more || !at_start;
-  headers.first_fragment = more && at_start;
-}
-
-/// `at`: first byte behind the IP headers.
-void walk_behind_ip(const Bytes& bytes, std::size_t at, std::size_t announced_end,
-                    PacketHeaders& headers) {
-  if (!headers.fragment || headers.first_fragment) {
-    walk_transport(bytes, at, announced_end, headers);
-  } else if (at > headers.payload_end) {
-    headers.status = status_of_short(at, announced_end);
-  } else {
-    headers.payload_offset = narrow(at);
-  }
-}
-
-/// Sets payload_end and says whether the capture was cut.
-void set_end(const Bytes& bytes, std::size_t announced_end, PacketHeaders& headers) {
-  headers.payload_end = narrow(std::min(announced_end, bytes.size));
-  if (announced_end > bytes.size) headers.status = ParseStatus::kTruncated;
-}
-
-/// True when an IP header of `version` with its `fixed_bytes` is there; sets what that means.
-bool enter_ip(const Bytes& bytes, std::size_t at, std::uint8_t version, std::size_t fixed_bytes,
-              PacketHeaders& headers) {
-  if (at + fixed_bytes > bytes.size) {
-    headers.status = ParseStatus::kTruncated;
-    return false;
-  }
-  if (bytes.u8(at) >> 4 != version) {
-    headers.status = ParseStatus::kMalformed;
-    return false;
-  }
-  headers.ip_version = version;
-  headers.network_offset = narrow(at);
-  return true;
-}
-
-void walk_ipv4(const Bytes& bytes, std::size_t at, PacketHeaders& headers) {
-  if (!enter_ip(bytes, at, 4, kIpv4BytesMin, headers)) return;
-  const std::size_t header_bytes = std::size_t{bytes.u8(at)} % 16 * 4;
-  const std::size_t total_bytes = bytes.u16(at + 2);
-  const std::uint16_t fragment = bytes.u16(at + 6);
-  headers.protocol = bytes.u8(at + 9);
-  set_fragment((fragment & 0x2000) != 0, (fragment & 0x1fff) == 0, headers);
-  set_end(bytes, at + total_bytes, headers);
-  if (header_bytes < kIpv4BytesMin || total_bytes < header_bytes) {
-    headers.status = ParseStatus::kMalformed;
-    return;
-  }
-  walk_behind_ip(bytes, at + header_bytes, at + total_bytes, headers);
-}
-
-/// Bytes of the extension header `type` at `at`, or 0 when `type` is none. The first 8 bytes are
-/// there.
-std::size_t extension_bytes(const Bytes& bytes, std::uint8_t type, std::size_t at) {
-  switch (type) {
-    case 0:    // hop-by-hop options
-    case 43:   // routing
-    case 60:   // destination options
-    case 135:  // mobility
-    case 139:  // host identity
-    case 140:  // shim6
-      return (std::size_t{bytes.u8(at + 1)} + 1) * 8;
-    case 51:
-      return (std::size_t{bytes.u8(at + 1)} + 2) * 4;  // authentication
-    case 44:
-      return 8;  // fragment
-    default:
-      return 0;
-  }
-}
-
-bool is_extension(std::uint8_t type) {
-  return type == 0 || type == 43 || type == kIpv6Fragment || type == 51 || type == 60 ||
-         type == 135 || type == 139 || type == 140;
-}
-
-void walk_ipv6(const Bytes& bytes, std::size_t at, PacketHeaders& headers) {
-  if (!enter_ip(bytes, at, 6, kIpv6Bytes, headers)) return;
-  const std::size_t announced_end = at + kIpv6Bytes + bytes.u16(at + 4);
-  headers.protocol = bytes.u8(at + 6);
-  set_end(bytes, announced_end, headers);
-  at += kIpv6Bytes;
-  for (int walked = 0; is_extension(headers.protocol); ++walked) {
-    if (walked == kExtensionHeadersMax) {
-      headers.status = ParseStatus::kMalformed;
-      return;
-    }
-    if (at + 8 > headers.payload_end) {
-      headers.status = status_of_short(at + 8, announced_end);
-      return;
-    }
-    const std::uint8_t type = headers.protocol;
-    if (type == kIpv6Fragment) {
-      const std::uint16_t fragment = bytes.u16(at + 2);
-      set_fragment((fragment & 1) != 0, (fragment & 0xfff8) == 0, headers);
-    }
-    headers.protocol = bytes.u8(at);
-    at += extension_bytes(bytes, type, at);
-    if (at > headers.payload_end) {
-      headers.status = status_of_short(at, announced_end);
-      return;
-    }
-    // What follows in a later fragment is the middle of something, not a header.
-    if (headers.fragment && !headers.first_fragment) break;
-  }
-  walk_behind_ip(bytes, at, announced_end, headers);
-}
 
 /// An end of an IPv6 flow in the 48 bits that mix_flow_ends takes.
 std::uint64_t fold_address(const Bytes& bytes, std::size_t at, std::uint16_t port) {
@@ -207,28 +51,7 @@ std::uint32_t hash_without_ip(const Bytes& bytes, const PacketHeaders& headers) 
 }  // namespace
 
 PacketHeaders parse_headers(std::span<const std::byte> frame) noexcept {
-  const Bytes bytes{frame.data(), std::min<std::size_t>(frame.size(), UINT16_MAX)};
-  PacketHeaders headers;
-  headers.payload_end = narrow(bytes.size);
-  if (bytes.size < kEthernetBytes) {
-    headers.status = ParseStatus::kTruncated;
-    return headers;
-  }
-  std::size_t at = kEthernetBytes;
-  headers.ether_type = bytes.u16(at - 2);
-  while ((headers.ether_type == kTypeVlan || headers.ether_type == kTypeServiceVlan) &&
-         headers.vlan_tags < kVlanTagsMax) {
-    if (at + kVlanTagBytes > bytes.size) {
-      headers.status = ParseStatus::kTruncated;
-      return headers;
-    }
-    at += kVlanTagBytes;
-    headers.ether_type = bytes.u16(at - 2);
-    ++headers.vlan_tags;
-  }
-  if (headers.ether_type == kTypeIpv4) walk_ipv4(bytes, at, headers);
-  if (headers.ether_type == kTypeIpv6) walk_ipv6(bytes, at, headers);
-  return headers;
+  return walk_headers(Bytes{frame.data(), std::min<std::size_t>(frame.size(), UINT16_MAX)});
 }
 
 std::uint32_t flow_hash(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {

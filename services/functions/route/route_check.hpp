@@ -7,6 +7,7 @@
 #include <span>
 
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_text.hpp"
 
 namespace millrace {
 
@@ -16,9 +17,87 @@ inline constexpr std::uint32_t kRouteDrop = 1u << 31;
 inline constexpr std::uint32_t kRouteTtlExpired = 1u << 30;
 inline constexpr std::uint32_t kRouteHopMask = kRouteTtlExpired - 1;
 
+namespace route {
+
+inline constexpr std::uint32_t kEthernetBytes = 14;
+inline constexpr std::uint32_t kIpv4Bytes = 20;
+
+template <typename Bytes>
+constexpr std::uint32_t be32(const Bytes& bytes, std::uint32_t at) noexcept {
+  return std::uint32_t{bytes.u16(at)} << 16 | bytes.u16(at + 2);
+}
+
+constexpr std::uint32_t drop(Reason why) noexcept {
+  return kRouteDrop | static_cast<std::uint32_t>(why);
+}
+
+constexpr bool is_own(std::uint32_t address, const RouteTable& table) noexcept {
+  if ((table.own_filter & own_filter_bit(address)) == 0) return false;
+  for (const std::uint32_t own : table.own) {
+    if (own == address) return true;
+  }
+  return false;
+}
+
+/// Ones' complement sum (RFC 1071) of the header; 0xffff: one that holds its own checksum is good.
+template <typename Bytes>
+constexpr std::uint32_t sum_of(const Bytes& bytes, std::uint32_t at, std::uint32_t size) noexcept {
+  std::uint32_t sum = 0;
+  for (std::uint32_t i = 0; i < size; i += 2) sum += bytes.u16(at + i);
+  sum = (sum & 0xffff) + (sum >> 16);
+  return (sum & 0xffff) + (sum >> 16);
+}
+
+/// Destination address of a frame that check() did not drop; host byte order.
+template <typename Bytes>
+constexpr std::uint32_t destination(const Bytes& bytes) noexcept {
+  return be32(bytes, kEthernetBytes + 16);
+}
+
+/// route_check() of a frame wherever it lies; `Bytes` as in shared/base/packet_walk.hpp.
+template <typename Bytes>
+constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
+                              const RouteTable& table) noexcept {
+  const auto size = static_cast<std::uint32_t>(bytes.size);
+  const std::uint32_t ends_early =
+      drop(wire_length > size ? Reason::kTruncated : Reason::kMalformed);
+  if (size < kEthernetBytes) return ends_early;
+  switch (bytes.u16(12)) {
+    case 0x0800:
+      break;
+    case 0x0806:
+    case 0x8035:
+    case 0x8100:
+    case 0x88a8:
+    case 0x9100:
+      return drop(Reason::kNotForwarded);
+    default:
+      return drop(Reason::kNotIpv4);
+  }
+  const std::uint32_t ip = kEthernetBytes;
+  if (size < ip + kIpv4Bytes) return ends_early;
+  const std::uint32_t header = (bytes.u8(ip) & 15u) * 4;
+  if (bytes.u8(ip) >> 4 != 4 || header < kIpv4Bytes) return drop(Reason::kMalformed);
+  if (size < ip + header) return ends_early;
+  if (sum_of(bytes, ip, header) != 0xffff) return drop(Reason::kBadChecksum);
+  const std::uint32_t total = bytes.u16(ip + 2);
+  if (total > size - ip) return drop(Reason::kTruncated);
+  if (total < header) return drop(Reason::kMalformed);
+  const std::uint32_t source = be32(bytes, ip + 12);
+  const bool to_group = (bytes.u8(0) & 1) != 0;
+  if (to_group || never_routed(source) || never_routed(destination(bytes)) ||
+      is_own(source, table)) {
+    return drop(Reason::kNotUnicast);
+  }
+  return bytes.u8(ip + 8) <= 1 ? kRouteTtlExpired : 0;
+}
+
+}  // namespace route
+
 /// All checks of one frame, in the order of README.md: its word before the look-up (kRouteDrop |
 /// Reason, kRouteTtlExpired, or 0). `wire_length` only tells a cut frame from a short one. Reads
-/// nothing outside `frame`. The slow form; route_compute() asks it about what is not ordinary.
+/// nothing outside `frame`. The slow form; route_compute() asks it about what is not ordinary, and
+/// a GPU takes it for all.
 std::uint32_t route_check(std::span<const std::byte> frame, std::uint32_t wire_length,
                           const RouteTable& table) noexcept;
 

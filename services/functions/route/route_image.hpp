@@ -90,7 +90,7 @@ struct RouteTable {
   std::span<const std::array<char, kPortNameBytes>> ports;  ///< ends with a zero
 
   /// Next hop of `address`.
-  std::uint32_t look_up(std::uint32_t address) const noexcept {
+  constexpr std::uint32_t look_up(std::uint32_t address) const noexcept {
     const std::uint32_t entry = table24[address >> 8];
     if ((entry & kBlockFlag) == 0) [[likely]]
       return entry;
