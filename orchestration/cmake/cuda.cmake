@@ -33,8 +33,10 @@ if(MILLRACE_NVCC AND EXISTS ${MILLRACE_NVCC})
 endif()
 message(STATUS "nvcc: ${MILLRACE_NVCC} (CUDA: ${MILLRACE_HAVE_CUDA})")
 
-# sm_90 as machine code, and PTX for every later device.
+# sm_80 and sm_90 as machine code, and PTX for every later device. Functions marked constexpr run on
+# both sides.
 set(MILLRACE_CUDA_FLAGS -std=c++20 -O3 -lineinfo -ccbin ${CMAKE_CXX_COMPILER}
+  --expt-relaxed-constexpr -gencode arch=compute_80,code=sm_80
   -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
   -Xcompiler=-fPIC,-Wall,-Wextra,-Wno-missing-field-initializers -Werror all-warnings)
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "services/functions/device_function.hpp"
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
@@ -49,9 +50,9 @@ struct FunctionTraits {
   std::span<const Region> regions;     ///< a union; empty: columns only
   bool stateful = false;               ///< see PlanFunction::stateful
   std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
-  bool runs_on_gpu = false;  ///< compute has a device version (or the software device runs it)
-  bool has_image = false;    ///< its table is built by the builder process and mapped
-  std::uint32_t counter_count = 0;  ///< entries of FunctionCounters when it has no image
+  bool runs_on_gpu = false;            ///< its group may be a GPU's (or the software device's)
+  bool has_image = false;              ///< its table is built by the builder process and mapped
+  std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
   std::span<const KnownSetting>
       settings;  ///< keys of its YAML section beside type, on, classes, ...
 };
@@ -120,6 +121,7 @@ struct FunctionType {
   /// Checks the settings without root, tables or shared memory (for `validate`): throws Error that
   /// names the key.
   void (*check)(const PlanFunction&);
+  UploadTable upload = nullptr;  ///< null: compute has no GPU version
 };
 
 }  // namespace millrace

@@ -188,8 +188,9 @@ def layouts(build):
     if nvcc is None:
         print("nvcc: skipped, there is none on this machine ('make deps' brings one)")
     for name in files(".cu") if nvcc else ():
-        compiler = (nvcc, "-std=c++20", "-arch=compute_90", "-I", str(ROOT), "-ccbin", "g++",
-                    "-Werror", "all-warnings", "-Xcompiler=" + ",".join(warnings), str(name))
+        compiler = (nvcc, "-std=c++20", "-arch=compute_90", "--expt-relaxed-constexpr",
+                    "-I", str(ROOT), "-ccbin", "g++", "-Werror", "all-warnings",
+                    "-Xcompiler=" + ",".join(warnings), str(name))
         jobs.append(Job(f"{name} (nvcc)", (*compiler, "-ptx", "-o", "/dev/null"),
                         (*compiler, "-MM")))
     return run_all(jobs, Memory(build / "checked"))

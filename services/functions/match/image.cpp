@@ -22,11 +22,15 @@ struct Parts {
   std::uint64_t names_bytes;
   std::uint64_t database_offset;
   std::uint64_t database_bytes;
+  std::uint64_t index_offset;  ///< filter, buckets, pairs, pool, entries, short entries
+  LiteralCounts index;
 };
-static_assert(sizeof(Parts) == 48 && offsetof(Parts, database_bytes) == 40);
+static_assert(sizeof(Parts) == 80 && offsetof(Parts, database_bytes) == 40);
+static_assert(offsetof(Parts, index_offset) == 48 && offsetof(Parts, index) == 56);
 
 constexpr ImageKind kKind{
-    "match", fnv1a({1, sizeof(ImageHeader), sizeof(Parts), sizeof(MatchRuleEntry),
+    "match", fnv1a({2, sizeof(ImageHeader), sizeof(Parts), sizeof(MatchRuleEntry),
+                    sizeof(LiteralEntry), kFilterBits, kAnchorFactor, kSecondFactor,
                     offsetof(MatchRuleEntry, port), offsetof(MatchRuleEntry, action)})};
 
 struct CompileErrorFree {
@@ -120,6 +124,25 @@ std::span<const T> part_of(std::span<const std::byte> file, std::uint64_t offset
   return {reinterpret_cast<const T*>(file.data() + offset), static_cast<std::size_t>(count)};
 }
 
+/// Calls visit(pointer, count) for each part of an index, in the order of the file.
+template <typename Index, typename Visit>
+void each_part(const LiteralCounts& counts, Index& index, Visit&& visit) {
+  const bool pairs = counts.short_entries != 0;
+  visit(index.filter, kFilterWords);
+  visit(index.buckets, (std::uint64_t{1} << counts.bucket_bits) + 1);
+  visit(index.pairs, pairs ? std::uint64_t{kPairCount} + 1 : 0);
+  visit(index.pool, counts.pool_words);
+  visit(index.entries, counts.entries);
+  visit(index.short_entries, counts.short_entries);
+}
+
+std::uint64_t index_bytes(const LiteralIndex& index) {
+  std::uint64_t bytes = 0;
+  each_part(index.counts, index,
+            [&](const auto* part, std::uint64_t count) { bytes += count * sizeof(*part); });
+  return bytes;
+}
+
 Parts parts_of(std::span<const std::byte> file) {
   Parts parts;
   std::memcpy(&parts, part_of<std::byte>(file, sizeof(ImageHeader), sizeof parts).data(),
@@ -167,7 +190,13 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
       (parts.names_offset + names.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
   parts.database_bytes = database_bytes;
 
-  ImageWriter writer(path, kKind, parts.database_offset + database_bytes);
+  const LiteralTables tables = index_literals(rules);
+  const LiteralIndex index = tables.view();
+  parts.index = index.counts;
+  parts.index_offset =
+      (parts.database_offset + database_bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+
+  ImageWriter writer(path, kKind, parts.index_offset + index_bytes(index));
   std::byte* const base = writer.bytes().data();
   const auto put = [base](std::uint64_t offset, const void* from, std::size_t bytes) {
     if (bytes != 0) std::memcpy(base + offset, from, bytes);
@@ -176,6 +205,11 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
   put(parts.rules_offset, entries.data(), entries.size() * sizeof(MatchRuleEntry));
   put(parts.names_offset, names.data(), names.size());
   put(parts.database_offset, serialized.get(), database_bytes);
+  std::uint64_t at = parts.index_offset;
+  each_part(index.counts, index, [&](const auto* part, std::uint64_t count) {
+    put(at, part, count * sizeof(*part));
+    at += count * sizeof(*part);
+  });
   writer.publish(static_cast<std::uint32_t>(entries.size()) + 1);
   return refusals;
 }
@@ -188,6 +222,13 @@ MatchImage::MatchImage(const std::string& path) : file_(path, kKind) {
     const auto names = part_of<char>(file, parts.names_offset, parts.names_bytes);
     names_ = {names.data(), names.size()};
     database_ = part_of<std::byte>(file, parts.database_offset, parts.database_bytes);
+    if (parts.index.bucket_bits > 31) throw Error("an index of literals with too many buckets");
+    index_.counts = parts.index;
+    std::uint64_t at = parts.index_offset;
+    each_part(parts.index, index_, [&]<typename T>(const T*& part, std::uint64_t count) {
+      part = count == 0 ? nullptr : part_of<T>(file, at, count).data();
+      at += count * sizeof(T);
+    });
   });
 }
 

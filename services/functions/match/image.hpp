@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "services/functions/image_file.hpp"
+#include "services/functions/match/literal_index.hpp"
 #include "services/functions/match/rules.hpp"
 
-/// The table of `match`: rules in the order of their strength, and a Vectorscan database that finds
-/// their literals. The builder writes it, each worker maps it.
+/// The table of `match`: rules in the order of their strength, a Vectorscan database that finds
+/// their literals on a CPU, and an index that finds them on a GPU. The builder writes it, each
+/// worker maps it.
 
 namespace millrace {
 
@@ -57,12 +59,15 @@ class MatchImage {
   /// The database of all literals but single bytes, in memory of the caller's own; null when there
   /// are none. Throws Error.
   HsDatabase database() const;
+  /// Borrowed from this image.
+  const LiteralIndex& index() const { return index_; }
 
  private:
   MappedImage file_;
   std::span<const MatchRuleEntry> rules_;
   std::string_view names_;
   std::span<const std::byte> database_;
+  LiteralIndex index_;
 };
 
 }  // namespace millrace

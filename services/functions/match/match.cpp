@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "services/functions/match/image.hpp"
+#include "services/functions/match/match_gpu.hpp"
 #include "services/functions/match/rules.hpp"
 #include "services/functions/match/scanner.hpp"
 #include "services/functions/rule_files.hpp"
@@ -110,6 +111,7 @@ FunctionType match_type() {
   type.make = make_match;
   type.build = build_match;
   type.check = check_match;
+  type.upload = upload_match;
   return type;
 }
 

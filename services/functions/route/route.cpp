@@ -10,6 +10,7 @@
 #include "services/functions/route/route_build.hpp"
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_finish.hpp"
+#include "services/functions/route/route_gpu.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "shared/base/error.hpp"
 
@@ -78,7 +79,8 @@ FunctionType route_type() {
                      .settings = kSettings},
           .make = make_route,
           .build = build_route,
-          .check = check_settings};
+          .check = check_settings,
+          .upload = upload_route};
 }
 
 }  // namespace millrace
