@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "gpu-worker/gpu_actor.hpp"
-#include "gpu-worker/software_device/software_device.hpp"
+#include "gpu-worker/open_device.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
@@ -13,15 +13,12 @@ namespace {
 
 void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace GPU worker: runs network functions on a device");
-  const auto settings =
-      software_device_settings(process.plan().groups[process.actor().group].settings);
   FunctionStages functions(process.context());
   process.enrol();
-  SoftwareDevice device(process.context(), functions, settings);
-  std::fprintf(stderr, "%s: no GPU is used: %s, seed %llu\n", process.actor().name.c_str(),
-               device.name(), static_cast<unsigned long long>(settings.seed));
-  GpuActor gpu(process.context(), device);
-  process.run(gpu);
+  const OpenedDevice opened = open_device(process.context(), functions);
+  std::fprintf(stderr, "%s: %s\n", process.actor().name.c_str(), opened.remark.c_str());
+  GpuActor gpu(process.context(), *opened.device);
+  process.run(gpu, opened.remark);
 }
 
 }  // namespace

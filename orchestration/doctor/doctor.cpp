@@ -54,7 +54,7 @@ Needs needs_of(const Plan& plan) {
   }
   for (const PlanGroup& group : plan.groups) {
     const std::string device = setting_of(group.settings, "device");
-    needs.cuda |= group.kind == GroupKind::kGpu && device != "software";
+    needs.cuda |= group.kind == GroupKind::kGpu && device == "cuda";
   }
   for (const PlanPort& port : plan.ports) add_port(port, needs);
   return needs;

@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
 
-/// The software device stands in for every GPU until the real one is here; what it does is said by
-/// its settings.
+/// `auto` takes a GPU where one can be used, else the software device, whose settings say what it
+/// does.
 std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
-  constexpr std::string_view kGpuDevices[] = {"software"};
-  if (const YamlValue* device = map.find("device")) device->choice(kGpuDevices);
-  group.settings.push_back({"device", {"software", map.mark()}, SettingKind::kText});
+  constexpr std::string_view kGpuDevices[] = {"auto", "cuda", "software"};
+  const YamlValue* device = map.find("device");
+  const std::size_t chosen = device == nullptr ? 0 : device->choice(kGpuDevices).value_or(0);
+  group.settings.push_back(
+      {"device", {std::string(kGpuDevices[chosen]), map.mark()}, SettingKind::kText});
   std::uint32_t device_count = 0;
   if (const YamlValue* devices = map.find("devices")) {
     for (const YamlValue& element : devices->elements()) {
@@ -100,7 +102,7 @@ void add_group(Topology& topology, const std::string& name, GroupKind kind, std:
   group.max = {max, topology.mark};
   group.dispatch = dispatch;
   if (kind == GroupKind::kGpu) {
-    group.settings.push_back({"device", {"software", topology.mark}, SettingKind::kText});
+    group.settings.push_back({"device", {"auto", topology.mark}, SettingKind::kText});
   }
   topology.groups.push_back(std::move(group));
 }

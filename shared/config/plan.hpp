@@ -59,7 +59,7 @@ struct PlanGroup {
   std::uint32_t max = 1;    ///< workers that scaling can reach; shared memory is laid out for all
   Dispatch dispatch = Dispatch::kAny;
   std::uint32_t stand_in = 0;  ///< for a gpu group: the classifier group that redoes its batches
-  Settings settings;  ///< software device: seed, delay_us, reorder, late (gpu-worker/README.md)
+  Settings settings;  ///< gpu: device, devices, those of the software device (gpu-worker/README.md)
 };
 
 /// Consecutive functions of a path on one group: what a worker does with a batch in one visit.

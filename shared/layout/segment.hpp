@@ -92,6 +92,8 @@ class SegmentView {
   /// Others. Throws Error that says what differs: "awaits layout X, the segment has Y".
   static SegmentView attach(std::byte* base, std::size_t bytes, const Plan& plan);
 
+  /// All of it.
+  std::span<std::byte> memory() const { return {base_, at_.bytes}; }
   std::uint32_t slot_count() const { return at_.slot_count; }
   std::uint32_t buffer_count() const { return buffer_count_; }
   std::uint32_t capacity() const { return capacity_; }

@@ -53,7 +53,7 @@ TEST(LoadWorkers, ReadsTheSoftwareDevice) {
   ASSERT_EQ(gpu.settings.size(), 5u);
   EXPECT_EQ(gpu.settings[0].key + "=" + gpu.settings[0].value.value, "device=software");
   EXPECT_EQ(gpu.settings[3].key + "=" + gpu.settings[3].value.value, "reorder=true");
-  EXPECT_EQ(read_group("kind: gpu").settings.at(0).value.value, "software");
+  EXPECT_EQ(read_group("kind: gpu").settings.at(0).value.value, "auto");
 }
 
 TEST(LoadWorkers, RefusesWrongGroups) {
@@ -71,8 +71,9 @@ TEST(LoadWorkers, RefusesWrongGroups) {
             "5:25: found 'seed' in 'g'; allowed: cores, count, dispatch, kind, max");
   EXPECT_EQ(wrong(group("kind: gpu, late: 1001")),
             "5:24: found '1001' as 'late'; allowed: a whole number from 0 to 1000");
-  EXPECT_EQ(wrong(group("kind: gpu, device: cuda")),
-            "5:26: found 'cuda' as 'device'; allowed: software");
+  EXPECT_EQ(wrong(group("kind: gpu, device: cudda")),
+            "5:26: found 'cudda' as 'device'; allowed: auto, cuda, software; did you mean "
+            "'cuda'?");
   EXPECT_EQ(wrong(group("kind: gpu, dealy_us: 1")),
             "5:18: found 'dealy_us' in 'g'; allowed: cores, count, delay_us, device, devices, "
             "dispatch, kind, late, max, reorder, seed; did you mean 'delay_us'?");

@@ -162,7 +162,7 @@ TEST(PlanNodes, StreamsGoToAnEgressOfTheirNode) {
 
 TEST(PlanNodes, AGpuWorkerIsWhereItsGpuIs) {
   const std::string text = wires(
-      "workers: {g: {kind: gpu, devices: [0]}}\nfunctions: {m: {type: match, rules: x, on: "
+      "workers: {g: {kind: gpu, device: software}}\nfunctions: {m: {type: match, rules: x, on: "
       "g}}\npaths: {p: {from: b, to: a, run: m}}\n");
   Topology topology = parse(text);
   const auto gpu_home = [&] {
@@ -172,10 +172,12 @@ TEST(PlanNodes, AGpuWorkerIsWhereItsGpuIs) {
     return -2;
   };
   EXPECT_EQ(gpu_home(), 0) << "the software device is where its packets are";
-  for (TopologySetting& setting : topology.groups[0].settings) {
-    if (setting.key == "device") setting.value.value = "cuda";
+  for (const char* device : {"auto", "cuda"}) {
+    for (TopologySetting& setting : topology.groups[0].settings) {
+      if (setting.key == "device") setting.value.value = device;
+    }
+    EXPECT_EQ(gpu_home(), 1) << device;
   }
-  EXPECT_EQ(gpu_home(), 1);
 }
 
 TEST(PlanNodes, BindToANodeWhileThereIsACoreEachWhenCoresAreShared) {

@@ -31,7 +31,7 @@ TEST(PlanText, NamesEveryPart) {
        {"topology demo: batches of at most 64 packets",
         "  lan: pcap in=/etc/millrace/x out=/etc/millrace/y, mtu 1500, mac 02:00:00:00:00:01\n",
         "  front: classifier, 2 of at most 3, dispatch any\n",
-        "  gpu: gpu, 1 of at most 1, dispatch any, stand-in front, device=software seed=4\n",
+        "  gpu: gpu, 1 of at most 1, dispatch any, stand-in front, device=auto seed=4\n",
         "image /dev/shm/millrace-demo.r.1.image", "only class hot",
         "  main: ingress -> front[r] -> gpu[m] -> egress, 1 lane (0 to 0)\n",
         "  ingress.lan.0 -> egress.0: path main, to wan, 32 slots, 2560 buffers\n",

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu-worker/cuda/gpu_memory.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace millrace {
+
+GpuMemory::GpuMemory(GpuMemory&& other) noexcept
+    : stream_(other.stream_),
+      pieces_(std::exchange(other.pieces_, {})),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+GpuMemory& GpuMemory::operator=(GpuMemory&& other) noexcept {
+  if (this == &other) return *this;
+  free();
+  stream_ = other.stream_;
+  pieces_ = std::exchange(other.pieces_, {});
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+void GpuMemory::free() noexcept {
+  for (std::byte* piece : pieces_) cudaFreeAsync(piece, stream_);
+  pieces_.clear();
+  bytes_ = 0;
+}
+
+std::byte* GpuMemory::allocate(std::size_t bytes) {
+  void* piece = nullptr;
+  const std::string doing = "taking " + std::to_string(bytes) + " bytes of the GPU's memory";
+  check_cuda(cudaMallocAsync(&piece, bytes, stream_), doing.c_str());
+  pieces_.push_back(static_cast<std::byte*>(piece));
+  bytes_ += bytes;
+  return pieces_.back();
+}
+
+const std::byte* GpuMemory::copy(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return nullptr;
+  std::byte* const piece = allocate(bytes.size());
+  write(piece, bytes);
+  return piece;
+}
+
+std::byte* GpuMemory::zeros(std::size_t bytes) {
+  std::byte* const piece = allocate(bytes);
+  check_cuda(cudaMemsetAsync(piece, 0, bytes, stream_), "zeroing the GPU's memory");
+  check_cuda(cudaStreamSynchronize(stream_), "zeroing the GPU's memory");
+  return piece;
+}
+
+void GpuMemory::write(const void* at, std::span<const std::byte> bytes) {
+  check_cuda(cudaMemcpyAsync(const_cast<void*>(at), bytes.data(), bytes.size(),
+                             cudaMemcpyHostToDevice, stream_),
+             "copying to the GPU");
+  check_cuda(cudaStreamSynchronize(stream_), "copying to the GPU");
+}
+
+void keep_freed_memory() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t all = UINT64_MAX;
+  check_cuda(cudaGetDevice(&device), "asking for the GPU");
+  check_cuda(cudaDeviceGetDefaultMemPool(&pool, device), "asking for the GPU's memory pool");
+  check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+             "setting the GPU's memory pool");
+}
+
+}  // namespace millrace

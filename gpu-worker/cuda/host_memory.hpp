@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "gpu-worker/cuda/cuda_check.hpp"
+
+/// Memory of the CPU that a GPU reads and writes in place, at the same addresses. No owner here may
+/// end while a kernel is resident: giving it up waits for the kernel.
+
+namespace millrace {
+
+struct Unregister {
+  void operator()(std::byte* base) const noexcept { cudaHostUnregister(base); }
+};
+/// Pins memory that others allocated (the segment), as one range: with one registration a page,
+/// copies across pages fail.
+using PinnedRange = std::unique_ptr<std::byte, Unregister>;
+/// Throws Error, also when the GPU would see the range at other addresses.
+PinnedRange pin(std::span<std::byte> range);
+
+struct HostFree {
+  void operator()(std::byte* base) const noexcept { cudaFreeHost(base); }
+};
+using HostMemory = std::unique_ptr<std::byte, HostFree>;
+/// Zeroed; aligned to a page. Throws Error.
+HostMemory make_host_memory(std::size_t bytes);
+
+}  // namespace millrace

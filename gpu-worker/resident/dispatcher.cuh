@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gpu-worker/resident/arguments.hpp"
+#include "gpu-worker/resident/memory_order.cuh"
+
+namespace millrace::resident {
+
+inline constexpr unsigned kWholeWarp = 0xffffffff;
+inline constexpr std::uint32_t kRoundsPerHeartbeat = 64;
+inline constexpr std::uint32_t kRoundsBeforeRest = 100'000;  ///< without a batch: about 0.1 s
+inline constexpr unsigned kRestNs = 500;
+
+/// Sum of `value` over the lanes before this one; `total` receives that of all.
+__device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& total) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  std::uint32_t sum = value;
+  for (std::uint32_t step = 1; step < 32; step *= 2) {
+    const std::uint32_t other = __shfl_up_sync(kWholeWarp, sum, step);
+    if (lane >= step) sum += other;
+  }
+  total = __shfl_sync(kWholeWarp, sum, 31);
+  return sum - value;
+}
+
+/// Tickets of the batches that stand in front of the ring, from ticket number `next_ticket` on.
+/// Returns how many.
+__device__ inline std::uint32_t hand_out(const Arguments& arguments, Submission batch, bool there,
+                                         std::uint32_t next_ticket) {
+  const std::uint32_t parts = there ? parts_of(batch.count, batch.part_bits) : 0;
+  std::uint32_t total = 0;
+  const std::uint32_t first = next_ticket + sum_before(parts, total);
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    const std::uint32_t number = first + part;
+    const Ticket ticket{batch.slot, batch.count, part, batch.part_bits, batch.chain};
+    store_device(arguments.tickets + arguments.ticket_ring.place(number),
+                 ticket.word(arguments.ticket_ring.lap(number)));
+  }
+  return total;
+}
+
+/// One warp, for as long as the kernel lives: takes batches from the CPU's ring, 32 at a time, and
+/// hands them out in tickets. It alone polls the CPU's memory, 256 bytes a round: every block that
+/// did so would slow all others.
+__device__ inline void dispatch(const Arguments& arguments) {
+  const std::uint32_t lane = threadIdx.x;
+  std::uint32_t next = 0, next_ticket = 0, idle = 0;
+  for (std::uint64_t round = 1;; ++round) {
+    if (lane == 0 && round % kRoundsPerHeartbeat == 0) store_system(arguments.heartbeat, round);
+    const RingSize ring = arguments.submission_ring;
+    const std::uint64_t word = acquire_system(arguments.submissions + ring.place(next + lane));
+    const bool new_here = Submission::has_lap(word, ring.lap(next + lane));
+    const unsigned gaps = ~__ballot_sync(kWholeWarp, new_here);
+    const std::uint32_t count = gaps == 0 ? 32 : static_cast<std::uint32_t>(__ffs(gaps)) - 1;
+    if (count == 0) {
+      if (++idle > kRoundsBeforeRest) __nanosleep(kRestNs);
+      continue;
+    }
+    idle = 0;
+    fence_device();  // what the CPU wrote before the batch is seen by whoever gets a ticket
+    Submission batch = Submission::from_word(word);
+    const bool there = lane < count;
+    if (__any_sync(kWholeWarp, there && batch.count == 0)) {
+      if (lane == 0) store_device(&arguments.state->stop.value, 1u);
+      return;
+    }
+    batch.slot = min(batch.slot, arguments.slot_count - 1);
+    batch.count = min(batch.count, arguments.capacity);
+    next_ticket += hand_out(arguments, batch, there, next_ticket);
+    next += count;
+  }
+}
+
+}  // namespace millrace::resident

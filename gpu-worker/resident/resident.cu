@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "gpu-worker/resident/resident.hpp"
+
+#include "gpu-worker/cuda/cuda_check.hpp"
+#include "gpu-worker/resident/dispatcher.cuh"
+#include "gpu-worker/resident/functions.cuh"
+#include "gpu-worker/resident/staging.cuh"
+
+namespace millrace::resident {
+namespace {
+
+/// Shared memory of a block.
+struct Block {
+  alignas(16) std::uint8_t stage[kStageBytes + kStageSlack];
+  Chain chain;
+  StagedPackets packets;
+  TicketColumns columns;
+  std::uint32_t words[kStageFunctionCountMax][kTicketPackets];
+  FunctionScratch scratch;
+  std::uint64_t ticket;
+  bool stopped;
+};
+
+constexpr std::uint32_t kPollsPerStopCheck = 16;
+constexpr unsigned kPollNs = 20;
+
+/// Thread 0: waits for the ticket that is this block's next; false: stop.
+__device__ bool wait_for_ticket(const Arguments& arguments, std::uint64_t& word) {
+  const std::uint32_t number = add_device(&arguments.state->claimed.value, 1);
+  const std::uint64_t* at = arguments.tickets + arguments.ticket_ring.place(number);
+  const std::uint32_t lap = arguments.ticket_ring.lap(number);
+  for (std::uint32_t poll = 1;; ++poll) {
+    word = load_device(at);
+    if (Ticket::has_lap(word, lap)) break;
+    if (poll % kPollsPerStopCheck == 0 && load_device(&arguments.state->stop.value) != 0) {
+      return false;
+    }
+    __nanosleep(kPollNs);
+  }
+  fence_device();  // the dispatcher has seen what the CPU wrote; with it, so do we
+  return true;
+}
+
+/// All threads: the chain comes from the GPU's memory each time, for its tables may have changed.
+__device__ void read_chain(const Chain& from, Chain& to) {
+  static_assert(sizeof(Chain) % sizeof(std::uint32_t) == 0);
+  const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
+  auto* target = reinterpret_cast<std::uint32_t*>(&to);
+  for (std::uint32_t i = threadIdx.x; i < sizeof(Chain) / sizeof(std::uint32_t); i += blockDim.x) {
+    target[i] = source[i];
+  }
+}
+
+/// Which packets of the group a member looks at: select_packets(), and none that an earlier member
+/// ends.
+__device__ void select(Block& block, std::uint32_t member) {
+  const std::uint32_t packet = threadIdx.x;
+  if (packet >= kTicketPackets) return;
+  StagedPackets& packets = block.packets;
+  bool active =
+      packet >= packets.first && packet < packets.end && block.columns.passes[packet] != 0;
+  const std::uint32_t when = block.chain.members[member].when_class;
+  active = active && (when == 0 || (block.columns.classes[packet] & when) != 0);
+  packets.active[packet] = active;
+}
+
+/// Who ends here takes no part any more.
+__device__ void note_ends(Block& block, std::uint32_t member) {
+  const std::uint32_t packet = threadIdx.x;
+  if (block.chain.members[member].is_certain == 0 || packet >= kTicketPackets ||
+      block.packets.active[packet] == 0)
+    return;
+  if (ends(block.chain.members[member].table, block.words[member][packet])) {
+    block.columns.passes[packet] = 0;
+  }
+}
+
+/// All functions of the chain over packets [first, end).
+__device__ void compute_group(Block& block) {
+  const std::uint32_t members = min(block.chain.member_count, kStageFunctionCountMax);
+  for (std::uint32_t member = 0; member < members; ++member) {
+    select(block, member);
+    __syncthreads();
+    compute(block.chain.members[member].table, block.packets, block.scratch, block.words[member]);
+    __syncthreads();
+    note_ends(block, member);
+    __syncthreads();
+  }
+}
+
+/// All threads: the words of the ticket go to the result area.
+__device__ void write_results(const Arguments& arguments, const Ticket& ticket,
+                              const Block& block) {
+  std::uint32_t* results = arguments.results + std::size_t{ticket.slot} * arguments.result_words +
+                           (ticket.part << ticket.part_bits);
+  const std::uint32_t member = threadIdx.x / kTicketPackets;
+  const std::uint32_t packet = threadIdx.x % kTicketPackets;
+  if (member < min(block.chain.member_count, kStageFunctionCountMax) &&
+      packet < block.columns.count) {
+    results[member * arguments.capacity + packet] = block.words[member][packet];
+  }
+}
+
+/// Thread 0, behind the results.
+__device__ void complete(const Arguments& arguments, const Ticket& ticket) {
+  fence_system();
+  store_byte_system(&arguments.done[ticket.slot].part[ticket.part], 1);
+}
+
+__device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block& block) {
+  read_chain(arguments.chains[min(ticket.chain, kChainCount - 1)], block.chain);
+  if (threadIdx.x < 32) {
+    read_columns(arguments, ticket, block.columns, block.packets);
+    if (threadIdx.x == 0) block.packets.first = 0;
+  }
+  __syncthreads();
+  const std::uint32_t frame_bytes = block.chain.frame_bytes;
+  while (block.packets.first < block.columns.count) {
+    if (threadIdx.x < 32) place_packets(block.columns, frame_bytes, block.packets);
+    __syncthreads();
+    fetch_packets(block.packets, frame_bytes);
+    __syncthreads();
+    compute_group(block);
+    if (threadIdx.x == 0) block.packets.first = block.packets.end;
+    __syncthreads();
+  }
+  write_results(arguments, ticket, block);
+  __syncthreads();
+  if (threadIdx.x == 0) complete(arguments, ticket);
+}
+
+__global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
+    resident_kernel(const Arguments arguments) {
+  extern __shared__ __align__(16) std::byte shared[];
+  if (blockIdx.x == 0) {
+    if (threadIdx.x < 32) dispatch(arguments);
+    return;
+  }
+  Block& block = *reinterpret_cast<Block*>(shared);
+  if (threadIdx.x == 0) {
+    block.packets.stage = block.stage;
+    block.scratch.match.filter_serial = 0;
+  }
+  for (;;) {
+    if (threadIdx.x == 0) block.stopped = !wait_for_ticket(arguments, block.ticket);
+    __syncthreads();
+    if (block.stopped) return;
+    work_on(arguments, Ticket::from_word(block.ticket), block);
+    __syncthreads();
+  }
+}
+
+}  // namespace
+
+std::uint32_t load_kernel() {
+  check_cuda(cudaFuncSetAttribute(resident_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  sizeof(Block)),
+             "loading the kernel");
+  int device = 0, processors = 0, blocks = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the GPU");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "asking for the GPU's size");
+  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, resident_kernel, kBlockThreads,
+                                                           sizeof(Block)),
+             "asking how many blocks fit");
+  if (blocks == 0) throw Error("this GPU has too little shared memory for the resident kernel");
+  return static_cast<std::uint32_t>(processors * blocks);
+}
+
+void launch_kernel(const Arguments& arguments, std::uint32_t blocks, CUstream_st* stream) {
+  resident_kernel<<<blocks, kBlockThreads, sizeof(Block), stream>>>(arguments);
+  check_cuda(cudaGetLastError(), "starting the kernel");
+}
+
+}  // namespace millrace::resident

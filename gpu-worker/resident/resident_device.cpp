@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu-worker/resident/resident_device.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "gpu-worker/cuda/gpu.hpp"
+#include "gpu-worker/resident/resident.hpp"
+#include "services/functions/table.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+using resident::Arguments;
+using resident::Chain;
+using resident::PartsDone;
+using resident::Submission;
+
+constexpr std::uint32_t kGone = UINT32_MAX;
+constexpr std::uint32_t kPassedByMax = 64;  ///< batches that a poll looks at in vain
+constexpr std::uint32_t kHeaderBytesMax = 128;
+constexpr std::uint64_t kWatchNs = 10'000'000;
+constexpr std::uint64_t kHungNs = 2'000'000'000;  ///< a ticket takes microseconds
+constexpr std::size_t kSpareBytes = 512;          ///< for the heartbeat, and what aligning takes
+
+[[noreturn]] void fail(const std::string& name, const char* what) {
+  std::fprintf(stderr, "millrace-gpu-worker: %s: %s; the stand-in takes over\n", name.c_str(),
+               what);
+  std::_Exit(1);  // no destructor: each would wait for the kernel
+}
+
+template <typename T>
+T* place_in(std::byte* base, std::size_t& at, std::size_t count) {
+  T* const place = reinterpret_cast<T*>(base + at);
+  at += (count * sizeof(T) + 127) / 128 * 128;
+  return place;
+}
+
+}  // namespace
+
+ResidentDevice::ResidentDevice(const ActorContext& context, int ordinal)
+    : context_(context),
+      scale_(context.status.header().tsc_hz),
+      name_(open_gpu(ordinal)),
+      segment_(pin(context.segment.memory())),
+      copies_(make_stream()),
+      kernel_(make_stream()),
+      memory_(copies_.get()),
+      places_(context.segment.slot_count()),
+      order_(std::bit_ceil(context.segment.slot_count()), kGone),
+      order_mask_(static_cast<std::uint32_t>(order_.size()) - 1),
+      chains_(resident::kChainCount),
+      stage_chain_(context.plan->stages.size(), resident::kChainCount) {
+  if (context.segment.buffers().stride + kStageSlack > kStageBytes) {
+    throw Error("a GPU takes buffers of at most " + std::to_string(kStageBytes - kStageSlack) +
+                " bytes");
+  }
+  const std::uint32_t blocks = resident::load_kernel();
+  lay_out();
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
+    if (plan.stages[stage].group != plan.actors[context_.me.actor].group) continue;
+    load_tables(static_cast<std::uint8_t>(stage));
+  }
+  resident::launch_kernel(arguments_, blocks, kernel_.get());
+  running_ = true;
+}
+
+ResidentDevice::~ResidentDevice() {
+  if (!running_) return;
+  push({.slot = 0, .count = 0, .chain = 0});
+  const cudaError_t status = cudaStreamSynchronize(kernel_.get());
+  if (status != cudaSuccess) fail(name_, cudaGetErrorString(status));
+}
+
+/// Rings in pinned memory, the rest on the GPU.
+void ResidentDevice::lay_out() {
+  const SegmentLayout& layout = context_.segment.layout();
+  Arguments& to = arguments_;
+  const std::uint32_t slots = layout.slot_count;
+  to.submission_ring = resident::ring_size(slots + 1);
+  to.ticket_ring = resident::ring_size(slots * resident::kPartsMax);
+  rings_ = make_host_memory(to.submission_ring.entries() * sizeof(std::uint64_t) +
+                            slots * sizeof(PartsDone) + kSpareBytes);
+  std::size_t at = 0;
+  submissions_ = place_in<std::uint64_t>(rings_.get(), at, to.submission_ring.entries());
+  to.submissions = submissions_;
+  to.done = place_in<PartsDone>(rings_.get(), at, slots);
+  to.heartbeat = place_in<std::uint64_t>(rings_.get(), at, 1);
+
+  to.slots = reinterpret_cast<const std::byte*>(&context_.segment.slot(0));
+  to.columns = layout.columns;
+  to.slot_count = slots;
+  to.capacity = context_.segment.capacity();
+  const BufferArea buffers = context_.segment.buffers();
+  to.buffers = buffers.base;
+  to.buffer_stride = buffers.stride;
+  to.buffer_count = context_.segment.buffer_count();
+  to.results = context_.segment.gpu_results(gpu_number(*context_.plan, context_.me.actor), 0);
+  to.result_words = layout.gpu_result_bytes / kResultWordBytes;
+
+  const auto on_gpu = [&]<typename T>(T*& where, std::size_t count) {
+    where = reinterpret_cast<T*>(memory_.zeros(count * sizeof(T)));
+  };
+  on_gpu(to.tickets, to.ticket_ring.entries());
+  on_gpu(to.state, 1);
+  Chain* chains = nullptr;
+  on_gpu(chains, resident::kChainCount);
+  to.chains = chains;
+}
+
+Chain ResidentDevice::make_chain(std::uint8_t stage, GpuMemory& tables) const {
+  const Plan& plan = *context_.plan;
+  Chain chain;
+  std::uint32_t may_be_set = 0;
+  for (const std::uint32_t number : plan.stages[stage].functions) {
+    const PlanFunction& function = plan.functions[number];
+    const FunctionType& type = function_type(function.type);
+    if (type.upload == nullptr) {
+      throw Error("function " + function.name + ": " + function.type + " has no GPU version");
+    }
+    resident::ChainMember& member = chain.members[chain.member_count++];
+    member.table =
+        while_doing("function " + function.name, [&] { return type.upload(function, tables); });
+    member.is_certain = (function.when_class & may_be_set) == 0 ? 1 : 0;
+    member.when_class = member.is_certain != 0 ? function.when_class : 0;
+    may_be_set |= function.class_mask;
+    chain.frame_bytes = std::max(chain.frame_bytes, member.table.frame_bytes);
+  }
+  return chain;
+}
+
+std::uint32_t ResidentDevice::free_chain() {
+  for (std::uint32_t i = 0; i < chains_.size(); ++i) {
+    if (!chains_[i].current && chains_[i].in_flight == 0) return i;
+  }
+  throw Error("all " + std::to_string(chains_.size()) + " versions of tables are in use");
+}
+
+void ResidentDevice::load_tables(std::uint8_t stage) {
+  const std::uint32_t number = free_chain();
+  ChainPlace& place = chains_[number];
+  GpuMemory tables(copies_.get());
+  const Chain chain = make_chain(stage, tables);
+  memory_.write(arguments_.chains + number, std::as_bytes(std::span(&chain, 1)));
+  place.tables = std::move(tables);
+  place.part_bits =
+      chain.frame_bytes > kHeaderBytesMax ? resident::kFramePartBits : resident::kHeaderPartBits;
+  place.current = true;
+  const std::uint32_t old = std::exchange(stage_chain_[stage], number);
+  if (old == resident::kChainCount) return;
+  chains_[old].current = false;
+  if (chains_[old].in_flight == 0) chains_[old].tables = GpuMemory();
+}
+
+void ResidentDevice::push(const Submission& submission) noexcept {
+  const resident::RingSize ring = arguments_.submission_ring;
+  std::atomic_ref(submissions_[ring.place(submitted_)])
+      .store(submission.word(ring.lap(submitted_)), std::memory_order_release);
+  ++submitted_;
+}
+
+bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
+  const std::uint32_t slot = batch.descriptor.slot;
+  Place& place = places_[slot];
+  if (place.used) return false;  // a stale one, whose results would mix with the new ones
+  const auto count =
+      std::clamp<std::uint32_t>(context_.segment.slot(slot).count, 1, arguments_.capacity);
+  const std::uint32_t chain = stage_chain_[batch.descriptor.stage];
+  const std::uint32_t part_bits = chains_[chain].part_bits;
+  place = {batch, chain, resident::parts_of(count, part_bits), true};
+  ++chains_[chain].in_flight;
+  order_[order_end_++ & order_mask_] = slot;
+  if (waiting_++ == 0) last_progress_tsc_ = tsc_now();
+  arguments_.done[slot] = {};
+  push({.slot = slot, .count = count, .chain = chain, .part_bits = part_bits});
+  context_.counter(Counter::kPackets) += count;
+  return true;
+}
+
+/// True when all parts of the slot's batch are done.
+bool ResidentDevice::is_done(std::uint32_t slot) const noexcept {
+  auto* words = reinterpret_cast<std::uint64_t*>(arguments_.done[slot].part);
+  constexpr std::uint64_t kAll = 0x0101010101010101;
+  const std::uint32_t parts = places_[slot].parts;
+  for (std::uint32_t i = 0; i * 8 < parts; ++i) {
+    const std::uint32_t left = parts - i * 8;
+    const std::uint64_t wanted = left >= 8 ? kAll : kAll >> (64 - 8 * left);
+    if (std::atomic_ref(words[i]).load(std::memory_order_acquire) != wanted) return false;
+  }
+  return true;
+}
+
+void ResidentDevice::note_completion(Place& place) noexcept {
+  ChainPlace& chain = chains_[place.chain];
+  if (--chain.in_flight == 0 && !chain.current) chain.tables = GpuMemory();
+  --waiting_;
+  place.used = false;
+}
+
+/// Looks at the oldest batches: they come back nearly in the order in which they went.
+std::uint32_t ResidentDevice::poll(std::span<DeviceBatch> out) noexcept {
+  std::uint32_t count = 0, passed_by = 0;
+  for (std::uint32_t at = order_begin_; at != order_end_ && count < out.size(); ++at) {
+    std::uint32_t& slot = order_[at & order_mask_];
+    if (slot == kGone) continue;
+    if (!is_done(slot)) {
+      if (++passed_by == kPassedByMax) break;
+      continue;
+    }
+    if (passed_by != 0) ++context_.counter(Counter::kCompletionsReordered);
+    out[count++] = places_[slot].batch;
+    note_completion(places_[slot]);
+    slot = kGone;
+  }
+  while (order_begin_ != order_end_ && order_[order_begin_ & order_mask_] == kGone) ++order_begin_;
+  if (count != 0) {
+    last_progress_tsc_ = tsc_now();
+  } else if (waiting_ != 0) {
+    watch();
+  }
+  return count;
+}
+
+/// Nothing came back: is the kernel alive, does it move?
+void ResidentDevice::watch() noexcept {
+  const std::uint64_t now = tsc_now();
+  if (now < next_watch_tsc_) return;
+  next_watch_tsc_ = now + scale_.to_ticks(kWatchNs);
+  const cudaError_t status = cudaStreamQuery(kernel_.get());
+  if (status == cudaSuccess) fail(name_, "the kernel ended by itself");
+  if (status != cudaErrorNotReady) fail(name_, cudaGetErrorString(status));
+  const std::uint64_t beat = std::atomic_ref(*arguments_.heartbeat).load(std::memory_order_relaxed);
+  const bool moves = std::exchange(last_heartbeat_, beat) != beat;
+  if (now - last_progress_tsc_ < scale_.to_ticks(kHungNs)) return;
+  fail(name_,
+       moves ? "a batch did not come back, though the kernel takes new ones" : "the kernel hangs");
+}
+
+}  // namespace millrace

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// millrace-gpu-figures: what a GPU does with batches that lie in the segment, from the submission
+// of a descriptor to its completion, beside all CPU cores of the same host in the same run.
+
+#include <sys/utsname.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "gpu-worker/resident/resident_device.hpp"
+#include "io-worker/ports/capture_reader.hpp"
+#include "tests/bench/copy_rate.hpp"
+#include "tests/gpu/gpu_world.hpp"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using test::GpuWorld;
+
+struct Options {
+  std::string rules, routes, capture;
+  double seconds = 1;
+  unsigned threads = std::thread::hardware_concurrency();
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error("cannot read " + path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Frames of a capture, again and again.
+class Frames {
+ public:
+  explicit Frames(const std::string& path) {
+    CaptureReader reader(path);
+    CaptureRecord record;
+    while (reader.next(record) == CaptureStatus::kRecord) {
+      if (record.bytes.size() <= 1514) all_.emplace_back(record.bytes.begin(), record.bytes.end());
+    }
+    if (all_.empty()) throw Error(path + " holds no packet that fits");
+  }
+  /// Frames of one size, UDP, without a literal.
+  explicit Frames(std::uint32_t bytes) {
+    std::mt19937 random(5);
+    for (int i = 0; i < 4096; ++i) {
+      const std::uint32_t payload = bytes - 42;
+      std::string text(payload, ' ');
+      for (char& letter : text) letter = static_cast<char>(' ' + random() % 95);
+      Frame frame = FrameBuilder().ipv4(17, 8 + payload).udp(payload).text(text).build();
+      for (std::size_t at = 30; at < 34; ++at) frame[at] = static_cast<std::byte>(random());
+      all_.push_back(std::move(frame));
+    }
+  }
+  const Frame& next() { return all_[at_++ % all_.size()]; }
+
+ private:
+  std::vector<Frame> all_;
+  std::size_t at_ = 0;
+};
+
+constexpr std::uint32_t kSlots = 2048;
+
+/// One stage of `function` on a GPU, and its batches.
+class Stage {
+ public:
+  Stage(const std::string& type, const std::string& table, const std::string& text,
+        std::uint32_t batch_packets, Frames frames)
+      : world_(yaml_of(type, table, batch_packets), {{"table", text}}) {
+    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
+      std::vector<Frame> batch;
+      for (std::uint32_t i = 0; i < batch_packets; ++i) batch.push_back(frames.next());
+      for (const Frame& frame : batch) bytes_ += frame.size();
+      world_.fill(slot, slot * batch_packets, batch);
+    }
+    packets_ = std::uint64_t{kSlots} * batch_packets;
+  }
+  GpuWorld& world() { return world_; }
+  double bytes_per_packet() const {
+    return static_cast<double>(bytes_) / static_cast<double>(packets_);
+  }
+
+ private:
+  static std::string yaml_of(const std::string& type, const std::string& table,
+                             std::uint32_t capacity) {
+    return "millrace: 1\nname: figures\nbatch: { capacity: " + std::to_string(capacity) +
+           " }\nports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
+           "workers: { cpu: { kind: classifier }, gpu: { kind: gpu, device: cuda } }\n"
+           "functions: { f: { type: " +
+           type + ", " + table +
+           ": table, on: gpu } }\n"
+           "paths: { one: { from: [a], run: [f], slots: " +
+           std::to_string(kSlots) + " } }\n";
+  }
+  GpuWorld world_;
+  std::uint64_t bytes_ = 0, packets_ = 0;
+};
+
+struct Rate {
+  double packets = 0;  ///< a second
+  double bytes = 0;
+};
+
+/// Batches one at a time: the time of each, in microseconds, sorted.
+std::vector<double> latencies(Stage& stage, Device& gpu) {
+  std::vector<double> all;
+  for (std::uint32_t i = 0; i < 4000; ++i) {
+    const Clock::time_point start = Clock::now();
+    gpu.submit({.descriptor = stage.world().descriptor(i % kSlots)});
+    DeviceBatch done;
+    while (gpu.poll({&done, 1}) == 0) {
+    }
+    if (i >= 500) all.push_back(seconds_since(start) * 1e6);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+Rate rate_of_gpu(Stage& stage, Device& gpu, std::uint32_t packets, std::uint32_t under_way,
+                 double seconds) {
+  std::vector<DeviceBatch> done(64);
+  std::uint64_t batches = 0;
+  std::uint32_t next = 0;
+  const Clock::time_point start = Clock::now();
+  while (seconds_since(start) < seconds) {
+    for (int i = 0; i < 64; ++i) {
+      while (gpu.in_flight() < under_way &&
+             gpu.submit({.descriptor = stage.world().descriptor(next)})) {
+        next = (next + 1) % kSlots;
+      }
+      batches += gpu.poll(done);
+    }
+  }
+  const double took = seconds_since(start);
+  while (gpu.in_flight() != 0) gpu.poll(done);
+  const double rate = static_cast<double>(batches) * packets / took;
+  return {rate, rate * stage.bytes_per_packet()};
+}
+
+/// The CPU's version of the function on `threads` threads, each with tables of its own.
+Rate rate_of_cpu(Stage& stage, unsigned threads, std::uint32_t packets, double seconds) {
+  std::atomic<std::uint64_t> batches = 0;
+  std::atomic<unsigned> ready = 0;
+  std::atomic<bool> stop = false;
+  std::vector<std::jthread> workers;
+  for (unsigned t = 0; t < threads; ++t) {
+    workers.emplace_back([&, t] {
+      FunctionStages functions(stage.world().context("cpu.0"));
+      const SegmentView& segment = stage.world().segment();
+      std::vector<std::uint32_t> results(std::size_t{segment.capacity()} * kStageFunctionCountMax);
+      ++ready;
+      while (ready < threads) std::this_thread::yield();
+      std::uint64_t own = 0;
+      for (std::uint32_t slot = kSlots / threads * t; !stop; slot = (slot + 1) % kSlots) {
+        functions.compute(0, segment.batch(slot), results.data());
+        ++own;
+      }
+      batches += own;
+    });
+  }
+  while (ready < threads) std::this_thread::yield();
+  const Clock::time_point start = Clock::now();
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  stop = true;
+  const double took = seconds_since(start);
+  workers.clear();
+  const double rate = static_cast<double>(batches) * packets / took;
+  return {rate, rate * stage.bytes_per_packet()};
+}
+
+void one_case(const Options& options, const char* name, Stage& stage, std::uint32_t packets) {
+  const Rate one = rate_of_cpu(stage, 1, packets, options.seconds);
+  const Rate all = rate_of_cpu(stage, options.threads, packets, options.seconds);
+  ResidentDevice gpu(stage.world().context("gpu.0.a"), 0);
+  const std::vector<double> times = latencies(stage, gpu);
+  Rate best;
+  std::uint32_t best_under_way = 0;
+  for (const std::uint32_t under_way : {64u, 256u, 1024u, 2000u}) {
+    const Rate rate = rate_of_gpu(stage, gpu, packets, under_way, options.seconds);
+    if (rate.packets <= best.packets) continue;
+    best = rate;
+    best_under_way = under_way;
+  }
+  std::printf(
+      "%-28s %4u packets a batch, %6.1f bytes each: GPU p50 %5.1f p99 %5.1f us; %7.1f Mpps %6.1f "
+      "Gbit/s %5.1f GB/s with %4u batches under way | CPU 1 core %7.2f Mpps %6.1f Gbit/s, %u cores "
+      "%7.1f Mpps %6.1f Gbit/s | GPU / all cores %.2f\n",
+      name, packets, stage.bytes_per_packet(), times[times.size() / 2],
+      times[times.size() * 99 / 100], best.packets / 1e6, best.bytes * 8 / 1e9, best.bytes / 1e9,
+      best_under_way, one.packets / 1e6, one.bytes * 8 / 1e9, options.threads, all.packets / 1e6,
+      all.bytes * 8 / 1e9, best.packets / all.packets);
+  std::fflush(stdout);
+}
+
+void run(const Options& options) {
+  utsname host{};
+  uname(&host);
+  std::printf("host %s %s, %u cores\n", host.sysname, host.release,
+              std::thread::hardware_concurrency());
+  const std::string routes = options.routes.empty()
+                                 ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
+                                 : text_of(options.routes);
+  for (const std::uint32_t packets : {32u, 64u, 256u}) {
+    Stage stage("route", "table", routes, packets, Frames(64u));
+    one_case(options, "route, 64-byte frames", stage, packets);
+  }
+  const std::string rules =
+      options.rules.empty() ? "alert \"literal that is not there\"\n" : text_of(options.rules);
+  for (const std::uint32_t packets : {32u, 64u, 256u}) {
+    Stage stage("match", "rules", rules, packets, Frames(1504u));
+    one_case(options, "match, 1504-byte frames", stage, packets);
+  }
+  if (!options.capture.empty()) {
+    for (const std::uint32_t packets : {32u, 64u, 256u}) {
+      Stage stage("match", "rules", rules, packets, Frames(options.capture));
+      one_case(options, "match, the capture", stage, packets);
+    }
+  }
+  std::printf("copy of pinned memory to the GPU: %.1f GB/s\n",
+              copy_bytes_per_second(64 << 20) / 1e9);
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+  millrace::Options options;
+  CLI::App app("What a GPU does with batches in place, beside all CPU cores of this host");
+  app.add_option("--rules", options.rules, "a rule file of match");
+  app.add_option("--routes", options.routes, "a route table");
+  app.add_option("--capture", options.capture, "packets for match (pcap)");
+  app.add_option("--seconds", options.seconds, "of each measurement");
+  app.add_option("--threads", options.threads, "CPU threads to compare with");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    millrace::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "millrace-gpu-figures: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same packets through the GPU and through the CPU: all columns and all bytes are the same.
+
+#include <cstdlib>
+#include <random>
+
+#include "io-worker/ports/capture_reader.hpp"
+#include "tests/gpu/gpu_test.hpp"
+
+namespace millrace {
+namespace {
+
+using test::GpuWorld;
+
+constexpr const char* kChain = R"(
+millrace: 1
+name: differential
+batch: { capacity: 256 }
+ports: { a: { device: "null" }, b: { device: "null" } }
+workers:
+  cpu: { kind: classifier }
+  gpu: { kind: gpu, device: cuda }
+functions:
+  scan: { type: match, rules: scan.rules, classes: [odd, plain], on: gpu }
+  again: { type: match, rules: again.rules, when: class odd, on: gpu }
+  way: { type: route, table: routes.txt, on: gpu }
+paths:
+  one: { from: [a], run: [scan, again, way], slots: 64 }
+)";
+
+constexpr const char* kRoutes =
+    "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n10.1.0.0/16 b 02:00:00:00:00:02\n"
+    "192.0.2.0/28 b 02:00:00:00:00:03\n192.0.2.9/32 a 02:00:00:00:00:04\n";
+
+class Differential : public test::GpuTest {
+ protected:
+  /// Both halves take the same frames: slot 0 to the GPU, slot 1 to the CPU.
+  static void compare(const GpuWorld& world, Device& gpu, StageWork& cpu,
+                      const std::vector<Frame>& frames, std::uint32_t serial) {
+    world.fill(0, 0, frames);
+    world.fill(1, 256, frames);
+    test::submit(world, gpu, 0);
+    cpu.run(0, world.segment().batch(1));
+    test::wait_for_one(gpu);
+    const Batch there = world.segment().batch(0), here = world.segment().batch(1);
+    const std::uint32_t* results = world.segment().gpu_results(0, 0);
+    std::copy_n(results, std::size_t{there.capacity} * kStageFunctionCountMax, there.result);
+    cpu.finish(0, there);
+    for (std::uint32_t i = 0; i < frames.size(); ++i) {
+      ASSERT_EQ(there.verdict[i], here.verdict[i]) << "batch " << serial << " packet " << i;
+      if (!here.passes(i)) {
+        ASSERT_EQ(there.reason[i], here.reason[i]) << "batch " << serial << " packet " << i;
+      }
+      ASSERT_EQ(there.classes[i], here.classes[i]) << "batch " << serial << " packet " << i;
+      ASSERT_EQ(there.output[i], here.output[i]) << "batch " << serial << " packet " << i;
+      ASSERT_EQ(there.next_hop[i], here.next_hop[i]) << "batch " << serial << " packet " << i;
+      ASSERT_TRUE(std::ranges::equal(there.bytes(i), here.bytes(i)))
+          << "batch " << serial << " packet " << i;
+    }
+  }
+};
+
+std::string letters(std::mt19937& random, std::size_t bytes) {
+  std::string text(bytes, 'a');
+  for (char& letter : text) letter = "abcdABCD"[random() % 8];
+  return text;
+}
+
+/// Literals of few letters, so that they overlap and nearly match; of all short lengths too.
+std::string random_rules(std::mt19937& random, std::size_t shortest) {
+  std::string rules;
+  const char* const kActions[] = {"drop", "class odd", "class plain", "alert", "alert"};
+  const char* const kOptions[] = {"", " nocase", " proto tcp", " proto udp port 53", " port 80"};
+  for (std::size_t i = 0; i < 1 + random() % 60; ++i) {
+    rules += std::string(kActions[random() % 5]) + " \"" +
+             letters(random, shortest + random() % 9) + "\"" + kOptions[random() % 5] + "\n";
+  }
+  return rules;
+}
+
+Frame random_packet(std::mt19937& random) {
+  Frame frame = random_frame(random);
+  if (random() % 4 != 0) {
+    const std::string text = letters(random, random() % (random() % 8 == 0 ? 1400 : 80));
+    const auto bytes = static_cast<unsigned>(text.size());
+    FrameBuilder builder;
+    builder.ipv4(random() % 2 == 0 ? 17 : 6, 20 + bytes, random() % 4 == 0 ? 24 : 20);
+    frame = (random() % 2 == 0 ? builder.tcp(5) : builder.udp(bytes)).text(text).build();
+    frame[33] = static_cast<std::byte>(random());
+    frame[30] = random() % 2 == 0 ? std::byte{10} : std::byte{192};
+    if (random() % 8 == 0) frame.resize(random() % frame.size());
+  }
+  if (random() % 8 != 0) test::mend_checksum(frame);
+  return frame;
+}
+
+TEST_F(Differential, RandomPacketsAndRules) {
+  const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
+  const std::uint32_t sets =
+      given == nullptr ? 40 : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+  std::mt19937 random(7);
+  for (std::uint32_t set = 0; set < sets; ++set) {
+    const std::size_t shortest = set % 3 == 0 ? 1 : 4;
+    const GpuWorld world(kChain, {{"scan.rules", random_rules(random, shortest)},
+                                  {"again.rules", random_rules(random, 2 + set % 3)},
+                                  {"routes.txt", kRoutes}});
+    FunctionStages cpu(world.context("cpu.0"));
+    ResidentDevice gpu(world.context("gpu.0.a"), 0);
+    for (std::uint32_t batch = 0; batch < 200; ++batch) {
+      std::vector<Frame> frames(1 + random() % 256);
+      for (Frame& frame : frames) frame = random_packet(random);
+      compare(world, gpu, cpu, frames, set * 1000 + batch);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+/// Real packets: the capture that MILLRACE_CAPTURE names, with the rules of MILLRACE_RULES.
+TEST_F(Differential, ACapture) {
+  const char* const capture = std::getenv("MILLRACE_CAPTURE");
+  const char* const rules = std::getenv("MILLRACE_RULES");
+  if (capture == nullptr || rules == nullptr) {
+    GTEST_SKIP() << "MILLRACE_CAPTURE and MILLRACE_RULES name a capture and rules of match";
+  }
+  std::ifstream file(rules);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const GpuWorld world(
+      kChain,
+      {{"scan.rules", text}, {"again.rules", "class plain \"GET\"\n"}, {"routes.txt", kRoutes}});
+  FunctionStages cpu(world.context("cpu.0"));
+  ResidentDevice gpu(world.context("gpu.0.a"), 0);
+  CaptureReader reader(capture);
+  CaptureRecord record;
+  std::uint32_t packets = 0;
+  for (bool more = true; more;) {
+    std::vector<Frame> frames;
+    while (frames.size() < 256 && (more = reader.next(record) == CaptureStatus::kRecord)) {
+      if (record.bytes.size() > 2048) continue;
+      frames.emplace_back(record.bytes.begin(), record.bytes.end());
+    }
+    if (frames.empty()) break;
+    packets += static_cast<std::uint32_t>(frames.size());
+    compare(world, gpu, cpu, frames, packets);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(packets, 0u);
+  std::printf("%u packets of the capture\n", packets);
+}
+
+/// One slot, few buffers: each round is read anew, not from a cache that holds the last one.
+TEST_F(Differential, NothingIsReadStale) {
+  const GpuWorld world(kChain, {{"scan.rules", "drop \"abcd\"\nalert \"dcba\"\n"},
+                                {"again.rules", "alert \"x\"\n"},
+                                {"routes.txt", kRoutes}});
+  FunctionStages cpu(world.context("cpu.0"));
+  ResidentDevice gpu(world.context("gpu.0.a"), 0);
+  std::mt19937 random(11);
+  const auto frame_of = [](const char* text) {
+    Frame frame = FrameBuilder().ipv4(17, 8 + 4).udp(4).text(text).build();
+    test::mend_checksum(frame);
+    return frame;
+  };
+  for (std::uint32_t round = 0; round < 50'000; ++round) {
+    const char* const texts[] = {"abcd", "dcba", "none"};
+    const std::uint32_t chosen = random() % 3;
+    world.fill(0, 0, std::vector<Frame>{frame_of(texts[chosen])});
+    test::submit(world, gpu, 0);
+    test::wait_for_one(gpu);
+    const std::uint32_t expected[] = {1, 2, 0};
+    ASSERT_EQ(world.segment().gpu_results(0, 0)[0], expected[chosen]) << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "gpu-worker/cuda/gpu.hpp"
+#include "gpu-worker/resident/resident_device.hpp"
+#include "tests/gpu/gpu_world.hpp"
+
+namespace millrace::test {
+
+/// Tests that need a GPU; elsewhere each is skipped, and says why.
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string reason;
+    if (gpu_count(reason) == 0) GTEST_SKIP() << reason;
+  }
+};
+
+/// Waits for one batch; fails after ten seconds.
+inline DeviceBatch wait_for_one(Device& device) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  DeviceBatch done;
+  while (device.poll({&done, 1}) == 0) {
+    if (std::chrono::steady_clock::now() > until) {
+      ADD_FAILURE() << "a batch did not come back";
+      break;
+    }
+  }
+  return done;
+}
+
+inline void submit(const GpuWorld& world, Device& device, std::uint32_t slot,
+                   std::uint8_t stage = 0) {
+  ASSERT_TRUE(device.submit({.descriptor = world.descriptor(slot, stage)}));
+}
+
+/// One line an IPv4 header with its checksum, where there is a whole one.
+inline void mend_checksum(Frame& frame) {
+  if (frame.size() < 34 || frame[12] != std::byte{8} || frame[13] != std::byte{0}) return;
+  const std::size_t bytes = (std::to_integer<std::size_t>(frame[14]) & 15) * 4;
+  if (bytes < 20 || frame.size() < 14 + bytes) return;
+  frame[24] = frame[25] = std::byte{0};
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < bytes; i += 2) {
+    sum += std::to_integer<std::uint32_t>(frame[14 + i]) << 8 |
+           std::to_integer<std::uint32_t>(frame[15 + i]);
+  }
+  sum = (sum & 0xffff) + (sum >> 16);
+  sum = ~((sum & 0xffff) + (sum >> 16)) & 0xffff;
+  frame[24] = static_cast<std::byte>(sum >> 8);
+  frame[25] = static_cast<std::byte>(sum);
+}
+
+}  // namespace millrace::test
