@@ -60,7 +60,10 @@ void check_follow(const Check& check, const TopologyPort& port) {
   for (const TopologySetting& setting : port.settings) {
     if (setting.key != "follow") continue;
     const TopologyPort* other = resolve(check, check.topology.ports, "port", setting.value);
-    if (other == nullptr || (other != &port && has_setting(*other, "interface"))) continue;
+    if (other == nullptr) continue;
+    // That of a tap is ours: it has a link as long as we run.
+    const bool taken = has_setting(*other, "interface") && other->device.value != "tap";
+    if (other != &port && taken) continue;
     check.problems.add(setting.value.mark, "port '" + setting.value.value + "' to follow",
                        "another port with an interface of the kernel");
   }

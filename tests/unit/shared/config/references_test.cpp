@@ -116,16 +116,16 @@ TEST(Classes, AreAtMostThirtyTwo) {
 TEST(References, APortFollowsAnotherInterface) {
   const auto follows = [](const std::string& name) {
     return wrong("millrace: 1\nports:\n  a: {device: afpacket, interface: x, follow: " + name +
-                 "}\n  b: {device: afxdp, interface: y}\n  c: {device: null}\npaths: {p: {from: a, "
-                 "to: b}}\n");
+                 "}\n  b: {device: afxdp, interface: y}\n  c: {device: null}\n  d: {device: tap, "
+                 "interface: z}\npaths: {p: {from: a, to: b}}\n");
   };
   EXPECT_EQ(follows("b"), "");
-  for (const char* name : {"a", "c"}) {
+  for (const char* name : {"a", "c", "d"}) {
     EXPECT_EQ(follows(name),
               "3:47: found port '" + std::string(name) +
                   "' to follow; allowed: another port with an interface of the kernel");
   }
-  EXPECT_EQ(follows("d"), "3:47: found 'd' as port; allowed: a, b, c");
+  EXPECT_EQ(follows("e"), "3:47: found 'e' as port; allowed: a, b, c, d");
 }
 
 }  // namespace
