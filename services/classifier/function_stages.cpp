@@ -56,8 +56,9 @@ Function& FunctionStages::function(std::uint32_t number) {
   if (!functions_[number]) {
     const PlanFunction& planned = context_.plan->functions[number];
     functions_[number] = while_doing("function " + planned.name, [&] {
+      const bool on_device = context_.plan->actors[context_.me.actor].kind == ActorKind::kGpu;
       return function_type(planned.type)
-          .make({planned, context_.plan->ports, computes(planned.group)});
+          .make({planned, context_.plan->ports, computes(planned.group), on_device});
     });
   }
   return *functions_[number];

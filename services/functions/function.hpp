@@ -96,6 +96,8 @@ struct FunctionContext {
   /// False where finish alone will be called (an egress behind a GPU): what only compute needs is
   /// not made then.
   bool computes = true;
+  /// True in a worker of a gpu group: where compute is called at all, it stands for the device's.
+  bool on_device = false;
 };
 
 /// Makes a function for one worker: parses settings, maps `function.image` read-only when it has

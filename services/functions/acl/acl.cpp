@@ -69,7 +69,9 @@ class Acl final : public Function {
       : image_(context.function.image),
         default_drops_(drops(context.function, "default")),
         non_ip_drops_(drops(context.function, "non_ip")) {
-    if (context.computes) search_ = make_search(image_, method_of(context.function));
+    // A GPU's worker starts at once; its software device computes as the GPU would.
+    const bool device = context.on_device && image_.bits() != nullptr;
+    if (context.computes && !device) search_ = make_search(image_, method_of(context.function));
   }
 
   void prepare(const Batch&, Selection) noexcept override {}

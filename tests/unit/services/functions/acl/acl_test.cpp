@@ -116,6 +116,19 @@ TEST(Acl, AgreesWithTheOracleOnRandomRulesAndPacketsByEveryMethod) {
   EXPECT_LT(found, compared);
 }
 
+TEST(Acl, OnADeviceComputesTheSameWithoutBuildingTries) {
+  const AclFolder folder;
+  const PlanFunction plan = folder.plan("pass tcp any -> any port 80\ndrop tcp any -> any\n");
+  build(plan);
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>{tcp_to(80), tcp_to(81), arp()});
+  const std::vector<std::uint16_t> all = {0, 1, 2};
+  const auto function =
+      acl_type().make({.function = plan, .ports = {}, .computes = true, .on_device = true});
+  function->compute(batch, {all}, batch.results(0));
+  EXPECT_THAT(words(batch), ElementsAre(1, 2, kAclNotIp));
+}
+
 TEST(Acl, ReportsRefusedLinesAndReadsSeveralFilesInTheirOrder) {
   const AclFolder folder;
   PlanFunction plan = folder.plan("drop tcp any -> any port 80\ndrop nonsense\n");
