@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "services/functions/acl/acl_gpu.cuh"
 #include "services/functions/device_function.hpp"
 #include "services/functions/match/match_gpu.cuh"
 #include "services/functions/route/route_gpu.cuh"
@@ -14,6 +15,7 @@ namespace millrace::resident {
 /// Shared memory that functions keep between tickets.
 struct FunctionScratch {
   match::Scratch match;
+  acl::Scratch acl;
 };
 
 template <typename View>
@@ -29,6 +31,8 @@ __device__ inline void compute(const DeviceTable& table, const StagedPackets& pa
       return route::compute(view_of<RouteTable>(table), packets, words);
     case DeviceKind::kMatch:
       return match::compute(view_of<MatchGpuTable>(table), packets, scratch.match, words);
+    case DeviceKind::kAcl:
+      return acl::compute(view_of<AclGpuTable>(table), packets, scratch.acl, words);
     case DeviceKind::kNone:
       return;
   }
@@ -41,6 +45,8 @@ __device__ inline bool ends(const DeviceTable& table, std::uint32_t word) {
       return route::ends(word);
     case DeviceKind::kMatch:
       return match::ends(view_of<MatchGpuTable>(table), word);
+    case DeviceKind::kAcl:
+      return view_of<AclGpuTable>(table).ends(word);
     case DeviceKind::kNone:
       return false;
   }

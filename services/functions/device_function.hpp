@@ -17,7 +17,7 @@ namespace millrace {
 
 /// Which code of the resident kernel computes a function. Add a name here and a case in
 /// gpu-worker/resident/functions.cuh.
-enum class DeviceKind : std::uint32_t { kNone = 0, kRoute, kMatch };
+enum class DeviceKind : std::uint32_t { kNone = 0, kRoute, kMatch, kAcl };
 
 /// Packets that a block of a GPU takes at a time at most: a part of a batch.
 inline constexpr std::uint32_t kTicketPackets = 32;

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "io-worker/ports/capture_reader.hpp"
 #include "tests/bench/copy_rate.hpp"
 #include "tests/gpu/gpu_world.hpp"
+#include "tests/unit/services/functions/acl/acl_traces.hpp"
 
 namespace millrace {
 namespace {
@@ -25,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 using test::GpuWorld;
 
 struct Options {
-  std::string rules, routes, capture;
+  std::string rules, routes, capture, acl, trace;
   double seconds = 1;
   unsigned threads = std::thread::hardware_concurrency();
 };
@@ -62,6 +64,15 @@ class Frames {
       for (std::size_t at = 30; at < 34; ++at) frame[at] = static_cast<std::byte>(random());
       all_.push_back(std::move(frame));
     }
+  }
+  explicit Frames(const AclTrace& trace) {
+    std::mt19937 random(5);
+    for (AclKey key : trace.keys) {
+      // Another protocol would have no ports; TCP instead meets as many rules.
+      if (key.protocol != 17) key.protocol = 6;
+      all_.push_back(frame_of(key));
+    }
+    std::ranges::shuffle(all_, random);
   }
   const Frame& next() { return all_[at_++ % all_.size()]; }
 
@@ -203,11 +214,22 @@ void one_case(const Options& options, const char* name, Stage& stage, std::uint3
   std::fflush(stdout);
 }
 
+/// The CPU by its bit vectors: sixteen tables of rte_acl would take minutes and gigabytes to build;
+/// acl_bench has its rates, of one table that all threads share.
+void run_acl(const Options& options) {
+  for (const std::uint32_t packets : {32u, 64u, 256u}) {
+    Stage stage("acl, method: bits", "rules", text_of(options.acl), packets,
+                Frames(read_acl_trace(options.trace)));
+    one_case(options, "acl, the trace", stage, packets);
+  }
+}
+
 void run(const Options& options) {
   utsname host{};
   uname(&host);
   std::printf("host %s %s, %u cores\n", host.sysname, host.release,
               std::thread::hardware_concurrency());
+  if (!options.acl.empty()) return run_acl(options);
   const std::string routes = options.routes.empty()
                                  ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
                                  : text_of(options.routes);
@@ -240,6 +262,9 @@ int main(int argc, char** argv) {
   app.add_option("--rules", options.rules, "a rule file of match");
   app.add_option("--routes", options.routes, "a route table");
   app.add_option("--capture", options.capture, "packets for match (pcap)");
+  CLI::Option* acl =
+      app.add_option("--acl", options.acl, "a rule file of acl: it alone is measured");
+  acl->needs(app.add_option("--trace", options.trace, "a trace for it (ClassBench)"));
   app.add_option("--seconds", options.seconds, "of each measurement");
   app.add_option("--threads", options.threads, "CPU threads to compare with");
   CLI11_PARSE(app, argc, argv);

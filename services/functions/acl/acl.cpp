@@ -5,16 +5,16 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
+#include "services/functions/acl/acl_gpu.hpp"
 #include "services/functions/acl/acl_image.hpp"
 #include "services/functions/acl/acl_key.hpp"
 #include "services/functions/acl/acl_search.hpp"
+#include "services/functions/acl/acl_settings.hpp"
 #include "services/functions/acl/acl_text.hpp"
 #include "services/functions/rule_files.hpp"
 #include "shared/base/error.hpp"
@@ -22,43 +22,17 @@
 namespace millrace {
 namespace {
 
-/// Setting `key`, the first of `allowed` without it. Throws Error when it is none of them.
-std::string_view choice(const PlanFunction& function, std::string_view key,
-                        std::initializer_list<std::string_view> allowed) {
-  std::string_view chosen = *allowed.begin();
-  for (const std::string& value : values_of(function, key)) {
-    const auto* const found = std::ranges::find(allowed, value);
-    if (found == allowed.end()) {
-      std::string names;
-      for (const std::string_view name : allowed) {
-        names += (names.empty() ? "" : ", ") + std::string(name);
-      }
-      throw Error(std::string(key) + ": found '" + value + "'; allowed: " + names);
-    }
-    chosen = *found;
-  }
-  return chosen;
-}
-
-bool drops(const PlanFunction& function, std::string_view key) {
-  return choice(function, key, {"pass", "drop"}) == "drop";
-}
-
-std::string_view method_of(const PlanFunction& function) {
-  return choice(function, "method", {"auto", "tries", "bits"});
-}
-
 /// The tries of rte_acl; null when the bit vectors are to be used, or the tries cannot be built.
-std::unique_ptr<AclSearch> make_search(const AclImage& image, std::string_view method) {
+std::unique_ptr<AclSearch> make_search(const AclImage& image, AclMethod method) {
   const bool has_bits = image.bits() != nullptr;
-  if (method == "bits") {
+  if (method == AclMethod::kBits) {
     if (has_bits) return nullptr;
     throw Error("method: bits: the builder left the bit vectors out, they would be too large");
   }
   try {
     return std::make_unique<AclSearch>(image.rules());
   } catch (const Error&) {
-    if (method == "tries" || !has_bits) throw;
+    if (method == AclMethod::kTries || !has_bits) throw;
     return nullptr;
   }
 }
@@ -66,12 +40,10 @@ std::unique_ptr<AclSearch> make_search(const AclImage& image, std::string_view m
 class Acl final : public Function {
  public:
   explicit Acl(const FunctionContext& context)
-      : image_(context.function.image),
-        default_drops_(drops(context.function, "default")),
-        non_ip_drops_(drops(context.function, "non_ip")) {
+      : image_(context.function.image), settings_(acl_settings(context.function)) {
     // A GPU's worker starts at once; its software device computes as the GPU would.
     const bool device = context.on_device && image_.bits() != nullptr;
-    if (context.computes && !device) search_ = make_search(image_, method_of(context.function));
+    if (context.computes && !device) search_ = make_search(image_, settings_.method);
   }
 
   void prepare(const Batch&, Selection) noexcept override {}
@@ -92,8 +64,8 @@ class Acl final : public Function {
     for (const std::uint16_t packet : selected.packets) {
       const std::uint32_t word = results[packet];
       const bool drop = word - 1 < rules.size() ? finish_rule(batch, packet, rules[word - 1])
-                        : word == kAclNotIp     ? non_ip_drops_
-                                                : default_drops_;
+                        : word == kAclNotIp     ? settings_.non_ip_drops
+                                                : settings_.default_drops;
       if (drop) batch.drop(packet, Reason::kRule);
       const std::size_t counter = counter_of(word, rules.size());
       if (counter < counters.hits.size()) ++counters.hits[counter];
@@ -122,8 +94,7 @@ class Acl final : public Function {
   /// True when the packet is dropped.
   bool finish_rule(const Batch& batch, std::uint16_t packet, const AclRule& rule) const noexcept {
     batch.classes[packet] |= rule.class_mask;
-    if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) return default_drops_;
-    return rule.action == static_cast<std::uint8_t>(AclAction::kDrop);
+    return acl_drops(rule, settings_.default_drops);
   }
 
   static std::size_t counter_of(std::uint32_t word, std::size_t rule_count) noexcept {
@@ -133,7 +104,7 @@ class Acl final : public Function {
   }
 
   AclImage image_;
-  bool default_drops_, non_ip_drops_;
+  AclSettings settings_;
   std::unique_ptr<AclSearch> search_;  ///< null: compute() uses the bit vectors, or is not called
 };
 
@@ -146,9 +117,7 @@ void check_acl(const PlanFunction& function) {
                   ": acl has no such setting; there are rules, classes, default, non_ip, method");
     }
   }
-  drops(function, "default");
-  drops(function, "non_ip");
-  method_of(function);
+  acl_settings(function);
   if (values_of(function, "rules").empty()) throw Error("rules: acl needs at least one rule file");
 }
 
@@ -199,7 +168,8 @@ FunctionType acl_type() {
                      .settings = kSettings},
           .make = make_acl,
           .build = build_acl,
-          .check = check_acl};
+          .check = check_acl,
+          .upload = upload_acl};
 }
 
 }  // namespace millrace

@@ -9,8 +9,6 @@ namespace millrace {
 namespace {
 
 constexpr std::uint8_t kTcp = 6, kUdp = 17;
-constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeIpv6 = 0x86dd;
-constexpr std::size_t kTcpFlagsAt = 13;
 constexpr std::size_t kShortWayBytes = 14 + 20 + kTcpFlagsAt + 1;
 
 template <typename T>
@@ -43,40 +41,16 @@ bool short_way(std::span<const std::byte> frame, AclKey& key) noexcept {
   return true;
 }
 
-void set_transport(std::span<const std::byte> frame, const PacketHeaders& headers,
-                   AclKey& key) noexcept {
-  const std::size_t at = headers.transport_offset;
-  if (at == 0 || !acl_protocol_has_ports(key.protocol) || at + 4 > headers.payload_end) return;
-  key.has_ports = 1;
-  key.source_port = load<std::uint16_t>(frame.data() + at);
-  key.destination_port = load<std::uint16_t>(frame.data() + at + 2);
-  if (key.protocol == kTcp && at + kTcpFlagsAt < headers.payload_end) {
-    key.flags = static_cast<std::uint8_t>(frame[at + kTcpFlagsAt]);
-  }
-}
+struct FrameBytes {
+  const std::byte* data;
+  std::uint8_t u8(std::size_t at) const { return static_cast<std::uint8_t>(data[at]); }
+};
 
 }  // namespace
 
 bool acl_key_of(std::span<const std::byte> frame, const PacketHeaders& headers, AclKey& key,
                 std::uint32_t& word) noexcept {
-  key = {};
-  if (headers.ip_version == 0) {
-    const bool announced = headers.ether_type == kTypeIpv4 || headers.ether_type == kTypeIpv6;
-    word = announced ? kAclNoRule : kAclNotIp;
-    return false;
-  }
-  key.version = headers.ip_version;
-  key.protocol = headers.protocol;
-  const std::byte* const network = frame.data() + headers.network_offset;
-  if (key.version == 4) {
-    std::memcpy(key.source, network + 12, 4);
-    std::memcpy(key.destination, network + 16, 4);
-  } else {
-    std::memcpy(key.source, network + 8, 16);
-    std::memcpy(key.destination, network + 24, 16);
-  }
-  set_transport(frame, headers, key);
-  return true;
+  return acl_walk_key(FrameBytes{frame.data()}, headers, key, word);
 }
 
 bool acl_key_of(std::span<const std::byte> frame, AclKey& key, std::uint32_t& word) noexcept {

@@ -13,8 +13,46 @@
 
 namespace millrace {
 
+inline constexpr std::size_t kTcpFlagsAt = 13;  ///< in TCP's header
+
 /// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet or
-/// whose IP header is not there: `word` then says which of the two. Reads nothing outside `frame`.
+/// whose IP header is not there: `word` then says which of the two. `headers`: of walk_headers();
+/// `bytes`: as there, on a CPU or on a GPU.
+template <typename Bytes>
+constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, AclKey& key,
+                            std::uint32_t& word) {
+  key = {};
+  if (headers.ip_version == 0) {
+    const bool announced = headers.ether_type == 0x0800 || headers.ether_type == 0x86dd;
+    word = announced ? kAclNoRule : kAclNotIp;
+    return false;
+  }
+  // As on the wire: the first byte is the lowest.
+  const auto half = [&bytes](std::size_t at) {
+    return static_cast<std::uint16_t>(bytes.u8(at) | bytes.u8(at + 1) << 8);
+  };
+  key.version = headers.ip_version;
+  key.protocol = headers.protocol;
+  const bool ipv4 = key.version == 4;
+  const std::size_t source = headers.network_offset + (ipv4 ? 12u : 8u);
+  const std::size_t address_bytes = ipv4 ? 4 : 16;
+  for (std::size_t i = 0; i < address_bytes; i += 4) {
+    const std::size_t from = source + i, to = from + address_bytes;
+    key.source[i / 4] = half(from) | std::uint32_t{half(from + 2)} << 16;
+    key.destination[i / 4] = half(to) | std::uint32_t{half(to + 2)} << 16;
+  }
+  const std::size_t at = headers.transport_offset;
+  if (at == 0 || !acl_protocol_has_ports(key.protocol) || at + 4 > headers.payload_end) return true;
+  key.has_ports = 1;
+  key.source_port = half(at);
+  key.destination_port = half(at + 2);
+  if (key.protocol == 6 && at + kTcpFlagsAt < headers.payload_end) {
+    key.flags = bytes.u8(at + kTcpFlagsAt);
+  }
+  return true;
+}
+
+/// The same on a CPU. Reads nothing outside `frame`.
 bool acl_key_of(std::span<const std::byte> frame, const PacketHeaders& headers, AclKey& key,
                 std::uint32_t& word) noexcept;
 

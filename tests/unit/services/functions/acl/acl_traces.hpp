@@ -4,7 +4,9 @@
 
 #include <arpa/inet.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "services/functions/acl/acl_text.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
 
 /// Rule sets and traces of ClassBench. A line of a trace: source, destination, ports, protocol, and
 /// the number of the first rule that matches, from 0; -1 none.
@@ -64,6 +67,20 @@ inline AclTrace read_acl_trace(const std::string& path) {
     trace.words.push_back(static_cast<std::uint32_t>(rule + 1));
   }
   return trace;
+}
+
+/// A frame with this key, TCP or UDP; its length fields and checksums are those of FrameBuilder.
+inline std::vector<std::byte> frame_of(const AclKey& key) {
+  const unsigned from = __builtin_bswap16(key.source_port);
+  const unsigned to = __builtin_bswap16(key.destination_port);
+  FrameBuilder builder;
+  std::vector<std::byte> frame =
+      key.protocol == 6 ? builder.ipv4(6, 20).tcp(5, from, to).build()
+                        : builder.ipv4(17, 8 + 10).udp(10, from, to).padding(10).build();
+  frame.resize(60);
+  std::memcpy(&frame[26], key.source, 4);
+  std::memcpy(&frame[30], key.destination, 4);
+  return frame;
 }
 
 }  // namespace millrace
