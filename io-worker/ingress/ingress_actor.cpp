@@ -55,6 +55,7 @@ void IngressActor::collect_slots() noexcept {
       for (std::uint32_t i = 0; i < count; ++i) {
         MILLRACE_CHECK(free_slot_count_ < free_slots_.size());
         free_slots_[free_slot_count_++] = Descriptor::from_word(words[i]).slot;
+        if (limited_) note_free(Descriptor::from_word(words[i]).slot);
       }
     }
   }
@@ -64,7 +65,8 @@ void IngressActor::collect_slots() noexcept {
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
   // Each look costs lines of other cores, so many come back at once.
-  if (free_slot_count_ <= lane_count_) collect_slots();
+  if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
+  refusing_ = false;
   std::uint32_t done = place();
   if (placed_ == polled_count_ && !stopping_) {
     done += poll();
@@ -129,7 +131,14 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
     ++placed_;
     return true;
   }
-  if (lane.slot == kNoSlot && !open(lane, first, now)) return false;
+  if (lane.slot == kNoSlot) {
+    if (limited_ && refuses(lane)) {
+      refuse(lane, {&first, polled_count_ - placed_});
+      placed_ = polled_count_;
+      return true;
+    }
+    if (!open(lane, first, now)) return false;
+  }
   const std::uint32_t count =
       std::min(polled_count_ - placed_, context_.segment.capacity() - lane.count);
   fill(lane, {&first, count}, 0);  // ordinals ascend: what comes behind is not old either
@@ -149,7 +158,13 @@ bool IngressActor::place_one(std::uint64_t now) noexcept {
     skip(packet);
     return true;
   }
-  if (lane.slot == kNoSlot && !open(lane, packet, now)) return false;
+  if (lane.slot == kNoSlot) {
+    if (limited_ && refuses(lane)) {
+      refuse(lane, {&packet, 1});
+      return true;
+    }
+    if (!open(lane, packet, now)) return false;
+  }
   fill(lane, {&packet, 1}, hash);
   if (at.no_path && !packet.oversize) [[unlikely]]
     lane.batch.drop(lane.count - 1, Reason::kNoPath);
@@ -205,6 +220,7 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
 bool IngressActor::open(Lane& lane, const RxPacket& first, std::uint64_t now) noexcept {
   if (free_slot_count_ == 0) return false;
   lane.slot = free_slots_[--free_slot_count_];
+  if (limited_) note_used(lane.slot, lane.feed);
   lane.count = 0;
   lane.rounds = 0;
   lane.open_bytes = 0;

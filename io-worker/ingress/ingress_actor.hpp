@@ -16,7 +16,10 @@
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
 /// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
 /// nothing), after 4 rounds, or when free slots run short. Sequence numbers are given when it
-/// leaves. Without a free slot nothing is polled: load is refused here and nowhere else.
+/// leaves. Without a free slot nothing is polled: load is refused here and nowhere else. A path
+/// that lets packets go past its functions when they are overloaded may use its own slots only:
+/// beyond them its packets are refused, counted as received and dropped at once, so that it neither
+/// stops the port nor takes the slots of other paths (ingress_refuse.cpp).
 
 namespace millrace {
 
@@ -48,13 +51,16 @@ class IngressActor : public Actor {
     std::uint64_t open_bytes = 0;
     std::uint64_t sequence = 0;                      ///< last one sealed
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
-    std::uint64_t wanted = 0;  ///< ordinals below it were sealed by an earlier life
+    std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
+    std::uint16_t feed = 0;    ///< whose lane it is
     Batch batch;
   };
   /// A path that the stream feeds: its filter, and its lanes in lanes_.
   struct Feed {
     std::span<const std::uint64_t> filter;
     std::uint32_t lane_first, lane_count;
+    std::uint32_t slots_max;       ///< 0: any number
+    std::uint32_t slots_used = 0;  ///< counted where slots_max is not 0; open ones too
   };
   struct Place {
     std::uint32_t lane = 0;  ///< in lanes_
@@ -76,6 +82,10 @@ class IngressActor : public Actor {
   bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
   void skip(const RxPacket& packet) noexcept;
   void fill(Lane& lane, std::span<const RxPacket> packets, std::uint32_t hash) noexcept;
+  bool refuses(const Lane& lane) noexcept;
+  void refuse(const Lane& lane, std::span<const RxPacket> packets) noexcept;
+  void note_free(std::uint32_t slot) noexcept;
+  void note_used(std::uint32_t slot, std::uint16_t feed) noexcept;
   bool open(Lane& lane, const RxPacket& first, std::uint64_t now) noexcept;
   void prefetch_next_slot() const noexcept;
   std::uint32_t written_bytes() const noexcept;
@@ -91,7 +101,10 @@ class IngressActor : public Actor {
   RxQueue& queue_;
   Outbox outbox_;
   std::vector<Feed> feeds_;
-  bool takes_all_ = true;  ///< one path, without a filter
+  bool takes_all_ = true;                    ///< one path, without a filter
+  bool limited_ = false;                     ///< a path has slots_max
+  bool refusing_ = false;                    ///< since this round, or the one before
+  std::vector<std::uint16_t> feed_of_slot_;  ///< of slots that are not free, from slot_first
   std::uint32_t lane_count_ = 0;
   bool hashes_ = false;  ///< a path has several lanes
   std::uint32_t burst_;

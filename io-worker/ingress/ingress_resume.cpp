@@ -13,11 +13,14 @@ void IngressActor::find_lanes() {
   const Plan& plan = *context_.plan;
   for (const PlanStreamPath& at : plan.streams[stream_].paths) {
     const PlanPath& path = plan.paths[at.path];
-    feeds_.push_back({path.filter, lane_count_, path.lane_count});
+    const auto feed = static_cast<std::uint16_t>(feeds_.size());
+    feeds_.push_back({path.filter, lane_count_, path.lane_count, at.slots_max});
+    limited_ = limited_ || at.slots_max != 0;
     for (std::uint32_t i = 0; i < path.lane_count; ++i) {
       Lane& lane = lanes_.emplace_back();
       lane.number = static_cast<std::uint16_t>(path.lane_first + i);
       lane.first_stage = path.first_stage;
+      lane.feed = feed;
     }
     lane_count_ += path.lane_count;
     hashes_ = hashes_ || path.lane_count > 1;
@@ -33,13 +36,19 @@ void IngressActor::find_free_slots() {
     returned_slots_[r].snapshot(words);
   }
   std::vector<bool> returned(plan.slot_count, false);
+  feed_of_slot_.resize(plan.slot_count, 0);
   for (const std::uint64_t word : words) {
     returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
   }
   for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
     SlotHeader& header = context_.segment.slot(plan.slot_first + i);
     const bool ours = Owner::from_word(header.owner).actor == context_.me.actor;
-    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) continue;
+    if (returned[i] || !ours || header.state.load(std::memory_order_acquire) != 0) {
+      // On its way: it counts for its path until it is collected.
+      const auto lane = std::ranges::find(lanes_, header.lane, &Lane::number);
+      note_used(plan.slot_first + i, lane == lanes_.end() ? std::uint16_t{0} : lane->feed);
+      continue;
+    }
     header.owner.store(context_.me.word(), std::memory_order_release);
     free_slots_[free_slot_count_++] = plan.slot_first + i;
   }
@@ -67,6 +76,9 @@ void IngressActor::find_sequences() {
       lane.received_bytes = record.received_bytes;
       lane.wanted = record.position;
     }
+    // Refused only with all before it sealed.
+    const IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
+    lane.wanted = std::max(lane.wanted, told.refused_position.load(std::memory_order_relaxed));
     resumed_at_ = std::max(resumed_at_, lane.wanted);
   }
   next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);

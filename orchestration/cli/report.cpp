@@ -41,7 +41,7 @@ void print_lanes(const Observed& running) {
               "dropped");
   for (std::uint32_t s = 0; s < running.plan.streams.size(); ++s) {
     for (std::uint32_t lane = 0; lane < running.status.layout().lane_count; ++lane) {
-      const LaneRecord record = read_record(running.status.ledger(s, lane));
+      const LaneRecord record = read_totals(running.status, s, lane);
       if (record.batches == 0) continue;
       std::uint64_t dropped = 0;
       for (const std::uint64_t packets : record.dropped) dropped += packets;

@@ -43,7 +43,7 @@ Snapshot look_at(const Observed& observed) {
   for (std::uint32_t s = 0; s < observed.plan.streams.size(); ++s) {
     LaneRecord sum{};
     for (std::uint32_t lane = 0; lane < status.layout().lane_count; ++lane) {
-      sum = sum + read_record(status.ledger(s, lane));
+      sum = sum + read_totals(status, s, lane);
     }
     look.streams.push_back(sum);
     Snapshot::Buckets& buckets = look.latency.emplace_back();

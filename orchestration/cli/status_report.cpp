@@ -56,6 +56,15 @@ std::string status_text(const StatusReply& status, bool colour) {
           padded("restarts", 10, true) + padded("batches", 14, true) + padded("packets", 16, true) +
           padded("heartbeat", 12, true) + "\n";
   for (const ActorStatus& actor : status.actors) text += actor_line(actor, colour);
+  for (const NamedCount& skipped : status.skipped) {
+    if (skipped.count == 0) continue;
+    text += "\nskipped by " + skipped.name + ": " + std::to_string(skipped.count) + " packets\n";
+  }
+  for (const NamedCount& refused : status.refused) {
+    if (refused.count == 0) continue;
+    text += "\nrefused at the ingress, path " + refused.name + ": " +
+            std::to_string(refused.count) + " packets\n";
+  }
   if (!status.events.empty()) text += "\n";
   for (const Event& event : status.events) text += event_line(event);
   return text;
@@ -84,12 +93,18 @@ Json status_json(const StatusReply& status) {
                       {"text", event.text},
                       {"number", event.number}});
   }
+  Json skipped = Json::object();
+  for (const NamedCount& count : status.skipped) skipped[count.name] = count.count;
+  Json refused = Json::object();
+  for (const NamedCount& count : status.refused) refused[count.name] = count.count;
   return {{"ok", true},
           {"topology", status.topology},
           {"phase", status.phase},
           {"run_dir", status.run_dir},
           {"up_seconds", static_cast<double>(status.up_ns) / 1e9},
           {"actors", std::move(actors)},
+          {"skipped", std::move(skipped)},
+          {"refused", std::move(refused)},
           {"events", std::move(events)}};
 }
 

@@ -36,6 +36,35 @@ std::string state_text(const Post& post, const Seat& seat, ActorState state) {
   return std::string(rule_of(state).name);
 }
 
+std::vector<NamedCount> skipped_packets(const Plan& plan, const StatusSource& source) {
+  std::vector<NamedCount> counts;
+  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
+    const PlanFunction& function = plan.functions[i];
+    if (function.unavailable != Fallback::kWait) {
+      counts.push_back(
+          {function.name + " unavailable", source.skipped(i, SkipReason::kUnavailable)});
+    }
+    if (function.overload != Fallback::kWait) {
+      counts.push_back({function.name + " overload", source.skipped(i, SkipReason::kOverload)});
+    }
+  }
+  return counts;
+}
+
+std::vector<NamedCount> refused_packets(const Plan& plan, const StatusSource& source) {
+  std::vector<NamedCount> counts;
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
+    const auto refuses = [&](const PlanStream& stream) {
+      return std::ranges::any_of(stream.paths, [&](const PlanStreamPath& at) {
+        return at.path == path && at.slots_max != 0;
+      });
+    };
+    if (!std::ranges::any_of(plan.streams, refuses)) continue;
+    counts.push_back({plan.paths[path].name, source.refused(path)});
+  }
+  return counts;
+}
+
 }  // namespace
 
 void Supervisor::answer(const Received& received) {
@@ -87,6 +116,10 @@ StatusReply Supervisor::status_reply() const {
         reply.actors.push_back(actor_status(post, seat, other));
       }
     }
+  }
+  if (fleet_.status() != nullptr) {
+    reply.skipped = skipped_packets(plan_, *fleet_.status());
+    reply.refused = refused_packets(plan_, *fleet_.status());
   }
   const std::size_t shown = std::min(events_.size(), kEventsShown);
   reply.events.assign(events_.end() - static_cast<std::ptrdiff_t>(shown), events_.end());

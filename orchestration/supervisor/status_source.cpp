@@ -29,6 +29,26 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
           .heartbeat_age_ms = beat == 0 || beat > now ? 0 : scale.to_ns(now - beat) / 1'000'000};
 }
 
+std::uint64_t StatusSource::skipped(std::uint32_t function, SkipReason why) const {
+  std::uint64_t total = 0;
+  for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
+    total += std::atomic_ref(view_.skipped(actor, function, why)).load(std::memory_order_relaxed);
+  }
+  return total;
+}
+
+std::uint64_t StatusSource::refused(std::uint32_t path) const {
+  const PlanPath& planned = plan_.paths[path];
+  std::uint64_t total = 0;
+  for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    for (std::uint32_t i = 0; i < planned.lane_count; ++i) {
+      total += view_.ingress_lane(stream, planned.lane_first + i)
+                   .refused.load(std::memory_order_relaxed);
+    }
+  }
+  return total;
+}
+
 std::uint64_t StatusSource::in_flight() const {
   std::uint64_t total = 0;
   for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {

@@ -31,6 +31,12 @@ class StatusSource {
   };
   Facts facts(std::uint32_t actor) const;
 
+  /// Packets that went past a function, of all actors.
+  std::uint64_t skipped(std::uint32_t function, SkipReason why) const;
+
+  /// Packets of a path that ingresses refused.
+  std::uint64_t refused(std::uint32_t path) const;
+
   /// Packets received and not yet at their end, of all lanes; may be off by what moves meanwhile.
   std::uint64_t in_flight() const;
   /// Every ingress is alive and will never receive anything again. False without ingress.

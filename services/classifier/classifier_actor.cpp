@@ -7,6 +7,7 @@
 
 #include "shared/links/completion.hpp"
 #include "shared/links/fetch_ahead.hpp"
+#include "shared/links/skipping.hpp"
 
 namespace millrace {
 namespace {
@@ -49,8 +50,7 @@ std::uint32_t ClassifierActor::recheck_windows() noexcept {
     for (std::uint32_t stream = 0; stream < layout.stream_count; ++stream) {
       const std::uint32_t row = layout.stateful_index[stage] * layout.stream_count + stream;
       for (std::uint32_t lane = 0; lane < layout.lane_count; ++lane) {
-        const LaneWindow& window = context_.segment.lane_window(stage, stream, lane);
-        const std::uint64_t next = window.released.load(std::memory_order_acquire) + 1;
+        const std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
         const std::uint32_t slot = window_.remove(row, lane, next);
         if (slot == OrderWindow::kNone) continue;
         enter_in_sequence(slot, stage);
@@ -93,11 +93,16 @@ void ClassifierActor::process(const Taken& taken) noexcept {
 void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) noexcept {
   const SlotHeader& header = context_.segment.slot(slot);
   const std::uint32_t lane = header.lane;
-  LaneWindow& window = context_.segment.lane_window(stage, header.stream, lane);
+  const std::uint32_t stream = header.stream;
+  LaneWindow& window = context_.segment.lane_window(stage, stream, lane);
   const std::uint32_t row =
       context_.segment.layout().stateful_index[stage] * context_.segment.layout().stream_count +
-      header.stream;
-  std::uint64_t next = window.released.load(std::memory_order_acquire) + 1;
+      stream;
+  std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
+  if (is_skipped(context_.segment, stage, header)) {  // by a producer that died before it said so
+    pass_on(slot, context_.segment.batch(slot), stage);
+    return;
+  }
   if (header.sequence != next) {
     ++context_.counter(Counter::kBatchesOutOfOrder);
     window_.insert(row, lane, next, header.sequence, slot);
@@ -107,7 +112,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
   }
   while (slot != OrderWindow::kNone) {
     run_with_state(slot, stage, window);
-    ++next;
+    next = released_in_window(context_.segment, stage, stream, lane) + 1;
     slot = window_.waiting() != 0 ? window_.remove(row, lane, next) : OrderWindow::kNone;
   }
 }
@@ -121,7 +126,7 @@ void ClassifierActor::run_with_state(std::uint32_t slot, std::uint8_t stage,
   const Batch batch = context_.segment.batch(slot);
   work_.run(stage, batch);
   hook(HookPoint::kWorkNext);
-  window.released.store(batch.header->sequence, std::memory_order_release);
+  release_in_window(context_.segment, window, batch.header->sequence);
   window.dirty.store(0, std::memory_order_release);
   pass_on(slot, batch, stage);
 }

@@ -32,11 +32,18 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
   totals.dropped_total += result.dropped;
   result.in_flight = result.received - record.received;
   reply.unaccounted += record.unaccounted;
-  if (record.received != result.transmitted + result.dropped + record.unaccounted) {
+  const std::uint64_t ended = result.transmitted + result.dropped;
+  if (record.received != ended + record.unaccounted) {
     reply.problems.push_back("stream " + std::to_string(stream) + " lane " + std::to_string(lane) +
                              ": " + std::to_string(record.received) + " left the window, " +
-                             std::to_string(result.transmitted + result.dropped) + " have an end");
+                             std::to_string(ended) + " have an end");
   }
+  // One word for both sides: never in a batch, and ended as they came.
+  const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+  totals.dropped[static_cast<std::size_t>(Reason::kOverload)] += refused;
+  totals.dropped_total += refused;
+  result.dropped += refused;
+  result.received += refused;
   return result;
 }
 

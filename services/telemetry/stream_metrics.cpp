@@ -16,8 +16,9 @@ constexpr std::uint32_t kLastOctave = 30;
 
 /// The ledgers of all lanes of a path together, as far as one stream feeds it.
 struct StreamTotals {
-  LaneRecord record{};
+  LaneRecord record{};  ///< what the ingress refused included
   std::uint64_t ingress_received = 0;
+  std::uint64_t refused = 0;
 };
 
 StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const PlanPath& path) {
@@ -26,9 +27,11 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
   for (std::uint32_t i = 0; i < path.lane_count; ++i) {
     const std::uint32_t lane = path.lane_first + i;
     // The ledger first: what the ingress received is never less than what left.
-    const LaneRecord record = read_record(source.status.ledger(stream, lane));
-    totals.ingress_received +=
-        source.status.ingress_lane(stream, lane).received.load(std::memory_order_acquire);
+    const LaneRecord record = read_totals(source.status, stream, lane);
+    const IngressLane& ingress = source.status.ingress_lane(stream, lane);
+    const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+    totals.refused += refused;
+    totals.ingress_received += ingress.received.load(std::memory_order_acquire) + refused;
     sum.received += record.received;
     sum.received_bytes += record.received_bytes;
     sum.unaccounted += record.unaccounted;
@@ -83,6 +86,7 @@ void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& 
     families.add(Metric::kDrops, {name, path, std::string(kReasonNames[reason])},
                  as_double(sum.dropped[reason]));
   }
+  families.add(Metric::kRefused, {name, path}, as_double(totals.refused));
   families.add(Metric::kUnaccounted, {name, path}, as_double(sum.unaccounted));
   families.add(Metric::kReleasedBatches, {name, path}, as_double(sum.batches));
   // A restarted ingress derives its count anew; until it has, there is no such figure.

@@ -11,6 +11,28 @@ double load(const std::atomic<std::uint64_t>& word) {
   return static_cast<double>(word.load(std::memory_order_relaxed));
 }
 
+/// Of functions that do not wait; there is nothing to count for others.
+void add_skipped(const StatusSource& source, std::uint32_t id, Families& families) {
+  const PlanFunction& function = source.plan.functions[id];
+  const struct {
+    SkipReason why;
+    const char* name;
+    Fallback fate;
+  } rows[] = {{SkipReason::kUnavailable, "unavailable", function.unavailable},
+              {SkipReason::kOverload, "overload", function.overload}};
+  for (const auto& row : rows) {
+    if (row.fate == Fallback::kWait) continue;
+    std::uint64_t sum = 0;
+    for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
+      sum += std::atomic_ref(source.status.skipped(actor, id, row.why))
+                 .load(std::memory_order_relaxed);
+    }
+    families.add(Metric::kFunctionSkipped,
+                 {function.name, row.name, row.fate == Fallback::kPass ? "pass" : "drop"},
+                 static_cast<double>(sum));
+  }
+}
+
 }  // namespace
 
 void add_topology(const StatusSource& source, const char* version, Families& families) {
@@ -32,6 +54,7 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
 void add_functions(const StatusSource& source, Families& families) {
   for (std::uint32_t id = 0; id < source.plan.functions.size(); ++id) {
     const PlanFunction& function = source.plan.functions[id];
+    add_skipped(source, id, families);
     if (function.counter_count == 0) continue;
     const std::uint32_t first = function_counter_first(source.plan, id);
     double all = 0;

@@ -18,7 +18,7 @@ inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports"
 inline constexpr std::string_view kPortKeys[] = {"addresses", "cores", "device", "mac", "mtu"};
 inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", "kind", "max"};
 inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
-inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload",
+inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload", "share",
                                                      "type",    "unavailable", "when"};
 inline constexpr std::string_view kPathKeys[] = {"buffers", "from",  "lanes", "match",
                                                  "run",     "slots", "to"};

@@ -65,6 +65,13 @@ void read_function(const YamlEntry& entry, const LoadContext& context, Topology&
   }
   function.unavailable = read_fallback(map, "unavailable");
   function.overload = read_fallback(map, "overload");
+  if (const YamlValue* share = map.find("share")) {
+    const auto number = share->integer(2, kSlotCountMax);
+    if (number) function.share = {static_cast<std::uint32_t>(*number), share->mark()};
+    if (number && function.overload == Fallback::kWait) {
+      map.need("overload", "'overload: pass' or 'overload: drop' beside 'share'");
+    }
+  }
   const KnownFunction* known = read_type(map, context.functions, function);
   if (known == nullptr) return;
   map.allow_only(all_keys(kFunctionKeys, known->settings));

@@ -69,8 +69,9 @@ struct PlanStage {
   std::vector<std::uint32_t> functions;
   std::uint8_t next = 255;  ///< following stage, kEgressStage at the end
   bool stateful = false;    ///< any of its functions is: batches enter in sequence
-  std::uint32_t share = 0;  ///< batches that may wait between one producer and its group, then
-                            ///< `overload` decides; 0: as many as there are slots
+  std::uint32_t share = 0;  ///< batches of one producer that may be in it, then `overload` decides;
+                            ///< 0: as many as there are slots
+  std::uint32_t lane_share = 0;  ///< of these, of one lane; at most `share`
 };
 
 struct PlanPath {
@@ -87,6 +88,8 @@ struct PlanPath {
 struct PlanStreamPath {
   std::uint32_t path = 0;
   std::uint32_t output = 0;  ///< port for packets that no function gave an output: the path's `to:`
+  std::uint32_t slots_max = 0;  ///< slots that it may use, then the ingress refuses its packets; 0:
+                                ///< all of the stream's, and without one the port is not polled
 };
 
 /// One ingress queue.
@@ -152,6 +155,19 @@ struct Plan {
   std::vector<PlanNode> nodes;       ///< ascending; one when the host tells nothing of nodes
   int memory_node = -1;              ///< where the segment should lie; -1: no matter
 };
+
+/// True when no function of the stage waits for a group of which nobody is alive.
+inline bool goes_on_without_group(const Plan& plan, const PlanStage& stage) {
+  for (const std::uint32_t function : stage.functions) {
+    if (plan.functions[function].unavailable == Fallback::kWait) return false;
+  }
+  return !stage.functions.empty();
+}
+
+/// True when batches may go past the stage: its group is away, or its share is used up.
+inline bool may_be_skipped(const Plan& plan, const PlanStage& stage) {
+  return stage.share != 0 || goes_on_without_group(plan, stage);
+}
 
 /// The lanes that a stream feeds, of the topology, path by path.
 inline std::vector<std::uint32_t> lanes_of(const Plan& plan, const PlanStream& stream) {

@@ -12,6 +12,16 @@ std::string link_name(const Plan& plan, const PlanLink& link) {
   return plan.actors[link.producer].name + "_" + plan.actors[link.consumer].name;
 }
 
+std::uint32_t producers_of(const Plan& plan, std::uint8_t stage) {
+  const std::uint32_t path = plan.stages[stage].path;
+  if (plan.paths[path].first_stage != stage) return plan.groups[plan.stages[stage - 1].group].count;
+  std::uint32_t streams = 0;
+  for (const PlanStream& stream : plan.streams) {
+    for (const PlanStreamPath& at : stream.paths) streams += at.path == path ? 1 : 0;
+  }
+  return streams;
+}
+
 PlanMemory plan_memory(const Plan& plan) {
   const SegmentLayout at = segment_layout(plan);
   PlanMemory memory;

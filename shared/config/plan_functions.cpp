@@ -66,6 +66,7 @@ void plan_functions(Planning& planning) {
     function.class_mask = mask_of(from.classes, plan.classes);
     function.unavailable = from.unavailable;
     function.overload = from.overload;
+    function.share = from.share ? from.share->value : 0;
     function.stateful = known.stateful;
     function.lane_state_bytes = known.lane_state_bytes;
     plan.functions.push_back(std::move(function));

@@ -100,7 +100,10 @@ Json stages_json(const Plan& plan, std::uint8_t stage) {
     list.push_back({{"number", stage},
                     {"group", plan.groups[plan.stages[stage].group].name},
                     {"functions", std::move(functions)},
-                    {"stateful", plan.stages[stage].stateful}});
+                    {"stateful", plan.stages[stage].stateful},
+                    {"share", plan.stages[stage].share},
+                    {"lane_share", plan.stages[stage].lane_share},
+                    {"producers", producers_of(plan, stage)}});
   }
   return list;
 }
@@ -120,7 +123,9 @@ Json paths_json(const Plan& plan) {
 Json stream_paths_json(const Plan& plan, const PlanStream& stream) {
   Json list = Json::array();
   for (const PlanStreamPath& at : stream.paths) {
-    list.push_back({{"path", plan.paths[at.path].name}, {"output", plan.ports[at.output].name}});
+    list.push_back({{"path", plan.paths[at.path].name},
+                    {"output", plan.ports[at.output].name},
+                    {"slots_max", at.slots_max}});
   }
   return list;
 }

@@ -46,10 +46,15 @@ void add_unique(Actors& actors, std::uint32_t actor) {
   if (std::find(actors.begin(), actors.end(), actor) == actors.end()) actors.push_back(actor);
 }
 
-/// What hands a batch to `stage`: to each worker that can take it, or to the egress.
+/// What hands a batch to `stage`: to each worker that can take it, or to the egress; and past it,
+/// if that may be.
 void link_stage(const Plan& plan, std::uint8_t stage, const Actors& producers, const Actors& egress,
                 LinkTable& links) {
-  links.add(producers, stage == kEgressStage ? egress : takers_of(plan, plan.stages[stage].group));
+  for (; stage != kEgressStage; stage = plan.stages[stage].next) {
+    links.add(producers, takers_of(plan, plan.stages[stage].group));
+    if (!may_be_skipped(plan, plan.stages[stage])) return;
+  }
+  links.add(producers, egress);
 }
 
 void link_path(const Plan& plan, std::uint32_t path, LinkTable& links) {

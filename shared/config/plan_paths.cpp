@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kFlowLanesDefault = 8;
 constexpr std::uint32_t kSlotsPerLane = 3;
 constexpr std::uint32_t kSlotsDefault = 16;
+constexpr std::uint32_t kSlotsPerShare = 4;  ///< room for what goes past, until it is in order
 constexpr std::uint32_t kOpenBuffers = 512;  ///< in polls and open slots, beyond sealed slots
 
 /// Appends the path's stages to the plan; returns the number of the first.
@@ -46,6 +47,14 @@ std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t
   return lanes;
 }
 
+/// Stages of the path that batches may go past when they are overloaded.
+template <typename Visit>
+void each_shared_stage(const Plan& plan, std::uint32_t path, Visit&& visit) {
+  for (const PlanStage& stage : plan.stages) {
+    if (stage.path == path && stage.share != 0) visit(stage);
+  }
+}
+
 /// Slots that a path asks a stream for.
 std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32_t path) {
   const Plan& plan = planning.plan;
@@ -59,11 +68,29 @@ std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32
     }
     return from.slots->value;
   }
-  const std::uint32_t slots = std::max(kSlotsDefault, kSlotsPerLane * lanes);
+  std::uint32_t slots = std::max(kSlotsDefault, kSlotsPerLane * lanes);
   const bool gpu = std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& s) {
     return s.path == path && plan.groups[s.group].kind == GroupKind::kGpu;
   });
-  return gpu ? 2 * slots : slots;
+  if (gpu) slots *= 2;
+  each_shared_stage(plan, path, [&](const PlanStage& stage) {
+    slots = std::max(slots, kSlotsPerShare * share_of_stream(planning, stage));
+  });
+  return slots;
+}
+
+/// Slots beyond which the ingress refuses the path's packets. What went past a slow function waits
+/// behind what did not; so a path with `overload` leaves the others of its port theirs, and itself
+/// one, with which the port is read on. Alone, and if it drops nothing, it rather waits.
+std::uint32_t slots_max_of(const Plan& plan, std::uint32_t path, std::uint32_t asked, bool alone) {
+  bool refuses = false;
+  each_shared_stage(plan, path, [&](const PlanStage& stage) {
+    const auto drops = [&](std::uint32_t function) {
+      return plan.functions[function].overload == Fallback::kDrop;
+    };
+    refuses = refuses || !alone || std::ranges::any_of(stage.functions, drops);
+  });
+  return refuses ? asked - 1 : 0;
 }
 
 std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std::uint32_t port) {
@@ -105,9 +132,12 @@ void size_stream(Planning& planning, PlanStream& stream) {
   Plan& plan = planning.plan;
   std::uint32_t asked = 0;
   const TopologyPath* asks = nullptr;
-  for (const PlanStreamPath& at : stream.paths) {
+  const bool alone = stream.paths.size() == 1;
+  for (PlanStreamPath& at : stream.paths) {
     const TopologyPath& from = planning.topology.paths[at.path];
-    stream.slot_count += slots_of(planning, from, at.path);
+    const std::uint32_t slots = slots_of(planning, from, at.path);
+    stream.slot_count += slots;
+    at.slots_max = slots_max_of(plan, at.path, slots, alone);
     if (!from.buffers) continue;
     asked += from.buffers->value;
     asks = &from;

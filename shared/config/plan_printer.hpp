@@ -28,6 +28,10 @@ std::string plan_mermaid(const Plan& plan);
 /// "ingress.lan.0_front.1".
 std::string link_name(const Plan& plan, const PlanLink& link);
 
+/// How many hand batches to a stage when nothing goes past the one in front of it: ingresses, or
+/// the workers of a group.
+std::uint32_t producers_of(const Plan& plan, std::uint8_t stage);
+
 /// Of the shared memory, in bytes. `total` is rounded up to huge pages.
 struct PlanMemory {
   std::uint64_t total = 0;

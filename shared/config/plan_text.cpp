@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <iomanip>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "shared/base/secrets.hpp"
@@ -45,6 +46,11 @@ void put_functions(const Plan& plan, Out& out) {
         << plan.groups[function.group].name << settings_text(plan, function.settings);
     if (!function.image.empty()) out << ", image " << function.image;
     if (function.stateful) out << ", " << function.lane_state_bytes << " bytes of state a lane";
+    for (const auto& [what, choice] : {std::pair("unavailable", function.unavailable),
+                                       std::pair("overload", function.overload)}) {
+      if (choice == Fallback::kWait) continue;
+      out << ", " << what << (choice == Fallback::kPass ? ": pass" : ": drop");
+    }
     if (function.when_class != 0) {
       out << ", only class";
       for (std::size_t i = 0; i < plan.classes.size(); ++i) {
@@ -83,6 +89,25 @@ void put_stages(const Plan& plan, std::uint8_t stage, Out& out) {
   out << " -> egress";
 }
 
+std::string wait_text(std::uint64_t packets) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.0f us at 1 Mpps, %.0f us at 10 Mpps",
+                static_cast<double>(packets), static_cast<double>(packets) / 10);
+  return text;
+}
+
+void put_shares(const Plan& plan, std::uint8_t stage, Out& out) {
+  for (; stage != kEgressStage; stage = plan.stages[stage].next) {
+    const PlanStage& at = plan.stages[stage];
+    if (at.share == 0) continue;
+    const std::uint64_t sum = std::uint64_t{at.share} * producers_of(plan, stage);
+    const std::uint64_t packets = sum * plan.batch_capacity;
+    out << "    " << plan.groups[at.group].name << ": share of " << at.share << " batches ("
+        << at.lane_share << " a lane) from each in front of it, " << sum << " in all, " << packets
+        << " packets: they wait at most " << wait_text(packets) << ", more goes past\n";
+  }
+}
+
 void put_paths(const Plan& plan, Out& out) {
   out << "paths\n";
   for (const PlanPath& path : plan.paths) {
@@ -91,20 +116,24 @@ void put_paths(const Plan& plan, Out& out) {
     put_stages(plan, path.first_stage, out);
     out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
         << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ")\n";
+    put_shares(plan, path.first_stage, out);
   }
   out << "streams\n";
   for (const PlanStream& stream : plan.streams) {
     const std::uint64_t packets = std::uint64_t{stream.slot_count} * plan.batch_capacity;
-    char latency[64];
-    std::snprintf(latency, sizeof(latency), "%.0f us at 1 Mpps, %.0f us at 10 Mpps",
-                  static_cast<double>(packets), static_cast<double>(packets) / 10);
     out << "  " << plan.actors[stream.ingress].name << " -> " << plan.actors[stream.egress].name
         << ":";
     for (const PlanStreamPath& at : stream.paths) {
       out << " path " << plan.paths[at.path].name << ", to " << plan.ports[at.output].name << ',';
     }
     out << ' ' << stream.slot_count << " slots, " << stream.buffer_count << " buffers\n"
-        << "    at most " << packets << " packets in flight: they wait at most " << latency << '\n';
+        << "    at most " << packets << " packets in flight: they wait at most "
+        << wait_text(packets) << '\n';
+    for (const PlanStreamPath& at : stream.paths) {
+      if (at.slots_max == 0) continue;
+      out << "    path " << plan.paths[at.path].name << " uses at most " << at.slots_max
+          << " slots; what comes then is refused (overload)\n";
+    }
   }
 }
 

@@ -89,6 +89,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   plan_groups(planning);
   plan_functions(planning);
   plan_paths(planning);
+  plan_shares(planning);
   plan_streams(planning);
   planning.problems.throw_if_any();
   plan_actors(planning);

@@ -19,6 +19,9 @@ namespace millrace {
 /// - lanes: one a path, 8 (or as many as workers) where a group of it has `dispatch: flow`
 /// - slots of a stream: 3 a lane, at least 16, twice that with a gpu stage; buffers: enough to fill
 ///   them all and 512 for what is not sealed yet
+/// - shares: of a stage that `overload` lets batches go past, 8 batches of a stream (behind a GPU's
+///   hand-over 16), at least 2 a lane and a worker, unless said; divided among the workers in front
+///   of it. A lane has at most half of them. Such a path has 4 times as many slots, unless said
 /// - links: every hand-over that can happen, those of recovery and of stand-in groups among them
 /// - cores: those that the file names; else one an actor if there are enough, in the order of the
 ///   path, of the NUMA node of its port, GPU or packets if there is one left; the first one is left

@@ -25,6 +25,7 @@ void plan_ports(Planning& planning);
 void plan_groups(Planning& planning);
 void plan_functions(Planning& planning);  ///< with classes and stand-in groups
 void plan_paths(Planning& planning);      ///< stages and lanes
+void plan_shares(Planning& planning);     ///< of stages
 void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open
 void plan_actors(Planning& planning);
 void plan_links(Planning& planning);
@@ -32,6 +33,10 @@ void plan_cores(Planning& planning);
 
 /// NUMA node of the interface or PCI device behind a port; -1: it has none, or nobody knows.
 int node_of(const Host& host, const PlanPort& port);
+
+/// Batches of one stream that may be in the stage, before it is divided among those in front of it;
+/// 0: any number, as one of its functions waits.
+std::uint32_t share_of_stream(const Planning& planning, const PlanStage& stage);
 
 /// Actors that a batch can be given to for a stage on `group`: its workers, of a gpu group both
 /// incarnations and the workers of its stand-in group. Ascending.

@@ -52,6 +52,7 @@ struct TopologyFunction {
   std::vector<Marked<std::string>> classes;  ///< that it can set, in the function's own order
   Fallback unavailable = Fallback::kWait;
   Fallback overload = Fallback::kWait;
+  std::optional<Marked<std::uint32_t>> share;  ///< batches that may wait for it
 };
 
 struct TopologyPath {

@@ -65,6 +65,7 @@ struct Stage {
   next @3 :UInt8;
   stateful @4 :Bool;
   share @5 :UInt32;
+  laneShare @6 :UInt32;
 }
 
 struct Path {
@@ -79,6 +80,7 @@ struct Path {
 struct StreamPath {
   path @0 :UInt32;
   output @1 :UInt32;
+  slotsMax @2 :UInt32;
 }
 
 struct Stream {
@@ -195,6 +197,8 @@ struct StatusReply {
   upNs @3 :UInt64;
   actors @4 :List(ActorStatus);
   events @5 :List(Event);
+  skipped @6 :List(NamedCount);
+  refused @7 :List(NamedCount);
 }
 
 struct NamedCount {

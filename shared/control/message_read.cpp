@@ -41,6 +41,14 @@ ActorStatus read_actor(wire::ActorStatus::Reader in) {
   return actor;
 }
 
+std::vector<NamedCount> read_counts(capnp::List<wire::NamedCount>::Reader in) {
+  std::vector<NamedCount> counts;
+  read_list(counts, in, kNamedCountMax, "counts", [](wire::NamedCount::Reader item) {
+    return NamedCount{text(item.getName()), item.getCount()};
+  });
+  return counts;
+}
+
 StatusReply read_status(wire::StatusReply::Reader in) {
   StatusReply status;
   status.topology = text(in.getTopology());
@@ -50,15 +58,9 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   // One more than the actors of a plan: telemetry is in the list too.
   read_list(status.actors, in.getActors(), kActorCountMax + 1, "actors", read_actor);
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
+  status.skipped = read_counts(in.getSkipped());
+  status.refused = read_counts(in.getRefused());
   return status;
-}
-
-std::vector<NamedCount> read_counts(capnp::List<wire::NamedCount>::Reader in) {
-  std::vector<NamedCount> counts;
-  read_list(counts, in, kNamedCountMax, "counts", [](wire::NamedCount::Reader item) {
-    return NamedCount{text(item.getName()), item.getCount()};
-  });
-  return counts;
 }
 
 AuditLane read_lane(wire::AuditLane::Reader in) {

@@ -34,6 +34,14 @@ void write_actor(const ActorStatus& actor, wire::ActorStatus::Builder out) {
   out.setNote(actor.note);
 }
 
+void write_counts(const std::vector<NamedCount>& counts,
+                  capnp::List<wire::NamedCount>::Builder out) {
+  for (unsigned i = 0; i < counts.size(); ++i) {
+    out[i].setName(counts[i].name);
+    out[i].setCount(counts[i].count);
+  }
+}
+
 void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   out.setTopology(status.topology);
   out.setPhase(status.phase);
@@ -43,14 +51,8 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   for (unsigned i = 0; i < status.actors.size(); ++i) write_actor(status.actors[i], actors[i]);
   auto events = out.initEvents(size_of(status.events));
   for (unsigned i = 0; i < status.events.size(); ++i) write_event(status.events[i], events[i]);
-}
-
-void write_counts(const std::vector<NamedCount>& counts,
-                  capnp::List<wire::NamedCount>::Builder out) {
-  for (unsigned i = 0; i < counts.size(); ++i) {
-    out[i].setName(counts[i].name);
-    out[i].setCount(counts[i].count);
-  }
+  write_counts(status.skipped, out.initSkipped(size_of(status.skipped)));
+  write_counts(status.refused, out.initRefused(size_of(status.refused)));
 }
 
 void write_lane(const AuditLane& lane, wire::AuditLane::Builder out) {

@@ -98,21 +98,23 @@ struct ActorStatus {
   std::string note;  ///< how the last process ended; empty: never
 };
 
+struct NamedCount {
+  std::string name;
+  std::uint64_t count = 0;
+};
+
 struct StatusReply {
   std::string topology;
   std::string phase;  ///< "starting", "running", "degraded", "stopping"
   std::string run_dir;
   std::uint64_t up_ns = 0;  ///< since the start
   std::vector<ActorStatus> actors;
-  std::vector<Event> events;  ///< the latest, oldest first
+  std::vector<Event> events;        ///< the latest, oldest first
+  std::vector<NamedCount> skipped;  ///< packets, by "FUNCTION unavailable", "FUNCTION overload"
+  std::vector<NamedCount> refused;  ///< packets, by path; of those that may refuse
 };
 
 struct AuditRequest {};
-
-struct NamedCount {
-  std::string name;
-  std::uint64_t count = 0;
-};
 
 /// Totals of one lane of one stream, in packets.
 struct AuditLane {

@@ -79,6 +79,8 @@ void check_work(const Plan& plan) {
     for (std::uint32_t function : stage.functions) {
       item.index("function", function, plan.functions.size());
     }
+    item.index("share", stage.share, plan.slot_count + 1);
+    item.index("lane_share", stage.lane_share, stage.share + 1);
     check_stage_number(item, "next", stage.next, plan);
   });
 }
@@ -96,6 +98,7 @@ void check_flows(const Plan& plan) {
     for (const PlanStreamPath& at : stream.paths) {
       item.index("path", at.path, plan.paths.size());
       item.index("output", at.output, plan.ports.size());
+      item.index("slots_max", at.slots_max, stream.slot_count + 1);
     }
     item.index("ingress", stream.ingress, plan.actors.size());
     item.index("egress", stream.egress, plan.actors.size());

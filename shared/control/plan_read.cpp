@@ -82,6 +82,7 @@ PlanStage read_stage(wire::Stage::Reader in) {
   stage.next = in.getNext();
   stage.stateful = in.getStateful();
   stage.share = in.getShare();
+  stage.lane_share = in.getLaneShare();
   return stage;
 }
 
@@ -103,7 +104,8 @@ PlanStream read_stream(wire::Stream::Reader in) {
   stream.queue = in.getQueue();
   read_list(stream.paths, in.getPaths(), kPathCountMax, "paths of a stream",
             [](wire::StreamPath::Reader at) {
-              return PlanStreamPath{.path = at.getPath(), .output = at.getOutput()};
+              return PlanStreamPath{
+                  .path = at.getPath(), .output = at.getOutput(), .slots_max = at.getSlotsMax()};
             });
   stream.ingress = in.getIngress();
   stream.egress = in.getEgress();

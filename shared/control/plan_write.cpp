@@ -72,6 +72,7 @@ void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
   out.setNext(stage.next);
   out.setStateful(stage.stateful);
   out.setShare(stage.share);
+  out.setLaneShare(stage.lane_share);
 }
 
 void write_path(const PlanPath& path, wire::Path::Builder out) {
@@ -91,6 +92,7 @@ void write_stream(const PlanStream& stream, wire::Stream::Builder out) {
              [](const PlanStreamPath& at, wire::StreamPath::Builder to) {
                to.setPath(at.path);
                to.setOutput(at.output);
+               to.setSlotsMax(at.slots_max);
              });
   out.setIngress(stream.ingress);
   out.setEgress(stream.egress);

@@ -38,7 +38,8 @@ enum class Reason : std::uint8_t {
   kNoOutput = 15,     ///< the output port does not exist, or cannot send (its file is full)
   kNotForwarded =
       16,          ///< route: link-local protocol of another host (VLAN, ARP, ...), see its README
-  kOverload = 17,  ///< a function's share was used up and `overload: drop`
+  kOverload = 17,  ///< a function's share was used up and `overload: drop`; ingress: the slots of
+                   ///< a path with `overload` were used up
   kUnavailable = 18,  ///< the function is out of service and `unavailable: drop`
   kNoPath = 19,       ///< ingress: no path of the port has a `match` that takes it
   kCount

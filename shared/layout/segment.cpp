@@ -54,6 +54,14 @@ void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   }
   at.lane_windows =
       placer.place(std::uint64_t{stateful} * at.stream_count * at.lane_count * sizeof(LaneWindow));
+  std::uint32_t most = 0;
+  for (const PlanStream& stream : plan.streams) most = std::max(most, stream.slot_count);
+  for (const PlanStage& stage : plan.stages) {
+    if (!stage.stateful || !may_be_skipped(plan, stage)) continue;
+    at.skip_depth = std::bit_ceil(most + plan.stand_in_slot_count + 1);
+  }
+  at.skip_notes = placer.place(std::uint64_t{stateful} * at.stream_count * at.lane_count *
+                               at.skip_depth * sizeof(std::uint64_t));
   std::uint64_t state_bytes = 0;
   for (const PlanFunction& function : plan.functions) {
     at.function_state.push_back(state_bytes);
@@ -83,9 +91,10 @@ SegmentLayout segment_layout(const Plan& plan) {
   if (uses_dpdk(plan)) at.mbufs = placer.place(std::uint64_t{plan.buffer_count} * kMbufBytes);
   at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
   at.bytes = round_up(placer.end(), kHugePage);
-  at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.lane_states, at.gpu_results, at.buffers,
-                   at.bytes, at.slot_count, at.lane_count, at.stream_count, at.columns.slot_bytes,
-                   plan.buffer_stride, plan.batch_capacity, plan.links.size(), kSegmentAbi});
+  at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.skip_notes, at.lane_states,
+                   at.gpu_results, at.buffers, at.bytes, at.slot_count, at.lane_count,
+                   at.stream_count, at.columns.slot_bytes, plan.buffer_stride, plan.batch_capacity,
+                   plan.links.size(), kSegmentAbi});
   if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, kMbufBytes});
   return at;
 }
@@ -153,12 +162,27 @@ SegmentView SegmentView::attach(std::byte* base, std::size_t bytes, const Plan& 
   return view;
 }
 
+namespace {
+
+std::size_t window_number(const SegmentLayout& at, std::uint32_t stage, std::uint32_t stream,
+                          std::uint32_t lane) {
+  return (std::size_t{at.stateful_index[stage]} * at.stream_count + stream) * at.lane_count + lane;
+}
+
+}  // namespace
+
 LaneWindow& SegmentView::lane_window(std::uint32_t stage, std::uint32_t stream,
                                      std::uint32_t lane) const {
-  auto* windows = reinterpret_cast<LaneWindow*>(base_ + at_.lane_windows);
-  const std::size_t number =
-      (std::size_t{at_.stateful_index[stage]} * at_.stream_count + stream) * at_.lane_count + lane;
-  return windows[number];
+  return reinterpret_cast<LaneWindow*>(base_ +
+                                       at_.lane_windows)[window_number(at_, stage, stream, lane)];
+}
+
+std::atomic<std::uint64_t>& SegmentView::skip_note(std::uint32_t stage, std::uint32_t stream,
+                                                   std::uint32_t lane,
+                                                   std::uint64_t sequence) const {
+  auto* notes = reinterpret_cast<std::atomic<std::uint64_t>*>(base_ + at_.skip_notes);
+  return notes[window_number(at_, stage, stream, lane) * at_.skip_depth +
+               (sequence & (at_.skip_depth - 1))];
 }
 
 std::span<std::byte> SegmentView::lane_state(const Plan& plan, std::uint32_t function,

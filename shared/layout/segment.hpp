@@ -22,7 +22,7 @@
 /// line, buffers on a huge page:
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
-/// | lane states
+/// | notes of skipped batches | lane states
 ///     | GPU result areas | mbuf headers: 128 bytes[buffer_count], with DPDK ports only | buffers
 ///
 /// Everybody computes the offsets from the plan; the header's hash tells whether the hub computed
@@ -66,8 +66,9 @@ struct SegmentLayout {
   std::vector<std::uint64_t> slot_returns;    ///< [stream * kReturnerCount + returner]
   std::vector<std::uint64_t> buffer_returns;  ///< likewise
   std::vector<std::uint32_t> slot_return_depth, buffer_return_depth;  ///< by stream; powers of two
-  std::uint64_t marks = 0, slots = 0, lane_windows = 0, lane_states = 0, gpu_results = 0, mbufs = 0,
-                buffers = 0, bytes = 0;
+  std::uint64_t marks = 0, slots = 0, lane_windows = 0, skip_notes = 0, lane_states = 0,
+                gpu_results = 0, mbufs = 0, buffers = 0, bytes = 0;
+  std::uint32_t skip_depth = 0;  ///< notes of a lane window, a power of two; 0: none is skipped
   std::vector<std::uint32_t>
       stateful_index;  ///< by stage: number among stateful stages; UINT32_MAX: none
   std::vector<std::uint64_t>
@@ -125,6 +126,10 @@ class SegmentView {
         base_ + at_.buffer_returns[stream * kReturnerCount + static_cast<std::uint32_t>(from)]));
   }
   LaneWindow& lane_window(std::uint32_t stage, std::uint32_t stream, std::uint32_t lane) const;
+  /// Where a batch that does not visit a stage with state leaves its sequence number
+  /// (skipping.hpp). As many as can be in flight: none is overwritten before it is passed.
+  std::atomic<std::uint64_t>& skip_note(std::uint32_t stage, std::uint32_t stream,
+                                        std::uint32_t lane, std::uint64_t sequence) const;
   /// State of one lane for a function: PlanFunction::lane_state_bytes, zeroed at start.
   std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
                                   std::uint32_t lane) const;

@@ -16,7 +16,8 @@
 ///     StatusHeader | ActorEntry[actor_count] | counters: uint64[actor_count][kActorCounterCount]
 ///     | LaneLedger[stream_count * lane_count] | IngressLane[stream_count * lane_count]
 ///     | LaneMap[group_count] | LatencyHistogram[stream_count] | function counters:
-///     uint64[actor_count][function_counters]
+///     uint64[actor_count][function_counters] | skipped packets:
+///     uint64[actor_count][function_count][kSkipReasonCount]
 ///
 /// Sizes and offsets: status_layout() in status_layout.hpp. One writer for every word, named at the
 /// field.
@@ -116,16 +117,22 @@ static_assert(offsetof(LaneLedger, flips) == 0 && offsetof(LaneLedger, released)
 static_assert(offsetof(LaneLedger, record) == 64);
 
 /// What an ingress has received into one lane. Informs observers; after a restart it is derived
-/// anew from slots.
+/// anew from slots. What it refused goes on from here: those packets have been in no batch, so they
+/// count here alone, as received and as dropped.
 struct alignas(kCacheLine) IngressLane {
   std::atomic<std::uint64_t> received;         ///< packets, the open slot included
   std::atomic<std::uint64_t> sealed_received;  ///< packets in sealed batches: exact after a kill
   std::atomic<std::uint64_t> sealed_sequence;
-  std::uint64_t padding[5];
+  std::atomic<std::uint64_t> refused;  ///< packets, Reason::kOverload; not in `received`
+  std::atomic<std::uint64_t> refused_bytes;
+  std::atomic<std::uint64_t> refused_position;  ///< source ordinal after the last one refused
+  std::uint64_t padding[2];
 };
 static_assert(sizeof(IngressLane) == 64);
 static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_received) == 8);
-static_assert(offsetof(IngressLane, sealed_sequence) == 16);
+static_assert(offsetof(IngressLane, sealed_sequence) == 16 && offsetof(IngressLane, refused) == 24);
+static_assert(offsetof(IngressLane, refused_bytes) == 32);
+static_assert(offsetof(IngressLane, refused_position) == 40);
 
 /// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
 /// moved.
@@ -134,6 +141,10 @@ struct alignas(kCacheLine) LaneMap {
 };
 inline constexpr std::uint16_t kNoWorker = 0xffff;
 static_assert(sizeof(LaneMap) == 128);
+
+/// Why a batch did not visit a stage.
+enum class SkipReason : std::uint8_t { kUnavailable = 0, kOverload = 1 };
+inline constexpr std::uint32_t kSkipReasonCount = 2;
 
 /// Log-linear histogram of nanoseconds: bucket widths are 1/16 of a power of two, so a quantile is
 /// within 6.25 %. One writer: the stream's egress. Covers 0 ns to 2^36 ns (68 s).

@@ -35,9 +35,12 @@ StatusLayout status_layout(const Plan& plan) {
   at.latency = place(at.stream_count * sizeof(LatencyHistogram));
   at.function_counters =
       place(std::uint64_t{at.actor_count} * at.function_counter_count * sizeof(std::uint64_t));
+  at.function_count = static_cast<std::uint32_t>(plan.functions.size());
+  at.skips = place(std::uint64_t{at.actor_count} * at.function_count * kSkipReasonCount *
+                   sizeof(std::uint64_t));
   at.bytes = end;
   at.hash = fnv1a({at.actors, at.counters, at.ledgers, at.ingress_lanes, at.lane_maps, at.latency,
-                   at.function_counters, at.bytes, at.lane_count, kStatusAbi});
+                   at.function_counters, at.skips, at.bytes, at.lane_count, kStatusAbi});
   return at;
 }
 
@@ -93,6 +96,17 @@ LaneRecord read_record(const LaneLedger& ledger) noexcept {
     std::atomic_thread_fence(std::memory_order_acquire);
   } while (ledger.flips.load(std::memory_order_relaxed) != before);
   return copy;
+}
+
+LaneRecord read_totals(const StatusView& status, std::uint32_t stream,
+                       std::uint32_t lane) noexcept {
+  LaneRecord totals = read_record(status.ledger(stream, lane));
+  const IngressLane& ingress = status.ingress_lane(stream, lane);
+  const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+  totals.received += refused;
+  totals.received_bytes += ingress.refused_bytes.load(std::memory_order_relaxed);
+  totals.dropped[static_cast<std::size_t>(Reason::kOverload)] += refused;
+  return totals;
 }
 
 std::string status_file_name(const std::string& topology) {

@@ -15,8 +15,9 @@ namespace millrace {
 /// from the plan.
 struct StatusLayout {
   std::uint64_t actors, counters, ledgers, ingress_lanes, lane_maps, latency, function_counters,
-      bytes;
-  std::uint32_t actor_count, stream_count, lane_count, group_count, function_counter_count;
+      skips, bytes;
+  std::uint32_t actor_count, stream_count, lane_count, group_count, function_counter_count,
+      function_count;
   std::uint64_t hash;  ///< of all of the above and of the ABI
 };
 StatusLayout status_layout(const Plan& plan);
@@ -62,6 +63,12 @@ class StatusView {
                 std::size_t{actor} * at_.function_counter_count + first,
             count};
   }
+  /// Packets that a function would have looked at, had the actor handed it their batch.
+  std::uint64_t& skipped(std::uint32_t actor, std::uint32_t function, SkipReason why) const {
+    const std::size_t number = std::size_t{actor} * at_.function_count + function;
+    return reinterpret_cast<std::uint64_t*>(
+        base_ + at_.skips)[number * kSkipReasonCount + static_cast<std::size_t>(why)];
+  }
   const StatusLayout& layout() const { return at_; }
 
  private:
@@ -71,6 +78,10 @@ class StatusView {
 
 /// Copy of the complete record of a ledger, consistent also while its writer runs. Any thread.
 LaneRecord read_record(const LaneLedger& ledger) noexcept;
+
+/// The same, with what the ingress refused among `received` and `dropped`: a lane's totals as
+/// observers show them.
+LaneRecord read_totals(const StatusView& status, std::uint32_t stream, std::uint32_t lane) noexcept;
 
 /// "/millrace-<topology>.status": the name for shm_open.
 std::string status_file_name(const std::string& topology);

@@ -12,6 +12,7 @@ constexpr std::uint32_t kNoTarget = UINT32_MAX;
 
 Outbox::Outbox(const ActorContext& context)
     : context_(context),
+      skipping_(context),
       owns_slots_(context.plan->actors[context.me.actor].kind != ActorKind::kGpu),
       group_targets_(context.plan->groups.size()),
       egress_target_(context.plan->actors.size(), kNoTarget),
@@ -37,6 +38,7 @@ Outbox::Outbox(const ActorContext& context)
 
 void Outbox::read_roster() noexcept {
   const Plan& plan = *context_.plan;
+  skipping_.read_roster();
   for (Target& target : targets_) {
     const ActorState state = context_.state_of(target.actor);
     target.open = rule_of(state).may_be_chosen;
@@ -137,6 +139,7 @@ void Outbox::wait_here(const Waiting& batch) noexcept {
 }
 
 void Outbox::send(std::uint32_t slot, std::uint8_t stage) noexcept {
+  if (skipping_.possible()) stage = skipping_.enter(slot, stage);
   const SlotHeader& header = context_.segment.slot(slot);
   const Descriptor descriptor{static_cast<std::uint16_t>(slot), stage, header.generation};
   const Waiting batch{descriptor.word(), header.stream, header.lane};
@@ -153,9 +156,14 @@ std::uint32_t Outbox::flush() noexcept {
   // One turn over all: a batch whose lane has no worker does not hold up the others behind it.
   std::uint32_t sent = 0;
   for (std::uint32_t left = pending_count_; left > 0; --left) {
-    const Waiting batch = pending_[pending_first_];
+    Waiting batch = pending_[pending_first_];
     if (++pending_first_ == pending_.size()) pending_first_ = 0;
     --pending_count_;
+    if (owns_slots_ && skipping_.possible()) {
+      Descriptor descriptor = Descriptor::from_word(batch.descriptor);
+      descriptor.stage = skipping_.enter_again(descriptor.slot, descriptor.stage);
+      batch.descriptor = descriptor.word();
+    }
     if (offer(batch)) {
       ++sent;
     } else {

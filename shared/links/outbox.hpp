@@ -7,6 +7,7 @@
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/wake.hpp"
+#include "shared/links/skipping.hpp"
 
 /// The producer's side of all links of one actor: ingress_classifier, classifier_classifier,
 /// classifier_gpu, classifier_egress, ingress_egress, and for a gpu incarnation gpu_classifier and
@@ -18,7 +19,7 @@
 /// incarnation may complete it.
 ///
 /// A batch that nobody can take now (its group has no worker alive) waits here, in order, held by
-/// this actor.
+/// this actor; unless the functions of the stage want to be skipped then (skipping.hpp).
 
 namespace millrace {
 
@@ -64,6 +65,7 @@ class Outbox {
 
   ActorContext context_;
   Wakes wakes_;
+  Skipping skipping_;
   bool owns_slots_;  ///< false for a gpu incarnation
   std::vector<Target> targets_;
   std::vector<std::vector<std::uint32_t>> group_targets_;  ///< by group: numbers in targets_

@@ -187,7 +187,11 @@ void Recovery::discard_lane_state(const SlotHeader& header, std::uint8_t stage) 
     }
     context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
   }
-  window.released.store(header.sequence, std::memory_order_release);
+  // It may be further already: over batches that were skipped.
+  std::uint64_t released = window.released.load();
+  while (released < header.sequence &&
+         !window.released.compare_exchange_weak(released, header.sequence)) {
+  }
   window.dirty.store(0, std::memory_order_release);
 }
 

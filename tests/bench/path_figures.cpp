@@ -48,7 +48,7 @@ Look look_at(const Plan& plan, const StatusView& status) {
     for (const auto& count : status.latency(stream).count) buckets.push_back(count.load());
     LaneRecord total{};
     for (std::uint32_t lane = 0; lane < status.layout().lane_count; ++lane) {
-      const LaneRecord record = read_record(status.ledger(stream, lane));
+      const LaneRecord record = read_totals(status, stream, lane);
       total.received += record.received;
       total.batches += record.batches;
       total.transmitted[0] += sum(record.transmitted, kPortCountMax);

@@ -22,7 +22,7 @@ namespace {
 constexpr KnownSetting kKeys[] = {
     {.name = "table", .kind = SettingKind::kInputFile, .list = true, .required = true},
     {.name = "limit", .kind = SettingKind::kInteger, .high = 10},
-    {.name = "share", .kind = SettingKind::kNumber, .high = 1},
+    {.name = "ratio", .kind = SettingKind::kNumber, .high = 1},
     {.name = "strict", .kind = SettingKind::kFlag}};
 
 constexpr KnownFunction kFunctions[] = {

@@ -70,6 +70,7 @@ RIGHT = [
     ("kind: gpu", "kind: gpu, device: software, seed: 3, reorder: true, late: 3, delay_us: 9"),
     ("on: c", "on: g, unavailable: pass, overload: drop"),
     ("on: c", "on: c, unavailable: drop, overload: wait"),
+    ("on: c", "on: c, overload: drop, share: 8"),
     ("ports:", "vars: {x: 1500, y: c, z: pass, on: true}\nports:"),
     ("device: null", 'device: null, mtu: "${x:-1500}", addresses: ["${x:-10.1.0.1}/24"]'),
     ("queues: 2", 'numbered: "${x:-true}", rate_mpps: "${x:-0.5}", size: ["${x:-90}", 99]'),
@@ -111,7 +112,8 @@ WRONG = [
     ("max: 2", "max: 0"), ("max: 2", "max: 65"), ("max: 2", "seed: 1"), ("max: 2", "cores: x"),
     ("dispatch: flow", "dispatch: flows"), ("type: match", "typ: match"),
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),
-    ("on: c", "when: hot"), ("on: c", "overload: stop"), ("on: c", "on: [c, g]"),
+    ("on: c", "when: hot"), ("on: c", "overload: stop"),
+    ("on: c", "overload: pass, share: 1"), ("on: c", "on: [c, g]"),
     ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 65"),
     ("run: [m]", "slots: 2"), ("run: [m]", "match: [udp]"), ("to: a", "to: [a]"),
 ]

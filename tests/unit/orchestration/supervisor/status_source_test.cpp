@@ -16,7 +16,12 @@ namespace {
 class StatusSourceTest : public testing::Test {
  protected:
   static constexpr std::uint64_t kHz = 1'000'000'000;
-  Plan plan_ = test::small_plan("status-source-" + std::to_string(::getpid()));
+  static Plan plan_with_function() {
+    Plan plan = test::small_plan("status-source-" + std::to_string(::getpid()));
+    plan.functions = {{.name = "ids", .type = "match"}};
+    return plan;
+  }
+  Plan plan_ = plan_with_function();
   Mapping memory_ = Mapping::create_anonymous(status_layout(plan_).bytes);
   StatusView view_ = StatusView::create(memory_.base(), plan_, kHz);
   StatusSource source_{plan_, view_};
@@ -55,6 +60,16 @@ TEST_F(StatusSourceTest, CountsWhatIsInFlightInAllLanes) {
   ledger.record[0].received = 100;
   ledger.flips = 2;
   EXPECT_EQ(source_.in_flight(), 7U);
+}
+
+TEST_F(StatusSourceTest, AddsUpWhatWasSkippedAndRefused) {
+  view_.skipped(2, 0, SkipReason::kOverload) = 3;
+  view_.skipped(3, 0, SkipReason::kOverload) = 4;
+  view_.skipped(3, 0, SkipReason::kUnavailable) = 100;
+  EXPECT_EQ(source_.skipped(0, SkipReason::kOverload), 7U);
+  view_.ingress_lane(0, 0).refused = 5;
+  view_.ingress_lane(0, 1).refused = 6;
+  EXPECT_EQ(source_.refused(0), 11U);
 }
 
 TEST_F(StatusSourceTest, IsExhaustedWhenEveryLivingIngressIs) {

@@ -45,6 +45,7 @@ class AuditTest : public ::testing::Test {
 
 std::vector<std::string> words(const std::vector<NamedCount>& counts) {
   std::vector<std::string> all;
+  all.reserve(counts.size());
   for (const NamedCount& count : counts)
     all.push_back(count.name + " " + std::to_string(count.count));
   return all;
@@ -126,6 +127,16 @@ TEST_F(AuditTest, WhatTheIngressHasAndNoLedgerYetIsInFlight) {
   EXPECT_FALSE(reply.quiet);
   EXPECT_TRUE(reply.exact);
   EXPECT_EQ(words(reply.slots), (std::vector<std::string>{"free 63", "in_use 1"}));
+}
+
+TEST_F(AuditTest, WhatAnIngressRefusedIsReceivedAndDropped) {
+  world_.status.ingress_lane(0, 1).refused = 5;
+  const AuditReply reply = run();
+  EXPECT_EQ(reply.received, 15u);
+  EXPECT_EQ(words(reply.dropped),
+            (std::vector<std::string>{"no_route 2", "egress_lost 1", "overload 5"}));
+  EXPECT_EQ(reply.in_flight, 0u);
+  EXPECT_TRUE(reply.exact);
 }
 
 TEST_F(AuditTest, AnIngressThatHasJustStartedAgainTakesNothingBack) {

@@ -54,6 +54,18 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
   EXPECT_EQ(found.at("millrace_port_received_packets_total{port=wan,stream=wan.3,path=rest}"), 0);
 }
 
+TEST(StreamMetrics, CountWhatTheIngressRefusedAsReceivedAndDropped) {
+  const WatchedTopology watched;
+  watched.status.ingress_lane(0, 1).refused = 5;
+  watched.status.ingress_lane(0, 1).refused_bytes = 300;
+  const Samples found = samples(collect(watched));
+  EXPECT_EQ(found.at("millrace_refused_packets_total{stream=lan.0,path=rest}"), 5);
+  EXPECT_EQ(found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}"), 5);
+  EXPECT_EQ(found.at("millrace_port_received_bytes_total{port=lan,stream=lan.0,path=rest}"), 300);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=overload}"), 5);
+  EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 0);
+}
+
 TEST(StreamMetrics, LeaveInFlightOutWhileTheIngressCountsAnew) {
   const WatchedTopology watched;
   LaneRecord record{};

@@ -41,6 +41,9 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
 TEST(FunctionMetrics, SumOverActorsAndBoundTheirSeries) {
   const WatchedTopology watched;
   watched.status.function_counters(3, 0, 3)[2] = 5;
+  watched.status.skipped(2, 0, SkipReason::kUnavailable) = 7;
+  watched.status.skipped(4, 0, SkipReason::kUnavailable) = 2;
+  watched.status.skipped(2, 0, SkipReason::kOverload) = 1;  // it waits: not told
   watched.status.function_counters(4, 0, 3)[2] = 6;
   watched.status.function_counters(4, 0, 3)[0] = 1;
   watched.status.function_counters(5, function_counter_first(watched.plan, 1), 100)[99] = 7;
@@ -51,7 +54,10 @@ TEST(FunctionMetrics, SumOverActorsAndBoundTheirSeries) {
   EXPECT_EQ(found.at("millrace_function_counter_total{function=route,number=1}"), 0);
   EXPECT_EQ(found.at("millrace_function_hits_total{function=route}"), 12);
   EXPECT_EQ(found.at("millrace_function_hits_total{function=ids}"), 7);
-  EXPECT_EQ(found.size(), 5u);  // 100 counters are too many for a series each
+  EXPECT_EQ(
+      found.at("millrace_function_skipped_packets_total{function=route,why=unavailable,fate=pass}"),
+      9);
+  EXPECT_EQ(found.size(), 6u);  // 100 counters are too many for a series each
 }
 
 }  // namespace

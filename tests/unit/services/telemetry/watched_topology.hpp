@@ -19,8 +19,9 @@ inline Plan small_plan(const std::string& name = "watched") {
   Plan plan;
   plan.name = name;
   plan.ports = {{.name = "lan", .device = "null"}, {.name = "wan", .device = "null"}};
-  plan.functions = {{.name = "route", .type = "route", .counter_count = 3},
-                    {.name = "ids", .type = "match", .group = 1, .counter_count = 100}};
+  plan.functions = {
+      {.name = "route", .type = "route", .unavailable = Fallback::kPass, .counter_count = 3},
+      {.name = "ids", .type = "match", .group = 1, .counter_count = 100}};
   plan.groups = {{.name = "front", .count = 1, .max = 2}, {.name = "gpu", .kind = GroupKind::kGpu}};
   plan.stages = {{.path = 0, .group = 0, .functions = {0, 1}}};
   plan.paths = {{.name = "rest", .first_stage = 0, .lane_first = 0, .lane_count = 2}};

@@ -15,14 +15,14 @@ std::string function(const std::string& body) {
 
 TEST(LoadFunctions, ReadsEveryKey) {
   const Topology topology = parse(
-      function("type: match, rules: [x, y], limit: 3, strict: true, share: 0.5, classes: [hot, "
+      function("type: match, rules: [x, y], limit: 3, strict: true, ratio: 0.5, classes: [hot, "
                "cold], unavailable: pass, overload: drop") +
       "  g: {type: plain, when: [class hot, class cold], overload: pass}\n");
   const TopologyFunction& f = topology.functions[0];
   EXPECT_EQ(f.type.value, "match");
   std::string settings;
   for (const TopologySetting& s : f.settings) settings += s.key + "=" + s.value.value + " ";
-  EXPECT_EQ(settings, "rules=/etc/millrace/x rules=/etc/millrace/y limit=3 strict=true share=0.5 ");
+  EXPECT_EQ(settings, "rules=/etc/millrace/x rules=/etc/millrace/y limit=3 strict=true ratio=0.5 ");
   EXPECT_EQ(f.unavailable, Fallback::kPass);
   EXPECT_EQ(f.overload, Fallback::kDrop);
   const TopologyFunction& g = topology.functions[1];
@@ -40,16 +40,16 @@ TEST(LoadFunctions, RefusesWrongOnes) {
             "'route'?");
   EXPECT_EQ(wrong(function("type: route")), "5:6: found no 'table' in 'f'; allowed: a file name");
   EXPECT_EQ(wrong(function("type: route, tabel: x, table: y")),
-            "5:20: found 'tabel' in 'f'; allowed: classes, on, overload, table, type, unavailable, "
-            "when; did you mean 'table'?");
+            "5:20: found 'tabel' in 'f'; allowed: classes, on, overload, share, table, type, "
+            "unavailable, when; did you mean 'table'?");
   EXPECT_EQ(wrong(function("type: route, table: {a: b}")),
             "5:27: found a map as 'table'; allowed: a file name");
   EXPECT_EQ(wrong(function("type: route, table:")),
             "5:20: found nothing as 'table'; allowed: a file name");
   EXPECT_EQ(wrong(function("type: match, rules: x, limit: 11")),
             "5:37: found '11' as 'limit'; allowed: a whole number from 1 to 10");
-  EXPECT_EQ(wrong(function("type: match, rules: x, share: 1.5")),
-            "5:37: found '1.5' as 'share'; allowed: a number from 0 to 1");
+  EXPECT_EQ(wrong(function("type: match, rules: x, ratio: 1.5")),
+            "5:37: found '1.5' as 'ratio'; allowed: a number from 0 to 1");
   EXPECT_EQ(wrong(function("type: match, rules: x, strict: 1")),
             "5:38: found '1' as 'strict'; allowed: true, false");
   EXPECT_EQ(wrong(function("type: plain, overload: pas")),

@@ -26,5 +26,17 @@ TEST(Plan, UsesDpdkWhenOneOfItsPortsDoes) {
   EXPECT_TRUE(uses_dpdk(plan));
 }
 
+TEST(Plan, KnowsWhichStagesMayBeSkipped) {
+  Plan plan;
+  plan.functions = {{.name = "waits"},
+                    {.name = "passes", .unavailable = Fallback::kPass},
+                    {.name = "drops", .unavailable = Fallback::kDrop}};
+  EXPECT_FALSE(goes_on_without_group(plan, {.functions = {}}));
+  EXPECT_FALSE(goes_on_without_group(plan, {.functions = {1, 0}}));
+  EXPECT_TRUE(goes_on_without_group(plan, {.functions = {1, 2}}));
+  EXPECT_FALSE(may_be_skipped(plan, {.functions = {0}}));
+  EXPECT_TRUE(may_be_skipped(plan, {.functions = {0}, .share = 1}));
+}
+
 }  // namespace
 }  // namespace millrace

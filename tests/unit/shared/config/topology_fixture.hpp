@@ -20,7 +20,7 @@ inline constexpr KnownSetting kMatchKeys[] = {
     {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
     {.name = "limit", .kind = SettingKind::kInteger, .low = 1, .high = 10},
     {.name = "strict", .kind = SettingKind::kFlag},
-    {.name = "share", .kind = SettingKind::kNumber, .high = 1}};
+    {.name = "ratio", .kind = SettingKind::kNumber, .high = 1}};
 
 inline std::vector<KnownFunction> test_functions() {
   return {{.type = "route", .runs_on_gpu = true, .has_image = true, .settings = kRouteKeys},

@@ -80,7 +80,9 @@ TEST(Messages, CarryAStatus) {
       .run_dir = "/run/millrace/branch",
       .up_ns = 5,
       .actors = {{3, "front.0", "alive", 42, 2, 1, 1000, 20, 12, "exited by signal 9"}},
-      .events = {{Severity::kWarning, "restarted", 3, "front.0", 1, 2}}};
+      .events = {{Severity::kWarning, "restarted", 3, "front.0", 1, 2}},
+      .skipped = {{"ids overload", 7}},
+      .refused = {{"rest", 8}}};
   const StatusReply status = round_trip(sent);
   EXPECT_EQ(status.topology, "branch");
   EXPECT_EQ(status.phase, "running");
@@ -98,6 +100,12 @@ TEST(Messages, CarryAStatus) {
   EXPECT_EQ(actor.heartbeat_age_ms, 12U);
   ASSERT_EQ(status.events.size(), 1U);
   EXPECT_EQ(status.events[0].kind, "restarted");
+  ASSERT_EQ(status.skipped.size(), 1U);
+  EXPECT_EQ(status.skipped[0].name, "ids overload");
+  EXPECT_EQ(status.skipped[0].count, 7U);
+  ASSERT_EQ(status.refused.size(), 1U);
+  EXPECT_EQ(status.refused[0].name, "rest");
+  EXPECT_EQ(status.refused[0].count, 8U);
 }
 
 TEST(Messages, CarryAnAudit) {

@@ -53,11 +53,11 @@ inline Plan filled_plan() {
   plan.classes = {"suspicious", "voice"};
   plan.groups = {{"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, {}},
                  {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, {{"seed", "7"}}}};
-  plan.stages = {{0, 0, {0, 1}, 1, true, 12}, {0, 1, {1}, 255, false, 0}};
+  plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7}, {0, 1, {1}, 255, false, 0, 0}};
   plan.paths = {{"rest", 0, 3, 8, "ip", {filter_word(0x6, 0, 0, 65535)}},
                 {"all", 1, 11, 1, "", {}}};
-  plan.streams = {{0, 1, {{0, 1}, {1, 0}}, 2, 4, 0, 24, 0, 400},
-                  {1, 0, {{0, 0}}, 2, 4, 24, 24, 400, 500}};
+  plan.streams = {{0, 1, {{0, 1, 20}, {1, 0, 0}}, 2, 4, 0, 24, 0, 400},
+                  {1, 0, {{0, 0, 0}}, 2, 4, 24, 24, 400, 500}};
   plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, -1, 0},
                  {"standby", ActorKind::kStandby, 0, 0, 0, true, 1, 0, 1},
                  {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2, 1, 0},
@@ -135,8 +135,8 @@ class PlanText {
     settings(pairs);
   }
   void add(const PlanStage& stage) {
-    const auto& [path, group, functions, next, stateful, share] = stage;
-    line(path, group, next, stateful, share);
+    const auto& [path, group, functions, next, stateful, share, lane_share] = stage;
+    line(path, group, next, stateful, share, lane_share);
     for (const auto function : functions) line(function);
   }
   void add(const PlanPath& path) {
@@ -149,8 +149,8 @@ class PlanText {
                  buffer_count] = stream;
     line(port, queue, ingress, egress, slot_first, slot_count, buffer_first, buffer_count);
     for (const auto& at : paths) {
-      const auto& [path, output] = at;
-      line(path, output);
+      const auto& [path, output, slots_max] = at;
+      line(path, output, slots_max);
     }
   }
   void add(const PlanActor& actor) {

@@ -49,7 +49,8 @@ TEST(StatusLayout, RegionsLieApartOnLinesInsideTheFile) {
       {at.ingress_lanes, streams * lanes * 64},
       {at.lane_maps, plan.groups.size() * 128},
       {at.latency, streams * sizeof(LatencyHistogram)},
-      {at.function_counters, actors * function_counters * 8}};
+      {at.function_counters, actors * function_counters * 8},
+      {at.skips, actors * plan.functions.size() * kSkipReasonCount * 8}};
   std::sort(all.begin(), all.end());
   std::uint64_t end = 0;
   for (const auto& [start, bytes] : all) {
@@ -77,6 +78,21 @@ TEST(StatusLayout, EveryActorsFunctionCountersLieApart) {
     }
   }
   EXPECT_EQ(places.size(), asked);
+}
+
+TEST(StatusLayout, TotalsOfALaneHaveWhatItsIngressRefused) {
+  const SmallWorld world;
+  LaneLedger& ledger = world.status.ledger(0, 1);
+  ledger.record[0].received = 10;
+  ledger.record[0].received_bytes = 600;
+  ledger.record[0].dropped[static_cast<std::size_t>(Reason::kOverload)] = 1;
+  world.status.ingress_lane(0, 1).refused = 4;
+  world.status.ingress_lane(0, 1).refused_bytes = 240;
+  const LaneRecord totals = read_totals(world.status, 0, 1);
+  EXPECT_EQ(totals.received, 14u);
+  EXPECT_EQ(totals.received_bytes, 840u);
+  EXPECT_EQ(totals.dropped[static_cast<std::size_t>(Reason::kOverload)], 5u);
+  EXPECT_EQ(read_totals(world.status, 0, 0).received, 0u);
 }
 
 TEST(StatusLayout, ANewFileNamesItsTopologyAndGivesNoLaneAWorker) {

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "shared/actor/context.hpp"
+
+/// A stage that a batch does not visit: nobody of its group is alive (`unavailable`), or the
+/// producer's share of it is used up (`overload`). The producer does what the functions of the
+/// stage ask for, then hands the batch to the following stage.
+///
+/// What a producer has in a stage it sees by the slots: a batch is there until its slot is held
+/// for the next stage, wherever it is meanwhile: in a link, an order window, a worker's hands, at a
+/// GPU, on its way back from a dead worker. It looks at them only when the share seems used up.
+///
+/// A stage with state still sees every sequence number: the producer notes the batch's in the
+/// lane's window, and whoever comes there next, a producer or a worker, goes on behind it. Noted
+/// numbers stay, so a producer may die anywhere: the batch comes to the worker after all, who
+/// passes it on untouched.
+
+namespace millrace {
+
+/// Notes that the batch of this sequence does not come. Afterwards the window's `released` is
+/// behind it, unless an earlier number is still awaited.
+void skip_in_window(const SegmentView& segment, std::uint32_t stage,
+                    const SlotHeader& batch) noexcept;
+/// The worker has worked on the batch of this sequence, which was the next.
+inline void release_in_window(const SegmentView& segment, LaneWindow& window,
+                              std::uint64_t sequence) noexcept {
+  const bool notes = segment.layout().skip_depth != 0;
+  window.released.store(sequence, notes ? std::memory_order_seq_cst : std::memory_order_release);
+}
+/// Moves `released` over noted numbers; the last one released.
+std::uint64_t released_in_window(const SegmentView& segment, std::uint32_t stage,
+                                 std::uint32_t stream, std::uint32_t lane) noexcept;
+/// True when the number was noted.
+bool is_skipped(const SegmentView& segment, std::uint32_t stage, const SlotHeader& batch) noexcept;
+
+/// Decides and does it, for one producer. Allocates at construction only.
+class Skipping {
+ public:
+  explicit Skipping(const ActorContext& context);
+  /// False: no stage of the plan is ever skipped.
+  bool possible() const noexcept { return possible_; }
+  /// After the roster has moved: whose groups are alive.
+  void read_roster() noexcept;
+  /// The stage that the batch really goes to: `stage`, or one behind it. The slot is ours and held
+  /// for `stage`, afterwards for the returned one, of which it has a place.
+  std::uint8_t enter(std::uint32_t slot, std::uint8_t stage) noexcept;
+  /// The same for a batch that has a place in `stage` and waits for somebody to take it.
+  std::uint8_t enter_again(std::uint32_t slot, std::uint8_t stage) noexcept;
+
+ private:
+  /// What this producer has in a stage, or had.
+  struct Share {
+    std::vector<std::uint64_t> words;    ///< descriptors; PlanStage::share at most
+    std::vector<std::uint32_t> of_lane;  ///< how many of them, by lane
+    std::vector<std::uint16_t> lane;     ///< of each word
+    std::uint32_t count = 0;
+  };
+  bool unavailable(std::uint8_t stage) const noexcept {
+    return goes_on_without_[stage] && !alive_[context_.plan->stages[stage].group];
+  }
+  bool admit(std::uint32_t slot, std::uint8_t stage) noexcept;
+  bool is_in(std::uint64_t word, std::uint8_t stage) const noexcept;
+  void forget_what_left(Share& share, std::uint8_t stage) noexcept;
+  std::uint8_t skip(std::uint32_t slot, std::uint8_t stage, SkipReason why) noexcept;
+
+  ActorContext context_;
+  bool possible_ = false;
+  std::vector<bool> goes_on_without_;  ///< by stage: no function of it waits
+  std::vector<bool> alive_;            ///< by group, stand-ins included
+  std::vector<Share> shares_;          ///< by stage; without words: any number
+};
+
+}  // namespace millrace
