@@ -132,7 +132,7 @@ Finding examine_gpu(const HostFiles& host, const Needs& needs) {
     finding.found = "an NVIDIA GPU without its driver";
     finding.mend = "apt install nvidia-driver (non-free), then boot again";
   } else if (needs.cuda) {
-    finding.mend = "device: software in the group's section";
+    finding.mend = "device: auto in the group's section";
   }
   return finding;
 }

@@ -59,12 +59,15 @@ TEST(NeedsOf, TapPortsNeedTheRightToMakeInterfaces) {
   EXPECT_THAT(needs.interfaces, IsEmpty()) << "it is not there yet";
 }
 
-TEST(NeedsOf, AGpuGroupWithoutTheSoftwareDeviceNeedsCuda) {
+TEST(NeedsOf, OnlyAGpuGroupThatInsistsOnCudaNeedsIt) {
   Plan plan = plan_of_text(kSmall);
   plan.groups.push_back({.name = "gpu", .kind = GroupKind::kGpu});
+  plan.groups.back().settings = {{"device", "cuda"}};
   EXPECT_TRUE(needs_of(plan).cuda);
-  plan.groups.back().settings = {{"device", "software"}};
-  EXPECT_FALSE(needs_of(plan).cuda);
+  for (const char* device : {"auto", "software"}) {
+    plan.groups.back().settings = {{"device", device}};
+    EXPECT_FALSE(needs_of(plan).cuda) << device;
+  }
 }
 
 TEST_F(FakeHost, ThatIsEmptyIsExaminedWithoutAnError) {
