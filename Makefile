@@ -41,7 +41,7 @@ bench: build ## measure this machine
 	@python3 tests/bench/run.py
 	@python3 tests/bench/dpdk.py
 
-bundle: deps ## build/bundle/millrace-bundle.tar.gz: runs on a bare machine
+bundle: deps ## build/bundle/millrace-bundle.tar.xz: runs on a bare machine
 	@JOBS=$(JOBS) orchestration/host/bundle.sh
 
 asan: deps ## build/asan: address and undefined-behaviour sanitizers, then the tests
