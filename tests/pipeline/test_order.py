@@ -131,7 +131,7 @@ def test_a_stateful_function_sees_no_inversion(tmp_path, seed, number):
 def test_a_stateful_function_sees_no_inversion_under_kills(tmp_path, seed, number):
     seed += number
     count = 300000
-    with Topology(tmp_path, recorder_topology(tmp_path, seed, count, rate_mpps=0.02)) as running:
+    with Topology(tmp_path, recorder_topology(tmp_path, seed, count, rate_mpps=0.012)) as running:
         ordeal = Ordeal(running, seed, count, stateful=["deep"])
         for blow in ordeal.blows(6):
             fronts = ordeal.chance.sample(range(WORKERS), ordeal.chance.randrange(1, 3))
