@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/config/plan_printer.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -12,13 +13,6 @@ namespace {
 
 void add_once(std::vector<std::string>& list, const std::string& word) {
   if (std::ranges::find(list, word) == list.end()) list.push_back(word);
-}
-
-std::string setting_of(const Settings& settings, const std::string& key) {
-  for (const auto& [name, value] : settings) {
-    if (name == key) return value;
-  }
-  return "";
 }
 
 void add_port(const PlanPort& port, Needs& needs) {

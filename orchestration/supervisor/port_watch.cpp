@@ -12,6 +12,7 @@
 #include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -31,13 +32,6 @@ bool drain(const UniqueFd& changes) {
     any = true;
   }
   return any;
-}
-
-std::string setting_of(const PlanPort& port, std::string_view wanted) {
-  for (const auto& [key, value] : port.settings) {
-    if (key == wanted) return value;
-  }
-  return "";
 }
 
 }  // namespace
@@ -63,7 +57,7 @@ PortWatch::PortWatch(const Plan& plan, std::string run_dir, InUse in_use, Hooks 
     return;
   }
   for (Watched& watched : watched_) {
-    const std::string name = setting_of(plan.ports[watched.port], "follow");
+    const std::string name = setting_of(plan.ports[watched.port].settings, "follow");
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       if (plan.ports[watched_[i].port].name == name) watched.follow = static_cast<int>(i);
     }

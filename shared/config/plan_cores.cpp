@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "shared/config/plan_settings.hpp"
 #include "shared/config/planning.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -114,15 +115,10 @@ bool reaches(const Plan& plan, const PlanStream& stream, std::uint32_t group) {
   });
 }
 
-/// The GPU that a worker of a group drives; -1: the software device does its work.
+/// The node of the GPU that an actor drives; -1: none, or not known.
 int node_of_gpu(const Planning& planning, const PlanActor& actor) {
-  std::vector<std::size_t> devices;
-  for (const auto& [key, value] : planning.plan.groups[actor.group].settings) {
-    if (key == "device" && value == "software") return -1;
-    if (key == "devices") devices.push_back(std::stoul(value));
-  }
-  const std::size_t device = devices.empty() ? 0 : devices[actor.index % devices.size()];
-  return planning.host.node_of_gpu(device);
+  const auto gpu = gpu_of_worker(planning.plan.groups[actor.group], actor.index);
+  return gpu ? planning.host.node_of_gpu(*gpu) : -1;
 }
 
 /// The node where an actor should be.

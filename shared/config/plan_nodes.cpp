@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/known.hpp"
 #include "shared/config/plan_printer.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -28,11 +29,7 @@ void add(std::vector<NodeCrossing>& crossings, const Place& from, const Place& t
 }
 
 bool drives_gpu(const Plan& plan, const PlanActor& actor) {
-  if (actor.kind != ActorKind::kGpu) return false;
-  for (const auto& [key, value] : plan.groups[actor.group].settings) {
-    if (key == "device" && value == "software") return false;
-  }
-  return true;
+  return actor.kind == ActorKind::kGpu && gpu_of_worker(plan.groups[actor.group], actor.index);
 }
 
 }  // namespace

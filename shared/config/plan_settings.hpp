@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/config/plan.hpp"
+
+/// What the settings of a plan say, for those who look at one or two of them.
+
+namespace millrace {
+
+/// The first value of `key`, or `otherwise`.
+inline std::string setting_of(const Settings& settings, std::string_view key,
+                              std::string_view otherwise = "") {
+  for (const auto& [name, value] : settings) {
+    if (name == key) return value;
+  }
+  return std::string(otherwise);
+}
+
+/// Number of the GPU that worker `index` of a gpu group drives: the index-th of its `devices`, in
+/// turn; 0 without any. Nothing when its software device does the work.
+inline std::optional<std::uint32_t> gpu_of_worker(const PlanGroup& group, std::uint32_t index) {
+  if (setting_of(group.settings, "device") == "software") return std::nullopt;
+  std::vector<std::uint32_t> devices;
+  for (const auto& [name, value] : group.settings) {
+    if (name == "devices") devices.push_back(static_cast<std::uint32_t>(std::stoul(value)));
+  }
+  return devices.empty() ? 0 : devices[index % devices.size()];
+}
+
+}  // namespace millrace
