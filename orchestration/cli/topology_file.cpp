@@ -52,20 +52,6 @@ void check_parts(const Topology& topology, const Plan& plan) {
 
 }  // namespace
 
-std::vector<KnownFunction> known_functions() {
-  std::vector<KnownFunction> known;
-  for (const FunctionType& row : function_types()) {
-    known.push_back({.type = row.traits.type,
-                     .stateful = row.traits.stateful,
-                     .lane_state_bytes = row.traits.lane_state_bytes,
-                     .runs_on_gpu = row.traits.runs_on_gpu,
-                     .has_image = row.traits.has_image,
-                     .counter_count = row.traits.counter_count,
-                     .settings = row.traits.settings});
-  }
-  return known;
-}
-
 void print_warnings(const Topology& topology) {
   for (const TopologyWarning& warning : topology.warnings) {
     std::cerr << to_text(warning) << '\n';

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "shared/config/known.hpp"
 #include "shared/config/planner.hpp"
 
 namespace millrace {
@@ -14,9 +12,6 @@ struct TopologyFile {
   Topology topology;
   Plan plan;
 };
-
-/// The rows of the table of functions as the configuration wants them.
-std::vector<KnownFunction> known_functions();
 
 /// Reads a topology, looks for its files, lets its functions and ports check their settings, and
 /// plans it. Starts nothing, needs no rights. Throws TopologyError with places in the file, Error

@@ -42,4 +42,18 @@ const FunctionType& function_type(std::string_view type) {
   throw Error("no function of type '" + std::string(type) + "'; there are: " + known);
 }
 
+std::vector<KnownFunction> known_functions() {
+  std::vector<KnownFunction> known;
+  for (const FunctionType& row : function_types()) {
+    known.push_back({.type = row.traits.type,
+                     .stateful = row.traits.stateful,
+                     .lane_state_bytes = row.traits.lane_state_bytes,
+                     .runs_on_gpu = row.traits.runs_on_gpu,
+                     .has_image = row.traits.has_image,
+                     .counter_count = row.traits.counter_count,
+                     .settings = row.traits.settings});
+  }
+  return known;
+}
+
 }  // namespace millrace

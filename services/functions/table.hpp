@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "services/functions/function.hpp"
 
@@ -20,5 +21,8 @@ const FunctionType* find_function_type(std::string_view type);
 
 /// The row of `type`. Throws Error that lists the known types.
 const FunctionType& function_type(std::string_view type);
+
+/// The rows as the configuration wants them.
+std::vector<KnownFunction> known_functions();
 
 }  // namespace millrace

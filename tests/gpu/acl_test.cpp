@@ -39,21 +39,12 @@ constexpr const char* kRoutes = "0.0.0.0/0 b 02:00:00:00:00:01\n";
 
 class AclOnGpu : public test::GpuTest {
  protected:
-  /// Both halves take the same frames: slot 0 to the GPU, slot 1 to the CPU.
   static void compare(const GpuWorld& world, Device& gpu, StageWork& cpu,
                       const std::vector<Frame>& frames, std::uint32_t serial) {
-    world.fill(0, 0, frames);
-    world.fill(1, 256, frames);
-    test::submit(world, gpu, 0);
-    cpu.run(0, world.segment().batch(1));
-    test::wait_for_one(gpu);
-    const Batch there = world.segment().batch(0), here = world.segment().batch(1);
-    const std::uint32_t* results = world.segment().gpu_results(0, 0);
+    const auto [there, here, words] = test::run_both_ways(world, gpu, cpu, frames);
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
-      ASSERT_EQ(results[i], here.results(0)[i]) << "batch " << serial << " packet " << i;
+      ASSERT_EQ(words[i], here.results(0)[i]) << "batch " << serial << " packet " << i;
     }
-    std::copy_n(results, std::size_t{there.capacity} * kStageFunctionCountMax, there.result);
-    cpu.finish(0, there);
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       ASSERT_EQ(there.verdict[i], here.verdict[i]) << "batch " << serial << " packet " << i;
       ASSERT_EQ(there.reason[i], here.reason[i]) << "batch " << serial << " packet " << i;

@@ -40,6 +40,29 @@ inline void submit(const GpuWorld& world, Device& device, std::uint32_t slot,
   ASSERT_TRUE(device.submit({.descriptor = world.descriptor(slot, stage)}));
 }
 
+/// The same frames on both sides.
+struct BothWays {
+  Batch there;                 ///< by the GPU, finished by the CPU
+  Batch here;                  ///< by the CPU alone
+  const std::uint32_t* words;  ///< of the GPU, as in the result column
+};
+
+/// Slot 0 goes to the GPU, slot 1 to the CPU.
+inline BothWays run_both_ways(const GpuWorld& world, Device& gpu, StageWork& cpu,
+                              const std::vector<Frame>& frames) {
+  world.fill(0, 0, frames);
+  world.fill(1, 256, frames);
+  submit(world, gpu, 0);
+  cpu.run(0, world.segment().batch(1));
+  wait_for_one(gpu);
+  const BothWays both{world.segment().batch(0), world.segment().batch(1),
+                      world.segment().gpu_results(0, 0)};
+  std::copy_n(both.words, std::size_t{both.there.capacity} * kStageFunctionCountMax,
+              both.there.result);
+  cpu.finish(0, both.there);
+  return both;
+}
+
 /// One line an IPv4 header with its checksum, where there is a whole one.
 inline void mend_checksum(Frame& frame) {
   if (frame.size() < 34 || frame[12] != std::byte{8} || frame[13] != std::byte{0}) return;

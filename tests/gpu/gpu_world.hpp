@@ -26,21 +26,6 @@
 
 namespace millrace::test {
 
-inline std::vector<KnownFunction> known_to_gpu_tests() {
-  std::vector<KnownFunction> all;
-  for (const FunctionType& row : function_types()) {
-    const FunctionTraits& traits = row.traits;
-    all.push_back({.type = traits.type,
-                   .stateful = traits.stateful,
-                   .lane_state_bytes = traits.lane_state_bytes,
-                   .runs_on_gpu = traits.runs_on_gpu,
-                   .has_image = traits.has_image,
-                   .counter_count = traits.counter_count,
-                   .settings = traits.settings});
-  }
-  return all;
-}
-
 class GpuWorld {
  public:
   /// `yaml` names files of `files` (name, text) by their bare names.
@@ -48,7 +33,7 @@ class GpuWorld {
     std::string pattern = (std::filesystem::temp_directory_path() / "millrace-gpu-XXXXXX").string();
     folder_ = mkdtemp(pattern.data());
     for (const auto& [name, text] : files) write(name, text);
-    const std::vector<KnownFunction> known = known_to_gpu_tests();
+    const std::vector<KnownFunction> known = known_functions();
     plan_ = make_plan(parse_topology(yaml, path("t.yaml"), known), known, Host{});
     for (PlanFunction& function : plan_.functions) {
       if (!function_type(function.type).traits.has_image) continue;

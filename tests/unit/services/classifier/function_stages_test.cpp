@@ -42,28 +42,14 @@ paths:
   one: { from: [a], run: [ids, watch, last], lanes: 2 }
 )";
 
-std::vector<KnownFunction> known() {
-  std::vector<KnownFunction> all;
-  for (const FunctionType& row : function_types()) {
-    const FunctionTraits& traits = row.traits;
-    all.push_back({.type = traits.type,
-                   .stateful = traits.stateful,
-                   .lane_state_bytes = traits.lane_state_bytes,
-                   .runs_on_gpu = traits.runs_on_gpu,
-                   .has_image = traits.has_image,
-                   .counter_count = traits.counter_count,
-                   .settings = traits.settings});
-  }
-  return all;
-}
-
 /// Real functions of the table, with rules that this test writes.
 class FunctionStagesTest : public ::testing::Test {
  protected:
   FunctionStagesTest() {
     folder_.write("ids.rules", "drop \"attack\"\n");
     folder_.write("last.rules", "drop \"secret\"\n");
-    plan_ = make_plan(parse_topology(kTopology, folder_.path("t.yaml"), known()), known(), Host{});
+    plan_ = make_plan(parse_topology(kTopology, folder_.path("t.yaml"), known_functions()),
+                      known_functions(), Host{});
     for (PlanFunction& function : plan_.functions) {
       if (!function_type(function.type).traits.has_image) continue;
       function.image = folder_.path(function.name + ".image");
