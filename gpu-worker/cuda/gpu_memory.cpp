@@ -9,23 +9,19 @@
 namespace millrace {
 
 GpuMemory::GpuMemory(GpuMemory&& other) noexcept
-    : stream_(other.stream_),
-      pieces_(std::exchange(other.pieces_, {})),
-      bytes_(std::exchange(other.bytes_, 0)) {}
+    : stream_(other.stream_), pieces_(std::exchange(other.pieces_, {})) {}
 
 GpuMemory& GpuMemory::operator=(GpuMemory&& other) noexcept {
   if (this == &other) return *this;
   free();
   stream_ = other.stream_;
   pieces_ = std::exchange(other.pieces_, {});
-  bytes_ = std::exchange(other.bytes_, 0);
   return *this;
 }
 
 void GpuMemory::free() noexcept {
   for (std::byte* piece : pieces_) cudaFreeAsync(piece, stream_);
   pieces_.clear();
-  bytes_ = 0;
 }
 
 std::byte* GpuMemory::allocate(std::size_t bytes) {
@@ -33,7 +29,6 @@ std::byte* GpuMemory::allocate(std::size_t bytes) {
   const std::string doing = "taking " + std::to_string(bytes) + " bytes of the GPU's memory";
   check_cuda(cudaMallocAsync(&piece, bytes, stream_), doing.c_str());
   pieces_.push_back(static_cast<std::byte*>(piece));
-  bytes_ += bytes;
   return pieces_.back();
 }
 

@@ -30,7 +30,6 @@ class GpuMemory : public DeviceMemory {
   std::byte* zeros(std::size_t bytes);
   /// Into a piece of ours.
   void write(const void* at, std::span<const std::byte> bytes);
-  std::size_t bytes() const { return bytes_; }
 
  private:
   std::byte* allocate(std::size_t bytes);
@@ -38,7 +37,6 @@ class GpuMemory : public DeviceMemory {
 
   cudaStream_t stream_ = nullptr;
   std::vector<std::byte*> pieces_;
-  std::size_t bytes_ = 0;
 };
 
 /// The pool keeps what was freed, so that a swap of tables asks nobody. Once, at start.

@@ -4,25 +4,13 @@
 
 #include "gpu-worker/resident/arguments.hpp"
 #include "gpu-worker/resident/memory_order.cuh"
+#include "services/functions/warp.cuh"
 
 namespace millrace::resident {
 
-inline constexpr unsigned kWholeWarp = 0xffffffff;
 inline constexpr std::uint32_t kRoundsPerHeartbeat = 64;
 inline constexpr std::uint32_t kRoundsBeforeRest = 100'000;  ///< without a batch: about 0.1 s
 inline constexpr unsigned kRestNs = 500;
-
-/// Sum of `value` over the lanes before this one; `total` receives that of all.
-__device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& total) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t sum = value;
-  for (std::uint32_t step = 1; step < 32; step *= 2) {
-    const std::uint32_t other = __shfl_up_sync(kWholeWarp, sum, step);
-    if (lane >= step) sum += other;
-  }
-  total = __shfl_sync(kWholeWarp, sum, 31);
-  return sum - value;
-}
 
 /// Tickets of the batches that stand in front of the ring, from ticket number `next_ticket` on.
 /// Returns how many.

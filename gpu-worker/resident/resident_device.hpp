@@ -55,7 +55,6 @@ class ResidentDevice : public Device {
     bool current = false;  ///< of some stage
   };
   void lay_out();
-  void start();
   resident::Chain make_chain(std::uint8_t stage, GpuMemory& tables) const;
   std::uint32_t free_chain();
   void push(const resident::Submission& submission) noexcept;

@@ -17,14 +17,7 @@ namespace {
 using packet_walk::kEthernetBytes, packet_walk::kIpv6Fragment, packet_walk::kTcp, packet_walk::kUdp;
 
 /// The bytes of a frame; every read is within `size`, which the caller has checked.
-struct Bytes {
-  const std::byte* data;
-  std::size_t size;
-
-  std::uint8_t u8(std::size_t at) const { return static_cast<std::uint8_t>(data[at]); }
-  std::uint16_t u16(std::size_t at) const {
-    return static_cast<std::uint16_t>(u8(at) << 8 | u8(at + 1));
-  }
+struct Bytes : FrameBytes {
   template <typename T>
   T raw(std::size_t at) const {
     T value;
@@ -51,11 +44,11 @@ std::uint32_t hash_without_ip(const Bytes& bytes, const PacketHeaders& headers) 
 }  // namespace
 
 PacketHeaders parse_headers(std::span<const std::byte> frame) noexcept {
-  return walk_headers(Bytes{frame.data(), std::min<std::size_t>(frame.size(), UINT16_MAX)});
+  return walk_headers(FrameBytes{frame.data(), std::min<std::size_t>(frame.size(), UINT16_MAX)});
 }
 
 std::uint32_t flow_hash(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
-  const Bytes bytes{frame.data(), frame.size()};
+  const Bytes bytes{{frame.data(), frame.size()}};
   if (headers.ip_version == 0) return hash_without_ip(bytes, headers);
   const bool has_ports = (headers.protocol == kTcp || headers.protocol == kUdp) &&
                          !headers.fragment && headers.transport_offset != 0 &&

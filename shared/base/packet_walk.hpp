@@ -13,6 +13,18 @@
 /// what lies within.
 
 namespace millrace {
+
+/// A frame that lies in one piece.
+struct FrameBytes {
+  const std::byte* data;
+  std::size_t size;
+
+  constexpr std::uint8_t u8(std::size_t at) const { return static_cast<std::uint8_t>(data[at]); }
+  constexpr std::uint16_t u16(std::size_t at) const {
+    return static_cast<std::uint16_t>(u8(at) << 8 | u8(at + 1));
+  }
+};
+
 namespace packet_walk {
 
 inline constexpr std::size_t kEthernetBytes = 14;

@@ -5,6 +5,7 @@
 #include "services/functions/acl/acl_gpu.hpp"
 #include "services/functions/acl/acl_key.hpp"
 #include "services/functions/staged_packets.cuh"
+#include "services/functions/warp.cuh"
 #include "shared/base/packet_walk.hpp"
 
 namespace millrace::acl {
@@ -35,7 +36,6 @@ __device__ inline void find_vector(const AclBits<Address>& bits, const AclKey& k
 /// One warp: the word of AclBits::first_common(). A lane takes the summary of a block, then a word.
 template <typename Address>
 __device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const AclVectors& of) {
-  constexpr unsigned kAll = 0xffffffff;
   if (bits.rule_count == 0) return kAclNoRule;
   const std::uint32_t lane = threadIdx.x % 32, block_count = bits.block_count;
   const std::uint32_t *one = bits.summary(of.source), *two = bits.summary(of.destination),
@@ -43,18 +43,20 @@ __device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const
   for (std::uint32_t base = 0; base < block_count; base += 32) {
     const std::uint32_t own = base + lane;
     const std::uint32_t maybe = own < block_count ? one[own] & two[own] & three[own] : 0;
-    for (unsigned blocks = __ballot_sync(kAll, maybe != 0); blocks != 0; blocks &= blocks - 1) {
+    for (unsigned blocks = __ballot_sync(kWholeWarp, maybe != 0); blocks != 0;
+         blocks &= blocks - 1) {
       const std::uint32_t which = acl_lowest_bit(blocks);
       const std::uint32_t at = (base + which) * kAclBlockWords + lane;
       std::uint32_t common = 0;
-      if ((__shfl_sync(kAll, maybe, static_cast<int>(which)) >> lane & 1) != 0) {
+      if ((__shfl_sync(kWholeWarp, maybe, static_cast<int>(which)) >> lane & 1) != 0) {
         common = bits.words(of.source)[at] & bits.words(of.destination)[at] &
                  bits.words(of.transport)[at];
       }
-      const unsigned hits = __ballot_sync(kAll, common != 0);
+      const unsigned hits = __ballot_sync(kWholeWarp, common != 0);
       if (hits == 0) continue;
       const std::uint32_t first = acl_lowest_bit(hits);
-      const std::uint32_t bit = acl_lowest_bit(__shfl_sync(kAll, common, static_cast<int>(first)));
+      const std::uint32_t bit =
+          acl_lowest_bit(__shfl_sync(kWholeWarp, common, static_cast<int>(first)));
       return bits.rules[(at - lane + first) * 32 + bit] + 1;
     }
   }

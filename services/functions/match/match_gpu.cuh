@@ -6,6 +6,7 @@
 
 #include "services/functions/match/match_gpu.hpp"
 #include "services/functions/staged_packets.cuh"
+#include "services/functions/warp.cuh"
 #include "shared/base/packet_walk.hpp"
 
 namespace millrace::match {
@@ -95,16 +96,13 @@ __device__ inline void search_line(const LiteralIndex& index, Scratch& scratch,
 /// One warp: what there is to search, in lines of all packets one behind the other.
 __device__ inline void count_lines(const StagedPackets& packets, Scratch& scratch) {
   const std::uint32_t packet = threadIdx.x;
-  std::uint32_t sum = 0;
+  std::uint32_t lines = 0;
   if (packet >= packets.first && packet < packets.end && packets.active[packet] != 0) {
     const Payload& payload = scratch.payload[packet];
-    sum = (payload.end - payload.begin / 4 * 4 + kLineBytes - 1) / kLineBytes;
+    lines = (payload.end - payload.begin / 4 * 4 + kLineBytes - 1) / kLineBytes;
   }
-  for (std::uint32_t step = 1; step < 32; step *= 2) {
-    const std::uint32_t other = __shfl_up_sync(0xffffffff, sum, step);
-    if (packet >= step) sum += other;
-  }
-  scratch.lines_up_to[packet] = sum;
+  std::uint32_t total = 0;
+  scratch.lines_up_to[packet] = sum_before(lines, total) + lines;
 }
 
 /// A thread finds a payload, a warp searches a line; the words of MatchScanner::strongest_rule().
@@ -123,7 +121,7 @@ __device__ inline void compute(const MatchGpuTable& table, const StagedPackets& 
   const std::uint32_t up_to = scratch.lines_up_to[threadIdx.x % 32];
   const std::uint32_t lines = scratch.lines_up_to[31];
   for (std::uint32_t line = threadIdx.x / 32; line < lines; line += blockDim.x / 32) {
-    const unsigned before = __ballot_sync(0xffffffff, up_to <= line);
+    const unsigned before = __ballot_sync(kWholeWarp, up_to <= line);
     const auto packet = static_cast<std::uint32_t>(__popc(before));
     const std::uint32_t first = packet == 0 ? 0 : scratch.lines_up_to[packet - 1];
     const std::uint32_t start = scratch.payload[packet].begin / 4 * 4;
