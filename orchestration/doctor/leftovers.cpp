@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestration/doctor/doctor.hpp"
+#include "shared/control/discovery_file.hpp"
 
 /// Files of topologies that were killed whole. One belongs to a living run when a process has it
 /// mapped, or works in it.
@@ -32,7 +33,9 @@ void add_unused(const HostFiles& host, const std::string& folder, const std::str
   for (const std::string& name : host.names(folder)) {
     const std::string path = folder + "/" + name;
     const bool ours = name.starts_with("millrace") || folder == "/run/millrace";
-    if (ours && used.find(path) == std::string::npos) paths.push_back(path);
+    const std::string owner =
+        path.ends_with(kDiscoveryEnding) ? path.substr(0, path.rfind(kDiscoveryEnding)) : path;
+    if (ours && used.find(owner) == std::string::npos) paths.push_back(path);
   }
 }
 

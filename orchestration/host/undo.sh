@@ -30,7 +30,7 @@ in_use() {
 removed=0
 kept=0
 for file in "$mount_point"/millrace* /dev/shm/millrace* /run/millrace/* /run/dpdk/millrace*; do
-  if in_use "$file"; then
+  if in_use "${file%.telemetry.json}"; then # for Prometheus: of the run directory beside it
     echo "undo: $file is in use by a running topology, kept"
     kept=$((kept + 1))
   else

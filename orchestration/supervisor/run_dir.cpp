@@ -22,6 +22,7 @@
 #include "io-worker/ports/interface.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -142,6 +143,7 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
   give_back_interfaces(run_dir);
   remove_images(run_dir);
   destroy_shared_memory(topology);
+  ::unlink(discovery_path(run_dir).c_str());
   std::error_code error;  // what is not there need not be removed
   std::vector<fs::path> ours;
   for (const fs::directory_entry& entry : fs::directory_iterator(run_dir, error)) {

@@ -21,6 +21,7 @@
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
 ///     <run dir>/logs/<actor>.log
+///     <run dir>.telemetry.json  for Prometheus (shared/control/discovery_file.hpp)
 
 namespace millrace {
 

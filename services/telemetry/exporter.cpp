@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <span>
+#include <system_error>
 #include <vector>
 
 #include "shared/base/error.hpp"
+#include "shared/control/discovery_file.hpp"
 #include "shared/control/whole_file.hpp"
 
 namespace millrace {
@@ -39,7 +42,7 @@ std::string telemetry_address_path(const std::string& run_dir) {
   return run_dir + "/telemetry.address";
 }
 
-Exporter::Exporter(const std::string& listen, const std::string& run_dir) {
+Exporter::Exporter(const std::string& listen, const std::string& run_dir) : run_dir_(run_dir) {
   const std::string before = address_of_before(listen, run_dir);
   try {
     exposer_ = listen_on(before);
@@ -50,6 +53,18 @@ Exporter::Exporter(const std::string& listen, const std::string& run_dir) {
   address_ = host_of(listen) + ":" + std::to_string(exposer_->GetListeningPorts().at(0));
   const std::string line = address_ + "\n";
   write_whole_file(telemetry_address_path(run_dir), std::as_bytes(std::span(line)));
+}
+
+void Exporter::announce(const std::string& topology) const {
+  namespace fs = std::filesystem;
+  const std::string path = discovery_path(run_dir_);
+  const std::string text =
+      "[{\"targets\": [\"" + address_ + "\"], \"labels\": {\"topology\": \"" + topology + "\"}}]\n";
+  write_whole_file(path, std::as_bytes(std::span(text)));
+  std::error_code error;
+  fs::permissions(path, fs::perms::group_read | fs::perms::others_read, fs::perm_options::add,
+                  error);
+  if (error) throw Error("make " + path + " readable: " + error.message());
 }
 
 void Exporter::serve(const std::weak_ptr<prometheus::Collectable>& metrics) {

@@ -20,13 +20,17 @@ class Exporter {
   /// scraper's target stays the same. Throws Error.
   Exporter(const std::string& listen, const std::string& run_dir);
 
+  /// Writes the file by which Prometheus finds `topology` (shared/control/discovery_file.hpp).
+  /// Readable by everybody: Prometheus may be another user. Throws Error.
+  void announce(const std::string& topology) const;
+
   void serve(const std::weak_ptr<prometheus::Collectable>& metrics);
   /// "address:port" with the port in use.
   const std::string& address() const { return address_; }
 
  private:
   std::unique_ptr<prometheus::Exposer> exposer_;
-  std::string address_;
+  std::string run_dir_, address_;
 };
 
 }  // namespace millrace

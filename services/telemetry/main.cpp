@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <cstdio>
 #include <ctime>
 
 #include <CLI/CLI.hpp>
@@ -71,6 +72,16 @@ std::unique_ptr<Attached> attach_when_ready(const Plan& plan, const StopSignals&
   }
 }
 
+/// Who cannot write beside the run directory is scraped all the same, by the address in it.
+void announce(const Exporter& exporter, const std::string& topology) {
+  try {
+    exporter.announce(topology);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "millrace-telemetry: Prometheus does not find this by itself: %s\n",
+                 error.what());
+  }
+}
+
 void run(int argc, char** argv) {
   CLI::App app{"Millrace telemetry: counters of a topology for Prometheus, at GET /metrics"};
   std::string run_dir;
@@ -87,6 +98,7 @@ void run(int argc, char** argv) {
   const auto metrics = std::make_shared<StatusCollectable>(plan, attached->status);
   Exporter exporter(plan.telemetry_listen, run_dir);
   exporter.serve(metrics);
+  announce(exporter, plan.name);
   stop.wait();
 }
 

@@ -24,18 +24,21 @@ TEST_F(Leftovers, AreFilesThatNobodyUses) {
   put("/dev/hugepages/rtemap_0", "");  // somebody else's
   put("/dev/shm/millrace-dead.status", "");
   put("/run/millrace/dead/plan.bin", "");
+  put("/run/millrace/dead.telemetry.json", "");
   put("/dev/hugepages/millrace-live.segment", "");
   put("/run/millrace/live/plan.bin", "");
+  put("/run/millrace/live.telemetry.json", "");
   put("/proc/17/maps", "100000000-100200000 rw-s 0 00:0f 7 /dev/hugepages/millrace-live.segment\n");
   put("/proc/17/cmdline", std::string("millrace-hub\0--run-dir\0/run/millrace/live\0", 43));
   const Finding finding = look();
   EXPECT_EQ(finding.health, Health::kWarning);
   EXPECT_EQ(finding.remedy, Remedy::kRemoveLeftovers);
-  EXPECT_THAT(finding.paths, ElementsAre("/dev/hugepages/millrace-dead.segment",
-                                         "/dev/shm/millrace-dead.status", "/run/millrace/dead"));
+  EXPECT_THAT(finding.paths,
+              ElementsAre("/dev/hugepages/millrace-dead.segment", "/dev/shm/millrace-dead.status",
+                          "/run/millrace/dead", "/run/millrace/dead.telemetry.json"));
   EXPECT_EQ(finding.mend,
             "rm -r /dev/hugepages/millrace-dead.segment /dev/shm/millrace-dead.status "
-            "/run/millrace/dead");
+            "/run/millrace/dead /run/millrace/dead.telemetry.json");
 }
 
 }  // namespace

@@ -158,6 +158,7 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
     std::ofstream(run_dir_ + "/" + file) << "x";
   }
   std::ofstream(run_dir_ + "/notes.txt") << "the user's own";
+  std::ofstream(run_dir_ + ".telemetry.json") << "[]";
   const UniqueFd status(::shm_open(status_file_name(name).c_str(), O_CREAT | O_RDWR, 0600));
   ASSERT_TRUE(status);
 
@@ -169,6 +170,7 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_FALSE(fs::exists(run_dir_ + "/control.hub"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/files.hub"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/telemetry.address"));
+  EXPECT_FALSE(fs::exists(run_dir_ + ".telemetry.json"));
   EXPECT_TRUE(fs::exists(run_dir_ + "/logs/hub.log"));
   EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "services/telemetry/status_collectable.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
@@ -33,6 +34,26 @@ TEST(Exporter, ServesTheMetricsAtTheAddressThatItWrites) {
   EXPECT_NE(answer.find("# TYPE millrace_recoveries_total counter"), std::string::npos);
   EXPECT_NE(answer.find("millrace_topology_info{topology=\"watched\"} 1"), std::string::npos);
   EXPECT_NE(answer.find("millrace_latency_seconds_bucket{stream=\"lan.0\",le=\"+Inf\"} 0"),
+            std::string::npos);
+}
+
+TEST(Exporter, WritesTheFileByWhichPrometheusFindsIt) {
+  namespace fs = std::filesystem;
+  const TestFolder folder;
+  const std::string run_dir = folder.path("branch");
+  fs::create_directory(run_dir);
+  const Exporter exporter("127.0.0.1:0", run_dir);
+  exporter.announce("branch");
+  std::ifstream file(folder.path("branch.telemetry.json"));
+  std::string text;
+  std::getline(file, text);
+  EXPECT_EQ(text, "[{\"targets\": [\"" + exporter.address() +
+                      "\"], \"labels\": {\"topology\": \"branch\"}}]");
+  const auto rights = fs::status(folder.path("branch.telemetry.json")).permissions();
+  EXPECT_NE(rights & fs::perms::others_read, fs::perms::none);
+  fs::remove_all(run_dir);
+  fs::create_directory(folder.path("branch.telemetry.json.tmp"));  // in the way
+  EXPECT_NE(error_of([&] { exporter.announce("branch"); }).find("branch.telemetry.json"),
             std::string::npos);
 }
 
