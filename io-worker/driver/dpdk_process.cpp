@@ -20,6 +20,7 @@ DpdkProcess::DpdkProcess(const ActorContext& context) : context_(context), mbufs
   for (std::uint32_t stream = 0; stream < streams; ++stream) check_pool(stream);
   if (context.plan->actors[context.me.actor].kind == ActorKind::kEgress) {
     freed_.reserve(context.segment.buffer_count());
+    headers_.resize(send_headers(*context.plan).size());
   }
 }
 
@@ -64,14 +65,26 @@ bool DpdkProcess::take(std::uint32_t stream, std::span<std::uint32_t> out) noexc
 }
 
 void DpdkProcess::put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept {
-  if (pool_ != nullptr) {
-    MILLRACE_CHECK(stream == stream_);
-    pool_->give_back(buffers);
-    held_ -= static_cast<std::uint32_t>(buffers.size());
-    return;
+  MILLRACE_CHECK(pool_ != nullptr && stream == stream_);
+  pool_->give_back(buffers);
+  held_ -= static_cast<std::uint32_t>(buffers.size());
+}
+
+std::vector<rte_mbuf*>& DpdkProcess::all_headers(std::uint32_t queue) {
+  const SendHeaders about = send_headers(*context_.plan)[queue];
+  std::vector<rte_mbuf*>& headers = headers_[queue];
+  headers.clear();
+  for (std::uint32_t i = about.count; i-- > 0;) headers.push_back(mbufs_.sending(about.first + i));
+  return headers;
+}
+
+void DpdkProcess::put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept {
+  MILLRACE_CHECK(queue < headers_.size());
+  MILLRACE_CHECK(headers.size() <= freed_.capacity() - freed_.size());
+  for (rte_mbuf* header : headers) {
+    freed_.push_back(Mbufs::sent_buffer(header));
+    headers_[queue].push_back(header);
   }
-  MILLRACE_CHECK(buffers.size() <= freed_.capacity() - freed_.size());
-  freed_.insert(freed_.end(), buffers.begin(), buffers.end());
 }
 
 std::uint32_t DpdkProcess::reclaim(std::span<std::uint32_t> out) noexcept {

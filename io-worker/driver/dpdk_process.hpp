@@ -32,11 +32,14 @@ class DpdkProcess final : public DriverBuffers {
 
   bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override;
   void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept override;
+  void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept override;
   /// Egress: up to out.size() of the buffers that drivers have freed.
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept;
   /// Buffers in the receive queue of this process's ingress.
   std::uint32_t held() const noexcept { return held_; }
   const Mbufs& mbufs() const noexcept { return mbufs_; }
+  /// Egress: the free headers of transmit queue `queue`, the newest last; all of them from here on.
+  std::vector<rte_mbuf*>& all_headers(std::uint32_t queue);
   void note_handed_out(std::uint32_t count) noexcept { held_ -= count; }
 
  private:
@@ -47,6 +50,8 @@ class DpdkProcess final : public DriverBuffers {
   std::uint32_t stream_ = UINT32_MAX;  ///< of this ingress
   BufferSource* pool_ = nullptr;       ///< of this ingress
   std::uint32_t held_ = 0;
+  /// Free ones of an egress, by transmit queue.
+  std::vector<std::vector<rte_mbuf*>> headers_;
   std::vector<std::uint32_t> freed_;  ///< by drivers, in an egress; room for all buffers
 };
 

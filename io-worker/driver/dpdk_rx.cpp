@@ -54,7 +54,6 @@ std::uint32_t DpdkRx::poll(BufferSource& pool, std::span<RxPacket> out) noexcept
   const std::uint16_t count = rte_eth_rx_burst(queue_.port, queue_.queue, burst_.data(), wanted);
   if (count == 0) queue_.look_at_link();
   for (std::uint16_t i = 0; i < count; ++i) {
-    if (i + 4 < count) __builtin_prefetch(&burst_[i + 4]->next, 1);
     out[i] = packet_of(burst_[i]);
   }
   process_.note_handed_out(count);

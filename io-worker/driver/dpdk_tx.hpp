@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "io-worker/driver/dpdk_process.hpp"
 #include "io-worker/driver/dpdk_rx.hpp"
@@ -10,22 +11,19 @@
 
 namespace millrace {
 
-/// Transmit queue of a DPDK port: sends buffers as they lie in the segment, without copying.
+/// Transmit queue of a DPDK port: sends buffers as they lie in the segment, without copying, behind
+/// headers of its own. Without a free header it is full.
 class DpdkTx final : public TxQueue {
  public:
   /// `plan_port`: index in the plan. Everything borrowed.
   DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
-         std::uint32_t plan_port)
-      : process_(process),
-        area_(context.segment.buffers()),
-        queue_(queue),
-        pause_(context, plan_port) {}
+         std::uint32_t plan_port);
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override;
   bool waits_when_full() const noexcept override { return false; }
   bool failed() const noexcept override { return false; }
   /// Asks the driver for what it has sent, where it can be asked.
   void flush() noexcept override;
-  void roster_moved() noexcept override { queue_.look_at_link(); }
+  void roster_moved() noexcept override;
   bool holds_buffers() const noexcept override { return true; }
   /// Of all ports of this egress together.
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
@@ -34,9 +32,12 @@ class DpdkTx final : public TxQueue {
 
  private:
   DpdkProcess& process_;
+  std::uint32_t number_;             ///< in send_headers(plan)
+  std::vector<rte_mbuf*>& headers_;  ///< free ones, the process's
   BufferArea area_;
   DpdkQueue queue_;
   PortPause pause_;
+  bool emptied_ = false;  ///< the hub takes what the driver's ring holds
 };
 
 }  // namespace millrace

@@ -11,6 +11,7 @@
 
 #include "io-worker/ports/settings.hpp"
 #include "shared/base/nearest.hpp"
+#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
@@ -95,8 +96,8 @@ void check_dpdk(const PlanPort& port) {
   }
   check_arguments(settings, std::string_view(devargs).substr(name.size()));
   settings.flag("promiscuous", true);
-  settings.number("rx_descriptors", 512, 32, 4096);
-  settings.number("tx_descriptors", 512, 32, 4096);
+  settings.number("rx_descriptors", kDescriptorsDefault, 32, 4096);
+  settings.number("tx_descriptors", kDescriptorsDefault, 32, 4096);
 }
 
 PortQueues dpdk_queues(const PlanPort& port) {

@@ -120,7 +120,8 @@ void set_up_transmit(std::uint16_t device, std::uint32_t queue, std::uint32_t de
                 "set tx_descriptors: lower");
   }
   rte_eth_txconf conf = info.default_txconf;
-  conf.offloads = 0;  // no fast free either: a ring holds buffers of several pools
+  // A queue's headers are of one pool, alone and with one reference each.
+  conf.offloads = info.tx_queue_offload_capa & RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
   check(rte_eth_tx_queue_setup(device, static_cast<std::uint16_t>(queue),
                                static_cast<std::uint16_t>(descriptors), SOCKET_ID_ANY, &conf),
         "set up transmit queue " + std::to_string(queue) + " with " + std::to_string(descriptors) +

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "services/hub/dpdk_device.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/driver/pause.hpp"
@@ -29,6 +30,10 @@ DpdkPorts::DpdkPorts(const ActorContext& context) : context_(context), mbufs_(co
   for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
     pools_.push_back(make_pool(context, stream));
     empty_[stream].reserve(plan.streams[stream].buffer_count);
+  }
+  send_headers_ = send_headers(plan);
+  for (std::uint32_t queue = 0; queue < send_headers_.size(); ++queue) {
+    send_pools_.push_back(make_send_pool(context, queue));
   }
   sent_.reserve(plan.buffer_count);
   restarts_.resize(plan.actors.size(), Restart::kNone);
@@ -115,8 +120,14 @@ bool DpdkPorts::stop(std::uint32_t actor) {
 /// What its driver had in hand when it was killed: half-written headers, chains.
 void DpdkPorts::reset_headers(std::uint32_t actor) {
   const PlanActor& dead = context_.plan->actors[actor];
-  const bool ingress = dead.kind == ActorKind::kIngress;
-  const std::uint32_t held = Mark{ingress ? MarkKind::kRx : MarkKind::kTx, dead.index}.word();
+  if (dead.kind == ActorKind::kEgress) {
+    for (const SendHeaders& queue : send_headers_) {
+      if (queue.egress != dead.index) continue;
+      for (std::uint32_t i = 0; i < queue.count; ++i) Mbufs::reset(mbufs_.sending(queue.first + i));
+    }
+    return;
+  }
+  const std::uint32_t held = Mark{MarkKind::kRx, dead.index}.word();
   for (std::uint32_t buffer = 0; buffer < context_.segment.buffer_count(); ++buffer) {
     if (context_.segment.mark(buffer) == held) Mbufs::reset(mbufs_.at(buffer));
   }
@@ -194,11 +205,19 @@ void DpdkPorts::put(std::uint32_t stream, std::span<const std::uint32_t> buffers
   for (const std::uint32_t buffer : buffers) {
     const Mark mark = Mark::from_word(context_.segment.mark(buffer));
     const bool received = mark.kind == MarkKind::kRx && mark.number == stream;
-    if (received && lives(plan.streams[stream].ingress)) {
-      empty_[stream].push_back(buffer);
-    } else if (mark.kind == MarkKind::kTx && mark.number < egress_count_) {
-      const auto first = static_cast<std::uint32_t>(plan.actors.size()) - egress_count_;
-      if (lives(first + mark.number)) sent_.push_back(buffer);
+    if (received && lives(plan.streams[stream].ingress)) empty_[stream].push_back(buffer);
+  }
+}
+
+void DpdkPorts::put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept {
+  const std::uint32_t egress = send_headers_[queue].egress;
+  const auto first = static_cast<std::uint32_t>(context_.plan->actors.size()) - egress_count_;
+  if (!lives(first + egress)) return;
+  for (const rte_mbuf* header : headers) {
+    const std::uint32_t buffer = Mbufs::sent_buffer(header);
+    MILLRACE_CHECK(buffer < context_.segment.buffer_count());
+    if (context_.segment.mark(buffer) == Mark{MarkKind::kTx, egress}.word()) {
+      sent_.push_back(buffer);
     }
   }
 }

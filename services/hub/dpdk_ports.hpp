@@ -37,6 +37,7 @@ class DpdkPorts final : public DriverBuffers, public DriverQueues {
 
   bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override;
   void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept override;
+  void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept override;
 
  private:
   struct Port {
@@ -68,8 +69,10 @@ class DpdkPorts final : public DriverBuffers, public DriverQueues {
   Mbufs mbufs_;
   std::uint32_t egress_count_ = 0;
   std::vector<Port> ports_;
-  std::vector<Restart> restarts_;                  ///< by actor
+  std::vector<Restart> restarts_;  ///< by actor
+  std::vector<SendHeaders> send_headers_;
   std::vector<DriverPool> pools_;                  ///< by stream
+  std::vector<DriverPool> send_pools_;             ///< by send_headers_
   std::vector<std::vector<std::uint32_t>> empty_;  ///< by stream: for the ring being filled
   std::vector<std::uint32_t> sent_;                ///< of living egresses, out of stopped rings
 };

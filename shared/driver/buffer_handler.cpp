@@ -25,11 +25,18 @@ DriverBuffers* g_buffers = nullptr;
 Mbufs g_mbufs;
 bool g_registered = false;
 
-std::uint32_t stream_of(const rte_mempool* pool) {
+/// In pool_id: the pool is one for sending, and the rest its queue, not its stream.
+constexpr std::uint64_t kSending = std::uint64_t{1} << 32;
+
+std::uint32_t number_of(const rte_mempool* pool) {
   return static_cast<std::uint32_t>(pool->pool_id);
 }
 
 int free_mbufs(rte_mempool* pool, void* const* objects, unsigned count) {
+  if ((pool->pool_id & kSending) != 0) {
+    g_buffers->put_sent(number_of(pool), {reinterpret_cast<rte_mbuf* const*>(objects), count});
+    return 0;
+  }
   std::array<std::uint32_t, kAtOnce> buffers;
   for (unsigned done = 0; done < count;) {
     const unsigned now = std::min(count - done, kAtOnce);
@@ -37,17 +44,18 @@ int free_mbufs(rte_mempool* pool, void* const* objects, unsigned count) {
       buffers[i] = g_mbufs.number_of(static_cast<const rte_mbuf*>(objects[done + i]));
       MILLRACE_CHECK(buffers[i] != UINT32_MAX);
     }
-    g_buffers->put(stream_of(pool), {buffers.data(), now});
+    g_buffers->put(number_of(pool), {buffers.data(), now});
     done += now;
   }
   return 0;
 }
 
 int take_mbufs(rte_mempool* pool, void** objects, unsigned count) {
+  if ((pool->pool_id & kSending) != 0) return -ENOBUFS;
   std::array<std::uint32_t, kAtOnce> buffers;
   for (unsigned done = 0; done < count;) {
     const unsigned now = std::min(count - done, kAtOnce);
-    if (!g_buffers->take(stream_of(pool), {buffers.data(), now})) {
+    if (!g_buffers->take(number_of(pool), {buffers.data(), now})) {
       if (done != 0) free_mbufs(pool, objects, done);
       return -ENOBUFS;
     }
@@ -62,6 +70,21 @@ void free_nothing(rte_mempool*) {}
 unsigned count_nothing(const rte_mempool*) { return 0; }
 
 std::string pool_name(std::uint32_t stream) { return "millrace." + std::to_string(stream); }
+
+DriverPool make_empty_pool(const std::string& name, std::uint32_t count, BufferArea area) {
+  DriverPool pool(rte_mempool_create_empty(name.c_str(), count, kMbufBytes, 0,
+                                           sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0));
+  if (pool == nullptr) throw system_error("make pool " + name, rte_errno);
+  if (const int error = rte_mempool_set_ops_byname(pool.get(), kHandlerName.data(), nullptr);
+      error < 0) {
+    throw system_error("give a pool our buffer handler", -error);
+  }
+  rte_pktmbuf_pool_private about{};
+  about.mbuf_data_room_size =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(area.stride, UINT16_MAX));
+  rte_pktmbuf_pool_init(pool.get(), &about);
+  return pool;
+}
 
 }  // namespace
 
@@ -87,21 +110,21 @@ void FreePool::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
 DriverPool make_pool(const ActorContext& context, std::uint32_t stream) {
   const PlanStream& plan = context.plan->streams[stream];
   const BufferArea area = context.segment.buffers();
-  DriverPool pool(rte_mempool_create_empty(pool_name(stream).c_str(), plan.buffer_count, kMbufBytes,
-                                           0, sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0));
-  if (pool == nullptr)
-    throw system_error("make the pool of stream " + std::to_string(stream), rte_errno);
-  if (const int error = rte_mempool_set_ops_byname(pool.get(), kHandlerName.data(), nullptr);
-      error < 0) {
-    throw system_error("give a pool our buffer handler", -error);
-  }
+  DriverPool pool = make_empty_pool(pool_name(stream), plan.buffer_count, area);
   pool->pool_id = stream;
-  rte_pktmbuf_pool_private about{};
-  about.mbuf_data_room_size =
-      static_cast<std::uint16_t>(std::min<std::uint32_t>(area.stride, UINT16_MAX));
-  rte_pktmbuf_pool_init(pool.get(), &about);
   for (std::uint32_t i = 0; i < plan.buffer_count; ++i) {
     g_mbufs.make(plan.buffer_first + i, area, pool.get());
+  }
+  return pool;
+}
+
+DriverPool make_send_pool(const ActorContext& context, std::uint32_t queue) {
+  const SendHeaders headers = send_headers(*context.plan)[queue];
+  const BufferArea area = context.segment.buffers();
+  DriverPool pool = make_empty_pool("millrace.send." + std::to_string(queue), headers.count, area);
+  pool->pool_id = kSending | queue;
+  for (std::uint32_t i = 0; i < headers.count; ++i) {
+    g_mbufs.make_sending(headers.first + i, area, pool.get());
   }
   return pool;
 }

@@ -11,9 +11,9 @@
 #include "shared/driver/mbufs.hpp"
 
 /// Our mempool handler: drivers take and free buffers by the ownership scheme, and nothing of a
-/// pool lies where a killed process could leave it half done. One pool a stream; the pool itself
-/// (rte_mempool, shared, never written after start) only names the stream. What a take or a free
-/// means is up to the process that it happens in.
+/// pool lies where a killed process could leave it half done. One pool a stream for receiving, one a
+/// transmit queue for sending; the pool itself (rte_mempool, shared, never written after start) only
+/// names the stream or queue. What a take or a free means is up to the process that it happens in.
 
 namespace millrace {
 
@@ -25,8 +25,11 @@ class DriverBuffers {
   /// Empty buffers of the stream for a receive queue; all or none. Their marks say so already when
   /// it returns.
   virtual bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept = 0;
-  /// A driver frees: it has sent them, could not use them, or its queue is being stopped.
+  /// A driver frees what it took: it could not use them, or its queue is being stopped.
   virtual void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept = 0;
+  /// A driver frees headers for sending: it has sent what they point to, or its queue is being
+  /// stopped. `queue`: index in send_headers(plan).
+  virtual void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept = 0;
 };
 
 /// Registers the handler; EAL runs. In each program it is the first one beyond those that
@@ -41,6 +44,8 @@ using DriverPool = std::unique_ptr<rte_mempool, FreePool>;
 
 /// Hub: the pool of a stream. Throws Error.
 DriverPool make_pool(const ActorContext& context, std::uint32_t stream);
+/// Hub: the pool of a transmit queue, by its index in send_headers(plan). Throws Error.
+DriverPool make_send_pool(const ActorContext& context, std::uint32_t queue);
 /// io-worker: CHECKs that pool and handler fit. Throws Error that says what differs.
 void check_pool(std::uint32_t stream);
 

@@ -10,9 +10,13 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/segment.hpp"
 
-/// The headers that a DPDK driver wants of buffers: a table in the segment, mbuf n for buffer n.
-/// Only the hub writes addresses into them, and all processes have them at the same ones. Whoever
-/// has the buffer has its header. A header outside a driver's rings is always as after reset().
+/// The headers that a DPDK driver wants of buffers: two tables in the segment, at the same addresses
+/// in all processes. A header outside a driver's rings is always as after reset().
+///
+/// - For receiving, mbuf n for buffer n. Only the hub writes addresses into them. Whoever has the
+///   buffer has its header.
+/// - For sending, some for each transmit queue (SendHeaders). The egress points one to the buffer
+///   that it sends, and has it back when the driver frees it.
 
 namespace millrace {
 
@@ -20,10 +24,13 @@ class Mbufs {
  public:
   Mbufs() = default;
   explicit Mbufs(const SegmentView& segment)
-      : table_(reinterpret_cast<rte_mbuf*>(segment.mbufs())), count_(segment.buffer_count()) {}
+      : table_(reinterpret_cast<rte_mbuf*>(segment.mbufs())),
+        sending_(reinterpret_cast<rte_mbuf*>(segment.send_mbufs())),
+        count_(segment.buffer_count()) {}
 
   rte_mbuf* at(std::uint32_t buffer) const noexcept { return table_ + buffer; }
-  /// UINT32_MAX for what is none of ours.
+  rte_mbuf* sending(std::uint32_t number) const noexcept { return sending_ + number; }
+  /// For receiving. UINT32_MAX for what is none of ours.
   std::uint32_t number_of(const rte_mbuf* mbuf) const noexcept {
     const std::size_t bytes =
         reinterpret_cast<std::uintptr_t>(mbuf) - reinterpret_cast<std::uintptr_t>(table_);
@@ -36,11 +43,22 @@ class Mbufs {
     mbuf->next = nullptr;
     mbuf->nb_segs = 1;
   }
+  /// The buffer that a header for sending was pointed to.
+  static std::uint32_t sent_buffer(const rte_mbuf* mbuf) noexcept { return mbuf->hash.usr; }
+  static void point(rte_mbuf* mbuf, std::uint32_t buffer, std::byte* start) noexcept {
+    mbuf->buf_addr = start;
+    // Devices see the same addresses as processes (--iova-mode=va).
+    rte_mbuf_iova_set(mbuf, reinterpret_cast<std::uintptr_t>(start));
+    mbuf->hash.usr = buffer;
+  }
   /// Hub, before any driver: addresses of buffer `buffer` and its pool.
   void make(std::uint32_t buffer, BufferArea area, rte_mempool* pool) const noexcept;
+  /// The same of a header for sending; it points to no buffer.
+  void make_sending(std::uint32_t number, BufferArea area, rte_mempool* pool) const noexcept;
 
  private:
   rte_mbuf* table_ = nullptr;
+  rte_mbuf* sending_ = nullptr;
   std::uint32_t count_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shared/config/plan.hpp"
+#include "shared/layout/limits.hpp"
 
 namespace millrace {
 
@@ -16,8 +17,8 @@ struct PortArgs {
   bool virtual_device = false;  ///< made by us; else a PCI address
   bool promiscuous = true;
   std::uint32_t queues = 1;
-  std::uint32_t rx_descriptors = 512;
-  std::uint32_t tx_descriptors = 512;
+  std::uint32_t rx_descriptors = kDescriptorsDefault;
+  std::uint32_t tx_descriptors = kDescriptorsDefault;
 };
 PortArgs port_args(const PlanPort& port);
 

@@ -40,6 +40,7 @@ inline constexpr std::uint32_t kResultWordBytes =
 
 inline constexpr std::uint32_t kBufferHeadroom = 128;  ///< bytes in front of a received packet
 inline constexpr std::uint32_t kMbufBytes = 128;       ///< a DPDK driver's header of a buffer
+inline constexpr std::uint32_t kDescriptorsDefault = 512;  ///< of a DPDK port's queue
 inline constexpr std::uint32_t kBufferStrideDefault =
     2176;  ///< bytes; not a power of two (cache sets)
 

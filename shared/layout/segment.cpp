@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -72,6 +74,25 @@ void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
 
 }  // namespace
 
+std::vector<SendHeaders> send_headers(const Plan& plan) {
+  const auto egresses = std::count_if(plan.actors.begin(), plan.actors.end(),
+                                      [](const auto& a) { return a.kind == ActorKind::kEgress; });
+  std::vector<SendHeaders> all;
+  SendHeaders next;
+  for (; next.port < plan.ports.size(); ++next.port) {
+    const PlanPort& port = plan.ports[next.port];
+    if (!is_dpdk(port)) continue;
+    const std::string ring =
+        setting_of(port.settings, "tx_descriptors", std::to_string(kDescriptorsDefault));
+    next.count = static_cast<std::uint32_t>(std::stoul(ring)) + kBatchCapacityMax;
+    for (next.egress = 0; next.egress < egresses; ++next.egress) {
+      all.push_back(next);
+      next.first += next.count;
+    }
+  }
+  return all;
+}
+
 SegmentLayout segment_layout(const Plan& plan) {
   SegmentLayout at;
   at.stream_count = static_cast<std::uint32_t>(plan.streams.size());
@@ -88,14 +109,18 @@ SegmentLayout segment_layout(const Plan& plan) {
                                   [](const PlanActor& a) { return a.kind == ActorKind::kGpu; });
   at.gpu_results =
       placer.place(static_cast<std::uint64_t>(gpus) * at.slot_count * at.gpu_result_bytes);
-  if (uses_dpdk(plan)) at.mbufs = placer.place(std::uint64_t{plan.buffer_count} * kMbufBytes);
+  if (uses_dpdk(plan)) {
+    const SendHeaders last = send_headers(plan).back();
+    at.mbufs = placer.place(std::uint64_t{plan.buffer_count} * kMbufBytes);
+    at.send_mbufs = placer.place(std::uint64_t{last.first + last.count} * kMbufBytes);
+  }
   at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
   at.bytes = round_up(placer.end(), kHugePage);
   at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.skip_notes, at.lane_states,
                    at.gpu_results, at.buffers, at.bytes, at.slot_count, at.lane_count,
                    at.stream_count, at.columns.slot_bytes, plan.buffer_stride, plan.batch_capacity,
                    plan.links.size(), kSegmentAbi});
-  if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, kMbufBytes});
+  if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, at.send_mbufs, kMbufBytes});
   return at;
 }
 

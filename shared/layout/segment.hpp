@@ -23,7 +23,8 @@
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
 /// | notes of skipped batches | lane states
-///     | GPU result areas | mbuf headers: 128 bytes[buffer_count], with DPDK ports only | buffers
+///     | GPU result areas | mbuf headers, with DPDK ports only: 128 bytes[buffer_count], then those
+///     of transmit queues (SendHeaders) | buffers
 ///
 /// Everybody computes the offsets from the plan; the header's hash tells whether the hub computed
 /// the same.
@@ -67,7 +68,7 @@ struct SegmentLayout {
   std::vector<std::uint64_t> buffer_returns;  ///< likewise
   std::vector<std::uint32_t> slot_return_depth, buffer_return_depth;  ///< by stream; powers of two
   std::uint64_t marks = 0, slots = 0, lane_windows = 0, skip_notes = 0, lane_states = 0,
-                gpu_results = 0, mbufs = 0, buffers = 0, bytes = 0;
+                gpu_results = 0, mbufs = 0, send_mbufs = 0, buffers = 0, bytes = 0;
   std::uint32_t skip_depth = 0;  ///< notes of a lane window, a power of two; 0: none is skipped
   std::vector<std::uint32_t>
       stateful_index;  ///< by stage: number among stateful stages; UINT32_MAX: none
@@ -80,6 +81,15 @@ struct SegmentLayout {
   std::uint64_t hash = 0;
 };
 SegmentLayout segment_layout(const Plan& plan);
+
+/// The headers of one transmit queue of a DPDK port: as many as its ring holds, and a batch more.
+/// They are the egress's own, so that no header's lines go from core to core with its packet.
+struct SendHeaders {
+  std::uint32_t port = 0, egress = 0;
+  std::uint32_t first = 0, count = 0;
+};
+/// Of all such queues of the topology.
+std::vector<SendHeaders> send_headers(const Plan& plan);
 
 /// View of a mapped segment; borrowed from a Mapping. Numbers are checked by whoever reads them
 /// from a ring.
@@ -114,6 +124,8 @@ class SegmentView {
   /// Table of rte_mbuf, one for each buffer (shared/driver/mbufs.hpp): the one place with
   /// addresses. Null without DPDK ports.
   std::byte* mbufs() const { return at_.mbufs == 0 ? nullptr : base_ + at_.mbufs; }
+  /// Those of transmit queues, by SendHeaders.
+  std::byte* send_mbufs() const { return at_.mbufs == 0 ? nullptr : base_ + at_.send_mbufs; }
   SpscRing<std::uint64_t> link(std::uint32_t number) const {
     return SpscRing<std::uint64_t>(reinterpret_cast<rte_ring*>(base_ + at_.links[number]));
   }

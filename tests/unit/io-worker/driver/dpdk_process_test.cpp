@@ -86,6 +86,7 @@ TEST_F(DpdkProcessTest, WhatADriverHasSentIsReclaimedOnce) {
   be_egress();
   EXPECT_TRUE(tx_->holds_buffers());
   std::vector<TxPacket> sending;
+  sending.reserve(8);
   for (int i = 0; i < 8; ++i) sending.push_back(to_send(packets_[i]));
   EXPECT_EQ(tx_->send(sending), 8u);
   std::array<std::uint32_t, 5> out;
@@ -108,6 +109,43 @@ TEST_F(DpdkProcessTest, APortThatIsBeingRestartedIsLeftAlone) {
   world_.world.status.header().epoch.fetch_add(1);
   const TxPacket packet = to_send(packets_[0]);
   EXPECT_EQ(tx_->send({&packet, 1}), 0u);
+}
+
+/// As a driver that keeps what it is given: takes a queue's headers away.
+TEST_F(DpdkProcessTest, AQueueWhoseHeadersAreAllInTheDriverIsFullUntilTheyComeBack) {
+  be_ingress();
+  ASSERT_EQ(poll(4), 4u);
+  be_egress();
+  const TxPacket packet = to_send(packets_[0]);
+  std::vector<rte_mbuf*>& headers = process_->all_headers(0);
+  ASSERT_EQ(headers.size(), 64u + kBatchCapacityMax);
+  const std::vector<rte_mbuf*> away(headers.begin() + 1, headers.end());
+  headers.resize(1);
+  std::array<TxPacket, 2> both = {packet, to_send(packets_[1])};
+  EXPECT_EQ(tx_->send(both), 1u);
+  headers.clear();
+  EXPECT_EQ(tx_->send(both), 0u);
+  process_->put_sent(0, away);
+  EXPECT_EQ(tx_->send(both), 2u);
+}
+
+TEST_F(DpdkProcessTest, AfterARestartOfThePortAllHeadersAreTheQueuesAgain) {
+  be_ingress();
+  ASSERT_EQ(poll(1), 1u);
+  be_egress();
+  const TxPacket packet = to_send(packets_[0]);
+  std::vector<rte_mbuf*>& headers = process_->all_headers(0);
+  const std::size_t all = headers.size();
+  headers.clear();  // all in the ring that the hub empties
+  world_.world.set("ingress.a.0", ActorState::kFenced);
+  world_.world.status.header().epoch.fetch_add(1);
+  tx_->roster_moved();
+  EXPECT_EQ(tx_->send({&packet, 1}), 0u);
+  world_.world.set("ingress.a.0", ActorState::kAlive);
+  world_.world.status.header().epoch.fetch_add(1);
+  tx_->roster_moved();
+  EXPECT_EQ(tx_->send({&packet, 1}), 1u);
+  EXPECT_EQ(headers.size(), all);
 }
 
 TEST_F(DpdkProcessTest, AnEgressGivesADriverNoBuffers) {

@@ -27,9 +27,13 @@ class Counting : public DriverBuffers {
   void put(std::uint32_t, std::span<const std::uint32_t> buffers) noexcept override {
     freed.insert(freed.end(), buffers.begin(), buffers.end());
   }
+  void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept override {
+    of = queue;
+    for (const rte_mbuf* header : headers) sent.push_back(Mbufs::sent_buffer(header));
+  }
   std::uint32_t next = 0, of = 99;
   std::size_t left = 1000;
-  std::vector<std::uint32_t> freed;
+  std::vector<std::uint32_t> freed, sent;
 };
 
 TEST(BufferHandler, DriversTakeAndFreeByTheProcessesRules) {
@@ -54,6 +58,27 @@ TEST(BufferHandler, DriversTakeAndFreeByTheProcessesRules) {
   counting.left = 299;
   EXPECT_NE(rte_pktmbuf_alloc_bulk(pool, mbufs.data(), 300), 0);
   EXPECT_EQ(counting.freed.size(), 256u);
+}
+
+TEST(BufferHandler, AHeaderForSendingComesBackAsItsQueuesWithTheBufferItPointsTo) {
+  test::DpdkWorld world;
+  Counting counting;
+  register_buffer_handler(world.hub, counting);
+  const DriverPool pool = make_send_pool(world.hub, 0);
+  const Mbufs mbufs(world.world.segment);
+  std::array<rte_mbuf*, 3> headers{};
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    headers[i] = mbufs.sending(i);
+    EXPECT_EQ(headers[i]->pool, pool.get());
+    Mbufs::point(headers[i], 7 + i, world.world.segment.buffers().at(7 + i));
+    EXPECT_EQ(headers[i]->buf_addr, world.world.segment.buffers().at(7 + i));
+  }
+  rte_pktmbuf_free_bulk(headers.data(), 3);
+  EXPECT_EQ(counting.of, 0u);
+  EXPECT_EQ(counting.sent, (std::vector<std::uint32_t>{7, 8, 9}));
+  EXPECT_TRUE(counting.freed.empty());
+  rte_mbuf* none = nullptr;
+  EXPECT_NE(rte_pktmbuf_alloc_bulk(pool.get(), &none, 1), 0) << "nobody receives into it";
 }
 
 }  // namespace

@@ -40,12 +40,34 @@ TEST(Mbufs, TheTableIsThereWithDpdkPortsOnlyAndInTheirLayoutHash) {
   test::DpdkWorld world;
   Plan plan = world.world.plan;
   const SegmentLayout with = segment_layout(plan);
+  const std::vector<SendHeaders> queues = send_headers(plan);
+  ASSERT_EQ(queues.size(), 1u);
+  EXPECT_EQ(queues[0].count, 64u + kBatchCapacityMax) << "its ring, and a batch more";
+  EXPECT_GE(with.buffers, with.send_mbufs + std::uint64_t{queues[0].count} * kMbufBytes);
   plan.ports[0].device = "null";
   const SegmentLayout without = segment_layout(plan);
   EXPECT_EQ(without.mbufs, 0u);
   EXPECT_NE(with.hash, without.hash);
   EXPECT_EQ(with.mbufs % kCacheLine, 0u);
-  EXPECT_GE(with.buffers, with.mbufs + std::uint64_t{plan.buffer_count} * kMbufBytes);
+  EXPECT_GE(with.send_mbufs, with.mbufs + std::uint64_t{plan.buffer_count} * kMbufBytes);
+}
+
+TEST(Mbufs, EachEgressHasHeadersOfItsOwnAtEachPort) {
+  test::DpdkWorld world;
+  Plan plan = world.world.plan;
+  plan.ports.push_back(plan.ports[0]);
+  plan.ports[0].settings = {{"devargs", "net_null7"}};
+  PlanActor egress = plan.actors.back();
+  ASSERT_EQ(egress.kind, ActorKind::kEgress);
+  egress.index = 1;
+  plan.actors.push_back(egress);
+  std::uint32_t next = 0;
+  for (const SendHeaders& queue : send_headers(plan)) {
+    EXPECT_EQ(queue.first, next);
+    EXPECT_EQ(queue.count, (queue.port == 0 ? 512u : 64u) + kBatchCapacityMax);
+    next += queue.count;
+  }
+  EXPECT_EQ(send_headers(plan).size(), 4u);
 }
 
 }  // namespace
