@@ -11,9 +11,10 @@
 #include "shared/driver/mbufs.hpp"
 
 /// Our mempool handler: drivers take and free buffers by the ownership scheme, and nothing of a
-/// pool lies where a killed process could leave it half done. One pool a stream for receiving, one a
-/// transmit queue for sending; the pool itself (rte_mempool, shared, never written after start) only
-/// names the stream or queue. What a take or a free means is up to the process that it happens in.
+/// pool lies where a killed process could leave it half done. One pool a stream for receiving, one
+/// a transmit queue for sending; the pool itself (rte_mempool, shared, never written after start)
+/// only names the stream or queue. What a take or a free means is up to the process that it happens
+/// in.
 
 namespace millrace {
 

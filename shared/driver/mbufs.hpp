@@ -10,8 +10,8 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/segment.hpp"
 
-/// The headers that a DPDK driver wants of buffers: two tables in the segment, at the same addresses
-/// in all processes. A header outside a driver's rings is always as after reset().
+/// The headers that a DPDK driver wants of buffers: two tables in the segment, at the same
+/// addresses in all processes. A header outside a driver's rings is always as after reset().
 ///
 /// - For receiving, mbuf n for buffer n. Only the hub writes addresses into them. Whoever has the
 ///   buffer has its header.
