@@ -54,23 +54,27 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
 }
 
-bool is_ipv4_with_prefix(const std::string& text) {
+bool is_address_with_prefix(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
-  in_addr address{};
-  if (inet_pton(AF_INET, text.substr(0, slash).c_str(), &address) != 1) return false;
+  const bool ipv6 = text.find(':') != std::string::npos;
+  in6_addr address{};
+  if (inet_pton(ipv6 ? AF_INET6 : AF_INET, text.substr(0, slash).c_str(), &address) != 1) {
+    return false;
+  }
   const std::string bits = text.substr(slash + 1);
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-  return !bits.empty() && bits.size() <= 2 && std::all_of(bits.begin(), bits.end(), is_digit) &&
-         std::stoi(bits) <= 32;
+  return !bits.empty() && bits.size() <= 3 && std::all_of(bits.begin(), bits.end(), is_digit) &&
+         std::stoi(bits) <= (ipv6 ? 128 : 32);
 }
 
 void read_addresses(const YamlValue& value, TopologyPort& port) {
-  constexpr std::string_view kAllowed = "an IPv4 address with its prefix, like '10.1.0.1/24'";
+  constexpr std::string_view kAllowed =
+      "an address with its prefix, like '10.1.0.1/24' or '2001:db8::1/64'";
   for (const YamlValue& element : value.elements()) {
     const std::optional<std::string> text = element.text(kAllowed);
     if (!text) continue;
-    if (is_ipv4_with_prefix(*text)) {
+    if (is_address_with_prefix(*text)) {
       port.addresses.push_back(*text);
     } else {
       element.refuse(kAllowed);

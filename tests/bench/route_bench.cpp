@@ -3,13 +3,15 @@
 //
 // route over batches of 64-byte packets, nanoseconds a packet: all of it (select, prefetch,
 // compute, finish) by table and by share of packets that are not ordinary; and look-ups alone
-// beside rte_fib with the same prefixes and addresses in the same run. 16 batches take turns, as
+// beside rte_fib and rte_fib6 with the same prefixes and addresses in the same run. 16 batches take turns, as
 // slots do.
 
 #include <benchmark/benchmark.h>
 #include <rte_fib.h>
+#include <rte_fib6.h>
 #include <rte_memory.h>
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <numeric>
@@ -67,6 +69,40 @@ std::vector<std::uint32_t> addresses_of(std::size_t count, std::size_t wanted) {
   return addresses;
 }
 
+constexpr std::size_t kIpv6Prefixes = 160'000;
+
+/// /48 networks, four next to each other in a /40, four of these in each of 10,000 /32 networks:
+/// about as many nodes as the Internet's table takes.
+Ipv6Address ipv6_prefix(std::size_t i) {
+  const std::size_t in_32 = i / 10'000;
+  return {0x24000000'00000000 | (i % 10'000 * 40'503 & 0x3ffff) << 32 |
+              (in_32 / 4 * 77 & 255) << 24 | in_32 % 4 << 16,
+          0};
+}
+
+const BuiltRoutes& ipv6_table() {
+  static const BuiltRoutes kRoutes(
+      [] {
+        std::string all = "0.0.0.0/0 p0 02:00:00:00:00:01\n";
+        for (std::size_t i = 0; i < kIpv6Prefixes; ++i) {
+          all += ipv6_text(ipv6_prefix(i)) + "/48 p" + std::to_string(i % 4) +
+                 " 02:00:00:00:00:" + std::to_string(10 + i % 80) + "\n";
+        }
+        return all;
+      }(),
+      {});
+  return kRoutes;
+}
+
+std::vector<Ipv6Address> ipv6_addresses_of(std::size_t wanted) {
+  std::mt19937_64 random(1);
+  std::vector<Ipv6Address> addresses(wanted);
+  for (Ipv6Address& address : addresses) {
+    address = {ipv6_prefix(random() % kIpv6Prefixes).high | (random() & 0xffff), random()};
+  }
+  return addresses;
+}
+
 void fill(std::deque<BatchArena>& arenas, std::size_t prefixes, long odd_percent) {
   std::mt19937 random(2);
   const auto addresses = addresses_of(prefixes, kBatches * kBatchCapacityDefault);
@@ -81,23 +117,42 @@ void fill(std::deque<BatchArena>& arenas, std::size_t prefixes, long odd_percent
   }
 }
 
-void route(benchmark::State& state) {
-  const auto prefixes = static_cast<std::size_t>(state.range(0));
+void fill_ipv6(std::deque<BatchArena>& arenas, long ipv6_percent) {
+  std::mt19937 random(2);
+  const auto addresses = ipv6_addresses_of(kBatches * kBatchCapacityDefault);
+  const auto ipv4_addresses = addresses_of(900'000, kBatches * kBatchCapacityDefault);
+  std::size_t next = 0;
+  for (BatchArena& arena : arenas) {
+    arena.clear();
+    for (; !arena.full(); ++next) {
+      if (static_cast<long>(random() % 100) < ipv6_percent) {
+        arena.add(
+            make_ipv6_frame({.destination = addresses[next], .hop_limit = 255, .payload = 10}));
+      } else {
+        arena.add(make_frame({.destination = ipv4_addresses[next], .ttl = 255}));
+      }
+    }
+  }
+}
+
+/// All of route; `refill` makes the packets anew, whose TTLs have run down.
+template <typename Refill>
+void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill) {
   const FunctionType type = route_type();
-  const auto function = type.make(table_of(prefixes).routes.context());
-  std::vector<std::uint64_t> hits(table_of(prefixes).routes.report().counter_count);
+  const auto function = type.make(routes.context());
+  std::vector<std::uint64_t> hits(routes.report().counter_count);
   StageRunner runner(
       {{.function = function.get(), .regions = type.traits.regions, .counters = {hits}}});
   std::deque<BatchArena> arenas(kBatches);
   std::vector<Batch> batches;
-  fill(arenas, prefixes, state.range(1));
+  refill(arenas);
   for (const BatchArena& arena : arenas) batches.push_back(arena.batch());
   int runs = 0;
   for (auto _ : state) {
     for (const Batch& batch : batches) runner.run(batch, {});
     if (++runs % kRunsPerFill == 0) {
       state.PauseTiming();
-      fill(arenas, prefixes, state.range(1));
+      refill(arenas);
       state.ResumeTiming();
     }
   }
@@ -106,7 +161,19 @@ void route(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations() * kBatches * kBatchCapacityDefault);
 }
+void route(benchmark::State& state) {
+  const auto prefixes = static_cast<std::size_t>(state.range(0));
+  run_route(state, table_of(prefixes).routes,
+            [&](std::deque<BatchArena>& arenas) { fill(arenas, prefixes, state.range(1)); });
+}
 BENCHMARK(route)->ArgsProduct({{1, 100, 900'000}, {0, 10}})->ArgNames({"prefixes", "odd_percent"});
+
+/// 160,000 prefixes of IPv6 and a default route of IPv4.
+void route_ipv6(benchmark::State& state) {
+  run_route(state, ipv6_table(),
+            [&](std::deque<BatchArena>& arenas) { fill_ipv6(arenas, state.range(0)); });
+}
+BENCHMARK(route_ipv6)->Arg(0)->Arg(10)->Arg(50)->Arg(100)->ArgName("ipv6_percent");
 
 /// One of the two passes alone, over packets whose first lines are in the cache.
 void route_pass(benchmark::State& state, bool finishes) {
@@ -181,6 +248,54 @@ void lookup_rte_fib(benchmark::State& state) {
   rte_fib_free(fib);
 }
 BENCHMARK(lookup_rte_fib)->Arg(100)->Arg(900'000)->ArgName("prefixes");
+
+void lookup_ipv6_image(benchmark::State& state) {
+  const Ipv6Routes& routes = ipv6_table().table().ipv6;
+  const std::vector<Ipv6Address> addresses = ipv6_addresses_of(kLookups);
+  for (auto _ : state) {
+    std::uint32_t sum = 0;
+    for (const Ipv6Address& address : addresses) sum += routes.look_up(address);
+    benchmark::DoNotOptimize(sum);
+  }
+  state.SetItemsProcessed(state.iterations() * kLookups);
+}
+BENCHMARK(lookup_ipv6_image);
+
+void lookup_rte_fib6(benchmark::State& state) {
+  using Bytes = std::array<std::uint8_t, 16>;
+  const auto bytes_of = [](Ipv6Address address) {
+    Bytes bytes;
+    for (std::uint32_t i = 0; i < 16; ++i) bytes[i] = static_cast<std::uint8_t>(address.byte(i));
+    return bytes;
+  };
+  start_private_eal();
+  rte_fib6_conf conf{};
+  conf.type = RTE_FIB6_TRIE;
+  conf.max_routes = 2 * kIpv6Prefixes;
+  conf.trie.nh_sz = RTE_FIB6_TRIE_4B;
+  conf.trie.num_tbl8 = 1 << 19;
+  rte_fib6* fib = rte_fib6_create("bench6", SOCKET_ID_ANY, &conf);
+  if (fib == nullptr) return state.SkipWithError("rte_fib6_create failed");
+  for (std::size_t i = 0; i < kIpv6Prefixes; ++i) {
+    if (rte_fib6_add(fib, bytes_of(ipv6_prefix(i)).data(), 48, 1 + i % 80) != 0) {
+      return state.SkipWithError("rte_fib6_add failed");
+    }
+  }
+  std::vector<Bytes> addresses;
+  for (const Ipv6Address& address : ipv6_addresses_of(kLookups)) {
+    addresses.push_back(bytes_of(address));
+  }
+  std::vector<std::uint64_t> hops(kLookups);
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < kLookups; i += 64) {
+      rte_fib6_lookup_bulk(fib, reinterpret_cast<std::uint8_t(*)[16]>(&addresses[i]), &hops[i], 64);
+    }
+    benchmark::DoNotOptimize(hops.data());
+  }
+  state.SetItemsProcessed(state.iterations() * kLookups);
+  rte_fib6_free(fib);
+}
+BENCHMARK(lookup_rte_fib6);
 
 }  // namespace
 }  // namespace millrace

@@ -22,8 +22,19 @@ namespace {
 
 constexpr std::uint32_t kHop = kHopFirst;
 constexpr std::uint32_t kOwn = 0x0a010001;
+constexpr Ipv6Address kOwnIpv6 = {0x20010db8'00000000, 1};
 
 /// Everything goes to one next hop: the table itself has tests of its own.
+Ipv6Routes whole_ipv6_world() {
+  static const std::vector<std::uint32_t> kTable24(kIpv6Table24Entries, kHop);
+  static const Ipv6Node kNode{};
+  return {.table24 = kTable24.data(),
+          .nodes = &kNode,
+          .own = &kOwnIpv6,
+          .own_count = 1,
+          .own_filter = own_filter_bit(kOwnIpv6)};
+}
+
 RouteTable whole_world() {
   static const std::vector<std::uint32_t> kTable24(kTable24Entries, kHop);
   static const std::array<RouteHop, kHopFirst + 1> kHops{};
@@ -33,6 +44,7 @@ RouteTable whole_world() {
   table.own_filter = own_filter_bit(kOwn);
   table.own = kOwnAddresses;
   table.hops = kHops;
+  table.ipv6 = whole_ipv6_world();
   return table;
 }
 
@@ -42,11 +54,20 @@ void check_line(std::string_view line) {
   const RouteLineKind kind = parse_route_line(line, route, reason);
   MILLRACE_CHECK((kind == RouteLineKind::kRefused) == !reason.empty());
   if (kind != RouteLineKind::kRoute) return;
-  MILLRACE_CHECK(route.length <= 32 && route.drop == route.port.empty());
-  MILLRACE_CHECK(route.length == 0 || (route.prefix & ~(~0ull << (32 - route.length))) == 0);
+  MILLRACE_CHECK(route.drop == route.port.empty());
+  if (route.is_ipv6) {
+    MILLRACE_CHECK(route.length <= 128);
+    MILLRACE_CHECK((route.ipv6_prefix & ipv6_mask(route.length)) == route.ipv6_prefix);
+  } else {
+    MILLRACE_CHECK(route.length <= 32);
+    MILLRACE_CHECK(route.length == 0 || (route.prefix & ~(~0ull << (32 - route.length))) == 0);
+  }
   // What was read can be written and read again.
-  const std::string again = ipv4_text(route.prefix) + "/" + std::to_string(route.length) + " drop";
-  MILLRACE_CHECK(parse_route_line(again, route, reason) == RouteLineKind::kRoute);
+  RouteLine again;
+  MILLRACE_CHECK(parse_route_line(prefix_text(route) + " drop", again, reason) ==
+                 RouteLineKind::kRoute);
+  MILLRACE_CHECK(again.prefix == route.prefix && again.ipv6_prefix == route.ipv6_prefix &&
+                 again.length == route.length && again.is_ipv6 == route.is_ipv6);
 }
 
 void check_packet(std::span<const std::byte> packet) {
@@ -67,9 +88,11 @@ void check_packet(std::span<const std::byte> packet) {
   route_finish(kRewrites, batch, {&number, 1}, batch.results(0), {});
   if (!batch.passes(0)) return;
   // A forwarded packet can be forwarded again, with one hop less.
-  MILLRACE_CHECK(std::to_integer<int>(frame[22]) == std::to_integer<int>(batch.data(0)[22]) + 1);
+  const std::size_t ttl_at = (checked & kRouteIpv6) != 0 ? 21 : 22;
+  MILLRACE_CHECK(std::to_integer<int>(frame[ttl_at]) ==
+                 std::to_integer<int>(batch.data(0)[ttl_at]) + 1);
   const std::uint32_t second = route_check(batch.bytes(0), length, kTable);
-  MILLRACE_CHECK(second == 0 || second == kRouteTtlExpired);
+  MILLRACE_CHECK((second & ~kRouteTtlExpired) == (checked & kRouteIpv6));
 }
 
 }  // namespace

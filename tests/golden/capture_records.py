@@ -13,13 +13,15 @@ ETHERNET = 1
 def pcap_packets(data):
     """(link type, [(bytes, wire length, time in ns)]); stops where the file breaks off."""
     order, tick = PCAP_MAGICS[data[:4]]
-    link_type = struct.unpack_from(order + "I", data, 20)[0] & 0x0FFFFFFF
+    snap_length, link_type = struct.unpack_from(order + "II", data, 16)
+    link_type &= 0x0FFFFFFF
     packets, at = [], 24
     while at + 16 <= len(data):
         seconds, fraction, captured, wire = struct.unpack_from(order + "IIII", data, at)
         if at + 16 + captured > len(data):
             break
-        bytes_ = data[at + 16:at + 16 + captured]
+        # As libpcap: nothing behind the snap length, whatever the record says.
+        bytes_ = data[at + 16:at + 16 + min(captured, snap_length or captured)]
         packets.append((bytes_, max(wire, captured), seconds * 10**9 + fraction * tick))
         at += 16 + captured
     return link_type, packets

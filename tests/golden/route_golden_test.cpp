@@ -12,5 +12,9 @@ TEST(RouteGolden, EveryKindOfPacketEndsAsTheTableSays) {
   GoldenRun(read_golden("route.golden"), "route").expect_all();
 }
 
+TEST(RouteGolden, EveryKindOfIpv6PacketEndsAsTheTableSays) {
+  GoldenRun(read_golden("route_ipv6.golden"), "route").expect_all();
+}
+
 }  // namespace
 }  // namespace millrace

@@ -12,34 +12,41 @@ import struct
 NOT_FORWARDED = (0x0806, 0x8035, 0x8100, 0x88A8, 0x9100)
 BUFFER_ROOM = 2176 - 128
 MARTIANS = [ipaddress.ip_network(text) for text in
-            ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "255.255.255.255/32")]
+            ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "255.255.255.255/32",
+             "::/128", "::1/128", "::ffff:0:0/96", "fe80::/10", "ff00::/8")]
 
 
 class Routes:
-    """A route table: dictionaries of prefixes by length, looked through from long to short."""
+    """A route table: dictionaries of prefixes by family and length, looked through from long to
+    short."""
 
     def __init__(self, text, ports):
         self.ports = ports
-        self.by_length = {}
+        self.by_length = {4: {}, 6: {}}
         for line in text.splitlines():
             fields = line.split("#")[0].split()
             if not fields:
                 continue
             network = ipaddress.ip_network(fields[0])
             hop = None if fields[1] == "drop" else (fields[1], fields[2])
-            prefixes = self.by_length.setdefault(network.prefixlen, {})
+            prefixes = self.by_length[network.version].setdefault(network.prefixlen, {})
             prefixes.setdefault(int(network.network_address), hop)
-        self.interfaces = [ipaddress.ip_interface(address)
-                           for port in ports.values() for address in port["addresses"]]
-        self.own = {int(interface.ip) for interface in self.interfaces}
-        self.broadcasts = {int(interface.network.broadcast_address)
-                           for interface in self.interfaces if interface.network.prefixlen < 31}
+        self.has_ipv6 = bool(self.by_length[6])
+        interfaces = [ipaddress.ip_interface(address)
+                      for port in ports.values() for address in port["addresses"]]
+        self.own = {interface.ip for interface in interfaces}
+        self.broadcasts = {interface.network.broadcast_address for interface in interfaces
+                           if interface.version == 4 and interface.network.prefixlen < 31}
+        self.anycasts = {interface.network.network_address for interface in interfaces
+                         if interface.version == 6 and interface.network.prefixlen < 127}
 
     def look_up(self, address):
-        for length in sorted(self.by_length, reverse=True):
-            prefix = address >> (32 - length) << (32 - length)
-            if prefix in self.by_length[length]:
-                return self.by_length[length][prefix]
+        prefixes = self.by_length[address.version]
+        for length in sorted(prefixes, reverse=True):
+            bits = address.max_prefixlen - length
+            prefix = int(address) >> bits << bits
+            if prefix in prefixes[length]:
+                return prefixes[length][prefix]
         return None
 
 
@@ -52,11 +59,11 @@ def checksum(header):
 
 
 def is_martian(address):
-    return any(ipaddress.ip_address(address) in network for network in MARTIANS)
+    return any(address in network for network in MARTIANS if network.version == address.version)
 
 
-def header_reason(frame, wire_length):
-    """The first reason to drop that frame and IPv4 header give, or None."""
+def header_reason(frame, wire_length, routes):
+    """The first reason to drop that frame and IP header give, or None."""
     early = "truncated" if wire_length > len(frame) else "malformed"
     if len(frame) > BUFFER_ROOM:
         return "oversize"
@@ -65,9 +72,11 @@ def header_reason(frame, wire_length):
     ether_type = struct.unpack_from("!H", frame, 12)[0]
     if ether_type in NOT_FORWARDED:
         return "not_forwarded"
+    packet = frame[14:]
+    if ether_type == 0x86DD and routes.has_ipv6:
+        return ipv6_header_reason(packet, early)
     if ether_type != 0x0800:
         return "not_ipv4"
-    packet = frame[14:]
     if len(packet) < 20:
         return early
     header_length = (packet[0] & 0x0F) * 4
@@ -83,11 +92,29 @@ def header_reason(frame, wire_length):
     return "malformed" if total_length < header_length else None
 
 
+def ipv6_header_reason(packet, early):
+    if len(packet) < 40:
+        return early
+    first_word, length, next_header = struct.unpack_from("!IHB", packet)
+    if first_word >> 28 != 6:
+        return "malformed"
+    if length > len(packet) - 40:
+        return "truncated"
+    return "malformed" if length == 0 and next_header == 0 else None
+
+
+def addresses(frame):
+    """(source, destination) of a frame whose header is right."""
+    if frame[14] >> 4 == 4:
+        return [ipaddress.IPv4Address(frame[at:at + 4]) for at in (26, 30)]
+    return [ipaddress.IPv6Address(frame[at:at + 16]) for at in (22, 38)]
+
+
 def address_reason(frame, routes):
-    source, destination = struct.unpack_from("!II", frame, 26)
+    source, destination = addresses(frame)
     if frame[0] & 1 or is_martian(source) or is_martian(destination) or source in routes.own:
         return "not_unicast"
-    if destination in routes.own:
+    if destination in routes.own or destination in routes.anycasts:
         return "own_address"
     return "not_unicast" if destination in routes.broadcasts else None
 
@@ -98,19 +125,23 @@ def mac_bytes(text):
 
 def route(frame, wire_length, routes):
     """(reason, None, None) for a packet to drop, else ("none", its new bytes, its port)."""
-    reason = header_reason(frame, wire_length) or address_reason(frame, routes)
+    reason = header_reason(frame, wire_length, routes) or address_reason(frame, routes)
     if reason:
         return reason, None, None
-    hop = routes.look_up(struct.unpack_from("!I", frame, 30)[0])
+    hop = routes.look_up(addresses(frame)[1])
     if hop is None:
         return "no_route", None, None
-    if frame[22] <= 1:
+    is_ipv4 = frame[14] >> 4 == 4
+    if frame[22 if is_ipv4 else 21] <= 1:
         return "ttl_expired", None, None
     port, mac = hop
-    header = bytearray(frame[14:14 + (frame[14] & 0x0F) * 4])
-    header[8] -= 1
-    header[10:12] = b"\0\0"
-    header[10:12] = struct.pack("!H", checksum(bytes(header)))
-    macs = mac_bytes(mac) + mac_bytes(routes.ports[port]["mac"])
-    out = macs + frame[12:14] + bytes(header) + frame[14 + len(header):]
+    packet = bytearray(frame[14:])
+    if is_ipv4:
+        header_length = (packet[0] & 0x0F) * 4
+        packet[8] -= 1
+        packet[10:12] = b"\0\0"
+        packet[10:12] = struct.pack("!H", checksum(bytes(packet[:header_length])))
+    else:
+        packet[7] -= 1
+    out = mac_bytes(mac) + mac_bytes(routes.ports[port]["mac"]) + frame[12:14] + bytes(packet)
     return "none", out, port

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 from scapy.layers.inet import IP
+from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Ether
 
 import route_oracle
@@ -18,7 +19,9 @@ from captures import BUILD, unpack
 
 # Names more interfaces than the path knows (libpcap refuses it too); it ends before its one packet.
 REFUSED = "reassembly-pcapplusplus-too_many_interfaces.pcapng"
-PORTS = {"lan": {"mac": "02:00:00:00:00:0a", "addresses": ["10.0.0.1/24", "192.168.1.1/24"]},
+OWN_IPV6 = "64:ff9b::192.0.76.3/96"
+PORTS = {"lan": {"mac": "02:00:00:00:00:0a", "addresses": ["10.0.0.1/24", "192.168.1.1/24",
+                                                              OWN_IPV6]},
          "wan": {"mac": "02:00:00:00:00:0b", "addresses": ["172.16.0.1/30"]},
          "dmz": {"mac": "02:00:00:00:00:0c", "addresses": []}}
 PORT_NAMES = list(PORTS)
@@ -35,6 +38,13 @@ TABLE = """
 172.16.0.0/12    drop
 8.0.0.0/7        drop
 8.8.8.0/24       wan 02:00:00:00:01:08
+::/0             wan 02:00:00:00:01:01
+2001::/16        lan 02:00:00:00:01:02
+2001:db8::/32    dmz 02:00:00:00:01:09
+2001:db8::/64    wan 02:00:00:00:01:04
+2001:470::/32    dmz 02:00:00:00:01:0a
+2001:4860::/29   drop
+fc00::/7         lan 02:00:00:00:01:05
 """
 
 
@@ -78,6 +88,10 @@ def scapy_forward(frame, port, mac):
     """A routed packet by Scapy's dissector and builder."""
     parsed = Ether(frame)
     parsed.src, parsed.dst = PORTS[port]["mac"], mac
+    if frame[12:14] == b"\x86\xdd":
+        header = IPv6(frame[14:54])
+        header.hlim -= 1
+        return bytes(parsed)[:14] + bytes(header) + frame[54:]
     header = IP(bytes(parsed[IP])[:parsed[IP].ihl * 4])
     header.ttl -= 1
     del header.chksum

@@ -63,6 +63,7 @@ paths: {p: {from: b, to: a, run: [m]}}
 RIGHT = [
     ("max: 2", "max: 3, cores: [1, 4-7]"),
     ("device: null", "device: 'null', mtu: 9000, addresses: 10.1.0.1/24"),
+    ("device: null", 'device: null, addresses: [10.1.0.1/24, "2001:db8::1/64"]'),
     ("device: null", "device: tap, interface: mill, ring: 64, queues: 2"),
     ("device: null", 'device: tap, interface: mill, host_addresses: ["10.1.0.2/24", "::1/64"]'),
     ("device: null", 'device: tap, interface: mill, host_mac: "02:00:00:00:00:09"'),
@@ -99,6 +100,7 @@ WRONG = [
     ("device: null", "device: nul"), ("device: null", "mtu: 1500"),
     ("device: null", "device: null, file: x"), ("device: null", "device: null, mtu: 67"),
     ("device: null", "device: null, mac: '03:00:00:00:00:01'"),
+    ("device: null", 'device: null, addresses: "2001:db8::1"'),
     ("device: null", "device: null, addresses: 10.1.0.1"), ("device: null", "device: pcap"),
     ("device: null", "device: replay"), ("device: null", "device: tap"),
     ("device: null", "device: tap, interface: mill, host: true"),

@@ -63,6 +63,23 @@ inline BothWays run_both_ways(const GpuWorld& world, Device& gpu, StageWork& cpu
   return both;
 }
 
+/// All columns and bytes are the same on both sides.
+inline void compare(const GpuWorld& world, Device& gpu, StageWork& cpu,
+                    const std::vector<Frame>& frames, std::uint32_t serial) {
+  const auto [there, here, words] = run_both_ways(world, gpu, cpu, frames);
+  for (std::uint32_t i = 0; i < frames.size(); ++i) {
+    ASSERT_EQ(there.verdict[i], here.verdict[i]) << "batch " << serial << " packet " << i;
+    if (!here.passes(i)) {
+      ASSERT_EQ(there.reason[i], here.reason[i]) << "batch " << serial << " packet " << i;
+    }
+    ASSERT_EQ(there.classes[i], here.classes[i]) << "batch " << serial << " packet " << i;
+    ASSERT_EQ(there.output[i], here.output[i]) << "batch " << serial << " packet " << i;
+    ASSERT_EQ(there.next_hop[i], here.next_hop[i]) << "batch " << serial << " packet " << i;
+    ASSERT_TRUE(std::ranges::equal(there.bytes(i), here.bytes(i)))
+        << "batch " << serial << " packet " << i;
+  }
+}
+
 /// One line an IPv4 header with its checksum, where there is a whole one.
 inline void mend_checksum(Frame& frame) {
   if (frame.size() < 34 || frame[12] != std::byte{8} || frame[13] != std::byte{0}) return;

@@ -72,7 +72,8 @@ constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}}
 
 FunctionType route_type() {
   return {.traits = {.type = "route",
-                     .summary = "IPv4 longest prefix match: TTL, checksum, MAC rewrite, output",
+                     .summary =
+                         "IPv4 and IPv6 longest prefix match: TTL, checksum, MAC rewrite, output",
                      .regions = kRegions,
                      .runs_on_gpu = true,
                      .has_image = true,

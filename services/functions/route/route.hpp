@@ -6,8 +6,8 @@
 
 namespace millrace {
 
-/// The row of `route`, IPv4 forwarding by longest prefix match: table, settings, verdicts and
-/// reasons in README.md beside this file.
+/// The row of `route`, forwarding of IPv4 and IPv6 by longest prefix match: table, settings,
+/// verdicts and reasons in README.md beside this file.
 FunctionType route_type();
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "services/functions/route/ipv6_build.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_load.hpp"
 #include "shared/base/error.hpp"
@@ -46,16 +47,47 @@ void paint(std::span<const RibRoute> routes, std::span<const std::uint32_t> bloc
   }
 }
 
-void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* base) {
-  RouteHeader header = layout;
+/// Counts and filters of the image.
+RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Trie& trie) {
+  const auto count = [](std::size_t number) { return static_cast<std::uint32_t>(number); };
+  RouteHeader header{};
+  header.own_count = count(set.own.size());
+  header.port_count = count(set.ports.size());
+  header.hop_count = count(set.hops.size());
+  header.block_count = count(block_count);
   for (const std::uint32_t address : set.own) header.own_filter |= own_filter_bit(address);
-  std::memcpy(base + sizeof(ImageHeader), &header, sizeof header);
-  std::ranges::copy(set.own, reinterpret_cast<std::uint32_t*>(base + layout.own_at));
+  if (!set.has_ipv6) return header;
+  header.ipv6_own_count = count(set.ipv6_own.size());
+  header.ipv6_node_count = count(trie.nodes.size());
+  header.ipv6_run_count = count(trie.runs.size());
+  for (const Ipv6Address& address : set.ipv6_own) {
+    header.ipv6_own_filter |= own_filter_bit(address);
+  }
+  return header;
+}
+
+template <typename T>
+void copy_to(std::byte* base, std::uint64_t at, const std::vector<T>& values) {
+  std::ranges::copy(values, reinterpret_cast<T*>(base + at));
+}
+
+void write_ipv6(const RouteSet& set, const RouteHeader& layout, const Ipv6Trie& trie,
+                std::byte* base) {
+  copy_to(base, layout.ipv6_nodes_at, trie.nodes);
+  copy_to(base, layout.ipv6_runs_at, trie.runs);
+  copy_to(base, layout.ipv6_own_at, set.ipv6_own);
+  paint_ipv6_table24(set.ipv6_routes, trie,
+                     reinterpret_cast<std::uint32_t*>(base + layout.ipv6_table24_at));
+}
+
+void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* base) {
+  std::memcpy(base + sizeof(ImageHeader), &layout, sizeof layout);
+  copy_to(base, layout.own_at, set.own);
   for (std::size_t port = 0; port < set.ports.size(); ++port) {
     std::ranges::copy(set.ports[port],
                       reinterpret_cast<char*>(base + layout.ports_at + port * kPortNameBytes));
   }
-  std::ranges::copy(set.hops, reinterpret_cast<RouteHop*>(base + layout.hops_at));
+  copy_to(base, layout.hops_at, set.hops);
 }
 
 }  // namespace
@@ -68,16 +100,15 @@ BuildReport build_route_image(const FunctionContext& context) {
     throw Error("prefixes longer than /24 in " + std::to_string(blocks.size()) +
                 " different /24 networks; at most " + std::to_string(kBlockCountMax));
   }
+  const Ipv6Trie trie = build_ipv6_trie(set.ipv6_routes);
   std::uint64_t bytes = 0;
-  const RouteHeader layout = lay_out_route_image(static_cast<std::uint32_t>(set.own.size()),
-                                                 static_cast<std::uint32_t>(set.ports.size()),
-                                                 static_cast<std::uint32_t>(set.hops.size()),
-                                                 static_cast<std::uint32_t>(blocks.size()), bytes);
+  const RouteHeader layout = lay_out_route_image(header_of(set, blocks.size(), trie), bytes);
   ImageWriter image(context.function.image, kRouteImage, bytes);
   std::byte* base = image.bytes().data();
   write_tables(set, layout, base);
   paint(set.routes, blocks, reinterpret_cast<std::uint32_t*>(base + layout.table24_at),
         reinterpret_cast<std::uint32_t*>(base + layout.blocks_at));
+  if (set.has_ipv6) write_ipv6(set, layout, trie, base);
   report.counter_count = static_cast<std::uint32_t>(set.hops.size());
   image.publish(report.counter_count);
   return report;

@@ -12,19 +12,27 @@
 namespace millrace {
 
 /// Word of a packet: kRouteDrop | Reason, or the number of its next hop, with kRouteTtlExpired when
-/// it may not be forwarded any further.
+/// it may not be forwarded any further, and kRouteIpv6.
 inline constexpr std::uint32_t kRouteDrop = 1u << 31;
 inline constexpr std::uint32_t kRouteTtlExpired = 1u << 30;
-inline constexpr std::uint32_t kRouteHopMask = kRouteTtlExpired - 1;
+inline constexpr std::uint32_t kRouteIpv6 = 1u << 29;  ///< a packet of IPv6; not where dropped
+inline constexpr std::uint32_t kRouteHopMask = kRouteIpv6 - 1;
 
 namespace route {
 
 inline constexpr std::uint32_t kEthernetBytes = 14;
 inline constexpr std::uint32_t kIpv4Bytes = 20;
+inline constexpr std::uint32_t kIpv6Bytes = 40;
 
 template <typename Bytes>
 constexpr std::uint32_t be32(const Bytes& bytes, std::uint32_t at) noexcept {
   return std::uint32_t{bytes.u16(at)} << 16 | bytes.u16(at + 2);
+}
+
+template <typename Bytes>
+constexpr Ipv6Address be128(const Bytes& bytes, std::uint32_t at) noexcept {
+  return {std::uint64_t{be32(bytes, at)} << 32 | be32(bytes, at + 4),
+          std::uint64_t{be32(bytes, at + 8)} << 32 | be32(bytes, at + 12)};
 }
 
 constexpr std::uint32_t drop(Reason why) noexcept {
@@ -54,6 +62,33 @@ constexpr std::uint32_t destination(const Bytes& bytes) noexcept {
   return be32(bytes, kEthernetBytes + 16);
 }
 
+template <typename Bytes>
+constexpr Ipv6Address ipv6_destination(const Bytes& bytes) noexcept {
+  return be128(bytes, kEthernetBytes + 24);
+}
+
+/// check() behind an Ethernet header of IPv6. Extension headers are nobody's on the way (RFC 8200
+/// 4), but a payload of no bytes cannot begin with one: that is a jumbogram (RFC 2675), or what
+/// segmentation offload leaves.
+template <typename Bytes>
+constexpr std::uint32_t check_ipv6(const Bytes& bytes, std::uint32_t ends_early,
+                                   const Ipv6Routes& routes) noexcept {
+  const auto size = static_cast<std::uint32_t>(bytes.size);
+  const std::uint32_t ip = kEthernetBytes;
+  if (size < ip + kIpv6Bytes) return ends_early;
+  if (bytes.u8(ip) >> 4 != 6) return drop(Reason::kMalformed);
+  const std::uint32_t payload = bytes.u16(ip + 4);
+  if (payload > size - ip - kIpv6Bytes) return drop(Reason::kTruncated);
+  if (payload == 0 && bytes.u8(ip + 6) == 0) return drop(Reason::kMalformed);
+  const Ipv6Address source = be128(bytes, ip + 8);
+  const bool to_group = (bytes.u8(0) & 1) != 0;
+  if (to_group || never_routed(source) || never_routed(ipv6_destination(bytes)) ||
+      routes.is_own(source)) {
+    return drop(Reason::kNotUnicast);
+  }
+  return kRouteIpv6 | (bytes.u8(ip + 7) <= 1 ? kRouteTtlExpired : 0);
+}
+
 /// route_check() of a frame wherever it lies; `Bytes` as in shared/base/packet_walk.hpp.
 template <typename Bytes>
 constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
@@ -71,6 +106,9 @@ constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
     case 0x88a8:
     case 0x9100:
       return drop(Reason::kNotForwarded);
+    case 0x86dd:
+      if (!table.ipv6.present()) return drop(Reason::kNotIpv4);
+      return check_ipv6(bytes, ends_early, table.ipv6);
     default:
       return drop(Reason::kNotIpv4);
   }
@@ -95,9 +133,9 @@ constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
 }  // namespace route
 
 /// All checks of one frame, in the order of README.md: its word before the look-up (kRouteDrop |
-/// Reason, kRouteTtlExpired, or 0). `wire_length` only tells a cut frame from a short one. Reads
-/// nothing outside `frame`. The slow form; route_compute() asks it about what is not ordinary, and
-/// a GPU takes it for all.
+/// Reason, or the flags of one that goes on). `wire_length` only tells a cut frame from a short
+/// one. Reads nothing outside `frame`. The slow form; route_compute() asks it about what is not
+/// ordinary, and a GPU takes it for all.
 std::uint32_t route_check(std::span<const std::byte> frame, std::uint32_t wire_length,
                           const RouteTable& table) noexcept;
 

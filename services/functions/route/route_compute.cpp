@@ -13,6 +13,7 @@
 #include <bit>
 #include <cstring>
 
+#include "services/functions/route/ipv6_compute.hpp"
 #include "services/functions/route/route_frames.hpp"
 
 namespace millrace {
@@ -56,6 +57,8 @@ struct Constants {
   Lanes lower_half = all(0xffff);
   Lanes plain_bits = all(0xffff00ff);  ///< see is_plain()
   Lanes plain = all(0x00080045);
+  Lanes type_bits = all(0xffff0000);  ///< see is_ipv6()
+  Lanes ipv6_type = all(0xdd860000);
   Lanes header_bytes = all(20);
   Lanes signs = all(0x80008000);  ///< see sums_up()
   Lanes ones = all(0x00010001);
@@ -132,6 +135,10 @@ Headers load_headers(const Frames& frames, std::size_t first) noexcept {
 /// EtherType 0x0800, version 4, header of 20 bytes.
 LaneMask is_plain(const Headers& header, const Constants& k) noexcept {
   return (join_halves(header.version, header.type) & k.plain_bits) == k.plain;
+}
+
+LaneMask is_ipv6(const Headers& header, const Constants& k) noexcept {
+  return (header.type & k.type_bits) == k.ipv6_type;
 }
 
 /// The frame holds the header and what its total length says. `length`: at least kBytesRead.
@@ -231,16 +238,28 @@ struct alignas(32) Checked {
   std::uint32_t entry[kFramesMax];    ///< its place in RouteTable::table24
 };
 
-/// Sets `checked`, prefetches entries, and returns one bit a packet: set where it is what most are,
-/// plain IPv4 without options in which nothing is wrong. The word of others says nothing.
-std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
-                    Frames& frames, Checked& checked) noexcept {
+/// One bit a packet.
+struct Kinds {
+  std::uint64_t ordinary =
+      0;                   ///< what most are, plain IPv4 without options, nothing is wrong in it
+  std::uint64_t ipv6 = 0;  ///< only looked for where the table has routes for them
+};
+
+/// Sets `checked` and prefetches entries. The word of packets that are not ordinary says nothing.
+template <bool kWithIpv6>
+Kinds check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
+            Frames& frames, Checked& checked) noexcept {
   const Constants& k = constants();
-  std::uint64_t ordinary = 0;
+  Kinds kinds;
   for (std::size_t at = 0; at < count; at += kLaneCount) {
     const Lanes length = take_lengths(lengths, at, frames, k);
     const Headers header = load_headers(frames, at);
-    const Lanes address = host_order(header.destination, k);
+    Lanes address = host_order(header.destination, k);
+    if constexpr (kWithIpv6) {
+      const Lanes ipv6 = reinterpret_cast<Lanes>(is_ipv6(header, k));
+      address &= ~ipv6;  // looked up too, as 0.0.0.0, instead of a branch for all
+      kinds.ipv6 |= std::uint64_t{high_bits(raw(ipv6))} << at;
+    }
     store(checked.address + at, address);
     store(checked.entry + at, address >> 8);
     store(checked.word + at,
@@ -250,9 +269,9 @@ std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::
     }
     const std::uint32_t bits =
         ordinary_headers(header, length, table, k) & ~to_groups(header, frames, at);
-    ordinary |= std::uint64_t{bits} << at;
+    kinds.ordinary |= std::uint64_t{bits} << at;
   }
-  return ordinary;
+  return kinds;
 }
 
 /// Asks route_check() about the packets whose bit is set in `odd`.
@@ -312,16 +331,22 @@ void compute_some(const RouteTable& table, const Batch& batch,
       in_place ? batch.length.data() + packets.front() : copy_lengths(batch, packets, copy);
   const std::size_t count = (packets.size() + kLaneCount - 1) / kLaneCount * kLaneCount;
   Checked checked;
-  const std::uint64_t ordinary = check(table, lengths, count, frames, checked);
+  const bool with_ipv6 = table.ipv6.present();
+  const Kinds kinds = with_ipv6 ? check<true>(table, lengths, count, frames, checked)
+                                : check<false>(table, lengths, count, frames, checked);
   const std::uint64_t all = ~std::uint64_t{0} >> (kFramesMax - packets.size());
-  if (ordinary != all) check_odd(table, batch, packets, all & ~ordinary, checked);
-  if (in_place) [[likely]] {
-    look_up(table, checked, count, results.data() + packets.front());
-    return;
+  const std::uint64_t ipv6 = all & kinds.ipv6, odd = all & ~(kinds.ordinary | kinds.ipv6);
+  if (odd != 0) check_odd(table, batch, packets, odd, checked);
+  if (ipv6 != all) [[likely]] {
+    if (in_place) [[likely]] {
+      look_up(table, checked, count, results.data() + packets.front());
+    } else {
+      std::uint32_t words[kFramesMax];
+      look_up(table, checked, count, words);
+      for (std::size_t i = 0; i < packets.size(); ++i) results[packets[i]] = words[i];
+    }
   }
-  std::uint32_t words[kFramesMax];
-  look_up(table, checked, count, words);
-  for (std::size_t i = 0; i < packets.size(); ++i) results[packets[i]] = words[i];
+  if (ipv6 != 0) compute_ipv6(table, batch, packets, ipv6, frames, results);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
+constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
 
 /// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
 /// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
@@ -27,6 +28,10 @@ void decrement_ttl(std::byte* frame) noexcept {
   const std::uint32_t carry = word >= 0xfffe'0000 ? 0x1'0000 : 0;
   word += 0x1'0000 - 1 + carry;
   std::memcpy(frame + kTtlAt, &word, sizeof word);
+}
+
+void decrement_hop_limit(std::byte* frame) noexcept {
+  frame[kHopLimitAt] = std::byte(std::to_integer<std::uint8_t>(frame[kHopLimitAt]) - 1);
 }
 
 Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
@@ -78,6 +83,10 @@ std::vector<std::size_t> number_ports(const RouteTable& table, std::span<const P
   return numbers;
 }
 
+bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept {
+  return number < hops.size() && hops[number].reason == 0;
+}
+
 /// 1..kFramesMax packets, which lie at `frames`.
 void finish_some(std::span<const RouteRewrite> hops, const Batch& batch,
                  std::span<const std::uint16_t> packets, const Frames& frames,
@@ -88,18 +97,22 @@ void finish_some(std::span<const RouteRewrite> hops, const Batch& batch,
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const std::uint16_t packet = packets[i];
     const std::uint32_t word = results[packet];
-    static_assert(kRouteHopMask < kRouteTtlExpired && kRouteHopMask < kRouteDrop);
+    static_assert(kRouteHopMask < kRouteIpv6 && kRouteHopMask < kRouteTtlExpired);
     // A number in range means that no flag is set.
-    if (word >= hops.size() || hops[word].reason != 0) [[unlikely]] {
+    std::uint32_t number = word;
+    if (forwards(hops, number)) [[likely]] {
+      decrement_ttl(frames[i]);
+    } else if (forwards(hops, number = word ^ kRouteIpv6)) {
+      decrement_hop_limit(frames[i]);
+    } else {
       drop(hops, batch, packet, word, counters);
       continue;
     }
-    const RouteRewrite& hop = hops[word];
+    const RouteRewrite& hop = hops[number];
     std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
-    decrement_ttl(frames[i]);
     output[packet] = hop.output;
-    next_hop[packet] = word;
-    if (word < counters.hits.size()) ++counters.hits[word];
+    next_hop[packet] = number;
+    if (number < counters.hits.size()) ++counters.hits[number];
   }
 }
 

@@ -8,7 +8,8 @@
 namespace millrace {
 namespace {
 
-/// Ethernet and an IPv4 header without options: one line of memory. Options are read in place.
+/// Ethernet and an IPv6 header, or an IPv4 header without options: one line of memory. Options are
+/// read in place.
 constexpr std::uint32_t kFrameBytes = 64;
 
 }  // namespace
@@ -19,16 +20,23 @@ DeviceTable upload_route(const PlanFunction& function, DeviceMemory& memory) {
   const auto* words = reinterpret_cast<const std::byte*>(here.table24);
   const std::span<const std::byte> tables(words, image.bytes().data() + image.bytes().size());
   const std::byte* there = memory.copy(tables);
-  const auto moved = [&](const std::uint32_t* at) {
-    return reinterpret_cast<const std::uint32_t*>(there +
-                                                  (reinterpret_cast<const std::byte*>(at) - words));
+  const auto moved = [&]<typename T>(const T* at) {
+    return at == nullptr ? at
+                         : reinterpret_cast<const T*>(
+                               there + (reinterpret_cast<const std::byte*>(at) - words));
   };
   const RouteTable table{.table24 = moved(here.table24),
                          .blocks = moved(here.blocks),
                          .own_filter = here.own_filter,
                          .own = {memory.copy_of(here.own), here.own.size()},
                          .hops = {},
-                         .ports = {}};
+                         .ports = {},
+                         .ipv6 = {.table24 = moved(here.ipv6.table24),
+                                  .nodes = moved(here.ipv6.nodes),
+                                  .runs = moved(here.ipv6.runs),
+                                  .own = moved(here.ipv6.own),
+                                  .own_count = here.ipv6.own_count,
+                                  .own_filter = here.ipv6.own_filter}};
   return device_table(DeviceKind::kRoute, kFrameBytes, table);
 }
 

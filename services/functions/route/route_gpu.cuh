@@ -14,7 +14,10 @@ __device__ inline void compute(const RouteTable& table, const StagedPackets& pac
   if (packet >= packets.end || packets.active[packet] == 0) return;
   const StagedFrame frame = packets.frame(packet);
   std::uint32_t word = check(frame, packets.wire_length[packet], table);
-  if ((word & kRouteDrop) == 0) word |= table.look_up(destination(frame));
+  if ((word & kRouteDrop) == 0) {
+    word |= (word & kRouteIpv6) == 0 ? table.look_up(destination(frame))
+                                     : table.ipv6.look_up(ipv6_destination(frame));
+  }
   words[packet] = word;
 }
 

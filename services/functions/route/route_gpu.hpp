@@ -6,8 +6,8 @@
 
 namespace millrace {
 
-/// The route image as it is, 64 MB and more, and a RouteTable of it there; without `hops`, which
-/// only finish needs.
+/// The route image as it is, 64 MB and more, with IPv6 128 MB, and a RouteTable of it there;
+/// without `hops`, which only finish needs.
 DeviceTable upload_route(const PlanFunction& function, DeviceMemory& memory);
 
 }  // namespace millrace

@@ -20,7 +20,8 @@ std::span<const T> part(std::span<const std::byte> image, std::uint64_t at, std:
 void check_counts(const RouteHeader& header) {
   if (header.own_count > kOwnAddressMax || header.port_count > kPortCountMax ||
       header.hop_count < kHopFirst || header.hop_count > kHopFirst + kHopCountMax ||
-      header.block_count > kBlockCountMax) {
+      header.block_count > kBlockCountMax || header.ipv6_own_count > kOwnAddressMax ||
+      header.ipv6_node_count > kIpv6NodeCountMax || header.ipv6_run_count > kIpv6RunCountMax) {
     throw Error("route image: a count above its limit");
   }
 }
@@ -38,22 +39,36 @@ void check_hops(const RouteTable& table) {
   }
 }
 
+Ipv6Routes view_ipv6(std::span<const std::byte> image, const RouteHeader& header) {
+  if (header.ipv6_run_count == 0) return {};
+  return {
+      .table24 = part<std::uint32_t>(image, header.ipv6_table24_at, kIpv6Table24Entries).data(),
+      .nodes = part<Ipv6Node>(image, header.ipv6_nodes_at, header.ipv6_node_count).data(),
+      .runs = part<std::uint32_t>(image, header.ipv6_runs_at, header.ipv6_run_count).data(),
+      .own = part<Ipv6Address>(image, header.ipv6_own_at, header.ipv6_own_count).data(),
+      .own_count = header.ipv6_own_count,
+      .own_filter = header.ipv6_own_filter,
+  };
+}
+
 }  // namespace
 
-RouteHeader lay_out_route_image(std::uint32_t own_count, std::uint32_t port_count,
-                                std::uint32_t hop_count, std::uint32_t block_count,
-                                std::uint64_t& bytes) {
-  RouteHeader header{};
-  header.own_count = own_count;
-  header.port_count = port_count;
-  header.hop_count = hop_count;
-  header.block_count = block_count;
+RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
   header.own_at = sizeof(ImageHeader) + sizeof(RouteHeader);
-  header.ports_at = header.own_at + align_up(own_count * sizeof(std::uint32_t), 8);
-  header.hops_at = header.ports_at + std::uint64_t{port_count} * kPortNameBytes;
-  header.table24_at = align_up(header.hops_at + hop_count * sizeof(RouteHop), kImagePageBytes);
+  header.ports_at = header.own_at + align_up(header.own_count * sizeof(std::uint32_t), 8);
+  header.hops_at = header.ports_at + std::uint64_t{header.port_count} * kPortNameBytes;
+  header.table24_at =
+      align_up(header.hops_at + header.hop_count * sizeof(RouteHop), kImagePageBytes);
   header.blocks_at = header.table24_at + kTable24Entries * sizeof(std::uint32_t);
-  bytes = header.blocks_at + std::uint64_t{block_count} * kBlockEntries * sizeof(std::uint32_t);
+  bytes =
+      header.blocks_at + std::uint64_t{header.block_count} * kBlockEntries * sizeof(std::uint32_t);
+  if (header.ipv6_run_count == 0) return header;
+  header.ipv6_table24_at = align_up(bytes, kImagePageBytes);
+  header.ipv6_nodes_at = header.ipv6_table24_at + kIpv6Table24Entries * sizeof(std::uint32_t);
+  header.ipv6_runs_at = header.ipv6_nodes_at + header.ipv6_node_count * sizeof(Ipv6Node);
+  header.ipv6_own_at =
+      align_up(header.ipv6_runs_at + header.ipv6_run_count * sizeof(std::uint32_t), 8);
+  bytes = header.ipv6_own_at + header.ipv6_own_count * sizeof(Ipv6Address);
   return header;
 }
 
@@ -65,11 +80,8 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   std::memcpy(&header, image.data() + sizeof(ImageHeader), sizeof header);
   check_counts(header);
   std::uint64_t bytes = 0;
-  const RouteHeader expected = lay_out_route_image(header.own_count, header.port_count,
-                                                   header.hop_count, header.block_count, bytes);
-  if (header.own_at != expected.own_at || header.ports_at != expected.ports_at ||
-      header.hops_at != expected.hops_at || header.table24_at != expected.table24_at ||
-      header.blocks_at != expected.blocks_at || bytes > image.size()) {
+  const RouteHeader expected = lay_out_route_image(header, bytes);
+  if (std::memcmp(&header, &expected, sizeof header) != 0 || bytes > image.size()) {
     throw Error("route image: its parts are not where its counts put them");
   }
   RouteTable table;
@@ -79,6 +91,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   table.own = part<std::uint32_t>(image, header.own_at, header.own_count);
   table.hops = part<RouteHop>(image, header.hops_at, header.hop_count);
   table.ports = part<std::array<char, kPortNameBytes>>(image, header.ports_at, header.port_count);
+  table.ipv6 = view_ipv6(image, header);
   check_hops(table);
   return table;
 }

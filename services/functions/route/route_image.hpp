@@ -8,6 +8,7 @@
 #include <span>
 
 #include "services/functions/image_file.hpp"
+#include "services/functions/route/ipv6_trie.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/reason.hpp"
@@ -17,6 +18,9 @@
 /// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
 ///
 ///     ImageHeader | RouteHeader | own addresses | port names | next hops | table 24 | blocks
+///       | IPv6: table 24 | nodes | runs | own addresses
+///
+/// The second line (ipv6_trie.hpp) is there when the table has an IPv6 route.
 ///
 /// Entry 0 is next hop 0, which is what prefix 0.0.0.0/0 says: pages of the table that only the
 /// default route covers are never written and take no memory.
@@ -32,12 +36,13 @@ inline constexpr std::uint32_t kPrefixCountMax = 4'000'000;  ///< of one table
 inline constexpr std::uint32_t kOwnAddressMax = 256;         ///< of all ports together
 inline constexpr std::uint32_t kPortNameBytes = 64;
 
-/// Next hops that stand in every image; those of the table file follow.
+/// Next hops that stand in every image, kHopDefaultIpv6 among them; those of the table file follow.
 inline constexpr std::uint32_t kHopDefault = 0;    ///< of 0.0.0.0/0; drop no_route without one
 inline constexpr std::uint32_t kHopOwn = 1;        ///< an address of this router
 inline constexpr std::uint32_t kHopBroadcast = 2;  ///< the broadcast address of a network of ours
 inline constexpr std::uint32_t kHopNowhere = 3;    ///< a prefix with `drop`
-inline constexpr std::uint32_t kHopFirst = 4;
+inline constexpr std::uint32_t kHopFirst = 5;
+static_assert(kHopDefaultIpv6 == 4);
 inline constexpr std::uint32_t kHopCountMax = 65'534;  ///< different ones that a file can name
 
 /// Where to send a packet, or why not.
@@ -60,18 +65,36 @@ struct RouteHeader {
   std::uint64_t table24_at;  ///< on a page
   std::uint64_t blocks_at;   ///< on a page
   std::uint64_t own_filter;  ///< see own_filter_bit()
+  std::uint32_t ipv6_own_count;
+  std::uint32_t ipv6_node_count;
+  std::uint32_t ipv6_run_count;  ///< 0: there is no IPv6 part, and nothing of it set here
+  std::uint32_t ipv6_own_filter;
+  std::uint64_t ipv6_table24_at;  ///< on a page
+  std::uint64_t ipv6_nodes_at;    ///< on a page
+  std::uint64_t ipv6_runs_at;
+  std::uint64_t ipv6_own_at;
 };
-static_assert(sizeof(RouteHeader) == 64 && alignof(RouteHeader) == 8);
+static_assert(sizeof(RouteHeader) == 112 && alignof(RouteHeader) == 8);
 static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
 static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
 static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
 static_assert(offsetof(RouteHeader, hops_at) == 32 && offsetof(RouteHeader, table24_at) == 40);
 static_assert(offsetof(RouteHeader, blocks_at) == 48 && offsetof(RouteHeader, own_filter) == 56);
+static_assert(offsetof(RouteHeader, ipv6_own_count) == 64);
+static_assert(offsetof(RouteHeader, ipv6_node_count) == 68);
+static_assert(offsetof(RouteHeader, ipv6_run_count) == 72);
+static_assert(offsetof(RouteHeader, ipv6_own_filter) == 76);
+static_assert(offsetof(RouteHeader, ipv6_table24_at) == 80);
+static_assert(offsetof(RouteHeader, ipv6_nodes_at) == 88);
+static_assert(offsetof(RouteHeader, ipv6_runs_at) == 96);
+static_assert(offsetof(RouteHeader, ipv6_own_at) == 104);
 
 inline constexpr ImageKind kRouteImage = {
-    "route", fnv1a({1, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
-                    offsetof(RouteHeader, own_at), offsetof(RouteHeader, table24_at), kBlockFlag,
-                    kHopFirst, kPortNameBytes, static_cast<std::uint64_t>(Reason::kCount)})};
+    "route",
+    fnv1a({2, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
+           offsetof(RouteHeader, own_at), offsetof(RouteHeader, table24_at), kBlockFlag, kHopFirst,
+           kPortNameBytes, sizeof(Ipv6Node), offsetof(Ipv6Node, more),
+           offsetof(RouteHeader, ipv6_own_at), static_cast<std::uint64_t>(Reason::kCount)})};
 
 /// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
 inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;
@@ -80,7 +103,7 @@ constexpr std::uint64_t own_filter_bit(std::uint32_t address) {
   return std::uint64_t{1} << (address * kOwnFilterFactor >> kOwnFilterShift);
 }
 
-/// A cheap view of a mapped image; borrowed. Addresses in host byte order.
+/// A cheap view of a mapped image; borrowed. IPv4 addresses in host byte order.
 struct RouteTable {
   const std::uint32_t* table24 = nullptr;
   const std::uint32_t* blocks = nullptr;
@@ -88,6 +111,7 @@ struct RouteTable {
   std::span<const std::uint32_t> own;
   std::span<const RouteHop> hops;
   std::span<const std::array<char, kPortNameBytes>> ports;  ///< ends with a zero
+  Ipv6Routes ipv6;
 
   /// Next hop of `address`.
   constexpr std::uint32_t look_up(std::uint32_t address) const noexcept {
@@ -103,9 +127,8 @@ struct RouteTable {
 /// Throws Error otherwise. `image` must outlive the view.
 RouteTable view_route_image(std::span<const std::byte> image);
 
-/// Where the parts of an image lie for these counts; `bytes` receives the size of the whole.
-RouteHeader lay_out_route_image(std::uint32_t own_count, std::uint32_t port_count,
-                                std::uint32_t hop_count, std::uint32_t block_count,
-                                std::uint64_t& bytes);
+/// `header` with the places where the parts of an image lie for its counts; `bytes` receives the
+/// size of the whole.
+RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes);
 
 }  // namespace millrace

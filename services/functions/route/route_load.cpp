@@ -51,6 +51,7 @@ class Loader {
     fixed(Reason::kOwnAddress);  // kHopOwn
     fixed(Reason::kNotUnicast);  // kHopBroadcast
     fixed(Reason::kNoRoute);     // kHopNowhere
+    fixed(Reason::kNoRoute);     // kHopDefaultIpv6
   }
 
   void load(const TableText& table) {
@@ -68,7 +69,14 @@ class Loader {
     }
   }
 
-  RouteSet finish(std::span<const OwnAddress> own) {
+  RouteSet finish(const OwnAddresses& own) {
+    finish_ipv4(own.ipv4);
+    if (!ipv6_rib_.empty()) finish_ipv6(own.ipv6);
+    return std::move(set_);
+  }
+
+ private:
+  void finish_ipv4(std::span<const OwnAddress> own) {
     for (const OwnAddress& address : own) {
       const std::uint32_t hosts = address.length >= 31 ? 0 : ~std::uint32_t{0} >> address.length;
       if (hosts != 0) rib_.replace({address.address | hosts, 32, kHopBroadcast});
@@ -82,10 +90,27 @@ class Loader {
       set_.hops[kHopDefault] = set_.hops[set_.routes.front().hop];
       set_.routes.erase(set_.routes.begin());
     }
-    return std::move(set_);
   }
 
- private:
+  void finish_ipv6(std::span<const OwnIpv6Address> own) {
+    for (const OwnIpv6Address& address : own) {
+      // The Subnet-Router anycast address is ours too (RFC 4291 2.6.1), but of a link between two
+      // routers (RFC 6164 5.1).
+      const Ipv6Address network = address.address & ipv6_mask(address.length);
+      if (address.length < 127) ipv6_rib_.replace({network, 128, kHopOwn});
+    }
+    for (const OwnIpv6Address& address : own) {
+      ipv6_rib_.replace({address.address, 128, kHopOwn});
+      set_.ipv6_own.push_back(address.address);
+    }
+    set_.has_ipv6 = true;
+    set_.ipv6_routes = ipv6_rib_.in_order();
+    if (set_.ipv6_routes.front().length == 0) {
+      set_.hops[kHopDefaultIpv6] = set_.hops[set_.ipv6_routes.front().hop];
+      set_.ipv6_routes.erase(set_.ipv6_routes.begin());
+    }
+  }
+
   /// Empty when the line is good.
   std::string load_line(std::string_view line) {
     RouteLine route;
@@ -102,10 +127,10 @@ class Loader {
     if (!route.drop) reason = find_hop(route, hop);
     if (!reason.empty()) return reason;
     std::uint32_t first = 0;
-    if (!rib_.insert({route.prefix, route.length, hop}, tag(), first)) {
-      return ipv4_text(route.prefix) + "/" + std::to_string(route.length) + " stands already in " +
-             place(first);
-    }
+    const bool fresh = route.is_ipv6
+                           ? ipv6_rib_.insert({route.ipv6_prefix, route.length, hop}, tag(), first)
+                           : rib_.insert({route.prefix, route.length, hop}, tag(), first);
+    if (!fresh) return prefix_text(route) + " stands already in " + place(first);
     ++report_.accepted;
     return {};
   }
@@ -145,6 +170,7 @@ class Loader {
   BuildReport& report_;
   RouteSet set_;
   RouteRib rib_;
+  Ipv6Rib ipv6_rib_;
   bool any_port_;
   std::vector<std::string> paths_;
   std::uint32_t line_ = 0;                                    ///< in the last of paths_, from 1
@@ -153,27 +179,31 @@ class Loader {
 
 }  // namespace
 
-std::vector<OwnAddress> own_addresses(std::span<const PlanPort> ports) {
-  std::vector<OwnAddress> own;
+OwnAddresses own_addresses(std::span<const PlanPort> ports) {
+  OwnAddresses own;
   for (const PlanPort& port : ports) {
     for (const std::string& text : port.addresses) {
-      if (text.find(':') != std::string::npos) continue;
-      const std::size_t slash = std::min(text.find('/'), text.size());
-      const std::string bits = slash < text.size() ? text.substr(slash + 1) : "32";
-      OwnAddress address;
-      const bool number = !bits.empty() && bits.size() <= 2 &&
-                          bits.find_first_not_of("0123456789") == std::string::npos;
-      if (!parse_ipv4(std::string_view(text).substr(0, slash), address.address) || !number ||
-          std::stoi(bits) > 32) {
-        throw Error("port " + port.name + ": '" + text + "' is no address like 10.1.0.1/24");
+      const std::string_view whole(text);
+      const std::size_t slash = std::min(whole.find('/'), whole.size());
+      const bool is_ipv6 = whole.find(':') != std::string_view::npos;
+      OwnAddress ipv4;
+      OwnIpv6Address ipv6;
+      const bool good = is_ipv6 ? parse_ipv6(whole.substr(0, slash), ipv6.address)
+                                : parse_ipv4(whole.substr(0, slash), ipv4.address);
+      std::uint8_t& length = is_ipv6 ? ipv6.length : ipv4.length;
+      if (!good ||
+          (slash < whole.size() && !parse_length(whole.substr(slash + 1), length, length))) {
+        throw Error("port " + port.name + ": '" + text +
+                    "' is no address like 10.1.0.1/24 or 2001:db8::1/64");
       }
-      address.length = static_cast<std::uint8_t>(std::stoi(bits));
-      own.push_back(address);
+      if (is_ipv6) own.ipv6.push_back(ipv6);
+      if (!is_ipv6) own.ipv4.push_back(ipv4);
     }
   }
-  if (own.size() > kOwnAddressMax) {
-    throw Error("the ports have " + std::to_string(own.size()) + " addresses; at most " +
-                std::to_string(kOwnAddressMax));
+  if (std::max(own.ipv4.size(), own.ipv6.size()) > kOwnAddressMax) {
+    throw Error("the ports have " + std::to_string(own.ipv4.size()) + " addresses of IPv4 and " +
+                std::to_string(own.ipv6.size()) + " of IPv6; at most " +
+                std::to_string(kOwnAddressMax) + " of each");
   }
   return own;
 }
@@ -190,8 +220,8 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
   if (lines > kPrefixCountMax) {
     throw Error(std::to_string(lines) + " lines; at most " + std::to_string(kPrefixCountMax));
   }
-  const std::vector<OwnAddress> own = own_addresses(context.ports);
-  Loader loader(context, report, lines + 2 * own.size());
+  const OwnAddresses own = own_addresses(context.ports);
+  Loader loader(context, report, lines + 2 * own.ipv4.size());
   for (const TableText& table : tables) loader.load(table);
   return loader.finish(own);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/ipv6_rib.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_rib.hpp"
 
@@ -20,7 +21,10 @@ struct RouteSet {
   std::vector<RibRoute> routes;  ///< shorter prefixes first; the default route is in hops[0]
   std::vector<RouteHop> hops;
   std::vector<std::string> ports;
-  std::vector<std::uint32_t> own;  ///< addresses of this router, host byte order
+  std::vector<std::uint32_t> own;      ///< addresses of this router, host byte order
+  bool has_ipv6 = false;               ///< the files have an IPv6 route; else nothing of it is here
+  std::vector<Ipv6Route> ipv6_routes;  ///< in order; the default route is in hops[kHopDefaultIpv6]
+  std::vector<Ipv6Address> ipv6_own;
 };
 
 /// Own address and subnet of a port: "10.1.0.1/24".
@@ -28,9 +32,18 @@ struct OwnAddress {
   std::uint32_t address = 0;
   std::uint8_t length = 32;
 };
+/// "2001:db8::1/64".
+struct OwnIpv6Address {
+  Ipv6Address address;
+  std::uint8_t length = 128;
+};
+struct OwnAddresses {
+  std::vector<OwnAddress> ipv4;
+  std::vector<OwnIpv6Address> ipv6;
+};
 
-/// IPv4 addresses of all ports; others (IPv6) are left out. Throws Error for one that is neither.
-std::vector<OwnAddress> own_addresses(std::span<const PlanPort> ports);
+/// Addresses of all ports. Throws Error for a text that is none.
+OwnAddresses own_addresses(std::span<const PlanPort> ports);
 
 /// Reads every file of setting `table`, in order. A line that is wrong, names an unknown port, or
 /// repeats a prefix is refused into `report` ("file:line: reason"); the others load. Without ports

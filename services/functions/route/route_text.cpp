@@ -39,23 +39,47 @@ std::string quoted(std::string_view text) {
   return shown + (text.size() > 40 ? "...'" : "'");
 }
 
-std::string parse_prefix(std::string_view text, RouteLine& route) {
-  const std::size_t slash = text.find('/');
-  std::uint32_t length = 0;
-  if (slash == std::string_view::npos || !parse_ipv4(text.substr(0, slash), route.prefix) ||
-      !parse_number(text.substr(slash + 1), 32, length)) {
-    return quoted(text) + " is no prefix; expected one like 10.0.0.0/8";
+std::string parse_ipv4_prefix(std::string_view text, RouteLine& route) {
+  const std::uint32_t mask = route.length == 0 ? 0 : ~std::uint32_t{0} << (32 - route.length);
+  const std::uint32_t given = route.prefix;
+  route.prefix &= mask;
+  if (route.prefix != given) {
+    return quoted(text) + " has bits behind its length; " + prefix_text(route) + "?";
   }
-  route.length = static_cast<std::uint8_t>(length);
-  const std::uint32_t mask = length == 0 ? 0 : ~std::uint32_t{0} << (32 - length);
-  if ((route.prefix & ~mask) != 0) {
-    return quoted(text) + " has bits behind its length; " + ipv4_text(route.prefix & mask) + "/" +
-           std::to_string(length) + "?";
-  }
-  if (never_routed(route.prefix) && never_routed(route.prefix | ~mask) && length >= 4) {
+  if (never_routed(given) && never_routed(given | ~mask) && route.length >= 4) {
     return quoted(text) + " is never routed (RFC 1812, 5.3.7)";
   }
   return {};
+}
+
+std::string parse_ipv6_prefix(std::string_view text, RouteLine& route) {
+  const Ipv6Address given = route.ipv6_prefix;
+  const Ipv6Address mask = ipv6_mask(route.length);
+  route.ipv6_prefix = given & mask;
+  if (route.ipv6_prefix != given) {
+    return quoted(text) + " has bits behind its length; " + prefix_text(route) + "?";
+  }
+  // Prefixes that are not too short lie whole in what is never routed when both their ends do.
+  const Ipv6Address last = {given.high | ~mask.high, given.low | ~mask.low};
+  const std::uint8_t shortest = given.high == 0 ? 96 : 8;
+  if (route.length >= shortest && never_routed(given) && never_routed(last)) {
+    return quoted(text) + " is never routed (RFC 4291, RFC 6890)";
+  }
+  return {};
+}
+
+std::string parse_prefix(std::string_view text, RouteLine& route) {
+  const std::size_t slash = text.find('/');
+  const std::string_view address = text.substr(0, slash);
+  route.is_ipv6 = address.find(':') != std::string_view::npos;
+  const bool good = slash != std::string_view::npos &&
+                    (route.is_ipv6 ? parse_ipv6(address, route.ipv6_prefix)
+                                   : parse_ipv4(address, route.prefix)) &&
+                    parse_length(text.substr(slash + 1), route.is_ipv6 ? 128 : 32, route.length);
+  if (!good) {
+    return quoted(text) + " is no prefix; expected one like 10.0.0.0/8 or 2001:db8::/32";
+  }
+  return route.is_ipv6 ? parse_ipv6_prefix(text, route) : parse_ipv4_prefix(text, route);
 }
 
 std::string parse_target(std::string_view port, std::string_view mac, RouteLine& route) {
@@ -88,6 +112,18 @@ bool parse_ipv4(std::string_view text, std::uint32_t& address) {
 std::string ipv4_text(std::uint32_t address) {
   return std::to_string(address >> 24) + "." + std::to_string(address >> 16 & 255) + "." +
          std::to_string(address >> 8 & 255) + "." + std::to_string(address & 255);
+}
+
+bool parse_length(std::string_view text, std::uint8_t most, std::uint8_t& length) {
+  std::uint32_t number = 0;
+  if (!parse_number(text, most, number)) return false;
+  length = static_cast<std::uint8_t>(number);
+  return true;
+}
+
+std::string prefix_text(const RouteLine& route) {
+  return (route.is_ipv6 ? ipv6_text(route.ipv6_prefix) : ipv4_text(route.prefix)) + "/" +
+         std::to_string(route.length);
 }
 
 RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::string& reason) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "services/functions/route/ipv6_address.hpp"
 #include "shared/base/mac.hpp"
 
 /// The text form of a route table, one route a line; fields are separated by spaces or tabs, and
@@ -13,12 +14,15 @@
 ///
 ///     10.0.0.0/8      wan  02:00:00:00:00:02     # prefix, output port, MAC of the next hop
 ///     10.66.0.0/16    drop                       # packets to it are dropped, reason no_route
+///     2001:db8::/32   wan  02:00:00:00:00:02     # IPv6 likewise
 
 namespace millrace {
 
 struct RouteLine {
-  std::uint32_t prefix = 0;  ///< host byte order; bits behind `length` are zero
-  std::uint8_t length = 0;   ///< bits, 0..32
+  bool is_ipv6 = false;
+  std::uint32_t prefix = 0;  ///< of IPv4, host byte order; bits behind `length` are zero
+  Ipv6Address ipv6_prefix;   ///< likewise
+  std::uint8_t length = 0;   ///< bits, 0..32 or 0..128
   bool drop = false;
   std::string_view port;  ///< empty with `drop`; borrowed from the line
   MacAddress mac{};
@@ -33,6 +37,10 @@ RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::str
 /// "a.b.c.d" in host byte order, nothing around it.
 bool parse_ipv4(std::string_view text, std::uint32_t& address);
 std::string ipv4_text(std::uint32_t address);
+/// A number of bits from 0 to `most`, at most 128.
+bool parse_length(std::string_view text, std::uint8_t most, std::uint8_t& length);
+/// "address/length".
+std::string prefix_text(const RouteLine& route);
 
 /// An address that no packet may be routed from or to: 0.0.0.0/8, 127.0.0.0/8, 224.0.0.0/4 and
 /// 255.255.255.255 (RFC 1812 5.3.7, RFC 6890). Host byte order.

@@ -17,13 +17,14 @@ std::string port(const std::string& body) {
 TEST(LoadPorts, ReadsWhatAllPortsHave) {
   const Topology topology =
       parse(port("device: null, mtu: 9000, mac: '02:AB:cd:00:00:01', addresses: [10.1.0.1/24, "
-                 "10.2.0.1/32]"));
+                 "10.2.0.1/32, '2001:db8::1/64']"));
   const TopologyPort& a = topology.ports[0];
   EXPECT_EQ(a.name.value, "a");
   EXPECT_EQ(a.device.value, "null");
   EXPECT_EQ(a.mtu, 9000u);
   EXPECT_EQ(a.mac, "02:ab:cd:00:00:01");
-  EXPECT_EQ(a.addresses, (std::vector<std::string>{"10.1.0.1/24", "10.2.0.1/32"}));
+  EXPECT_EQ(a.addresses,
+            (std::vector<std::string>{"10.1.0.1/24", "10.2.0.1/32", "2001:db8::1/64"}));
   EXPECT_EQ(a.name.mark.line, 3);
   EXPECT_EQ(a.name.mark.column, 3);
 }
@@ -104,9 +105,10 @@ TEST(LoadPorts, RefusesAddressesThatAreNone) {
     EXPECT_EQ(wrong(port("device: null, mac: '" + std::string(mac) + "'")),
               "3:26: found '" + std::string(mac) + "' as 'mac'" + kMac);
   }
-  constexpr const char* kIp = "; allowed: an IPv4 address with its prefix, like '10.1.0.1/24'";
+  constexpr const char* kIp =
+      "; allowed: an address with its prefix, like '10.1.0.1/24' or '2001:db8::1/64'";
   for (const char* ip : {"10.1.0.1", "10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/+1", "x/1",
-                         "2001:db8::1/64"}) {
+                         "2001:db8::1/129", "2001:db8::1", "2001:db8/64", "::/0x1"}) {
     EXPECT_EQ(wrong(port("device: null, addresses: '" + std::string(ip) + "'")),
               "3:32: found '" + std::string(ip) + "' as 'addresses'" + kIp);
   }

@@ -144,9 +144,65 @@ TEST(RouteBuild, ASmallTableIsASmallFile) {
   EXPECT_LT(info.st_blocks * 512, 1 << 20);
 }
 
+TEST(RouteBuild, BothFamiliesStandInOneTable) {
+  const BuiltRoutes routes(
+      "10.0.0.0/8 wan 02:00:00:00:00:02\n2001:db8::/32 wan 02:00:00:00:00:02\n"
+      "2001:db8:9::/48 lan 02:00:00:00:00:03\n2001:db8:a::/48 drop\n"
+      "2001:db8:9::/48 wan 02:00:00:00:00:04\n");
+  EXPECT_EQ(routes.report().accepted, 4u);
+  EXPECT_THAT(routes.report().refusals,
+              ElementsAre(testing::AllOf(HasSubstr("routes.txt:5: 2001:db8:9::/48"),
+                                         HasSubstr("routes.txt:3"))));
+  EXPECT_EQ(routes.hop_of(0x0a000001).mac[5], 2);
+  EXPECT_EQ(routes.hop_of(ipv6("2001:db8::1:2")).mac[5], 2);
+  EXPECT_EQ(routes.hop_of(ipv6("2001:db8:9:ffff::")).mac[5], 3);
+  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db8:a::1"))), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db9::"))), Reason::kNoRoute);
+  EXPECT_EQ(routes.table().look_up(0x0a000001), routes.table().ipv6.look_up(ipv6("2001:db8::2")))
+      << "one next hop";
+}
+
+TEST(RouteBuild, EachFamilyHasADefaultRouteOfItsOwn) {
+  const BuiltRoutes one("0.0.0.0/0 wan 02:00:00:00:00:02\n2001:db8::/32 wan 02:00:00:00:00:03\n");
+  EXPECT_EQ(one.hop_of(0x08080808).mac[5], 2);
+  EXPECT_EQ(reason_of(one.hop_of(ipv6("2600::1"))), Reason::kNoRoute);
+  const BuiltRoutes other("::/0 lan 02:00:00:00:00:04\n");
+  EXPECT_EQ(reason_of(other.hop_of(0x08080808)), Reason::kNoRoute);
+  EXPECT_EQ(other.hop_of(ipv6("2600::1")).mac[5], 4);
+  EXPECT_EQ(other.table().ipv6.look_up(ipv6("2600::1")), kHopDefaultIpv6);
+}
+
+TEST(RouteBuild, OwnIpv6AddressesAndTheAnycastAddressOfTheirNetworksAreOurs) {
+  auto ports = two_ports();
+  ports[1].addresses = {"2001:db8:1::3/127", "2001:db8:2::1"};
+  const BuiltRoutes routes("2001:db8::/32 wan 02:00:00:00:00:02\n", ports);
+  for (const char* text : {"2001:db8::1", "2001:db8::", "2001:db8:1::3", "2001:db8:2::1"}) {
+    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), Reason::kOwnAddress) << text;
+  }
+  for (const char* text : {"2001:db8::2", "2001:db8:1::2", "2001:db8:2::", "2001:db8:0:1::"}) {
+    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), Reason::kNone) << text;
+  }
+  EXPECT_TRUE(routes.table().ipv6.is_own(ipv6("2001:db8:2::1")));
+  EXPECT_FALSE(routes.table().ipv6.is_own(ipv6("2001:db8::")));
+}
+
+TEST(RouteBuild, WithoutAnIpv6RouteTheImageHasNothingOfIt) {
+  const BuiltRoutes routes("10.0.0.0/8 wan 02:00:00:00:00:02\n2001:db8::1/32 drop\n");
+  EXPECT_FALSE(routes.table().ipv6.present());
+  struct stat without {
+  }, with{};
+  ASSERT_EQ(stat(routes.context().function.image.c_str(), &without), 0);
+  const BuiltRoutes both("10.0.0.0/8 wan 02:00:00:00:00:02\n2001:db8::/32 drop\n");
+  ASSERT_EQ(stat(both.context().function.image.c_str(), &with), 0);
+  EXPECT_LT(without.st_size, 65 << 20);
+  EXPECT_GT(with.st_size, 128 << 20);
+  EXPECT_LT(with.st_blocks * 512, 1 << 20);
+}
+
 TEST(RouteBuild, AnAddressOfAPortThatIsNoneIsAnError) {
   auto ports = two_ports();
-  for (const char* text : {"10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/a", "lan"}) {
+  for (const char* text : {"10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/a", "lan",
+                           "2001:db8::/129", "2001:db8/64", "2001:db8::1/", "10.1.0.1/128"}) {
     ports[0].addresses = {text};
     EXPECT_THROW(own_addresses(ports), Error) << text;
   }

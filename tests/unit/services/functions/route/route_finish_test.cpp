@@ -23,7 +23,8 @@ using testing::HasSubstr;
 
 const BuiltRoutes& routes() {
   static const BuiltRoutes kRoutes(
-      "10.2.0.0/16 wan 02:00:00:00:00:02\n10.3.0.0/16 lan 02:00:00:00:00:03\n10.4.0.0/16 drop\n");
+      "10.2.0.0/16 wan 02:00:00:00:00:02\n10.3.0.0/16 lan 02:00:00:00:00:03\n10.4.0.0/16 drop\n"
+      "2001:db8:2::/48 wan 02:00:00:00:00:02\n");
   return kRoutes;
 }
 
@@ -86,6 +87,34 @@ TEST(RouteFinish, TheChecksumIsRightForEveryValueItCanHave) {
   EXPECT_GE(std::ranges::count(seen, true), 65'535);
 }
 
+TEST(RouteFinish, AForwardedIpv6PacketHasNewAddressesAndOneHopLess) {
+  const std::vector<std::byte> frame = make_ipv6_frame({.hop_limit = 2});
+  const std::uint32_t hop = routes().table().ipv6.look_up(Ipv6FrameSpec{}.destination);
+  const Finished done(frame, kRouteIpv6 | hop);
+  ASSERT_TRUE(done.batch().passes(0));
+  std::vector<std::byte> expected = frame;
+  const std::uint8_t macs[] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 0x0b};
+  std::memcpy(expected.data(), macs, sizeof macs);
+  expected[21] = std::byte{1};
+  EXPECT_TRUE(std::ranges::equal(done.batch().bytes(0), expected));
+  EXPECT_EQ(done.batch().output[0], 1);
+  EXPECT_EQ(done.batch().next_hop[0], hop);
+  EXPECT_EQ(done.hits[hop], 1u);
+}
+
+TEST(RouteFinish, AnIpv6PacketIsDroppedForTheReasonsOfIpv4) {
+  const std::vector<std::byte> frame = make_ipv6_frame({});
+  const std::uint32_t hop = routes().table().ipv6.look_up(Ipv6FrameSpec{}.destination);
+  const Finished no_route(frame, kRouteIpv6 | kHopDefaultIpv6);
+  EXPECT_EQ(no_route.reason(), Reason::kNoRoute);
+  EXPECT_EQ(no_route.hits[kHopDefaultIpv6], 1u);
+  EXPECT_TRUE(std::ranges::equal(no_route.batch().bytes(0), frame));
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kHopOwn).reason(), Reason::kOwnAddress);
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | hop).reason(), Reason::kTtlExpired);
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | kHopOwn).reason(), Reason::kOwnAddress);
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | 77u).reason(), Reason::kUnavailable);
+}
+
 TEST(RouteFinish, ADroppedPacketKeepsItsBytesAndGetsTheReason) {
   const std::vector<std::byte> frame = make_frame({});
   const Finished checked(frame, kRouteDrop | static_cast<std::uint32_t>(Reason::kBadChecksum));
@@ -112,7 +141,7 @@ TEST(RouteFinish, AnExpiredPacketIsExpiredOnlyIfItHadSomewhereToGo) {
 
 TEST(RouteFinish, AWordThatNoComputeWritesDropsItsPacketAndNothingElse) {
   const std::vector<std::byte> frame = make_frame({});
-  for (const std::uint32_t word : {kRouteHopMask, std::uint32_t{6}, kRouteTtlExpired | 77u,
+  for (const std::uint32_t word : {kRouteHopMask, std::uint32_t{7}, kRouteTtlExpired | 77u,
                                    kRouteDrop | 200u, kRouteDrop | kRouteHopMask, ~0u}) {
     const Finished done(frame, word);
     EXPECT_FALSE(done.batch().passes(0));

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "services/functions/image_file.hpp"
+#include "services/functions/route/ipv6_address.hpp"
 #include "services/functions/route/route_build.hpp"
 #include "services/functions/route/route_image.hpp"
 
@@ -44,6 +46,13 @@ inline std::vector<PlanPort> two_ports() {
       {.name = "wan", .device = "null", .mac = "02:00:00:00:00:0b", .addresses = {"192.0.2.2/30"}}};
 }
 
+/// Of a text that is an address.
+inline Ipv6Address ipv6(const char* text) {
+  Ipv6Address address;
+  if (!parse_ipv6(text, address)) throw std::invalid_argument(text);
+  return address;
+}
+
 /// A table built from text and mapped.
 class BuiltRoutes {
  public:
@@ -63,6 +72,9 @@ class BuiltRoutes {
   const BuildReport& report() const { return report_; }
   const RouteHop& hop_of(std::uint32_t address) const {
     return table_.hops[table_.look_up(address)];
+  }
+  const RouteHop& hop_of(Ipv6Address address) const {
+    return table_.hops[table_.ipv6.look_up(address)];
   }
 
  private:

@@ -18,8 +18,11 @@ namespace {
 using testing::HasSubstr;
 
 TEST(RouteImage, PartsThatLieElsewhereAreRefused) {
+  RouteHeader counts{};
+  counts.own_count = counts.port_count = 1;
+  counts.hop_count = kHopFirst;
   std::uint64_t bytes = 0;
-  const RouteHeader right = lay_out_route_image(1, 1, kHopFirst, 0, bytes);
+  const RouteHeader right = lay_out_route_image(counts, bytes);
   std::vector<std::uint64_t> memory(bytes / 8 + 1);
   const auto error_of = [&](const RouteHeader& header, std::size_t length) -> std::string {
     std::memcpy(reinterpret_cast<std::byte*>(memory.data()) + sizeof(ImageHeader), &header,
@@ -38,6 +41,11 @@ TEST(RouteImage, PartsThatLieElsewhereAreRefused) {
   wrong.table24_at += 8;
   EXPECT_THAT(error_of(wrong, bytes), HasSubstr("parts"));
   wrong = right;
+  wrong.ipv6_run_count = 1;
+  EXPECT_THAT(error_of(wrong, bytes), HasSubstr("parts"));
+  wrong.ipv6_run_count = kIpv6RunCountMax + 1;
+  EXPECT_THAT(error_of(wrong, bytes), HasSubstr("limit"));
+  wrong = right;
   wrong.hop_count = 0;
   EXPECT_THAT(error_of(wrong, bytes), HasSubstr("limit"));
   wrong.hop_count = kHopFirst;
@@ -47,6 +55,26 @@ TEST(RouteImage, PartsThatLieElsewhereAreRefused) {
       reinterpret_cast<RouteHop*>(reinterpret_cast<std::byte*>(memory.data()) + right.hops_at);
   hops_at[2].port = 1;
   EXPECT_THAT(error_of(right, bytes), HasSubstr("next hop"));
+}
+
+TEST(RouteImage, TheIpv6PartIsThereForItsCountsAndLiesOnPages) {
+  RouteHeader counts{};
+  counts.hop_count = kHopFirst;
+  counts.block_count = 1;
+  std::uint64_t without = 0, with = 0;
+  const RouteHeader ipv4 = lay_out_route_image(counts, without);
+  EXPECT_EQ(ipv4.ipv6_table24_at, 0u);
+  counts.ipv6_run_count = 3;
+  counts.ipv6_node_count = 2;
+  counts.ipv6_own_count = 1;
+  const RouteHeader both = lay_out_route_image(counts, with);
+  EXPECT_EQ(both.blocks_at, ipv4.blocks_at);
+  EXPECT_GE(both.ipv6_table24_at, without);
+  EXPECT_EQ(both.ipv6_table24_at % kImagePageBytes, 0u);
+  EXPECT_EQ(both.ipv6_nodes_at % sizeof(Ipv6Node), 0u);
+  EXPECT_EQ(both.ipv6_runs_at, both.ipv6_nodes_at + 128);
+  EXPECT_EQ(both.ipv6_own_at, both.ipv6_runs_at + 16);
+  EXPECT_EQ(with, both.ipv6_own_at + 16);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "services/functions/route/ipv6_address.hpp"
+
 namespace millrace {
 
 /// A frame with an IPv4 header that is right unless told otherwise. Written byte by byte, without
@@ -58,6 +60,36 @@ inline std::vector<std::byte> make_frame(const FrameSpec& spec) {
   put32(frame, 30, spec.destination);
   for (std::size_t i = 0; i < spec.option_words * 4u; ++i) frame[34 + i] = std::byte{1};
   put16(frame, 24, header_checksum(frame));
+  return frame;
+}
+
+/// A frame with an IPv6 header that is right unless told otherwise.
+struct Ipv6FrameSpec {
+  std::uint8_t destination_mac_first = 0x02;
+  Ipv6Address source = {0x20010db8'00000000, 0x5};
+  Ipv6Address destination = {0x20010db8'00020000, 0x7};
+  std::uint8_t hop_limit = 64;
+  std::uint8_t next_header = 17;
+  std::uint16_t payload = 26;
+};
+
+inline void put128(std::vector<std::byte>& bytes, std::size_t at, Ipv6Address address) {
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[at + i] = std::byte(address.high >> (56 - 8 * i) & 255);
+    bytes[at + 8 + i] = std::byte(address.low >> (56 - 8 * i) & 255);
+  }
+}
+
+inline std::vector<std::byte> make_ipv6_frame(const Ipv6FrameSpec& spec) {
+  std::vector<std::byte> frame(14 + 40 + spec.payload, std::byte{0xa5});
+  frame[0] = std::byte(spec.destination_mac_first);
+  put16(frame, 12, 0x86dd);
+  put32(frame, 14, 0x60012345);
+  put16(frame, 18, spec.payload);
+  frame[20] = std::byte(spec.next_header);
+  frame[21] = std::byte(spec.hop_limit);
+  put128(frame, 22, spec.source);
+  put128(frame, 38, spec.destination);
   return frame;
 }
 

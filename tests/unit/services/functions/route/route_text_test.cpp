@@ -51,9 +51,30 @@ TEST(RouteText, SpaceCommentsAndLineEndsOfAnyKindAreLeftOut) {
 }
 
 TEST(RouteText, ABadPrefixIsRefusedWithWhatWasExpected) {
-  for (const char* text : {"10.0.0.0", "10.0.0/8", "10.0.0.0/33", "10.0.0.0/", "10.0.0.256/32",
-                           "010.0.0.0/8", "10.0.0.0/08", "10.0.0.0.0/8", "a/8", "/8", "10..0.0/8",
-                           "10.0.0.0/-1", "10.0.0.0/8/9", "::/0"}) {
+  for (const char* text : {"10.0.0.0",
+                           "10.0.0/8",
+                           "10.0.0.0/33",
+                           "10.0.0.0/",
+                           "10.0.0.256/32",
+                           "010.0.0.0/8",
+                           "10.0.0.0/08",
+                           "10.0.0.0.0/8",
+                           "a/8",
+                           "/8",
+                           "10..0.0/8",
+                           "10.0.0.0/-1",
+                           "10.0.0.0/8/9",
+                           "::",
+                           "2001:db8::/129",
+                           "2001:db8/32",
+                           "2001:db8::/",
+                           "2001:db8::/032",
+                           "2001::db8::/32",
+                           ":/0",
+                           "::1%lo/128",
+                           "2001:db8:::/32",
+                           "12345::/16",
+                           "::/0/0"}) {
     EXPECT_THAT(refused(std::string(text) + " wan 02:00:00:00:00:02"), HasSubstr("is no prefix"))
         << text;
   }
@@ -72,6 +93,33 @@ TEST(RouteText, PrefixesThatAreNeverRoutedAreRefusedButNotThoseThatHoldThem) {
   }
   for (const char* text : {"0.0.0.0/0", "0.0.0.0/1", "0.0.0.0/7", "126.0.0.0/7", "224.0.0.0/3",
                            "240.0.0.0/4", "255.255.255.254/31"}) {
+    EXPECT_TRUE(good(std::string(text) + " drop").drop) << text;
+  }
+}
+
+TEST(RouteText, APrefixWithAColonIsIpv6) {
+  const RouteLine route = good("2001:DB8:1::/48 wan 02:00:00:00:00:02");
+  EXPECT_TRUE(route.is_ipv6);
+  EXPECT_EQ(route.ipv6_prefix, (Ipv6Address{0x20010db800010000, 0}));
+  EXPECT_EQ(route.length, 48);
+  EXPECT_EQ(prefix_text(route), "2001:db8:1::/48");
+  EXPECT_FALSE(good("10.0.0.0/8 drop").is_ipv6);
+  EXPECT_EQ(good("::/0 drop").length, 0);
+  EXPECT_EQ(good("64:ff9b::192.0.2.1/128 drop").ipv6_prefix.low, 0xc0000201u);
+}
+
+TEST(RouteText, HostBitsOfIpv6AreRefusedToo) {
+  EXPECT_THAT(refused("2001:db8::1/64 drop"), HasSubstr("2001:db8::/64?"));
+  EXPECT_THAT(refused("::1/0 drop"), HasSubstr("::/0?"));
+}
+
+TEST(RouteText, Ipv6PrefixesThatAreNeverRoutedAreRefusedButNotThoseThatHoldThem) {
+  for (const char* text : {"::/128", "::1/128", "::/127", "fe80::/10", "fe80::/64", "febf::/16",
+                           "ff00::/8", "ff02::1/128", "::ffff:0:0/96", "::ffff:10.0.0.0/104"}) {
+    EXPECT_THAT(refused(std::string(text) + " drop"), HasSubstr("never routed")) << text;
+  }
+  for (const char* text : {"::/0", "::/1", "::/8", "::/64", "::/80", "::/95", "::/96", "::/126",
+                           "8000::/1", "fe00::/7", "fe80::/9", "fec0::/10", "fc00::/7"}) {
     EXPECT_TRUE(good(std::string(text) + " drop").drop) << text;
   }
 }
