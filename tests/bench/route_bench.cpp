@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // route over batches of 64-byte packets, nanoseconds a packet: all of it (select, prefetch,
-// compute, finish) by table and by share of packets that are not ordinary; and look-ups alone
-// beside rte_fib and rte_fib6 with the same prefixes and addresses in the same run. 16 batches take turns, as
-// slots do.
+// compute, finish) by table and by share of packets that are not ordinary or are IPv6; and look-ups
+// alone beside rte_fib and rte_fib6 with the same prefixes and addresses in the same run. 16
+// batches take turns, as slots do.
 
 #include <benchmark/benchmark.h>
 #include <rte_fib.h>

@@ -49,7 +49,8 @@ struct alignas(64) Ipv6Node {
     return more == 0 ? entries[run] : runs[more + run];
   }
 };
-static_assert(sizeof(Ipv6Node) == 64 && alignof(Ipv6Node) == 64);
+static_assert(sizeof(Ipv6Node) == 64);
+static_assert(alignof(Ipv6Node) == 64);
 static_assert(offsetof(Ipv6Node, starts) == 0 && offsetof(Ipv6Node, before) == 32);
 static_assert(offsetof(Ipv6Node, more) == 36 && offsetof(Ipv6Node, entries) == 40);
 

@@ -103,7 +103,9 @@ __m256i load_two(const std::byte* lower, const std::byte* upper, std::size_t at)
 
 /// Frames [first, first + 8); the lower half of a vector holds the first four. Two transpositions
 /// of 4 x 4 words in each half: of bytes 2..17, whose first two words nobody needs, and of 18..33.
-Headers load_headers(const Frames& frames, std::size_t first) noexcept {
+/// Two loops have it inside: left to itself, GCC calls it and passes the result through memory.
+[[gnu::always_inline]] inline Headers load_headers(const Frames& frames,
+                                                   std::size_t first) noexcept {
   __m256i front[4], back[4];
   std::uint32_t any_mac = 0;
   for (std::size_t i = 0; i < 4; ++i) {
@@ -238,27 +240,22 @@ struct alignas(32) Checked {
   std::uint32_t entry[kFramesMax];    ///< its place in RouteTable::table24
 };
 
-/// One bit a packet.
-struct Kinds {
-  std::uint64_t ordinary =
-      0;                   ///< what most are, plain IPv4 without options, nothing is wrong in it
-  std::uint64_t ipv6 = 0;  ///< only looked for where the table has routes for them
-};
-
-/// Sets `checked` and prefetches entries. The word of packets that are not ordinary says nothing.
+/// Sets `checked`, prefetches entries, and returns one bit a packet: set where it is what most are,
+/// plain IPv4 without options in which nothing is wrong. The word of others says nothing. `ipv6`
+/// gets the bits of those of IPv6, if wanted.
 template <bool kWithIpv6>
-Kinds check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
-            Frames& frames, Checked& checked) noexcept {
+std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
+                    Frames& frames, Checked& checked, std::uint64_t& ipv6) noexcept {
   const Constants& k = constants();
-  Kinds kinds;
+  std::uint64_t ordinary = 0;
   for (std::size_t at = 0; at < count; at += kLaneCount) {
     const Lanes length = take_lengths(lengths, at, frames, k);
     const Headers header = load_headers(frames, at);
     Lanes address = host_order(header.destination, k);
     if constexpr (kWithIpv6) {
-      const Lanes ipv6 = reinterpret_cast<Lanes>(is_ipv6(header, k));
-      address &= ~ipv6;  // looked up too, as 0.0.0.0, instead of a branch for all
-      kinds.ipv6 |= std::uint64_t{high_bits(raw(ipv6))} << at;
+      const Lanes other = reinterpret_cast<Lanes>(is_ipv6(header, k));
+      address &= ~other;  // looked up too, as 0.0.0.0, instead of a branch for all
+      ipv6 |= std::uint64_t{high_bits(raw(other))} << at;
     }
     store(checked.address + at, address);
     store(checked.entry + at, address >> 8);
@@ -269,9 +266,9 @@ Kinds check(const RouteTable& table, const std::uint16_t* lengths, std::size_t c
     }
     const std::uint32_t bits =
         ordinary_headers(header, length, table, k) & ~to_groups(header, frames, at);
-    kinds.ordinary |= std::uint64_t{bits} << at;
+    ordinary |= std::uint64_t{bits} << at;
   }
-  return kinds;
+  return ordinary;
 }
 
 /// Asks route_check() about the packets whose bit is set in `odd`.
@@ -319,7 +316,8 @@ void look_up(const RouteTable& table, const Checked& checked, std::size_t count,
   }
 }
 
-/// 1..kFramesMax packets.
+/// 1..kFramesMax packets. Without routes of IPv6 nothing of it is in the code that runs.
+template <bool kWithIpv6>
 void compute_some(const RouteTable& table, const Batch& batch,
                   std::span<const std::uint16_t> packets,
                   std::span<std::uint32_t> results) noexcept {
@@ -331,22 +329,36 @@ void compute_some(const RouteTable& table, const Batch& batch,
       in_place ? batch.length.data() + packets.front() : copy_lengths(batch, packets, copy);
   const std::size_t count = (packets.size() + kLaneCount - 1) / kLaneCount * kLaneCount;
   Checked checked;
-  const bool with_ipv6 = table.ipv6.present();
-  const Kinds kinds = with_ipv6 ? check<true>(table, lengths, count, frames, checked)
-                                : check<false>(table, lengths, count, frames, checked);
+  std::uint64_t ipv6 = 0;
+  std::uint64_t known = check<kWithIpv6>(table, lengths, count, frames, checked, ipv6);
   const std::uint64_t all = ~std::uint64_t{0} >> (kFramesMax - packets.size());
-  const std::uint64_t ipv6 = all & kinds.ipv6, odd = all & ~(kinds.ordinary | kinds.ipv6);
-  if (odd != 0) check_odd(table, batch, packets, odd, checked);
-  if (ipv6 != all) [[likely]] {
-    if (in_place) [[likely]] {
-      look_up(table, checked, count, results.data() + packets.front());
-    } else {
-      std::uint32_t words[kFramesMax];
-      look_up(table, checked, count, words);
-      for (std::size_t i = 0; i < packets.size(); ++i) results[packets[i]] = words[i];
-    }
+  if constexpr (kWithIpv6) {
+    ipv6 &= all;
+    known |= ipv6;
+    if (ipv6 != 0) compute_ipv6(table, batch, packets, ipv6, frames, results);
+    if (ipv6 == all) return;
   }
-  if (ipv6 != 0) compute_ipv6(table, batch, packets, ipv6, frames, results);
+  if (known != all) check_odd(table, batch, packets, all & ~known, checked);
+  if (in_place && ipv6 == 0) [[likely]] {
+    look_up(table, checked, count, results.data() + packets.front());
+    return;
+  }
+  std::uint32_t words[kFramesMax];
+  look_up(table, checked, count, words);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    if ((ipv6 >> i & 1) == 0) results[packets[i]] = words[i];
+  }
+}
+
+template <bool kWithIpv6>
+void compute_all(const RouteTable& table, const Batch& batch,
+                 std::span<const std::uint16_t> packets,
+                 std::span<std::uint32_t> results) noexcept {
+  while (!packets.empty()) {
+    const std::size_t count = std::min(packets.size(), kFramesMax);
+    compute_some<kWithIpv6>(table, batch, packets.first(count), results);
+    packets = packets.subspan(count);
+  }
 }
 
 }  // namespace
@@ -354,10 +366,10 @@ void compute_some(const RouteTable& table, const Batch& batch,
 void route_compute(const RouteTable& table, const Batch& batch,
                    std::span<const std::uint16_t> packets,
                    std::span<std::uint32_t> results) noexcept {
-  while (!packets.empty()) {
-    const std::size_t count = std::min(packets.size(), kFramesMax);
-    compute_some(table, batch, packets.first(count), results);
-    packets = packets.subspan(count);
+  if (table.ipv6.present()) {
+    compute_all<true>(table, batch, packets, results);
+  } else {
+    compute_all<false>(table, batch, packets, results);
   }
 }
 
