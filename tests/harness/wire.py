@@ -46,8 +46,13 @@ class Host:
         self.children.append(child)
         return child
 
+    def add_address(self, address):
+        # Of IPv6 it is there at once, without a search for a duplicate.
+        how = ("nodad",) if ":" in address else ()
+        run("ip", "-n", self.namespace, "address", "add", address, "dev", "eth", *how)
+
     def come_up(self):
-        run("ip", "-n", self.namespace, "address", "add", self.address, "dev", "eth")
+        self.add_address(self.address)
         run("ip", "-n", self.namespace, "link", "set", "eth", "up")
 
     def neighbour(self, ip, mac):
@@ -164,8 +169,9 @@ class Wire:
                               "8080")
         try:
             out = folder / "fetched"
+            host = f"[{self.b.ip}]" if ":" in self.b.ip else self.b.ip
             self.a.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
-                       "--max-time", "50", "-o", out, f"http://{self.b.ip}:8080/page")
+                       "--max-time", "50", "-o", out, f"http://{host}:8080/page")
             assert digest(out) == digest(page)
         finally:
             server.kill()

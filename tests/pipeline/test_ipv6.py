@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""A router for IPv6 and IPv4 between two networks: real clients and servers of both families. There
+is no neighbour discovery yet, so its neighbours know it."""
+
+import pytest
+
+from wire import Wire
+
+ROUTES = """
+10.8.1.0/24      a 02:00:00:00:0a:01
+10.8.2.0/24      b 02:00:00:00:0b:01
+2001:db8:1::/64  a 02:00:00:00:0a:01
+2001:db8:2::/64  b 02:00:00:00:0b:01
+"""
+TOPOLOGY = """
+batch: {{ capacity: 32 }}
+heartbeat_limit: 20s
+ports:
+  a: {{ device: {device}, interface: {wire.port_a}, mac: "02:00:00:00:00:0a",
+       addresses: [10.8.1.1/24, "2001:db8:1::1/64"] }}
+  b: {{ device: {device}, interface: {wire.port_b}, mac: "02:00:00:00:00:0b",
+       addresses: [10.8.2.1/24, "2001:db8:2::1/64"] }}
+functions:
+  route: {{ type: route, table: routes }}
+paths:
+  main: {{ from: [a, b], run: [route] }}
+"""
+
+
+def know_the_router(host, number, other):
+    """What discovery would tell: the router's address, and what is behind it."""
+    for own, far in ((f"10.8.{number}.1", f"10.8.{other}.0/24"),
+                     (f"2001:db8:{number}::1", f"2001:db8:{other}::/64")):
+        host.neighbour(own, f"02:00:00:00:00:0{'ab'[number - 1]}")
+        host.route(far, own)
+
+
+@pytest.mark.parametrize("device", ["afpacket", "afxdp"])
+def test_ping_and_curl_go_through_a_router_of_both_families(tmp_path, device):
+    (tmp_path / "routes").write_text(ROUTES)
+    with Wire(addresses=("2001:db8:1::10/64", "2001:db8:2::10/64"), device=device) as wire:
+        wire.a.add_address("10.8.1.10/24")
+        wire.b.add_address("10.8.2.10/24")
+        with wire.between(tmp_path, TOPOLOGY.format(wire=wire, device=device)) as running:
+            know_the_router(wire.a, 1, 2)
+            know_the_router(wire.b, 2, 1)
+            wire.a.wait_for(wire.b.ip)
+            assert "ttl=63" in wire.a.run("ping", "-6", "-c", "1", "-t", "2", wire.b.ip).stdout
+            assert wire.a.run("ping", "-6", "-c", "1", "-W", "0.3", "-t", "1", wire.b.ip,
+                              check=False).returncode != 0
+            wire.a.ping("10.8.2.10")
+            # A whole packet, one in fragments, and TCP.
+            wire.a.ping(wire.b.ip, "-M", "do", "-s", 1500 - 48)
+            wire.a.ping(wire.b.ip, "-s", 4000)
+            wire.fetch(tmp_path, 5)
+            assert wire.iperf("-R")["sum_received"]["bytes"] > 1e6
+            wire.a.route("2001:db8:9::/64", "2001:db8:1::1")
+            assert wire.a.run("ping", "-6", "-c", "2", "-i", "0.1", "-W", "0.3", "2001:db8:9::1",
+                              check=False).returncode != 0
+            dropped = running.settle()["dropped"]
+            assert dropped.pop("ttl_expired") == 1 and dropped.pop("no_route") == 2
+            # Neighbour discovery and other chatter of the hosts.
+            assert set(dropped) <= {"not_forwarded", "not_unicast"}, dropped
