@@ -47,8 +47,10 @@ std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cp
       "--file-prefix",  dpdk_prefix(plan.name),
       "--huge-dir",     std::filesystem::path(segment_path(plan.name)).parent_path(),
       "--lcores",       std::to_string(actor) + "@" + std::to_string(cpu),
-      "--no-telemetry", "--iova-mode=va",
-      "--log-level",    "error"};
+      "--iova-mode=va", "--log-level",
+      "error"};
+  // The primary's is where dpdk-telemetry.py and the like ask; it knows all ports.
+  if (!primary) words.emplace_back("--no-telemetry");
   bool pci = false;
   for (const PlanPort& port : plan.ports) {
     if (!is_dpdk(port)) continue;

@@ -7,9 +7,11 @@ to the other, so every packet that is missing can be named.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import shutil
+import socket
 
 import frames
 from processes import wait_until
@@ -74,6 +76,33 @@ def test_packets_cross_from_one_data_plane_to_the_other(tmp_path, seed):
     arrived = frames.numbers_in(tmp_path / "out.pcap")
     assert len(arrived) == got["received"]
     assert all(before < after for before, after in zip(arrived, arrived[1:]))
+
+
+def dpdk_telemetry(topology, *commands):
+    """What DPDK's own telemetry socket answers, as dpdk-telemetry.py asks."""
+    base = pathlib.Path(os.environ.get("RUNTIME_DIRECTORY") or "/var/run")
+    path = base / "dpdk" / f"millrace-{topology.name}" / "dpdk_telemetry.v2"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.settimeout(20)
+        client.connect(str(path))
+        answers = [json.loads(client.recv(1 << 16))]
+        for command in commands:
+            client.send(command.encode())
+            answers.append(json.loads(client.recv(1 << 16)))
+    return answers
+
+
+def test_dpdks_own_telemetry_answers(tmp_path, seed):
+    with joined(tmp_path, seed, 0) as (first, second):
+        first.endless = second.endless = True
+        second.wait_received(1000)
+        got = second.audit()["received"]
+        hello, ports, stats = dpdk_telemetry(second, "/ethdev/list", "/ethdev/stats,0")
+        assert hello["pid"] == second.actor("hub")["pid"]
+        assert ports["/ethdev/list"] == [0]
+        assert stats["/ethdev/stats"]["ipackets"] >= got
+        wait_until(lambda: second.metrics().values("millrace_port_up", port="link") == [1], 20,
+                   "the hub has seen that the link is up")
 
 
 @pytest.mark.parametrize("name", ["ingress.port.0", "egress.0"])
