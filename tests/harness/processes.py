@@ -61,6 +61,12 @@ def processes_of(run_dir):
     return found
 
 
+def telemetry_pid(run_dir):
+    """Of the topology that runs there."""
+    return next(pid for pid, path in processes_of(run_dir).items()
+                if os.path.basename(path) == "millrace-telemetry")
+
+
 def wait_until(condition, seconds, what):
     """Polls until the condition gives something true, which is returned."""
     end = time.monotonic() + seconds
