@@ -6,13 +6,20 @@
 #include <algorithm>
 #include <array>
 
+#include "shared/base/clock.hpp"
+#include "shared/layout/latency.hpp"
+
 namespace millrace {
 
 GpuActor::GpuActor(const ActorContext& context, Device& device)
-    : context_(context), device_(device), outbox_(context) {
+    : context_(context),
+      device_(device),
+      outbox_(context),
+      submitted_tsc_(context.segment.slot_count(), 0),
+      scale_(context.status.header().tsc_hz) {
   for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
     if (context_.plan->links[i].consumer == context_.me.actor) {
-      links_.push_back(context_.segment.link(i));
+      links_.push_back({i, context_.segment.link(i), PeakMark(context_.status.link(i).high)});
     }
   }
 }
@@ -26,9 +33,11 @@ bool GpuActor::computes(std::uint8_t stage) const noexcept {
 bool GpuActor::take(DeviceBatch& out) noexcept {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    SpscRing<std::uint64_t>& link = links_[next_link_];
+    Link& link = links_[next_link_];
     if (++next_link_ == links_.size()) next_link_ = 0;
-    while (link.take({&word, 1}, [](std::uint64_t) {}) == 1) {
+    while (link.ring.take({&word, 1}, [](std::uint64_t) {}) == 1) {
+      link.high.note(context_.my_entry().heartbeat_tsc.load(std::memory_order_relaxed),
+                     link.ring.seen() + 1);
       const Descriptor descriptor = Descriptor::from_word(word);
       const SegmentLayout& layout = context_.segment.layout();
       if (descriptor.slot >= layout.slot_count || !computes(descriptor.stage)) continue;
@@ -49,6 +58,7 @@ std::uint32_t GpuActor::feed() noexcept {
     if (!has_refused_ && !take(refused_)) break;
     has_refused_ = !device_.submit(refused_);
     if (has_refused_) break;
+    submitted_tsc_[refused_.descriptor.slot] = tsc_now();
     ++fed;
   }
   return fed;
@@ -57,7 +67,10 @@ std::uint32_t GpuActor::feed() noexcept {
 std::uint32_t GpuActor::publish() noexcept {
   std::array<DeviceBatch, kBatchesPerRound> done;
   const std::uint32_t count = device_.poll(done);
+  const std::uint64_t now = count == 0 ? 0 : tsc_now();
   for (std::uint32_t i = 0; i < count; ++i) {
+    note_duration(context_.status.stage_latency(context_.me.actor, done[i].descriptor.stage),
+                  scale_.to_ns(now - submitted_tsc_[done[i].descriptor.slot]));
     outbox_.announce(done[i].descriptor, done[i].stream, done[i].lane);
   }
   context_.counter(Counter::kBatches) += count;
@@ -75,7 +88,15 @@ std::uint32_t GpuActor::do_work() noexcept {
 
 bool GpuActor::has_work() noexcept {
   if (has_refused_ || device_.in_flight() != 0) return true;
-  return std::any_of(links_.begin(), links_.end(), [](const auto& link) { return !link.empty(); });
+  return std::any_of(links_.begin(), links_.end(),
+                     [](const Link& link) { return !link.ring.empty(); });
+}
+
+void GpuActor::take_stock(std::uint64_t) noexcept {
+  for (const Link& link : links_) {
+    context_.status.link(link.number).depth.store(link.ring.size(), std::memory_order_relaxed);
+  }
+  context_.counter(Counter::kDeviceInFlight) = device_.in_flight();
 }
 
 bool GpuActor::finished() noexcept { return stopping_ && !has_work() && outbox_.pending() == 0; }

@@ -25,10 +25,16 @@ class GpuActor : public Actor {
   void read_roster() noexcept override { outbox_.read_roster(); }
   void stop() noexcept override { stopping_ = true; }
   bool finished() noexcept override;
+  void take_stock(std::uint64_t now_tsc) noexcept override;
 
  private:
   static constexpr std::uint32_t kBatchesPerRound = 16;
 
+  struct Link {
+    std::uint32_t number = 0;
+    SpscRing<std::uint64_t> ring;
+    PeakMark high;  ///< most batches that were in it
+  };
   bool computes(std::uint8_t stage) const noexcept;
   bool take(DeviceBatch& out) noexcept;
   std::uint32_t feed() noexcept;
@@ -37,8 +43,10 @@ class GpuActor : public Actor {
   ActorContext context_;
   Device& device_;
   Outbox outbox_;
-  std::vector<SpscRing<std::uint64_t>> links_;
+  std::vector<Link> links_;
   std::size_t next_link_ = 0;
+  std::vector<std::uint64_t> submitted_tsc_;  ///< by slot
+  TscScale scale_;
   DeviceBatch refused_;  ///< taken, but the device had no room
   bool has_refused_ = false;
   bool stopping_ = false;

@@ -16,6 +16,8 @@ void run(int argc, char** argv) {
   FunctionStages functions(process.context());
   process.enrol();
   const OpenedDevice opened = open_device(process.context(), functions);
+  process.context().status.actor_tally(process.context().me.actor).backend =
+      static_cast<std::uint64_t>(opened.backend);
   std::fprintf(stderr, "%s: %s\n", process.actor().name.c_str(), opened.remark.c_str());
   GpuActor gpu(process.context(), *opened.device);
   process.run(gpu, opened.remark);

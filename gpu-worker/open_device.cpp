@@ -32,6 +32,7 @@ OpenedDevice open_device(const ActorContext& context, StageWork& work) {
   if (gpu) {
     try {
       opened.device = open_gpu(context, static_cast<int>(*gpu));
+      opened.backend = Backend::kCuda;
       opened.remark = std::string("computes on ") + opened.device->name();
       return opened;
     } catch (const Error& error) {
@@ -44,6 +45,7 @@ OpenedDevice open_device(const ActorContext& context, StageWork& work) {
   }
   const SoftwareDeviceSettings software = software_device_settings(group.settings);
   opened.device = std::make_unique<SoftwareDevice>(context, work, software);
+  opened.backend = Backend::kSoftware;
   opened.remark = "no GPU is used (" + why + "): " + opened.device->name() + ", seed " +
                   std::to_string(software.seed);
   return opened;

@@ -15,6 +15,7 @@ namespace millrace {
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   std::string remark;  ///< which it is, and why not a GPU
+  Backend backend = Backend::kUnknown;
 };
 
 /// By the group's `device`: `cuda` is a GPU, `software` the software device, `auto` a GPU if one

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "io-worker/egress/latency.hpp"
+#include "shared/layout/latency.hpp"
 #include "shared/links/completion.hpp"
 #include "shared/links/fetch_ahead.hpp"
 #include "shared/links/ledger.hpp"
@@ -32,6 +32,14 @@ std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_c
   return outputs;
 }
 
+std::vector<std::uint32_t> paths_of_lanes(const Plan& plan, std::uint32_t lane_count) {
+  std::vector<std::uint32_t> paths(lane_count, 0);
+  for (std::uint32_t i = 0; i < plan.paths.size(); ++i) {
+    std::fill_n(paths.begin() + plan.paths[i].lane_first, plan.paths[i].lane_count, i);
+  }
+  return paths;
+}
+
 }  // namespace
 
 EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work)
@@ -41,10 +49,16 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       inbox_(context),
       window_(context.segment.layout().stream_count, context.segment.layout().lane_count,
               window_depth(*context.plan)),
+      holes_(context.segment.layout().stream_count, context.segment.layout().lane_count),
+      window_high_(context.status.actor_tally(context.me.actor).window),
       outputs_(default_outputs(*context.plan, context.segment.layout().lane_count)),
       bytes_read_(bytes_read(context)),
       returns_(context, Returner::kEgress),
-      scale_(context.status.header().tsc_hz) {
+      scale_(context.status.header().tsc_hz),
+      paths_(paths_of_lanes(*context.plan, context.segment.layout().lane_count)) {
+  for (std::uint32_t stream = 0; stream < context.segment.layout().stream_count; ++stream) {
+    latency_high_.emplace_back(context.status.stream_peaks(stream).latency_ns);
+  }
   for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
     bursts_.push_back(ports_[port] ? std::make_unique<Burst>() : nullptr);
     if (!ports_[port] || !ports_[port]->holds_buffers()) continue;
@@ -70,7 +84,7 @@ std::uint32_t EgressActor::do_work() noexcept {
 
 void EgressActor::accept(const Taken& taken) noexcept {
   if (taken.computed) {
-    const std::uint8_t next = finish_completion(context_, taken, work_);
+    const std::uint8_t next = finish_completion(context_, taken, work_, scale_);
     MILLRACE_CHECK(next == kEgressStage);
   }
   const SlotHeader& header = context_.segment.slot(taken.slot);
@@ -86,6 +100,7 @@ void EgressActor::accept(const Taken& taken) noexcept {
     window_.insert(stream, lane, next, header.sequence, taken.slot);
     std::uint64_t& high = context_.counter(Counter::kWindowHighWater);
     high = std::max<std::uint64_t>(high, window_.waiting());
+    window_high_.note(tsc_now(), window_.waiting());
     return;
   }
   std::uint32_t slot = 0;
@@ -224,15 +239,25 @@ std::uint32_t EgressActor::reclaim(TxQueue& queue) noexcept {
   return count;
 }
 
-void EgressActor::note_latency(const SlotHeader& header) noexcept {
+void EgressActor::note_latency(SlotHeader& header) noexcept {
   const std::uint64_t now = tsc_now();
+  note_step(header, context_.status.port_latency(context_.me.actor, paths_[header.lane]), now,
+            scale_);
   const std::uint64_t ns =
       now > header.time_first_tsc ? scale_.to_ns(now - header.time_first_tsc) : 0;
-  LatencyHistogram& histogram = context_.status.latency(header.stream);
-  auto& bucket = histogram.count[latency_bucket(ns)];
-  bucket.store(bucket.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  histogram.sum_ns.store(histogram.sum_ns.load(std::memory_order_relaxed) + ns,
-                         std::memory_order_relaxed);
+  note_duration(context_.status.latency(header.stream), ns);
+  latency_high_[header.stream].note(now, ns);
+}
+
+void EgressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  inbox_.take_stock();
+  context_.counter(Counter::kWindowBatches) = window_.waiting();
+  context_.my_entry().in_hand.store(window_.waiting(), std::memory_order_relaxed);
+  context_.counter(Counter::kOldestHole) =
+      holes_.oldest(window_, now_tsc, [&](std::uint32_t stream, std::uint32_t lane) {
+        const LaneLedger& ledger = context_.status.ledger(stream, lane);
+        return ledger.record[ledger.flips & 1].released_sequence + 1;
+      });
 }
 
 void EgressActor::read_roster() noexcept {

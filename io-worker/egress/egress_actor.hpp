@@ -10,6 +10,7 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/links/hole_watch.hpp"
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
 #include "shared/links/return_link.hpp"
@@ -39,6 +40,7 @@ class EgressActor : public Actor {
     return stopping_ && inbox_.empty() && window_.waiting() == 0;
   }
   void before_sleep() noexcept override;
+  void take_stock(std::uint64_t now_tsc) noexcept override;
 
  private:
   static constexpr std::uint32_t kBatchesPerRound = 8;
@@ -64,17 +66,21 @@ class EgressActor : public Actor {
   void free_rest(std::uint32_t slot, const Batch& batch) noexcept;
   std::uint32_t reclaim() noexcept;
   std::uint32_t reclaim(TxQueue& queue) noexcept;
-  void note_latency(const SlotHeader& header) noexcept;
+  void note_latency(SlotHeader& header) noexcept;
 
   ActorContext context_;
   TxQueues& ports_;
   StageWork& work_;
   Inbox inbox_;
   OrderWindow window_;
+  HoleWatch holes_;
+  PeakMark window_high_;
   std::vector<std::uint8_t> outputs_;  ///< by stream and lane: port of packets without an output
   std::uint32_t bytes_read_;
   ReturnLinks returns_;
   TscScale scale_;
+  std::vector<PeakMark> latency_high_;          ///< by stream
+  std::vector<std::uint32_t> paths_;            ///< by lane
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch
   std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers

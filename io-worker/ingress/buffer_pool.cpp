@@ -59,6 +59,13 @@ void BufferPool::collect(std::uint32_t most) noexcept {
   }
 }
 
+std::uint32_t BufferPool::free() const noexcept {
+  std::uint32_t count = stacked_;
+  if (exact_) count = static_cast<std::uint32_t>(std::count(free_.begin(), free_.end(), 1));
+  for (const auto& ring : returned_) count += ring.size();
+  return count;
+}
+
 std::uint32_t BufferPool::take(std::span<std::uint32_t> out) noexcept {
   const auto wanted = static_cast<std::uint32_t>(out.size());
   if (stacked_ < wanted) collect(kBurstMax);

@@ -26,6 +26,8 @@ class BufferPool final : public BufferSource {
   BufferArea area() const noexcept override { return context_.segment.buffers(); }
   std::uint32_t first() const noexcept override { return first_; }
   std::uint32_t count() const noexcept override { return count_; }
+  /// Empty buffers here and in the return rings; counted when asked in exact mode.
+  std::uint32_t free() const noexcept;
 
  private:
   void collect(std::uint32_t most) noexcept;

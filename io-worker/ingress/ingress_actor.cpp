@@ -8,6 +8,7 @@
 #include "shared/base/flow_hash.hpp"
 #include "shared/base/packet_filter.hpp"
 #include "shared/base/prefetch.hpp"
+#include "shared/links/completion.hpp"
 
 namespace millrace {
 namespace {
@@ -31,7 +32,14 @@ void drop_oversize(const Batch& batch, std::uint32_t at,
 
 IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool,
                            RxQueue& queue)
-    : context_(context), stream_(stream), pool_(pool), queue_(queue), outbox_(context) {
+    : context_(context),
+      stream_(stream),
+      pool_(pool),
+      queue_(queue),
+      outbox_(context),
+      scale_(context.status.header().tsc_hz),
+      rate_(context.status.stream_peaks(stream).rate),
+      slots_used_(context.status.stream_peaks(stream).slots_used) {
   const PlanStream& plan = context_.plan->streams[stream_];
   find_lanes();
   burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * lane_count_));
@@ -86,6 +94,7 @@ std::uint32_t IngressActor::poll() noexcept {
   }
   placed_ = 0;
   polled_count_ = queue_.poll(pool_, {polled_.data(), burst_});
+  polled_total_ += polled_count_;
   ++context_.counter(Counter::kRxPolls);
   if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
   count_growth(Counter::kRxMissed, queue_.missed(), missed_);
@@ -266,7 +275,9 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   header.received_total = lane.received;
   header.received_bytes_total = lane.received_bytes;
   header.position = lane.last_ordinal + 1;
-  header.time_sealed_tsc = tsc_now();
+  header.time_stage_tsc = header.time_first_tsc;
+  note_step(header, *lane.latency, tsc_now(), scale_);
+  header.time_sealed_tsc = header.time_stage_tsc;
   hook(HookPoint::kSealState);
   context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);
   const std::uint32_t slot = lane.slot;

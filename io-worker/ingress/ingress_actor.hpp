@@ -39,6 +39,7 @@ class IngressActor : public Actor {
   bool finished() noexcept override;
   std::uint64_t idle_ns() const noexcept override;
   int wait_descriptor() noexcept override;
+  void take_stock(std::uint64_t now_tsc) noexcept override;
 
  private:
   struct Lane {
@@ -53,6 +54,7 @@ class IngressActor : public Actor {
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
     std::uint16_t feed = 0;    ///< whose lane it is
+    LatencyHistogram* latency = nullptr;  ///< of its path, here
     Batch batch;
   };
   /// A path that the stream feeds: its filter, and its lanes in lanes_.
@@ -120,6 +122,10 @@ class IngressActor : public Actor {
   std::uint64_t next_ordinal_ = 0;
   std::uint64_t resumed_at_ = 0;  ///< highest `wanted`: above it no packet can be an old one
   std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already
+  TscScale scale_;
+  PeakMark rate_, slots_used_;
+  std::uint64_t polled_total_ = 0;                  ///< packets
+  std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last
   bool stopping_ = false;
 };
 

@@ -21,6 +21,7 @@ void IngressActor::find_lanes() {
       lane.number = static_cast<std::uint16_t>(path.lane_first + i);
       lane.first_stage = path.first_stage;
       lane.feed = feed;
+      lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
     }
     lane_count_ += path.lane_count;
     hashes_ = hashes_ || path.lane_count > 1;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "io-worker/egress/latency.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/layout/latency.hpp"
 
 namespace millrace {
 

@@ -13,7 +13,6 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kClasses = "classes";
-constexpr std::size_t kClassCountMax = 32;
 
 struct Assignment {
   std::string type;  ///< empty: for every function that has the key

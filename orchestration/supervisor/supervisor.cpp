@@ -263,6 +263,7 @@ void Supervisor::run() {
     fleet_.tend();
     ports_->tend(Clock::now());
     finish_scale();
+    wanted_.tend(options_.run_dir, plan_, fleet_.posts());
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
     if (options_.until_done && done()) {
       say("all input is read and nothing is in flight");

@@ -14,6 +14,7 @@
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/tables.hpp"
+#include "orchestration/supervisor/tell_observers.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {
@@ -99,6 +100,7 @@ class Supervisor {
   Clock::time_point began_ = Clock::now();
   std::set<std::uint32_t> ready_;  ///< actors whose ports are open, of the start
   std::optional<PortWatch> ports_;
+  WantedTeller wanted_;
   std::string phase_ = "starting";
   std::deque<Event> events_;
   std::optional<PendingScale> scale_;

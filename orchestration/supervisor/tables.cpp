@@ -6,6 +6,7 @@
 
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/observer_facts.hpp"
 
 namespace millrace {
 
@@ -38,6 +39,12 @@ std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
     reports.push_back(parse_table_report(function.name, built.output));
     function.counter_count = reports.back().counter_count;
   }
+  std::vector<TableFacts> facts;
+  for (const TableReport& report : reports) {
+    facts.push_back(
+        {.function = report.function, .accepted = report.accepted, .refused = report.refused});
+  }
+  note_tables(run_dir, std::move(facts));
   return reports;
 }
 

@@ -12,10 +12,18 @@
 namespace millrace {
 namespace {
 
-std::uint32_t stateful_stage_count(const Plan& plan) {
-  std::uint32_t count = 0;
-  for (const PlanStage& stage : plan.stages) count += stage.stateful ? 1 : 0;
-  return count;
+std::vector<std::uint8_t> stateful_stages(const Plan& plan) {
+  std::vector<std::uint8_t> stages;
+  for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
+    if (plan.stages[stage].stateful) stages.push_back(static_cast<std::uint8_t>(stage));
+  }
+  return stages;
+}
+
+/// Rows of the window: a stream each for every stage with state.
+std::uint32_t row_count(const ActorContext& context) {
+  const auto stages = static_cast<std::uint32_t>(stateful_stages(*context.plan).size());
+  return std::max(1u, stages) * context.segment.layout().stream_count;
 }
 
 std::uint32_t window_depth(const Plan& plan) {
@@ -31,9 +39,11 @@ ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
       work_(work),
       inbox_(context),
       outbox_(context),
-      window_(
-          std::max(1u, stateful_stage_count(*context.plan)) * context.segment.layout().stream_count,
-          context.segment.layout().lane_count, window_depth(*context.plan)),
+      stateful_stages_(stateful_stages(*context.plan)),
+      window_(row_count(context), context.segment.layout().lane_count, window_depth(*context.plan)),
+      holes_(row_count(context), context.segment.layout().lane_count),
+      window_high_(context.status.actor_tally(context.me.actor).window),
+      scale_(context.status.header().tsc_hz),
       bytes_read_(bytes_read(context)) {}
 
 void ClassifierActor::read_roster() noexcept {
@@ -42,13 +52,29 @@ void ClassifierActor::read_roster() noexcept {
   rounds_to_recheck_ = 0;
 }
 
+std::uint32_t ClassifierActor::row_of(std::uint8_t stage, std::uint32_t stream) const noexcept {
+  const SegmentLayout& layout = context_.segment.layout();
+  return layout.stateful_index[stage] * layout.stream_count + stream;
+}
+
+void ClassifierActor::take_stock(std::uint64_t now_tsc) noexcept {
+  inbox_.take_stock();
+  context_.counter(Counter::kWindowBatches) = window_.waiting();
+  const std::uint32_t streams = context_.segment.layout().stream_count;
+  context_.counter(Counter::kOldestHole) =
+      holes_.oldest(window_, now_tsc, [&](std::uint32_t row, std::uint32_t lane) {
+        const std::uint8_t stage = stateful_stages_[row / streams];
+        return released_in_window(context_.segment, stage, row % streams, lane) + 1;
+      });
+}
+
 std::uint32_t ClassifierActor::recheck_windows() noexcept {
   std::uint32_t done = 0;
   const SegmentLayout& layout = context_.segment.layout();
   for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
     if (!context_.plan->stages[stage].stateful) continue;
     for (std::uint32_t stream = 0; stream < layout.stream_count; ++stream) {
-      const std::uint32_t row = layout.stateful_index[stage] * layout.stream_count + stream;
+      const std::uint32_t row = row_of(static_cast<std::uint8_t>(stage), stream);
       for (std::uint32_t lane = 0; lane < layout.lane_count; ++lane) {
         const std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
         const std::uint32_t slot = window_.remove(row, lane, next);
@@ -81,7 +107,7 @@ std::uint32_t ClassifierActor::do_work() noexcept {
 
 void ClassifierActor::process(const Taken& taken) noexcept {
   std::uint8_t stage = taken.stage;
-  if (taken.computed) stage = finish_completion(context_, taken, work_);
+  if (taken.computed) stage = finish_completion(context_, taken, work_, scale_);
   MILLRACE_CHECK(stage < context_.plan->stages.size());
   if (context_.plan->stages[stage].stateful) {
     enter_in_sequence(taken.slot, stage);
@@ -95,9 +121,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
   const std::uint32_t lane = header.lane;
   const std::uint32_t stream = header.stream;
   LaneWindow& window = context_.segment.lane_window(stage, stream, lane);
-  const std::uint32_t row =
-      context_.segment.layout().stateful_index[stage] * context_.segment.layout().stream_count +
-      stream;
+  const std::uint32_t row = row_of(stage, stream);
   std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
   if (is_skipped(context_.segment, stage, header)) {  // by a producer that died before it said so
     pass_on(slot, context_.segment.batch(slot), stage);
@@ -108,6 +132,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
     window_.insert(row, lane, next, header.sequence, slot);
     std::uint64_t& high = context_.counter(Counter::kWindowHighWater);
     high = std::max<std::uint64_t>(high, window_.waiting());
+    window_high_.note(tsc_now(), window_.waiting());
     return;
   }
   while (slot != OrderWindow::kNone) {
@@ -144,11 +169,16 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
 
 void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint8_t next = context_.plan->stages[stage].next;
-  batch.header->time_stage_tsc = tsc_now();
+  note_step(*batch.header, context_.status.stage_latency(context_.me.actor, stage), tsc_now(),
+            scale_);
   hook(HookPoint::kCompleteState);
   context_.set_state(slot, SlotKind::kHeld, next);
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
+  const Plan& plan = *context_.plan;
+  if (plan.stages[stage].group != plan.actors[context_.me.actor].group) {
+    ++context_.counter(Counter::kStandInBatches);
+  }
   outbox_.send(slot, next);
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "shared/actor/run_loop.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/links/hole_watch.hpp"
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
 #include "shared/links/outbox.hpp"
@@ -29,6 +31,7 @@ class ClassifierActor : public Actor {
   bool finished() noexcept override {
     return stopping_ && inbox_.empty() && window_.waiting() == 0 && outbox_.pending() == 0;
   }
+  void take_stock(std::uint64_t now_tsc) noexcept override;
 
  private:
   static constexpr std::uint32_t kBatchesPerRound = 4;
@@ -40,12 +43,17 @@ class ClassifierActor : public Actor {
   void run_with_state(std::uint32_t slot, std::uint8_t stage, LaneWindow& window) noexcept;
   void pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept;
   std::uint32_t recheck_windows() noexcept;
+  std::uint32_t row_of(std::uint8_t stage, std::uint32_t stream) const noexcept;
 
   ActorContext context_;
   StageWork& work_;
   Inbox inbox_;
   Outbox outbox_;
+  std::vector<std::uint8_t> stateful_stages_;  ///< in the order of their rows in the window
   OrderWindow window_;
+  HoleWatch holes_;
+  PeakMark window_high_;
+  TscScale scale_;
   std::uint32_t bytes_read_;
   std::uint32_t rounds_to_recheck_ = 0;  ///< of the lanes' next numbers, while batches wait
   bool stopping_ = false;

@@ -25,7 +25,8 @@ FunctionStages::FunctionStages(const ActorContext& context)
            planned.class_mask,
            function_type(planned.type).traits.regions,
            {context_.status.function_counters(
-               context_.me.actor, function_counter_first(plan, number), planned.counter_count)}});
+                context_.me.actor, function_counter_first(plan, number), planned.counter_count),
+            &context_.status.tally(context_.me.actor, number)}});
     }
     runners_[stage] = std::make_unique<StageRunner>(std::move(members));
   }

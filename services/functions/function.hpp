@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
+#include "shared/layout/status_file.hpp"
 
 /// What a network function is. One folder under services/functions/ holds all of one; a row of
 /// table.hpp makes it known. A worker calls, for each batch, for each function of its stage in path
@@ -67,6 +69,17 @@ struct Selection {
 /// image asks for.
 struct FunctionCounters {
   std::span<std::uint64_t> hits;
+  FunctionTally* tally = nullptr;  ///< what every function counts alike; null: nobody counts
+
+  /// A rule said alert.
+  void alert() const noexcept {
+    if (tally != nullptr) ++tally->alerts;
+  }
+  /// A packet was given the classes of `mask`; 0: none.
+  void classed(std::uint32_t mask) const noexcept {
+    if (tally == nullptr) return;
+    for (; mask != 0; mask &= mask - 1) ++tally->classed[std::countr_zero(mask)];
+  }
 };
 
 /// State of one lane for a stateful function. The caller has set the dirty mark and clears it after

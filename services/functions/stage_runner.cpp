@@ -3,9 +3,13 @@
 #include "services/functions/stage_runner.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
 
 #include "services/functions/selection.hpp"
 #include "shared/base/check.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/base/prefetch.hpp"
 
 namespace millrace {
@@ -69,6 +73,30 @@ void compute(const StageFunction& at, const Batch& batch, Selection selected,
   }
 }
 
+/// Packets of the batch that have been dropped so far.
+std::uint32_t dropped_in(const Batch& batch) noexcept {
+  static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kDrop) == 1);
+  const std::uint8_t* const verdict = batch.verdict.data();
+  std::uint32_t count = 0;
+  for (std::uint32_t at = 0; at < batch.count; at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, verdict + at, std::min<std::size_t>(8, batch.count - at));
+    count += static_cast<std::uint32_t>(std::popcount(eight));
+  }
+  return count;
+}
+
+/// What one function did with one batch, once it has finished.
+void tally(FunctionTally* to, std::size_t selected, std::uint32_t dropped,
+           std::uint64_t ticks) noexcept {
+  if (to == nullptr) return;
+  to->packets += selected - dropped;
+  to->dropped += dropped;
+  if (ticks == 0) return;
+  to->timed_packets += selected;
+  to->timed_ticks += ticks;
+}
+
 LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
   return states.empty() ? LaneState{} : states[function];
 }
@@ -92,14 +120,20 @@ StageRunner::StageRunner(const std::vector<StageFunction>& functions) {
 }
 
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states) noexcept {
+  const bool timed = runs_++ % kTimedEach == 0;
+  std::uint32_t dropped = dropped_in(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
+    const std::uint64_t began = timed ? tsc_now() : 0;
     at.function->prepare(batch, selected);
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish(batch, selected, results, at.counters, state_of(states, i));
+    const std::uint64_t ticks = timed ? tsc_now() - began : 0;
+    const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
+    tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
   }
 }
 
@@ -116,12 +150,15 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
 void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> results,
                              std::span<const LaneState> states) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
+  std::uint32_t dropped = dropped_in(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     at.function->finish(batch, selected, results.subspan(i * batch.capacity, batch.count),
                         at.counters, state_of(states, i));
+    const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
+    tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
   }
 }
 

@@ -54,7 +54,10 @@ class StageRunner {
     std::uint32_t when_at_entry;   ///< when_class, or 0 if an earlier function may set one of them
     std::uint32_t prefetch_bytes;  ///< from the frame's start; 0: an earlier function fetched them
   };
+  static constexpr std::uint32_t kTimedEach = 16;  ///< one batch of so many is timed
+
   std::vector<Member> members_;
+  std::uint32_t runs_ = 0;
   std::array<std::uint16_t, kBatchCapacityMax> selected_{};
 };
 

@@ -157,9 +157,13 @@ void close_device(std::uint16_t device) noexcept {
   rte_eth_dev_close(device);
 }
 
-bool link_is_up(std::uint16_t device) noexcept {
+DeviceLink link_of(std::uint16_t device) noexcept {
+  constexpr std::uint64_t kMegabitBytes = 125'000;
   rte_eth_link link{};
-  return rte_eth_link_get_nowait(device, &link) == 0 && link.link_status == RTE_ETH_LINK_UP;
+  if (rte_eth_link_get_nowait(device, &link) != 0 || link.link_status != RTE_ETH_LINK_UP) return {};
+  const bool known =
+      link.link_speed != RTE_ETH_SPEED_NUM_NONE && link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN;
+  return {.up = true, .bytes_per_second = known ? link.link_speed * kMegabitBytes : 0};
 }
 
 }  // namespace millrace

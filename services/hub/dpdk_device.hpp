@@ -32,6 +32,11 @@ bool calls_its_peer(const PortArgs& args) noexcept;
 /// Its link is down: tries once more. Its users need not keep away, they see a link that is down.
 void call_again(std::uint16_t device) noexcept;
 void close_device(std::uint16_t device) noexcept;
-bool link_is_up(std::uint16_t device) noexcept;
+
+struct DeviceLink {
+  bool up = false;
+  std::uint64_t bytes_per_second = 0;  ///< 0: not known
+};
+DeviceLink link_of(std::uint16_t device) noexcept;
 
 }  // namespace millrace

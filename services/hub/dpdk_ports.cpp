@@ -238,7 +238,12 @@ void DpdkPorts::return_rest(std::vector<std::uint32_t>& rest) {
 void DpdkPorts::watch_links(const std::function<void(const std::string&, bool)>& tell) {
   for (Port& port : ports_) {
     if (!port.runs) continue;
-    const bool up = link_is_up(port.number);
+    const DeviceLink link = link_of(port.number);
+    const bool up = link.up;
+    PortTally& tally = context_.status.port(port.plan);
+    tally.up.store(up ? 1 : 0, std::memory_order_relaxed);
+    tally.bytes_per_second.store(link.bytes_per_second, std::memory_order_relaxed);
+    tally.known.store(1, std::memory_order_release);
     port.looks_down = up ? 0 : port.looks_down + 1;
     if (port.looks_down > 1 && calls_its_peer(port_args(context_.plan->ports[port.plan]))) {
       call_again(port.number);

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,31 +23,60 @@ std::string group_of(const Plan& plan, const PlanActor& actor) {
                 : std::string(kKindNames[static_cast<std::size_t>(actor.kind)]);
 }
 
-std::vector<std::string> labels_of(const Plan& plan, const PlanActor& actor) {
-  return {actor.name, group_of(plan, actor), std::to_string(actor.index)};
-}
-
-bool ever_ran(const ActorEntry& entry) {
-  return entry.incarnation.load(std::memory_order_relaxed) != 0;
-}
-
 bool runs(ActorState state) {
   return state == ActorState::kAlive || state == ActorState::kDraining;
 }
 
+/// A stored number in the metric's unit; nothing when the clock's rate is not known.
+std::optional<double> in_unit(const StatusSource& source, MetricScale scale, std::uint64_t raw) {
+  const auto tsc_hz = static_cast<double>(source.status.header().tsc_hz);
+  const auto value = static_cast<double>(raw);
+  if (scale == MetricScale::kOne) return value;
+  if (scale == MetricScale::kNanoseconds) return value / 1e9;
+  if (tsc_hz == 0) return std::nullopt;
+  if (scale == MetricScale::kTsc) return value / tsc_hz;
+  const std::uint64_t now = tsc_now();
+  return raw == 0 || raw > now ? 0 : static_cast<double>(now - raw) / tsc_hz;
+}
+
+/// A file offers what is asked for; other ports count what they could not take.
+bool knows_missed(const Plan& plan, const PlanActor& actor) {
+  const std::string& device = plan.ports[plan.streams[actor.index].port].device;
+  return device != "pcap" && device != "null";
+}
+
 void add_one_actor(const StatusSource& source, std::uint32_t id, Families& families) {
-  const std::vector<std::string> labels = labels_of(source.plan, source.plan.actors[id]);
-  const std::uint64_t tsc_hz = source.status.header().tsc_hz;
+  const PlanActor& actor = source.plan.actors[id];
+  const std::vector<std::string> labels = labels_of(source.plan, actor);
+  const bool alive = lives(source, id);
   for (std::size_t i = 0; i < static_cast<std::size_t>(Counter::kCount); ++i) {
-    const MetricScale scale = kMetrics[i].scale;
-    if (scale == MetricScale::kTsc && tsc_hz == 0) continue;
-    const double unit = scale == MetricScale::kTsc           ? static_cast<double>(tsc_hz)
-                        : scale == MetricScale::kNanoseconds ? 1e9
-                                                             : 1;
+    const MetricInfo& info = kMetrics[i];
+    if ((info.kinds >> static_cast<unsigned>(actor.kind) & 1) == 0) continue;
+    if (info.type == MetricType::kGauge && !alive) continue;
+    if (static_cast<Counter>(i) == Counter::kRxMissed && !knows_missed(source.plan, actor))
+      continue;
     const std::uint64_t raw =
         std::atomic_ref(source.status.counters(id)[i]).load(std::memory_order_relaxed);
-    families.add(static_cast<Metric>(i), labels, static_cast<double>(raw) / unit);
+    const std::optional<double> value = in_unit(source, info.scale, raw);
+    if (!value) continue;
+    if (info.label_count == 1) {
+      families.add(static_cast<Metric>(i), {name_of(source.plan, source.plan.streams[actor.index])},
+                   *value);
+    } else {
+      families.add(static_cast<Metric>(i), labels, *value);
+    }
   }
+}
+
+void add_peaks(const StatusSource& source, std::uint32_t id, const std::vector<std::string>& labels,
+               Families& families) {
+  const ActorTally& tally = source.status.actor_tally(id);
+  families.add(Metric::kLongestLoop10s, labels,
+               static_cast<double>(peak_now(source, tally.turn_ns)) / 1e9);
+  const ActorKind kind = source.plan.actors[id].kind;
+  if (kind != ActorKind::kClassifier && kind != ActorKind::kEgress) return;
+  families.add(Metric::kWindowHighWater10s, labels,
+               static_cast<double>(peak_now(source, tally.window)));
 }
 
 void add_entry(const StatusSource& source, std::uint32_t id, ActorState state, Families& families) {
@@ -65,16 +96,37 @@ void add_entry(const StatusSource& source, std::uint32_t id, ActorState state, F
     families.add(Metric::kHeartbeatAge, labels,
                  static_cast<double>(age) / static_cast<double>(tsc_hz));
   }
+  if (moves_packets(actor)) add_peaks(source, id, labels, families);
   labels.emplace_back(kKindNames[static_cast<std::size_t>(actor.kind)]);
   labels.push_back(actor.core < 0 ? "none" : std::to_string(actor.core));
+  labels.push_back(actor.node < 0 ? "none" : std::to_string(actor.node));
   families.add(Metric::kWorkerInfo, labels, 1);
 }
 
 }  // namespace
 
+std::vector<std::string> labels_of(const Plan& plan, const PlanActor& actor) {
+  return {actor.name, group_of(plan, actor), std::to_string(actor.index)};
+}
+
+std::string name_of(const Plan& plan, const PlanStream& stream) {
+  return plan.ports[stream.port].name + "." + std::to_string(stream.queue);
+}
+
+bool lives(const StatusSource& source, std::uint32_t actor) {
+  const auto state = source.status.actor(actor).state.load(std::memory_order_acquire);
+  return runs(static_cast<ActorState>(state));
+}
+
 void add_actor_counters(const StatusSource& source, Families& families) {
   for (std::uint32_t id = 0; id < source.plan.actors.size(); ++id) {
-    if (ever_ran(source.status.actor(id))) add_one_actor(source, id, families);
+    if (ever_ran(source, id)) add_one_actor(source, id, families);
+  }
+}
+
+void add_wanted(const std::vector<WantedWorkers>& wanted, Families& families) {
+  for (const WantedWorkers& one : wanted) {
+    families.add(Metric::kWorkersWanted, {one.group}, one.count);
   }
 }
 
@@ -85,12 +137,13 @@ void add_roster(const StatusSource& source, Families& families) {
     const ActorEntry& entry = source.status.actor(id);
     const ActorState state = static_cast<ActorState>(entry.state.load(std::memory_order_acquire));
     if (static_cast<std::size_t>(state) >= std::size(kStateNames)) continue;
-    if (ever_ran(entry) || actor.at_start) add_entry(source, id, state, families);
+    if (ever_ran(source, id) || actor.at_start) add_entry(source, id, state, families);
     const std::string group = group_of(source.plan, actor);
-    if (groups.empty() || groups.back().first != group) {
-      groups.emplace_back(group, std::vector<double>(std::size(kStateNames)));
+    auto at = std::ranges::find(groups, group, [](const auto& row) { return row.first; });
+    if (at == groups.end()) {
+      at = groups.insert(at, {group, std::vector<double>(std::size(kStateNames))});
     }
-    groups.back().second[static_cast<std::size_t>(state)] += 1;
+    at->second[static_cast<std::size_t>(state)] += 1;
   }
   for (const auto& [group, counts] : groups) {
     for (std::size_t state = 0; state < counts.size(); ++state) {

@@ -12,6 +12,7 @@
 #include "services/telemetry/status_collectable.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/mapping.hpp"
@@ -82,6 +83,14 @@ void announce(const Exporter& exporter, const std::string& topology) {
   }
 }
 
+/// Only a topology that has a use for a GPU asks the driver about them.
+std::unique_ptr<Nvml> nvml_for(const Plan& plan) {
+  for (const PlanGroup& group : plan.groups) {
+    if (group.kind == GroupKind::kGpu && gpu_of_worker(group, 0)) return Nvml::load();
+  }
+  return nullptr;
+}
+
 void run(int argc, char** argv) {
   CLI::App app{"Millrace telemetry: counters of a topology for Prometheus, at GET /metrics"};
   std::string run_dir;
@@ -95,7 +104,8 @@ void run(int argc, char** argv) {
   const Plan plan = load_plan(plan_path(run_dir));
   const std::unique_ptr<Attached> attached = attach_when_ready(plan, stop);
   if (attached == nullptr) return;
-  const auto metrics = std::make_shared<StatusCollectable>(plan, attached->status);
+  const auto metrics =
+      std::make_shared<StatusCollectable>(plan, attached->status, run_dir, nvml_for(plan));
   Exporter exporter(plan.telemetry_listen, run_dir);
   exporter.serve(metrics);
   announce(exporter, plan.name);

@@ -4,22 +4,33 @@
 
 #include <prometheus/collectable.h>
 
+#include <memory>
+#include <mutex>
+#include <string>
 #include <vector>
 
+#include "services/telemetry/nvml.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/status_layout.hpp"
 
 namespace millrace {
 
-/// Everything of metrics.yaml, read from the status file at each scrape. Borrows both; any thread.
+/// Everything of metrics.yaml, read at each scrape: mostly from the status file, a little from the
+/// run directory, the kernel and the GPU driver. Borrows plan and status; any thread.
 class StatusCollectable final : public prometheus::Collectable {
  public:
-  StatusCollectable(const Plan& plan, const StatusView& status) : plan_(plan), status_(status) {}
+  /// `run_dir`: where table facts lie; empty: nowhere. `nvml`: null without the driver's library.
+  StatusCollectable(const Plan& plan, const StatusView& status, std::string run_dir = {},
+                    std::unique_ptr<Nvml> nvml = nullptr)
+      : plan_(plan), status_(status), run_dir_(std::move(run_dir)), nvml_(std::move(nvml)) {}
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
   const Plan& plan_;
   const StatusView& status_;
+  std::string run_dir_;
+  std::unique_ptr<Nvml> nvml_;
+  mutable std::mutex mutex_;  ///< the library is not asked twice at a time
 };
 
 }  // namespace millrace

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "services/telemetry/families.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
+#include "shared/control/observer_facts.hpp"
 #include "shared/layout/status_layout.hpp"
 
 /// What the status file says, as metrics: one function for each section of metrics.yaml. They read
@@ -12,11 +17,27 @@
 
 namespace millrace {
 
+class Nvml;
+
 /// What all of them read. Borrowed.
 struct StatusSource {
   const Plan& plan;
   const StatusView& status;
 };
+
+inline bool ever_ran(const StatusSource& source, std::uint32_t actor) {
+  return source.status.actor(actor).incarnation.load(std::memory_order_relaxed) != 0;
+}
+/// Alive or draining.
+bool lives(const StatusSource& source, std::uint32_t actor);
+/// The values of actor, group, worker.
+std::vector<std::string> labels_of(const Plan& plan, const PlanActor& actor);
+/// "PORT.QUEUE"
+std::string name_of(const Plan& plan, const PlanStream& stream);
+/// Highest value of the last ten seconds.
+inline std::uint64_t peak_now(const StatusSource& source, const Peak& peak) {
+  return peak_of(peak, tsc_now(), source.status.header().tsc_hz);
+}
 
 /// Counters of each actor that ever ran.
 void add_actor_counters(const StatusSource& source, Families& families);
@@ -28,6 +49,17 @@ void add_streams(const StatusSource& source, Families& families);
 void add_topology(const StatusSource& source, const char* version, Families& families);
 /// Function counters, summed over all actors.
 void add_functions(const StatusSource& source, Families& families);
+/// What the builders said of the tables.
+void add_tables(const std::vector<TableFacts>& tables, Families& families);
+/// How many workers there should be.
+void add_wanted(const std::vector<WantedWorkers>& wanted, Families& families);
+void add_links(const StatusSource& source, Families& families);
+/// Latency of each step, summed over actors, and of hand-overs to devices.
+void add_stages(const StatusSource& source, Families& families);
+/// Links of ports; asks the kernel about its interfaces.
+void add_ports(const StatusSource& source, Families& families);
+/// `nvml`: null without the driver's library.
+void add_gpus(const StatusSource& source, const Nvml* nvml, Families& families);
 
 /// Functions with more counters than this give their sum only: the number of series is bounded.
 inline constexpr std::uint32_t kFunctionSeriesMax = 64;

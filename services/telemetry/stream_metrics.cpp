@@ -1,18 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <limits>
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <string>
 
-#include "io-worker/egress/latency.hpp"
+#include "services/telemetry/drop_cause.hpp"
+#include "services/telemetry/histogram_family.hpp"
 #include "services/telemetry/status_metrics.hpp"
 
 namespace millrace {
 namespace {
-
-// Bounds of the exported histogram: 2^k and 1.5 * 2^k nanoseconds, 1 us to 1.6 s.
-constexpr std::uint32_t kFirstOctave = 10;
-constexpr std::uint32_t kLastOctave = 30;
 
 /// The ledgers of all lanes of a path together, as far as one stream feeds it.
 struct StreamTotals {
@@ -43,33 +41,12 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
   return totals;
 }
 
-void add_latency(const LatencyHistogram& from, const std::string& stream, Families& families) {
-  prometheus::ClientMetric::Histogram histogram;
-  std::uint32_t next = 0;
-  std::uint64_t count = 0;
-  const auto count_below = [&](std::uint64_t bound_ns) {
-    for (; next < kLatencyBucketCount && latency_of_bucket(next) < bound_ns; ++next) {
-      count += from.count[next].load(std::memory_order_relaxed);
-    }
-    histogram.bucket.push_back({count, static_cast<double>(bound_ns) / 1e9});
-  };
-  for (std::uint32_t octave = kFirstOctave; octave <= kLastOctave; ++octave) {
-    count_below(std::uint64_t{1} << octave);
-    count_below(std::uint64_t{3} << (octave - 1));
-  }
-  count_below(UINT64_MAX);
-  histogram.bucket.back().upper_bound = std::numeric_limits<double>::infinity();
-  histogram.sample_count = count;
-  histogram.sample_sum = static_cast<double>(from.sum_ns.load(std::memory_order_relaxed)) / 1e9;
-  families.add(Metric::kLatency, {stream}, std::move(histogram));
-}
-
 void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& planned,
               Families& families) {
   const Plan& plan = source.plan;
   const PlanStream& stream = plan.streams[number];
   const std::string& port = plan.ports[stream.port].name;
-  const std::string name = port + "." + std::to_string(stream.queue);
+  const std::string name = name_of(plan, stream);
   const std::string& path = planned.name;
   const StreamTotals totals = totals_of(source, number, planned);
   const LaneRecord& sum = totals.record;
@@ -83,7 +60,8 @@ void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& 
   }
   families.add(Metric::kTransmittedBytes, {name, path}, as_double(sum.transmitted_bytes));
   for (std::size_t reason = 1; reason < kReasonNames.size(); ++reason) {
-    families.add(Metric::kDrops, {name, path, std::string(kReasonNames[reason])},
+    const std::string cause(cause_of(static_cast<Reason>(reason)));
+    families.add(Metric::kDrops, {name, path, std::string(kReasonNames[reason]), cause},
                  as_double(sum.dropped[reason]));
   }
   families.add(Metric::kRefused, {name, path}, as_double(totals.refused));
@@ -101,8 +79,35 @@ void add_stream(const StatusSource& source, std::uint32_t number, Families& fami
   for (const PlanStreamPath& at : stream.paths) {
     add_path(source, number, source.plan.paths[at.path], families);
   }
-  const std::string name = source.plan.ports[stream.port].name + "." + std::to_string(stream.queue);
-  add_latency(source.status.latency(number), name, families);
+  const std::string name = name_of(source.plan, stream);
+  const LatencyHistogram* const latency = &source.status.latency(number);
+  families.add(Metric::kLatency, {name}, exported({&latency, 1}));
+  const auto as_double = [](std::uint64_t value) { return static_cast<double>(value); };
+  const StreamPeaks& peaks = source.status.stream_peaks(number);
+  families.add(Metric::kLatencyHighWater, {name},
+               as_double(peak_now(source, peaks.latency_ns)) / 1e9);
+  families.add(Metric::kSlots, {name}, stream.slot_count);
+  families.add(Metric::kBuffers, {name}, stream.buffer_count);
+  if (!lives(source, stream.ingress)) return;
+  families.add(Metric::kRateHighWater, {name}, as_double(peak_now(source, peaks.rate)));
+  const std::uint64_t used = peak_now(source, peaks.slots_used);
+  families.add(Metric::kSlotsLowWater, {name}, stream.slot_count - as_double(used));
+}
+
+/// The ends of a path's packets, of all streams that feed it.
+void add_ends(const StatusSource& source, std::uint32_t number, Families& families) {
+  const PlanPath& path = source.plan.paths[number];
+  std::uint64_t transmitted = 0, dropped = 0;
+  for (std::uint32_t stream = 0; stream < source.plan.streams.size(); ++stream) {
+    const auto& paths = source.plan.streams[stream].paths;
+    if (std::ranges::none_of(paths, [&](const auto& at) { return at.path == number; })) continue;
+    const LaneRecord sum = totals_of(source, stream, path).record;
+    transmitted +=
+        std::accumulate(std::begin(sum.transmitted), std::end(sum.transmitted), std::uint64_t{0});
+    dropped += std::accumulate(std::begin(sum.dropped), std::end(sum.dropped), std::uint64_t{0});
+  }
+  families.add(Metric::kPathPackets, {path.name, "transmitted"}, static_cast<double>(transmitted));
+  families.add(Metric::kPathPackets, {path.name, "dropped"}, static_cast<double>(dropped));
 }
 
 }  // namespace
@@ -110,6 +115,9 @@ void add_stream(const StatusSource& source, std::uint32_t number, Families& fami
 void add_streams(const StatusSource& source, Families& families) {
   for (std::uint32_t stream = 0; stream < source.plan.streams.size(); ++stream) {
     add_stream(source, stream, families);
+  }
+  for (std::uint32_t path = 0; path < source.plan.paths.size(); ++path) {
+    add_ends(source, path, families);
   }
 }
 

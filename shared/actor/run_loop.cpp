@@ -16,6 +16,7 @@ namespace {
 // for.
 constexpr std::uint64_t kSpinOwnCoreNs = 500'000;
 constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
+constexpr std::uint64_t kStockNs = 10'000'000;
 
 }  // namespace
 
@@ -25,6 +26,7 @@ std::uint64_t spin_ns(const Plan& plan, std::uint32_t actor) {
 
 RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop)
     : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
+  longest_ = PeakMark(context.status.actor_tally(context.me.actor).turn_ns);
   spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan, context.me.actor));
 }
 
@@ -47,6 +49,10 @@ std::optional<std::uint32_t> RunLoop::work() noexcept {
   if (stop_.load(std::memory_order_relaxed) || draining) [[unlikely]] {
     actor_.stop();
     if (actor_.finished()) return std::nullopt;
+  }
+  if (turn_tsc_ >= stock_tsc_) [[unlikely]] {
+    stock_tsc_ = turn_tsc_ + scale_.to_ticks(kStockNs);
+    actor_.take_stock(turn_tsc_);
   }
   const std::uint32_t done = actor_.do_work();
   account(done, turn_tsc_);
@@ -77,7 +83,9 @@ void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
   if (done == 0) return;
   turned_tsc_ = now;  // reading it takes 25 ns where it is virtual
   std::uint64_t& longest = context_.counter(Counter::kLongestLoopNs);
-  longest = std::max(longest, scale_.to_ns(cycles));
+  const std::uint64_t ns = scale_.to_ns(cycles);
+  longest = std::max(longest, ns);
+  longest_.note(now, ns);
 }
 
 void RunLoop::idle(std::uint64_t now) noexcept {

@@ -33,6 +33,8 @@ class Actor {
   virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
   /// Called before each sleep: time to write out what is buffered.
   virtual void before_sleep() noexcept {}
+  /// Every 10 ms, in the course of a turn: publish what observers want to know and nobody else.
+  virtual void take_stock(std::uint64_t now_tsc) noexcept { static_cast<void>(now_tsc); }
   /// Asked before each sleep: a descriptor that gets readable when there is work and that alone is
   /// waited for (at most 10 ms, as wake-ups do not end that sleep); -1: sleep until woken.
   virtual int wait_descriptor() noexcept { return -1; }
@@ -68,6 +70,8 @@ class RunLoop {
   std::uint64_t turn_tsc_ = 0;    ///< begin of the present turn
   std::uint64_t turned_tsc_ = 0;  ///< end of the last turn when it did work: begin of this one
   std::uint64_t spin_ticks_;      ///< idle for longer: sleep
+  std::uint64_t stock_tsc_ = 0;   ///< when to take stock next
+  PeakMark longest_;              ///< turn
   TscScale scale_;
 };
 

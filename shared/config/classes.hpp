@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "shared/config/topology.hpp"
+#include "shared/layout/limits.hpp"
 
 namespace millrace {
-
-inline constexpr std::size_t kClassCountMax = 32;  ///< bits of a class mask
 
 /// All classes of the topology in the order of their first appearance: class i is bit i of a mask.
 /// check_references() refuses a function whose own classes do not ascend in it.

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kSettingCountMax = 4096;
 constexpr std::size_t kAddressCountMax = 256;
-constexpr std::size_t kClassCountMax = 32;  // bits of a class mask
 // Each pair of actors may have a link each way, and GPU workers one an incarnation.
 constexpr std::size_t kLinkCountMax = std::size_t{2} * kActorCountMax * kActorCountMax;
 

@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kPathCountMax = 8;
 inline constexpr std::uint32_t kGroupCountMax = 8;
 inline constexpr std::uint32_t kStageCountMax = 32;
 inline constexpr std::uint32_t kFunctionCountMax = 16;
+inline constexpr std::uint32_t kClassCountMax = 32;  ///< bits of a class mask
 inline constexpr std::uint32_t kStageFunctionCountMax =
     8;  ///< functions that run back to back in one stage
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
@@ -38,8 +39,8 @@ inline constexpr std::uint32_t kNodeCountMax = 64;    ///< NUMA nodes with cores
 inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet
 
-inline constexpr std::uint32_t kBufferHeadroom = 128;  ///< bytes in front of a received packet
-inline constexpr std::uint32_t kMbufBytes = 128;       ///< a DPDK driver's header of a buffer
+inline constexpr std::uint32_t kBufferHeadroom = 128;      ///< bytes in front of a received packet
+inline constexpr std::uint32_t kMbufBytes = 128;           ///< a DPDK driver's header of a buffer
 inline constexpr std::uint32_t kDescriptorsDefault = 512;  ///< of a DPDK port's queue
 inline constexpr std::uint32_t kBufferStrideDefault =
     2176;  ///< bytes; not a power of two (cache sets)

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "shared/layout/limits.hpp"
+#include "shared/layout/peak.hpp"
 #include "shared/layout/reason.hpp"
 
 /// The status file: a POSIX shared-memory object of its own, apart from packets. Observers
@@ -17,7 +18,10 @@
 ///     | LaneLedger[stream_count * lane_count] | IngressLane[stream_count * lane_count]
 ///     | LaneMap[group_count] | LatencyHistogram[stream_count] | function counters:
 ///     uint64[actor_count][function_counters] | skipped packets:
-///     uint64[actor_count][function_count][kSkipReasonCount]
+///     uint64[actor_count][function_count][kSkipReasonCount] | stage latency:
+///     LatencyHistogram[actor_count][stage_count + path_count] | FunctionTally[actor_count]
+///     [function_count] | ActorTally[actor_count] | StreamPeaks[stream_count] | LinkTally
+///     [link_count] | PortTally[port_count]
 ///
 /// Sizes and offsets: status_layout() in status_layout.hpp. One writer for every word, named at the
 /// field.
@@ -25,7 +29,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 1;
+inline constexpr std::uint32_t kStatusAbi = 2;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -155,6 +159,55 @@ struct alignas(kCacheLine) LatencyHistogram {
   std::uint64_t padding[7];
 };
 static_assert(sizeof(LatencyHistogram) == 4288 && offsetof(LatencyHistogram, sum_ns) == 4224);
+
+/// What one actor did with one function's packets; his data thread writes it.
+struct alignas(kCacheLine) FunctionTally {
+  std::uint64_t packets;        ///< that the function looked at and let pass
+  std::uint64_t dropped;        ///< that it dropped
+  std::uint64_t alerts;         ///< a rule said alert
+  std::uint64_t timed_packets;  ///< of the batches that were timed
+  std::uint64_t timed_ticks;    ///< spent with them
+  std::uint64_t padding[3];
+  std::uint64_t classed[kClassCountMax];  ///< packets that it gave the class
+};
+static_assert(sizeof(FunctionTally) == 320 && offsetof(FunctionTally, classed) == 64);
+
+/// What a GPU worker computes with.
+enum class Backend : std::uint64_t { kUnknown = 0, kSoftware = 1, kCuda = 2 };
+
+/// By the actor's own process.
+struct ActorTally {
+  Peak turn_ns;                        ///< longest turn of the loop
+  Peak window;                         ///< batches that waited in its order windows
+  std::atomic<std::uint64_t> backend;  ///< Backend; of a GPU worker, written when it starts
+  std::uint64_t padding[7];
+};
+static_assert(sizeof(ActorTally) == 320 && offsetof(ActorTally, window) == 128);
+static_assert(offsetof(ActorTally, backend) == 256);
+
+struct StreamPeaks {
+  Peak latency_ns;  ///< egress: arrival to release
+  Peak rate;        ///< ingress: packets a second, over some 10 ms
+  Peak slots_used;  ///< ingress
+};
+static_assert(sizeof(StreamPeaks) == 384 && offsetof(StreamPeaks, slots_used) == 256);
+
+/// By the link's consumer.
+struct LinkTally {
+  alignas(kCacheLine) std::atomic<std::uint64_t> depth;  ///< batches, when he looked last
+  std::uint64_t padding[7];
+  Peak high;
+};
+static_assert(sizeof(LinkTally) == 192 && offsetof(LinkTally, high) == 64);
+
+/// Of a port whose driver runs in the hub, which writes it every second or so.
+struct alignas(kCacheLine) PortTally {
+  std::atomic<std::uint64_t> known;             ///< 1: the rest is true
+  std::atomic<std::uint64_t> up;                ///< its link
+  std::atomic<std::uint64_t> bytes_per_second;  ///< 0: not known
+  std::uint64_t padding[5];
+};
+static_assert(sizeof(PortTally) == 64);
 
 struct alignas(kCacheLine) StatusHeader {
   std::uint64_t magic;  ///< written last: the file is complete

@@ -38,9 +38,19 @@ StatusLayout status_layout(const Plan& plan) {
   at.function_count = static_cast<std::uint32_t>(plan.functions.size());
   at.skips = place(std::uint64_t{at.actor_count} * at.function_count * kSkipReasonCount *
                    sizeof(std::uint64_t));
+  at.stage_count = static_cast<std::uint32_t>(plan.stages.size());
+  at.path_count = static_cast<std::uint32_t>(plan.paths.size());
+  at.stage_latency = place(std::uint64_t{at.actor_count} * (at.stage_count + at.path_count) *
+                           sizeof(LatencyHistogram));
+  at.tallies = place(std::uint64_t{at.actor_count} * at.function_count * sizeof(FunctionTally));
+  at.actor_tallies = place(at.actor_count * sizeof(ActorTally));
+  at.stream_peaks = place(at.stream_count * sizeof(StreamPeaks));
+  at.links = place(plan.links.size() * sizeof(LinkTally));
+  at.ports = place(plan.ports.size() * sizeof(PortTally));
   at.bytes = end;
   at.hash = fnv1a({at.actors, at.counters, at.ledgers, at.ingress_lanes, at.lane_maps, at.latency,
-                   at.function_counters, at.skips, at.bytes, at.lane_count, kStatusAbi});
+                   at.function_counters, at.skips, at.stage_latency, at.tallies, at.actor_tallies,
+                   at.stream_peaks, at.links, at.ports, at.bytes, at.lane_count, kStatusAbi});
   return at;
 }
 

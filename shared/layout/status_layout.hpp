@@ -15,9 +15,9 @@ namespace millrace {
 /// from the plan.
 struct StatusLayout {
   std::uint64_t actors, counters, ledgers, ingress_lanes, lane_maps, latency, function_counters,
-      skips, bytes;
+      skips, stage_latency, tallies, actor_tallies, stream_peaks, links, ports, bytes;
   std::uint32_t actor_count, stream_count, lane_count, group_count, function_counter_count,
-      function_count;
+      function_count, stage_count, path_count;
   std::uint64_t hash;  ///< of all of the above and of the ABI
 };
 StatusLayout status_layout(const Plan& plan);
@@ -68,6 +68,32 @@ class StatusView {
     const std::size_t number = std::size_t{actor} * at_.function_count + function;
     return reinterpret_cast<std::uint64_t*>(
         base_ + at_.skips)[number * kSkipReasonCount + static_cast<std::size_t>(why)];
+  }
+  /// Batches from the step before until the end of `stage`, by the actor that ended it; of a gpu
+  /// incarnation: from its device's submission to its result.
+  LatencyHistogram& stage_latency(std::uint32_t actor, std::uint32_t stage) const {
+    return reinterpret_cast<LatencyHistogram*>(
+        base_ + at_.stage_latency)[actor * (at_.stage_count + at_.path_count) + stage];
+  }
+  /// Of an ingress (first arrival to seal) or an egress (last step to release).
+  LatencyHistogram& port_latency(std::uint32_t actor, std::uint32_t path) const {
+    return stage_latency(actor, at_.stage_count + path);
+  }
+  FunctionTally& tally(std::uint32_t actor, std::uint32_t function) const {
+    return reinterpret_cast<FunctionTally*>(base_ +
+                                            at_.tallies)[actor * at_.function_count + function];
+  }
+  ActorTally& actor_tally(std::uint32_t actor) const {
+    return reinterpret_cast<ActorTally*>(base_ + at_.actor_tallies)[actor];
+  }
+  StreamPeaks& stream_peaks(std::uint32_t stream) const {
+    return reinterpret_cast<StreamPeaks*>(base_ + at_.stream_peaks)[stream];
+  }
+  LinkTally& link(std::uint32_t number) const {
+    return reinterpret_cast<LinkTally*>(base_ + at_.links)[number];
+  }
+  PortTally& port(std::uint32_t number) const {
+    return reinterpret_cast<PortTally*>(base_ + at_.ports)[number];
   }
   const StatusLayout& layout() const { return at_; }
 

@@ -3,18 +3,31 @@
 #pragma once
 
 #include <cstring>
+#include <numeric>
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/layout/latency.hpp"
 #include "shared/links/inbox.hpp"
 
 namespace millrace {
+
+/// A step of a batch's way has ended: notes how long it took, from the end of the step before.
+/// `scale`: of the topology's ticks.
+inline void note_step(SlotHeader& header, LatencyHistogram& histogram, std::uint64_t now_tsc,
+                      const TscScale& scale) noexcept {
+  const std::uint64_t since = header.time_stage_tsc;
+  header.time_stage_tsc = now_tsc;
+  if (header.flags != 0) return;  // a stand-in comes from nowhere
+  note_duration(histogram, now_tsc > since ? scale.to_ns(now_tsc - since) : 0);
+}
 
 /// What an acceptor does with a GPU's completion before anything else: copies the results into the
 /// slot and runs the CPU part of the stage. Afterwards the batch is held for the stage that
 /// follows, which is returned.
 inline std::uint8_t finish_completion(const ActorContext& context, const Taken& taken,
-                                      StageWork& work) noexcept {
+                                      StageWork& work, const TscScale& scale) noexcept {
   const PlanStage& stage = context.plan->stages[taken.stage];
   hook(HookPoint::kWorkState);
   context.set_state(taken.slot, SlotKind::kWorked, taken.stage);
@@ -25,6 +38,11 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
                 batch.count * sizeof(std::uint32_t));
   }
   work.finish(taken.stage, batch);
+  ++context.counter(Counter::kCompletions);
+  context.counter(Counter::kDeviceBytes) +=
+      std::accumulate(batch.length.begin(), batch.length.end(), std::uint64_t{0});
+  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage), tsc_now(),
+            scale);
   hook(HookPoint::kCompleteState);
   context.set_state(taken.slot, SlotKind::kHeld, stage.next);
   return stage.next;

@@ -13,8 +13,14 @@ Inbox::Inbox(const ActorContext& context) : context_(context) {
     if (plan.links[i].consumer != context_.me.actor) continue;
     const std::uint32_t producer = plan.links[i].producer;
     const bool gpu = plan.actors[producer].kind == ActorKind::kGpu;
-    sources_.push_back(
-        {producer, gpu, !gpu, gpu ? gpu_number(plan, producer) : 0, {}, context_.segment.link(i)});
+    sources_.push_back({producer,
+                        gpu,
+                        !gpu,
+                        gpu ? gpu_number(plan, producer) : 0,
+                        {},
+                        context_.segment.link(i),
+                        i,
+                        PeakMark(context_.status.link(i).high)});
   }
 }
 
@@ -34,6 +40,12 @@ bool Inbox::empty() const noexcept {
     if (source.open && !source.ring.empty()) return false;
   }
   return true;
+}
+
+void Inbox::take_stock() noexcept {
+  for (const Source& source : sources_) {
+    context_.status.link(source.link).depth.store(source.ring.size(), std::memory_order_relaxed);
+  }
 }
 
 bool Inbox::accept(const Source& source, std::uint64_t word) noexcept {
@@ -66,6 +78,8 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
     }
   };
   while (source.ring.take({&word, 1}, stamp) == 1) {
+    source.high.note(context_.my_entry().heartbeat_tsc.load(std::memory_order_relaxed),
+                     source.ring.seen() + 1);
     if (!ours) {
       ++context_.counter(Counter::kCompletionsLate);
       continue;

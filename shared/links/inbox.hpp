@@ -34,6 +34,8 @@ class Inbox {
   bool peek(std::uint32_t& slot) noexcept;
   bool empty() const noexcept;
   void read_roster() noexcept;
+  /// Tells observers how much lies in each link.
+  void take_stock() noexcept;
 
  private:
   struct Source {
@@ -43,6 +45,8 @@ class Inbox {
     std::uint32_t gpu_number = 0;
     Owner life;  ///< of a GPU: its present one
     SpscRing<std::uint64_t> ring;
+    std::uint32_t link = 0;
+    PeakMark high;  ///< most batches that were in it
   };
   bool take_from(Source& source, Taken& out) noexcept;
   bool accept(const Source& source, std::uint64_t word) noexcept;

@@ -22,7 +22,8 @@ class OrderWindow {
   OrderWindow(std::uint32_t stream_count, std::uint32_t lane_count, std::uint32_t depth)
       : lane_count_(lane_count),
         mask_(std::bit_ceil(depth + 1) - 1),
-        slot_(std::size_t{stream_count} * lane_count * (mask_ + 1), kNone) {}
+        slot_(std::size_t{stream_count} * lane_count * (mask_ + 1), kNone),
+        waiting_in_(std::size_t{stream_count} * lane_count, 0) {}
 
   /// Puts a batch in. `next`: the sequence that the window would release now, at most `sequence`.
   void insert(std::uint32_t stream, std::uint32_t lane, std::uint64_t next, std::uint64_t sequence,
@@ -32,6 +33,7 @@ class OrderWindow {
     MILLRACE_CHECK(place == kNone);
     place = slot;
     ++waiting_;
+    ++waiting_in_[std::size_t{stream} * lane_count_ + lane];
   }
   /// Takes the batch of `sequence` out, or kNone when it is not here.
   std::uint32_t remove(std::uint32_t stream, std::uint32_t lane, std::uint64_t sequence) noexcept {
@@ -40,10 +42,14 @@ class OrderWindow {
     if (slot != kNone) {
       place = kNone;
       --waiting_;
+      --waiting_in_[std::size_t{stream} * lane_count_ + lane];
     }
     return slot;
   }
   std::uint32_t waiting() const noexcept { return waiting_; }
+  std::uint32_t waiting(std::uint32_t stream, std::uint32_t lane) const noexcept {
+    return waiting_in_[std::size_t{stream} * lane_count_ + lane];
+  }
 
  private:
   std::uint32_t& at(std::uint32_t stream, std::uint32_t lane, std::uint64_t sequence) noexcept {
@@ -53,6 +59,7 @@ class OrderWindow {
   std::uint32_t mask_;
   std::uint32_t waiting_ = 0;
   std::vector<std::uint32_t> slot_;
+  std::vector<std::uint32_t> waiting_in_;  ///< by stream and lane
 };
 
 }  // namespace millrace

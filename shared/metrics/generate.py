@@ -17,10 +17,12 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 ACTOR_COUNTERS_MAX = 64  # kActorCounterCount of shared/layout/status_file.hpp
 ACTOR_LABELS = ["actor", "group", "worker"]
-SECTIONS = ("actor", "roster", "stream", "topology", "function")
+SECTIONS = ("actor", "roster", "link", "stream", "port", "topology", "function", "gpu")
 TYPES = ("counter", "gauge", "histogram")
-SCALES = ("one", "tsc", "nanoseconds")
-KEYS = {"id", "name", "type", "unit", "scale", "labels", "help"}
+SCALES = ("one", "tsc", "nanoseconds", "tsc_since")
+KINDS = ("hub", "standby", "ingress", "classifier", "gpu", "egress")  # ActorKind of config/plan.hpp
+MOVE_PACKETS = list(KINDS[2:])
+KEYS = {"id", "name", "type", "unit", "scale", "labels", "help", "kinds"}
 LICENCE = """\
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
@@ -51,6 +53,7 @@ def check(metric):
         (metric.get("unit"), "has no unit"),
         (re.fullmatch(r'[A-Z][^"\\\n]*\.', metric.get("help", "")), "help is not a sentence"),
         (isinstance(metric.get("labels"), list), "has no list of labels"),
+        (set(metric.get("kinds", [])) <= set(KINDS), f"kinds are none of {KINDS}"),
     )
     return next((text for good, text in rules if not good), None)
 
@@ -65,7 +68,10 @@ def load(text):
         for entry in sections[section]:
             metric = {"scale": "one", **entry, "section": section}
             if section == "actor":
-                metric["labels"] = ACTOR_LABELS
+                metric.setdefault("labels", ACTOR_LABELS)
+                metric.setdefault("kinds", MOVE_PACKETS)
+            elif "kinds" in metric:
+                raise Refused(f"{metric['id']}: kinds belong to the actor section")
             problem = check({key: metric[key] for key in metric if key != "section"})
             if problem:
                 raise Refused(f"{metric.get('id', entry)}: {problem}")
@@ -108,12 +114,16 @@ enum class Counter : std::uint16_t {{
 """
 
 
+def kinds_mask(metric):
+    return sum(1 << KINDS.index(kind) for kind in metric.get("kinds", []))
+
+
 def table_row(metric):
     labels = ", ".join(f'"{label}"' for label in metric["labels"])
     kind, scale = enumerator(metric["type"]), enumerator(metric["scale"])
     return (f'    {{"{metric["name"]}", "{metric["help"]}", "{metric["unit"]}", '
             f'MetricType::{kind}, MetricScale::{scale}, '
-            f'{len(metric["labels"])}, {{{labels}}}}},\n')
+            f'{len(metric["labels"])}, {{{labels}}}, {kinds_mask(metric)}}},\n')
 
 
 def metric_table(metrics):
@@ -128,7 +138,7 @@ namespace millrace {{
 
 enum class MetricType : std::uint8_t {{ kCounter, kGauge, kHistogram }};
 /// What turns the stored number into the metric's unit.
-enum class MetricScale : std::uint8_t {{ kOne, kTsc, kNanoseconds }};
+enum class MetricScale : std::uint8_t {{ kOne, kTsc, kNanoseconds, kTscSince }};
 
 struct MetricInfo {{
   std::string_view name, help, unit;
@@ -136,6 +146,7 @@ struct MetricInfo {{
   MetricScale scale;
   std::uint8_t label_count;
   std::string_view labels[{most_labels}];
+  std::uint8_t kinds;  ///< of an actor's own: bit i is set when ActorKind i has it
 }};
 
 /// All metrics; those of Counter come first, with the same numbers.
@@ -155,8 +166,9 @@ static_assert(sizeof(kMetrics) / sizeof(kMetrics[0]) == static_cast<unsigned>(Me
 
 def markdown(metrics):
     """The tables of README.md."""
-    titles = {"actor": "Of each actor", "roster": "The actor table", "stream": "Streams and ports",
-              "topology": "The topology", "function": "Functions"}
+    titles = {"actor": "Of each actor", "roster": "The actor table", "link": "Links",
+              "stream": "Streams and paths", "port": "Ports", "topology": "The topology",
+              "function": "Functions", "gpu": "Devices"}
     text = ""
     for section in SECTIONS:
         text += f"\n### {titles[section]}\n\n| metric | type | unit | labels | meaning |\n"

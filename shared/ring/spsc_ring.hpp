@@ -93,6 +93,13 @@ class SpscRing {
     return true;
   }
 
+  /// Consumer only: elements that it knows of, without a look at the other side. Right after it had
+  /// to look, that is all there were.
+  std::uint32_t seen() const noexcept {
+    const auto there = static_cast<std::int32_t>(seen_produced_ - ring_->cons.tail);
+    return there <= 0 ? 0 : static_cast<std::uint32_t>(there);
+  }
+
   /// What lies in the ring. The other side may go on meanwhile: an element that it moves may be
   /// seen or not.
   void snapshot(std::vector<Element>& out) const {

@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "io-worker/egress/latency.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/layout/latency.hpp"
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "shared/metrics/counter_ids.hpp"

@@ -63,9 +63,10 @@ class Acl final : public Function {
     const std::span<const AclRule> rules = image_.rules();
     for (const std::uint16_t packet : selected.packets) {
       const std::uint32_t word = results[packet];
-      const bool drop = word - 1 < rules.size() ? finish_rule(batch, packet, rules[word - 1])
-                        : word == kAclNotIp     ? settings_.non_ip_drops
-                                                : settings_.default_drops;
+      const bool drop = word - 1 < rules.size()
+                            ? finish_rule(batch, packet, rules[word - 1], counters)
+                        : word == kAclNotIp ? settings_.non_ip_drops
+                                            : settings_.default_drops;
       if (drop) batch.drop(packet, Reason::kRule);
       const std::size_t counter = counter_of(word, rules.size());
       if (counter < counters.hits.size()) ++counters.hits[counter];
@@ -92,8 +93,11 @@ class Acl final : public Function {
   }
 
   /// True when the packet is dropped.
-  bool finish_rule(const Batch& batch, std::uint16_t packet, const AclRule& rule) const noexcept {
+  bool finish_rule(const Batch& batch, std::uint16_t packet, const AclRule& rule,
+                   FunctionCounters counters) const noexcept {
     batch.classes[packet] |= rule.class_mask;
+    counters.classed(rule.class_mask);
+    if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) counters.alert();
     return acl_drops(rule, settings_.default_drops);
   }
 

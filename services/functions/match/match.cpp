@@ -43,6 +43,8 @@ class MatchFunction final : public Function {
       if (number == rules.size()) continue;
       const MatchRuleEntry& rule = rules[number];
       batch.classes[packet] |= rule.class_mask;
+      counters.classed(rule.class_mask);
+      if (rule.action == static_cast<std::uint8_t>(MatchAction::kAlert)) counters.alert();
       if (rule.action == static_cast<std::uint8_t>(MatchAction::kDrop)) {
         batch.drop(packet, Reason::kRule);
       }

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "io-worker/egress/latency.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/layout/latency.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace::test {

@@ -45,7 +45,65 @@ TEST(ActorCounters, AreThereForEveryActorThatRanAndNoOther) {
   EXPECT_TRUE(counters_of(watched).empty());
   watched.start(2);
   watched.start(4, ActorState::kVacant);  // ran once
-  EXPECT_EQ(counters_of(watched).size(), 2 * static_cast<std::size_t>(Counter::kCount));
+  const Samples found = counters_of(watched);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=ingress.lan.0,group=ingress,worker=0}"), 1u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=front.1,group=front,worker=1}"), 1u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=front.0,group=front,worker=0}"), 0u);
+}
+
+TEST(ActorCounters, AreThereOnlyForTheKindsOfActorsThatHaveThem) {
+  const WatchedTopology watched;
+  for (std::uint32_t actor = 0; actor < watched.plan.actors.size(); ++actor) watched.start(actor);
+  const Samples found = counters_of(watched);
+  EXPECT_EQ(found.count("millrace_rx_polls_total{actor=ingress.lan.0,group=ingress,worker=0}"), 1u);
+  EXPECT_EQ(found.count("millrace_rx_polls_total{actor=egress.0,group=egress,worker=0}"), 0u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=hub,group=hub,worker=0}"), 0u);
+  EXPECT_EQ(found.count("millrace_gpu_in_flight_batches{actor=gpu.0.a,group=gpu,worker=0}"), 1u);
+  EXPECT_EQ(found.count("millrace_pool_slots_free{stream=lan.0}"), 1u);
+  EXPECT_EQ(found.count("millrace_pool_slots_free{stream=wan.3}"), 1u);
+}
+
+TEST(ActorCounters, AreLeftOutWhereThePortDoesNotKnow) {
+  Plan plan = test::small_plan();
+  plan.ports[1].device = "afpacket";
+  const WatchedTopology watched(plan);
+  watched.start(2);
+  watched.start(8);
+  const Samples found = counters_of(watched);
+  const std::string name = "millrace_port_missed_packets_total";
+  EXPECT_EQ(found.count(name + "{actor=ingress.lan.0,group=ingress,worker=0}"), 0u);
+  EXPECT_EQ(found.count(name + "{actor=ingress.wan.3,group=ingress,worker=1}"), 1u);
+}
+
+TEST(ActorCounters, OfTheDeadGaugesAreLeftOutAndCountersStay) {
+  const WatchedTopology watched;
+  watched.start(7, ActorState::kFenced);
+  const Samples found = counters_of(watched);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=egress.0,group=egress,worker=0}"), 1u);
+  EXPECT_EQ(found.count("millrace_window_batches{actor=egress.0,group=egress,worker=0}"), 0u);
+}
+
+TEST(ActorCounters, GiveTheAgeOfWhatBegan) {
+  const WatchedTopology watched(test::small_plan(), measure_tsc_hz());
+  watched.start(3);
+  watched.start(7);
+  watched.status.counters(7)[static_cast<std::size_t>(Counter::kOldestHole)] =
+      tsc_now() - watched.status.header().tsc_hz * 60;
+  const Samples found = counters_of(watched);
+  const double age = found.at("millrace_oldest_hole_seconds{actor=egress.0,group=egress,worker=0}");
+  EXPECT_GE(age, 60);
+  EXPECT_LT(age, 80);
+  EXPECT_EQ(found.at("millrace_oldest_hole_seconds{actor=front.0,group=front,worker=0}"), 0);
+}
+
+TEST(Roster, GivesTheLongestTurnOfTheLastSeconds) {
+  const WatchedTopology watched(test::small_plan(), measure_tsc_hz());
+  watched.start(3);
+  PeakMark(watched.status.actor_tally(3).turn_ns).note(tsc_now(), 4'000'000);
+  const Samples found = roster_of(watched);
+  const std::string labels = "{actor=front.0,group=front,worker=0}";
+  EXPECT_EQ(found.at("millrace_longest_loop_10s_seconds" + labels), 0.004);
+  EXPECT_EQ(found.at("millrace_window_high_water_10s_batches" + labels), 0);
 }
 
 TEST(ActorCounters, AreLeftOutWhenTheirUnitIsNotKnown) {
@@ -71,10 +129,10 @@ TEST(Roster, TellsWhoIsUpAndWhoNeverRan) {
   EXPECT_EQ(found.at("millrace_workers{group=front,state=vacant}"), 1);
   EXPECT_EQ(found.at("millrace_workers{group=egress,state=fenced}"), 1);
   EXPECT_EQ(found.at("millrace_worker_info{actor=ingress.lan.0,group=ingress,worker=0,"
-                     "kind=ingress,core=3}"),
+                     "kind=ingress,core=3,node=none}"),
             1);
   EXPECT_EQ(found.at("millrace_worker_info{actor=front.0,group=front,worker=0,kind=classifier,"
-                     "core=none}"),
+                     "core=none,node=none}"),
             1);
 }
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <thread>
 
-#include "io-worker/egress/latency.hpp"
+#include "shared/layout/latency.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
 
 namespace millrace {
@@ -45,13 +45,33 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
   EXPECT_EQ(found.at("millrace_port_transmitted_packets_total{port=lan,stream=lan.0,path=rest}"),
             0);
   EXPECT_EQ(found.at("millrace_transmitted_bytes_total{stream=lan.0,path=rest}"), 10800);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=no_route}"), 20);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=tx_full}"), 0);
-  EXPECT_EQ(found.count("millrace_drops_total{stream=lan.0,path=rest,reason=none}"), 0u);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=no_route,cause=policy}"),
+            20);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=tx_full,cause=loss}"), 0);
+  EXPECT_EQ(found.count("millrace_drops_total{stream=lan.0,path=rest,reason=none,cause=loss}"), 0u);
   EXPECT_EQ(found.at("millrace_unaccounted_packets_total{stream=lan.0,path=rest}"), 0);
   EXPECT_EQ(found.at("millrace_released_batches_total{stream=lan.0,path=rest}"), 8);
   EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 50);
   EXPECT_EQ(found.at("millrace_port_received_packets_total{port=wan,stream=wan.3,path=rest}"), 0);
+  EXPECT_EQ(found.at("millrace_path_packets_total{path=rest,verdict=transmitted}"), 180);
+  EXPECT_EQ(found.at("millrace_path_packets_total{path=rest,verdict=dropped}"), 20);
+}
+
+TEST(StreamMetrics, GiveTheMarksOfTheLastSecondsAndThePools) {
+  const WatchedTopology watched(test::small_plan(), measure_tsc_hz());
+  watched.start(2);
+  StreamPeaks& peaks = watched.status.stream_peaks(0);
+  PeakMark(peaks.latency_ns).note(tsc_now(), 3'000'000);
+  PeakMark(peaks.rate).note(tsc_now(), 1'500'000);
+  PeakMark(peaks.slots_used).note(tsc_now(), 60);
+  const Samples found = samples(collect(watched));
+  EXPECT_EQ(found.at("millrace_latency_high_water_10s_seconds{stream=lan.0}"), 0.003);
+  EXPECT_EQ(found.at("millrace_rate_high_water_10s_packets_per_second{stream=lan.0}"), 1'500'000);
+  EXPECT_EQ(found.at("millrace_pool_slots{stream=lan.0}"), 64);
+  EXPECT_EQ(found.at("millrace_pool_buffers{stream=lan.0}"), 900);
+  EXPECT_EQ(found.at("millrace_pool_slots_low_water_10s{stream=lan.0}"), 4);
+  // Its ingress does not run: nobody knows.
+  EXPECT_EQ(found.count("millrace_pool_slots_low_water_10s{stream=wan.3}"), 0u);
 }
 
 TEST(StreamMetrics, CountWhatTheIngressRefusedAsReceivedAndDropped) {
@@ -62,7 +82,7 @@ TEST(StreamMetrics, CountWhatTheIngressRefusedAsReceivedAndDropped) {
   EXPECT_EQ(found.at("millrace_refused_packets_total{stream=lan.0,path=rest}"), 5);
   EXPECT_EQ(found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}"), 5);
   EXPECT_EQ(found.at("millrace_port_received_bytes_total{port=lan,stream=lan.0,path=rest}"), 300);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=overload}"), 5);
+  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=overload,cause=loss}"), 5);
   EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 0);
 }
 
@@ -133,7 +153,8 @@ TEST(StreamMetrics, NeverRunBackwardsWhileTheEgressWrites) {
         found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}");
     const double sent =
         found.at("millrace_port_transmitted_packets_total{port=wan,stream=lan.0,path=rest}");
-    const double dropped = found.at("millrace_drops_total{stream=lan.0,path=rest,reason=oversize}");
+    const double dropped =
+        found.at("millrace_drops_total{stream=lan.0,path=rest,reason=oversize,cause=packet}");
     ASSERT_EQ(received, sent + dropped);
     ASSERT_GE(received, last);
     ASSERT_EQ(found.count("millrace_in_flight_packets{stream=lan.0,path=rest}"), 1u);

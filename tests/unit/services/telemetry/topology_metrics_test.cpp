@@ -38,27 +38,5 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
               static_cast<double>(system_clock_ns()) / 1e9, 60);
 }
 
-TEST(FunctionMetrics, SumOverActorsAndBoundTheirSeries) {
-  const WatchedTopology watched;
-  watched.status.function_counters(3, 0, 3)[2] = 5;
-  watched.status.skipped(2, 0, SkipReason::kUnavailable) = 7;
-  watched.status.skipped(4, 0, SkipReason::kUnavailable) = 2;
-  watched.status.skipped(2, 0, SkipReason::kOverload) = 1;  // it waits: not told
-  watched.status.function_counters(4, 0, 3)[2] = 6;
-  watched.status.function_counters(4, 0, 3)[0] = 1;
-  watched.status.function_counters(5, function_counter_first(watched.plan, 1), 100)[99] = 7;
-  Families families;
-  add_functions(watched.source(), families);
-  const auto found = samples(families.take());
-  EXPECT_EQ(found.at("millrace_function_counter_total{function=route,number=2}"), 11);
-  EXPECT_EQ(found.at("millrace_function_counter_total{function=route,number=1}"), 0);
-  EXPECT_EQ(found.at("millrace_function_hits_total{function=route}"), 12);
-  EXPECT_EQ(found.at("millrace_function_hits_total{function=ids}"), 7);
-  EXPECT_EQ(
-      found.at("millrace_function_skipped_packets_total{function=route,why=unavailable,fate=pass}"),
-      9);
-  EXPECT_EQ(found.size(), 6u);  // 100 counters are too many for a series each
-}
-
 }  // namespace
 }  // namespace millrace

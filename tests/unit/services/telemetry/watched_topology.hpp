@@ -21,12 +21,20 @@ inline Plan small_plan(const std::string& name = "watched") {
   plan.ports = {{.name = "lan", .device = "null"}, {.name = "wan", .device = "null"}};
   plan.functions = {
       {.name = "route", .type = "route", .unavailable = Fallback::kPass, .counter_count = 3},
-      {.name = "ids", .type = "match", .group = 1, .counter_count = 100}};
+      {.name = "ids", .type = "match", .group = 1, .class_mask = 2, .counter_count = 100}};
+  plan.classes = {"bulk", "voice"};
   plan.groups = {{.name = "front", .count = 1, .max = 2}, {.name = "gpu", .kind = GroupKind::kGpu}};
-  plan.stages = {{.path = 0, .group = 0, .functions = {0, 1}}};
+  plan.stages = {{.path = 0, .group = 0, .functions = {0}, .next = 1},
+                 {.path = 0, .group = 1, .functions = {1}}};
   plan.paths = {{.name = "rest", .first_stage = 0, .lane_first = 0, .lane_count = 2}};
-  plan.streams = {{.port = 0, .paths = {{0, 1}}, .ingress = 2, .egress = 7},
-                  {.port = 1, .queue = 3, .paths = {{0, 0}}, .ingress = 2, .egress = 7}};
+  plan.streams = {
+      {.port = 0,
+       .paths = {{0, 1}},
+       .ingress = 2,
+       .egress = 7,
+       .slot_count = 64,
+       .buffer_count = 900},
+      {.port = 1, .queue = 3, .paths = {{0, 0}}, .ingress = 8, .egress = 7, .slot_count = 32}};
   plan.actors = {{.name = "hub", .kind = ActorKind::kHub},
                  {.name = "standby", .kind = ActorKind::kStandby},
                  {.name = "ingress.lan.0", .kind = ActorKind::kIngress, .core = 3},
@@ -34,7 +42,13 @@ inline Plan small_plan(const std::string& name = "watched") {
                  {.name = "front.1", .kind = ActorKind::kClassifier, .index = 1, .at_start = false},
                  {.name = "gpu.0.a", .kind = ActorKind::kGpu, .group = 1},
                  {.name = "gpu.0.b", .kind = ActorKind::kGpu, .group = 1, .at_start = false},
-                 {.name = "egress.0", .kind = ActorKind::kEgress}};
+                 {.name = "egress.0", .kind = ActorKind::kEgress},
+                 {.name = "ingress.wan.3", .kind = ActorKind::kIngress, .index = 1}};
+  plan.slot_count = 96;
+  plan.links = {{.producer = 2, .consumer = 3, .depth = 128},
+                {.producer = 2, .consumer = 4, .depth = 128},
+                {.producer = 3, .consumer = 5, .depth = 128},
+                {.producer = 0, .consumer = 3, .depth = 128}};
   return plan;
 }
 

@@ -50,7 +50,14 @@ TEST(StatusLayout, RegionsLieApartOnLinesInsideTheFile) {
       {at.lane_maps, plan.groups.size() * 128},
       {at.latency, streams * sizeof(LatencyHistogram)},
       {at.function_counters, actors * function_counters * 8},
-      {at.skips, actors * plan.functions.size() * kSkipReasonCount * 8}};
+      {at.skips, actors * plan.functions.size() * kSkipReasonCount * 8},
+      {at.stage_latency,
+       actors * (plan.stages.size() + plan.paths.size()) * sizeof(LatencyHistogram)},
+      {at.tallies, actors * plan.functions.size() * sizeof(FunctionTally)},
+      {at.actor_tallies, actors * sizeof(ActorTally)},
+      {at.stream_peaks, streams * sizeof(StreamPeaks)},
+      {at.links, plan.links.size() * sizeof(LinkTally)},
+      {at.ports, plan.ports.size() * sizeof(PortTally)}};
   std::sort(all.begin(), all.end());
   std::uint64_t end = 0;
   for (const auto& [start, bytes] : all) {

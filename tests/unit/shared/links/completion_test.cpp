@@ -14,6 +14,8 @@
 namespace millrace {
 namespace {
 
+const TscScale kScale(1'000'000'000);
+
 using test::FakeWork;
 using test::SmallWorld;
 
@@ -41,7 +43,8 @@ TEST(Completion, ResultsOfEveryFunctionReachTheSlotBeforeFinish) {
   const std::uint32_t slot = world.make({.sequence = 4, .owner = "egress.0"});
   FakeWork work(2);
   compute(world, 1, slot, work);
-  EXPECT_EQ(finish_completion(world.context("egress.0"), {slot, 0, true, 1}, work), kEgressStage);
+  EXPECT_EQ(finish_completion(world.context("egress.0"), {slot, 0, true, 1}, work, kScale),
+            kEgressStage);
   ASSERT_EQ(work.finished.size(), 1u);
   // Ordinals 9, 10, 11 of the fourth batch of three.
   EXPECT_EQ(work.finished[0].results, (std::vector<std::uint32_t>{9, 10, 11, 1009, 1010, 1011}));
@@ -52,7 +55,7 @@ TEST(Completion, TheSlotIsWorkedDuringFinishAndHeldForTheNextStageAfterwards) {
   const std::uint32_t slot = world.make({.owner = "deep.0", .state = {SlotKind::kHeld, 1}});
   FakeWork work;
   compute(world, 0, slot, work);
-  EXPECT_EQ(finish_completion(world.context("deep.0"), {slot, 1, true, 0}, work), 2u);
+  EXPECT_EQ(finish_completion(world.context("deep.0"), {slot, 1, true, 0}, work, kScale), 2u);
   EXPECT_EQ(work.finished[0].state, (SlotState{SlotKind::kWorked, 1}));
   EXPECT_EQ(world.slot_state(slot), (SlotState{SlotKind::kHeld, 2}));
 }
@@ -62,7 +65,7 @@ TEST(Completion, AnotherIncarnationsResultsAreNotRead) {
   const std::uint32_t slot = world.make({.owner = "egress.0"});
   FakeWork work(2);
   compute(world, 1, slot, work);
-  finish_completion(world.context("egress.0"), {slot, 0, true, 0}, work);
+  finish_completion(world.context("egress.0"), {slot, 0, true, 0}, work, kScale);
   EXPECT_EQ(work.finished[0].results, (std::vector<std::uint32_t>(6, 0)));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "io-worker/egress/latency.hpp"
+#include "shared/layout/latency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an ingress tells observers of its pools and of its load.
+
+#include "io-worker/ingress/ingress_actor.hpp"
+
+namespace millrace {
+
+void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  std::uint32_t free = free_slot_count_;
+  for (const auto& ring : returned_slots_) free += ring.size();
+  context_.counter(Counter::kSlotsFree) = free;
+  const std::uint32_t all = context_.plan->streams[stream_].slot_count;
+  slots_used_.note(now_tsc, all > free ? all - free : 0);
+  context_.counter(Counter::kBuffersFree) = pool_.free() + queue_.held();
+  if (stock_tsc_ != 0 && now_tsc > stock_tsc_) {
+    const std::uint64_t ns = scale_.to_ns(now_tsc - stock_tsc_);
+    if (ns != 0) rate_.note(now_tsc, (polled_total_ - stock_polled_) * 1'000'000'000 / ns);
+  }
+  stock_tsc_ = now_tsc;
+  stock_polled_ = polled_total_;
+}
+
+}  // namespace millrace

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/tell_observers.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+
+std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Post>& posts) {
+  std::vector<WantedWorkers> wanted;
+  for (const PlanGroup& group : plan.groups) wanted.push_back({.group = group.name});
+  const auto count = [&](std::uint32_t number) {
+    const PlanActor& actor = plan.actors[number];
+    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+    if (worker) ++wanted[actor.group].count;
+  };
+  for (const Post& post : posts) {
+    if (post.wish != Wish::kUp || !post.kind) continue;
+    const Seat& seat = post.seats[0];  // a GPU worker's second one is its twin's
+    count(seat.actor);
+    for (const std::uint32_t other : seat.others) {
+      if (plan.actors[other].at_start) count(other);
+    }
+  }
+  return wanted;
+}
+
+void WantedTeller::tend(const std::string& run_dir, const Plan& plan,
+                        const std::vector<Post>& posts) {
+  std::vector<WantedWorkers> wanted = wanted_workers(plan, posts);
+  if (wanted == told_) return;
+  try {
+    note_wanted(run_dir, wanted);
+    told_ = std::move(wanted);
+  } catch (const Error& error) {
+    if (!std::exchange(failed_, true)) std::fprintf(stderr, "millrace: %s\n", error.what());
+  }
+}
+
+}  // namespace millrace

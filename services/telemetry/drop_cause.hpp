@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "shared/layout/reason.hpp"
+
+namespace millrace {
+
+/// Whose doing a drop is: the configuration's, the packet's own, or ours. Alerts look at the last.
+constexpr std::string_view cause_of(Reason reason) {
+  switch (reason) {
+    case Reason::kRule:
+    case Reason::kNoRoute:
+    case Reason::kNoPath:
+    case Reason::kOwnAddress:
+    case Reason::kNotForwarded:
+    case Reason::kNotIpv4:
+    case Reason::kNotUnicast:
+    case Reason::kTtlExpired:
+      return "policy";
+    case Reason::kOversize:
+    case Reason::kTruncated:
+    case Reason::kMalformed:
+    case Reason::kBadChecksum:
+      return "packet";
+    default:  // a new one is loss until somebody says otherwise
+      return "loss";
+  }
+}
+
+}  // namespace millrace

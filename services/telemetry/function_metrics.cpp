@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "services/telemetry/status_metrics.hpp"
+
+namespace millrace {
+namespace {
+
+/// Of functions that do not wait; there is nothing to count for others.
+void add_skipped(const StatusSource& source, std::uint32_t id, Families& families) {
+  const PlanFunction& function = source.plan.functions[id];
+  const struct {
+    SkipReason why;
+    const char* name;
+    Fallback fate;
+  } rows[] = {{SkipReason::kUnavailable, "unavailable", function.unavailable},
+              {SkipReason::kOverload, "overload", function.overload}};
+  for (const auto& row : rows) {
+    if (row.fate == Fallback::kWait) continue;
+    std::uint64_t sum = 0;
+    for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
+      sum += std::atomic_ref(source.status.skipped(actor, id, row.why))
+                 .load(std::memory_order_relaxed);
+    }
+    families.add(Metric::kFunctionSkipped,
+                 {function.name, row.name, row.fate == Fallback::kPass ? "pass" : "drop"},
+                 static_cast<double>(sum));
+  }
+}
+
+/// All actors' tallies of one function together.
+FunctionTally tally_of(const StatusSource& source, std::uint32_t id) {
+  FunctionTally sum{};
+  const auto add = [](std::uint64_t& to, std::uint64_t& from) {
+    to += std::atomic_ref(from).load(std::memory_order_relaxed);
+  };
+  for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
+    FunctionTally& from = source.status.tally(actor, id);
+    add(sum.dropped, from.dropped);
+    add(sum.packets, from.packets);
+    add(sum.alerts, from.alerts);
+    add(sum.timed_ticks, from.timed_ticks);
+    add(sum.timed_packets, from.timed_packets);
+    for (std::size_t i = 0; i < kClassCountMax; ++i) add(sum.classed[i], from.classed[i]);
+  }
+  return sum;
+}
+
+void add_tally(const StatusSource& source, std::uint32_t id, Families& families) {
+  const PlanFunction& function = source.plan.functions[id];
+  const FunctionTally sum = tally_of(source, id);
+  const auto as_double = [](std::uint64_t value) { return static_cast<double>(value); };
+  families.add(Metric::kFunctionPackets, {function.name, "pass"}, as_double(sum.packets));
+  families.add(Metric::kFunctionPackets, {function.name, "drop"}, as_double(sum.dropped));
+  families.add(Metric::kFunctionAlerts, {function.name}, as_double(sum.alerts));
+  const std::uint64_t tsc_hz = source.status.header().tsc_hz;
+  if (tsc_hz != 0) {
+    families.add(Metric::kFunctionTimedSeconds, {function.name},
+                 as_double(sum.timed_ticks) / as_double(tsc_hz));
+    families.add(Metric::kFunctionTimedPackets, {function.name}, as_double(sum.timed_packets));
+  }
+  for (std::size_t bit = 0; bit < source.plan.classes.size() && bit < kClassCountMax; ++bit) {
+    if ((function.class_mask >> bit & 1) == 0) continue;
+    families.add(Metric::kFunctionClassified, {function.name, source.plan.classes[bit]},
+                 as_double(sum.classed[bit]));
+  }
+}
+
+void add_hits(const StatusSource& source, std::uint32_t id, Families& families) {
+  const PlanFunction& function = source.plan.functions[id];
+  if (function.counter_count == 0) return;
+  const std::uint32_t first = function_counter_first(source.plan, id);
+  double all = 0;
+  for (std::uint32_t number = 0; number < function.counter_count; ++number) {
+    std::uint64_t sum = 0;
+    for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
+      std::uint64_t& word = source.status.function_counters(actor, first + number, 1)[0];
+      sum += std::atomic_ref(word).load(std::memory_order_relaxed);
+    }
+    all += static_cast<double>(sum);
+    if (function.counter_count <= kFunctionSeriesMax) {
+      families.add(Metric::kFunctionCounter, {function.name, std::to_string(number)},
+                   static_cast<double>(sum));
+    }
+  }
+  families.add(Metric::kFunctionHits, {function.name}, all);
+}
+
+}  // namespace
+
+void add_functions(const StatusSource& source, Families& families) {
+  for (std::uint32_t id = 0; id < source.plan.functions.size(); ++id) {
+    add_skipped(source, id, families);
+    add_tally(source, id, families);
+    add_hits(source, id, families);
+  }
+}
+
+void add_tables(const std::vector<TableFacts>& tables, Families& families) {
+  for (const TableFacts& table : tables) {
+    families.add(Metric::kFunctionRules, {table.function, "loaded"},
+                 static_cast<double>(table.accepted));
+    families.add(Metric::kFunctionRules, {table.function, "refused"},
+                 static_cast<double>(table.refused));
+    families.add(Metric::kFunctionTableGeneration, {table.function},
+                 static_cast<double>(table.generation));
+  }
+}
+
+}  // namespace millrace

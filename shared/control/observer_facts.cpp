@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/observer_facts.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <span>
+#include <sstream>
+
+#include "shared/control/whole_file.hpp"
+
+namespace millrace {
+namespace {
+
+std::string tables_path(const std::string& run_dir) { return run_dir + "/telemetry.tables"; }
+std::string wanted_path(const std::string& run_dir) { return run_dir + "/telemetry.wanted"; }
+
+void write_text(const std::string& path, const std::string& text) {
+  write_whole_file(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace
+
+std::vector<TableFacts> read_tables(const std::string& run_dir) {
+  std::vector<TableFacts> tables;
+  std::ifstream file(tables_path(run_dir));
+  TableFacts one;
+  while (file >> one.function >> one.generation >> one.accepted >> one.refused) {
+    tables.push_back(one);
+  }
+  return tables;
+}
+
+void note_tables(const std::string& run_dir, std::vector<TableFacts> built) {
+  std::vector<TableFacts> tables = read_tables(run_dir);
+  for (TableFacts& one : built) {
+    const auto before = std::ranges::find(tables, one.function, &TableFacts::function);
+    one.generation = before == tables.end() ? 1 : before->generation + 1;
+    if (before == tables.end()) {
+      tables.push_back(one);
+    } else {
+      *before = one;
+    }
+  }
+  std::ostringstream text;
+  for (const TableFacts& one : tables) {
+    text << one.function << ' ' << one.generation << ' ' << one.accepted << ' ' << one.refused
+         << '\n';
+  }
+  write_text(tables_path(run_dir), text.str());
+}
+
+void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted) {
+  std::ostringstream text;
+  for (const WantedWorkers& one : wanted) text << one.group << ' ' << one.count << '\n';
+  write_text(wanted_path(run_dir), text.str());
+}
+
+std::vector<WantedWorkers> read_wanted(const std::string& run_dir) {
+  std::vector<WantedWorkers> wanted;
+  std::ifstream file(wanted_path(run_dir));
+  WantedWorkers one;
+  while (file >> one.group >> one.count) wanted.push_back(one);
+  return wanted;
+}
+
+}  // namespace millrace

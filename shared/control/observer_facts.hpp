@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What the supervisor knows and observers show, in small files of the run directory:
+///
+///     <run dir>/telemetry.tables   what builders said, a line a function
+///     <run dir>/telemetry.wanted   how many workers there should be, a line a group
+
+namespace millrace {
+
+struct TableFacts {
+  std::string function;
+  std::uint64_t generation = 0;  ///< how often it was built
+  std::uint64_t accepted = 0;    ///< rules, of the newest
+  std::uint64_t refused = 0;
+};
+
+/// Enters a new build of each function's table; `generation` is set here, one more than before.
+/// Throws Error when the file cannot be written.
+void note_tables(const std::string& run_dir, std::vector<TableFacts> built);
+
+/// All that were built. Empty when there is no such file, or it is cut short.
+std::vector<TableFacts> read_tables(const std::string& run_dir);
+
+struct WantedWorkers {
+  std::string group;
+  std::uint32_t count = 0;
+  friend bool operator==(const WantedWorkers&, const WantedWorkers&) = default;
+};
+
+/// Throws Error when the file cannot be written.
+void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted);
+/// As read_tables().
+std::vector<WantedWorkers> read_wanted(const std::string& run_dir);
+
+}  // namespace millrace

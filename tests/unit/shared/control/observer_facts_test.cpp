@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/control/observer_facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/unit/io-worker/ports/capture_files.hpp"
+
+namespace millrace {
+namespace {
+
+TEST(TableFacts, GenerationsGrowByOneABuild) {
+  const test::TestFolder run_dir;
+  const std::string path = run_dir.path("");
+  EXPECT_TRUE(read_tables(path).empty());
+  note_tables(path, {{.function = "route", .accepted = 5}, {.function = "ids", .accepted = 7}});
+  note_tables(path, {{.function = "ids", .generation = 99, .accepted = 8, .refused = 2}});
+  const std::vector<TableFacts> tables = read_tables(path);
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(tables[0].function, "route");
+  EXPECT_EQ(tables[0].generation, 1u);
+  EXPECT_EQ(tables[0].accepted, 5u);
+  EXPECT_EQ(tables[1].generation, 2u);
+  EXPECT_EQ(tables[1].accepted, 8u);
+  EXPECT_EQ(tables[1].refused, 2u);
+}
+
+TEST(TableFacts, AFileThatIsCutShortGivesItsWholeLines) {
+  const test::TestFolder run_dir;
+  std::ofstream(run_dir.path("telemetry.tables")) << "route 1 5 0\nids 2 ";
+  EXPECT_EQ(read_tables(run_dir.path("")).size(), 1u);
+}
+
+TEST(WantedWorkers, AreReadAsWritten) {
+  const test::TestFolder run_dir;
+  EXPECT_TRUE(read_wanted(run_dir.path("")).empty());
+  const std::vector<WantedWorkers> wanted = {{"front", 3}, {"gpu", 1}};
+  note_wanted(run_dir.path(""), wanted);
+  EXPECT_EQ(read_wanted(run_dir.path("")), wanted);
+}
+
+}  // namespace
+}  // namespace millrace
