@@ -4,6 +4,7 @@
 // millrace-gpu-figures: what a GPU does with batches that lie in the segment, from the submission
 // of a descriptor to its completion, beside all CPU cores of the same host in the same run.
 
+#include <sched.h>
 #include <sys/utsname.h>
 
 #include <CLI/CLI.hpp>
@@ -11,7 +12,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "gpu-worker/resident/resident_device.hpp"
@@ -26,10 +29,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using test::GpuWorld;
 
+/// Cores that this process may use.
+unsigned allowed_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
+  return static_cast<unsigned>(CPU_COUNT(&cores));
+}
+
 struct Options {
-  std::string rules, routes, capture, acl, trace;
+  std::string rules, routes, capture, acl, trace, json;
+  std::vector<std::uint32_t> sizes = {32, 64, 256};
   double seconds = 1;
-  unsigned threads = std::thread::hardware_concurrency();
+  unsigned threads = allowed_cores();
 };
 
 double seconds_since(Clock::time_point start) {
@@ -190,67 +202,115 @@ Rate rate_of_cpu(Stage& stage, unsigned threads, std::uint32_t packets, double s
   return {rate, rate * stage.bytes_per_packet()};
 }
 
-void one_case(const Options& options, const char* name, Stage& stage, std::uint32_t packets) {
-  const Rate one = rate_of_cpu(stage, 1, packets, options.seconds);
-  const Rate all = rate_of_cpu(stage, options.threads, packets, options.seconds);
+nlohmann::json json_of(const Rate& rate) {
+  return {{"mpps", rate.packets / 1e6}, {"gbps", rate.bytes * 8 / 1e9}};
+}
+
+/// Every figure of a case; `load`: with so many batches under way, what comes through and, by
+/// Little's law, how long a batch is there on average.
+nlohmann::json measure(const Options& options, const std::string& name, Stage& stage,
+                       std::uint32_t packets) {
+  nlohmann::json result = {
+      {"name", name}, {"packets", packets}, {"bytes_each", stage.bytes_per_packet()}};
+  result["cpu_one"] = json_of(rate_of_cpu(stage, 1, packets, options.seconds));
+  result["cpu_all"] = json_of(rate_of_cpu(stage, options.threads, packets, options.seconds));
   ResidentDevice gpu(stage.world().context("gpu.0.a"), 0);
   const std::vector<double> times = latencies(stage, gpu);
-  Rate best;
-  std::uint32_t best_under_way = 0;
-  for (const std::uint32_t under_way : {64u, 256u, 1024u, 2000u}) {
+  result["p50_us"] = times[times.size() / 2];
+  result["p99_us"] = times[times.size() * 99 / 100];
+  double best = 0;
+  for (const std::uint32_t under_way : {1u, 4u, 16u, 64u, 256u, 1024u, 2000u}) {
     const Rate rate = rate_of_gpu(stage, gpu, packets, under_way, options.seconds);
-    if (rate.packets <= best.packets) continue;
-    best = rate;
-    best_under_way = under_way;
+    nlohmann::json point = json_of(rate);
+    point["batches"] = under_way;
+    point["mean_us"] = under_way / (rate.packets / packets) * 1e6;
+    if (rate.packets > best) result["gpu"] = point;
+    best = std::max(best, rate.packets);
+    result["load"].push_back(point);
   }
+  return result;
+}
+
+void print(const Options& options, const nlohmann::json& result) {
+  const auto rate = [&](const char* key) { return result[key]["mpps"].get<double>(); };
+  const auto bits = [&](const char* key) { return result[key]["gbps"].get<double>(); };
   std::printf(
       "%-28s %4u packets a batch, %6.1f bytes each: GPU p50 %5.1f p99 %5.1f us; %7.1f Mpps %6.1f "
       "Gbit/s %5.1f GB/s with %4u batches under way | CPU 1 core %7.2f Mpps %6.1f Gbit/s, %u cores "
       "%7.1f Mpps %6.1f Gbit/s | GPU / all cores %.2f\n",
-      name, packets, stage.bytes_per_packet(), times[times.size() / 2],
-      times[times.size() * 99 / 100], best.packets / 1e6, best.bytes * 8 / 1e9, best.bytes / 1e9,
-      best_under_way, one.packets / 1e6, one.bytes * 8 / 1e9, options.threads, all.packets / 1e6,
-      all.bytes * 8 / 1e9, best.packets / all.packets);
+      result["name"].get_ref<const std::string&>().c_str(), result["packets"].get<unsigned>(),
+      result["bytes_each"].get<double>(), result["p50_us"].get<double>(),
+      result["p99_us"].get<double>(), rate("gpu"), bits("gpu"), bits("gpu") / 8,
+      result["gpu"]["batches"].get<unsigned>(), rate("cpu_one"), bits("cpu_one"), options.threads,
+      rate("cpu_all"), bits("cpu_all"), rate("gpu") / rate("cpu_all"));
   std::fflush(stdout);
+}
+
+using Results = std::vector<nlohmann::json>;
+
+/// One batch size after the other.
+void measure_sizes(const Options& options, Results& results, const std::string& name,
+                   const std::string& type, const std::string& table, const std::string& text,
+                   const Frames& frames) {
+  for (const std::uint32_t packets : options.sizes) {
+    Stage stage(type, table, text, packets, frames);
+    results.push_back(measure(options, name, stage, packets));
+    print(options, results.back());
+  }
+}
+
+void write_json(const Options& options, const Results& results, double copy) {
+  if (options.json.empty()) return;
+  std::ofstream file(options.json);
+  file << nlohmann::json{{"threads", options.threads},
+                         {"copy_gbps", copy * 8 / 1e9},
+                         {"cases", results}}
+              .dump(1)
+       << "\n";
+  if (!file.flush()) throw Error("cannot write " + options.json);
 }
 
 /// The CPU by its bit vectors: sixteen tables of rte_acl would take minutes and gigabytes to build;
 /// acl_bench has its rates, of one table that all threads share.
-void run_acl(const Options& options) {
-  for (const std::uint32_t packets : {32u, 64u, 256u}) {
-    Stage stage("acl, method: bits", "rules", text_of(options.acl), packets,
-                Frames(read_acl_trace(options.trace)));
-    one_case(options, "acl, the trace", stage, packets);
-  }
+void run_acl(const Options& options, Results& results) {
+  measure_sizes(options, results, "acl, the trace", "acl, method: bits", "rules",
+                text_of(options.acl), Frames(read_acl_trace(options.trace)));
+}
+
+std::string rules_of(const Options& options) {
+  return options.rules.empty() ? "alert \"literal that is not there\"\n" : text_of(options.rules);
+}
+
+void run_capture(const Options& options, Results& results) {
+  const std::string name = "match, " + std::filesystem::path(options.capture).stem().string();
+  measure_sizes(options, results, name, "match", "rules", rules_of(options),
+                Frames(options.capture));
+}
+
+void run_frames(const Options& options, Results& results) {
+  const std::string routes = options.routes.empty()
+                                 ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
+                                 : text_of(options.routes);
+  measure_sizes(options, results, "route, 64-byte frames", "route", "table", routes, Frames(64u));
+  measure_sizes(options, results, "match, 1504-byte frames", "match", "rules", rules_of(options),
+                Frames(1504u));
 }
 
 void run(const Options& options) {
   utsname host{};
   uname(&host);
-  std::printf("host %s %s, %u cores\n", host.sysname, host.release,
-              std::thread::hardware_concurrency());
-  if (!options.acl.empty()) return run_acl(options);
-  const std::string routes = options.routes.empty()
-                                 ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
-                                 : text_of(options.routes);
-  for (const std::uint32_t packets : {32u, 64u, 256u}) {
-    Stage stage("route", "table", routes, packets, Frames(64u));
-    one_case(options, "route, 64-byte frames", stage, packets);
+  std::printf("host %s %s, %u cores\n", host.sysname, host.release, allowed_cores());
+  Results results;
+  if (!options.acl.empty()) {
+    run_acl(options, results);
+  } else if (!options.capture.empty()) {
+    run_capture(options, results);
+  } else {
+    run_frames(options, results);
   }
-  const std::string rules =
-      options.rules.empty() ? "alert \"literal that is not there\"\n" : text_of(options.rules);
-  for (const std::uint32_t packets : {32u, 64u, 256u}) {
-    Stage stage("match", "rules", rules, packets, Frames(1504u));
-    one_case(options, "match, 1504-byte frames", stage, packets);
-  }
-  if (!options.capture.empty()) {
-    for (const std::uint32_t packets : {32u, 64u, 256u}) {
-      Stage stage("match", "rules", rules, packets, Frames(options.capture));
-      one_case(options, "match, the capture", stage, packets);
-    }
-  }
-  std::printf("copy of pinned memory to the GPU: %.1f GB/s\n",
-              copy_bytes_per_second(64 << 20) / 1e9);
+  const double copy = copy_bytes_per_second(64 << 20);
+  std::printf("copy of pinned memory to the GPU: %.1f GB/s\n", copy / 1e9);
+  write_json(options, results, copy);
 }
 
 }  // namespace
@@ -261,11 +321,13 @@ int main(int argc, char** argv) {
   CLI::App app("What a GPU does with batches in place, beside all CPU cores of this host");
   app.add_option("--rules", options.rules, "a rule file of match");
   app.add_option("--routes", options.routes, "a route table");
-  app.add_option("--capture", options.capture, "packets for match (pcap)");
+  app.add_option("--capture", options.capture, "packets for match (pcap): they alone are measured");
   CLI::Option* acl =
       app.add_option("--acl", options.acl, "a rule file of acl: it alone is measured");
   acl->needs(app.add_option("--trace", options.trace, "a trace for it (ClassBench)"));
   app.add_option("--seconds", options.seconds, "of each measurement");
+  app.add_option("--sizes", options.sizes, "packets a batch")->check(CLI::Range(1, 256));
+  app.add_option("--json", options.json, "also write the figures there (gpu.py draws them)");
   app.add_option("--threads", options.threads, "CPU threads to compare with");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -7,8 +7,8 @@ import dataclasses
 import html
 import math
 
-WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 48, 96
+WIDTH, HEIGHT = 720, 440
+LEFT, RIGHT, TOP, BOTTOM = 70, 20, 48, 116
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 
 
@@ -72,14 +72,14 @@ def _curve(name, points, number, at):
         lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"><title>'
                      f"{html.escape(name)}: {value_x:g}, {value_y:.4g}</title></circle>")
     row, column = divmod(number, 3)
-    x, y = LEFT + column * 215, HEIGHT - 34 + row * 18
+    x, y = LEFT + column * 215, HEIGHT - 60 + row * 18
     lines.append(f'<path d="M{x} {y - 4}h18" stroke="{colour}" stroke-width="3"{dashes}/>')
     lines.append(_text(x + 24, y, name, "start"))
     return lines
 
 
 def line_chart(title, x_axis, y_axis, curves):
-    """SVG of `curves`: name -> points (x, y), in their order. At most six names fit the legend."""
+    """SVG of `curves`: name -> points (x, y), in their order. Nine names fit the legend."""
     points = [point for curve in curves.values() for point in curve]
     x_range = x_axis.range_of([x for x, _ in points])
     y_range = y_axis.range_of([y for _, y in points])

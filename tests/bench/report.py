@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How figures are shown."""
 
-import html
-import math
 import pathlib
+
+from plot import Axis, line_chart
 
 
 def print_header(cpu, cores, kernel, command):
@@ -42,9 +42,8 @@ def print_case(case, figures):
 
 
 def write_svg(path, results):
-    """p50 and p99 over the offered load, logarithmic both ways, one line a kind of case."""
-    width, height, margin = 640, 400, 60
-    lines = {}
+    """p50 and p99 over the offered load, one line a kind of case."""
+    curves = {}
     for result in results:
         rate = result["case"]["rate_mpps"]
         if "error" in result["figures"] or not rate:
@@ -52,44 +51,10 @@ def write_svg(path, results):
         kind = result["case"]["name"].rsplit("-", 1)[0]
         stream = result["figures"]["streams"][0]
         for quantile in ("p50_us", "p99_us"):
-            lines.setdefault(f"{kind} {quantile[:3]}", []).append(
-                (rate, max(stream[quantile], 0.1))
-            )
-
-    def x_of(rate):
-        return margin + (width - 2 * margin) * math.log10(rate) / 2
-
-    def y_of(micros):
-        return height - margin - (height - 2 * margin) * (math.log10(micros) + 1) / 4
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        'font-family="sans-serif" font-size="12">',
-        f'<text x="{margin}" y="20">latency (us) over offered load (Mpps)</text>',
-    ]
-    for decade in (0.1, 1, 10, 100, 1000):
-        parts.append(
-            f'<text x="8" y="{y_of(decade):.0f}">{decade:g}</text>'
-            f'<path d="M{margin} {y_of(decade):.0f}H{width - margin}" stroke="#ddd"/>'
-        )
-    for rate in (1, 10, 100):
-        parts.append(f'<text x="{x_of(rate):.0f}" y="{height - 30}">{rate}</text>')
-    colours = [
-        "#1b6ca8",
-        "#7fb2d9",
-        "#c0392b",
-        "#e6a09a",
-        "#2e8b57",
-        "#9ed2b2",
-        "#8e44ad",
-        "#cbaadb",
-    ]
-    for number, (name, points) in enumerate(sorted(lines.items())):
-        colour = colours[number % len(colours)]
-        path_data = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in sorted(points))
-        parts.append(
-            f'<polyline points="{path_data}" fill="none" stroke="{colour}" stroke-width="2"/>'
-            f'<text x="{width - margin - 110}" y="{40 + 16 * number}" fill="{colour}">'
-            f"{html.escape(name)}</text>"
-        )
-    pathlib.Path(path).write_text("\n".join(parts + ["</svg>\n"]))
+            points = curves.setdefault(f"{kind} {quantile[:3]}", [])
+            points.append((rate, max(stream[quantile], 0.1)))
+    if curves:
+        chart = line_chart("Latency over load", Axis("offered, Mpps", log=True),
+                           Axis("us", log=True),
+                           {name: sorted(points) for name, points in sorted(curves.items())})
+        pathlib.Path(path).write_text(chart)
