@@ -57,6 +57,7 @@ def main():
         folder = pathlib.Path(folder)
         (folder / "all.rules").write_text('alert "x" name "any x"\n', encoding="ascii")
         with Topology(folder, LOAD) as topology:
+            topology.endless = True
             pid = telemetry_pid(topology.run_dir)
             rates, lasted, cpu = {True: [], False: []}, [], {True: 0.0, False: 0.0}
             for number in range(2 * pairs):
