@@ -9,12 +9,13 @@ NAME ?=
 configure = cmake -S . -B build/$(1) -G Ninja $(2)
 compile = cmake --build build/$(1) -j $(JOBS)
 
-.PHONY: help deps build run test check bench bundle asan tsan fuzz new-function undo clean
+.PHONY: help deps build run monitor test test-dashboards
+.PHONY: check bench bundle asan tsan fuzz new-function undo clean
 
 help: ## this list
 	@echo "Millrace: a middlebox made of processes. Start with 'make run'."
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "Variables: JOBS=$(JOBS) (compilers at a time), NAME=x (new-function), FUZZ_SECONDS=60"
 	@echo "A bare Debian 12 with git, make and root or sudo is enough. Executables: build/release/bin"
@@ -31,8 +32,15 @@ run: deps ## the demonstration: curl, iperf3 through a router, a worker is kille
 	@$(call compile,release) --target programs
 	@orchestration/host/demo.sh
 
+monitor: deps ## Prometheus, and Grafana if installed, on what runs; DETACH=1 leaves them up
+	@python3 dashboards/monitor.py $(if $(DETACH),--detach)
+
 test: deps ## everything that can be tested on this machine
 	@JOBS=$(JOBS) tests/run.sh
+
+test-dashboards: build ## GRAFANA=its home: the dashboards in a real Grafana of 10 or later
+	@orchestration/host/hugepages.sh
+	@build/venv/bin/python tests/dashboards/grafana_check.py $(GRAFANA)
 
 check: deps ## format, clang-tidy, headers alone, layouts under nvcc, the rules of the tree
 	@JOBS=$(JOBS) tests/check.sh

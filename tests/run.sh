@@ -52,7 +52,7 @@ part "build" eval "configure && cmake --build $build -j $jobs"
 if [ "${#failed[@]}" -eq 0 ]; then
   part "hugepages" orchestration/host/hugepages.sh "${MILLRACE_HUGEPAGES:-512}"
   part "unit tests" run_ctest
-  for folder in tidy golden pipeline crash; do
+  for folder in tidy golden pipeline dashboards crash; do
     if [ -d "tests/$folder" ] && compgen -G "tests/$folder/*.py" >/dev/null; then
       part "$folder tests" pytest_folder "tests/$folder"
     fi

@@ -39,6 +39,12 @@ apt() {
   return 1
 }
 
+# The package starts a service that nobody asked for; one that was there before is left alone.
+quiet_prometheus() {
+  [ -d /run/systemd/system ] || return 0
+  as_root systemctl disable --now --quiet prometheus || true
+}
+
 install_packages() {
   local missing
   if ! command -v dpkg-query >/dev/null; then
@@ -50,6 +56,7 @@ install_packages() {
   echo "deps: installing ${missing[*]}"
   apt update
   apt install -y --no-install-recommends "${missing[@]}"
+  if grep -qx prometheus <<<"$(printf '%s\n' "${missing[@]}")"; then quiet_prometheus; fi
 }
 
 # pip_install <requirements file>: once for each content of the file.

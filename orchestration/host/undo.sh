@@ -12,6 +12,8 @@ pages=/sys/kernel/mm/hugepages/hugepages-2048kB
 mount_point=${MILLRACE_HUGE_DIR:-/dev/hugepages}
 state=${MILLRACE_HOST_STATE:-/run/millrace-host.state}
 
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null || { echo "undo: needs root" >&2; exit 1; }
   exec sudo -n MILLRACE_HUGE_DIR="$mount_point" MILLRACE_HOST_STATE="$state" "$0" "$@"
@@ -20,6 +22,10 @@ fi
 if [ -e /run/netns/millrace-demo-router ]; then
   "$(dirname "${BASH_SOURCE[0]}")/demo.sh" stop
   echo "undo: ended the demonstration"
+fi
+
+if [ -e "$root/build/monitor/pids.json" ]; then
+  python3 "$root/dashboards/monitor.py" stop
 fi
 
 in_use() {

@@ -22,7 +22,8 @@ def tests_of(path):
     source = pathlib.PurePosixPath(path)
     if source.suffix == ".py":
         return [f"tests/{folder}/test_{source.stem}.py"
-                for folder in (f"unit/{source.parent}", "tidy", "pipeline", "golden", "crash")]
+                for folder in (f"unit/{source.parent}", "tidy", "pipeline", "golden", "crash",
+                               "dashboards")]
     mirrored = [f"tests/unit/{source.parent}/{source.stem}_test.cpp"]
     if source.suffix in (".cu", ".cuh"):
         mirrored += [f"tests/gpu/{source.parent}/{source.stem}_test.{end}" for end in ("cpp", "py")]

@@ -8,7 +8,7 @@ import pathlib
 import re
 import subprocess
 
-PRODUCT = ("shared/", "io-worker/", "services/", "gpu-worker/", "orchestration/")
+PRODUCT = ("shared/", "io-worker/", "services/", "gpu-worker/", "orchestration/", "dashboards/")
 CPP = (".cpp", ".hpp", ".cu", ".cuh")
 
 
