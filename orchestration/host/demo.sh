@@ -51,8 +51,9 @@ print(next(a["pid"] for a in json.load(sys.stdin)["actors"] if a["name"] == sys.
 introduce() {
   cat <<'TEXT'
 What this changes: it reserves hugepages if too few are free, makes three network namespaces
-(millrace-demo-*) with two virtual cables, and writes to build/demo. Nothing else of this machine is
-touched, and the namespaces go at the end. Back to before at any time: make undo
+(millrace-demo-*) with two virtual cables and a third one to this host, by which the metrics are
+read (millrace-demo, 169.254.77.1/30), and writes to build/demo. Nothing else of this machine is
+touched, and all of that goes at the end. Back to before at any time: make undo
 TEXT
 }
 
@@ -111,6 +112,15 @@ A worker died and one was added during the iperf3 run.
 TEXT
 }
 
+# The port of telemetry is free by default, so that topologies can stand side by side.
+say_where_to_watch() {
+  local file=/run/millrace/demo/telemetry.address end=$((SECONDS + 10))
+  until [ -s "$file" ] || [ "$SECONDS" -ge "$end" ]; do sleep 0.1; done
+  [ -s "$file" ] || failed "telemetry does not say where it listens"
+  echo "metrics: http://$(cat "$file")/metrics" | indented
+  echo "to see it in Prometheus and Grafana: make monitor, in another terminal" | indented
+}
+
 keep_up() {
   trap - EXIT
   cat <<TEXT
@@ -120,6 +130,7 @@ It stays up (KEEP=1). Try:
   ip netns exec $client curl http://$server_address/
   ip netns exec $client iperf3 -c $server_address
   $millrace scale demo deep=3
+  make monitor
 End it: orchestration/host/demo.sh stop
 TEXT
 }
@@ -144,6 +155,7 @@ in_router "$millrace" doctor "$topology" --fix >"$folder/doctor.log" ||
 sed -n 's/^did *//p' "$folder/doctor.log" | indented
 step "Millrace as router: millrace up $topology"
 in_router "$millrace" up "$topology" --detach | indented
+say_where_to_watch
 step "no GPU is used: group 'gpu' runs on its software device"
 step "ping and curl through it"
 await_answer 10

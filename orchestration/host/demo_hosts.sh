@@ -6,16 +6,18 @@
 # and between them a third one with the other ends of their cables, where the router runs.
 #
 #     client 10.1.0.2 ---- lan [router] wan ---- 192.0.2.10 server
+#                              watch 169.254.77.2 ---- 169.254.77.1 host, which reads the metrics
 
 client=millrace-demo-client
 router=millrace-demo-router
 server=millrace-demo-server
 server_address=192.0.2.10
 file_megabytes=40
+watch_address=169.254.77.2
 servers=()
 
 in_client() { ip netns exec "$client" "$@"; }
-in_router() { ip netns exec "$router" "$@"; }
+in_router() { ip netns exec "$router" env MILLRACE_DEMO_LISTEN="$watch_address:0" "$@"; }
 in_server() { ip netns exec "$server" "$@"; }
 
 # cable <namespace> <address> <mac> <port> <port's address> <port's mac> <network behind it>
@@ -38,6 +40,16 @@ make_network() {
   ip -n "$router" link set lo up
   cable "$client" 10.1.0.2 02:00:00:00:01:02 lan 10.1.0.1 02:00:00:00:01:01 192.0.2.0/24
   cable "$server" "$server_address" 02:00:00:00:02:02 wan 192.0.2.1 02:00:00:00:02:01 10.1.0.0/24
+  watch_cable
+}
+
+# The router's namespace has a loopback of its own, where nobody here could read the metrics.
+watch_cable() {
+  ip link add millrace-demo type veth peer name watch netns "$router"
+  ip address add 169.254.77.1/30 dev millrace-demo
+  ip -n "$router" address add "$watch_address/30" dev watch
+  ip link set millrace-demo up
+  ip -n "$router" link set watch up
 }
 
 # The kernel is the router: what Millrace is compared with.
@@ -101,4 +113,5 @@ remove_network() {
     for pid in $(ip netns pids "$namespace"); do kill "$pid" 2>/dev/null || true; done
     ip netns del "$namespace"
   done
+  ip link del millrace-demo 2>/dev/null || true # the kernel takes its time after the namespace
 }
