@@ -3,9 +3,17 @@
 #include <string>
 
 #include "services/telemetry/status_metrics.hpp"
+#include "shared/base/process.hpp"
 
 namespace millrace {
 namespace {
+
+/// The word stays when its process dies and nobody is left to take over.
+bool leads(const StatusHeader& header) {
+  const std::uint64_t leader = header.leader.load(std::memory_order_relaxed);
+  const std::uint64_t pid = leader & 0xFFFFFF;
+  return leader != 0 && leader == (process_start_time(static_cast<pid_t>(pid)) << 24 | pid);
+}
 
 double load(const std::atomic<std::uint64_t>& word) {
   return static_cast<double>(word.load(std::memory_order_relaxed));
@@ -21,7 +29,7 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
     families.add(Metric::kCreatedTime, {}, static_cast<double>(header.created_ns) / 1e9);
   }
   if (header.tsc_hz != 0) families.add(Metric::kTscHertz, {}, static_cast<double>(header.tsc_hz));
-  families.add(Metric::kLeader, {}, header.leader.load(std::memory_order_relaxed) != 0 ? 1 : 0);
+  families.add(Metric::kLeader, {}, leads(header) ? 1 : 0);
   families.add(Metric::kRecoveries, {}, load(header.recoveries));
   families.add(Metric::kQuarantinedSlots, {}, load(header.quarantined_slots));
   families.add(Metric::kRecoveryStatesDiscarded, {}, load(header.lane_states_discarded));

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <map>
 
+#include "shared/base/process.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
 
 namespace millrace {
@@ -12,10 +14,29 @@ namespace {
 using test::samples;
 using test::WatchedTopology;
 
+/// As services/hub/leader.cpp writes it.
+std::uint64_t leader_word(pid_t pid) {
+  return process_start_time(pid) << 24 | static_cast<std::uint64_t>(pid);
+}
+
+TEST(TopologyMetrics, SayThatADeadLeaderLeadsNoMore) {
+  const WatchedTopology watched;
+  const std::uint64_t words[] = {0, leader_word(::getpid()) + (std::uint64_t{1} << 24),
+                                 leader_word(::getpid())};
+  double sum = 0;
+  for (const std::uint64_t word : words) {
+    watched.status.header().leader = word;  // none; an earlier process of this pid; this one
+    Families families;
+    add_topology(watched.source(), "1.2.3", families);
+    sum += samples(families.take()).at("millrace_leader{}");
+    EXPECT_EQ(sum, word == words[2] ? 1 : 0);
+  }
+}
+
 TEST(TopologyMetrics, TellWhatRecoveryDid) {
   const WatchedTopology watched;
   StatusHeader& header = watched.status.header();
-  header.leader = 5;
+  header.leader = leader_word(::getpid());
   header.recoveries = 1;
   header.quarantined_slots = 2;
   header.lane_states_discarded = 3;
