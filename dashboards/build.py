@@ -138,7 +138,8 @@ def options(panel):
             "color": {"mode": "scheme", "scheme": "Oranges", "fill": "dark-orange", "steps": 64,
                       "exponent": 0.5, "scale": "exponential", "reverse": False},
             "exemplars": {"color": "rgba(255,0,255,0.7)"}, "legend": {"show": True},
-            "rowsFrame": {"layout": "auto"}, "tooltip": {"show": True, "mode": "single", "yHistogram": True},
+            "rowsFrame": {"layout": "auto"},
+            "tooltip": {"show": True, "mode": "single", "yHistogram": True},
             "yAxis": {"axisPlacement": "left", "reverse": False, "unit": panel["unit"]}}
 
 

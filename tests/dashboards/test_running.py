@@ -134,8 +134,8 @@ def test_a_kill_and_a_scaling_are_marked_and_counters_go_on(watched):
     marks = {one["name"]: one for one in ALL["millrace-overview"]["annotations"]["list"]}
     for name in {"Restarts", "Crashes", "Scaling"} & set(marks):
         wait_until(lambda: watched.ask(marks[name]["expr"]), SOON_SECONDS, f"a mark: {name}")
-    wait_until(lambda: watched.ask(
-        'millrace_workers{topology="$topology",group="front",state="alive"} == 3'), SOON_SECONDS, "scaled")
+    alive = 'millrace_workers{topology="$topology",group="front",state="alive"}'
+    wait_until(lambda: watched.ask(alive + " == 3"), SOON_SECONDS, "scaled")
     values = watched.prometheus.query_range(panels.interpolated(received, watched.name), 30)[0][1]
     assert values == sorted(values), "a counter ran backwards"
     rows = watched.ask('max by (actor) (millrace_restarts_total{topology="$topology"}) == 1')
@@ -158,7 +158,7 @@ def exact(name, audit):
 
 
 def test_figures_are_exactly_the_audit_s_after_a_kill_and_a_scaling(tmp_path):
-    count = 60000
+    count = 160000
     with Topology(tmp_path, scene.text(tmp_path, count=count)) as topology, \
             servers.Prometheus(tmp_path / "prometheus", rules=quick(tmp_path),
                                patterns=scene.of_topology(topology.run_dir)) as prometheus:
@@ -179,8 +179,10 @@ def test_figures_are_exactly_the_audit_s_after_a_kill_and_a_scaling(tmp_path):
         shown = next(panel for panel in panels.panels(ALL["millrace-overview"])
                      if panel["title"] == "Received")["targets"][0]["expr"]
         rates = prometheus.query_range(panels.interpolated(shown, topology.name), 120)[0][1]
-        # The area under the curve; a host that has no time for a scrape leaves a gap in it.
-        assert 0.6 < sum(rates) / (count - first) < 1.3
+        # The area under the curve; a host that has no time for a scrape leaves a gap in it, or sees
+        # the first when all is over.
+        assert sum(rates) < 1.3 * count
+        assert first > count / 2 or sum(rates) > 0.6 * (count - first)
 
 
 def fires_and_resolves(watched, names, cause, mend, seconds=SOON_SECONDS):
