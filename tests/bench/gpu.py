@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a GPU beside all CPU cores of the same host in the same run, and writes a page with plots:
-rate over batch size, latency over load, and what share of the PCIe limit is reached. The limit is
-what copying pinned memory reaches in that run. Nothing here passes or fails on speed.
+"""Measures a GPU beside all CPU cores of the same host in the same run, and writes a page with
+plots: rate over batch size, latency over load, and what share of the PCIe limit is reached. The
+limit is what copying pinned memory reaches in that run. Nothing here passes or fails on speed.
 """
 
 import argparse
@@ -64,14 +64,15 @@ def draw(folder, results):
 
 
 def table(results):
-    lines = ["| case | packets a batch | GPU p50 / p99 us | GPU Mpps | GPU Gbit/s | of the limit | "
-             f"{results['threads']} cores Gbit/s | GPU / cores |", "|---|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| case | packets a batch | GPU p50 / p99 us | GPU Mpps | GPU Gbit/s | "
+             f"of the limit | {results['threads']} cores Gbit/s | GPU / cores | worth cores |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for case in results["cases"]:
         gpu, cpu = case["gpu"], case["cpu_all"]
         lines.append(f"| {case['name']} | {case['packets']} | {case['p50_us']:.1f} / "
                      f"{case['p99_us']:.1f} | {gpu['mpps']:.1f} | {gpu['gbps']:.1f} | "
                      f"{gpu['gbps'] / results['copy_gbps']:.2f} | {cpu['gbps']:.1f} | "
-                     f"{gpu['mpps'] / cpu['mpps']:.2f} |")
+                     f"{gpu['mpps'] / cpu['mpps']:.2f} | {gpu['mpps'] / case['cpu_one']['mpps']:.0f} |")
     return lines
 
 
@@ -91,8 +92,9 @@ def write_page(folder, results):
             f"The limit, copying pinned memory in this run: {results['copy_gbps']:.0f} Gbit/s.", "",
             *table(results), "", "![rate over batch size](rate.svg)",
             "![latency over load](latency.svg)", "![share of the PCIe limit](roofline.svg)", "",
-            "Latency: p50 and p99 of batches sent one by one; in the plot, batches under way by their "
-            "rate (Little's law).", ""]
+            "Latency: p50 and p99 of batches sent one by one; in the plot, batches under way by "
+            "their rate (Little's law). `worth cores`: its rate by that of one core alone, which "
+            "is where a stage begins to gain by a GPU.", ""]
     (folder / "README.md").write_text("\n".join(page))
 
 

@@ -43,7 +43,8 @@ class Axis:
 
 
 def _text(x, y, words, anchor="middle", more=""):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {more}>{html.escape(words)}</text>'
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+    return f"<text {place} {more}>{html.escape(words)}</text>"
 
 
 def _frame(x_axis, y_axis, x_range, y_range, at):
