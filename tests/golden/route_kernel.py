@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Linux kernel as a router: run in a network namespace of its own (`unshare -n`).
+"""The Linux kernel as a router of both families: run in a network namespace of its own (`unshare
+-n`).
 
 Reads {"ports": {name: {"mac", "addresses"}}, "routes": [[prefix, port or null, mac]],
 "frames": [hex]} from standard input and sends each frame into the first port. Writes a list:
@@ -8,6 +9,7 @@ Reads {"ports": {name: {"mac", "addresses"}}, "routes": [[prefix, port or null, 
 """
 
 import ipaddress
+import itertools
 import json
 import pathlib
 import select
@@ -30,16 +32,26 @@ def write(path, text):
 def lay_ports(ports):
     """Each port is `name`, our end of the wire is `name-peer`."""
     for setting in ("all", "default"):
-        write(f"ipv6/conf/{setting}/disable_ipv6", "1")
+        write(f"ipv6/conf/{setting}/accept_dad", "0")
+        write(f"ipv6/conf/{setting}/accept_ra", "0")
         write(f"ipv4/conf/{setting}/rp_filter", "0")
         write(f"ipv4/conf/{setting}/send_redirects", "0")
     for name, port in ports.items():
         ip("link", "add", name, "address", port["mac"], "type", "veth", "peer", f"{name}-peer")
+        write(f"ipv6/conf/{name}-peer/disable_ipv6", "1")
         for end in (name, f"{name}-peer"):
             ip("link", "set", end, "up")
         for address in port["addresses"]:
-            ip("address", "add", address, "dev", name)
+            ip("address", "add", address, "dev", name, *(["nodad"] if ":" in address else []))
     write("ipv4/ip_forward", "1")
+    write("ipv6/conf/all/forwarding", "1")
+
+
+def network_of(port, version):
+    """The first network of the port of that family, and its first addresses."""
+    network = next(interface.network for interface in map(ipaddress.ip_interface, port["addresses"])
+                   if interface.version == version)
+    return network, [str(address) for address in itertools.islice(network, 256)]
 
 
 def lay_routes(ports, routes):
@@ -49,18 +61,20 @@ def lay_routes(ports, routes):
         if port is None:
             ip("route", "add", "blackhole", prefix)
             continue
-        network = ipaddress.ip_interface(ports[port]["addresses"][0]).network
+        version = ipaddress.ip_network(prefix).version
+        network, addresses = network_of(ports[port], version)
         if ipaddress.ip_network(prefix) == network:
-            for address in network:
-                if str(address) not in gateways.values():
-                    ip("neighbour", "replace", str(address), "lladdr", mac, "dev", port)
+            for address in addresses:
+                if address not in gateways.values():
+                    ip("neighbour", "replace", address, "lladdr", mac, "dev", port)
             continue
-        if (port, mac) not in gateways:
+        if (port, mac, version) not in gateways:
             own = {address.split("/")[0] for address in ports[port]["addresses"]}
-            free = [str(host) for host in network.hosts() if str(host) not in own]
-            gateways[port, mac] = free[len(gateways) % len(free)]
-            ip("neighbour", "replace", gateways[port, mac], "lladdr", mac, "dev", port)
-        ip("route", "add", prefix, "via", gateways[port, mac], "dev", port)
+            inner = addresses if network.prefixlen == 127 else addresses[1:-1]
+            free = [address for address in inner if address not in own]
+            gateways[port, mac, version] = free[len(gateways) % len(free)]
+            ip("neighbour", "replace", gateways[port, mac, version], "lladdr", mac, "dev", port)
+        ip("route", "add", prefix, "via", gateways[port, mac, version], "dev", port)
 
 
 def open_peers(ports):
@@ -73,18 +87,22 @@ def open_peers(ports):
 
 
 def own_addresses(ports):
-    return {ipaddress.ip_interface(address).ip.packed
-            for port in ports.values() for address in port["addresses"]}
+    interfaces = [ipaddress.ip_interface(address)
+                  for port in ports.values() for address in port["addresses"]]
+    anycasts = {interface.network.network_address.packed for interface in interfaces
+                if interface.version == 6}
+    return anycasts | {interface.ip.packed for interface in interfaces}
 
 
-def came_out(peers, macs, own):
-    """The next frame to one of the next hops that is no answer of the router, or None."""
+def came_out(peers, macs, own, sent):
+    """What the router made of `sent`, the next frame to one of the next hops, or None."""
     while True:
         ready, _, _ = select.select(list(peers), [], [], WAIT_SECONDS)
         if not ready:
             return None
         frame, address = ready[0].recvfrom(65536)
-        answer = frame[12:14] != b"\x08\x00" or frame[26:30] in own
+        source = {b"\x08\x00": frame[26:30], b"\x86\xdd": frame[22:38]}.get(frame[12:14])
+        answer = source is None or source in own or source not in sent
         if address[2] != OUTGOING and frame[:6].hex(":") in macs and not answer:
             return [peers[ready[0]], frame.hex()]
 
@@ -100,11 +118,11 @@ def main():
     results = []
     for frame in task["frames"]:
         try:
-            entry.send(bytes.fromhex(frame))
+            entry.send(sent := bytes.fromhex(frame))
         except OSError:
             results.append(None)  # shorter than an Ethernet header: no device takes it
             continue
-        results.append(came_out(peers, macs, own))
+        results.append(came_out(peers, macs, own, sent))
     json.dump(results, sys.stdout)
 
 
