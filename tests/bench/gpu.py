@@ -68,11 +68,11 @@ def table(results):
              f"of the limit | {results['threads']} cores Gbit/s | GPU / cores | worth cores |",
              "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for case in results["cases"]:
-        gpu, cpu = case["gpu"], case["cpu_all"]
+        gpu, cpu, one = case["gpu"], case["cpu_all"], case["cpu_one"]
         lines.append(f"| {case['name']} | {case['packets']} | {case['p50_us']:.1f} / "
                      f"{case['p99_us']:.1f} | {gpu['mpps']:.1f} | {gpu['gbps']:.1f} | "
                      f"{gpu['gbps'] / results['copy_gbps']:.2f} | {cpu['gbps']:.1f} | "
-                     f"{gpu['mpps'] / cpu['mpps']:.2f} | {gpu['mpps'] / case['cpu_one']['mpps']:.0f} |")
+                     f"{gpu['mpps'] / cpu['mpps']:.2f} | {gpu['mpps'] / one['mpps']:.0f} |")
     return lines
 
 
