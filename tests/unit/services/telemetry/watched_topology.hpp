@@ -45,6 +45,7 @@ inline Plan small_plan(const std::string& name = "watched") {
                  {.name = "egress.0", .kind = ActorKind::kEgress},
                  {.name = "ingress.wan.3", .kind = ActorKind::kIngress, .index = 1}};
   plan.slot_count = 96;
+  plan.buffer_count = 900;
   plan.links = {{.producer = 2, .consumer = 3, .depth = 128},
                 {.producer = 2, .consumer = 4, .depth = 128},
                 {.producer = 3, .consumer = 5, .depth = 128},
