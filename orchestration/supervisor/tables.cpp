@@ -40,6 +40,7 @@ std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
     function.counter_count = reports.back().counter_count;
   }
   std::vector<TableFacts> facts;
+  facts.reserve(reports.size());
   for (const TableReport& report : reports) {
     facts.push_back(
         {.function = report.function, .accepted = report.accepted, .refused = report.refused});
