@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/config/plan.hpp"
 #include "shared/layout/descriptor.hpp"
 
 /// A device that computes stages: the software device, and behind the same interface a GPU. It
@@ -18,6 +19,7 @@ struct DeviceBatch {
   Descriptor descriptor;     ///< stage: the one to compute
   std::uint16_t stream = 0;  ///< as read when taken; bounded
   std::uint16_t lane = 0;
+  std::uint32_t edition = 0;  ///< of the stage's tables: stage_edition()
 };
 
 class Device {
@@ -31,6 +33,13 @@ class Device {
   virtual std::uint32_t poll(std::span<DeviceBatch> out) noexcept = 0;
   /// Batches submitted and not given back for good.
   virtual std::uint32_t in_flight() const noexcept = 0;
+  /// Batches of `stage` that are submitted from now on are computed with the functions of `plan`,
+  /// earlier ones with those before. Throws Error: then nothing has changed. A device that asks
+  /// StageWork for everything has nothing to do.
+  virtual void load_tables(std::uint8_t stage, const Plan& plan) {
+    static_cast<void>(stage);
+    static_cast<void>(plan);
+  }
 };
 
 }  // namespace millrace

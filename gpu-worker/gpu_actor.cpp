@@ -7,13 +7,16 @@
 #include <array>
 
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 #include "shared/layout/latency.hpp"
 
 namespace millrace {
 
-GpuActor::GpuActor(const ActorContext& context, Device& device)
+GpuActor::GpuActor(const ActorContext& context, Device& device, NewTables* tables)
     : context_(context),
       device_(device),
+      tables_(tables),
+      gpu_number_(gpu_number(*context.plan, context.me.actor)),
       outbox_(context),
       submitted_tsc_(context.segment.slot_count(), 0),
       scale_(context.status.header().tsc_hz) {
@@ -21,6 +24,9 @@ GpuActor::GpuActor(const ActorContext& context, Device& device)
     if (context_.plan->links[i].consumer == context_.me.actor) {
       links_.push_back({i, context_.segment.link(i), PeakMark(context_.status.link(i).high)});
     }
+  }
+  for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
+    edition_.push_back(stage_edition(*context_.plan, stage));
   }
 }
 
@@ -45,7 +51,7 @@ bool GpuActor::take(DeviceBatch& out) noexcept {
       // The slot may have gone on without us: what is read is bounded, and the acceptor decides.
       const auto stream = std::min<std::uint32_t>(header.stream, layout.stream_count - 1);
       const auto lane = std::min<std::uint32_t>(header.lane, layout.lane_count - 1);
-      out = {descriptor, static_cast<std::uint16_t>(stream), static_cast<std::uint16_t>(lane)};
+      out = {descriptor, static_cast<std::uint16_t>(stream), static_cast<std::uint16_t>(lane), 0};
       return true;
     }
   }
@@ -56,6 +62,7 @@ std::uint32_t GpuActor::feed() noexcept {
   std::uint32_t fed = 0;
   while (fed < kBatchesPerRound) {
     if (!has_refused_ && !take(refused_)) break;
+    refused_.edition = edition_[refused_.descriptor.stage];
     has_refused_ = !device_.submit(refused_);
     if (has_refused_) break;
     submitted_tsc_[refused_.descriptor.slot] = tsc_now();
@@ -71,6 +78,12 @@ std::uint32_t GpuActor::publish() noexcept {
   for (std::uint32_t i = 0; i < count; ++i) {
     note_duration(context_.status.stage_latency(context_.me.actor, done[i].descriptor.stage),
                   scale_.to_ns(now - submitted_tsc_[done[i].descriptor.slot]));
+    if (context_.watched()) [[unlikely]] {
+      const Descriptor& batch = done[i].descriptor;
+      context_.watch->device_step(context_.me.actor, batch.slot, batch.generation, done[i].stream,
+                                  done[i].lane, submitted_tsc_[batch.slot]);
+    }
+    context_.segment.gpu_edition(gpu_number_, done[i].descriptor.slot) = done[i].edition;
     outbox_.announce(done[i].descriptor, done[i].stream, done[i].lane);
   }
   context_.counter(Counter::kBatches) += count;
@@ -92,7 +105,26 @@ bool GpuActor::has_work() noexcept {
                      [](const Link& link) { return !link.ring.empty(); });
 }
 
+void GpuActor::take_tables() noexcept {
+  const Plan* const plan = tables_ == nullptr ? nullptr : tables_->ready();
+  if (plan == nullptr) return;
+  try {
+    const auto stages = static_cast<std::uint8_t>(plan->stages.size());
+    for (std::uint8_t stage = 0; stage < stages; ++stage) {
+      if (!computes(stage) || stage_edition(*plan, stage) == edition_[stage]) continue;
+      device_.load_tables(stage, *plan);
+      edition_[stage] = stage_edition(*plan, stage);
+    }
+    tables_->take();
+  } catch (const Error& error) {
+    // The acceptors know the new ones too: what went there already is in order, and so is what
+    // follows, as each batch says which it met.
+    tables_->refuse(error.what());
+  }
+}
+
 void GpuActor::take_stock(std::uint64_t) noexcept {
+  take_tables();
   for (const Link& link : links_) {
     context_.status.link(link.number).depth.store(link.ring.size(), std::memory_order_relaxed);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu-worker/device.hpp"
+#include "shared/actor/new_tables.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
 
@@ -17,8 +18,8 @@ namespace millrace {
 
 class GpuActor : public Actor {
  public:
-  /// `device` is borrowed.
-  GpuActor(const ActorContext& context, Device& device);
+  /// `device` and `tables` are borrowed. `tables`: where new ones come from; null: from nowhere.
+  GpuActor(const ActorContext& context, Device& device, NewTables* tables = nullptr);
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override;
@@ -39,9 +40,13 @@ class GpuActor : public Actor {
   bool take(DeviceBatch& out) noexcept;
   std::uint32_t feed() noexcept;
   std::uint32_t publish() noexcept;
+  void take_tables() noexcept;
 
   ActorContext context_;
   Device& device_;
+  NewTables* tables_;
+  std::vector<std::uint32_t> edition_;  ///< by stage: of what is submitted now
+  std::uint32_t gpu_number_;
   Outbox outbox_;
   std::vector<Link> links_;
   std::size_t next_link_ = 0;

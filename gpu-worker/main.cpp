@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdio>
-
 #include "gpu-worker/gpu_actor.hpp"
 #include "gpu-worker/open_device.hpp"
 #include "services/classifier/function_stages.hpp"
@@ -18,9 +16,8 @@ void run(int argc, char** argv) {
   const OpenedDevice opened = open_device(process.context(), functions);
   process.context().status.actor_tally(process.context().me.actor).backend =
       static_cast<std::uint64_t>(opened.backend);
-  std::fprintf(stderr, "%s: %s\n", process.actor().name.c_str(), opened.remark.c_str());
-  GpuActor gpu(process.context(), *opened.device);
-  process.run(gpu, opened.remark);
+  GpuActor gpu(process.context(), *opened.device, &functions);
+  process.run(gpu, &functions, opened.remark);
 }
 
 }  // namespace

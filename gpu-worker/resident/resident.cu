@@ -43,14 +43,14 @@ __device__ bool wait_for_ticket(const Arguments& arguments, std::uint64_t& word)
   return true;
 }
 
-/// All threads: the chain comes from the GPU's memory each time, for its tables may have changed.
+/// All warps but the first, which has columns to read meanwhile: the chain comes from the GPU's
+/// memory each time, for its tables may have changed.
 __device__ void read_chain(const Chain& from, Chain& to) {
   static_assert(sizeof(Chain) % sizeof(std::uint32_t) == 0);
   const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
   auto* target = reinterpret_cast<std::uint32_t*>(&to);
-  for (std::uint32_t i = threadIdx.x; i < sizeof(Chain) / sizeof(std::uint32_t); i += blockDim.x) {
-    target[i] = source[i];
-  }
+  constexpr std::uint32_t kWords = sizeof(Chain) / sizeof(std::uint32_t);
+  for (std::uint32_t i = threadIdx.x - 32; i < kWords; i += blockDim.x - 32) target[i] = source[i];
 }
 
 /// Which packets of the group a member looks at: select_packets(), and none that an earlier member
@@ -110,10 +110,11 @@ __device__ void complete(const Arguments& arguments, const Ticket& ticket) {
 }
 
 __device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block& block) {
-  read_chain(arguments.chains[min(ticket.chain, kChainCount - 1)], block.chain);
   if (threadIdx.x < 32) {
     read_columns(arguments, ticket, block.columns, block.packets);
     if (threadIdx.x == 0) block.packets.first = 0;
+  } else {
+    read_chain(arguments.chains[min(ticket.chain, kChainCount - 1)], block.chain);
   }
   __syncthreads();
   const std::uint32_t frame_bytes = block.chain.frame_bytes;

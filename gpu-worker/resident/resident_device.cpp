@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "gpu-worker/resident/resident.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/say.hpp"
 
 namespace millrace {
 namespace {
@@ -30,8 +30,7 @@ constexpr std::uint64_t kHungNs = 2'000'000'000;  ///< a ticket takes microsecon
 constexpr std::size_t kSpareBytes = 512;          ///< for the heartbeat, and what aligning takes
 
 [[noreturn]] void fail(const std::string& name, const char* what) {
-  std::fprintf(stderr, "millrace-gpu-worker: %s: %s; the stand-in takes over\n", name.c_str(),
-               what);
+  say(name, std::string(what) + "; the stand-in takes over");
   std::_Exit(1);  // no destructor: each would wait for the kernel
 }
 
@@ -61,14 +60,14 @@ ResidentDevice::ResidentDevice(const ActorContext& context, int ordinal)
     throw Error("a GPU takes buffers of at most " + std::to_string(kStageBytes - kStageSlack) +
                 " bytes");
   }
-  const std::uint32_t blocks = resident::load_kernel();
+  blocks_ = resident::load_kernel();
   lay_out();
   const Plan& plan = *context_.plan;
   for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
     if (plan.stages[stage].group != plan.actors[context_.me.actor].group) continue;
-    load_tables(static_cast<std::uint8_t>(stage));
+    load_tables(static_cast<std::uint8_t>(stage), plan);
   }
-  resident::launch_kernel(arguments_, blocks, kernel_.get());
+  resident::launch_kernel(arguments_, blocks_, kernel_.get());
   running_ = true;
 }
 
@@ -115,8 +114,7 @@ void ResidentDevice::lay_out() {
   to.chains = chains;
 }
 
-Chain ResidentDevice::make_chain(std::uint8_t stage, GpuMemory& tables) const {
-  const Plan& plan = *context_.plan;
+Chain ResidentDevice::make_chain(std::uint8_t stage, const Plan& plan, GpuMemory& tables) const {
   Chain chain;
   std::uint32_t may_be_set = 0;
   for (const std::uint32_t number : plan.stages[stage].functions) {
@@ -143,15 +141,14 @@ std::uint32_t ResidentDevice::free_chain() {
   throw Error("all " + std::to_string(chains_.size()) + " versions of tables are in use");
 }
 
-void ResidentDevice::load_tables(std::uint8_t stage) {
+void ResidentDevice::load_tables(std::uint8_t stage, const Plan& plan) {
   const std::uint32_t number = free_chain();
   ChainPlace& place = chains_[number];
   GpuMemory tables(copies_.get());
-  const Chain chain = make_chain(stage, tables);
+  const Chain chain = make_chain(stage, plan, tables);
   memory_.write(arguments_.chains + number, std::as_bytes(std::span(&chain, 1)));
   place.tables = std::move(tables);
-  place.part_bits =
-      chain.frame_bytes > kHeaderBytesMax ? resident::kFramePartBits : resident::kHeaderPartBits;
+  place.whole_frames = chain.frame_bytes > kHeaderBytesMax;
   place.current = true;
   const std::uint32_t old = std::exchange(stage_chain_[stage], number);
   if (old == resident::kChainCount) return;
@@ -173,8 +170,11 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   const auto count =
       std::clamp<std::uint32_t>(context_.segment.slot(slot).count, 1, arguments_.capacity);
   const std::uint32_t chain = stage_chain_[batch.descriptor.stage];
-  const std::uint32_t part_bits = chains_[chain].part_bits;
-  place = {batch, chain, resident::parts_of(count, part_bits), true};
+  packets_under_way_ += count;
+  const std::uint32_t part_bits = chains_[chain].whole_frames
+                                      ? resident::frame_part_bits(packets_under_way_, blocks_)
+                                      : resident::kPartBitsMax;
+  place = {batch, chain, resident::parts_of(count, part_bits), count, true};
   ++chains_[chain].in_flight;
   order_[order_end_++ & order_mask_] = slot;
   if (waiting_++ == 0) last_progress_tsc_ = tsc_now();
@@ -201,6 +201,7 @@ void ResidentDevice::note_completion(Place& place) noexcept {
   ChainPlace& chain = chains_[place.chain];
   if (--chain.in_flight == 0 && !chain.current) chain.tables = GpuMemory();
   --waiting_;
+  packets_under_way_ -= place.packets;
   place.used = false;
 }
 

@@ -35,27 +35,28 @@ class ResidentDevice : public Device {
   std::uint32_t poll(std::span<DeviceBatch> out) noexcept override;
   std::uint32_t in_flight() const noexcept override { return waiting_; }
 
-  /// Loads the tables of `stage` anew from the images of the plan's functions. Batches submitted
-  /// from now on meet the new ones, earlier ones the old, each batch one of them as a whole. The
+  /// Loads the tables of `stage` from the images of the plan's functions. Batches submitted from
+  /// now on meet the new ones, earlier ones the old, each batch one of them as a whole. The
   /// old memory is used again when the last of its batches has left. Throws Error (then the old
   /// tables stay), also when too many versions are still in use.
-  void load_tables(std::uint8_t stage);
+  void load_tables(std::uint8_t stage, const Plan& plan) override;
 
  private:
   struct Place {
     DeviceBatch batch;
     std::uint32_t chain = 0;
     std::uint32_t parts = 0;
+    std::uint32_t packets = 0;
     bool used = false;
   };
   struct ChainPlace {
     GpuMemory tables;
     std::uint32_t in_flight = 0;
-    std::uint32_t part_bits = 0;
-    bool current = false;  ///< of some stage
+    bool whole_frames = false;  ///< some function reads more than headers
+    bool current = false;       ///< of some stage
   };
   void lay_out();
-  resident::Chain make_chain(std::uint8_t stage, GpuMemory& tables) const;
+  resident::Chain make_chain(std::uint8_t stage, const Plan& plan, GpuMemory& tables) const;
   std::uint32_t free_chain();
   void push(const resident::Submission& submission) noexcept;
   bool is_done(std::uint32_t slot) const noexcept;
@@ -80,6 +81,8 @@ class ResidentDevice : public Device {
   std::vector<ChainPlace> chains_;
   std::vector<std::uint32_t> stage_chain_;  ///< by stage
   std::uint32_t submitted_ = 0, waiting_ = 0;
+  std::uint32_t blocks_ = 0;             ///< of the kernel
+  std::uint32_t packets_under_way_ = 0;  ///< of the batches that are waited for
   std::uint64_t last_progress_tsc_ = 0, next_watch_tsc_ = 0, last_heartbeat_ = 0;
 };
 

@@ -64,10 +64,18 @@ struct Ticket {
   }
 };
 
-/// Headers take a block of 32 packets; whole frames are much work, which more blocks share.
-inline constexpr std::uint32_t kHeaderPartBits = 5, kFramePartBits = 3;
-inline constexpr std::uint32_t kPartsMax = kBatchCapacityMax >> kFramePartBits;
-static_assert(kTicketPackets == 1u << kHeaderPartBits && kFramePartBits <= kHeaderPartBits);
+/// Packets of a ticket, as a power of two. Those of which only headers are read: always as many as
+/// a ticket can have. Whole frames are much work: few while blocks are idle, so several share a
+/// batch; many under load, as a ticket costs a block about 10 us of waiting.
+inline constexpr std::uint32_t kPartBitsMax = 5, kFramePartBitsMin = 3;
+inline constexpr std::uint32_t kPartsMax = kBatchCapacityMax >> kFramePartBitsMin;
+static_assert(kTicketPackets == 1u << kPartBitsMax && kFramePartBitsMin <= kPartBitsMax);
+/// For frames, with so many packets under way: the largest that leaves no block without a ticket.
+constexpr std::uint32_t frame_part_bits(std::uint32_t packets_under_way, std::uint32_t blocks) {
+  std::uint32_t bits = kFramePartBitsMin;
+  while (bits < kPartBitsMax && packets_under_way >> (bits + 1) >= blocks) ++bits;
+  return bits;
+}
 static_assert(kBatchCapacityMax <= 256 && kPartsMax <= 32);
 constexpr std::uint32_t parts_of(std::uint32_t count, std::uint32_t part_bits) {
   return (count + (1u << part_bits) - 1) >> part_bits;

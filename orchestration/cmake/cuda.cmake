@@ -57,7 +57,21 @@ function(millrace_cuda_sources target)
       DEPFILE ${object}.d
       VERBATIM)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    set_property(GLOBAL APPEND PROPERTY MILLRACE_CUDA_OBJECTS ${object})
     target_sources(${target} PRIVATE ${object})
   endforeach()
   target_link_libraries(${target} PUBLIC millrace::cudart)
+endfunction()
+
+# millrace_device_code_target(): `device_code` compiles every file of millrace_cuda_sources(), for
+# all architectures, and nothing else. Call after the last of these.
+function(millrace_device_code_target)
+  get_property(objects GLOBAL PROPERTY MILLRACE_CUDA_OBJECTS)
+  if(MILLRACE_HAVE_CUDA)
+    add_custom_target(device_code DEPENDS ${objects})
+  else()
+    add_custom_target(device_code
+      COMMAND ${CMAKE_COMMAND} -E echo "there is no nvcc on this machine: 'make deps' brings one"
+      COMMAND ${CMAKE_COMMAND} -E false)
+  endif()
 endfunction()

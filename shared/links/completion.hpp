@@ -31,7 +31,8 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
   const PlanStage& stage = context.plan->stages[taken.stage];
   hook(HookPoint::kWorkState);
   context.set_state(taken.slot, SlotKind::kWorked, taken.stage);
-  const Batch batch = context.segment.batch(taken.slot);
+  Batch batch = context.segment.batch(taken.slot);
+  batch.edition = context.segment.gpu_edition(taken.gpu, taken.slot);
   const std::uint32_t* results = context.segment.gpu_results(taken.gpu, taken.slot);
   for (std::size_t f = 0; f < stage.functions.size(); ++f) {
     std::memcpy(batch.result + f * batch.capacity, results + f * batch.capacity,

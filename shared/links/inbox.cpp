@@ -87,6 +87,12 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
     const Descriptor descriptor = Descriptor::from_word(word);
     const SlotHeader& header = context_.segment.slot(descriptor.slot);
     MILLRACE_CHECK((header.generation & kGenerationMask) == descriptor.generation);
+    if (context_.watched()) [[unlikely]] {
+      const Batch come = context_.segment.batch(descriptor.slot);
+      if (source.gpu) context_.watch->link(context_.me.actor, source.link, come);
+      context_.watch->step(context_.me.actor, descriptor.slot, come,
+                           {.kind = TraceKind::kTaken, .number = source.link});
+    }
     out = {descriptor.slot, descriptor.stage, source.gpu, source.gpu_number};
     return true;
   }

@@ -13,12 +13,15 @@ constexpr std::uint32_t kNoTarget = UINT32_MAX;
 Outbox::Outbox(const ActorContext& context)
     : context_(context),
       skipping_(context),
+      split_(context),
       owns_slots_(context.plan->actors[context.me.actor].kind != ActorKind::kGpu),
       group_targets_(context.plan->groups.size()),
       egress_target_(context.plan->actors.size(), kNoTarget),
       next_worker_(context.plan->groups.size(), 0),
       lane_worker_(context.plan->groups.size(),
                    std::vector<std::uint16_t>(context.segment.layout().lane_count, kNoWorker)),
+      ingress_(context.plan->actors[context.me.actor].kind == ActorKind::kIngress),
+      offered_(context.segment.layout().lane_count),
       pending_(context.segment.slot_count() + 1) {
   const Plan& plan = *context_.plan;
   for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
@@ -39,6 +42,7 @@ Outbox::Outbox(const ActorContext& context)
 void Outbox::read_roster() noexcept {
   const Plan& plan = *context_.plan;
   skipping_.read_roster();
+  if (ingress_) read_held_lanes();
   for (Target& target : targets_) {
     const ActorState state = context_.state_of(target.actor);
     target.open = rule_of(state).may_be_chosen;
@@ -54,6 +58,18 @@ void Outbox::read_roster() noexcept {
           context_.status.lane_map(group).worker[lane].load(std::memory_order_relaxed);
     }
   }
+}
+
+void Outbox::read_held_lanes() noexcept {
+  const std::uint64_t held = context_.status.header().held_lanes.load(std::memory_order_acquire);
+  const std::uint32_t stream = context_.plan->actors[context_.me.actor].index;
+  for (std::uint32_t lane = 0; lane < offered_.size(); ++lane) {
+    const bool newly = ((held & ~held_lanes_) >> lane & 1) != 0;
+    if (!newly) continue;
+    context_.status.ingress_lane(stream, lane)
+        .offered.store(offered_[lane], std::memory_order_release);
+  }
+  held_lanes_ = held;
 }
 
 void Outbox::take_back(Target& target) noexcept {
@@ -106,25 +122,37 @@ Outbox::Target* Outbox::choose(std::uint8_t stage, std::uint32_t stream,
     MILLRACE_CHECK(number != kNoTarget);
     return targets_[number].open ? &targets_[number] : nullptr;
   }
-  const PlanGroup& group = plan.groups[plan.stages[stage].group];
-  Target* target = choose_worker(plan.stages[stage].group, lane);
-  if (target == nullptr && group.kind == GroupKind::kGpu) {
-    target = choose_worker(group.stand_in, lane);
-  }
-  return target;
+  const std::uint32_t number = plan.stages[stage].group;
+  const PlanGroup& group = plan.groups[number];
+  if (group.kind != GroupKind::kGpu) return choose_worker(number, lane);
+  const bool gpu_first = !split_.applies(number) || split_.gpu_is_next(number);
+  Target* target = choose_worker(gpu_first ? number : group.stand_in, lane);
+  return target != nullptr ? target : choose_worker(gpu_first ? group.stand_in : number, lane);
 }
 
 bool Outbox::offer(const Waiting& batch) noexcept {
   const Descriptor descriptor = Descriptor::from_word(batch.descriptor);
   const std::uint8_t stage =
       owns_slots_ ? descriptor.stage : context_.plan->stages[descriptor.stage].next;
+  const std::uint64_t sequence = ingress_ ? context_.segment.slot(descriptor.slot).sequence : 0;
+  const bool goes_on = sequence <= (ingress_ ? offered_[batch.lane] : 0);
+  if (!goes_on && (held_lanes_ >> batch.lane & 1) != 0) [[unlikely]]
+    return false;
   Target* target = choose(stage, batch.stream, batch.lane);
   if (target == nullptr) return false;
+  if (!goes_on) offered_[batch.lane] = sequence;
   if (target->gpu) {
     hook(HookPoint::kGpuHolder);
-    context_.segment.slot(descriptor.slot)
-        .gpu_holder.store(holder_word(target->life, descriptor.generation),
-                          std::memory_order_release);
+    const std::uint64_t holder = holder_word(target->life, descriptor.generation);
+    context_.segment.slot(descriptor.slot).gpu_holder.store(holder, std::memory_order_release);
+    const std::uint32_t group = context_.plan->stages[stage].group;
+    if (split_.applies(group)) split_.at_gpu(group, descriptor.slot, holder);
+  }
+  if (owns_slots_ && context_.watched()) [[unlikely]] {
+    const Batch leaving = context_.segment.batch(descriptor.slot);
+    context_.watch->link(context_.me.actor, target->link, leaving);
+    context_.watch->step(context_.me.actor, descriptor.slot, leaving,
+                         {.kind = TraceKind::kSent, .number = target->link});
   }
   MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as all slots
   wakes_.add(target->actor);

@@ -8,6 +8,7 @@
 #include "shared/actor/context.hpp"
 #include "shared/actor/wake.hpp"
 #include "shared/links/skipping.hpp"
+#include "shared/links/split.hpp"
 
 /// The producer's side of all links of one actor: ingress_classifier, classifier_classifier,
 /// classifier_gpu, classifier_egress, ingress_egress, and for a gpu incarnation gpu_classifier and
@@ -38,6 +39,11 @@ class Outbox {
   /// Tries again what waits. Returns how many left.
   std::uint32_t flush() noexcept;
   std::uint32_t pending() const noexcept { return pending_count_; }
+  /// For an ingress that begins: batches of the lane up to `sequence` have been on their way, even
+  /// those that wait here again later. They are not held back.
+  void start_lane(std::uint32_t lane, std::uint64_t sequence) noexcept {
+    if (ingress_) offered_[lane] = sequence;
+  }
   /// After the roster's epoch has moved: learns who is alive, takes back what dead consumers had
   /// not read.
   void read_roster() noexcept;
@@ -62,18 +68,25 @@ class Outbox {
   bool offer(const Waiting& batch) noexcept;
   void wait_here(const Waiting& batch) noexcept;
   void take_back(Target& target) noexcept;
+  void read_held_lanes() noexcept;
 
   ActorContext context_;
   Wakes wakes_;
   Skipping skipping_;
+  Split split_;
   bool owns_slots_;  ///< false for a gpu incarnation
   std::vector<Target> targets_;
   std::vector<std::vector<std::uint32_t>> group_targets_;  ///< by group: numbers in targets_
   std::vector<std::uint32_t> egress_target_;               ///< by actor
   std::vector<std::uint32_t> next_worker_;  ///< by group: where the round robin stands
   std::vector<std::vector<std::uint16_t>>
-      lane_worker_;               ///< by group, by lane: private copy of the lane map
-  std::vector<Waiting> pending_;  ///< circular; as large as all slots
+      lane_worker_;  ///< by group, by lane: private copy of the lane map
+  // Of an ingress: a lane that is to move to another worker of a group with state is held back
+  // here, from the batch on that had not gone on when that was said.
+  bool ingress_;
+  std::uint64_t held_lanes_ = 0;
+  std::vector<std::uint64_t> offered_;  ///< by lane: last sequence that went on
+  std::vector<Waiting> pending_;        ///< circular; as large as all slots
   std::uint32_t pending_first_ = 0, pending_count_ = 0;
 };
 

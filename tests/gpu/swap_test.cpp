@@ -61,7 +61,7 @@ TEST_F(Swap, AThousandWhileBatchesAreUnderWay) {
         std::filesystem::copy_file(world.path("image." + std::to_string(version)),
                                    world.path("next"));
         std::filesystem::rename(world.path("next"), function.image);
-        gpu.load_tables(0);
+        gpu.load_tables(0, world.plan());
       }
       expected[slot] = words[slot < kBatchesUnderWay / 2 ? 1 - version : version];
       test::submit(world, gpu, slot);
@@ -82,7 +82,7 @@ TEST_F(Swap, AnImageThatCannotBeReadLeavesTheOldTable) {
   world.fill(0, 0, std::vector<Frame>{FrameBuilder().ipv4(17, 15).udp(7).text("payload").build()});
   ResidentDevice gpu(world.context("gpu.0.a"), 0);
   world.write("scan.image", "nonsense");
-  EXPECT_THROW(gpu.load_tables(0), Error);
+  EXPECT_THROW(gpu.load_tables(0, world.plan()), Error);
   test::submit(world, gpu, 0);
   test::wait_for_one(gpu);
   EXPECT_EQ(world.segment().gpu_results(0, 0)[0], 1u);

@@ -8,6 +8,7 @@
 #include <deque>
 #include <vector>
 
+#include "shared/base/error.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -40,15 +41,38 @@ class FakeDevice : public Device {
   std::uint32_t in_flight() const noexcept override {
     return static_cast<std::uint32_t>(inside.size());
   }
+  void load_tables(std::uint8_t stage, const Plan& plan) override {
+    if (full) throw Error("no room");
+    loaded.emplace_back(stage, stage_edition(plan, stage));
+  }
+  bool full = false;
+  std::vector<std::pair<int, std::uint32_t>> loaded;
   std::size_t room = 1000;
   std::uint32_t ready = 0;
   std::deque<DeviceBatch> inside;
   std::vector<DeviceBatch> submitted;
 };
 
+/// A plan whose tables are ready, until they are taken or refused.
+class FakeTables : public NewTables {
+ public:
+  const Plan* ready() noexcept override { return plan; }
+  void take() noexcept override {
+    plan = nullptr;
+    ++taken;
+  }
+  void refuse(const char* reason) noexcept override {
+    plan = nullptr;
+    why = reason;
+  }
+  const Plan* plan = nullptr;
+  int taken = 0;
+  std::string why;
+};
+
 class GpuActorTest : public ::testing::Test {
  protected:
-  GpuActorTest() : gpu_(world_.context("gpu.0.a"), device_) {
+  GpuActorTest() : gpu_(world_.context("gpu.0.a"), device_, &tables_) {
     world_.start_all();
     for (std::uint32_t lane = 0; lane < 4; ++lane) {
       world_.status.lane_map(world_.plan.actors[world_.actor("deep.0")].group).worker[lane] =
@@ -67,6 +91,7 @@ class GpuActorTest : public ::testing::Test {
 
   SmallWorld world_;
   FakeDevice device_;
+  FakeTables tables_;
   GpuActor gpu_;
 };
 
@@ -179,6 +204,38 @@ TEST_F(GpuActorTest, ACompletionThatNobodyCanTakeNowIsKept) {
   gpu_.do_work();
   EXPECT_EQ(world_.slots_in("gpu.0.a", "deep.0"), Slots{slot});
   EXPECT_TRUE(gpu_.finished());
+}
+
+TEST_F(GpuActorTest, EachBatchSaysWhichTablesItMet) {
+  Plan next = world_.plan;
+  next.functions[1].edition = 4;  // of stage kSecond; kFourth keeps its own
+  const std::uint32_t before = arrives("front.0");
+  gpu_.do_work();
+  tables_.plan = &next;
+  gpu_.take_stock(0);
+  EXPECT_EQ(device_.loaded, (std::vector<std::pair<int, std::uint32_t>>{{kSecond, 4}}));
+  EXPECT_EQ(tables_.taken, 1);
+  const std::uint32_t after = arrives("front.0", 0, 2);
+  gpu_.do_work();
+  device_.ready = 2;
+  gpu_.do_work();
+  EXPECT_EQ(world_.segment.gpu_edition(0, before), 0u);
+  EXPECT_EQ(world_.segment.gpu_edition(0, after), 4u);
+}
+
+TEST_F(GpuActorTest, TablesForWhichTheDeviceHasNoRoomAreRefused) {
+  Plan next = world_.plan;
+  next.functions[1].edition = 4;
+  tables_.plan = &next;
+  device_.full = true;
+  gpu_.take_stock(0);
+  EXPECT_EQ(tables_.why, "no room");
+  EXPECT_EQ(tables_.taken, 0);
+  const std::uint32_t slot = arrives("front.0");
+  gpu_.do_work();
+  device_.ready = 1;
+  gpu_.do_work();
+  EXPECT_EQ(world_.segment.gpu_edition(0, slot), 0u);
 }
 
 }  // namespace

@@ -59,13 +59,23 @@ TEST(Words, AWordOfTheLastLapIsNoneOfThisOne) {
 
 TEST(Words, PartsCoverTheBatch) {
   for (std::uint32_t count = 1; count <= kBatchCapacityMax; ++count) {
-    for (const std::uint32_t bits : {kHeaderPartBits, kFramePartBits}) {
+    for (const std::uint32_t bits : {kPartBitsMax, kFramePartBitsMin}) {
       const std::uint32_t parts = parts_of(count, bits);
       EXPECT_LE(parts, kPartsMax);
       EXPECT_GE(parts << bits, count);
       EXPECT_LT((parts - 1) << bits, count);
     }
   }
+}
+
+TEST(Words, FramesGoInSmallPartsWhileBlocksAreIdleAndInLargeOnesUnderLoad) {
+  constexpr std::uint32_t kBlocks = 264;
+  EXPECT_EQ(frame_part_bits(0, kBlocks), kFramePartBitsMin);
+  EXPECT_EQ(frame_part_bits(256, kBlocks), kFramePartBitsMin);
+  EXPECT_EQ(frame_part_bits(16 * kBlocks - 1, kBlocks), 3u);
+  EXPECT_EQ(frame_part_bits(16 * kBlocks, kBlocks), 4u);
+  EXPECT_EQ(frame_part_bits(32 * kBlocks, kBlocks), 5u);
+  EXPECT_EQ(frame_part_bits(1'000'000, kBlocks), kPartBitsMax);
 }
 
 }  // namespace

@@ -213,6 +213,35 @@ TEST_F(OutboxTest, TheOtherIncarnationThenTheStandInTakesOverForAGpu) {
   EXPECT_EQ(world_.segment.slot(next).gpu_holder, 0u);
 }
 
+TEST_F(OutboxTest, AGpuThatSharesItsWorkLeavesWhatIsTooMuchToItsStandIn) {
+  Plan plan = world_.plan;
+  plan.groups[plan.actors[world_.actor("gpu.0.a")].group].spill = 2;
+  ActorContext context = world_.context("ingress.b.0");
+  context.plan = &plan;
+  Outbox outbox(context);
+  outbox.read_roster();
+  const auto send_one = [&] {
+    const std::uint32_t slot =
+        world_.make({.stream = 1, .lane = 4, .sequence = ++sequence_, .owner = "ingress.b.0"});
+    outbox.send(slot, 3);
+    return slot;
+  };
+  Slots sent;
+  for (int i = 0; i < 3; ++i) sent.push_back(send_one());
+  EXPECT_EQ(world_.slots_in("ingress.b.0", "gpu.0.a"), (Slots{sent[0], sent[1]}));
+  EXPECT_EQ(world_.slots_in("ingress.b.0", "front.0"), Slots{sent[2]});
+  world_.segment.slot(sent[0]).gpu_holder = 0;  // accepted
+  sent.push_back(send_one());
+  EXPECT_EQ(world_.slots_in("ingress.b.0", "gpu.0.a"), (Slots{sent[0], sent[1], sent[3]}));
+
+  for (const char* name : {"front.0", "front.1", "front.2"}) {
+    world_.set(name, ActorState::kVacant);
+  }
+  outbox.read_roster();
+  sent.push_back(send_one());
+  EXPECT_EQ(world_.slots_in("ingress.b.0", "gpu.0.a").back(), sent[4]) << "there is nobody else";
+}
+
 TEST_F(OutboxTest, AGpuAnnouncesToTheFollowingStageAndOwnsNothing) {
   worker_of("deep.0", 2) = 1;
   Outbox outbox = open("gpu.0.a");
@@ -236,6 +265,45 @@ TEST_F(OutboxTest, APushWakesTheSleeper) {
   outbox.wake_consumers();
   EXPECT_EQ(world_.entry("front.0").sleeping, 0u);
   EXPECT_EQ(world_.entry("front.1").sleeping, 1u) << "nothing was pushed to it";
+}
+
+TEST_F(OutboxTest, AnIngressHoldsALaneBackFromTheBatchOnThatHasNotGoneYet) {
+  Outbox outbox = open("ingress.a.0");
+  send(outbox, "ingress.a.0", kFirst, 2, 1);
+  const auto sent = [&] {
+    std::size_t count = 0;
+    for (const char* to : {"front.0", "front.1", "front.2"}) {
+      count += world_.slots_in("ingress.a.0", to).size();
+    }
+    return count;
+  };
+  world_.status.header().held_lanes = 1u << 1;
+  send(outbox, "ingress.a.0", kFirst, 1, 1);
+  EXPECT_EQ(sent(), 3u) << "it counts from the epoch on";
+  outbox.read_roster();
+  EXPECT_EQ(world_.status.ingress_lane(0, 1).offered.load(), 3u);
+  send(outbox, "ingress.a.0", kFirst, 1, 1);
+  EXPECT_EQ(sent(), 3u);
+  EXPECT_EQ(outbox.pending(), 1u);
+  send(outbox, "ingress.a.0", kFirst, 1, 0);
+  outbox.flush();
+  EXPECT_EQ(sent(), 4u) << "other lanes go on";
+  world_.status.header().held_lanes = 0;
+  outbox.read_roster();
+  outbox.flush();
+  EXPECT_EQ(sent(), 5u);
+  EXPECT_EQ(outbox.pending(), 0u);
+}
+
+TEST_F(OutboxTest, WhatHasBeenOnItsWayBeforeIsNotHeldBack) {
+  Outbox outbox = open("ingress.a.0");
+  outbox.start_lane(1, 2);  // an earlier life sealed two
+  world_.status.header().held_lanes = 1u << 1;
+  outbox.read_roster();
+  send(outbox, "ingress.a.0", kFirst, 2, 1);
+  EXPECT_EQ(outbox.pending(), 0u);
+  send(outbox, "ingress.a.0", kFirst, 1, 1);
+  EXPECT_EQ(outbox.pending(), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "shared/links/split.hpp"
+
+namespace millrace {
+namespace {
+constexpr std::uint32_t kWhole = 100;  ///< percent
+}
+
+Split::Split(const ActorContext& context) : context_(context) {
+  for (const PlanGroup& group : context_.plan->groups) {
+    groups_.push_back({.offload = group.offload, .held = std::vector<Held>(group.spill)});
+  }
+}
+
+bool Split::has_room(Group& group) noexcept {
+  while (group.count != 0) {
+    const Held& oldest = group.held[group.first];
+    const std::uint64_t holder =
+        context_.segment.slot(oldest.slot).gpu_holder.load(std::memory_order_relaxed);
+    if (holder == oldest.holder) break;
+    if (++group.first == group.held.size()) group.first = 0;
+    --group.count;
+  }
+  return group.count < group.held.size();
+}
+
+bool Split::gpu_is_next(std::uint32_t number) noexcept {
+  Group& group = groups_[number];
+  group.credit += group.offload;
+  if (group.credit < kWhole) return false;
+  group.credit -= kWhole;
+  return group.count < group.held.size() || has_room(group);
+}
+
+void Split::at_gpu(std::uint32_t number, std::uint32_t slot, std::uint64_t holder) noexcept {
+  Group& group = groups_[number];
+  if (group.count == group.held.size()) return;  // while nobody else was alive
+  std::size_t at = group.first + group.count++;
+  if (at >= group.held.size()) at -= group.held.size();
+  group.held[at] = {slot, holder};
+}
+
+}  // namespace millrace
