@@ -52,7 +52,7 @@ std::optional<YamlMap> Reader::read(std::string text, const std::string& file,
                                : "a map of sections like 'ports' and 'paths'");
   std::vector<std::string_view> keys(std::begin(kTopologyKeys), std::end(kTopologyKeys));
   if (!first) std::erase(keys, "name");
-  map.allow_only(keys, kTopologyLaterKeys);
+  map.allow_only(keys);
   check_version(map, first);
   const fs::path path = fs::absolute(file).lexically_normal();
   read_.push_back({path, by});

@@ -10,23 +10,25 @@
 namespace millrace {
 
 inline constexpr std::string_view kTopologyKeys[] = {
-    "batch", "egress",    "functions", "heartbeat_limit", "include", "millrace", "name",
-    "paths", "placement", "ports",     "telemetry",       "vars",    "workers"};
+    "batch",           "bypass",  "crash_limit", "egress", "functions",
+    "heartbeat_limit", "include", "millrace",    "name",   "paths",
+    "placement",       "ports",   "telemetry",   "vars",   "workers"};
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};
 inline constexpr std::string_view kPortKeys[] = {"addresses", "cores", "device", "mac", "mtu"};
-inline constexpr std::string_view kGroupKeys[] = {"cores", "count", "dispatch", "kind", "max"};
-inline constexpr std::string_view kGpuKeys[] = {"device", "devices"};  ///< beside kGroupKeys
+inline constexpr std::string_view kGroupKeys[] = {"autoscale", "cores", "count",
+                                                  "dispatch",  "kind",  "max"};
+inline constexpr std::string_view kAutoscaleKeys[] = {"down", "max", "min", "up"};
+inline constexpr std::string_view kGpuKeys[] = {"device", "devices", "offload",
+                                                "spill"};  ///< beside kGroupKeys
 inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload", "share",
                                                      "type",    "unavailable", "when"};
 inline constexpr std::string_view kPathKeys[] = {"buffers", "from",  "lanes", "match",
                                                  "run",     "slots", "to"};
 inline constexpr std::string_view kBatchKeys[] = {"capacity"};
+inline constexpr std::string_view kBypassKeys[] = {"bridge", "command"};
 inline constexpr std::string_view kEgressKeys[] = {"cores", "count"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
-
-/// Keys that a later version brings: refused too, but not as a slip of the pen.
-inline constexpr std::string_view kTopologyLaterKeys[] = {"autoscale", "bypass"};
 
 }  // namespace millrace

@@ -34,11 +34,15 @@ void read_when(const YamlValue& value, TopologyFunction& function) {
 }
 
 void read_on(const YamlValue& value, TopologyFunction& function) {
-  if (value.is_list()) {
-    value.problems().add(value.mark(), "a list as 'on', which is not supported yet", "one group");
-    return;
+  constexpr std::string_view kAllowed = "a group, or [GPU GROUP, CLASSIFIER GROUP]";
+  std::vector<Marked<std::string>> groups = read_names(value, kAllowed);
+  if (groups.empty()) return;
+  if (groups.size() > 2) {
+    value.problems().add(groups[2].mark, std::to_string(groups.size()) + " groups",
+                         std::string(kAllowed));
   }
-  if (auto group = read_name(value, "a group")) function.on = std::move(*group);
+  function.on = std::move(groups[0]);
+  if (groups.size() > 1) function.beside = std::move(groups[1]);
 }
 
 const KnownFunction* read_type(const YamlMap& map, std::span<const KnownFunction> known,

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
 
+std::optional<Marked<std::uint32_t>> read_number(const YamlMap& map, std::string_view key,
+                                                 std::int64_t least, std::int64_t most) {
+  const YamlValue* value = map.find(key);
+  const auto number = value == nullptr ? std::nullopt : value->integer(least, most);
+  if (!number) return std::nullopt;
+  return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
+}
+
 /// `auto` takes a GPU where one can be used, else the software device, whose settings say what it
 /// does.
 std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
@@ -32,6 +40,8 @@ std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyG
   for (TopologySetting& setting : read_settings(map, known_software_device(), context)) {
     group.settings.push_back(std::move(setting));
   }
+  group.offload = read_number(map, "offload", 1, 100);
+  group.spill = read_number(map, "spill", 1, kSlotCountMax);
   return std::max(1u, device_count);
 }
 
@@ -49,6 +59,27 @@ void read_counts(const YamlMap& map, std::uint32_t count_default, TopologyGroup&
                      max->integer(group.count, kActorCountMax).value_or(group.max.value)),
                  max->mark()};
   }
+}
+
+/// Within the group's own limits; one more worker has to be able to bring it below `up` again.
+void read_autoscale(const YamlMap& map, TopologyGroup& group) {
+  const YamlValue* value = map.find("autoscale");
+  if (value == nullptr) return;
+  const YamlMap limits(*value, "a map with min, max, up, down");
+  limits.allow_only(kAutoscaleKeys);
+  PlanAutoscale scale{.min = 1, .max = group.max.value};
+  const auto read = [&](const char* key, std::uint32_t low, std::uint32_t high,
+                        std::uint32_t& number) {
+    const YamlValue* found = limits.find(key);
+    if (found == nullptr) return;
+    number = static_cast<std::uint32_t>(found->integer(low, high).value_or(number));
+  };
+  read("min", 1, group.max.value, scale.min);
+  read("max", scale.min, group.max.value, scale.max);
+  read("up", 2, 100, scale.up);
+  scale.down = std::min(scale.down, scale.up - 1);
+  read("down", 1, scale.up - 1, scale.down);
+  group.autoscale = scale;
 }
 
 void read_group(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
@@ -76,12 +107,14 @@ void read_group(const YamlEntry& entry, const LoadContext& context, Topology& to
   if (*chosen == 0) {
     map.allow_only(keys);
     read_counts(map, 1, group);
+    read_autoscale(map, group);
     return;
   }
   group.kind = GroupKind::kGpu;
   keys.insert(keys.end(), std::begin(kGpuKeys), std::end(kGpuKeys));
   map.allow_only(all_keys(keys, known_software_device()));
   read_counts(map, read_gpu(map, context, group), group);
+  read_autoscale(map, group);
 }
 
 }  // namespace

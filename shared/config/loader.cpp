@@ -59,6 +59,32 @@ void read_listen(const YamlValue& value, Topology& topology) {
   value.refuse(kAllowed);
 }
 
+void read_bypass(const YamlValue& value, Topology& topology) {
+  constexpr std::string_view kAllowed = "'bridge: [PORT, PORT]' or 'command: [PROGRAM, ...]'";
+  const YamlMap map(value, kAllowed);
+  if (!value.is_map()) return;
+  map.allow_only(kBypassKeys);
+  const YamlValue* bridge = map.find("bridge");
+  const YamlValue* command = map.find("command");
+  if ((bridge == nullptr) == (command == nullptr)) {
+    value.problems().add(value.mark(), "a bypass", std::string(kAllowed));
+    return;
+  }
+  if (bridge != nullptr) {
+    topology.bypass_bridge = read_names(*bridge, "a port");
+    if (topology.bypass_bridge.size() != 2) bridge->refuse("two ports");
+    return;
+  }
+  for (const YamlValue& word : command->elements()) {
+    if (const auto text = word.text("a word")) {
+      topology.bypass_command.push_back({*text, word.mark()});
+    }
+  }
+  if (topology.bypass_command.empty() || !topology.bypass_command[0].value.starts_with('/')) {
+    command->refuse("a program's path from / on, then its words");
+  }
+}
+
 void read_globals(const YamlMap& map, Topology& topology) {
   if (const YamlValue* name = map.find("name")) {
     if (const auto read = read_name(*name, "text")) topology.name = read->value;
@@ -74,6 +100,11 @@ void read_globals(const YamlMap& map, Topology& topology) {
   if (const YamlValue* limit = map.find("heartbeat_limit")) {
     read_duration(*limit, topology.heartbeat_limit_ms);
   }
+  if (const YamlValue* limit = map.find("crash_limit")) {
+    topology.crash_limit =
+        static_cast<std::uint32_t>(limit->integer(0, kCrashLimitMax).value_or(0));
+  }
+  if (const YamlValue* bypass = map.find("bypass")) read_bypass(*bypass, topology);
   if (const YamlValue* placement = map.find("placement")) {
     constexpr std::string_view kChoices[] = {"fused", "processes"};
     topology.fused = placement->choice(kChoices) == 0U;
@@ -154,13 +185,14 @@ Topology parse_topology(std::string text, const std::string& file,
   return topology;
 }
 
-Topology load_topology(const std::string& path, std::span<const KnownFunction> functions) {
+Topology load_topology(const std::string& path, std::span<const KnownFunction> functions,
+                       ReadFile read_file) {
   if (std::filesystem::is_directory(path)) throw Error("read " + path + ": it is a folder");
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::string text(std::istreambuf_iterator<char>(in), {});
   if (!in.good() && !in.eof()) throw system_error("read " + path, errno);
-  return parse_topology(std::move(text), path, functions);
+  return parse_topology(std::move(text), path, functions, std::move(read_file));
 }
 
 void check_files(const Topology& topology) {

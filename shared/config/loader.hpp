@@ -15,8 +15,9 @@
 namespace millrace {
 
 /// Reads `path` and parses it. Throws TopologyError with all problems (at most kProblemCountMax),
-/// Error when the file cannot be read.
-Topology load_topology(const std::string& path, std::span<const KnownFunction> functions);
+/// Error when the file cannot be read. `read_file` gives included files and secrets.
+Topology load_topology(const std::string& path, std::span<const KnownFunction> functions,
+                       ReadFile read_file = read_config_file);
 
 /// `file`: its name in marks; relative names of tables and captures are taken from its folder
 /// (those in an included file from the included file's), and the topology without a `name` is

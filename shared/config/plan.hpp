@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -50,6 +51,14 @@ struct PlanFunction {
   std::uint32_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
   std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
   std::uint32_t share = 0;          ///< see PlanStage; 0: not said
+  std::uint32_t edition = 0;  ///< of settings and image: Plan::revision that brought them; 0: start
+};
+
+/// How many workers a group gets by how busy they are; off while `min` is 0.
+struct PlanAutoscale {
+  std::uint32_t min = 0, max = 0;
+  std::uint32_t up = 80;    ///< percent busy, of all together: above it one more
+  std::uint32_t down = 30;  ///< one less when the others would be below it
 };
 
 struct PlanGroup {
@@ -58,8 +67,12 @@ struct PlanGroup {
   std::uint32_t count = 1;  ///< workers at start
   std::uint32_t max = 1;    ///< workers that scaling can reach; shared memory is laid out for all
   Dispatch dispatch = Dispatch::kAny;
-  std::uint32_t stand_in = 0;  ///< for a gpu group: the classifier group that redoes its batches
+  std::uint32_t stand_in = 0;   ///< for a gpu group: the classifier group that redoes its batches
+  std::uint32_t spill = 0;      ///< gpu: batches of one producer that may be at it, further ones go
+                                ///< to stand_in; 0: stand_in has nothing to do while one is alive
+  std::uint32_t offload = 100;  ///< gpu, with `spill`: percent of the batches that go to it at all
   Settings settings;  ///< gpu: device, devices, those of the software device (gpu-worker/README.md)
+  PlanAutoscale autoscale;
 };
 
 /// Consecutive functions of a path on one group: what a worker does with a batch in one visit.
@@ -124,6 +137,13 @@ struct PlanNode {
   std::vector<std::uint32_t> cores;
 };
 
+/// Another edition of a function than the one that computes: the next one, while everybody makes it
+/// ready, or the last one, while batches that it computed are under way.
+struct PlanEdition {
+  std::uint32_t number = 0;  ///< of the function
+  PlanFunction function;
+};
+
 /// An SPSC link of batch descriptors.
 struct PlanLink {
   std::uint32_t producer = 0;  ///< actor
@@ -139,6 +159,7 @@ struct Plan {
   std::uint32_t stand_in_slot_count = 64;
   std::uint32_t buffer_count = 0;
   std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced
+  std::uint32_t crash_limit = 5;  ///< deaths in a function in a minute that take it out; 0: never
   bool fused = false;        ///< `placement: fused`: one process moves all packets (process_of)
   bool shared_cores = true;  ///< more actors than cores: idle at once instead of spinning
   std::string telemetry_listen = "127.0.0.1:0";
@@ -154,7 +175,33 @@ struct Plan {
   std::vector<std::string> secrets;  ///< values of settings that are never shown
   std::vector<PlanNode> nodes;       ///< ascending; one when the host tells nothing of nodes
   int memory_node = -1;              ///< where the segment should lie; -1: no matter
+  std::vector<std::string> sources;  ///< files that it was made from, the topology first
+  std::string hash;                  ///< of what was in them; empty: not known
+  std::uint32_t generation = 1;      ///< counts the changes of the running topology, its start too
+  std::uint32_t revision = 0;        ///< counts what was written after the start; actors follow
+  std::vector<PlanEdition> others;   ///< at most one a function; all of them of one change
 };
+
+/// True when a gpu group leaves batches to its stand-in also while it is alive: `on: [gpu, deep]`.
+inline bool splits(const PlanGroup& group) { return group.spill != 0; }
+
+/// The function as it computes now, or its other edition where it has one.
+inline const PlanFunction& edition_of(const Plan& plan, std::uint32_t function, bool other) {
+  for (const PlanEdition& edition : plan.others) {
+    if (other && edition.number == function) return edition.function;
+  }
+  return plan.functions[function];
+}
+
+/// Which tables a stage computes with: no two combinations of its functions' editions share a
+/// number, as each change has a new one.
+inline std::uint32_t stage_edition(const Plan& plan, std::uint32_t stage, bool other = false) {
+  std::uint32_t edition = 0;
+  for (const std::uint32_t function : plan.stages[stage].functions) {
+    edition = std::max(edition, edition_of(plan, function, other).edition);
+  }
+  return edition;
+}
 
 /// True when no function of the stage waits for a group of which nobody is alive.
 inline bool goes_on_without_group(const Plan& plan, const PlanStage& stage) {

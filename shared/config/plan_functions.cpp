@@ -32,6 +32,15 @@ bool same_type_runs_on(const Plan& plan, std::uint32_t gpu, std::uint32_t classi
   return false;
 }
 
+/// Number of the group that shares the work of a gpu group; UINT32_MAX: none does.
+std::uint32_t beside(const Topology& topology, const std::string& gpu) {
+  for (const TopologyFunction& function : topology.functions) {
+    if (function.on.value != gpu || function.beside.value.empty()) continue;
+    return static_cast<std::uint32_t>(index_of(topology.groups, function.beside.value));
+  }
+  return UINT32_MAX;
+}
+
 /// A classifier group that runs the same type of function has its tables at hand; else the first.
 std::uint32_t stand_in_for(const Plan& plan, std::uint32_t gpu) {
   std::uint32_t first = UINT32_MAX;
@@ -72,7 +81,10 @@ void plan_functions(Planning& planning) {
     plan.functions.push_back(std::move(function));
   }
   for (std::uint32_t i = 0; i < plan.groups.size(); ++i) {
-    if (plan.groups[i].kind == GroupKind::kGpu) plan.groups[i].stand_in = stand_in_for(plan, i);
+    PlanGroup& group = plan.groups[i];
+    if (group.kind != GroupKind::kGpu) continue;
+    const std::uint32_t shares = beside(planning.topology, group.name);
+    group.stand_in = shares != UINT32_MAX ? shares : stand_in_for(plan, i);
   }
 }
 

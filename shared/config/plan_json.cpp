@@ -67,6 +67,14 @@ Json groups_json(const Plan& plan) {
                  {"dispatch", group.dispatch == Dispatch::kFlow ? "flow" : "any"},
                  {"settings", settings_json(plan, group.settings)}};
     if (gpu) item["stand_in"] = plan.groups[group.stand_in].name;
+    if (splits(group)) {
+      item["offload"] = group.offload;
+      item["spill"] = group.spill;
+    }
+    if (const PlanAutoscale& scale = group.autoscale; scale.min != 0) {
+      item["autoscale"] = {
+          {"min", scale.min}, {"max", scale.max}, {"up", scale.up}, {"down", scale.down}};
+    }
     list.push_back(std::move(item));
   }
   return list;
@@ -211,6 +219,7 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
   const Json json = {{"name", plan.name},
                      {"batch_capacity", plan.batch_capacity},
                      {"heartbeat_limit_ms", plan.heartbeat_limit_ms},
+                     {"crash_limit", plan.crash_limit},
                      {"placement", plan.fused ? "fused" : "processes"},
                      {"shared_cores", plan.shared_cores},
                      {"telemetry_listen", plan.telemetry_listen},

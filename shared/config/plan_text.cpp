@@ -61,6 +61,13 @@ void put_functions(const Plan& plan, Out& out) {
   }
 }
 
+/// " which takes 20 % of the batches and those above 32 at the GPU"
+std::string split_text(const PlanGroup& group) {
+  std::string text = " which takes ";
+  if (group.offload < 100) text += std::to_string(100 - group.offload) + " % of the batches and ";
+  return text + "what a producer has beyond " + std::to_string(group.spill) + " batches at the GPU";
+}
+
 void put_groups(const Plan& plan, Out& out) {
   if (!plan.groups.empty()) out << "groups\n";
   for (const PlanGroup& group : plan.groups) {
@@ -69,8 +76,9 @@ void put_groups(const Plan& plan, Out& out) {
         << " of at most " << group.max << ", dispatch "
         << (group.dispatch == Dispatch::kFlow ? "flow" : "any");
     if (gpu) {
-      out << ", stand-in " << plan.groups[group.stand_in].name << ','
-          << settings_text(plan, group.settings);
+      out << ", stand-in " << plan.groups[group.stand_in].name << ',';
+      if (splits(group)) out << split_text(group) << ',';
+      out << settings_text(plan, group.settings);
     }
     out << '\n';
   }

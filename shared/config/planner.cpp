@@ -69,6 +69,7 @@ void plan_groups(Planning& planning) {
     PlanGroup group{.name = from.name.value, .kind = from.kind, .count = from.count};
     group.max = planning.topology.fused ? from.count : from.max.value;  // it does not scale
     group.dispatch = from.dispatch;
+    if (!planning.topology.fused) group.autoscale = from.autoscale;
     for (const TopologySetting& setting : from.settings) {
       group.settings.emplace_back(setting.key, setting.value.value);
     }
@@ -82,6 +83,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.plan.name = topology.name;
   planning.plan.batch_capacity = topology.batch_capacity;
   planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
+  planning.plan.crash_limit = topology.crash_limit;
   planning.plan.telemetry_listen = topology.telemetry_listen;
   planning.plan.fused = topology.fused;
   planning.plan.secrets = topology.secrets;
@@ -94,6 +96,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.problems.throw_if_any();
   plan_actors(planning);
   plan_links(planning);
+  plan_splits(planning);
   plan_cores(planning);
   planning.problems.throw_if_any();
   return std::move(planning.plan);

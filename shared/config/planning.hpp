@@ -29,6 +29,7 @@ void plan_shares(Planning& planning);     ///< of stages
 void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open
 void plan_actors(Planning& planning);
 void plan_links(Planning& planning);
+void plan_splits(Planning& planning);  ///< what gpu groups leave to those beside them
 void plan_cores(Planning& planning);
 
 /// NUMA node of the interface or PCI device behind a port; -1: it has none, or nobody knows.

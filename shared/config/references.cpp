@@ -37,6 +37,17 @@ const Item* resolve(const Check& check, const std::vector<Item>& items, const ch
   return nullptr;
 }
 
+const TopologyGroup* find_group(const Check& check, const std::string& name) {
+  const std::size_t at = index_of(check.topology.groups, name);
+  return at < check.topology.groups.size() ? &check.topology.groups[at] : nullptr;
+}
+
+/// As in the file: "gpu", "[gpu, deep]".
+std::string on_text(const TopologyFunction& function) {
+  if (function.beside.value.empty()) return function.on.value;
+  return "[" + function.on.value + ", " + function.beside.value + "]";
+}
+
 bool has_setting(const TopologyPort& port, std::string_view key) {
   return std::any_of(port.settings.begin(), port.settings.end(),
                      [&](const TopologySetting& setting) { return setting.key == key; });
@@ -69,6 +80,21 @@ void check_follow(const Check& check, const TopologyPort& port) {
   }
 }
 
+/// A bridge of the kernel needs interfaces of the kernel; a tap port's is none while it is down.
+void check_bypass(const Check& check) {
+  const auto& bridge = check.topology.bypass_bridge;
+  for (const Marked<std::string>& name : bridge) {
+    const TopologyPort* port = resolve(check, check.topology.ports, "port", name);
+    if (port == nullptr) continue;
+    if (has_setting(*port, "interface") && port->device.value != "tap") continue;
+    check.problems.add(name.mark, "port '" + name.value + "' in a bridge",
+                       "a port with an interface of the kernel");
+  }
+  if (bridge.size() == 2 && bridge[0].value == bridge[1].value) {
+    check.problems.add(bridge[1].mark, "port '" + bridge[1].value + "' twice", "two ports");
+  }
+}
+
 void check_function(const Check& check, const TopologyFunction& function) {
   const TopologyGroup* group = resolve(check, check.topology.groups, "group", function.on);
   const KnownFunction* known = known_of(check, function);
@@ -84,6 +110,45 @@ void check_function(const Check& check, const TopologyFunction& function) {
                        "group '" + group->name.value + "' with 'dispatch: any' for type '" +
                            function.type.value + "', which keeps state",
                        "a group with 'dispatch: flow'");
+  }
+}
+
+/// `on: [gpu, deep]`: one classifier group takes part in all that a gpu group does, as it has the
+/// tables of all of it.
+void check_beside(const Check& check, const TopologyFunction& function) {
+  const TopologyGroup* group = find_group(check, function.on.value);
+  if (group == nullptr) return;
+  for (const TopologyFunction& first : check.topology.functions) {
+    if (&first == &function) break;
+    if (first.on.value != function.on.value || first.beside.value == function.beside.value)
+      continue;
+    if (group->kind != GroupKind::kGpu) break;
+    const Marked<std::string>& at = function.beside.value.empty() ? function.on : function.beside;
+    check.problems.add(
+        at.mark,
+        "'" + on_text(function) + "' beside " + on_text(first) + " of '" + first.name.value + "'",
+        "the same groups for all functions of a gpu group");
+    return;
+  }
+  if (function.beside.value.empty()) return;
+  const TopologyGroup* beside = resolve(check, check.topology.groups, "group", function.beside);
+  if (beside == nullptr) return;
+  if (group->kind == GroupKind::kGpu && beside->kind == GroupKind::kClassifier) return;
+  check.problems.add(function.on.mark, "'" + on_text(function) + "'",
+                     "first a gpu group, then a classifier group");
+}
+
+/// What only a group that shares its work can have.
+void check_split(const Check& check, const TopologyGroup& group) {
+  const bool shared = std::any_of(
+      check.topology.functions.begin(), check.topology.functions.end(),
+      [&](const auto& f) { return f.on.value == group.name.value && !f.beside.value.empty(); });
+  for (const auto& [key, value] : {std::pair{"offload", group.offload}, {"spill", group.spill}}) {
+    if (!value || shared) continue;
+    check.problems.add(value->mark,
+                       "'" + std::string(key) + "' of group '" + group.name.value +
+                           "', which shares its work with nobody",
+                       "a function with 'on: [" + group.name.value + ", CLASSIFIER GROUP]'");
   }
 }
 
@@ -239,7 +304,12 @@ void check_references(const Topology& topology, std::span<const KnownFunction> f
   const Check check{topology, functions, problems};
   const std::vector<std::string> classes = classes_of(topology);
   for (const TopologyPort& port : topology.ports) check_follow(check, port);
-  for (const TopologyFunction& function : topology.functions) check_function(check, function);
+  check_bypass(check);
+  for (const TopologyFunction& function : topology.functions) {
+    check_function(check, function);
+    check_beside(check, function);
+  }
+  for (const TopologyGroup& group : topology.groups) check_split(check, group);
   check_classes(check, classes);
   check_when(check, classes);
   for (const TopologyPath& path : topology.paths) {

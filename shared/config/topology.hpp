@@ -39,8 +39,11 @@ struct TopologyGroup {
   std::uint32_t count = 1;
   Marked<std::uint32_t> max{.value = 1};
   Dispatch dispatch = Dispatch::kAny;
+  PlanAutoscale autoscale;
   Marked<std::vector<int>> cores;  ///< empty: wherever there is room
   std::vector<TopologySetting> settings;
+  std::optional<Marked<std::uint32_t>> offload;  ///< gpu: percent of the batches
+  std::optional<Marked<std::uint32_t>> spill;    ///< gpu: batches of one producer
 };
 
 struct TopologyFunction {
@@ -48,6 +51,7 @@ struct TopologyFunction {
   Marked<std::string> type;  ///< empty: it was wrong
   std::vector<TopologySetting> settings;
   Marked<std::string> on;                    ///< group
+  Marked<std::string> beside;                ///< group that shares the work; empty: none
   std::vector<Marked<std::string>> when;     ///< classes, any of which a packet needs
   std::vector<Marked<std::string>> classes;  ///< that it can set, in the function's own order
   Fallback unavailable = Fallback::kWait;
@@ -80,6 +84,9 @@ struct Topology {
   std::string name;
   std::uint32_t batch_capacity = 64;
   std::uint32_t heartbeat_limit_ms = 1000;
+  std::uint32_t crash_limit = 5;
+  std::vector<Marked<std::string>> bypass_bridge;   ///< two ports; empty: no bridge
+  std::vector<Marked<std::string>> bypass_command;  ///< words; empty: no command
   std::string telemetry_listen = "127.0.0.1:0";
   bool fused = false;
   Marked<std::uint32_t> egress_count{.value = 1};

@@ -115,7 +115,7 @@ WRONG = [
     ("dispatch: flow", "dispatch: flows"), ("type: match", "typ: match"),
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),
     ("on: c", "when: hot"), ("on: c", "overload: stop"),
-    ("on: c", "overload: pass, share: 1"), ("on: c", "on: [c, g]"),
+    ("on: c", "overload: pass, share: 1"), ("on: c", "on: [c, g, c]"),
     ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 65"),
     ("run: [m]", "slots: 2"), ("run: [m]", "match: [udp]"), ("to: a", "to: [a]"),
 ]

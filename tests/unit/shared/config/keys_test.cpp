@@ -71,6 +71,12 @@ TEST(Schema, HasTheKeysOfBothKindsOfGroups) {
   EXPECT_EQ(keys_of(alternative(groups, "kind", "gpu")), gpu);
 }
 
+TEST(Schema, HasTheKeysOfAutoscale) {
+  for (const Json& group : schema()["$defs"]["group"]["oneOf"]) {
+    EXPECT_EQ(keys_of(group["properties"]["autoscale"]), both(kAutoscaleKeys, {}));
+  }
+}
+
 TEST(Keys, AreSortedForMessages) {
   EXPECT_TRUE(std::is_sorted(std::begin(kTopologyKeys), std::end(kTopologyKeys)));
   EXPECT_TRUE(std::is_sorted(std::begin(kPathKeys), std::end(kPathKeys)));

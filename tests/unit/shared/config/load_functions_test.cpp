@@ -54,8 +54,9 @@ TEST(LoadFunctions, RefusesWrongOnes) {
             "5:38: found '1' as 'strict'; allowed: true, false");
   EXPECT_EQ(wrong(function("type: plain, overload: pas")),
             "5:30: found 'pas' as 'overload'; allowed: drop, pass, wait; did you mean 'pass'?");
-  EXPECT_EQ(wrong(function("type: plain, on: [a, b]")),
-            "5:24: found a list as 'on', which is not supported yet; allowed: one group");
+  EXPECT_EQ(wrong(function("type: plain, on: [a, a, b]")),
+            "5:25: found 'a' as group; allowed: classifier\n"
+            "5:31: found 3 groups; allowed: a group, or [GPU GROUP, CLASSIFIER GROUP]");
   EXPECT_EQ(wrong(function("type: plain, when: suspicious")),
             "5:26: found 'suspicious' as 'when'; allowed: 'class NAME' or a list of such");
   EXPECT_EQ(wrong(function("type: plain, when: class a b")),

@@ -26,6 +26,24 @@ TEST(LoadWorkers, FillsInCounts) {
   EXPECT_EQ(read_group("kind: gpu, count: 2, max: 3").max.value, 3u);
 }
 
+TEST(LoadWorkers, ReadsLimitsOfAutoscale) {
+  const auto limits = [](const std::string& text) {
+    const PlanAutoscale one = read_group("kind: classifier, count: 2, max: 6" + text).autoscale;
+    return std::vector<std::uint32_t>{one.min, one.max, one.up, one.down};
+  };
+  EXPECT_EQ(limits("")[0], 0u) << "off";
+  EXPECT_EQ(limits(", autoscale: {}"), (std::vector<std::uint32_t>{1, 6, 80, 30}));
+  EXPECT_EQ(limits(", autoscale: { min: 2, max: 4, up: 20 }"),
+            (std::vector<std::uint32_t>{2, 4, 20, 19}));
+  const auto refused = [](const std::string& text) {
+    return wrong(group("kind: classifier, count: 2, max: 6, autoscale: " + text));
+  };
+  EXPECT_NE(refused("{ max: 7 }"), "");
+  EXPECT_NE(refused("{ min: 3, max: 2 }"), "");
+  EXPECT_NE(refused("{ up: 50, down: 50 }"), "");
+  EXPECT_NE(refused("{ most: 3 }"), "");
+}
+
 TEST(LoadWorkers, ReadsCoresInEveryForm) {
   const auto cores = [](const std::string& text) {
     return read_group("kind: classifier, cores: " + text).cores.value;
@@ -68,15 +86,16 @@ TEST(LoadWorkers, RefusesWrongGroups) {
   EXPECT_EQ(wrong(group("kind: classifier, dispatch: flows")),
             "5:35: found 'flows' as 'dispatch'; allowed: any, flow; did you mean 'flow'?");
   EXPECT_EQ(wrong(group("kind: classifier, seed: 1")),
-            "5:25: found 'seed' in 'g'; allowed: cores, count, dispatch, kind, max");
+            "5:25: found 'seed' in 'g'; allowed: autoscale, cores, count, dispatch, kind, max");
   EXPECT_EQ(wrong(group("kind: gpu, late: 1001")),
             "5:24: found '1001' as 'late'; allowed: a whole number from 0 to 1000");
   EXPECT_EQ(wrong(group("kind: gpu, device: cudda")),
             "5:26: found 'cudda' as 'device'; allowed: auto, cuda, software; did you mean "
             "'cuda'?");
-  EXPECT_EQ(wrong(group("kind: gpu, dealy_us: 1")),
-            "5:18: found 'dealy_us' in 'g'; allowed: cores, count, delay_us, device, devices, "
-            "dispatch, kind, late, max, reorder, seed; did you mean 'delay_us'?");
+  EXPECT_EQ(
+      wrong(group("kind: gpu, dealy_us: 1")),
+      "5:18: found 'dealy_us' in 'g'; allowed: autoscale, cores, count, delay_us, device, devices, "
+      "dispatch, kind, late, max, offload, reorder, seed, spill; did you mean 'delay_us'?");
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers: {egress: {kind: classifier}}\n")),
             "4:11: found 'egress' as group; allowed: a name that no process has of its own");
 }

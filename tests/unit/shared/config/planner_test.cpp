@@ -15,12 +15,14 @@ namespace millrace {
 namespace {
 
 TEST(Planner, CopiesTheGlobals) {
-  const Plan plan = plan_of(with_ports(
-      "name: x\nbatch: {capacity: 32}\nheartbeat_limit: 250ms\ntelemetry: {listen: '0.0.0.0:1'}\n"
-      "paths: {p: {from: a}}\n"));
+  const Plan plan =
+      plan_of(with_ports("name: x\nbatch: {capacity: 32}\nheartbeat_limit: 250ms\ncrash_limit: "
+                         "7\ntelemetry: {listen: '0.0.0.0:1'}\n"
+                         "paths: {p: {from: a}}\n"));
   EXPECT_EQ(plan.name, "x");
   EXPECT_EQ(plan.batch_capacity, 32u);
   EXPECT_EQ(plan.heartbeat_limit_ms, 250u);
+  EXPECT_EQ(plan.crash_limit, 7u);
   EXPECT_EQ(plan.telemetry_listen, "0.0.0.0:1");
 }
 

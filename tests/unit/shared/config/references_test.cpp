@@ -48,6 +48,28 @@ TEST(References, AsksForATargetWhenThereAreMoreThanTwoPorts) {
   EXPECT_EQ(wrong(std::string(kPorts) + "paths: {p: {from: [a, b], to: c}}\n"), "");
 }
 
+/// `on` for a function on gpu group g, or on classifier group c or d.
+std::string shared(const std::string& on, const std::string& keys = "",
+                   const std::string& more = "") {
+  return with_ports("paths: {p: {from: a}}\nworkers: {g: {kind: gpu" + keys +
+                    "}, c: {kind: classifier}, d: {kind: classifier}}\n"
+                    "functions:\n  m: {type: match, rules: x, on: " +
+                    on + "}\n" + more);
+}
+
+TEST(References, AGpuGroupSharesItsWorkWithOneClassifierGroup) {
+  EXPECT_EQ(wrong(shared("[g, d]", ", offload: 80, spill: 16")), "");
+  EXPECT_EQ(wrong(shared("[g, e]")), "6:38: found 'e' as group; allowed: g, c, d");
+  EXPECT_EQ(wrong(shared("[d, g]")),
+            "6:35: found '[d, g]'; allowed: first a gpu group, then a classifier group");
+  EXPECT_EQ(wrong(shared("g", ", spill: 16")),
+            "4:33: found 'spill' of group 'g', which shares its work with nobody; allowed: a "
+            "function with 'on: [g, CLASSIFIER GROUP]'");
+  EXPECT_EQ(wrong(shared("[g, c]", "", "  n: {type: match, rules: x, on: g}\n")),
+            "7:34: found 'g' beside [g, c] of 'm'; allowed: the same groups for all functions of a "
+            "gpu group");
+}
+
 TEST(References, RefusesFunctionsWhereTheyCannotRun) {
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nfunctions: {f: {type: plain, on: gpu}}\n")),
             "4:34: found gpu group 'gpu' for type 'plain', which has no GPU version; allowed: a "

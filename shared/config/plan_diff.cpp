@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/config/plan_diff.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "shared/base/secrets.hpp"
+#include "shared/config/plan_sources.hpp"
+
+namespace millrace {
+namespace {
+
+using Hashes = std::map<std::string, std::string>;
+
+Hashes hashes_of(const Plan& plan) {
+  Hashes hashes;
+  for (const std::string& source : plan.sources) {
+    hashes[path_of_source(source)] = hash_of_source(source);
+  }
+  return hashes;
+}
+
+std::string values_of(const Settings& settings, const std::string& key) {
+  std::string text;
+  for (const auto& [name, value] : settings) {
+    if (name == key) text += (text.empty() ? "" : ", ") + value;
+  }
+  return text.empty() ? "(default)" : text;
+}
+
+/// "rules a.rules -> b.rules", for each key that differs.
+std::string settings_change(const Settings& now, const Settings& next) {
+  std::vector<std::string> keys;
+  for (const Settings* settings : {&now, &next}) {
+    for (const auto& [key, value] : *settings) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  std::string text;
+  for (const std::string& key : keys) {
+    const std::string before = values_of(now, key), after = values_of(next, key);
+    if (before == after) continue;
+    text += (text.empty() ? "" : "; ") + key + " " + before + " -> " + after;
+  }
+  return text;
+}
+
+class Differ {
+ public:
+  Differ(const Plan& now, const Plan& next)
+      : now_(now), next_(next), now_hashes_(hashes_of(now)), next_hashes_(hashes_of(next)) {}
+
+  PlanDiff differ() {
+    scalars();
+    names("port", now_.ports, next_.ports, [&](const PlanPort& a, const PlanPort& b) {
+      if (a.device != b.device || a.mtu != b.mtu || a.mac != b.mac || a.addresses != b.addresses) {
+        return std::string("device, mtu or addresses");
+      }
+      return settings_change(a.settings, b.settings);
+    });
+    const std::size_t known = diff_.restart.size();
+    functions();
+    groups();
+    if (diff_.restart.size() == known) shape();
+    for (auto* lines : {&diff_.lines, &diff_.restart}) {
+      for (std::string& line : *lines) {
+        line = without_secrets(without_secrets(std::move(line), now_.secrets), next_.secrets);
+      }
+    }
+    return std::move(diff_);
+  }
+
+ private:
+  void restart(const std::string& what) { diff_.restart.push_back(what); }
+
+  void scalars() {
+    const auto compare = [&](const char* what, const auto& a, const auto& b) {
+      if (a != b) restart(what);
+    };
+    compare("name", now_.name, next_.name);
+    compare("batch: capacity", now_.batch_capacity, next_.batch_capacity);
+    compare("heartbeat_limit", now_.heartbeat_limit_ms, next_.heartbeat_limit_ms);
+    compare("crash_limit", now_.crash_limit, next_.crash_limit);
+    compare("placement", now_.fused, next_.fused);
+    compare("telemetry: listen", now_.telemetry_listen, next_.telemetry_listen);
+    compare("classes", now_.classes, next_.classes);
+  }
+
+  /// Calls `compare` for items of the same name at the same place; others are new, or gone.
+  template <typename Item, typename Compare>
+  void names(const std::string& kind, const std::vector<Item>& now, const std::vector<Item>& next,
+             Compare&& compare) {
+    const auto has = [](const std::vector<Item>& items, const std::string& name) {
+      return std::ranges::find(items, name, &Item::name) != items.end();
+    };
+    for (const Item& item : now) {
+      if (!has(next, item.name)) restart(kind + " " + item.name + " goes");
+    }
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (!has(now, next[i].name)) {
+        restart(kind + " " + next[i].name + " comes");
+      } else if (i < now.size() && now[i].name == next[i].name) {
+        const std::string what = compare(now[i], next[i]);
+        if (!what.empty()) restart(kind + " " + next[i].name + ": " + what);
+      } else {
+        restart(kind + " " + next[i].name + ": its place in the file");
+      }
+    }
+  }
+
+  /// Files of the function whose contents differ, in words.
+  std::string files_change(const PlanFunction& next) const {
+    std::string text;
+    for (const auto& [key, value] : next.settings) {
+      const auto before = now_hashes_.find(value), after = next_hashes_.find(value);
+      if (before == now_hashes_.end() || after == next_hashes_.end()) continue;
+      if (before->second == after->second) continue;
+      text += (text.empty() ? "" : "; ") + std::string("what is in ") + value;
+    }
+    return text;
+  }
+
+  void functions() {
+    names("function", now_.functions, next_.functions,
+          [&](const PlanFunction& a, const PlanFunction& b) -> std::string {
+            const bool place = a.group != b.group || a.type != b.type;
+            const bool classes = a.when_class != b.when_class || a.class_mask != b.class_mask;
+            const bool fallback =
+                a.unavailable != b.unavailable || a.overload != b.overload || a.share != b.share;
+            if (place) return "type or on";
+            if (classes) return "when or classes";
+            if (fallback) return "unavailable, overload or share";
+            std::string what = settings_change(a.settings, b.settings);
+            if (what.empty()) what = files_change(b);
+            if (what.empty()) return "";
+            diff_.functions.push_back(static_cast<std::uint32_t>(&b - next_.functions.data()));
+            diff_.lines.push_back("function " + b.name + ": " + what);
+            return "";
+          });
+  }
+
+  void groups() {
+    names("group", now_.groups, next_.groups,
+          [&](const PlanGroup& a, const PlanGroup& b) -> std::string {
+            if (a.kind != b.kind) return "kind";
+            if (a.dispatch != b.dispatch) return "dispatch";
+            if (a.spill != b.spill || a.offload != b.offload) return "offload or spill";
+            if (a.max != b.max) {
+              return "max " + std::to_string(a.max) + " -> " + std::to_string(b.max);
+            }
+            std::string what = settings_change(a.settings, b.settings);
+            if (!what.empty()) return what;
+            const auto group = static_cast<std::uint32_t>(&b - next_.groups.data());
+            if (a.count != b.count) count(group, a, b);
+            const PlanAutoscale &before = a.autoscale, &after = b.autoscale;
+            if (before.min != after.min || before.max != after.max || before.up != after.up ||
+                before.down != after.down) {
+              diff_.autoscale.push_back(group);
+              diff_.lines.push_back("group " + b.name + ": autoscale");
+            }
+            return "";
+          });
+  }
+
+  void count(std::uint32_t group, const PlanGroup& a, const PlanGroup& b) {
+    diff_.counts.push_back({group, a.count, b.count});
+    diff_.lines.push_back("group " + b.name + ": " + std::to_string(a.count) + " -> " +
+                          std::to_string(b.count) + " workers");
+  }
+
+  /// What follows from all of these and from paths: when it differs, paths do.
+  void shape() {
+    names("path", now_.paths, next_.paths, [&](const PlanPath& a, const PlanPath& b) {
+      const bool same = a.first_stage == b.first_stage && a.lane_first == b.lane_first &&
+                        a.lane_count == b.lane_count && a.match == b.match;
+      return std::string(same ? "" : "match, lanes or run");
+    });
+    if (!diff_.restart.empty()) return;
+    const bool stages =
+        std::ranges::equal(now_.stages, next_.stages, [](const PlanStage& a, const PlanStage& b) {
+          return a.path == b.path && a.group == b.group && a.functions == b.functions &&
+                 a.next == b.next && a.share == b.share && a.lane_share == b.lane_share;
+        });
+    const bool streams = std::ranges::equal(
+        now_.streams, next_.streams, [](const PlanStream& a, const PlanStream& b) {
+          const auto same_path = [](const PlanStreamPath& x, const PlanStreamPath& y) {
+            return x.path == y.path && x.output == y.output && x.slots_max == y.slots_max;
+          };
+          return a.port == b.port && a.queue == b.queue && a.egress == b.egress &&
+                 a.slot_count == b.slot_count && a.buffer_count == b.buffer_count &&
+                 std::ranges::equal(a.paths, b.paths, same_path);
+        });
+    if (!stages) restart("paths: what they run");
+    if (!streams) restart("paths: ports, queues, slots or buffers");
+    if (now_.actors.size() != next_.actors.size()) restart("egress: count");
+    if (now_.buffer_stride != next_.buffer_stride) restart("size of buffers");
+  }
+
+  const Plan& now_;
+  const Plan& next_;
+  Hashes now_hashes_, next_hashes_;
+  PlanDiff diff_;
+};
+
+}  // namespace
+
+PlanDiff diff_plans(const Plan& now, const Plan& next) { return Differ(now, next).differ(); }
+
+}  // namespace millrace

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+/// What leads from a running topology to another one.
+struct PlanDiff {
+  struct Count {
+    std::uint32_t group = 0;
+    std::uint32_t before = 0, after = 0;
+  };
+  std::vector<std::uint32_t> functions;  ///< other settings, or other contents of their files
+  std::vector<Count> counts;             ///< other numbers of workers
+  std::vector<std::uint32_t> autoscale;  ///< groups with other limits
+  std::vector<std::string> lines;        ///< all that can change while it runs, for people
+  std::vector<std::string> restart;      ///< what cannot, alike
+
+  bool empty() const { return lines.empty() && restart.empty(); }
+};
+
+/// `now` is what runs, with the numbers of workers that there are; `next` what shall run.
+PlanDiff diff_plans(const Plan& now, const Plan& next);
+
+}  // namespace millrace
