@@ -42,7 +42,7 @@ void run_ingress(ActorProcess& process) {
                           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool,
                                           restarted, process.run_dir());
   IngressActor ingress(process.context(), number, pool, *queue);
-  process.run(ingress, queue->remark());
+  process.run(ingress, nullptr, queue->remark());
 }
 
 void run_egress(ActorProcess& process) {
@@ -59,7 +59,7 @@ void run_egress(ActorProcess& process) {
                              : open_tx_queue(port, number, restarted, process.run_dir());
   }
   EgressActor egress(process.context(), ports, functions);
-  process.run(egress);
+  process.run(egress, &functions);
 }
 
 void run(int argc, char** argv) {

@@ -118,6 +118,8 @@ void EgressActor::release(std::uint32_t slot) noexcept {
   LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
   LaneRecord& record = begin_record(ledger, *batch.header);
   transmit(batch, record);
+  if (context_.watched()) [[unlikely]]
+    show_released(slot, batch);
   publish(ledger);
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
@@ -162,6 +164,8 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& 
   std::uint32_t at = 0, refused = 0;
   for (std::uint32_t tries = 0; at < burst.count;) {
     const std::uint32_t sent = queue.send({burst.packets.data() + at, burst.count - at});
+    if (context_.watched()) [[unlikely]]
+      show_sent(burst, port, at, sent);  // later the queue may have given it up
     if (burst.held) keep(burst, at, sent);
     at += sent;
     if (at == burst.count || queue.failed()) break;
@@ -181,6 +185,29 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& 
   context_.counter(Counter::kBytes) += burst.bytes;
   burst.count = 0;
   burst.bytes = 0;
+}
+
+void EgressActor::show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+                            std::uint32_t count) const noexcept {
+  const std::uint64_t now = tsc_now();
+  for (const TxPacket& packet : std::span(burst.packets).subspan(first, count)) {
+    context_.watch->port_out(context_.me.actor, port, {packet.bytes, packet.wire_length, now});
+  }
+}
+
+void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const noexcept {
+  if (batch.header->flags != 0) return;  // a stand-in has no packets
+  const std::uint8_t port =
+      outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
+  context_.watch->step(context_.me.actor, slot, batch,
+                       {.kind = TraceKind::kReleased, .number = port});
+  const std::uint64_t now = tsc_now();
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (batch.passes(i)) continue;
+    context_.watch->dropped(context_.me.actor,
+                            {batch.bytes(i), batch.wire_length[i], now, Verdict::kDrop,
+                             static_cast<Reason>(batch.reason[i])});
+  }
 }
 
 void EgressActor::keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept {
@@ -250,6 +277,7 @@ void EgressActor::note_latency(SlotHeader& header) noexcept {
 }
 
 void EgressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  work_.take_tables();
   inbox_.take_stock();
   context_.counter(Counter::kWindowBatches) = window_.waiting();
   context_.my_entry().in_hand.store(window_.waiting(), std::memory_order_relaxed);

@@ -60,6 +60,9 @@ class EgressActor : public Actor {
   void release(std::uint32_t slot) noexcept;
   void transmit(const Batch& batch, LaneRecord& record) noexcept;
   void send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept;
+  void show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+                 std::uint32_t count) const noexcept;
+  void show_released(std::uint32_t slot, const Batch& batch) const noexcept;
   void mark_held(const Burst& burst) noexcept;
   void keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept;
   void free_batch(std::uint32_t slot, const Batch& batch) noexcept;

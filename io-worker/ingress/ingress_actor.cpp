@@ -97,6 +97,8 @@ std::uint32_t IngressActor::poll() noexcept {
   polled_total_ += polled_count_;
   ++context_.counter(Counter::kRxPolls);
   if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
+  if (context_.watched()) [[unlikely]]
+    show_polled();
   count_growth(Counter::kRxMissed, queue_.missed(), missed_);
   count_growth(Counter::kRxErrors, queue_.errors(), errors_);
   return polled_count_;
@@ -281,6 +283,10 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   hook(HookPoint::kSealState);
   context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);
   const std::uint32_t slot = lane.slot;
+  if (context_.watched()) [[unlikely]] {
+    context_.watch->sealed(context_.me.actor, context_.plan->streams[stream_].port, slot,
+                           context_.segment.batch(slot));
+  }
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += lane.count;
   context_.counter(Counter::kBytes) += lane.open_bytes;

@@ -78,6 +78,7 @@ class IngressActor : public Actor {
   void find_sequences();
   void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
+  void show_polled() const noexcept;
   std::uint32_t place() noexcept;
   bool place_many(Lane& lane, std::uint64_t now) noexcept;
   bool place_one(std::uint64_t now) noexcept;

@@ -77,6 +77,7 @@ void IngressActor::find_sequences() {
       lane.received_bytes = record.received_bytes;
       lane.wanted = record.position;
     }
+    outbox_.start_lane(lane.number, lane.sequence);
     // Refused only with all before it sealed.
     const IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
     lane.wanted = std::max(lane.wanted, told.refused_position.load(std::memory_order_relaxed));

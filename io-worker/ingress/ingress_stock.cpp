@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an ingress tells observers of its pools and of its load.
+// What an ingress tells observers of its pools and of its load, and shows of its packets.
 
 #include "io-worker/ingress/ingress_actor.hpp"
 
@@ -20,6 +20,20 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   }
   stock_tsc_ = now_tsc;
   stock_polled_ = polled_total_;
+}
+
+/// Also what will be refused, or is known from a life before: all that the port has given.
+void IngressActor::show_polled() const noexcept {
+  const std::uint64_t now = tsc_now();
+  const std::uint32_t port = context_.plan->streams[stream_].port;
+  for (std::uint32_t i = 0; i < polled_count_; ++i) {
+    const RxPacket& packet = polled_[i];
+    const std::byte* const bytes = pool_.area().at(packet.buffer) + packet.offset;
+    context_.watch->port_in(context_.me.actor, port,
+                            {.bytes = {bytes, packet.length},
+                             .wire_length = packet.wire_length,
+                             .time_tsc = packet.time_tsc != 0 ? packet.time_tsc : now});
+  }
 }
 
 }  // namespace millrace

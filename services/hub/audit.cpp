@@ -64,26 +64,42 @@ void audit_census(const Recovery::Census& census, AuditReply& reply) {
   }
 }
 
+template <typename Visit>
+void each_lane(const Plan& plan, Visit&& visit) {
+  for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
+    for (const std::uint32_t lane : lanes_of(plan, plan.streams[stream])) visit(stream, lane);
+  }
+}
+
 }  // namespace
 
-AuditReply audit(const ActorContext& context, const Recovery::Census& census) {
+std::uint64_t received_packets(const ActorContext& context) {
+  std::uint64_t received = 0;
+  each_lane(*context.plan, [&](std::uint32_t stream, std::uint32_t lane) {
+    const IngressLane& ingress = context.status.ingress_lane(stream, lane);
+    received += ingress.received.load(std::memory_order_relaxed) +
+                ingress.refused.load(std::memory_order_relaxed);
+  });
+  return received;
+}
+
+AuditReply audit(const ActorContext& context, const Recovery::Census& census,
+                 std::uint64_t received_before) {
   AuditReply reply;
   reply.by = context.plan->actors[context.me.actor].name;
   Totals totals;
-  for (std::uint32_t stream = 0; stream < context.plan->streams.size(); ++stream) {
-    for (const std::uint32_t number : lanes_of(*context.plan, context.plan->streams[stream])) {
-      const AuditLane lane = audit_lane(context, stream, number, totals, reply);
-      reply.received += lane.received;
-      reply.transmitted += lane.transmitted;
-      reply.in_flight += lane.in_flight;
-      reply.lanes.push_back(lane);
-    }
-  }
+  each_lane(*context.plan, [&](std::uint32_t stream, std::uint32_t number) {
+    const AuditLane lane = audit_lane(context, stream, number, totals, reply);
+    reply.received += lane.received;
+    reply.transmitted += lane.transmitted;
+    reply.in_flight += lane.in_flight;
+    reply.lanes.push_back(lane);
+  });
   for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason) {
     if (totals.dropped[reason] == 0) continue;
     reply.dropped.push_back({std::string(kReasonNames[reason]), totals.dropped[reason]});
   }
-  reply.quiet = reply.in_flight == 0;
+  reply.quiet = reply.in_flight == 0 && received_packets(context) == received_before;
   const std::uint64_t ended = reply.transmitted + totals.dropped_total + reply.unaccounted;
   if (reply.received != ended + reply.in_flight) {
     reply.problems.push_back("received " + std::to_string(reply.received) + ", ended " +

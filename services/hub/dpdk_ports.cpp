@@ -4,13 +4,13 @@
 #include "services/hub/dpdk_ports.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "services/hub/dpdk_device.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/say.hpp"
 #include "shared/driver/pause.hpp"
 #include "shared/driver/port_args.hpp"
 
@@ -158,8 +158,8 @@ bool DpdkPorts::restart(Port& port) {
     return true;
   } catch (const Error& error) {
     if (std::exchange(port.refuses, true)) return false;
-    std::fprintf(stderr, "hub: port '%s' does not start again: %s\n",
-                 context_.plan->ports[port.plan].name.c_str(), error.what());
+    say("hub", "port '" + context_.plan->ports[port.plan].name +
+                   "' does not start again: " + error.what());
     return false;
   }
 }

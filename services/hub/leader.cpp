@@ -5,12 +5,13 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "services/hub/audit.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/base/say.hpp"
 
 namespace millrace {
 namespace {
@@ -34,8 +35,12 @@ Leader::Leader(const ActorContext& context, const std::string& run_dir, const ch
       recovery_(
           context, processes_, limits_of(*context.plan),
           [this](const RecoveryEvent& event) { tell(event); }, drivers),
+      lost_batches_(run_dir),
+      functions_(context.plan->functions.size(), context.plan->crash_limit),
       server_(run_dir, endpoint),
-      server_thread_([this] { serve(); }) {}
+      server_thread_([this] { serve(); }) {
+  recovery_.on_lost([this](const LostBatch& lost) { look_at(lost); });
+}
 
 Leader::~Leader() {
   ending_ = true;
@@ -45,14 +50,52 @@ Leader::~Leader() {
 void Leader::tell(const RecoveryEvent& event) {
   const std::string& name = context_.plan->actors[event.actor].name;
   const std::string text = name + " " + event.what + " (" + std::to_string(event.number) + ")";
-  std::fprintf(stderr, "%s: %s\n", context_.plan->actors[context_.me.actor].name.c_str(),
-               text.c_str());
+  say(context_.plan->actors[context_.me.actor].name, text);
   control_.post_event(Severity::kWarning, event.what, text, event.number);
+}
+
+void Leader::look_at(const LostBatch& lost) {
+  const Plan& plan = *context_.plan;
+  const bool known = lost.function != kNoFunction;
+  const std::string where = known ? " in " + plan.functions[lost.function].name : "";
+  try {
+    lost_batches_.keep(lost.batch, plan.actors[lost.actor].name + " died" + where);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());  // the packets are lost either way
+  }
+  if (!known || !functions_.died(lost.function, monotonic_ns())) return;
+  take_out(lost.function, std::to_string(plan.crash_limit) + " workers died in it");
+}
+
+void Leader::take_out(std::uint32_t function, const std::string& why) {
+  context_.status.header().functions_out.fetch_or(std::uint64_t{1} << function);
+  const std::string& name = context_.plan->functions[function].name;
+  const std::string text = "function " + name + " is out of service: " + why;
+  std::fprintf(stderr, "%s\n", text.c_str());
+  control_.post_event(Severity::kError, "function_out", text, function);
+}
+
+void Leader::set_service(const Received& request, const SetService& wish) {
+  if (wish.function >= context_.plan->functions.size()) {
+    server_.reply(request, ErrorReply{"no function " + std::to_string(wish.function)});
+    return;
+  }
+  if (wish.out) {
+    take_out(wish.function, "asked for");
+  } else {
+    context_.status.header().functions_out.fetch_and(~(std::uint64_t{1} << wish.function));
+    control_.post_event(
+        Severity::kInfo, "function_in",
+        "function " + context_.plan->functions[wish.function].name + " is back in service",
+        wish.function);
+  }
+  server_.reply(request, OkReply{});
 }
 
 void Leader::lead(const std::atomic<bool>& stop) {
   const auto pid = static_cast<std::uint64_t>(getpid());
   context_.status.header().leader = process_start_time(getpid()) << 24 | pid;
+  recovery_.rescue_own();
   std::uint64_t chores_at_ns = 0;
   while (!stop.load(std::memory_order_relaxed)) {
     context_.my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
@@ -82,7 +125,8 @@ void Leader::serve() {
 void Leader::answer(const Received& request) {
   const ControlBody& body = request.message.body;
   if (std::holds_alternative<AuditRequest>(body)) {
-    server_.reply(request, audit(context_, recovery_.census()));
+    const std::uint64_t received = received_packets(context_);
+    server_.reply(request, audit(context_, recovery_.census(), received));
   } else if (const auto* drain = std::get_if<Drain>(&body)) {
     if (drain->actor >= context_.plan->actors.size()) {
       server_.reply(request, ErrorReply{"no actor " + std::to_string(drain->actor)});
@@ -93,6 +137,8 @@ void Leader::answer(const Received& request) {
       drains_.push_back(drain->actor);
     }
     server_.reply(request, OkReply{});
+  } else if (const auto* service = std::get_if<SetService>(&body)) {
+    set_service(request, *service);
   }
 }
 

@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "services/hub/function_watch.hpp"
+#include "services/hub/lost_batches.hpp"
 #include "shared/actor/context.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/endpoint.hpp"
@@ -17,8 +19,8 @@
 
 namespace millrace {
 
-/// The leader's work: recovery in the calling thread, requests (audit, drain) in a second one. Hub
-/// and standby run the same; at most one of them at a time.
+/// The leader's work: recovery in the calling thread, requests (audit, drain, functions) in a
+/// second one. Hub and standby run the same; at most one of them at a time.
 class Leader {
  public:
   /// `endpoint`: kHubEndpoint or kStandbyEndpoint. `control` tells of events; borrowed, as
@@ -35,6 +37,9 @@ class Leader {
   void serve();
   void answer(const Received& request);
   void tell(const RecoveryEvent& event);
+  void look_at(const LostBatch& lost);
+  void take_out(std::uint32_t function, const std::string& why);
+  void set_service(const Received& request, const SetService& wish);
   void obey_drains();
 
   ActorContext context_;
@@ -42,6 +47,8 @@ class Leader {
   std::function<void()> chores_;
   KernelProcesses processes_;
   Recovery recovery_;
+  LostBatches lost_batches_;
+  FunctionWatch functions_;
   ControlServer server_;
   std::mutex mutex_;                   ///< guards drains_
   std::vector<std::uint32_t> drains_;  ///< asked for, not yet published

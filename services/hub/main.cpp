@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cstdio>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "services/hub/leader.hpp"
 #include "services/hub/tap_keeper.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/say.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"
 
@@ -54,7 +54,7 @@ std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl
   try {
     return std::make_unique<TapKeeper>(process.plan(), process.run_dir(), false);
   } catch (const Error& error) {
-    std::fprintf(stderr, "standby: %s\n", error.what());
+    say("standby", error.what());
     control.post_event(Severity::kError, "planned_restart_needed", error.what());
     return nullptr;
   }
@@ -76,7 +76,7 @@ void run_standby(ActorProcess& process) {
   if (control.stop_requested()) return;
   control.post_event(Severity::kError, "hub_lost", "the hub has ended: the standby recovers");
   AbsentPrimary ports(process.context(), [&](const std::string& text) {
-    std::fprintf(stderr, "standby: %s\n", text.c_str());
+    say("standby", text);
     control.post_event(Severity::kError, "planned_restart_needed", text);
   });
   Leader leader(process.context(), process.run_dir(), kStandbyEndpoint, control, &ports);

@@ -21,7 +21,8 @@ Recovery::Recovery(const ActorContext& context, ProcessControl& processes, Recov
       returns_(context, context.plan->actors[context.me.actor].kind == ActorKind::kHub
                             ? Returner::kHub
                             : Returner::kStandby),
-      watch_(context.plan->actors.size()) {
+      watch_(context.plan->actors.size()),
+      leaving_(context.plan->actors.size(), false) {
   outbox_.read_roster();
 }
 
@@ -46,6 +47,8 @@ int Recovery::tick() {
     moved |= watch(actor);
     soon |= in_transition(actor);
   }
+  moved |= move_lanes();
+  soon |= move_.has_value();
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
   if (epoch != seen_epoch_) {
     seen_epoch_ = epoch;
@@ -196,14 +199,17 @@ bool Recovery::watch(std::uint32_t actor) {
 
 void Recovery::drain(std::uint32_t actor) {
   if (context_.state_of(actor) != ActorState::kAlive) return;
+  if (is_worker(actor) && has_state(context_.plan->actors[actor].group)) {
+    leaving_[actor] = true;  // its lanes go first, one by one
+    return;
+  }
   publish(actor, ActorState::kDraining);
   if (is_worker(actor)) assign_lanes(context_.plan->actors[actor].group);
 }
 
 void Recovery::assign_lanes(std::uint32_t group) {
   const Plan& plan = *context_.plan;
-  bool stateful = false;
-  for (const PlanStage& stage : plan.stages) stateful |= stage.group == group && stage.stateful;
+  const bool stateful = has_state(group);
   std::vector<std::uint16_t> alive;
   std::vector<bool> open(plan.groups[group].max, false);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
@@ -223,8 +229,11 @@ void Recovery::assign_lanes(std::uint32_t group) {
     map.worker[lane].store(alive.empty() ? kNoWorker : alive[next++ % alive.size()],
                            std::memory_order_relaxed);
   }
-  StatusHeader& header = context_.status.header();
-  header.epoch.fetch_add(1, std::memory_order_release);
+  bump_epoch();
+}
+
+void Recovery::bump_epoch() {
+  context_.status.header().epoch.fetch_add(1, std::memory_order_release);
   for (std::uint32_t other = 0; other < watch_.size(); ++other) wake(context_.entry(other));
 }
 

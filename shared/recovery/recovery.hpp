@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,15 @@ struct RecoveryEvent {
   std::uint64_t number = 0;
 };
 
+/// A batch that was in a worker's hands when it died, before its packets are dropped. `function`:
+/// whose code ran, or kNoFunction. Borrowed.
+struct LostBatch {
+  std::uint32_t actor = 0;
+  std::uint32_t function = 0;
+  const Batch& batch;
+};
+inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
+
 class Recovery {
  public:
   /// `drivers`: of queues that outlive their process (a DPDK primary's); null: there are none.
@@ -49,9 +59,14 @@ class Recovery {
   /// One bounded round over all actors, by the leader, from one thread. Returns how long it may
   /// wait for the next one unless a process ends before, milliseconds: 0 when something moved.
   int tick();
+  /// What this actor's last life had in its hands as a leader. Before the first tick().
+  void rescue_own() { rescue_slots(context_.me.actor); }
   /// Marks an actor that is to be stopped: nobody chooses it any more; it ends by itself once it is
   /// empty.
   void drain(std::uint32_t actor);
+  /// Shown each batch that a worker died with, unless its columns make no sense. Called by tick();
+  /// a leader that dies meanwhile has a successor that may show it once more.
+  void on_lost(std::function<void(const LostBatch&)> look) { look_at_lost_ = std::move(look); }
   /// Packet census for the audit, exact when quiet: slots that are not free, buffers that are in no
   /// pool.
   struct Census {
@@ -79,13 +94,33 @@ class Recovery {
   void publish(std::uint32_t actor, ActorState state);
   bool all_acknowledged(std::uint32_t actor);
   void assign_lanes(std::uint32_t group);
+  void bump_epoch();
   bool is_worker(std::uint32_t actor) const;
   bool in_transition(std::uint32_t actor) const;
+
+  // Lanes with state move to other living workers (lane_moves.cpp).
+  struct LaneMove {
+    enum class Step { kHold, kHand, kLetGo } step = Step::kHold;
+    std::uint32_t group = 0, lane = 0;
+    std::uint16_t from = 0, to = 0;
+    std::uint64_t epoch = 0;     ///< that everybody has to acknowledge
+    std::uint64_t since_ns = 0;  ///< of the hold
+  };
+  bool has_state(std::uint32_t group) const;
+  bool is_open(std::uint32_t group, std::uint16_t worker) const;
+  bool move_lanes();
+  std::optional<LaneMove> next_move(std::uint32_t group) const;
+  bool step_move();
+  void let_lanes_go();
+  bool acknowledged(std::uint64_t epoch, bool ingresses_only) const;
+  bool has_left(std::uint32_t lane) const;
+  bool finish_leaving();
 
   // The steps on rings and slots (rescue.cpp).
   void reset_links(std::uint32_t actor);
   std::uint32_t rescue_slots(std::uint32_t actor);
-  void rescue_slot(std::uint32_t slot, const Flags& returned_buffers);
+  void rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers);
+  void show_lost(std::uint32_t slot, std::uint32_t actor) const;
   std::uint32_t redo_gpu_slots(std::uint32_t actor);
   void take_back_for_the_dead(std::uint32_t actor);
   std::uint32_t fill_holes(std::uint32_t actor);
@@ -114,9 +149,13 @@ class Recovery {
   DriverQueues& drivers_;
   RecoveryLimits limits_;
   std::function<void(const RecoveryEvent&)> tell_;
+  std::function<void(const LostBatch&)> look_at_lost_;
   Outbox outbox_;
   ReturnLinks returns_;
   std::vector<Watch> watch_;
+  std::optional<LaneMove> move_;
+  std::vector<bool> leaving_;           ///< by actor: drains once it has no lane
+  std::uint64_t no_move_until_ns_ = 0;  ///< one was given up
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_tick_ns_ = 0;
 };

@@ -82,9 +82,10 @@ std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
       continue;
     }
     if (!take_over(slot, actor)) continue;
-    rescue_slot(slot, returned_buffers);
+    rescue_slot(slot, actor, returned_buffers);
     ++rescued;
   }
+  context_.entry(actor).in_function.store(0, std::memory_order_relaxed);
   return rescued;
 }
 
@@ -114,7 +115,21 @@ bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
   return true;
 }
 
-void Recovery::rescue_slot(std::uint32_t slot, const Flags& returned_buffers) {
+void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
+  if (!look_at_lost_) return;
+  const std::uint32_t word = context_.entry(actor).in_function.load(std::memory_order_relaxed);
+  const bool known = word != 0 && word <= context_.plan->functions.size();
+  const Batch batch = context_.segment.batch(slot);
+  // It died among these columns: what they say may be anything.
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    const bool inside = batch.buffer[i] < context_.segment.buffer_count() &&
+                        std::uint32_t{batch.offset[i]} + batch.length[i] <= batch.buffers.stride;
+    if (!inside) return;
+  }
+  look_at_lost_({actor, known ? word - 1 : kNoFunction, batch});
+}
+
+void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers) {
   SlotHeader& header = context_.segment.slot(slot);
   StatusHeader& totals = context_.status.header();
   const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
@@ -130,6 +145,7 @@ void Recovery::rescue_slot(std::uint32_t slot, const Flags& returned_buffers) {
       break;
     case Rescue::kLose:
       totals.batches_worker_lost.fetch_add(1, std::memory_order_relaxed);
+      show_lost(slot, actor);
       lose(slot, state.stage);
       break;
     case Rescue::kAccountAndFree:

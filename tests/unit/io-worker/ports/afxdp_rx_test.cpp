@@ -137,6 +137,7 @@ TEST_F(AfxdpRxTest, WhatFindsNoBufferIsMissed) {
   std::size_t taken = 0;
   const std::uint64_t end = monotonic_ns() + 5'000'000'000;
   while (taken + queue_->missed() < 1000 && monotonic_ns() < end) taken += take(pool).size();
+  taken += take(pool).size();  // what the kernel sends by itself may be missed in place of ours
   EXPECT_GE(taken, 64u);
   EXPECT_GT(queue_->missed(), 0u);
   EXPECT_GE(taken + queue_->missed(), 1000u);

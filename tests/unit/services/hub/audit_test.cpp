@@ -36,7 +36,8 @@ class AuditTest : public ::testing::Test {
   }
   AuditReply run() {
     put(world_.status.ledger(0, 1), record_);
-    return audit(world_.context("hub"), census_);
+    const ActorContext hub = world_.context("hub");
+    return audit(hub, census_, received_packets(hub));
   }
   SmallWorld world_;
   LaneRecord record_{};
@@ -127,6 +128,16 @@ TEST_F(AuditTest, WhatTheIngressHasAndNoLedgerYetIsInFlight) {
   EXPECT_FALSE(reply.quiet);
   EXPECT_TRUE(reply.exact);
   EXPECT_EQ(words(reply.slots), (std::vector<std::string>{"free 63", "in_use 1"}));
+}
+
+TEST_F(AuditTest, TrafficThatHasJustLeftIsNotQuietAndItsSlotsAreNoProblem) {
+  census_.slots_free -= 1;
+  put(world_.status.ledger(0, 1), record_);
+  const AuditReply reply = audit(world_.context("hub"), census_, 8);
+  EXPECT_EQ(reply.in_flight, 0u);
+  EXPECT_FALSE(reply.quiet);
+  EXPECT_TRUE(reply.exact);
+  EXPECT_FALSE(run().exact) << "with nothing received meanwhile the slot is leaked";
 }
 
 TEST_F(AuditTest, WhatAnIngressRefusedIsReceivedAndDropped) {

@@ -99,6 +99,15 @@ TEST_F(LeaderTest, DrainsTheActorThatItIsAskedTo) {
   EXPECT_TRUE(soon([&] { return world_.state_of("front.1") == ActorState::kDraining; }));
 }
 
+TEST_F(LeaderTest, TakesFunctionsOutAndPutsThemBack) {
+  client().request_for<OkReply>(SetService{1, true}, 10'000ms);
+  client().request_for<OkReply>(SetService{3, true}, 10'000ms);
+  EXPECT_EQ(world_.status.header().functions_out, 0b1010u);
+  client().request_for<OkReply>(SetService{1, false}, 10'000ms);
+  EXPECT_EQ(world_.status.header().functions_out, 0b1000u);
+  EXPECT_THROW(client().request_for<OkReply>(SetService{77, true}, 10'000ms), Error);
+}
+
 TEST_F(LeaderTest, AnActorThatDoesNotExistIsNotDrained) {
   try {
     client().request_for<OkReply>(Drain{77}, 10'000ms);

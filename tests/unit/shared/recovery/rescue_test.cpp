@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "shared/links/inbox.hpp"
@@ -139,6 +140,35 @@ TEST_F(RescueTest, AWorkedBatchIsLostAndGoesOnToTheNextStageThatMustSeeIt) {
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kNoRoute));
   EXPECT_EQ(batch.reason[2], static_cast<std::uint8_t>(Reason::kWorkerLost));
   EXPECT_EQ(totals().batches_worker_lost, 1u);
+}
+
+TEST_F(RescueTest, ALostBatchIsShownWithTheFunctionThatRan) {
+  std::vector<std::string> shown;
+  leader_->on_lost([&](const LostBatch& lost) {
+    shown.push_back(world_.plan.actors[lost.actor].name + " " + std::to_string(lost.function) +
+                    " " + std::to_string(lost.batch.count) +
+                    (lost.batch.passes(0) ? " passing" : " dropped"));
+  });
+  in_state("front.0", SlotKind::kWorked, kFirst, 1);
+  world_.entry("front.0").in_function = 3;
+  ends("front.0");
+  tick_until("front.0", ActorState::kVacant);
+  EXPECT_THAT(shown, testing::ElementsAre("front.0 2 3 passing"));
+  EXPECT_EQ(world_.entry("front.0").in_function, 0U);
+}
+
+TEST_F(RescueTest, ALostBatchWhoseColumnsMakeNoSenseIsNotShown) {
+  int shown = 0;
+  leader_->on_lost([&](const LostBatch&) { ++shown; });
+  const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirst, 1);
+  const Batch batch = world_.segment.batch(slot);
+  const std::uint16_t length = batch.length[1];
+  batch.length[1] = 60'000;
+  ends("front.0");
+  tick_until("front.0", ActorState::kReclaiming);
+  EXPECT_EQ(shown, 0);
+  EXPECT_EQ(totals().batches_worker_lost, 1u);
+  batch.length[1] = length;
 }
 
 TEST_F(RescueTest, StateFoundDirtyIsDiscardedAndTheLaneGoesOnBehindTheLostBatch) {

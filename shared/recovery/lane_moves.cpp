@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "shared/layout/actor_states.hpp"
+#include "shared/recovery/recovery.hpp"
+
+// A lane of a group with state has one writer. It moves from one living worker to another in three
+// steps, each of which everybody acknowledges: it is held back at every ingress until nothing of it
+// is under way; it is given to the other worker; it goes on. One lane at a time: all others flow.
+// What the shared memory says (held lanes, lane maps) is enough for a successor to end a move.
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kHoldLimitNs = 2'000'000'000;  // then the move is given up
+constexpr std::uint64_t kPauseNs = 1'000'000'000;      // and tried again so much later
+
+/// Lanes of paths that visit the group.
+std::vector<std::uint32_t> lanes_through(const Plan& plan, std::uint32_t group) {
+  std::vector<std::uint32_t> lanes;
+  for (std::uint32_t number = 0; number < plan.paths.size(); ++number) {
+    const PlanPath& path = plan.paths[number];
+    const bool visits = std::ranges::any_of(plan.stages, [&](const PlanStage& stage) {
+      return stage.path == number && stage.group == group;
+    });
+    for (std::uint32_t i = 0; visits && i < path.lane_count; ++i) {
+      lanes.push_back(path.lane_first + i);
+    }
+  }
+  return lanes;
+}
+
+}  // namespace
+
+bool Recovery::has_state(std::uint32_t group) const {
+  return std::ranges::any_of(context_.plan->stages, [&](const PlanStage& stage) {
+    return stage.group == group && stage.stateful;
+  });
+}
+
+/// The first lane whose worker leaves, or has two lanes more than another one.
+std::optional<Recovery::LaneMove> Recovery::next_move(std::uint32_t group) const {
+  const Plan& plan = *context_.plan;
+  constexpr std::uint32_t kShut = UINT32_MAX;
+  std::vector<std::uint32_t> load(plan.groups[group].max, kShut);  // by worker that stays
+  std::vector<bool> open(plan.groups[group].max, false);
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    const PlanActor& worker = plan.actors[actor];
+    if (worker.group != group || !is_worker(actor)) continue;
+    open[worker.index] = rule_of(context_.state_of(actor)).may_be_chosen;
+    if (open[worker.index] && !leaving_[actor]) load[worker.index] = 0;
+  }
+  const std::vector<std::uint32_t> lanes = lanes_through(plan, group);
+  const LaneMap& map = context_.status.lane_map(group);
+  const auto worker_of = [&](std::uint32_t lane) {
+    return map.worker[lane].load(std::memory_order_relaxed);
+  };
+  for (const std::uint32_t lane : lanes) {
+    const std::uint16_t worker = worker_of(lane);
+    if (worker < load.size() && load[worker] != kShut) ++load[worker];
+  }
+  const auto least = std::ranges::min_element(load);
+  if (least == load.end() || *least == kShut) return std::nullopt;  // nobody stays
+  for (const std::uint32_t lane : lanes) {
+    const std::uint16_t worker = worker_of(lane);
+    if (worker >= load.size() || !open[worker]) continue;  // recovery gives it to another one
+    if (load[worker] != kShut && load[worker] < *least + 2) continue;
+    LaneMove move;
+    move.group = group;
+    move.lane = lane;
+    move.from = worker;
+    move.to = static_cast<std::uint16_t>(least - load.begin());
+    return move;
+  }
+  return std::nullopt;
+}
+
+bool Recovery::acknowledged(std::uint64_t epoch, bool ingresses_only) const {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    const ActorKind kind = plan.actors[actor].kind;
+    const bool ingress = kind == ActorKind::kIngress;
+    if (kind == ActorKind::kHub || kind == ActorKind::kStandby) continue;
+    if (ingresses_only && !ingress) continue;
+    const ActorState state = context_.state_of(actor);
+    const ActorEntry& entry = context_.entry(actor);
+    // What one that has gone had sealed is under way (has_left()); should it come back, it reads
+    // which lanes are held before it polls.
+    if (ingress && state == ActorState::kVacant) continue;
+    if (!ingress && state != ActorState::kAlive && state != ActorState::kDraining) continue;
+    if (entry.acked_epoch.load(std::memory_order_acquire) < epoch) return false;
+  }
+  return true;
+}
+
+bool Recovery::has_left(std::uint32_t lane) const {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
+    const IngressLane& ingress = context_.status.ingress_lane(stream, lane);
+    const bool gone = context_.state_of(plan.streams[stream].ingress) == ActorState::kVacant;
+    const std::uint64_t offered = gone ? ingress.sealed_sequence.load() : ingress.offered.load();
+    if (context_.status.ledger(stream, lane).released.load(std::memory_order_acquire) < offered) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Recovery::let_lanes_go() {
+  context_.status.header().held_lanes.store(0, std::memory_order_release);
+  bump_epoch();
+  move_.reset();
+}
+
+bool Recovery::is_open(std::uint32_t group, std::uint16_t worker) const {
+  const Plan& plan = *context_.plan;
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    if (!is_worker(actor) || plan.actors[actor].group != group) continue;
+    if (plan.actors[actor].index == worker) {
+      return rule_of(context_.state_of(actor)).may_be_chosen;
+    }
+  }
+  return false;
+}
+
+bool Recovery::step_move() {
+  LaneMove& move = *move_;
+  LaneMap& map = context_.status.lane_map(move.group);
+  const bool still_his = map.worker[move.lane].load(std::memory_order_relaxed) == move.from &&
+                         is_open(move.group, move.to);
+  switch (move.step) {
+    case LaneMove::Step::kHold:
+      if (!still_his || last_tick_ns_ - move.since_ns > kHoldLimitNs) {
+        no_move_until_ns_ = last_tick_ns_ + kPauseNs;
+        let_lanes_go();
+        return true;
+      }
+      if (!acknowledged(move.epoch, true) || !has_left(move.lane)) return false;
+      map.worker[move.lane].store(move.to, std::memory_order_relaxed);
+      move.step = LaneMove::Step::kHand;
+      bump_epoch();
+      move.epoch = context_.status.header().epoch.load();
+      return true;
+    case LaneMove::Step::kHand:
+    case LaneMove::Step::kLetGo:
+      // Nobody may send it to the old worker any more.
+      if (!acknowledged(move.epoch, false)) return false;
+      let_lanes_go();
+      return true;
+  }
+  return false;
+}
+
+/// Workers that were to leave, and have no lane any more.
+bool Recovery::finish_leaving() {
+  const Plan& plan = *context_.plan;
+  bool any = false;
+  for (std::uint32_t actor = 0; actor < leaving_.size(); ++actor) {
+    if (!leaving_[actor]) continue;
+    const std::uint32_t group = plan.actors[actor].group;
+    const LaneMap& map = context_.status.lane_map(group);
+    const bool alive = context_.state_of(actor) == ActorState::kAlive;
+    const auto has = [&](std::uint32_t lane) {
+      return map.worker[lane].load(std::memory_order_relaxed) == plan.actors[actor].index;
+    };
+    if (alive && std::ranges::any_of(lanes_through(plan, group), has)) continue;
+    leaving_[actor] = false;
+    if (!alive) continue;
+    publish(actor, ActorState::kDraining);
+    assign_lanes(group);
+    any = true;
+  }
+  return any;
+}
+
+bool Recovery::move_lanes() {
+  StatusHeader& header = context_.status.header();
+  if (!move_ && header.held_lanes.load() != 0) {
+    // An earlier leader died over it: nobody knows who has heard what, so all do before it goes on.
+    bump_epoch();
+    move_ = LaneMove{.step = LaneMove::Step::kLetGo, .epoch = header.epoch.load()};
+  }
+  if (move_) return step_move();
+  // Workers of one thread have nothing to gain from it.
+  if (context_.plan->fused) return false;
+  bool moved = finish_leaving();
+  if (last_tick_ns_ < no_move_until_ns_) return moved;
+  for (std::uint32_t group = 0; group < context_.plan->groups.size(); ++group) {
+    if (context_.plan->groups[group].kind != GroupKind::kClassifier || !has_state(group)) continue;
+    move_ = next_move(group);
+    if (!move_) continue;
+    header.held_lanes.store(std::uint64_t{1} << move_->lane, std::memory_order_release);
+    bump_epoch();
+    move_->epoch = header.epoch.load();
+    move_->since_ns = last_tick_ns_;
+    return true;
+  }
+  return moved;
+}
+
+}  // namespace millrace
