@@ -58,6 +58,7 @@ std::uint32_t ClassifierActor::row_of(std::uint8_t stage, std::uint32_t stream) 
 }
 
 void ClassifierActor::take_stock(std::uint64_t now_tsc) noexcept {
+  work_.take_tables();
   inbox_.take_stock();
   context_.counter(Counter::kWindowBatches) = window_.waiting();
   const std::uint32_t streams = context_.segment.layout().stream_count;

@@ -3,66 +3,15 @@
 
 #include "services/classifier/function_stages.hpp"
 
-#include "services/functions/table.hpp"
-#include "shared/base/error.hpp"
+#include <algorithm>
+#include <cstring>
 
 namespace millrace {
 
 FunctionStages::FunctionStages(const ActorContext& context)
-    : context_(context),
-      functions_(context.plan->functions.size()),
-      runners_(context.plan->stages.size()),
-      states_(kStageFunctionCountMax) {
-  const Plan& plan = *context_.plan;
-  for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
-    if (!needs(stage)) continue;
-    std::vector<StageFunction> members;
-    for (const std::uint32_t number : plan.stages[stage].functions) {
-      const PlanFunction& planned = plan.functions[number];
-      members.push_back(
-          {&function(number),
-           planned.when_class,
-           planned.class_mask,
-           function_type(planned.type).traits.regions,
-           {context_.status.function_counters(
-                context_.me.actor, function_counter_first(plan, number), planned.counter_count),
-            &context_.status.tally(context_.me.actor, number)}});
-    }
-    runners_[stage] = std::make_unique<StageRunner>(std::move(members));
-  }
-}
-
-bool FunctionStages::needs(std::uint32_t number) const {
-  const Plan& plan = *context_.plan;
-  const PlanActor& me = plan.actors[context_.me.actor];
-  const PlanStage& stage = plan.stages[number];
-  const PlanGroup& group = plan.groups[stage.group];
-  const bool gpu_stage = group.kind == GroupKind::kGpu;
-  if (me.kind == ActorKind::kEgress) return gpu_stage && stage.next == kEgressStage;
-  if (me.kind == ActorKind::kGpu) return stage.group == me.group;
-  if (stage.group == me.group) return true;
-  if (!gpu_stage) return false;
-  const bool accepts = stage.next != kEgressStage && plan.stages[stage.next].group == me.group;
-  return group.stand_in == me.group || accepts;
-}
-
-bool FunctionStages::computes(std::uint32_t group) const {
-  const PlanActor& me = context_.plan->actors[context_.me.actor];
-  if (me.kind == ActorKind::kEgress) return false;
-  const PlanGroup& at = context_.plan->groups[group];
-  return group == me.group || (at.kind == GroupKind::kGpu && at.stand_in == me.group);
-}
-
-Function& FunctionStages::function(std::uint32_t number) {
-  if (!functions_[number]) {
-    const PlanFunction& planned = context_.plan->functions[number];
-    functions_[number] = while_doing("function " + planned.name, [&] {
-      const bool on_device = context_.plan->actors[context_.me.actor].kind == ActorKind::kGpu;
-      return function_type(planned.type)
-          .make({planned, context_.plan->ports, computes(planned.group), on_device});
-    });
-  }
-  return *functions_[number];
+    : context_(context), states_(kStageFunctionCountMax) {
+  made_.push_back(make_function_tables(context_, *context_.plan, nullptr));
+  now_ = made_.back().get();
 }
 
 std::span<const LaneState> FunctionStages::states_of(std::uint8_t stage,
@@ -81,17 +30,116 @@ std::span<std::uint32_t> FunctionStages::words(const Batch& batch,
   return {results, std::size_t{batch.capacity} * kStageFunctionCountMax};
 }
 
+/// Shows what each function did with the packets that somebody follows.
+class FunctionStages::Follower : public StageListener {
+ public:
+  Follower(const ActorContext& context, std::uint8_t stage, const Batch& batch)
+      : context_(context), stage_(stage), batch_(batch) {
+    if (!context_.watched()) return;
+    slot_ = context_.segment.number_of(*batch.header);
+    follows_ = context_.watch->follows(slot_, batch.header->generation);
+  }
+  StageListener* wanted() noexcept { return follows_ ? this : nullptr; }
+  void ran(std::size_t member, Selection selected, std::span<const std::uint32_t> results,
+           std::uint64_t since_tsc) noexcept override {
+    const std::uint32_t function = context_.plan->stages[stage_].functions[member];
+    context_.watch->step(context_.me.actor, slot_, batch_,
+                         {TraceKind::kFunction, function, since_tsc, results, selected.packets});
+  }
+
+ private:
+  const ActorContext& context_;
+  std::uint8_t stage_;
+  const Batch& batch_;
+  std::uint32_t slot_ = 0;
+  bool follows_ = false;
+};
+
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
-  runners_[stage]->run(batch, states_of(stage, batch));
+  Follower follower(context_, stage, batch);
+  now().runner(stage).run(batch, states_of(stage, batch), follower.wanted());
 }
 
 void FunctionStages::compute(std::uint8_t stage, const Batch& batch,
                              std::uint32_t* results) noexcept {
-  runners_[stage]->run_compute(batch, words(batch, results));
+  StageRunner* const runner = now().runner(stage, batch.edition);
+  // Nobody waits for results of an edition that has been let go: a stale batch.
+  if (runner != nullptr) runner->run_compute(batch, words(batch, results));
 }
 
 void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
-  runners_[stage]->run_finish(batch, words(batch, batch.result), {});
+  StageRunner* const runner = now().runner(stage, batch.edition);
+  if (runner == nullptr) [[unlikely]] {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      if (batch.passes(i)) batch.drop(i, Reason::kWorkerLost);
+    }
+    return;
+  }
+  Follower follower(context_, stage, batch);
+  runner->run_finish(batch, words(batch, batch.result), {}, follower.wanted());
+}
+
+void FunctionStages::take_tables() noexcept {
+  if (ready() != nullptr) take();
+}
+
+const Plan* FunctionStages::ready() noexcept {
+  tell_revision();
+  const FunctionTables* const next = ready_.load(std::memory_order_acquire);
+  return next == nullptr ? nullptr : &next->plan;
+}
+
+void FunctionStages::take() noexcept {
+  const FunctionTables* const next = ready_.load(std::memory_order_acquire);
+  const Plan& start = *context_.plan;
+  for (std::uint32_t i = 0; i < start.functions.size(); ++i) {
+    if (next->plan.functions[i].edition == now().plan.functions[i].edition) continue;
+    // Numbers of rules mean others now.
+    std::ranges::fill(
+        context_.status.function_counters(context_.me.actor, function_counter_first(start, i),
+                                          start.functions[i].counter_count),
+        0);
+  }
+  now_ = next;  // before it is no longer offered: one of both keeps it from being freed
+  ready_ = nullptr;
+  tell_revision();
+}
+
+void FunctionStages::refuse(const char* why) noexcept {
+  if (!refused_.load(std::memory_order_acquire)) {
+    refused_revision_ = ready_.load(std::memory_order_relaxed)->plan.revision;
+    const std::size_t length = std::min(std::strlen(why), why_.size() - 1);
+    std::copy_n(why, length, why_.data());
+    why_[length] = '\0';
+    refused_.store(true, std::memory_order_release);
+  }
+  ready_ = nullptr;
+}
+
+void FunctionStages::tell_revision() noexcept {
+  const std::uint32_t revision = now().plan.revision;
+  if (revision == told_revision_) return;
+  told_revision_ = revision;
+  context_.status.actor_tally(context_.me.actor).revision.store(revision);
+}
+
+void FunctionStages::follow(const Plan& plan) {
+  // What is offered may be in the data thread's hands; whoever asks will ask again.
+  if (ready_.load() != nullptr) return;
+  const FunctionTables* const before = now_.load();
+  if (plan.revision <= before->plan.revision) return;
+  made_.push_back(make_function_tables(context_, plan, before));
+  ready_ = made_.back().get();
+}
+
+std::optional<PlanFollower::Refusal> FunctionStages::tend() {
+  const FunctionTables* const offered = ready_.load();  // first: see take()
+  const FunctionTables* const used = now_.load();
+  std::erase_if(made_, [&](const auto& one) { return one.get() != offered && one.get() != used; });
+  if (!refused_.load(std::memory_order_acquire)) return std::nullopt;
+  Refusal refusal{refused_revision_, why_.data()};
+  refused_.store(false, std::memory_order_release);
+  return refusal;
 }
 
 }  // namespace millrace

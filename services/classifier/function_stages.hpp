@@ -2,38 +2,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <vector>
 
-#include "services/functions/stage_runner.hpp"
+#include "services/classifier/function_tables.hpp"
 #include "shared/actor/context.hpp"
+#include "shared/actor/new_tables.hpp"
 #include "shared/actor/stage_work.hpp"
 
 namespace millrace {
 
 /// The functions that one actor needs, made from the plan: those of the stages that its group runs
 /// or stands in for, and those of GPU stages whose completions it accepts. Throws Error at
-/// construction (a table that does not fit, a missing image); afterwards allocates nothing.
-class FunctionStages : public StageWork {
+/// construction (a table that does not fit, a missing image); afterwards the data thread allocates
+/// nothing.
+///
+/// A new revision of the plan is made ready by the control thread (PlanFollower) and taken by the
+/// data thread between two batches (NewTables, or take_tables()): what follow() made stays the
+/// control thread's to free, once the data thread works by a later one.
+class FunctionStages : public StageWork, public PlanFollower, public NewTables {
  public:
   /// `context.me.actor` decides what is needed.
   explicit FunctionStages(const ActorContext& context);
 
+  // Data thread.
   void run(std::uint8_t stage, const Batch& batch) noexcept override;
   void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept override;
+  /// Results of an edition that is not known here (a GPU cannot have met it) drop the batch.
   void finish(std::uint8_t stage, const Batch& batch) noexcept override;
+  void take_tables() noexcept override;
+  const Plan* ready() noexcept override;
+  void take() noexcept override;
+  void refuse(const char* why) noexcept override;
+
+  // Control thread.
+  void follow(const Plan& plan) override;
+  std::optional<Refusal> tend() override;
 
  private:
-  bool needs(std::uint32_t stage) const;
-  /// Whether compute runs here for functions of `group`, not only finish.
-  bool computes(std::uint32_t group) const;
-  Function& function(std::uint32_t number);
+  class Follower;
+  const FunctionTables& now() const noexcept { return *now_.load(std::memory_order_relaxed); }
+  void tell_revision() noexcept;
   std::span<const LaneState> states_of(std::uint8_t stage, const Batch& batch) noexcept;
   std::span<std::uint32_t> words(const Batch& batch, std::uint32_t* results) const noexcept;
 
   ActorContext context_;
-  std::vector<std::unique_ptr<Function>> functions_;   ///< by plan function; null: not needed here
-  std::vector<std::unique_ptr<StageRunner>> runners_;  ///< by stage; null: not needed here
+  std::vector<std::unique_ptr<FunctionTables>> made_;  ///< control thread's
+  std::atomic<const FunctionTables*> now_{nullptr};    ///< data thread's
+  std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken, refused
+  std::atomic<bool> refused_{false};                   ///< the two that follow are the control's
+  std::uint32_t refused_revision_ = 0;
+  std::array<char, 200> why_{};
+  std::uint32_t told_revision_ = UINT32_MAX;
   std::vector<LaneState> states_;
 };
 

@@ -14,7 +14,7 @@ void run(int argc, char** argv) {
       process.context());  // tables before enrolment: a failure costs nobody anything
   process.enrol();
   ClassifierActor classifier(process.context(), functions);
-  process.run(classifier);
+  process.run(classifier, &functions);
 }
 
 }  // namespace

@@ -97,13 +97,21 @@ void tally(FunctionTally* to, std::size_t selected, std::uint32_t dropped,
   to->timed_ticks += ticks;
 }
 
+/// A function that is out of service: its packets go on or are dropped, counted.
+void go_past(const StageFunction& at, const Batch& batch, Selection selected) noexcept {
+  if (at.skipped != nullptr) *at.skipped += selected.packets.size();
+  if (at.when_out == Fallback::kPass) return;
+  for (const std::uint16_t packet : selected.packets) batch.drop(packet, Reason::kUnavailable);
+}
+
 LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
   return states.empty() ? LaneState{} : states[function];
 }
 
 }  // namespace
 
-StageRunner::StageRunner(const std::vector<StageFunction>& functions) {
+StageRunner::StageRunner(const std::vector<StageFunction>& functions, StageWatch watch)
+    : watch_(watch) {
   MILLRACE_CHECK(!functions.empty() && functions.size() <= kStageFunctionCountMax);
   members_.reserve(functions.size());
   std::uint32_t may_be_set = 0, fetched = 0;
@@ -119,22 +127,49 @@ StageRunner::StageRunner(const std::vector<StageFunction>& functions) {
   }
 }
 
-void StageRunner::run(const Batch& batch, std::span<const LaneState> states) noexcept {
+bool StageRunner::is_out(const StageFunction& at) const noexcept {
+  if (watch_.out == nullptr) return false;
+  return (watch_.out->load(std::memory_order_relaxed) >> at.number & 1) != 0;
+}
+
+/// Should we die from here on, this function did it.
+void StageRunner::enter(const StageFunction& at) const noexcept {
+  if (watch_.running == nullptr) return;
+  watch_.running->store(at.number + 1, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void StageRunner::leave() const noexcept {
+  if (watch_.running == nullptr) return;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  watch_.running->store(0, std::memory_order_relaxed);
+}
+
+void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
+                      StageListener* listener) noexcept {
   const bool timed = runs_++ % kTimedEach == 0;
   std::uint32_t dropped = dropped_in(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
+    if (is_out(at)) {
+      go_past(at, batch, selected);
+      dropped = dropped_in(batch);
+      continue;
+    }
+    enter(at);
     const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
-    const std::uint64_t began = timed ? tsc_now() : 0;
+    const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
     at.function->prepare(batch, selected);
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish(batch, selected, results, at.counters, state_of(states, i));
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
     const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
+    if (listener != nullptr) listener->ran(i, selected, results, began);
   }
+  leave();
 }
 
 void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> results) noexcept {
@@ -148,18 +183,27 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
 }
 
 void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> results,
-                             std::span<const LaneState> states) noexcept {
+                             std::span<const LaneState> states, StageListener* listener) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
   std::uint32_t dropped = dropped_in(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
-    at.function->finish(batch, selected, results.subspan(i * batch.capacity, batch.count),
-                        at.counters, state_of(states, i));
+    if (is_out(at)) {
+      go_past(at, batch, selected);
+      dropped = dropped_in(batch);
+      continue;
+    }
+    enter(at);
+    const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
+    const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
+    at.function->finish(batch, selected, words, at.counters, state_of(states, i));
     const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
     tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
+    if (listener != nullptr) listener->ran(i, selected, words, began);
   }
+  leave();
 }
 
 }  // namespace millrace

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "services/functions/function.hpp"
+#include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -19,23 +21,43 @@ namespace millrace {
 
 /// A function at its place in a stage.
 struct StageFunction {
-  Function* function = nullptr;     ///< borrowed; outlives the runner
-  std::uint32_t when_class = 0;     ///< as in PlanFunction
-  std::uint32_t class_mask = 0;     ///< as in PlanFunction: classes that it can set
-  std::span<const Region> regions;  ///< of its traits: what is prefetched
-  FunctionCounters counters;        ///< of this actor and function
+  Function* function = nullptr;         ///< borrowed; outlives the runner
+  std::uint32_t when_class = 0;         ///< as in PlanFunction
+  std::uint32_t class_mask = 0;         ///< as in PlanFunction: classes that it can set
+  std::span<const Region> regions;      ///< of its traits: what is prefetched
+  FunctionCounters counters;            ///< of this actor and function
+  std::uint32_t number = 0;             ///< of the function in the plan
+  Fallback when_out = Fallback::kDrop;  ///< what becomes of its packets while it is out of service
+  std::uint64_t* skipped = nullptr;     ///< counts them; null: nobody does
+};
+
+/// What a runner shares with recovery: who runs, and who must not.
+struct StageWatch {
+  std::atomic<std::uint32_t>* running = nullptr;    ///< ActorEntry::in_function
+  const std::atomic<std::uint64_t>* out = nullptr;  ///< StatusHeader::functions_out
+};
+
+/// Told of each function of a batch, after it has finished.
+class StageListener {
+ public:
+  virtual ~StageListener() = default;
+  /// `member`: number of the function in its stage. Times: time stamp counter.
+  virtual void ran(std::size_t member, Selection selected, std::span<const std::uint32_t> results,
+                   std::uint64_t since_tsc) noexcept = 0;
 };
 
 /// One for each stage and thread. Allocates at construction only; every call from one thread.
 class StageRunner {
  public:
   /// `functions`: 1..kStageFunctionCountMax, in the order of the path.
-  explicit StageRunner(const std::vector<StageFunction>& functions);
+  /// `watch`: without it every function runs and nobody is told.
+  explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
-  /// For each function: select, prefetch, prepare, compute, finish. Results go into the batch's
-  /// own result column. `states`: of the batch's lane, one for each function, or empty when none
-  /// has any.
-  void run(const Batch& batch, std::span<const LaneState> states) noexcept;
+  /// For each function that is not out: select, prefetch, prepare, compute, finish. Results go
+  /// into the batch's own result column. `states`: of the batch's lane, one for each function, or
+  /// empty when none has any. `listener`: null: nobody wants to know.
+  void run(const Batch& batch, std::span<const LaneState> states,
+           StageListener* listener = nullptr) noexcept;
 
   /// First half: compute alone. Writes results[f * batch.capacity + packet] and nothing else, so
   /// it may run again and beside another incarnation. A packet that an earlier function is going
@@ -44,9 +66,10 @@ class StageRunner {
   /// that needs either cannot share a stage on a device.
   void run_compute(const Batch& batch, std::span<std::uint32_t> results) noexcept;
 
-  /// Second half: select and finish, in order. `results`: as run_compute wrote them.
+  /// Second half: select and finish, in order; what a function that is out computed is left alone.
+  /// `results`: as run_compute wrote them.
   void run_finish(const Batch& batch, std::span<const std::uint32_t> results,
-                  std::span<const LaneState> states) noexcept;
+                  std::span<const LaneState> states, StageListener* listener = nullptr) noexcept;
 
  private:
   struct Member {
@@ -56,7 +79,12 @@ class StageRunner {
   };
   static constexpr std::uint32_t kTimedEach = 16;  ///< one batch of so many is timed
 
+  bool is_out(const StageFunction& at) const noexcept;
+  void enter(const StageFunction& at) const noexcept;
+  void leave() const noexcept;
+
   std::vector<Member> members_;
+  StageWatch watch_;
   std::uint32_t runs_ = 0;
   std::array<std::uint16_t, kBatchCapacityMax> selected_{};
 };

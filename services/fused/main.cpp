@@ -75,11 +75,13 @@ void run(int argc, char** argv) {
     enrolled.push_back(part.context);
   }
   std::vector<FusedLoop::Member> members;
+  std::vector<PlanFollower*> followers;
   for (Part& part : parts) {
     make_actor(process, part);
     members.push_back({part.context, part.actor.get()});
+    if (part.functions) followers.push_back(part.functions.get());
   }
-  process.run_fused(members);
+  process.run_fused(members, std::move(followers));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-/// Of functions that do not wait; there is nothing to count for others.
+/// Of functions that do not wait; there is mostly nothing to count for others.
 void add_skipped(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanFunction& function = source.plan.functions[id];
   const struct {
@@ -17,12 +17,14 @@ void add_skipped(const StatusSource& source, std::uint32_t id, Families& familie
   } rows[] = {{SkipReason::kUnavailable, "unavailable", function.unavailable},
               {SkipReason::kOverload, "overload", function.overload}};
   for (const auto& row : rows) {
-    if (row.fate == Fallback::kWait) continue;
     std::uint64_t sum = 0;
     for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
       sum += std::atomic_ref(source.status.skipped(actor, id, row.why))
                  .load(std::memory_order_relaxed);
     }
+    // One that waits can be out of service all the same; then its packets are dropped.
+    const bool was_out = row.why == SkipReason::kUnavailable && sum != 0;
+    if (row.fate == Fallback::kWait && !was_out) continue;
     families.add(Metric::kFunctionSkipped,
                  {function.name, row.name, row.fate == Fallback::kPass ? "pass" : "drop"},
                  static_cast<double>(sum));
@@ -45,6 +47,12 @@ FunctionTally tally_of(const StatusSource& source, std::uint32_t id) {
     for (std::size_t i = 0; i < kClassCountMax; ++i) add(sum.classed[i], from.classed[i]);
   }
   return sum;
+}
+
+void add_service(const StatusSource& source, std::uint32_t id, Families& families) {
+  const auto out = source.status.header().functions_out.load(std::memory_order_relaxed);
+  families.add(Metric::kFunctionOut, {source.plan.functions[id].name},
+               static_cast<double>(out >> id & 1));
 }
 
 void add_tally(const StatusSource& source, std::uint32_t id, Families& families) {
@@ -92,6 +100,7 @@ void add_hits(const StatusSource& source, std::uint32_t id, Families& families) 
 void add_functions(const StatusSource& source, Families& families) {
   for (std::uint32_t id = 0; id < source.plan.functions.size(); ++id) {
     add_skipped(source, id, families);
+    add_service(source, id, families);
     add_tally(source, id, families);
     add_hits(source, id, families);
   }

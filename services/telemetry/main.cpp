@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <cstdio>
 #include <ctime>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +11,7 @@
 #include "services/telemetry/status_collectable.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/say.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/control/plan_file.hpp"
@@ -78,8 +78,7 @@ void announce(const Exporter& exporter, const std::string& topology) {
   try {
     exporter.announce(topology);
   } catch (const Error& error) {
-    std::fprintf(stderr, "millrace-telemetry: Prometheus does not find this by itself: %s\n",
-                 error.what());
+    say("telemetry", std::string("Prometheus does not find this by itself: ") + error.what());
   }
 }
 

@@ -21,6 +21,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_stages(source, families);
   add_ports(source, families);
   add_topology(source, MILLRACE_VERSION, families);
+  add_config(read_config(run_dir_), families);
   add_functions(source, families);
   add_tables(read_tables(run_dir_), families);
   add_gpus(source, nvml_.get(), families);

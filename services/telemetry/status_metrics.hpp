@@ -52,6 +52,8 @@ void add_functions(const StatusSource& source, Families& families);
 /// What the builders said of the tables.
 void add_tables(const std::vector<TableFacts>& tables, Families& families);
 /// How many workers there should be.
+/// Nothing of a topology whose supervisor has not said.
+void add_config(const ConfigFacts& config, Families& families);
 void add_wanted(const std::vector<WantedWorkers>& wanted, Families& families);
 void add_links(const StatusSource& source, Families& families);
 /// Latency of each step, summed over actors, and of hand-overs to devices.

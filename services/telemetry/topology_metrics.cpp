@@ -38,4 +38,13 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
   families.add(Metric::kRecoveryBatchesRedone, {}, load(header.batches_redone));
 }
 
+void add_config(const ConfigFacts& config, Families& families) {
+  if (config.generation == 0) return;
+  families.add(Metric::kConfigGeneration, {}, static_cast<double>(config.generation));
+  if (!config.hash.empty()) families.add(Metric::kConfigInfo, {config.hash}, 1);
+  families.add(Metric::kConfigDiffers, {}, config.differs ? 1 : 0);
+  families.add(Metric::kReloads, {"done"}, static_cast<double>(config.reloads_done));
+  families.add(Metric::kReloads, {"refused"}, static_cast<double>(config.reloads_refused));
+}
+
 }  // namespace millrace

@@ -8,6 +8,7 @@
 #include "shared/layout/segment.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "shared/metrics/counter_ids.hpp"
+#include "shared/watch/watch_point.hpp"
 
 namespace millrace {
 
@@ -18,6 +19,7 @@ struct ActorContext {
   SegmentView segment;
   StatusView status;
   Owner me;
+  WatchPoint* watch = nullptr;  ///< of the process; null: nobody can watch
 
   ActorEntry& entry(std::uint32_t actor) const { return status.actor(actor); }
   ActorEntry& my_entry() const { return status.actor(me.actor); }
@@ -28,6 +30,8 @@ struct ActorContext {
   ActorState state_of(std::uint32_t actor) const {
     return static_cast<ActorState>(entry(actor).state.load(std::memory_order_acquire));
   }
+  /// Somebody watches what this thread has in hand: then *watch may be shown to.
+  bool watched() const { return watch != nullptr && watch->on(); }
   /// Slot states: from the present one, CHECKed against kSlotRules. The slot is ours.
   void set_state(std::uint32_t slot, SlotKind kind, std::uint8_t stage) const {
     SlotHeader& header = segment.slot(slot);

@@ -17,11 +17,25 @@
 namespace millrace {
 namespace {
 
+/// Whoever leads grants places. A standby has one without being asked once the hub has gone for
+/// good: then it is the leader, and recovers what its own last life left.
+bool leads_alone(const Plan& plan, const StatusView& status, std::uint32_t actor) {
+  if (plan.actors[actor].kind != ActorKind::kStandby) return false;
+  for (std::uint32_t other = 0; other < plan.actors.size(); ++other) {
+    if (plan.actors[other].kind != ActorKind::kHub) continue;
+    const ActorEntry& hub = status.actor(other);
+    if (hub.pid.load() == 0 || hub.start_time.load() == 0) return false;  // it has not begun
+    if (!process_ended(open_process(hub.pid, hub.start_time))) return false;
+  }
+  return true;
+}
+
 void await(const Plan& plan, const StatusView& status, std::uint32_t actor, ActorState wanted,
            std::uint64_t limit_ns, const std::function<bool()>& give_up) {
   const std::uint64_t start = monotonic_ns();
   const ActorEntry& entry = status.actor(actor);
   while (static_cast<ActorState>(entry.state.load(std::memory_order_acquire)) != wanted) {
+    if (leads_alone(plan, status, actor)) return;
     const auto now = static_cast<ActorState>(entry.state.load(std::memory_order_acquire));
     if (give_up() || monotonic_ns() - start > limit_ns) {
       throw Error("actor " + plan.actors[actor].name + " awaits state " +
@@ -49,6 +63,9 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
   entry.heartbeat_tsc.store(tsc_now());
   entry.state.store(static_cast<std::uint32_t>(ActorState::kStarting), std::memory_order_release);
   await(plan, status, actor, ActorState::kAlive, limit_ns, give_up);
+  if (leads_alone(plan, status, actor)) {
+    entry.state.store(static_cast<std::uint32_t>(ActorState::kAlive), std::memory_order_release);
+  }
   return {static_cast<std::uint16_t>(actor), static_cast<std::uint16_t>(incarnation)};
 }
 

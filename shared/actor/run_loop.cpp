@@ -39,6 +39,7 @@ std::optional<std::uint32_t> RunLoop::work() noexcept {
   ActorEntry& entry = context_.my_entry();
   turn_tsc_ = turned_tsc_ != 0 ? std::exchange(turned_tsc_, 0) : tsc_now();
   entry.heartbeat_tsc.store(turn_tsc_, std::memory_order_relaxed);
+  if (context_.watch != nullptr) context_.watch->turn();
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
   if (epoch != seen_epoch_) [[unlikely]] {
     actor_.read_roster();

@@ -22,6 +22,8 @@ class StageWork {
   virtual void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept = 0;
   /// The rest, by the actor that accepted the completion; batch.result holds the results.
   virtual void finish(std::uint8_t stage, const Batch& batch) noexcept = 0;
+  /// Between two batches, every 10 ms or so: goes over to tables that were made ready meanwhile.
+  virtual void take_tables() noexcept {}
 };
 
 }  // namespace millrace

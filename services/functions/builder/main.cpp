@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "services/functions/builder/build_image.hpp"
+#include "shared/base/say.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
     std::printf("%s\n", millrace::report_json(report).c_str());
   } catch (const std::exception& error) {
     const std::string why = millrace::without_secrets(error.what(), plan.secrets);
-    std::fprintf(stderr, "millrace-builder: %s\n", why.c_str());
+    millrace::say("millrace-builder", why);
     return 1;
   }
   return 0;

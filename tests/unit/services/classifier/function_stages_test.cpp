@@ -162,5 +162,127 @@ TEST_F(FunctionStagesTest, TheEgressFinishesTheLastStageOfAGpu) {
   EXPECT_EQ(made_by("other.0"), "all made");
 }
 
+/// Two editions of `last`, whose rules sit at other numbers: a result means something by its own.
+class Editions : public FunctionStagesTest {
+ protected:
+  Plan next() {
+    folder_.write("last.rules", "drop \"nothing\"\ndrop \"secret\"\n");
+    Plan plan = plan_;
+    plan.revision = 1;
+    plan.others = {{2, plan_.functions[2]}};
+    plan.others[0].function.edition = 1;
+    plan.others[0].function.image = folder_.path("last.2.image");
+    build(plan.others[0].function);
+    return plan;
+  }
+  static Plan used(Plan plan) {
+    ++plan.revision;
+    std::swap(plan.functions[2], plan.others[0].function);
+    return plan;
+  }
+  static Plan dropped(Plan plan) {
+    ++plan.revision;
+    plan.others.clear();
+    return plan;
+  }
+  /// Whether a packet with the secret is dropped when computed by one and finished by the other.
+  bool drops(FunctionStages& gpu, FunctionStages& egress, std::uint32_t edition) {
+    arena_ = BatchArena(8);
+    add("a secret");
+    Batch batch = arena_.batch();
+    batch.edition = edition;
+    std::vector<std::uint32_t> results(batch.capacity * kStageFunctionCountMax, 0);
+    gpu.compute(2, batch, results.data());
+    std::copy(results.begin(), results.end(), batch.result);
+    egress.finish(2, batch);
+    return !batch.passes(0) && batch.reason[0] == static_cast<std::uint8_t>(Reason::kRule);
+  }
+  std::uint64_t revision_of(const std::string& name) const {
+    return status_.actor_tally(context(name).me.actor).revision.load();
+  }
+};
+
+TEST_F(Editions, AResultIsFinishedByTheTablesThatComputedIt) {
+  FunctionStages gpu(context("gpu.0.a"));
+  FunctionStages egress(context("egress.0"));
+  EXPECT_TRUE(drops(gpu, egress, 0));
+  const Plan loading = next();
+  for (FunctionStages* each : {&gpu, &egress}) {
+    each->follow(loading);
+    each->take_tables();
+  }
+  EXPECT_TRUE(drops(gpu, egress, 0));
+  EXPECT_TRUE(drops(gpu, egress, 1)) << "ready before anybody computes with it";
+  const Plan using_it = used(loading);
+  gpu.follow(using_it);
+  gpu.take_tables();
+  EXPECT_TRUE(drops(gpu, egress, 1)) << "the egress has not heard of it yet";
+  egress.follow(using_it);
+  egress.take_tables();
+  EXPECT_TRUE(drops(gpu, egress, 0)) << "a batch that was under way";
+  EXPECT_TRUE(drops(gpu, egress, 1));
+  EXPECT_EQ(revision_of("egress.0"), 2u);
+}
+
+TEST_F(Editions, WhatIsNotKnownAnyMoreDropsTheBatchInsteadOfGuessing) {
+  FunctionStages egress(context("egress.0"));
+  const Plan all = dropped(used(next()));
+  egress.follow(all);
+  egress.take_tables();
+  add("harmless");
+  Batch batch = arena_.batch();
+  batch.edition = 0;
+  egress.finish(2, batch);
+  EXPECT_FALSE(batch.passes(0));
+  EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kWorkerLost));
+}
+
+TEST_F(Editions, NothingChangesBeforeTheDataThreadTakesIt) {
+  FunctionStages egress(context("egress.0"));
+  egress.take_tables();
+  EXPECT_EQ(revision_of("egress.0"), 0u);
+  egress.follow(next());
+  ASSERT_NE(egress.ready(), nullptr);
+  EXPECT_EQ(revision_of("egress.0"), 0u);
+  egress.take();
+  EXPECT_EQ(egress.ready(), nullptr);
+  EXPECT_EQ(revision_of("egress.0"), 1u);
+}
+
+TEST_F(Editions, ATableThatCannotBeReadLeavesAllAsItIs) {
+  FunctionStages egress(context("egress.0"));
+  Plan bad = next();
+  bad.others[0].function.image = folder_.path("gone.image");
+  EXPECT_THROW(egress.follow(bad), Error);
+  EXPECT_EQ(egress.ready(), nullptr);
+  FunctionStages gpu(context("gpu.0.a"));
+  EXPECT_TRUE(drops(gpu, egress, 0));
+}
+
+TEST_F(Editions, WhatADeviceRefusesIsToldOnce) {
+  FunctionStages gpu(context("gpu.0.a"));
+  gpu.follow(next());
+  ASSERT_NE(gpu.ready(), nullptr);
+  gpu.refuse("no room on the GPU");
+  EXPECT_EQ(gpu.ready(), nullptr);
+  const auto refusal = gpu.tend();
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->revision, 1u);
+  EXPECT_EQ(refusal->why, "no room on the GPU");
+  EXPECT_FALSE(gpu.tend());
+}
+
+TEST_F(Editions, CountersOfRulesBeginAnewWithTheirNumbers) {
+  FunctionStages egress(context("egress.0"));
+  FunctionStages gpu(context("gpu.0.a"));
+  const auto hits =
+      status_.function_counters(context("egress.0").me.actor, function_counter_first(plan_, 2), 2);
+  ASSERT_TRUE(drops(gpu, egress, 0));
+  EXPECT_EQ(hits[0], 1u);
+  egress.follow(used(next()));
+  egress.take_tables();
+  EXPECT_EQ(hits[0], 0u);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -241,6 +241,62 @@ TEST(StageRunner, DoesNotCallAFunctionForNoPacket) {
   EXPECT_THAT(stage.second.computed, ElementsAre(77));
 }
 
+/// Notes whom the runner says to be in while it computes.
+class Watching final : public Function {
+ public:
+  explicit Watching(const std::atomic<std::uint32_t>& running) : running_(running) {}
+  void prepare(const Batch&, Selection) noexcept override {}
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override { note(); }
+  void finish(const Batch&, Selection, std::span<const std::uint32_t>, FunctionCounters,
+              LaneState) noexcept override {
+    note();
+  }
+  std::vector<std::uint32_t> seen;
+
+ private:
+  void note() { seen.push_back(running_); }
+  const std::atomic<std::uint32_t>& running_;
+};
+
+TEST(StageRunner, SaysWhoseCodeRuns) {
+  std::atomic<std::uint32_t> running{0};
+  const std::atomic<std::uint64_t> out{0};
+  Watching one(running), two(running);
+  StageRunner runner({{.function = &one, .number = 4}, {.function = &two, .number = 2}},
+                     {&running, &out});
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>(3, Frame(60)));
+  runner.run(batch, {});
+  EXPECT_THAT(one.seen, ElementsAre(5, 5));
+  EXPECT_THAT(two.seen, ElementsAre(3, 3));
+  EXPECT_EQ(running, 0U);
+}
+
+TEST(StageRunner, GoesPastAFunctionThatIsOut) {
+  std::atomic<std::uint32_t> running{0};
+  std::atomic<std::uint64_t> out{1u << 4};
+  Watching one(running), two(running);
+  std::uint64_t skipped = 0;
+  for (const Fallback fate : {Fallback::kPass, Fallback::kDrop}) {
+    StageRunner runner({{.function = &one, .number = 4, .when_out = fate, .skipped = &skipped},
+                        {.function = &two, .number = 2}},
+                       {&running, &out});
+    BatchArena arena;
+    const Batch batch = batch_of(arena, std::vector<Frame>(3, Frame(60)));
+    two.seen.clear();
+    runner.run(batch, {});
+    EXPECT_THAT(one.seen, IsEmpty());
+    EXPECT_EQ(two.seen.size(), fate == Fallback::kPass ? 2U : 0U);
+    EXPECT_EQ(batch.passes(0), fate == Fallback::kPass);
+    if (fate == Fallback::kDrop) {
+      EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kUnavailable));
+    }
+    runner.run_finish(batch, std::vector<std::uint32_t>(2 * batch.capacity), {});
+    EXPECT_THAT(one.seen, IsEmpty()) << "what a device computed for it is left alone";
+  }
+  EXPECT_EQ(skipped, 9U);
+}
+
 TEST(StageRunnerDeathTest, RefusesAStageWithoutFunctionsAndOneWithTooMany) {
   EXPECT_DEATH(StageRunner({}), "CHECK");
   Scripted function{0, 0};

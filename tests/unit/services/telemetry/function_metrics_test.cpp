@@ -57,6 +57,16 @@ TEST(FunctionMetrics, GiveVerdictsAlertsClassesAndTime) {
   EXPECT_EQ(found.count("millrace_function_classified_packets_total{function=ids,class=bulk}"), 0u);
 }
 
+TEST(FunctionMetrics, SayWhichIsOutOfService) {
+  const WatchedTopology watched;
+  watched.status.header().functions_out = 2;
+  Families families;
+  add_functions(watched.source(), families);
+  const auto found = samples(families.take());
+  EXPECT_EQ(found.at("millrace_function_out{function=route}"), 0);
+  EXPECT_EQ(found.at("millrace_function_out{function=ids}"), 1);
+}
+
 TEST(FunctionMetrics, GiveWhatTheBuildersSaid) {
   Families families;
   add_tables({{.function = "route", .generation = 3, .accepted = 12, .refused = 1}}, families);

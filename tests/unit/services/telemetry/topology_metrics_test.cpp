@@ -59,5 +59,18 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
               static_cast<double>(system_clock_ns()) / 1e9, 60);
 }
 
+TEST(TopologyMetrics, TellWhichConfigurationIsInUse) {
+  Families families;
+  add_config({4, "abc", true, 5, 6}, families);
+  const auto found = samples(families.take());
+  EXPECT_EQ(found.at("millrace_config_generation{}"), 4);
+  EXPECT_EQ(found.at("millrace_config_info{hash=abc}"), 1);
+  EXPECT_EQ(found.at("millrace_config_differs{}"), 1);
+  EXPECT_EQ(found.at("millrace_reloads_total{result=done}"), 5);
+  EXPECT_EQ(found.at("millrace_reloads_total{result=refused}"), 6);
+  add_config({}, families);
+  EXPECT_TRUE(samples(families.take()).empty()) << "nobody has said";
+}
+
 }  // namespace
 }  // namespace millrace

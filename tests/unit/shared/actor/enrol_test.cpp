@@ -101,5 +101,37 @@ TEST_F(EnrolTest, GivingUpEndsTheWaitAtOnce) {
   EXPECT_EQ(asked, 3);
 }
 
+/// A process that has gone, and that nobody else is.
+void gone(ActorEntry& entry) {
+  entry.pid = getpid();
+  entry.start_time = process_start_time(getpid()) + 1;
+}
+
+TEST_F(EnrolTest, AStandbyWhoseHubHasGoneTakesItsPlaceAsItIs) {
+  gone(world_.entry("hub"));
+  for (const ActorState state : {ActorState::kAlive, ActorState::kFenced, ActorState::kVacant}) {
+    world_.set("standby", state, 3);
+    const Owner me = enrol(world_.plan, world_.status, world_.actor("standby"), kLong, kNever);
+    EXPECT_EQ(me.incarnation, 4);
+    EXPECT_EQ(world_.state_of("standby"), ActorState::kAlive);
+  }
+}
+
+TEST_F(EnrolTest, AStandbyWhoseHubHasNotBegunWaitsForItsGrant) {
+  for (const bool half : {false, true}) {  // between the two stores of its name
+    world_.entry("hub").pid = half ? getpid() : 0;
+    world_.entry("hub").start_time = 0;
+    world_.set("standby", ActorState::kVacant, 0);
+    EXPECT_THROW(enrol(world_.plan, world_.status, world_.actor("standby"), kShort, kNever), Error);
+  }
+}
+
+TEST_F(EnrolTest, AStandbyWhoseHubLivesWaitsForItsGrant) {
+  world_.entry("hub").pid = getpid();
+  world_.entry("hub").start_time = process_start_time(getpid());
+  world_.set("standby", ActorState::kAlive, 3);
+  EXPECT_THROW(enrol(world_.plan, world_.status, world_.actor("standby"), kShort, kNever), Error);
+}
+
 }  // namespace
 }  // namespace millrace
