@@ -17,6 +17,7 @@
 #include "shared/base/process.hpp"
 #include "shared/control/build_id.hpp"
 #include "shared/control/endpoint.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -32,6 +33,15 @@ void copy_text(std::array<char, N>& to, std::string_view from) noexcept {
   const std::size_t length = std::min(from.size(), N - 1);
   std::copy_n(from.data(), length, to.data());
   to[length] = '\0';
+}
+
+Event refusal_event(std::uint32_t actor, std::uint32_t revision, const std::string& why) {
+  return {.severity = Severity::kError,
+          .kind = kPlanRefused,
+          .actor = actor,
+          .text = why,
+          .number = revision,
+          .time_ns = system_clock_ns()};
 }
 
 }  // namespace
@@ -79,8 +89,13 @@ class ActorControl::Talk {
 };
 
 ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor,
-                           std::uint32_t incarnation)
-    : actor_(actor), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+                           std::uint32_t incarnation, WatchPoint* watch,
+                           std::vector<PlanFollower*> followers)
+    : run_dir_(run_dir),
+      actor_(actor),
+      watch_(watch),
+      followers_(std::move(followers)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw system_error("eventfd of the control thread", errno);
   auto talk = std::make_shared<Talk>(run_dir, actor, incarnation);
   // Signals belong to the data thread: a handler there ends its sleep.
@@ -124,6 +139,7 @@ void ActorControl::run(Talk& talk) noexcept {
     last = ending_.load(std::memory_order_acquire);
     const bool beat = Clock::now() >= next_beat;
     if (beat) next_beat = Clock::now() + kHeartbeat;
+    if (watch_ != nullptr) watch_->look();
     talk.tell_life(ready_.load(std::memory_order_relaxed), beat);
     for (PostedEvent event; events_.take(event);) {
       talk.tell({.severity = event.severity,
@@ -134,25 +150,39 @@ void ActorControl::run(Talk& talk) noexcept {
                  .time_ns = event.time_ns});
     }
     for (ControlClient& client : talk.clients) {
-      while (auto message = client.receive()) obey(message->body);
+      while (auto message = client.receive()) obey(message->body, talk);
     }
+    tend_followers(talk);
     if (!last) ControlClient::wait(talk.clients, wake_.get(), kEventDelay);
     std::uint64_t wakes = 0;
     [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &wakes, sizeof wakes);
   }
 }
 
-void ActorControl::obey(const ControlBody& command) noexcept {
+void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {
+  try {
+    const Plan plan = load_plan(run_dir_ + "/plan.bin");
+    // An older one than was asked for is followed too: its writer will say so again.
+    for (PlanFollower* follower : followers_) follower->follow(plan);
+  } catch (const std::exception& error) {
+    talk.tell(refusal_event(actor_, revision, error.what()));
+  }
+}
+
+void ActorControl::tend_followers(Talk& talk) noexcept {
+  for (PlanFollower* follower : followers_) {
+    if (const auto refused = follower->tend()) {
+      talk.tell(refusal_event(actor_, refused->revision, refused->why));
+    }
+  }
+}
+
+void ActorControl::obey(const ControlBody& command, Talk& talk) noexcept {
   if (std::holds_alternative<Stop>(command)) request_stop();
   if (const auto* drain = std::get_if<Drain>(&command)) {
     drain_.store(drain->on, std::memory_order_relaxed);
   }
-  if (const auto* load = std::get_if<LoadTable>(&command)) {
-    TableCommand table{.function = load->function, .version = load->version};
-    const bool fits = load->image.size() < table.image.size();
-    copy_text(table.image, load->image);
-    if (!fits || !tables_.post(table)) dropped_.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (const auto* follow = std::get_if<FollowPlan>(&command)) follow_plan(follow->revision, talk);
 }
 
 }  // namespace millrace

@@ -8,20 +8,15 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "shared/actor/mailbox.hpp"
+#include "shared/actor/new_tables.hpp"
 #include "shared/base/unique_fd.hpp"
 #include "shared/control/messages.hpp"
+#include "shared/watch/watch_point.hpp"
 
 namespace millrace {
-
-/// A table to map and switch to at the next batch boundary; what LoadTable says, without
-/// allocation.
-struct TableCommand {
-  std::uint32_t function = 0;
-  std::uint64_t version = 0;
-  std::array<char, 240> image{};  ///< path, zero-terminated
-};
 
 /// An actor's side of the control plane: one control thread in its process. It says hello, ready
 /// and a heartbeat every 500 ms to hub, standby and supervisor, each as soon as and whenever that
@@ -32,9 +27,12 @@ struct TableCommand {
 /// unless said.
 class ActorControl {
  public:
-  /// Starts the thread. `incarnation`: of the actor, from its entry in the status file. Throws
-  /// Error when the address of a server cannot exist (path too long).
-  ActorControl(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation);
+  /// Starts the thread. `incarnation`: of the actor, from its entry in the status file. `watch`:
+  /// borrowed; the thread looks for watchers on its behalf. `followers`: borrowed; called by the
+  /// thread when plan.bin has changed. Throws Error when the address of a server cannot exist (path
+  /// too long).
+  ActorControl(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation,
+               WatchPoint* watch = nullptr, std::vector<PlanFollower*> followers = {});
   /// Sends what was posted, ends the thread; takes at most about 100 ms.
   ~ActorControl();
   ActorControl(const ActorControl&) = delete;  // its thread refers to it
@@ -47,13 +45,11 @@ class ActorControl {
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// The actor's loop runs.
   void set_ready() noexcept;
-  /// The next table to switch to, oldest first; false when there is none.
-  bool take_table(TableCommand& command) noexcept { return tables_.take(command); }
   /// Tells the servers, soon. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
   /// one is dropped and counted.
   void post_event(Severity severity, std::string_view kind, std::string_view text,
                   std::uint64_t number = 0) noexcept;
-  /// Events that were dropped, and table commands that found the mailbox full. Any thread.
+  /// Events that were dropped. Any thread.
   std::uint64_t dropped_count() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
@@ -68,15 +64,19 @@ class ActorControl {
 
   void run(Talk& talk) noexcept;
   void wake() noexcept;
-  void obey(const ControlBody& command) noexcept;
+  void obey(const ControlBody& command, Talk& talk) noexcept;
+  void follow_plan(std::uint32_t revision, Talk& talk) noexcept;
+  void tend_followers(Talk& talk) noexcept;
 
+  const std::string run_dir_;
   const std::uint32_t actor_;
+  WatchPoint* const watch_;
+  const std::vector<PlanFollower*> followers_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> drain_{false};
   std::atomic<bool> ready_{false};
   std::atomic<bool> ending_{false};
   std::atomic<std::uint64_t> dropped_{0};
-  Mailbox<TableCommand, 16> tables_;
   Mailbox<PostedEvent, 64> events_;
   UniqueFd wake_;
   std::thread thread_;

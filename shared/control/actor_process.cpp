@@ -12,12 +12,12 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 
 #include "shared/actor/enrol.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/base/say.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
@@ -91,6 +91,7 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   }
   context_.plan = &plan_;
   context_.me.actor = static_cast<std::uint16_t>(number);
+  context_.watch = &watch_;
   take_signals();
   bind_to_cores(plan_, actor());
   if (actor().kind == ActorKind::kHub) {
@@ -156,25 +157,38 @@ void ActorProcess::follow_signals(ActorControl& control) {
   if (g_stop_signalled) control.request_stop();
 }
 
-void ActorProcess::run(Actor& actor, const std::string& remark) {
-  control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation);
+void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& remark) {
+  watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()), context_.me.actor,
+               context_.me.incarnation);
+  std::vector<PlanFollower*> followers;
+  if (follower != nullptr) followers.push_back(follower);
+  control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation,
+                                            &watch_, std::move(followers));
   follow_signals(*control_);
   control_->set_ready();
   if (!remark.empty()) {
-    std::fprintf(stderr, "%s\n", remark.c_str());
+    say(plan_.actors[context_.me.actor].name, remark);
     control_->post_event(Severity::kInfo, "port", remark);
   }
   RunLoop(context_, actor, control_->stop_flag()).run();
   g_control = nullptr;
+  control_.reset();  // its thread calls what ends before this process does
 }
 
-void ActorProcess::run_fused(std::span<const FusedLoop::Member> members) {
+void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
+                             std::vector<PlanFollower*> followers) {
   const Owner me = members.front().context.me;
-  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation);
+  for (const FusedLoop::Member& member : members) {
+    watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()),
+                 member.context.me.actor, member.context.me.incarnation);
+  }
+  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation, &watch_,
+                                            std::move(followers));
   follow_signals(*control_);
   control_->set_ready();
   FusedLoop(members, control_->stop_flag()).run();
   g_control = nullptr;
+  control_.reset();  // its thread calls what ends before this process does
 }
 
 int main_of(const char* program, void (*body)(int, char**), int argc, char** argv) {
@@ -182,7 +196,7 @@ int main_of(const char* program, void (*body)(int, char**), int argc, char** arg
     body(argc, argv);
     return 0;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    say(program, error.what());
     return 1;
   }
 }

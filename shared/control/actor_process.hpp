@@ -43,9 +43,10 @@ class ActorProcess {
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a
   /// stop. `remark`: an event for the others and a line of the log, unless it is empty.
-  void run(Actor& actor, const std::string& remark = {});
+  /// `follower`: whose tables may change meanwhile; null: nobody's.
+  void run(Actor& actor, PlanFollower* follower = nullptr, const std::string& remark = {});
   /// The same for several on this thread, in the order of the path.
-  void run_fused(std::span<const FusedLoop::Member> members);
+  void run_fused(std::span<const FusedLoop::Member> members, std::vector<PlanFollower*> followers);
 
  private:
   void create_shared_memory();
@@ -55,6 +56,7 @@ class ActorProcess {
   std::string run_dir_;
   Mapping segment_;
   Mapping status_;
+  WatchPoint watch_;
   ActorContext context_;
   std::unique_ptr<ActorControl> control_;
 };

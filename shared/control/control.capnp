@@ -43,6 +43,12 @@ struct Function {
   laneStateBytes @10 :UInt32;
   counterCount @11 :UInt32;
   share @12 :UInt32;
+  edition @13 :UInt32;
+}
+
+struct Edition {
+  number @0 :UInt32;
+  function @1 :Function;
 }
 
 enum GroupKind { classifier @0; gpu @1; }
@@ -56,6 +62,16 @@ struct Group {
   dispatch @4 :Dispatch;
   standIn @5 :UInt32;
   settings @6 :List(Setting);
+  offload @7 :UInt32 = 100;
+  spill @8 :UInt32;
+  autoscale @9 :Autoscale;
+}
+
+struct Autoscale {
+  min @0 :UInt32;
+  max @1 :UInt32;
+  up @2 :UInt32;
+  down @3 :UInt32;
 }
 
 struct Stage {
@@ -143,6 +159,12 @@ struct Plan {
   fused @19 :Bool;
   nodes @20 :List(Node);
   memoryNode @21 :Int32;
+  crashLimit @22 :UInt32;
+  revision @23 :UInt32;
+  others @24 :List(Edition);
+  sources @25 :List(Text);
+  hash @26 :Text;
+  generation @27 :UInt32;
 }
 
 # ---- Messages (messages.hpp says what each means) ----
@@ -171,11 +193,6 @@ struct Drain {
   on @1 :Bool;
 }
 
-struct LoadTable {
-  function @0 :UInt32;
-  image @1 :Text;
-  version @2 :UInt64;
-}
 
 struct ActorStatus {
   actor @0 :UInt32;
@@ -199,6 +216,11 @@ struct StatusReply {
   events @5 :List(Event);
   skipped @6 :List(NamedCount);
   refused @7 :List(NamedCount);
+  out @8 :List(Text);
+  generation @9 :UInt64;
+  hash @10 :Text;
+  differs @11 :Bool;
+  confirmSeconds @12 :UInt32;
 }
 
 struct NamedCount {
@@ -237,9 +259,24 @@ struct Scale {
   count @1 :UInt32;
 }
 
-struct ScaleReply {
-  before @0 :UInt32;
-  after @1 :UInt32;
+struct Change {
+  reload @0 :List(Text);
+  scale @1 :List(Scale);
+  plan @2 :Text;
+  confirmSeconds @3 :UInt32;
+  what @4 :Text;
+  acceptRefused @5 :Bool;
+  rollback @6 :Bool;
+}
+
+struct ChangeReply {
+  generation @0 :UInt64;
+  lines @1 :List(Text);
+}
+
+struct Service {
+  function @0 :UInt32;
+  out @1 :Bool;
 }
 
 struct Message {
@@ -253,13 +290,15 @@ struct Message {
     event @6 :Event;
     drain @7 :Drain;
     stop @8 :Void;
-    loadTable @9 :LoadTable;
+    followPlan @9 :UInt32;
     status @10 :Void;
     statusReply @11 :StatusReply;
     audit @12 :Void;
     auditReply @13 :AuditReply;
-    scale @14 :Scale;
-    scaleReply @15 :ScaleReply;
+    change @14 :Change;
+    changeReply @15 :ChangeReply;
     down @16 :Void;
+    service @17 :Service;
+    confirm @18 :Void;
   }
 }

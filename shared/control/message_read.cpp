@@ -60,6 +60,12 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
   status.skipped = read_counts(in.getSkipped());
   status.refused = read_counts(in.getRefused());
+  read_list(status.out, in.getOut(), kFunctionCountMax, "functions out",
+            [](capnp::Text::Reader item) { return text(item); });
+  status.generation = in.getGeneration();
+  status.hash = text(in.getHash());
+  status.differs = in.getDiffers();
+  status.confirm_seconds = in.getConfirmSeconds();
   return status;
 }
 
@@ -100,11 +106,26 @@ Hello read_hello(wire::Hello::Reader in) {
           .build_id = text(in.getBuildId())};
 }
 
-LoadTable read_load(wire::LoadTable::Reader in) {
-  return {.function = in.getFunction(), .image = text(in.getImage()), .version = in.getVersion()};
+GroupCount read_scale(wire::Scale::Reader in) { return {text(in.getGroup()), in.getCount()}; }
+
+ChangeRequest read_change(wire::Change::Reader in) {
+  ChangeRequest change{.plan = text(in.getPlan()),
+                       .confirm_seconds = in.getConfirmSeconds(),
+                       .what = text(in.getWhat()),
+                       .accept_refused = in.getAcceptRefused(),
+                       .rollback = in.getRollback()};
+  read_list(change.reload, in.getReload(), kFunctionCountMax, "functions",
+            [](capnp::Text::Reader item) { return text(item); });
+  read_list(change.scale, in.getScale(), kGroupCountMax, "groups", read_scale);
+  return change;
 }
 
-ScaleRequest read_scale(wire::Scale::Reader in) { return {text(in.getGroup()), in.getCount()}; }
+ChangeReply read_changed(wire::ChangeReply::Reader in) {
+  ChangeReply reply{.generation = in.getGeneration()};
+  read_list(reply.lines, in.getLines(), kProblemCountMax, "lines",
+            [](capnp::Text::Reader item) { return text(item); });
+  return reply;
+}
 
 ControlBody read_body(wire::Message::Reader in) {
   switch (in.which()) {
@@ -124,8 +145,8 @@ ControlBody read_body(wire::Message::Reader in) {
       return Drain{in.getDrain().getActor(), in.getDrain().getOn()};
     case wire::Message::STOP:
       return Stop{};
-    case wire::Message::LOAD_TABLE:
-      return read_load(in.getLoadTable());
+    case wire::Message::FOLLOW_PLAN:
+      return FollowPlan{in.getFollowPlan()};
     case wire::Message::STATUS:
       return StatusRequest{};
     case wire::Message::STATUS_REPLY:
@@ -134,12 +155,16 @@ ControlBody read_body(wire::Message::Reader in) {
       return AuditRequest{};
     case wire::Message::AUDIT_REPLY:
       return read_audit(in.getAuditReply());
-    case wire::Message::SCALE:
-      return read_scale(in.getScale());
-    case wire::Message::SCALE_REPLY:
-      return ScaleReply{in.getScaleReply().getBefore(), in.getScaleReply().getAfter()};
     case wire::Message::DOWN:
       return DownRequest{};
+    case wire::Message::SERVICE:
+      return SetService{in.getService().getFunction(), in.getService().getOut()};
+    case wire::Message::CONFIRM:
+      return ConfirmRequest{};
+    case wire::Message::CHANGE:
+      return read_change(in.getChange());
+    case wire::Message::CHANGE_REPLY:
+      return read_changed(in.getChangeReply());
   }
   throw Error("kind " + std::to_string(static_cast<unsigned>(in.which())) + " is unknown");
 }

@@ -12,6 +12,10 @@ unsigned size_of(const std::vector<T>& items) {
   return static_cast<unsigned>(items.size());
 }
 
+void write_texts(const std::vector<std::string>& from, capnp::List<capnp::Text>::Builder list) {
+  for (unsigned i = 0; i < from.size(); ++i) list.set(i, from[i]);
+}
+
 void write_event(const Event& event, wire::Event::Builder out) {
   out.setSeverity(static_cast<wire::Severity>(event.severity));
   out.setKind(event.kind);
@@ -53,6 +57,11 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   for (unsigned i = 0; i < status.events.size(); ++i) write_event(status.events[i], events[i]);
   write_counts(status.skipped, out.initSkipped(size_of(status.skipped)));
   write_counts(status.refused, out.initRefused(size_of(status.refused)));
+  write_texts(status.out, out.initOut(size_of(status.out)));
+  out.setGeneration(status.generation);
+  out.setHash(status.hash);
+  out.setDiffers(status.differs);
+  out.setConfirmSeconds(status.confirm_seconds);
 }
 
 void write_lane(const AuditLane& lane, wire::AuditLane::Builder out) {
@@ -79,8 +88,7 @@ void write_audit(const AuditReply& audit, wire::AuditReply::Builder out) {
   write_counts(audit.buffers, out.initBuffers(size_of(audit.buffers)));
   auto lanes = out.initLanes(size_of(audit.lanes));
   for (unsigned i = 0; i < audit.lanes.size(); ++i) write_lane(audit.lanes[i], lanes[i]);
-  auto problems = out.initProblems(size_of(audit.problems));
-  for (unsigned i = 0; i < audit.problems.size(); ++i) problems.set(i, audit.problems[i]);
+  write_texts(audit.problems, out.initProblems(size_of(audit.problems)));
 }
 
 /// One overload for each kind of message: a further kind does not compile before it is here.
@@ -106,27 +114,37 @@ struct BodyWriter {
     to.setOn(drain.on);
   }
   void operator()(const Stop&) { out.setStop(); }
-  void operator()(const LoadTable& load) {
-    auto to = out.initLoadTable();
-    to.setFunction(load.function);
-    to.setImage(load.image);
-    to.setVersion(load.version);
-  }
+  void operator()(const FollowPlan& follow) { out.setFollowPlan(follow.revision); }
   void operator()(const StatusRequest&) { out.setStatus(); }
   void operator()(const StatusReply& reply) { write_status(reply, out.initStatusReply()); }
   void operator()(const AuditRequest&) { out.setAudit(); }
   void operator()(const AuditReply& reply) { write_audit(reply, out.initAuditReply()); }
-  void operator()(const ScaleRequest& scale) {
-    auto to = out.initScale();
-    to.setGroup(scale.group);
-    to.setCount(scale.count);
-  }
-  void operator()(const ScaleReply& reply) {
-    auto to = out.initScaleReply();
-    to.setBefore(reply.before);
-    to.setAfter(reply.after);
-  }
   void operator()(const DownRequest&) { out.setDown(); }
+  void operator()(const SetService& service) {
+    auto to = out.initService();
+    to.setFunction(service.function);
+    to.setOut(service.out);
+  }
+  void operator()(const ConfirmRequest&) { out.setConfirm(); }
+  void operator()(const ChangeRequest& change) {
+    auto to = out.initChange();
+    write_texts(change.reload, to.initReload(size_of(change.reload)));
+    auto scale = to.initScale(size_of(change.scale));
+    for (unsigned i = 0; i < change.scale.size(); ++i) {
+      scale[i].setGroup(change.scale[i].group);
+      scale[i].setCount(change.scale[i].count);
+    }
+    to.setPlan(change.plan);
+    to.setConfirmSeconds(change.confirm_seconds);
+    to.setWhat(change.what);
+    to.setAcceptRefused(change.accept_refused);
+    to.setRollback(change.rollback);
+  }
+  void operator()(const ChangeReply& reply) {
+    auto to = out.initChangeReply();
+    to.setGeneration(reply.generation);
+    write_texts(reply.lines, to.initLines(size_of(reply.lines)));
+  }
 };
 
 struct BodyName {
@@ -138,14 +156,16 @@ struct BodyName {
   const char* operator()(const Event&) const { return "event"; }
   const char* operator()(const Drain&) const { return "drain"; }
   const char* operator()(const Stop&) const { return "stop"; }
-  const char* operator()(const LoadTable&) const { return "load table"; }
+  const char* operator()(const FollowPlan&) const { return "follow plan"; }
   const char* operator()(const StatusRequest&) const { return "status"; }
   const char* operator()(const StatusReply&) const { return "status reply"; }
   const char* operator()(const AuditRequest&) const { return "audit"; }
   const char* operator()(const AuditReply&) const { return "audit reply"; }
-  const char* operator()(const ScaleRequest&) const { return "scale"; }
-  const char* operator()(const ScaleReply&) const { return "scale reply"; }
   const char* operator()(const DownRequest&) const { return "down"; }
+  const char* operator()(const SetService&) const { return "function"; }
+  const char* operator()(const ConfirmRequest&) const { return "confirm"; }
+  const char* operator()(const ChangeRequest&) const { return "change"; }
+  const char* operator()(const ChangeReply&) const { return "change reply"; }
 };
 
 }  // namespace

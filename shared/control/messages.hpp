@@ -20,11 +20,13 @@
 /// | Event         | actor → hub, standby, supervisor      | none                              |
 /// | Drain         | supervisor → hub or standby           | OkReply: the roster says draining |
 /// | Stop          | hub, standby or supervisor → actor    | none                              |
-/// | LoadTable     | hub, standby or supervisor → actor    | none; an Event tells of the end   |
+/// | FollowPlan    | supervisor → actor                    | none; an Event if it cannot       |
 /// | StatusRequest | CLI → supervisor                      | StatusReply                       |
 /// | AuditRequest  | CLI → hub or standby                  | AuditReply                        |
-/// | ScaleRequest  | CLI → supervisor                      | ScaleReply                        |
+/// | ChangeRequest | CLI → supervisor                      | ChangeReply                       |
+/// | ConfirmRequest| CLI → supervisor                      | OkReply                           |
 /// | DownRequest   | CLI → supervisor                      | OkReply, then all processes end   |
+/// | SetService    | CLI → hub or standby                  | OkReply: it is so                 |
 ///
 /// Any request may be answered by an ErrorReply.
 
@@ -69,6 +71,9 @@ struct Event {
   std::uint64_t time_ns = 0;  ///< system clock
 };
 
+/// Kind of the event by which an actor says that it stays as it is; the number is the revision.
+inline constexpr const char* kPlanRefused = "plan_refused";
+
 /// on: nobody chooses the actor any more, it works off what it has and exits.
 struct Drain {
   std::uint32_t actor = 0;
@@ -77,10 +82,10 @@ struct Drain {
 
 struct Stop {};
 
-struct LoadTable {
-  std::uint32_t function = 0;
-  std::string image;  ///< path of the image to map
-  std::uint64_t version = 0;
+/// plan.bin has a new revision: make its tables ready, and go over to it. The actor's tally in the
+/// status file says when that is done.
+struct FollowPlan {
+  std::uint32_t revision = 0;
 };
 
 struct StatusRequest {};
@@ -109,9 +114,14 @@ struct StatusReply {
   std::string run_dir;
   std::uint64_t up_ns = 0;  ///< since the start
   std::vector<ActorStatus> actors;
-  std::vector<Event> events;        ///< the latest, oldest first
-  std::vector<NamedCount> skipped;  ///< packets, by "FUNCTION unavailable", "FUNCTION overload"
-  std::vector<NamedCount> refused;  ///< packets, by path; of those that may refuse
+  std::vector<Event> events;          ///< the latest, oldest first
+  std::vector<NamedCount> skipped;    ///< packets, by "FUNCTION unavailable", "FUNCTION overload"
+  std::vector<NamedCount> refused;    ///< packets, by path; of those that may refuse
+  std::vector<std::string> out;       ///< functions that are out of service
+  std::uint64_t generation = 0;       ///< of the configuration: counts changes, the start is 1
+  std::string hash;                   ///< of the files that it was made from
+  bool differs = false;               ///< these files say something else by now
+  std::uint32_t confirm_seconds = 0;  ///< until the last change is taken back; 0: it stays
 };
 
 struct AuditRequest {};
@@ -145,21 +155,44 @@ struct AuditReply {
   std::vector<std::string> problems;  ///< what is not exact, in words
 };
 
-struct ScaleRequest {
+/// How many workers a group is to have.
+struct GroupCount {
   std::string group;
   std::uint32_t count = 0;
 };
 
-struct ScaleReply {
-  std::uint32_t before = 0;
-  std::uint32_t after = 0;
+/// Something of a running topology is to be another way. One of reload, scale and plan is given, or
+/// several.
+struct ChangeRequest {
+  std::vector<std::string> reload;  ///< functions whose tables are to be built anew
+  std::vector<GroupCount> scale;
+  std::string plan;                   ///< path of a plan to go over to; empty: none
+  std::uint32_t confirm_seconds = 0;  ///< taken back after so long unless confirmed; 0: it stays
+  std::string what;                   ///< in words, for the history
+  bool accept_refused = false;  ///< also tables of which more lines are refused than of the old
+  bool rollback = false;        ///< also while another change waits to be confirmed
+};
+
+struct ChangeReply {
+  std::uint64_t generation = 0;    ///< of the topology, after the change
+  std::vector<std::string> lines;  ///< what was done, for people
 };
 
 struct DownRequest {};
 
-using ControlBody = std::variant<OkReply, ErrorReply, Hello, Ready, Heartbeat, Event, Drain, Stop,
-                                 LoadTable, StatusRequest, StatusReply, AuditRequest, AuditReply,
-                                 ScaleRequest, ScaleReply, DownRequest>;
+/// Takes a function out of service (its packets go as its `unavailable` says), or puts it back.
+struct SetService {
+  std::uint32_t function = 0;
+  bool out = false;
+};
+
+/// The last change stays.
+struct ConfirmRequest {};
+
+using ControlBody =
+    std::variant<OkReply, ErrorReply, Hello, Ready, Heartbeat, Event, Drain, Stop, FollowPlan,
+                 StatusRequest, StatusReply, AuditRequest, AuditReply, ChangeRequest, ChangeReply,
+                 DownRequest, SetService, ConfirmRequest>;
 
 /// `id`: chosen by the asker, repeated in the answer; 0: no answer is expected.
 struct ControlMessage {

@@ -15,6 +15,8 @@ namespace {
 std::string tables_path(const std::string& run_dir) { return run_dir + "/telemetry.tables"; }
 std::string wanted_path(const std::string& run_dir) { return run_dir + "/telemetry.wanted"; }
 
+std::string config_path(const std::string& run_dir) { return run_dir + "/telemetry.config"; }
+
 void write_text(const std::string& path, const std::string& text) {
   write_whole_file(path, std::as_bytes(std::span(text)));
 }
@@ -54,6 +56,22 @@ void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& w
   std::ostringstream text;
   for (const WantedWorkers& one : wanted) text << one.group << ' ' << one.count << '\n';
   write_text(wanted_path(run_dir), text.str());
+}
+
+void note_config(const std::string& run_dir, const ConfigFacts& facts) {
+  std::ostringstream text;
+  text << facts.generation << ' ' << (facts.hash.empty() ? "-" : facts.hash) << ' ' << facts.differs
+       << ' ' << facts.reloads_done << ' ' << facts.reloads_refused << '\n';
+  write_text(config_path(run_dir), text.str());
+}
+
+ConfigFacts read_config(const std::string& run_dir) {
+  std::ifstream file(config_path(run_dir));
+  ConfigFacts facts;
+  file >> facts.generation >> facts.hash >> facts.differs >> facts.reloads_done;
+  if (!(file >> facts.reloads_refused)) return {};
+  if (facts.hash == "-") facts.hash.clear();
+  return facts;
 }
 
 std::vector<WantedWorkers> read_wanted(const std::string& run_dir) {

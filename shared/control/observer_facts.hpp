@@ -10,6 +10,7 @@
 ///
 ///     <run dir>/telemetry.tables   what builders said, a line a function
 ///     <run dir>/telemetry.wanted   how many workers there should be, a line a group
+///     <run dir>/telemetry.config   which configuration is in use, and what became of changes
 
 namespace millrace {
 
@@ -37,5 +38,18 @@ struct WantedWorkers {
 void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted);
 /// As read_tables().
 std::vector<WantedWorkers> read_wanted(const std::string& run_dir);
+
+struct ConfigFacts {
+  std::uint64_t generation = 0;  ///< 0: not known
+  std::string hash;              ///< of the files that it was made from; empty: not known
+  bool differs = false;          ///< they say something else by now
+  std::uint64_t reloads_done = 0, reloads_refused = 0;
+  friend bool operator==(const ConfigFacts&, const ConfigFacts&) = default;
+};
+
+/// Throws Error when the file cannot be written.
+void note_config(const std::string& run_dir, const ConfigFacts& facts);
+/// Generation 0 when there is no such file, or it is cut short.
+ConfigFacts read_config(const std::string& run_dir);
 
 }  // namespace millrace

@@ -67,10 +67,21 @@ void check_work(const Plan& plan) {
   each(plan.functions, "function", [&](const Item& item, const PlanFunction& function) {
     item.index("group", function.group, plan.groups.size());
   });
+  each(plan.others, "other edition", [&](const Item& item, const PlanEdition& edition) {
+    item.index("number", edition.number, plan.functions.size());
+    item.index("group", edition.function.group, plan.groups.size());
+    const PlanFunction& now = plan.functions[edition.number];
+    if (edition.function.type != now.type) item.refuse("of another type");
+    if (edition.function.edition == now.edition) item.refuse("the same edition");
+  });
   each(plan.groups, "group", [&](const Item& item, const PlanGroup& group) {
     if (group.count > group.max) item.refuse("count above max");
     item.index("max", group.max, kActorCountMax + 1);
+    if (group.autoscale.min > group.autoscale.max) item.refuse("autoscale: min above max");
+    item.index("autoscale max", group.autoscale.max, group.max + 1);
     if (group.kind == GroupKind::kGpu) item.index("stand_in", group.stand_in, plan.groups.size());
+    item.index("offload", group.offload, 101);
+    item.index("spill", group.spill, kSlotCountMax + 1);
   });
   each(plan.stages, "stage", [&](const Item& item, const PlanStage& stage) {
     item.index("path", stage.path, plan.paths.size());

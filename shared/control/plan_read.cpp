@@ -57,6 +57,7 @@ PlanFunction read_function(wire::Function::Reader in) {
   function.lane_state_bytes = in.getLaneStateBytes();
   function.counter_count = in.getCounterCount();
   function.share = in.getShare();
+  function.edition = in.getEdition();
   return function;
 }
 
@@ -68,7 +69,12 @@ PlanGroup read_group(wire::Group::Reader in) {
   group.max = in.getMax();
   group.dispatch = enumeration(in.getDispatch(), Dispatch::kFlow, "dispatch");
   group.stand_in = in.getStandIn();
+  group.offload = in.getOffload();
+  group.spill = in.getSpill();
   group.settings = read_settings(in.getSettings());
+  const auto autoscale = in.getAutoscale();
+  group.autoscale = {autoscale.getMin(), autoscale.getMax(), autoscale.getUp(),
+                     autoscale.getDown()};
   return group;
 }
 
@@ -149,10 +155,14 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.stand_in_slot_count = in.getStandInSlotCount();
   plan.buffer_count = in.getBufferCount();
   plan.heartbeat_limit_ms = in.getHeartbeatLimitMs();
+  plan.crash_limit = in.getCrashLimit();
   plan.fused = in.getFused();
   plan.shared_cores = in.getSharedCores();
   plan.telemetry_listen = text(in.getTelemetryListen());
   plan.memory_node = in.getMemoryNode();
+  plan.revision = in.getRevision();
+  plan.hash = text(in.getHash());
+  plan.generation = in.getGeneration();
 }
 
 Plan read_plan(wire::Plan::Reader in) {
@@ -168,6 +178,11 @@ Plan read_plan(wire::Plan::Reader in) {
   read_list(plan.actors, in.getActors(), kActorCountMax, "actors", read_actor);
   read_list(plan.links, in.getLinks(), kLinkCountMax, "links", read_link);
   read_list(plan.nodes, in.getNodes(), kNodeCountMax, "nodes", read_node);
+  read_list(plan.others, in.getOthers(), kFunctionCountMax, "other editions",
+            [](wire::Edition::Reader item) {
+              return PlanEdition{item.getNumber(), read_function(item.getFunction())};
+            });
+  read_texts(plan.sources, in.getSources(), kSettingCountMax, "sources");
   read_texts(plan.secrets, in.getSecrets(), kSettingCountMax, "secrets");
   return plan;
 }

@@ -52,6 +52,7 @@ void write_function(const PlanFunction& function, wire::Function::Builder out) {
   out.setLaneStateBytes(function.lane_state_bytes);
   out.setCounterCount(function.counter_count);
   out.setShare(function.share);
+  out.setEdition(function.edition);
 }
 
 void write_group(const PlanGroup& group, wire::Group::Builder out) {
@@ -61,7 +62,14 @@ void write_group(const PlanGroup& group, wire::Group::Builder out) {
   out.setMax(group.max);
   out.setDispatch(static_cast<wire::Dispatch>(group.dispatch));
   out.setStandIn(group.stand_in);
+  out.setOffload(group.offload);
+  out.setSpill(group.spill);
   write_settings(group.settings, out.initSettings(size_of(group.settings)));
+  auto autoscale = out.initAutoscale();
+  autoscale.setMin(group.autoscale.min);
+  autoscale.setMax(group.autoscale.max);
+  autoscale.setUp(group.autoscale.up);
+  autoscale.setDown(group.autoscale.down);
 }
 
 void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
@@ -126,6 +134,11 @@ void write_link(const PlanLink& link, wire::Link::Builder out) {
   out.setDepth(link.depth);
 }
 
+void write_edition(const PlanEdition& edition, wire::Edition::Builder out) {
+  out.setNumber(edition.number);
+  write_function(edition.function, out.initFunction());
+}
+
 void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setName(plan.name);
   out.setBatchCapacity(plan.batch_capacity);
@@ -134,10 +147,14 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setStandInSlotCount(plan.stand_in_slot_count);
   out.setBufferCount(plan.buffer_count);
   out.setHeartbeatLimitMs(plan.heartbeat_limit_ms);
+  out.setCrashLimit(plan.crash_limit);
   out.setFused(plan.fused);
   out.setSharedCores(plan.shared_cores);
   out.setTelemetryListen(plan.telemetry_listen);
   out.setMemoryNode(plan.memory_node);
+  out.setRevision(plan.revision);
+  out.setHash(plan.hash);
+  out.setGeneration(plan.generation);
 }
 
 }  // namespace
@@ -156,6 +173,8 @@ std::vector<std::byte> encode_plan(const Plan& plan) {
   write_list(plan.actors, out.initActors(size_of(plan.actors)), write_actor);
   write_list(plan.links, out.initLinks(size_of(plan.links)), write_link);
   write_list(plan.nodes, out.initNodes(size_of(plan.nodes)), write_node);
+  write_list(plan.others, out.initOthers(size_of(plan.others)), write_edition);
+  write_texts(plan.sources, out.initSources(size_of(plan.sources)));
   write_texts(plan.secrets, out.initSecrets(size_of(plan.secrets)));
   return wire::message_bytes(message);
 }

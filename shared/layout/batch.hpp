@@ -26,6 +26,7 @@ struct Batch {
   BufferArea buffers;
   std::uint32_t count = 0;     ///< packets; every span below but `result` has this many
   std::uint32_t capacity = 0;  ///< of the slot
+  std::uint32_t edition = 0;   ///< of the tables that a GPU computes it with (stage_edition())
   std::span<std::uint32_t> buffer;
   std::span<std::uint16_t> length;
   std::span<std::uint16_t> offset;

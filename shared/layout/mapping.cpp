@@ -123,6 +123,12 @@ Mapping Mapping::attach_status(const std::string& name, bool writable) {
   return {base, bytes};
 }
 
+Mapping Mapping::of_file(int file, std::size_t bytes, const std::string& what) {
+  std::byte* base = map(file, bytes, true, 0, 0);
+  if (base == nullptr) throw system_error("map " + what, errno);
+  return {base, bytes};
+}
+
 Mapping Mapping::create_anonymous(std::size_t bytes) {
   std::byte* base = map(-1, bytes, true, 0, 0);
   if (base == nullptr) throw system_error("map anonymous memory", errno);

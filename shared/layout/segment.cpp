@@ -99,7 +99,8 @@ SegmentLayout segment_layout(const Plan& plan) {
   for (const PlanPath& path : plan.paths) at.lane_count += path.lane_count;
   at.slot_count = plan.slot_count + plan.stand_in_slot_count;
   at.columns = column_offsets(plan.batch_capacity);
-  at.gpu_result_bytes = plan.batch_capacity * kStageFunctionCountMax * kResultWordBytes;
+  at.gpu_result_bytes =
+      plan.batch_capacity * kStageFunctionCountMax * kResultWordBytes + kGpuEditionBytes;
   Placer placer(sizeof(SegmentHeader));
   place_rings(plan, at, placer);
   at.marks = placer.place(std::uint64_t{plan.buffer_count} * sizeof(std::uint32_t));

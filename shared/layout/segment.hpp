@@ -62,6 +62,9 @@ static_assert(offsetof(LaneWindow, released) == 0 && offsetof(LaneWindow, dirty)
 enum class Returner : std::uint8_t { kEgress = 0, kHub = 1, kStandby = 2 };
 inline constexpr std::uint32_t kReturnerCount = 3;
 
+/// Behind the results of a slot: a line with their edition.
+inline constexpr std::uint32_t kGpuEditionBytes = static_cast<std::uint32_t>(kCacheLine);
+
 struct SegmentLayout {
   std::vector<std::uint64_t> links;           ///< by plan.links
   std::vector<std::uint64_t> slot_returns;    ///< [stream * kReturnerCount + returner]
@@ -112,6 +115,10 @@ class SegmentView {
   SlotHeader& slot(std::uint32_t number) const {
     return *reinterpret_cast<SlotHeader*>(slots_ + std::size_t{number} * at_.columns.slot_bytes);
   }
+  std::uint32_t number_of(const SlotHeader& header) const {
+    return static_cast<std::uint32_t>((reinterpret_cast<const std::byte*>(&header) - slots_) /
+                                      at_.columns.slot_bytes);
+  }
   Batch batch(std::uint32_t slot_number, std::uint32_t count) const {
     return view_of(slots_ + std::size_t{slot_number} * at_.columns.slot_bytes, at_.columns,
                    capacity_, count, buffers_);
@@ -145,6 +152,11 @@ class SegmentView {
   /// State of one lane for a function: PlanFunction::lane_state_bytes, zeroed at start.
   std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
                                   std::uint32_t lane) const;
+  /// Which tables computed those results (stage_edition()): behind them, by the incarnation, before
+  /// it announces them.
+  std::uint32_t& gpu_edition(std::uint32_t gpu_number, std::uint32_t slot_number) const {
+    return gpu_results(gpu_number, slot_number)[capacity_ * kStageFunctionCountMax];
+  }
   /// Results of a GPU incarnation (by actor) for a slot: result words as in the slot's result
   /// column.
   std::uint32_t* gpu_results(std::uint32_t gpu_number, std::uint32_t slot_number) const {

@@ -29,7 +29,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 2;
+inline constexpr std::uint32_t kStatusAbi = 3;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -66,7 +66,8 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint64_t>
       in_hand;  ///< packets in open slots (ingress) or waiting in windows (egress)
   std::atomic<std::uint32_t> exhausted;  ///< ingress: nothing will come any more
-  std::uint32_t padding_1;
+  std::atomic<std::uint32_t>
+      in_function;  ///< whose code runs: its number and one; 0: none. Recovery clears it
   std::atomic<std::uint64_t>
       resume_position;  ///< ingress: every source ordinal below it is sealed; only grows
   std::uint64_t padding_2[3];
@@ -82,6 +83,7 @@ static_assert(offsetof(ActorEntry, start_time) == 16 && offsetof(ActorEntry, fen
 static_assert(offsetof(ActorEntry, state_since_ns) == 32);
 static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, acked_epoch) == 72);
 static_assert(offsetof(ActorEntry, in_hand) == 80 && offsetof(ActorEntry, exhausted) == 88);
+static_assert(offsetof(ActorEntry, in_function) == 92);
 static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, sleeping) == 128);
 
 /// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
@@ -130,12 +132,13 @@ struct alignas(kCacheLine) IngressLane {
   std::atomic<std::uint64_t> refused;  ///< packets, Reason::kOverload; not in `received`
   std::atomic<std::uint64_t> refused_bytes;
   std::atomic<std::uint64_t> refused_position;  ///< source ordinal after the last one refused
-  std::uint64_t padding[2];
+  std::atomic<std::uint64_t> offered;  ///< last batch that went on before the lane was held back
+  std::uint64_t padding[1];
 };
 static_assert(sizeof(IngressLane) == 64);
 static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_received) == 8);
 static_assert(offsetof(IngressLane, sealed_sequence) == 16 && offsetof(IngressLane, refused) == 24);
-static_assert(offsetof(IngressLane, refused_bytes) == 32);
+static_assert(offsetof(IngressLane, refused_bytes) == 32 && offsetof(IngressLane, offered) == 48);
 static_assert(offsetof(IngressLane, refused_position) == 40);
 
 /// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
@@ -177,13 +180,14 @@ enum class Backend : std::uint64_t { kUnknown = 0, kSoftware = 1, kCuda = 2 };
 
 /// By the actor's own process.
 struct ActorTally {
-  Peak turn_ns;                        ///< longest turn of the loop
-  Peak window;                         ///< batches that waited in its order windows
-  std::atomic<std::uint64_t> backend;  ///< Backend; of a GPU worker, written when it starts
-  std::uint64_t padding[7];
+  Peak turn_ns;                         ///< longest turn of the loop
+  Peak window;                          ///< batches that waited in its order windows
+  std::atomic<std::uint64_t> backend;   ///< Backend; of a GPU worker, written when it starts
+  std::atomic<std::uint64_t> revision;  ///< Plan::revision by which its data thread works
+  std::uint64_t padding[6];
 };
 static_assert(sizeof(ActorTally) == 320 && offsetof(ActorTally, window) == 128);
-static_assert(offsetof(ActorTally, backend) == 256);
+static_assert(offsetof(ActorTally, backend) == 256 && offsetof(ActorTally, revision) == 264);
 
 struct StreamPeaks {
   Peak latency_ns;  ///< egress: arrival to release
@@ -224,7 +228,8 @@ struct alignas(kCacheLine) StatusHeader {
   std::uint64_t padding_0[6];
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
-  std::uint64_t padding_1[7];
+  std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
+  std::uint64_t padding_1[6];
   // Recovery's lock word: (start_time << 24 | pid) of the leader; 0: none.
   alignas(kCacheLine) std::atomic<std::uint64_t> leader;
   std::atomic<std::uint64_t> recoveries;             ///< leader: actors recovered so far
@@ -235,8 +240,8 @@ struct alignas(kCacheLine) StatusHeader {
   std::atomic<std::uint64_t>
       batches_handed_on;  ///< leader: untouched batches of dead actors passed on
   std::atomic<std::uint64_t>
-      batches_redone;  ///< leader: batches of a dead GPU given to the stand-in
-  std::uint64_t padding_2[1];
+      batches_redone;                     ///< leader: batches of a dead GPU given to the stand-in
+  std::atomic<std::uint64_t> held_lanes;  ///< leader: bit i: lane i is held back at every ingress
 };
 static_assert(sizeof(StatusHeader) == 320 && alignof(StatusHeader) == 64);
 static_assert(offsetof(StatusHeader, magic) == 0 && offsetof(StatusHeader, abi) == 8);
@@ -249,11 +254,13 @@ static_assert(offsetof(StatusHeader, function_counters) == 44);
 static_assert(offsetof(StatusHeader, tsc_hz) == 48 && offsetof(StatusHeader, tsc_origin) == 56);
 static_assert(offsetof(StatusHeader, clock_origin_ns) == 64 && offsetof(StatusHeader, name) == 72);
 static_assert(offsetof(StatusHeader, created_ns) == 136 && offsetof(StatusHeader, epoch) == 192);
+static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionCountMax <= 64);
 static_assert(offsetof(StatusHeader, leader) == 256 && offsetof(StatusHeader, recoveries) == 264);
 static_assert(offsetof(StatusHeader, quarantined_slots) == 272);
 static_assert(offsetof(StatusHeader, lane_states_discarded) == 280);
 static_assert(offsetof(StatusHeader, batches_worker_lost) == 288);
 static_assert(offsetof(StatusHeader, batches_handed_on) == 296);
 static_assert(offsetof(StatusHeader, batches_redone) == 304);
+static_assert(offsetof(StatusHeader, held_lanes) == 312 && kLaneCountMax <= 64);
 
 }  // namespace millrace

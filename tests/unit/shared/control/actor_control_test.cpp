@@ -12,6 +12,7 @@
 #include "shared/base/process.hpp"
 #include "shared/control/build_id.hpp"
 #include "shared/control/endpoint.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -89,7 +90,7 @@ TEST_F(ActorControlTest, GreetsAHubThatCameLaterAndOneThatCameInstead) {
   }
 }
 
-TEST_F(ActorControlTest, ObeysStopDrainAndTables) {
+TEST_F(ActorControlTest, ObeysStopAndDrain) {
   ControlServer hub(run_dir_, kHubEndpoint);
   ActorControl control(run_dir_, 3, 1);
   ASSERT_TRUE(wait_for<Hello>(hub));
@@ -98,27 +99,58 @@ TEST_F(ActorControlTest, ObeysStopDrainAndTables) {
   EXPECT_TRUE(soon([&] { return control.drain_requested(); }));
   EXPECT_TRUE(hub.send(actor_peer(3), Drain{3, false}));
   EXPECT_TRUE(soon([&] { return !control.drain_requested(); }));
-
-  EXPECT_TRUE(hub.send(actor_peer(3), LoadTable{1, "/dev/shm/route.7", 7}));
-  TableCommand table;
-  EXPECT_TRUE(soon([&] { return control.take_table(table); }));
-  EXPECT_EQ(table.function, 1U);
-  EXPECT_EQ(table.version, 7U);
-  EXPECT_STREQ(table.image.data(), "/dev/shm/route.7");
-  EXPECT_FALSE(control.take_table(table));
-
   EXPECT_FALSE(control.stop_requested());
   EXPECT_TRUE(hub.send(actor_peer(3), Stop{}));
   EXPECT_TRUE(soon([&] { return control.stop_requested(); }));
   EXPECT_EQ(control.dropped_count(), 0U);
 }
 
-TEST_F(ActorControlTest, CountsATableWhosePathIsTooLong) {
-  ControlServer hub(run_dir_, kHubEndpoint);
-  ActorControl control(run_dir_, 3, 1);
-  ASSERT_TRUE(wait_for<Hello>(hub));
-  EXPECT_TRUE(hub.send(actor_peer(3), LoadTable{1, std::string(240, 'x'), 7}));
-  EXPECT_TRUE(soon([&] { return control.dropped_count() == 1; }));
+/// Notes what it is given; refuses plans of the revision that it does not like.
+class FakeFollower : public PlanFollower {
+ public:
+  void follow(const Plan& plan) override {
+    if (plan.revision == 3) throw Error("cannot map that");
+    revision = plan.revision;
+  }
+  std::optional<Refusal> tend() override {
+    if (!refuses.exchange(false)) return std::nullopt;
+    return Refusal{7, "no room on the GPU"};
+  }
+  std::atomic<std::uint32_t> revision{0};
+  std::atomic<bool> refuses{false};
+};
+
+TEST_F(ActorControlTest, FollowsThePlanThatItFinds) {
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  FakeFollower follower;
+  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
+  ASSERT_TRUE(wait_for<Hello>(supervisor));
+  Plan plan;
+  plan.revision = 2;
+  save_plan(plan, run_dir_ + "/plan.bin");
+  EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{2}));
+  EXPECT_TRUE(soon([&] { return follower.revision == 2; }));
+}
+
+TEST_F(ActorControlTest, TellsWhyItStaysAsItIs) {
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  FakeFollower follower;
+  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
+  ASSERT_TRUE(wait_for<Hello>(supervisor));
+  Plan plan;
+  plan.revision = 3;
+  save_plan(plan, run_dir_ + "/plan.bin");
+  EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{3}));
+  auto event = wait_for<Event>(supervisor);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->kind, kPlanRefused);
+  EXPECT_EQ(event->number, 3U);
+  EXPECT_EQ(event->text, "cannot map that");
+  follower.refuses = true;
+  event = wait_for<Event>(supervisor);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->number, 7U);
+  EXPECT_EQ(event->text, "no room on the GPU");
 }
 
 TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {

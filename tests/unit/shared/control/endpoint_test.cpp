@@ -71,13 +71,13 @@ TEST_F(Endpoint, AnswersARequestAndRepeatsItsNumber) {
     for (int round = 0; round < 3; ++round) {
       const auto received = server.receive(5000ms);
       ASSERT_TRUE(received);
-      const auto& scale = std::get<ScaleRequest>(received->message.body);
-      server.reply(*received, ScaleReply{scale.count, scale.count + 1});
+      const auto& drain = std::get<Drain>(received->message.body);
+      server.reply(*received, Ready{drain.actor});
     }
   });
   ControlClient client(run_dir_, "supervisor");
   for (std::uint32_t count = 0; count < 3; ++count) {
-    EXPECT_EQ(client.request_for<ScaleReply>(ScaleRequest{"g", count}, 5000ms).before, count);
+    EXPECT_EQ(client.request_for<Ready>(Drain{count, true}, 5000ms).actor, count);
   }
   serving.join();
 }
@@ -90,9 +90,7 @@ TEST_F(Endpoint, TurnsAnErrorReplyIntoAnErrorThatNamesThePeer) {
     }
   });
   ControlClient client(run_dir_, "supervisor");
-  EXPECT_EQ(error_of([&] {
-              client.request(ScaleRequest{"frnt", 1}, 5000ms);
-            }),
+  EXPECT_EQ(error_of([&] { client.request(ChangeRequest{}, 5000ms); }),
             "supervisor: no group 'frnt'; did you mean 'front'?");
   serving.join();
 }

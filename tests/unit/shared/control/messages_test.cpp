@@ -60,16 +60,19 @@ TEST(Messages, CarryCommands) {
   const Drain drain = round_trip(Drain{4, false});
   EXPECT_EQ(drain.actor, 4U);
   EXPECT_FALSE(drain.on);
-  const LoadTable load = round_trip(LoadTable{2, "/dev/shm/r.2", 17});
-  EXPECT_EQ(load.function, 2U);
-  EXPECT_EQ(load.image, "/dev/shm/r.2");
-  EXPECT_EQ(load.version, 17U);
-  const ScaleRequest scale = round_trip(ScaleRequest{"front", 3});
-  EXPECT_EQ(scale.group, "front");
-  EXPECT_EQ(scale.count, 3U);
-  const ScaleReply scaled = round_trip(ScaleReply{2, 3});
-  EXPECT_EQ(scaled.before, 2U);
-  EXPECT_EQ(scaled.after, 3U);
+  EXPECT_EQ(round_trip(FollowPlan{17}).revision, 17U);
+  const ChangeRequest change = round_trip(
+      ChangeRequest{{"route", "acl"}, {{"front", 3}, {"deep", 1}}, "/p", 60, "a b", true, true});
+  EXPECT_THAT(change.reload, testing::ElementsAre("route", "acl"));
+  ASSERT_EQ(change.scale.size(), 2U);
+  EXPECT_EQ(change.scale[1].group, "deep");
+  EXPECT_EQ(change.scale[0].count, 3U);
+  EXPECT_EQ(change.plan + change.what, "/pa b");
+  EXPECT_EQ(change.confirm_seconds, 60U);
+  EXPECT_TRUE(change.accept_refused && change.rollback);
+  const ChangeReply changed = round_trip(ChangeReply{4, {"x", "y"}});
+  EXPECT_EQ(changed.generation, 4U);
+  EXPECT_THAT(changed.lines, testing::ElementsAre("x", "y"));
   EXPECT_EQ(round_trip(ErrorReply{"no group"}).text, "no group");
 }
 
@@ -82,12 +85,14 @@ TEST(Messages, CarryAStatus) {
       .actors = {{3, "front.0", "alive", 42, 2, 1, 1000, 20, 12, "exited by signal 9"}},
       .events = {{Severity::kWarning, "restarted", 3, "front.0", 1, 2}},
       .skipped = {{"ids overload", 7}},
-      .refused = {{"rest", 8}}};
+      .refused = {{"rest", 8}},
+      .out = {"ids", "sip"}};
   const StatusReply status = round_trip(sent);
   EXPECT_EQ(status.topology, "branch");
   EXPECT_EQ(status.phase, "running");
   EXPECT_EQ(status.run_dir, "/run/millrace/branch");
   EXPECT_EQ(status.up_ns, 5U);
+  EXPECT_EQ(status.out, sent.out);
   ASSERT_EQ(status.actors.size(), 1U);
   const ActorStatus& actor = status.actors[0];
   EXPECT_EQ(actor.actor, 3U);
@@ -134,9 +139,10 @@ TEST(Messages, CarryAnAudit) {
 
 TEST(Messages, KeepTheirKindAndHaveANameEach) {
   const std::vector<ControlBody> bodies = {
-      OkReply{},    ErrorReply{},   Hello{},      Ready{},         Heartbeat{},   Event{},
-      Drain{},      Stop{},         LoadTable{},  StatusRequest{}, StatusReply{}, AuditRequest{},
-      AuditReply{}, ScaleRequest{}, ScaleReply{}, DownRequest{}};
+      OkReply{},     ErrorReply{},   Hello{},         Ready{},         Heartbeat{},
+      Event{},       Drain{},        Stop{},          FollowPlan{},    StatusRequest{},
+      StatusReply{}, AuditRequest{}, AuditReply{},    ChangeRequest{}, ChangeReply{},
+      DownRequest{}, SetService{},   ConfirmRequest{}};
   ASSERT_EQ(bodies.size(), std::variant_size_v<ControlBody>);
   std::set<std::string> names;
   for (const ControlBody& body : bodies) {

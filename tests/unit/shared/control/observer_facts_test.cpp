@@ -41,5 +41,18 @@ TEST(WantedWorkers, AreReadAsWritten) {
   EXPECT_EQ(read_wanted(run_dir.path("")), wanted);
 }
 
+TEST(ConfigFacts, AreReadAsWritten) {
+  const test::TestFolder run_dir;
+  EXPECT_EQ(read_config(run_dir.path("")).generation, 0u);
+  const ConfigFacts facts{4, "0123", true, 5, 6};
+  note_config(run_dir.path(""), facts);
+  EXPECT_EQ(read_config(run_dir.path("")), facts);
+  const ConfigFacts unknown{4, "", false, 5, 6};
+  note_config(run_dir.path(""), unknown);
+  EXPECT_EQ(read_config(run_dir.path("")), unknown);
+  std::ofstream(run_dir.path("telemetry.config")) << "4 0123 1";
+  EXPECT_EQ(read_config(run_dir.path("")).generation, 0u) << "cut short";
+}
+
 }  // namespace
 }  // namespace millrace

@@ -133,6 +133,8 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"function 1: group 2 of 2", [](Plan& p) { p.functions[1].group = 2; }},
       {"group 0: count above max", [](Plan& p) { p.groups[0].count = 5; }},
       {"group 1: stand_in 9 of 2", [](Plan& p) { p.groups[1].stand_in = 9; }},
+      {"group 1: offload 101 of 101", [](Plan& p) { p.groups[1].offload = 101; }},
+      {"group 1: spill 16385 of 16385", [](Plan& p) { p.groups[1].spill = 16385; }},
       {"stage 0: path 2 of 2", [](Plan& p) { p.stages[0].path = 2; }},
       {"stage 1: group 4 of 2", [](Plan& p) { p.stages[1].group = 4; }},
       {"stage 0: function 2 of 2", [](Plan& p) { p.stages[0].functions[1] = 2; }},

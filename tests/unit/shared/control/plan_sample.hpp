@@ -24,6 +24,7 @@ inline Plan filled_plan() {
   plan.stand_in_slot_count = 8;
   plan.buffer_count = 900;
   plan.heartbeat_limit_ms = 777;
+  plan.crash_limit = 9;
   plan.fused = true;
   plan.shared_cores = false;
   plan.telemetry_listen = "127.0.0.1:9101";
@@ -48,11 +49,13 @@ inline Plan filled_plan() {
        false,
        64,
        11,
-       24},
-      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0}};
+       24,
+       3},
+      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0, 0}};
   plan.classes = {"suspicious", "voice"};
-  plan.groups = {{"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, {}},
-                 {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, {{"seed", "7"}}}};
+  plan.groups = {
+      {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},
+      {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, 16, 75, {{"seed", "7"}}, {}}};
   plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7}, {0, 1, {1}, 255, false, 0, 0}};
   plan.paths = {{"rest", 0, 3, 8, "ip", {filter_word(0x6, 0, 0, 65535)}},
                 {"all", 1, 11, 1, "", {}}};
@@ -68,6 +71,13 @@ inline Plan filled_plan() {
   plan.secrets = {"a b", "c"};
   plan.nodes = {{0, {0, 4}}, {3, {1, 2, 3, 5}}};
   plan.memory_node = 3;
+  plan.revision = 5;
+  plan.sources = {"/etc/a.yaml", "/etc/b.rules"};
+  plan.hash = "0123abcd";
+  plan.generation = 7;
+  plan.others = {{1, plan.functions[1]}};
+  plan.others[0].function.edition = 4;
+  plan.others[0].function.image = "/dev/shm/m.4";
   return plan;
 }
 
@@ -77,11 +87,13 @@ class PlanText {
   static std::string of(const Plan& plan) {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-                 heartbeat_limit_ms, fused, shared_cores, telemetry_listen, ports, functions,
-                 classes, groups, stages, paths, streams, actors, links, secrets, nodes,
-                 memory_node] = plan;
+                 heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, ports,
+                 functions, classes, groups, stages, paths, streams, actors, links, secrets, nodes,
+                 memory_node, sources, hash, generation, revision, others] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-              heartbeat_limit_ms, fused, shared_cores, telemetry_listen, memory_node);
+              heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, memory_node,
+              revision, hash, generation);
+    for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
     for (const auto& item : classes) text.line(item);
@@ -95,6 +107,10 @@ class PlanText {
     for (const auto& [number, cores] : nodes) {
       text.line(number);
       for (const auto core : cores) text.line(core);
+    }
+    for (const auto& [number, function] : others) {
+      text.line(number);
+      text.add(function);
     }
     return text.out_.str();
   }
@@ -124,14 +140,18 @@ class PlanText {
   }
   void add(const PlanFunction& function) {
     const auto& [name, type, pairs, image, group, when_class, class_mask, unavailable, overload,
-                 stateful, lane_state_bytes, counter_count, share] = function;
+                 stateful, lane_state_bytes, counter_count, share, edition] = function;
     line(name, type, image, group, when_class, class_mask, static_cast<int>(unavailable),
-         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share);
+         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share, edition);
     settings(pairs);
   }
   void add(const PlanGroup& group) {
-    const auto& [name, kind, count, max, dispatch, stand_in, pairs] = group;
-    line(name, static_cast<int>(kind), count, max, static_cast<int>(dispatch), stand_in);
+    const auto& [name, kind, count, max, dispatch, stand_in, spill, offload, pairs, autoscale] =
+        group;
+    const auto& [min, most, up, down] = autoscale;
+    line(min, most, up, down);
+    line(name, static_cast<int>(kind), count, max, static_cast<int>(dispatch), stand_in, spill,
+         offload);
     settings(pairs);
   }
   void add(const PlanStage& stage) {
