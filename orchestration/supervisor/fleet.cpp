@@ -76,8 +76,7 @@ void Fleet::adopt(const FoundProcess& found) {
       post.seats[i].child = Child::adopt(found.pid, found.start_time);
       if (!post.seats[i].child) return;
       post.current = i;
-      post.wish = Wish::kUp;
-      post.policy.started(Clock::now());
+      post.policy.found(Clock::now());
     }
   }
 }
@@ -133,7 +132,8 @@ void Fleet::tend_wanted(Post& post, Clock::time_point now) {
         post.policy.restarts());
   }
   const auto at = seat_to_start(
-      post, [&](const Seat& seat) { return state(seat); }, now);
+      post, [&](const Seat& seat) { return state(seat); }, now,
+      !post_of(ActorKind::kHub).seat().child);
   if (!at) return;
   // Its last process may still hang in the other seat: that life is over for the policy too.
   if (post.seat().child) post.policy.ended(now);

@@ -45,7 +45,8 @@ class Fleet {
 
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
   void start(Post& post);
-  /// Takes over a process that an earlier supervisor started, and wants it from now on.
+  /// Takes over a process that an earlier supervisor started. Whether it is wanted is the caller's
+  /// to say (Post::wish).
   void adopt(const FoundProcess& found);
   /// Notes who has ended.
   void reap();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/post.hpp"
 
+#include <algorithm>
+
 namespace millrace {
 namespace {
 
@@ -41,6 +43,13 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
   return posts;
 }
 
+bool cannot_move_packets(const std::vector<Post>& posts) {
+  return std::ranges::any_of(posts, [](const Post& post) {
+    const bool port = post.kind == ActorKind::kIngress || post.kind == ActorKind::kEgress;
+    return port && post.wish == Wish::kUp && !post.seat().child && post.policy.given_up();
+  });
+}
+
 bool is_lost(const Post& post, const StateOf& state) {
   const Seat& seat = post.seat();
   if (!seat.child) return true;
@@ -48,7 +57,7 @@ bool is_lost(const Post& post, const StateOf& state) {
 }
 
 std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
-                                         RestartPolicy::Time now) {
+                                         RestartPolicy::Time now, bool hub_gone) {
   if (post.wish != Wish::kUp || post.kind == ActorKind::kHub) return std::nullopt;
   if (post.policy.given_up() || !is_lost(post, state)) return std::nullopt;
   // A GPU worker's batches wait for its twin: no delay unless lives are short.
@@ -58,7 +67,8 @@ std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
     const std::size_t at = (post.current + 1 + i) % post.seats.size();
     const Seat& seat = post.seats[at];
     if (seat.child) continue;
-    if (!post.kind || state(seat) == ActorState::kVacant) return at;
+    const bool leads = post.kind == ActorKind::kStandby && hub_gone;
+    if (!post.kind || leads || state(seat) == ActorState::kVacant) return at;
   }
   return std::nullopt;
 }

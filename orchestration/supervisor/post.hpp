@@ -50,13 +50,17 @@ using StateOf = std::function<ActorState(const Seat& seat)>;
 /// Spare workers have a post too, with Wish::kDown.
 std::vector<Post> make_posts(const Plan& plan, RestartLimits limits);
 
+/// Somebody whom no packet can do without (an ingress, an egress) has been given up.
+bool cannot_move_packets(const std::vector<Post>& posts);
+
 /// Its process ended, or hangs fenced while its twin can take over.
 bool is_lost(const Post& post, const StateOf& state);
 
 /// The seat in which a process of this post may be started now, if any: its last life has been
 /// recovered (vacant), nobody sits in it, and the policy allows it. The hub is never started again:
-/// its memory cannot be handed over; the standby recovers until a planned restart.
+/// its memory cannot be handed over; the standby recovers until a planned restart. `hub_gone`: then
+/// nobody makes a dead standby's seat vacant, and its successor takes it as it is.
 std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
-                                         RestartPolicy::Time now);
+                                         RestartPolicy::Time now, bool hub_gone = false);
 
 }  // namespace millrace

@@ -2,12 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/programs.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
 
 #include "shared/base/error.hpp"
+#include "shared/base/say.hpp"
+#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
@@ -61,12 +67,26 @@ std::string log_path(const std::string& run_dir, const std::string& name) {
   return run_dir + "/logs/" + name + ".log";
 }
 
+void append_to_log(const std::string& run_dir, const std::string& name, std::uint64_t time_ns,
+                   const std::string& text) {
+  const UniqueFd file(
+      ::open(log_path(run_dir, name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  const std::string line = time_stamp(time_ns) + " " + name + ": " + text + "\n";
+  if (file) static_cast<void>(!::write(file.get(), line.data(), line.size()));
+}
+
 std::string log_tail(const std::string& run_dir, const std::string& name) {
   std::ifstream file(log_path(run_dir, name), std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.size() > kTailBytes) text.erase(0, text.size() - kTailBytes);
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
+  std::istringstream lines(text);
+  std::string plain;
+  for (std::string line; std::getline(lines, line);) {
+    const auto said = parse_said(line);
+    plain += (plain.empty() ? "" : "\n") + std::string(said ? said->rest : line);
+  }
+  return plain;
 }
 
 }  // namespace millrace

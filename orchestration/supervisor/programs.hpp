@@ -24,8 +24,11 @@ Command builder_command(const std::string& folder, const std::string& plan_path,
 
 /// "<run_dir>/logs/<name>.log".
 std::string log_path(const std::string& run_dir, const std::string& name);
-/// The last lines of that log, at most 2,000 bytes, for an error message; empty when there are
-/// none.
+/// Adds a line to that log, as say() does. Nothing happens when it cannot be written.
+void append_to_log(const std::string& run_dir, const std::string& name, std::uint64_t time_ns,
+                   const std::string& text);
+/// The last lines of that log without their times, at most 2,000 bytes, for an error message; empty
+/// when there are none.
 std::string log_tail(const std::string& run_dir, const std::string& name);
 
 }  // namespace millrace

@@ -15,6 +15,11 @@ void RestartPolicy::started(Time now) {
   ever_started_ = true;
 }
 
+void RestartPolicy::found(Time now) {
+  started_at_ = now;
+  ever_started_ = true;
+}
+
 void RestartPolicy::ended(Time now) {
   was_healthy_ = now - started_at_ >= limits_.healthy_after;
   if (was_healthy_) delay_ = limits_.first_delay;
@@ -31,6 +36,11 @@ void RestartPolicy::allow() {
   ever_started_ = false;
   given_up_ = false;
   was_healthy_ = true;
+}
+
+void RestartPolicy::resume(std::uint32_t restarts) {
+  restarts_ = restarts;
+  ever_started_ = true;
 }
 
 }  // namespace millrace

@@ -24,6 +24,8 @@ class RestartPolicy {
   explicit RestartPolicy(RestartLimits limits) : limits_(limits), delay_(limits.first_delay) {}
   /// A process was started; the first one is no restart.
   void started(Time now);
+  /// It runs since some time before: an earlier supervisor started it.
+  void found(Time now);
   /// It ended. From now on ready_at() and given_up() speak of the next start.
   void ended(Time now);
   Time ready_at() const { return ready_at_; }
@@ -31,6 +33,8 @@ class RestartPolicy {
   bool given_up() const { return given_up_; }
   /// The user wants it again (scale): counts from the start.
   void allow();
+  /// An earlier supervisor started it that often again: counts go on, limits begin anew.
+  void resume(std::uint32_t restarts);
   std::uint32_t restarts() const { return restarts_; }
   /// The last life was long enough: its successor may start at once.
   bool was_healthy() const { return was_healthy_; }

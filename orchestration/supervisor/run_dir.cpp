@@ -25,6 +25,7 @@
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/mapping.hpp"
+#include "shared/watch/watch_file.hpp"
 
 namespace fs = std::filesystem;
 
@@ -36,6 +37,15 @@ std::vector<std::string> command_line(pid_t pid) {
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
   return words;
+}
+
+/// False also for one that has ended and that nobody has waited for.
+bool has_life(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  const std::size_t state = line.rfind(')') + 2;  // behind the command, which may hold anything
+  return state < line.size() && line[state] != 'Z' && line[state] != 'X';
 }
 
 template <class Number>
@@ -92,8 +102,12 @@ std::string lock_path(const std::string& run_dir) { return run_dir + "/superviso
 
 void remove_images(const std::string& run_dir) noexcept {
   try {
-    for (const PlanFunction& function : load_plan(run_dir + "/plan.bin").functions) {
+    const Plan plan = load_plan(run_dir + "/plan.bin");
+    for (const PlanFunction& function : plan.functions) {
       if (!function.image.empty()) ::unlink(function.image.c_str());
+    }
+    for (const PlanEdition& other : plan.others) {
+      if (!other.function.image.empty()) ::unlink(other.function.image.c_str());
     }
   } catch (const Error&) {
     // No plan, or none of this build: then its images cannot be known.
@@ -143,6 +157,7 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
   give_back_interfaces(run_dir);
   remove_images(run_dir);
   destroy_shared_memory(topology);
+  remove_watches(topology, true);
   ::unlink(discovery_path(run_dir).c_str());
   std::error_code error;  // what is not there need not be removed
   std::vector<fs::path> ours;
@@ -150,7 +165,9 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
     const std::string name = entry.path().filename();
     const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
                        name.starts_with("telemetry.") || name.starts_with("files.") ||
-                       name == "hub.ready";
+                       name == "hub.ready" || name == "history" ||
+                       name.starts_with("supervisor.posts") || name == "lost.pcapng" ||
+                       name == "lost.1.pcapng";
     if (known || (name == "logs" && !keep_logs)) ours.push_back(entry.path());
   }
   for (const fs::path& path : ours) fs::remove_all(path, error);
@@ -219,11 +236,20 @@ SupervisorLock::SupervisorLock(const std::string& run_dir) {
 }
 
 pid_t SupervisorLock::holder(const std::string& run_dir) {
-  const UniqueFd file(::open(lock_path(run_dir).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return 0;
-  std::ifstream text(lock_path(run_dir));
-  pid_t pid = -1;  // it has the lock and has not written its pid yet
-  text >> pid;
+  constexpr int kAttempts = 50;
+  constexpr auto kPause = std::chrono::milliseconds(10);
+  pid_t pid = 0;
+  for (int i = 0; i < kAttempts; ++i) {
+    const UniqueFd file(::open(lock_path(run_dir).c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file || ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) return 0;
+    std::ifstream text(lock_path(run_dir));
+    pid = -1;  // it has the lock and has not written its pid yet
+    text >> pid;
+    if (pid > 0 && has_life(pid)) return pid;
+    // One that ends has it until its last thread has gone. Or somebody looks whether it can be
+    // cleaned up, or begins.
+    std::this_thread::sleep_for(kPause);
+  }
   return pid;
 }
 

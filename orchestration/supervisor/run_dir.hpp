@@ -17,7 +17,9 @@
 ///
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
+///     <run dir>/supervisor.posts what it wants of whom (post_notes.hpp)
 ///     <run dir>/hub.ready       the hub has made segment and status file
+///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
 ///     <run dir>/logs/<actor>.log

@@ -26,7 +26,38 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
           .pid = entry.pid.load(std::memory_order_relaxed),
           .packets = counters[static_cast<std::size_t>(Counter::kPackets)],
           .batches = counters[static_cast<std::size_t>(Counter::kBatches)],
-          .heartbeat_age_ms = beat == 0 || beat > now ? 0 : scale.to_ns(now - beat) / 1'000'000};
+          .heartbeat_age_ms = beat == 0 || beat > now ? 0 : scale.to_ns(now - beat) / 1'000'000,
+          .busy_ticks = counters[static_cast<std::size_t>(Counter::kBusyCycles)],
+          .idle_ticks = counters[static_cast<std::size_t>(Counter::kIdleCycles)]};
+}
+
+std::uint32_t StatusSource::revision(std::uint32_t actor) const {
+  return static_cast<std::uint32_t>(
+      view_.actor_tally(actor).revision.load(std::memory_order_acquire));
+}
+
+std::vector<std::uint64_t> StatusSource::sealed() const {
+  std::vector<std::uint64_t> numbers;
+  for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[stream])) {
+      numbers.push_back(
+          view_.ingress_lane(stream, lane).sealed_sequence.load(std::memory_order_acquire));
+    }
+  }
+  return numbers;
+}
+
+bool StatusSource::released(const std::vector<std::uint64_t>& sealed) const {
+  auto number = sealed.begin();
+  for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[stream])) {
+      if (number == sealed.end()) return true;
+      const std::uint64_t released =
+          view_.ledger(stream, lane).released.load(std::memory_order_acquire);
+      if (released < *number++) return false;
+    }
+  }
+  return true;
 }
 
 std::uint64_t StatusSource::skipped(std::uint32_t function, SkipReason why) const {
@@ -35,6 +66,11 @@ std::uint64_t StatusSource::skipped(std::uint32_t function, SkipReason why) cons
     total += std::atomic_ref(view_.skipped(actor, function, why)).load(std::memory_order_relaxed);
   }
   return total;
+}
+
+bool StatusSource::is_out(std::uint32_t function) const {
+  const auto out = view_.header().functions_out.load(std::memory_order_relaxed);
+  return (out >> function & 1) != 0;
 }
 
 std::uint64_t StatusSource::refused(std::uint32_t path) const {

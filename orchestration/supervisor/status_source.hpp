@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "shared/config/plan.hpp"
 #include "shared/layout/mapping.hpp"
@@ -28,11 +29,22 @@ class StatusSource {
     std::int32_t pid = 0;
     std::uint64_t packets = 0, batches = 0;
     std::uint64_t heartbeat_age_ms = 0;
+    std::uint64_t busy_ticks = 0, idle_ticks = 0;
   };
   Facts facts(std::uint32_t actor) const;
 
+  /// Plan::revision by which the actor's data thread works.
+  std::uint32_t revision(std::uint32_t actor) const;
+  /// Numbers of the batches that were sealed last, by stream and lane.
+  std::vector<std::uint64_t> sealed() const;
+  /// All of those, and so all before them, have left.
+  bool released(const std::vector<std::uint64_t>& sealed) const;
+
   /// Packets that went past a function, of all actors.
   std::uint64_t skipped(std::uint32_t function, SkipReason why) const;
+
+  /// Out of service: its workers died too often in it, or somebody said so.
+  bool is_out(std::uint32_t function) const;
 
   /// Packets of a path that ingresses refused.
   std::uint64_t refused(std::uint32_t path) const;

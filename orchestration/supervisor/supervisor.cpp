@@ -16,6 +16,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
@@ -26,6 +27,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAliveLimit{30'000};
 constexpr milliseconds kBusyTurn{20};  // entries become vacant without a word
 constexpr milliseconds kQuietTurn{200};
+constexpr milliseconds kLeaveGrace{8'000};
 constexpr std::size_t kEventsKept = 256;
 
 UniqueFd stop_signals() {
@@ -52,6 +54,15 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
              [this](Event event) { note(std::move(event)); }),
       signals_(stop_signals()) {
   lock_.emplace(options_.run_dir);
+  history_.emplace(options_.run_dir);
+  scaling_.emplace(plan_, fleet_, [this](std::uint32_t actor) {
+    ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
+  });
+  tables_.emplace(plan_, fleet_,
+                  TableSwitch::Means{options_.folder, options_.run_dir,
+                                     [this](std::uint32_t actor, std::uint32_t revision) {
+                                       server_->send(actor_peer(actor), FollowPlan{revision});
+                                     }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
                 ": a name may run once, as it names shared memory");
@@ -65,11 +76,14 @@ double Supervisor::seconds() const {
 }
 
 void Supervisor::say(const std::string& what) const {
-  if (options_.step) options_.step(what, seconds());
+  if (options_.step && !what.empty()) options_.step(what, seconds());
 }
 
 void Supervisor::note(Event event) {
   if (options_.event) options_.event(event);
+  append_to_log(options_.run_dir, "supervisor",
+                event.time_ns != 0 ? event.time_ns : system_clock_ns(),
+                event.kind + ": " + event.text);
   events_.push_back(std::move(event));
   if (events_.size() > kEventsKept) events_.pop_front();
 }
@@ -79,8 +93,8 @@ void Supervisor::refuse_if_running() const {
   if (count == 0) return;
   throw Error("topology '" + plan_.name + "' runs in " + options_.run_dir +
               " without supervisor (" + std::to_string(count) +
-              " processes); take it over: millrace up FILE --adopt, or end it: millrace down " +
-              plan_.name);
+              " processes); take it over: millrace adopt " + plan_.name +
+              ", or end it: millrace down " + plan_.name);
 }
 
 void Supervisor::take_ports() {
@@ -91,6 +105,7 @@ void Supervisor::take_ports() {
     }
   } catch (const Error&) {
     remove_run_dir(options_.run_dir, plan_.name);
+    say(end_bypassed_run(options_.run_dir));
     throw;
   }
 }
@@ -100,13 +115,16 @@ void Supervisor::prepare_run_dir() {
   make_run_dir(options_.run_dir);
   save_plan(plan_, options_.run_dir + "/plan.bin");
   say("run directory " + options_.run_dir);
+  say(begin_bypassed_run(options_.run_dir, options_.bypass));
   take_ports();
+  plan_.hash = plan_.sources.empty() ? "" : hash_of_sources(plan_.sources);
   for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);
   }
   save_plan(plan_, options_.run_dir + "/plan.bin");
+  history_->add(plan_, "start", system_clock_ns());
 }
 
 void Supervisor::start() {
@@ -229,20 +247,42 @@ void Supervisor::reopen(std::uint32_t port) {
   }
 }
 
-void Supervisor::adopt() {
+void Supervisor::take_over_processes() {
   const std::vector<FoundProcess> found = find_processes(options_.run_dir);
   if (found.empty())
     throw Error("nothing of topology '" + plan_.name + "' runs in " + options_.run_dir);
-  fleet_.attach_status();
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
-  for (const FoundProcess& process : found) fleet_.adopt(process);
   for (Post& post : fleet_.posts()) {
     const std::uint32_t actor = post.seats[0].actor;
     if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
   }
+  restore_posts(read_post_notes(options_.run_dir), fleet_.posts());
+  for (const FoundProcess& process : found) fleet_.adopt(process);
+}
+
+void Supervisor::adopt() {
+  const bool was_ready = std::filesystem::exists(options_.run_dir + "/hub.ready");
+  if (!was_ready && !find_processes(options_.run_dir).empty()) {
+    throw Error("topology '" + plan_.name +
+                "' lost its supervisor while it started; end it: millrace down " + plan_.name);
+  }
+  if (was_ready) fleet_.attach_status();
+  take_over_processes();
+  for (Post& post : fleet_.posts()) {
+    const bool leaves = post.wish == Wish::kDown && post.seat().child;
+    if (leaves) fleet_.let_drain(post, kLeaveGrace);
+  }
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";
+  tables_->resume();
+  deadline_ = history_->deadline();
   say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+void Supervisor::adopt_to_stop() {
+  if (std::filesystem::exists(options_.run_dir + "/hub.ready")) fleet_.attach_status();
+  take_over_processes();
+  phase_ = "running";
 }
 
 /// Waits for something to happen and deals with it; does not restart anybody.
@@ -253,18 +293,39 @@ void Supervisor::turn(milliseconds timeout) {
   if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
   signalfd_siginfo signal{};
   if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
+  note_refused();
   fleet_.reap();
+}
+
+/// Once a second at most: whoever sends nonsense shall not fill the log.
+void Supervisor::note_refused() {
+  const std::uint64_t count = server_->bad_frame_count();
+  if (count == refused_ || Clock::now() < refused_next_) return;
+  refused_next_ = Clock::now() + std::chrono::seconds(1);
+  refused_ = count;
+  note({.severity = Severity::kWarning,
+        .kind = "control_refused",
+        .text = std::to_string(count) + " control messages so far were none of ours",
+        .number = count,
+        .time_ns = system_clock_ns()});
 }
 
 void Supervisor::run() {
   watch_ports();
   while (!ending_) {
-    turn(fleet_.is_busy() || scale_ || options_.until_done ? kBusyTurn : kQuietTurn);
+    turn(fleet_.is_busy() || is_changing() || options_.until_done ? kBusyTurn : kQuietTurn);
+    if (options_.turn) options_.turn();
     fleet_.tend();
     ports_->tend(Clock::now());
-    finish_scale();
+    tend_changes();
+    differs_ = config_.differs(plan_, Clock::now());
+    config_teller_.tend(options_.run_dir,
+                        {plan_.generation, plan_.hash, differs_, reloads_done_, reloads_failed_});
     wanted_.tend(options_.run_dir, plan_, fleet_.posts());
+    noter_.tend(options_.run_dir, fleet_.posts());
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
+    if (cannot_move_packets(fleet_.posts()) && load_bypass(options_.run_dir))
+      return say("packets cannot be moved any more: the bypass takes them");
     if (options_.until_done && done()) {
       say("all input is read and nothing is in flight");
       take_audit();
@@ -332,6 +393,7 @@ void Supervisor::stop() {
   } else {
     clean_run_dir(options_.run_dir, plan_.name, true);
   }
+  say(end_bypassed_run(options_.run_dir));
   say("stopped");
 }
 

@@ -10,9 +10,16 @@
 #include <set>
 #include <string>
 
+#include "orchestration/supervisor/autoscaler.hpp"
+#include "orchestration/supervisor/bypass.hpp"
+#include "orchestration/supervisor/config_watch.hpp"
 #include "orchestration/supervisor/fleet.hpp"
+#include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
+#include "orchestration/supervisor/post_notes.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "orchestration/supervisor/scaling.hpp"
+#include "orchestration/supervisor/table_switch.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "orchestration/supervisor/tell_observers.hpp"
 #include "shared/control/endpoint.hpp"
@@ -21,13 +28,16 @@ namespace millrace {
 
 struct SupervisorOptions {
   std::string run_dir;
-  std::string folder;  ///< of the executables
+  std::optional<Bypass> bypass;  ///< of start(); on whenever the topology has ended
+  std::string folder;            ///< of the executables
   bool until_done =
       false;  ///< end by itself when every ingress is exhausted and nothing is in flight
   RestartLimits limits;
   /// A step of the start or stop is done; `seconds` since the start.
   std::function<void(const std::string& what, double seconds)> step;
   std::function<void(const Event&)> event;
+  /// Called several times a second while it runs.
+  std::function<void()> turn;
 };
 
 /// Runs one topology: start in order, restarts, requests of the CLI, stop in order. Dies without
@@ -42,8 +52,11 @@ class Supervisor {
   /// are alive and have opened their ports. Throws Error with the log of who failed; what was
   /// started is stopped then.
   void start();
-  /// Takes over a topology whose supervisor has gone. Throws Error when nothing of it runs.
+  /// Takes over a topology whose supervisor has gone: what it wanted of whom goes on. Throws Error
+  /// when nothing of it runs, or when it had not started.
   void adopt();
+  /// The same to stop it: one that had not started can be stopped too.
+  void adopt_to_stop();
   /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
   void run();
   /// Ingress first, then what is in flight is waited for, then workers, egress, standby, hub; each
@@ -56,14 +69,16 @@ class Supervisor {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct PendingScale {
+  struct PendingChange {
     Received request;
-    ScaleReply reply;
-    std::uint32_t group = 0;
-    Clock::time_point until{};
+    ChangeReply reply;
+    std::vector<Scaling::Step> scale;  ///< when its tables are in use
+    std::optional<Plan> next;          ///< what it goes over to; nothing: reload, scale
   };
 
   void refuse_if_running() const;
+  void take_over_processes();
+  void note_refused();
   void take_ports();
   void prepare_run_dir();
   void start_hub();
@@ -80,14 +95,22 @@ class Supervisor {
   void answer(const Received& received);
   StatusReply status_reply() const;
   ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
-  void begin_scale(const Received& received, const ScaleRequest& request);
-  void scale_up(std::uint32_t group, std::uint32_t count);
-  void scale_down(std::uint32_t group, std::uint32_t count);
-  void finish_scale();
-  std::uint32_t wanted_count(std::uint32_t group) const;
-  bool scale_settled(const PendingScale& scale) const;
+  void queue_change(const Received& received);
+  bool is_changing() const;
+  void begin_change();
+  TableSwitch::Wish wish_of(const ChangeRequest& wanted);
+  TableSwitch::Wish wish_to_apply(const ChangeRequest& wanted);
+  void adopt_change(const ChangeRequest& wanted);
+  void tend_deadline();
+  void tend_autoscale();
+  void confirm(const Received& received);
+  void begin_scaling();
+  void end_scaling();
+  void end_change(const std::string& error);
+  void tend_changes();
+  void note_reports(const std::vector<TableReport>& reports);
 
-  void say(const std::string& what) const;
+  void say(const std::string& what) const;  ///< nothing when empty
   void note(Event event);
   double seconds() const;
 
@@ -101,11 +124,25 @@ class Supervisor {
   std::set<std::uint32_t> ready_;  ///< actors whose ports are open, of the start
   std::optional<PortWatch> ports_;
   WantedTeller wanted_;
+  ConfigTeller config_teller_;
+  PostNoter noter_;
   std::string phase_ = "starting";
   std::deque<Event> events_;
-  std::optional<PendingScale> scale_;
+  std::optional<Scaling> scaling_;
+  std::optional<TableSwitch> tables_;
+  std::deque<Received> change_queue_;
+  std::optional<PendingChange> change_;
+  std::vector<Autoscaler> autoscalers_;  ///< by group
+  Clock::time_point next_look_{};
+  std::optional<History> history_;
+  std::optional<History::Deadline> deadline_;  ///< of the last change
+  ConfigWatch config_;
+  bool differs_ = false;
+  std::uint64_t reloads_done_ = 0, reloads_failed_ = 0;
   std::optional<AuditReply> audit_;
   bool ending_ = false;
+  std::uint64_t refused_ = 0;  ///< control messages that could not be read, as noted last
+  Clock::time_point refused_next_{};
   int done_count_ = 0;  ///< turns in a row that found nothing left to do
 };
 

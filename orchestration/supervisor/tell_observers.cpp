@@ -40,4 +40,14 @@ void WantedTeller::tend(const std::string& run_dir, const Plan& plan,
   }
 }
 
+void ConfigTeller::tend(const std::string& run_dir, const ConfigFacts& facts) {
+  if (facts == told_) return;
+  try {
+    note_config(run_dir, facts);
+    told_ = facts;
+  } catch (const Error& error) {
+    if (!std::exchange(failed_, true)) std::fprintf(stderr, "millrace: %s\n", error.what());
+  }
+}
+
 }  // namespace millrace

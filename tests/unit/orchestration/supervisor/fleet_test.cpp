@@ -173,7 +173,7 @@ TEST_F(FleetTest, AdoptsAProcessByItsActor) {
   fleet_->adopt({.pid = pid, .start_time = process_start_time(pid), .actor = 6});
   Post& gpu = post("gpu.0.a");
   EXPECT_EQ(gpu.current, 1U);
-  EXPECT_EQ(gpu.wish, Wish::kUp);
+  EXPECT_EQ(gpu.wish, Wish::kDown) << "that is the caller's to say";
   ASSERT_TRUE(gpu.seat().child);
   EXPECT_EQ(gpu.seat().child->pid(), pid);
 }

@@ -65,6 +65,35 @@ TEST_F(PostTest, IsOneForEachPartAndTheTwoLivesOfAGpuWorkerShareOne) {
   EXPECT_FALSE(post("telemetry").kind);
 }
 
+TEST_F(PostTest, AStandbyIsStartedAsItsSeatIsOnceTheHubHasGone) {
+  Post& standby = post("standby");
+  standby.wish = Wish::kUp;
+  const auto starts = [&](bool hub_gone) {
+    return seat_to_start(
+               standby, [](const Seat&) { return ActorState::kAlive; }, now_, hub_gone)
+        .has_value();
+  };
+  EXPECT_FALSE(starts(false)) << "the hub makes the seat vacant";
+  EXPECT_TRUE(starts(true));
+}
+
+TEST_F(PostTest, PacketsCannotBeMovedOnceAnIngressOrEgressIsGivenUp) {
+  const auto give_up = [&](const char* name) {
+    post(name).wish = Wish::kUp;
+    for (std::uint32_t i = 0; i <= RestartLimits{}.count_max; ++i) {
+      post(name).policy.started(now_);
+      post(name).policy.ended(now_);
+    }
+    ASSERT_TRUE(post(name).policy.given_up());
+  };
+  give_up("front.0");
+  EXPECT_FALSE(cannot_move_packets(posts_));
+  give_up("egress.0");
+  EXPECT_TRUE(cannot_move_packets(posts_));
+  post("egress.0").wish = Wish::kDown;
+  EXPECT_FALSE(cannot_move_packets(posts_));
+}
+
 TEST_F(PostTest, IsNotStartedUnlessWanted) {
   EXPECT_FALSE(to_start(post("front.1")));
   post("front.1").wish = Wish::kDraining;

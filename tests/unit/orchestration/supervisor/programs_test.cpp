@@ -52,6 +52,11 @@ TEST(Programs, ShowTheLastLinesOfTheirLog) {
   const std::string tail = log_tail(run_dir, "front.0");
   EXPECT_THAT(tail, testing::EndsWith("x\nno memory"));
   EXPECT_LE(tail.size(), 2000U);
+  append_to_log(run_dir, "front.0", 1'700'000'000'000'000'000, "killed");
+  EXPECT_THAT(log_tail(run_dir, "front.0"), testing::EndsWith("no memory\n\nfront.0: killed"));
+  std::ifstream file(log_path(run_dir, "front.0"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, testing::EndsWith("\n2023-11-14T22:13:20.000000Z front.0: killed\n"));
   std::filesystem::remove_all(run_dir);
 }
 

@@ -60,6 +60,16 @@ TEST_F(RestartPolicyTest, GoesOnForeverWithARestartEveryFourSeconds) {
   }
 }
 
+TEST_F(RestartPolicyTest, GoesOnCountingWhereAnEarlierSupervisorWas) {
+  policy_.resume(3);
+  policy_.found(now_);
+  EXPECT_EQ(policy_.restarts(), 3U);
+  policy_.ended(now_ += milliseconds(5000));
+  policy_.started(now_);
+  EXPECT_EQ(policy_.restarts(), 4U);
+  EXPECT_FALSE(policy_.given_up());
+}
+
 TEST_F(RestartPolicyTest, BeginsAnewWhenTheUserWantsIt) {
   for (int life = 0; life <= 20; ++life) live(milliseconds(1000));
   ASSERT_TRUE(policy_.given_up());

@@ -72,6 +72,12 @@ TEST_F(StatusSourceTest, AddsUpWhatWasSkippedAndRefused) {
   EXPECT_EQ(source_.refused(0), 11U);
 }
 
+TEST_F(StatusSourceTest, SeesWhichFunctionsAreOut) {
+  view_.header().functions_out = 2;
+  EXPECT_FALSE(source_.is_out(0));
+  EXPECT_TRUE(source_.is_out(1));
+}
+
 TEST_F(StatusSourceTest, IsExhaustedWhenEveryLivingIngressIs) {
   EXPECT_FALSE(source_.all_exhausted());
   view_.actor(2).exhausted = 1;
@@ -91,6 +97,25 @@ TEST_F(StatusSourceTest, AttachesToTheFileThatTheHubMade) {
   const StatusSource attached(plan_);
   EXPECT_EQ(attached.state(7), ActorState::kAlive);
   destroy_shared_memory(plan_.name);
+}
+
+TEST_F(StatusSourceTest, SeesWhenAllThatWasUnderWayHasLeft) {
+  view_.ingress_lane(0, 0).sealed_sequence = 3;
+  view_.ingress_lane(0, 1).sealed_sequence = 5;
+  const auto sealed = source_.sealed();
+  EXPECT_EQ(sealed, (std::vector<std::uint64_t>{3, 5}));
+  view_.ledger(0, 0).released = 9;
+  view_.ledger(0, 1).released = 4;
+  EXPECT_FALSE(source_.released(sealed));
+  view_.ledger(0, 1).released = 5;
+  EXPECT_TRUE(source_.released(sealed));
+  EXPECT_TRUE(source_.released({}));
+}
+
+TEST_F(StatusSourceTest, TellsByWhichRevisionAnActorWorks) {
+  EXPECT_EQ(source_.revision(3), 0U);
+  view_.actor_tally(3).revision = 6;
+  EXPECT_EQ(source_.revision(3), 6U);
 }
 
 }  // namespace

@@ -145,20 +145,20 @@ TEST_F(SupervisorTest, StartsInOrderAnswersAndStopsInOrder) {
 }
 
 TEST_F(SupervisorTest, RefusesScalesThatCannotBe) {
-  plan_.groups[1].dispatch = Dispatch::kFlow;
   Supervisor supervisor(plan_, options());
   start(supervisor);
   std::thread asking([&] {
     ControlClient client(run_dir_, kSupervisorEndpoint);
     const auto scale = [&](const std::string& group, std::uint32_t count) {
-      return error_of([&] { client.request(ScaleRequest{group, count}, kAnswer); });
+      return error_of([&] { client.request(ChangeRequest{.scale = {{group, count}}}, kAnswer); });
     };
     EXPECT_EQ(scale("frnt", 1),
               "supervisor: no group 'frnt'; there are: front, gpu; did you mean 'front'?");
     EXPECT_EQ(scale("front", 3), "supervisor: group 'front' can have 1 to 2 workers, not 3");
     EXPECT_EQ(scale("front", 0), "supervisor: group 'front' can have 1 to 2 workers, not 0");
-    EXPECT_THAT(scale("gpu", 1), HasSubstr("group 'gpu' has dispatch: flow"));
-    EXPECT_EQ(client.request_for<ScaleReply>(ScaleRequest{"front", 1}, kAnswer).before, 1U);
+    const ChangeRequest same{.scale = {{"front", 1}}};
+    EXPECT_THAT(client.request_for<ChangeReply>(same, kAnswer).lines,
+                ElementsAre("front: 1 -> 1 workers"));
     client.request(DownRequest{}, kAnswer);
   });
   supervisor.run();
@@ -204,6 +204,24 @@ TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
   EXPECT_EQ(steps_.back(), "taken over: 7 processes");
   second.stop();
   // They are the children of this process, though not of the second supervisor.
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
+  EXPECT_TRUE(find_processes(run_dir_).empty());
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
+TEST_F(SupervisorTest, ATopologyWithoutAReadyHubIsNotTakenOverButStopped) {
+  {
+    Supervisor first(plan_, options());
+    start(first);
+  }
+  fs::remove(run_dir_ + "/hub.ready");
+  {
+    Supervisor second(load_plan(run_dir_ + "/plan.bin"), options());
+    EXPECT_THAT(error_of([&] { second.adopt(); }), HasSubstr("while it started; end it"));
+  }
+  Supervisor third(load_plan(run_dir_ + "/plan.bin"), options());
+  third.adopt_to_stop();
+  third.stop();
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
   EXPECT_TRUE(find_processes(run_dir_).empty());
   EXPECT_FALSE(fs::exists(run_dir_));

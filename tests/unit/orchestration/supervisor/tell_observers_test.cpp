@@ -65,5 +65,21 @@ TEST(TellObservers, AFolderThatIsGoneIsNoError) {
   teller.tend("/nowhere/at/all", plan, make_posts(plan, RestartLimits{}));
 }
 
+TEST(TellObservers, TheConfigurationIsWrittenWhenItHasChanged) {
+  const test::TestFolder run_dir;
+  const std::string path = run_dir.path("");
+  ConfigTeller teller;
+  ConfigFacts facts{1, "abc", false, 2, 3};
+  teller.tend(path, facts);
+  EXPECT_EQ(read_config(path), facts);
+  std::filesystem::remove(run_dir.path("telemetry.config"));
+  teller.tend(path, facts);
+  EXPECT_EQ(read_config(path).generation, 0u);
+  facts.differs = true;
+  teller.tend(path, facts);
+  EXPECT_EQ(read_config(path), facts);
+  teller.tend("/nowhere/at/all", {});
+}
+
 }  // namespace
 }  // namespace millrace

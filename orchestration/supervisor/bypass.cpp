@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/bypass.hpp"
+
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <span>
+#include <sstream>
+
+#include "io-worker/ports/rtnetlink.hpp"
+#include "orchestration/supervisor/child.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/fnv.hpp"
+#include "shared/base/unique_fd.hpp"
+#include "shared/control/whole_file.hpp"
+
+namespace millrace {
+namespace {
+
+/// At most 15 bytes, whatever the topology is called.
+std::string bridge_name(const std::string& topology) {
+  char name[IFNAMSIZ];
+  std::uint64_t number = 0;
+  for (const char letter : topology) number = fnv1a({number, static_cast<unsigned char>(letter)});
+  std::snprintf(name, sizeof name, "mr-by-%08x", static_cast<std::uint32_t>(number));
+  return name;
+}
+
+const std::string* interface_of(const Topology& topology, const std::string& port) {
+  const std::size_t at = index_of(topology.ports, port);
+  if (at == topology.ports.size()) return nullptr;
+  for (const TopologySetting& setting : topology.ports[at].settings) {
+    if (setting.key == "interface") return &setting.value.value;
+  }
+  return nullptr;
+}
+
+/// The two requests that a bridge is made of; interfaces are added by their index.
+class BridgeSocket {
+ public:
+  BridgeSocket() : socket_(::socket(AF_LOCAL, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (!socket_) throw system_error("socket for a bridge", errno);
+  }
+  void make(const std::string& name) const {
+    if (::ioctl(socket_.get(), SIOCBRADDBR, name.c_str()) != 0 && errno != EEXIST) {
+      throw system_error("make bridge " + name, errno);
+    }
+  }
+  void add(const std::string& name, const std::string& interface) const {
+    const auto link = find_link(interface);
+    if (!link) throw Error("interface " + interface + " for bridge " + name + " is not there");
+    ifreq request{};
+    name.copy(request.ifr_name, IFNAMSIZ - 1);
+    request.ifr_ifindex = static_cast<int>(link->index);
+    // EBUSY: it is in a bridge already; in which one is seen by what passes.
+    if (::ioctl(socket_.get(), SIOCBRADDIF, &request) != 0 && errno != EBUSY) {
+      throw system_error("add " + interface + " to bridge " + name, errno);
+    }
+    if (const int error = set_up(link->index, true)) {
+      throw system_error("set " + interface + " up", error);
+    }
+  }
+
+ private:
+  UniqueFd socket_;
+};
+
+void turn_bridge_on(const Bypass& bypass) {
+  const BridgeSocket socket;
+  socket.make(bypass.bridge);
+  for (const std::string& interface : bypass.interfaces) socket.add(bypass.bridge, interface);
+  const auto bridge = find_link(bypass.bridge);
+  if (!bridge) throw Error("bridge " + bypass.bridge + " has gone again");
+  if (const int error = set_up(bridge->index, true)) {
+    throw system_error("set bridge " + bypass.bridge + " up", error);
+  }
+}
+
+/// Its interfaces are free with it.
+void turn_bridge_off(const Bypass& bypass) {
+  const auto bridge = find_link(bypass.bridge);
+  if (!bridge) return;
+  if (const int error = remove_link(bridge->index)) {
+    throw system_error("remove bridge " + bypass.bridge, error);
+  }
+}
+
+void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
+  Command command{bypass.command.front(), {bypass.command.begin() + 1, bypass.command.end()}};
+  command.arguments.emplace_back(on ? "on" : "off");
+  const std::string log = run_dir + ".bypass.log";
+  ::unlink(log.c_str());
+  const ExitStatus end = run_and_capture(command, log).end;
+  if (end.known && end.signal == 0 && end.code == 0) return;
+  std::ifstream file(log);
+  std::ostringstream said;
+  said << file.rdbuf();
+  throw Error("bypass: " + command.program + " " + command.arguments.back() + " " + end.text() +
+              "\n" + said.str());
+}
+
+}  // namespace
+
+std::optional<Bypass> bypass_of(const Topology& topology) {
+  Bypass bypass;
+  for (const auto& word : topology.bypass_command) bypass.command.push_back(word.value);
+  for (const auto& port : topology.bypass_bridge) {
+    const std::string* const interface = interface_of(topology, port.value);
+    if (interface != nullptr) bypass.interfaces.push_back(*interface);
+  }
+  if (bypass.interfaces.size() == 2) {
+    bypass.bridge = bridge_name(topology.name);
+  } else if (bypass.command.empty()) {
+    return std::nullopt;
+  }
+  return bypass;
+}
+
+std::string bypass_path(const std::string& run_dir) { return run_dir + ".bypass"; }
+
+std::optional<Bypass> load_bypass(const std::string& run_dir) {
+  std::ifstream file(bypass_path(run_dir));
+  Bypass bypass;
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t space = line.find(' ');
+    const std::string key = line.substr(0, space);
+    const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
+    if (key == "bridge") bypass.bridge = value;
+    if (key == "interface") bypass.interfaces.push_back(value);
+    if (key == "word") bypass.command.push_back(value);
+    if (key == "is") bypass.on = value == "on";
+  }
+  const bool is_bridge = !bypass.bridge.empty() && bypass.interfaces.size() == 2;
+  if (!is_bridge && bypass.command.empty()) return std::nullopt;
+  return bypass;
+}
+
+void save_bypass(const std::string& run_dir, const Bypass& bypass) {
+  std::ostringstream text;
+  if (!bypass.bridge.empty()) text << "bridge " << bypass.bridge << '\n';
+  for (const std::string& interface : bypass.interfaces) text << "interface " << interface << '\n';
+  for (const std::string& word : bypass.command) text << "word " << word << '\n';
+  text << "is " << (bypass.on ? "on" : "off") << '\n';
+  const std::string bytes = text.str();
+  write_whole_file(bypass_path(run_dir), std::as_bytes(std::span(bytes)));
+}
+
+std::string turn_bypass(const std::string& run_dir, bool on) {
+  auto bypass = load_bypass(run_dir);
+  if (!bypass) return "";
+  const bool is_bridge = !bypass->bridge.empty();
+  if (!is_bridge) {
+    call_command(*bypass, run_dir, on);
+  } else if (on) {
+    turn_bridge_on(*bypass);
+  } else {
+    turn_bridge_off(*bypass);
+  }
+  bypass->on = on;
+  save_bypass(run_dir, *bypass);
+  const std::string what = is_bridge ? "bridge " + bypass->bridge + " of " + bypass->interfaces[0] +
+                                           " and " + bypass->interfaces[1]
+                                     : bypass->command.front();
+  return "bypass " + std::string(on ? "on" : "off") + ": " + what;
+}
+
+std::string begin_bypassed_run(const std::string& run_dir, const std::optional<Bypass>& bypass) {
+  std::string done = turn_bypass(run_dir, false);
+  if (bypass) {
+    save_bypass(run_dir, *bypass);
+  } else {
+    ::unlink(bypass_path(run_dir).c_str());
+  }
+  return done;
+}
+
+std::string end_bypassed_run(const std::string& run_dir) {
+  try {
+    return turn_bypass(run_dir, true);
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/scaling.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/base/error.hpp"
+#include "shared/base/nearest.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kLimit{25'000};
+constexpr std::chrono::milliseconds kDrainGrace{15'000};
+constexpr std::chrono::milliseconds kAskAgain{1'000};  // the leader may be another one since
+
+bool is_worker_of(const Post& post, std::uint32_t group) {
+  const bool worker = post.kind == ActorKind::kClassifier || post.kind == ActorKind::kGpu;
+  return worker && post.group == group;
+}
+
+std::string unknown_group(const Plan& plan, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const PlanGroup& group : plan.groups) names.push_back(group.name);
+  const std::string text = "no group '" + name + "'; there are: " + comma_list(names);
+  const std::string nearest = nearest_of(name, names);
+  return nearest.empty() ? text : text + "; did you mean '" + nearest + "'?";
+}
+
+}  // namespace
+
+Scaling::Scaling(const Plan& plan, Fleet& fleet, AskDrain ask_drain)
+    : plan_(plan), fleet_(fleet), ask_drain_(std::move(ask_drain)) {}
+
+std::uint32_t Scaling::wanted_count(std::uint32_t group) const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(fleet_.posts(), [&](const Post& post) {
+    return is_worker_of(post, group) && post.wish == Wish::kUp;
+  }));
+}
+
+std::vector<Scaling::Step> Scaling::check(const std::vector<GroupCount>& wanted) const {
+  std::vector<Step> steps;
+  for (const GroupCount& one : wanted) {
+    const auto at = std::ranges::find(plan_.groups, one.group, &PlanGroup::name);
+    if (at == plan_.groups.end()) throw Error(unknown_group(plan_, one.group));
+    if (plan_.fused) {
+      throw Error(
+          "a topology with `placement: fused` does not scale: its workers share one thread");
+    }
+    if (one.count < 1 || one.count > at->max) {
+      throw Error("group '" + at->name + "' can have 1 to " + std::to_string(at->max) +
+                  " workers, not " + std::to_string(one.count));
+    }
+    const auto group = static_cast<std::uint32_t>(at - plan_.groups.begin());
+    if (std::ranges::find(steps, group, &Step::group) != steps.end()) {
+      throw Error("group '" + at->name + "' is named twice");
+    }
+    steps.push_back({group, wanted_count(group), one.count});
+  }
+  return steps;
+}
+
+void Scaling::begin(std::vector<Step> steps) {
+  steps_ = std::move(steps);
+  until_ = Clock::now() + kLimit;
+  ask_again_ = Clock::now() + kAskAgain;
+  for (const Step& step : steps_) {
+    up(step.group, step.after);
+    down(step.group, step.after);
+  }
+}
+
+void Scaling::up(std::uint32_t group, std::uint32_t count) {
+  for (Post& post : fleet_.posts()) {
+    if (wanted_count(group) >= count) return;
+    if (!is_worker_of(post, group) || post.wish != Wish::kDown) continue;
+    // Started by the fleet as soon as its entry is vacant.
+    post.policy.allow();
+    post.wish = Wish::kUp;
+  }
+}
+
+void Scaling::down(std::uint32_t group, std::uint32_t count) {
+  for (auto post = fleet_.posts().rbegin(); post != fleet_.posts().rend(); ++post) {
+    if (wanted_count(group) <= count) return;
+    if (!is_worker_of(*post, group) || post->wish != Wish::kUp) continue;
+    if (!post->seat().child) {
+      post->wish = Wish::kDown;
+      continue;
+    }
+    ask_drain_(post->seat().actor);
+    fleet_.let_drain(*post, kDrainGrace);
+  }
+}
+
+bool Scaling::settled(std::uint32_t group) const {
+  return std::ranges::all_of(fleet_.posts(), [&](const Post& post) {
+    if (!is_worker_of(post, group)) return true;
+    if (post.wish == Wish::kUp) return fleet_.state(post.seat().actor) == ActorState::kAlive;
+    return std::ranges::none_of(post.seats,
+                                [](const Seat& seat) { return seat.child.has_value(); });
+  });
+}
+
+bool Scaling::tend(Clock::time_point now) {
+  if (std::ranges::all_of(steps_, [&](const Step& step) { return settled(step.group); })) {
+    return true;
+  }
+  if (now > until_) {
+    throw Error("not all workers are where they should be within " +
+                std::to_string(kLimit.count() / 1000) + " s; see millrace status");
+  }
+  if (now < ask_again_) return false;
+  ask_again_ = now + kAskAgain;
+  for (const Post& post : fleet_.posts()) {
+    if (post.wish != Wish::kDraining || !post.seat().child) continue;
+    if (fleet_.state(post.seat().actor) == ActorState::kAlive) ask_drain_(post.seat().actor);
+  }
+  return false;
+}
+
+}  // namespace millrace

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/table_switch.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/base/check.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/observer_facts.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kTellAgain{250};  // somebody may have started since
+
+/// "…NAME.1.image" -> "…NAME.EDITION.image"
+std::string image_of(const std::string& image, std::uint32_t edition) {
+  const std::string ending = ".image";
+  const std::size_t dot = image.rfind('.', image.size() - ending.size() - 1);
+  return image.substr(0, dot) + "." + std::to_string(edition + 1) + ending;
+}
+
+bool has_tables(ActorKind kind) {
+  return kind == ActorKind::kClassifier || kind == ActorKind::kGpu || kind == ActorKind::kEgress;
+}
+
+/// Nobody waits for one that takes no part any more.
+bool is_shut_out(ActorState state) {
+  return state == ActorState::kFenced || state == ActorState::kReclaiming ||
+         state == ActorState::kQuarantined;
+}
+
+bool has_gpu(const Plan& plan) {
+  return std::ranges::any_of(plan.groups,
+                             [](const PlanGroup& group) { return group.kind == GroupKind::kGpu; });
+}
+
+void check_refused(const std::vector<TableReport>& reports, const std::string& run_dir) {
+  const std::vector<TableFacts> before = read_tables(run_dir);
+  for (const TableReport& report : reports) {
+    const auto at = std::ranges::find(before, report.function, &TableFacts::function);
+    const std::uint64_t refused = at == before.end() ? 0 : at->refused;
+    if (report.refused <= refused) continue;
+    std::string text = "table of '" + report.function + "': " + std::to_string(report.refused) +
+                       " lines are refused, " + std::to_string(refused) +
+                       " of the one in use (--accept-refused takes it all the same)";
+    for (const std::string& one : report.refusals) text += "\n  " + one;
+    throw Error(text);
+  }
+}
+
+}  // namespace
+
+TableSwitch::TableSwitch(Plan& plan, const Fleet& fleet, Means means)
+    : plan_(plan), fleet_(fleet), means_(std::move(means)) {}
+
+void TableSwitch::begin(Wish wish) {
+  MILLRACE_CHECK(idle());
+  wish_ = std::move(wish);
+  reports_.clear();
+  failure_.clear();
+  build();
+  phase_ = Phase::kBuilding;
+}
+
+void TableSwitch::build() {
+  const std::uint32_t edition = plan_.revision + 1;
+  Plan next = plan_;
+  std::vector<std::uint32_t> numbers;
+  for (PlanEdition& one : wish_.functions) {
+    const PlanFunction& now = plan_.functions.at(one.number);
+    one.function.edition = edition;
+    if (!now.image.empty()) one.function.image = image_of(now.image, edition);
+    one.function.counter_count = now.counter_count;  // the status file is laid out by it
+    next.functions[one.number] = one.function;
+    numbers.push_back(one.number);
+  }
+  build_ = std::make_unique<TableBuild>(std::move(next), std::move(numbers), means_.folder,
+                                        means_.run_dir);
+}
+
+void TableSwitch::resume() {
+  if (plan_.others.empty()) return;
+  publish(Phase::kReverting);
+}
+
+void TableSwitch::publish(Phase phase) {
+  ++plan_.revision;
+  save_plan(plan_, means_.run_dir + "/plan.bin");
+  phase_ = phase;
+  until_ = Clock::now() + means_.limit;
+  tell_again_ = {};
+}
+
+bool TableSwitch::all_follow(Clock::time_point now) {
+  if (fleet_.status() == nullptr) return true;
+  const bool tell = now >= tell_again_;
+  if (tell) tell_again_ = now + kTellAgain;
+  bool all = true;
+  for (const Post& post : fleet_.posts()) {
+    if (!post.kind) continue;
+    for (const Seat& seat : post.seats) {
+      if (!seat.child) continue;
+      const auto behind = [&](std::uint32_t actor) {
+        return has_tables(plan_.actors[actor].kind) && !is_shut_out(fleet_.state(actor)) &&
+               fleet_.status()->revision(actor) < plan_.revision;
+      };
+      if (!behind(seat.actor) && std::ranges::none_of(seat.others, behind)) continue;
+      all = false;
+      if (tell) means_.tell(seat.actor, plan_.revision);
+    }
+  }
+  return all;
+}
+
+void TableSwitch::swap_editions() {
+  for (PlanEdition& other : plan_.others) {
+    std::swap(other.function, plan_.functions[other.number]);
+  }
+}
+
+void TableSwitch::fail(const std::string& why) {
+  failure_ = why;
+  if (phase_ == Phase::kLoading) {
+    forget_others();
+    publish(Phase::kDropping);
+    finish(why);
+  } else if (phase_ == Phase::kUsing) {
+    swap_editions();
+    publish(Phase::kReverting);
+  }
+}
+
+void TableSwitch::refused(const std::string& who, std::uint32_t revision, const std::string& why) {
+  if (revision != plan_.revision) return;
+  if (phase_ == Phase::kLoading || phase_ == Phase::kUsing) fail(who + ": " + why);
+}
+
+/// Whoever has one mapped keeps it.
+void TableSwitch::forget_others() {
+  for (const PlanEdition& other : plan_.others) {
+    if (!other.function.image.empty()) ::unlink(other.function.image.c_str());
+  }
+  plan_.others.clear();
+}
+
+void TableSwitch::finish(const std::string& error) {
+  outcome_ = Outcome{error, reports_};
+  wish_ = {};
+}
+
+void TableSwitch::advance(Clock::time_point now) {
+  switch (phase_) {
+    case Phase::kIdle:
+      return;
+    case Phase::kBuilding:
+      if (!build_->tend()) return;
+      if (!wish_.accept_refused) check_refused(build_->reports(), means_.run_dir);
+      reports_ = build_->reports();
+      build_->keep();
+      build_.reset();
+      plan_.others = wish_.functions;
+      return publish(Phase::kLoading);
+    case Phase::kLoading:
+      if (all_follow(now)) {
+        swap_editions();
+        return publish(Phase::kUsing);
+      }
+      if (now > until_) fail("not everybody has made the new tables ready in time");
+      return;
+    case Phase::kUsing:
+      if (all_follow(now)) {
+        if (fleet_.status() != nullptr) sealed_ = fleet_.status()->sealed();
+        phase_ = Phase::kDraining;
+        return finish("");
+      }
+      if (now > until_) fail("not everybody has gone over to the new tables in time");
+      return;
+    case Phase::kReverting:
+      if (!all_follow(now)) return;
+      if (fleet_.status() != nullptr) sealed_ = fleet_.status()->sealed();
+      phase_ = Phase::kDraining;
+      if (!failure_.empty()) finish(failure_);
+      return;
+    case Phase::kDraining:
+      if (has_gpu(plan_) && fleet_.status() != nullptr && !fleet_.status()->released(sealed_)) {
+        return;
+      }
+      forget_others();
+      return publish(Phase::kDropping);
+    case Phase::kDropping:
+      // Who cannot let go keeps memory, nothing else: no reason to stop all further changes.
+      if (all_follow(now) || now > until_) phase_ = Phase::kIdle;
+      return;
+  }
+}
+
+std::optional<TableSwitch::Outcome> TableSwitch::tend(Clock::time_point now) {
+  try {
+    advance(now);
+  } catch (const Error& error) {
+    const Phase at = phase_;
+    if (at == Phase::kBuilding) {
+      build_.reset();
+      phase_ = Phase::kIdle;
+      finish(error.what());
+    } else {
+      fail(error.what());
+    }
+  }
+  return std::exchange(outcome_, std::nullopt);
+}
+
+}  // namespace millrace

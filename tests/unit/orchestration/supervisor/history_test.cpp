@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/history.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "shared/base/error.hpp"
+#include "shared/config/plan_sources.hpp"
+#include "tests/unit/orchestration/supervisor/small_plan.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class HistoryTest : public testing::Test {
+ protected:
+  HistoryTest() {
+    char pattern[] = "/tmp/millrace-history-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+    history_.emplace(folder_);
+    plan_.functions = {{.name = "scan", .settings = {{"rules", rules_path()}}}};
+    write("one");
+  }
+  ~HistoryTest() override { fs::remove_all(folder_); }
+  std::string rules_path() const { return folder_ + "/scan.rules"; }
+  void write(const std::string& text) {
+    std::ofstream(rules_path()) << text;
+    plan_.sources = {source_of(rules_path())};
+    plan_.hash = hash_of_sources(plan_.sources);
+  }
+  void add(const std::string& what) {
+    history_->add(plan_, what, 1000 + plan_.generation);
+    ++plan_.generation;
+  }
+  std::string error_of(std::uint64_t generation) const {
+    try {
+      static_cast<void>(history_->plan_of(generation));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  Plan plan_ = test::small_plan("history");
+  std::string folder_;
+  std::optional<History> history_;
+};
+
+TEST_F(HistoryTest, SaysWhatWasDoneWhen) {
+  EXPECT_TRUE(history_->entries().empty());
+  add("start");
+  add("scale front=2\nand more");
+  const auto entries = history_->entries();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].what, "start");
+  EXPECT_EQ(entries[0].hash, plan_.hash);
+  EXPECT_EQ(entries[1].generation, 2U);
+  EXPECT_EQ(entries[1].time_ns, 1002U);
+  EXPECT_EQ(entries[1].what, "scale front=2 and more");
+}
+
+TEST_F(HistoryTest, APlanOfTheFilesAsTheyAreIsWhatItWas) {
+  add("start");
+  EXPECT_EQ(history_->plan_of(1).functions[0].settings[0].second, rules_path());
+}
+
+TEST_F(HistoryTest, AFileThatChangedIsReplacedByWhatItWas) {
+  add("start");
+  write("two");
+  const Plan then = history_->plan_of(1);
+  const std::string kept = then.functions[0].settings[0].second;
+  EXPECT_NE(kept, rules_path());
+  std::string text;
+  std::ifstream(kept) >> text;
+  EXPECT_EQ(text, "one");
+  EXPECT_EQ(fs::path(kept).filename(), "scan.rules");
+  EXPECT_EQ(path_of_source(then.sources[0]), kept);
+}
+
+TEST_F(HistoryTest, WhatWasNotKeptIsNamed) {
+  std::ofstream(rules_path()) << std::string(History::kFileBytesMax + 1, 'x');
+  plan_.sources = {source_of(rules_path())};
+  add("start");
+  write("two");
+  EXPECT_THAT(error_of(1), HasSubstr("scan.rules: it is not what it was then, and was not kept"));
+}
+
+TEST_F(HistoryTest, KnowsWhichGenerationsThereAre) {
+  EXPECT_THAT(error_of(1), HasSubstr("there are none"));
+  for (std::size_t i = 0; i < History::kGenerationsKept + 5; ++i) add("scale");
+  EXPECT_EQ(history_->entries().size(), History::kGenerationsKept);
+  EXPECT_EQ(error_of(2), "no generation 2; there are 6 to 55");
+  EXPECT_EQ(error_of(6), "no error");
+  EXPECT_FALSE(fs::exists(folder_ + "/history/5.plan"));
+}
+
+TEST_F(HistoryTest, RemembersUntilWhenAChangeIsToBeConfirmed) {
+  EXPECT_FALSE(history_->deadline());
+  add("start");
+  history_->set_deadline(History::Deadline{5000, 1});
+  ASSERT_TRUE(history_->deadline());
+  EXPECT_EQ(history_->deadline()->time_ns, 5000U);
+  EXPECT_EQ(history_->deadline()->generation, 1U);
+  history_->set_deadline(std::nullopt);
+  EXPECT_FALSE(history_->deadline());
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/table_switch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "shared/control/observer_facts.hpp"
+#include "shared/control/plan_file.hpp"
+#include "tests/unit/orchestration/supervisor/small_plan.hpp"
+
+namespace millrace {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// A script builds; processes that do nothing are the actors, whose tallies the test writes.
+class TableSwitchTest : public testing::Test {
+ protected:
+  TableSwitchTest() {
+    char pattern[] = "/tmp/millrace-switch-XXXXXX";
+    folder_ = ::mkdtemp(pattern);
+    run_dir_ = folder_ + "/run";
+    make_run_dir(run_dir_);
+    plan_.functions = {{.name = "scan",
+                        .type = "match",
+                        .settings = {{"rules", "old"}},
+                        .image = folder_ + "/scan.1.image",
+                        .counter_count = 3}};
+    plan_.stages = {{.group = 1, .functions = {0}}};
+    std::ofstream(plan_.functions[0].image) << "old";
+    for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
+      program(part, "trap 'exit 0' TERM; while :; do sleep 0.05; done");
+    }
+    builder(0);
+    memory_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
+    view_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
+    fleet_ = std::make_unique<Fleet>(plan_, FleetPlace{folder_, run_dir_, RestartLimits{}},
+                                     [](const Event&) {});
+    fleet_->attach_status();
+    for (Post& post : fleet_->posts()) {
+      const bool wanted =
+          post.name == "front.0" || post.name == "gpu.0.a" || post.name == "egress.0";
+      if (wanted) fleet_->start(post);
+    }
+    for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
+      view_.actor(actor).state = static_cast<std::uint32_t>(ActorState::kAlive);
+    }
+    TableSwitch::Means means{folder_, run_dir_, [this](std::uint32_t actor, std::uint32_t) {
+                               told_.push_back(plan_.actors[actor].name);
+                             }};
+    means.limit = milliseconds(400);
+    switch_ = std::make_unique<TableSwitch>(plan_, *fleet_, means);
+  }
+  ~TableSwitchTest() override {
+    fleet_->stop([](const Post&) { return true; }, milliseconds(0));
+    destroy_shared_memory(plan_.name);
+    fs::remove_all(folder_);
+  }
+  void program(const std::string& part, const std::string& script) {
+    const std::string path = folder_ + "/millrace-" + part;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+  void builder(int refused) {
+    program("builder", "touch " + folder_ + "/scan.2.image\necho '{\"accepted\":5,\"refused\":" +
+                           std::to_string(refused) +
+                           ",\"counter_count\":9,\"refusals\":[\"x:1: why\"]}'");
+  }
+  void begin(bool accept_refused = false) {
+    PlanEdition wish{0, plan_.functions[0]};
+    wish.function.settings = {{"rules", "new"}};
+    switch_->begin({{wish}, accept_refused});
+  }
+  /// All actors work by the plan's present revision, but those that are left out.
+  void follow(const std::string& but = "") {
+    for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
+      if (plan_.actors[actor].name != but) view_.actor_tally(actor).revision = plan_.revision;
+    }
+  }
+  /// Tends for that long, until there is an outcome.
+  std::optional<TableSwitch::Outcome> tend(int ms, const std::string& but = "nobody") {
+    for (int i = 0; i < ms; ++i) {
+      if (but != "nobody") follow(but);
+      if (auto outcome = switch_->tend(TableSwitch::Clock::now())) return outcome;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return std::nullopt;
+  }
+  Plan saved() const { return load_plan(run_dir_ + "/plan.bin"); }
+  bool has_image(int number) const {
+    return fs::exists(folder_ + "/scan." + std::to_string(number) + ".image");
+  }
+
+  Plan plan_ = test::small_plan("switch-" + std::to_string(::getpid()));
+  std::string folder_, run_dir_;
+  Mapping memory_;
+  StatusView view_;
+  std::unique_ptr<Fleet> fleet_;
+  std::vector<std::string> told_;
+  std::unique_ptr<TableSwitch> switch_;
+};
+
+TEST_F(TableSwitchTest, GoesOverInStepsThatEverybodyHasTaken) {
+  begin();
+  EXPECT_FALSE(tend(200)) << "nobody has followed yet";
+  EXPECT_THAT(told_, testing::Contains("gpu.0.a"));
+  EXPECT_THAT(told_, testing::Not(testing::Contains("hub")));
+  Plan now = saved();
+  EXPECT_EQ(now.functions[0].settings[0].second, "old") << "all make the new one ready first";
+  ASSERT_EQ(now.others.size(), 1u);
+  EXPECT_EQ(now.others[0].function.settings[0].second, "new");
+  EXPECT_EQ(now.others[0].function.counter_count, 3u) << "the status file is laid out by it";
+  const auto outcome = tend(500, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, "");
+  EXPECT_EQ(outcome->reports.at(0).accepted, 5u);
+  EXPECT_EQ(saved().functions[0].settings[0].second, "new");
+  for (int i = 0; i < 500 && !switch_->idle(); ++i) tend(1, "");
+  EXPECT_TRUE(switch_->idle());
+  now = saved();
+  EXPECT_TRUE(now.others.empty());
+  EXPECT_EQ(now.functions[0].image, folder_ + "/scan.2.image");
+  EXPECT_TRUE(has_image(2));
+  EXPECT_FALSE(has_image(1));
+}
+
+TEST_F(TableSwitchTest, KeepsTheOldTableWhileABatchThatMetItIsUnderWay) {
+  view_.ingress_lane(0, 1).sealed_sequence = 8;
+  view_.ledger(0, 1).released = 7;
+  begin();
+  ASSERT_TRUE(tend(500, ""));
+  tend(100, "");
+  EXPECT_FALSE(switch_->idle());
+  EXPECT_TRUE(has_image(1));
+  view_.ledger(0, 1).released = 8;
+  for (int i = 0; i < 500 && !switch_->idle(); ++i) tend(1, "");
+  EXPECT_FALSE(has_image(1));
+}
+
+TEST_F(TableSwitchTest, OneThatDoesNotFollowInTimeTakesAllBack) {
+  begin();
+  const auto outcome = tend(3000, "egress.0");
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->error, HasSubstr("made the new tables ready in time"));
+  EXPECT_EQ(saved().functions[0].settings[0].second, "old");
+  EXPECT_TRUE(saved().others.empty());
+  EXPECT_TRUE(has_image(1));
+  EXPECT_FALSE(has_image(2));
+}
+
+TEST_F(TableSwitchTest, ADeviceThatRefusesTakesAllBackInSteps) {
+  begin();
+  for (int i = 0; i < 1000 && plan_.functions[0].edition == 0; ++i) {
+    follow();
+    ASSERT_FALSE(tend(1));
+  }
+  switch_->refused("gpu.0.a", plan_.revision, "no room");
+  EXPECT_EQ(saved().functions[0].settings[0].second, "old");
+  EXPECT_EQ(saved().others.size(), 1u) << "some have computed with the new one";
+  const auto outcome = tend(500, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->error, "gpu.0.a: no room");
+  for (int i = 0; i < 500 && !switch_->idle(); ++i) tend(1, "");
+  EXPECT_TRUE(has_image(1));
+  EXPECT_FALSE(has_image(2));
+}
+
+TEST_F(TableSwitchTest, MoreRefusedLinesThanBeforeAreRefusedUnlessWanted) {
+  builder(2);
+  begin();
+  const auto outcome = tend(1000, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->error, HasSubstr("2 lines are refused"));
+  EXPECT_THAT(outcome->error, HasSubstr("x:1: why"));
+  EXPECT_TRUE(switch_->idle());
+  EXPECT_FALSE(has_image(2));
+  begin(true);
+  EXPECT_EQ(tend(1000, "").value().error, "");
+}
+
+TEST_F(TableSwitchTest, AsManyRefusedLinesAsBeforeAreAccepted) {
+  builder(2);
+  note_tables(run_dir_, {{.function = "scan", .accepted = 1, .refused = 2}});
+  begin();
+  EXPECT_EQ(tend(1000, "").value().error, "");
+}
+
+TEST_F(TableSwitchTest, ABuilderThatFailsChangesNothing) {
+  program("builder", "echo 'no such file' >&2; exit 1");
+  begin();
+  const auto outcome = tend(1000, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->error, HasSubstr("no such file"));
+  EXPECT_TRUE(switch_->idle());
+  EXPECT_EQ(plan_.revision, 0u);
+}
+
+TEST_F(TableSwitchTest, ASuccessorEndsWhatWasBegun) {
+  begin();
+  for (int i = 0; i < 1000 && plan_.others.empty(); ++i) tend(1);
+  TableSwitch::Means means{folder_, run_dir_, [](std::uint32_t, std::uint32_t) {}};
+  TableSwitch successor(plan_, *fleet_, means);
+  successor.resume();
+  for (int i = 0; i < 500 && !successor.idle(); ++i) {
+    follow();
+    successor.tend(TableSwitch::Clock::now());
+  }
+  EXPECT_TRUE(successor.idle());
+  EXPECT_TRUE(saved().others.empty());
+  EXPECT_FALSE(has_image(2));
+}
+
+}  // namespace
+}  // namespace millrace
