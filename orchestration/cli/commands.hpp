@@ -12,14 +12,19 @@ namespace millrace {
 /// `validate FILE [--json]`: is this topology right? Starts nothing.
 void add_validate(CLI::App& app);
 
-/// `plan FILE [--json | --mermaid]`: what would run, where, with which links and how much memory.
+/// `plan FILE [--json | --mermaid | --diff]`: what would run, where, with which links and how much
+/// memory; what would change of what runs.
 void add_plan(CLI::App& app);
 
 /// `try FUNCTION --pcap FILE [--out FILE]`: runs functions over captures in this process.
 void add_try(CLI::App& app);
 
-/// `up FILE [--detach] [--until-done] [--adopt] [--run-dir DIR] [--restarts N] [--json]`: runs it.
+/// `up FILE [--detach] [--until-done] [--run-dir DIR] [--restarts N] [--json]`: runs it.
 void add_up(CLI::App& app);
+
+/// `adopt NAME [--detach] [--run-dir DIR] [--restarts N] [--json]`: supervises what runs without a
+/// supervisor.
+void add_adopt(CLI::App& app);
 
 /// `status NAME [--json]`: its processes, and what happened lately.
 void add_status(CLI::App& app);
@@ -27,14 +32,38 @@ void add_status(CLI::App& app);
 /// `top NAME [--interval S] [--count N] [--json]`: watches it.
 void add_top(CLI::App& app);
 
+/// `capture NAME [--port P] [--link L] [--dropped] [--filter F] [-w FILE]`: packets as pcapng.
+void add_capture(CLI::App& app);
+
+/// `logs NAME [WHO...] [--follow] [--since AGE] [--json]`: what its processes said.
+void add_logs(CLI::App& app);
+
+/// `trace NAME [--filter F] [--count N] [--json]`: packets followed from port to port.
+void add_trace(CLI::App& app);
+
 /// `audit NAME [--json]`: the accounting law. Exit status 1 when it is broken.
 void add_audit(CLI::App& app);
 
 /// `report NAME`: packets by port and lane, order, latency, and the audit, for people.
 void add_report(CLI::App& app);
 
-/// `scale NAME GROUP=N [--json]`: more or fewer workers under traffic.
+/// `scale NAME GROUP=N... [--json]`: more or fewer workers under traffic.
 void add_scale(CLI::App& app);
+
+/// `function NAME FUNCTION in|out [--json]`: puts a function in service or takes it out.
+void add_function(CLI::App& app);
+
+/// `reload NAME [FUNCTION...] [--json]`: rules and tables anew, under traffic.
+void add_reload(CLI::App& app);
+
+/// `apply FILE [--confirm S] [--restart] [--json]`: a running topology becomes what the file says.
+void add_apply(CLI::App& app);
+
+/// `history NAME`, `rollback NAME [N]`, `confirm NAME`: what was changed, and the way back.
+void add_history(CLI::App& app);
+
+/// `bypass NAME [on|off|status] [--json]`: what takes the packets while it does not run.
+void add_bypass(CLI::App& app);
 
 /// `down NAME [--json]`: ends it, in order.
 void add_down(CLI::App& app);

@@ -7,6 +7,7 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/running.hpp"
+#include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/control/plan_file.hpp"
@@ -33,7 +34,7 @@ void end_by_supervisor(const std::string& run_dir) {
 void stop_orphans(const std::string& run_dir) {
   Supervisor supervisor(load_plan(run_dir + "/plan.bin"),
                         {.run_dir = run_dir, .folder = executable_folder()});
-  supervisor.adopt();
+  supervisor.adopt_to_stop();
   supervisor.stop();
 }
 
@@ -48,6 +49,7 @@ void down(const RunningOptions& options) {
   } else {
     const SupervisorLock lock(run_dir);
     remove_run_dir(run_dir, options.name);
+    turn_bypass(run_dir, true);
     how = "did not run; what it had left is removed";
   }
   if (options.json) {

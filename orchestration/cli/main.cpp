@@ -16,11 +16,20 @@ int main(int argc, char** argv) {
   millrace::add_plan(app);
   millrace::add_try(app);
   millrace::add_up(app);
+  millrace::add_adopt(app);
   millrace::add_status(app);
   millrace::add_top(app);
+  millrace::add_logs(app);
+  millrace::add_capture(app);
+  millrace::add_trace(app);
   millrace::add_audit(app);
   millrace::add_report(app);
   millrace::add_scale(app);
+  millrace::add_function(app);
+  millrace::add_reload(app);
+  millrace::add_apply(app);
+  millrace::add_history(app);
+  millrace::add_bypass(app);
   millrace::add_down(app);
   millrace::add_doctor(app);
   try {

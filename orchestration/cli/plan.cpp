@@ -5,8 +5,11 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
+#include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_printer.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -15,11 +18,29 @@ struct PlanOptions {
   std::string file;
   bool json = false;
   bool mermaid = false;
+  bool diff = false;
+  std::string run_dir;
 };
+
+/// What `apply` would do to the topology of this name that runs.
+void print_diff(const Plan& plan, const PlanOptions& options) {
+  const std::string run_dir = running_dir({plan.name, options.run_dir, options.json});
+  const PlanDiff diff = diff_plans(load_plan(run_dir + "/plan.bin"), plan);
+  if (options.json) {
+    const nlohmann::ordered_json json = {
+        {"ok", true}, {"changes", diff.lines}, {"restart", diff.restart}};
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  if (diff.empty()) std::cout << "nothing differs\n";
+  for (const std::string& line : diff.lines) std::cout << line << '\n';
+  for (const std::string& line : diff.restart) std::cout << line << "  (needs --restart)\n";
+}
 
 void print_plan(const PlanOptions& options) {
   const TopologyFile file = read_topology_file(options.file, this_host());
   const Plan& plan = file.plan;
+  if (options.diff) return print_diff(plan, options);
   if (!options.json) print_warnings(file.topology);
   if (options.json) {
     std::cout << plan_json(plan, file.topology.warnings);
@@ -39,6 +60,9 @@ void add_plan(CLI::App& app) {
   command->add_option("file", options->file, "the topology, YAML")->required();
   CLI::Option* json = command->add_flag("--json", options->json, "all numbers as JSON");
   command->add_flag("--mermaid", options->mermaid, "a Mermaid flow chart")->excludes(json);
+  command->add_flag("--diff", options->diff, "what `millrace apply` would change of what runs");
+  command->add_option("--run-dir", options->run_dir,
+                      "with --diff: where it runs, if not in the default place");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { print_plan(*options); });
   });

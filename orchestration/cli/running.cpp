@@ -48,8 +48,8 @@ std::string running_dir(const RunningOptions& options) {
 void require_supervisor(const std::string& run_dir) {
   if (SupervisorLock::holder(run_dir) != 0) return;
   throw Error("what runs in " + run_dir +
-              " has no supervisor; take it over: millrace up FILE --adopt, or end it: millrace "
-              "down NAME");
+              " has no supervisor; take it over: millrace adopt NAME, or end it: millrace down "
+              "NAME");
 }
 
 bool wants_colour(int file) { return ::isatty(file) == 1 && std::getenv("NO_COLOR") == nullptr; }

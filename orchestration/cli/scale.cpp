@@ -4,23 +4,20 @@
 #include <iostream>
 #include <memory>
 
+#include "orchestration/cli/changing.hpp"
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
-#include "orchestration/cli/running.hpp"
 
 namespace millrace {
 namespace {
 
-// Longer than the supervisor waits for its workers: its own words are better.
-constexpr std::chrono::milliseconds kAnswer{30'000};
-
 struct ScaleOptions : RunningOptions {
-  std::string change;
+  std::vector<std::string> changes;
 };
 
-ScaleRequest parse_change(const std::string& text) {
+GroupCount parse_change(const std::string& text) {
   const std::size_t equals = text.find('=');
-  ScaleRequest request{.group = text.substr(0, equals)};
+  GroupCount request{.group = text.substr(0, equals)};
   const char* end = text.data() + text.size();
   const char* start = equals == std::string::npos ? end : text.data() + equals + 1;
   const auto [stop, error] = std::from_chars(start, end, request.count);
@@ -31,25 +28,24 @@ ScaleRequest parse_change(const std::string& text) {
 }
 
 void scale(const ScaleOptions& options) {
-  const ScaleRequest request = parse_change(options.change);
-  const auto reply = ask_supervisor<ScaleReply>(running_dir(options), request, kAnswer);
-  if (options.json) {
-    const nlohmann::ordered_json json = {
-        {"ok", true}, {"group", request.group}, {"before", reply.before}, {"after", reply.after}};
-    std::cout << json.dump(2) << '\n';
-    return;
+  ChangeRequest request;
+  request.what = "scale";
+  for (const std::string& text : options.changes) {
+    request.scale.push_back(parse_change(text));
+    request.what += " " + text;
   }
-  std::cout << request.group << ": " << reply.before << " -> " << reply.after << " workers\n";
+  print_change(ask_change(running_dir(options), request), options.json);
 }
 
 }  // namespace
 
 void add_scale(CLI::App& app) {
-  CLI::App* command = app.add_subcommand(
-      "scale", "change how many workers a group with dispatch: any has, while traffic flows");
+  CLI::App* command =
+      app.add_subcommand("scale", "change how many workers groups have, while traffic flows");
   auto options = std::make_shared<ScaleOptions>();
   add_running_options(*command, *options);
-  command->add_option("change", options->change, "GROUP=NUMBER, as in front=3")->required();
+  command->add_option("changes", options->changes, "GROUP=NUMBER, as in front=3; several at once")
+      ->required();
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { scale(*options); });
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shared/base/clock.hpp"
+#include "shared/base/process.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/latency.hpp"
 
@@ -53,6 +54,17 @@ Snapshot look_at(const Observed& observed) {
     }
   }
   return look;
+}
+
+bool anybody_runs(const Observed& observed) {
+  for (std::uint32_t i = 0; i < observed.plan.actors.size(); ++i) {
+    const ActorEntry& entry = observed.status.actor(i);
+    const std::int32_t pid = entry.pid.load(std::memory_order_relaxed);
+    if (pid == 0) continue;
+    const std::uint64_t start_time = entry.start_time.load(std::memory_order_relaxed);
+    if (start_time != 0 && process_start_time(pid) == start_time) return true;
+  }
+  return false;
 }
 
 double latency_us(const Snapshot::Buckets& before, const Snapshot::Buckets& after,

@@ -42,6 +42,9 @@ struct Snapshot {
 };
 Snapshot look_at(const Observed& observed);
 
+/// False when no process of the topology lives: it has ended, in order or not.
+bool anybody_runs(const Observed& observed);
+
 /// Sum of two records of different lanes or streams; sequences and positions mean nothing in it.
 LaneRecord operator+(const LaneRecord& a, const LaneRecord& b);
 

@@ -51,8 +51,15 @@ std::string event_line(const Event& event) {
 std::string status_text(const StatusReply& status, bool colour) {
   std::string text = "topology " + status.topology + ": " + status.phase + " for " +
                      std::to_string(status.up_ns / 1'000'000'000) + " s in " + status.run_dir +
-                     "\n\n";
-  text += padded("actor", 20) + padded("state", 12) + padded("pid", 8, true) +
+                     "\n";
+  text += "generation " + std::to_string(status.generation) +
+          (status.hash.empty() ? "" : " of files " + status.hash) +
+          (status.differs ? ", which say something else by now (millrace plan --diff)" : "") + "\n";
+  if (status.confirm_seconds != 0) {
+    text += "taken back in " + std::to_string(status.confirm_seconds) +
+            " s, unless confirmed: millrace confirm " + status.topology + "\n";
+  }
+  text += "\n" + padded("actor", 20) + padded("state", 12) + padded("pid", 8, true) +
           padded("restarts", 10, true) + padded("batches", 14, true) + padded("packets", 16, true) +
           padded("heartbeat", 12, true) + "\n";
   for (const ActorStatus& actor : status.actors) text += actor_line(actor, colour);
@@ -64,6 +71,10 @@ std::string status_text(const StatusReply& status, bool colour) {
     if (refused.count == 0) continue;
     text += "\nrefused at the ingress, path " + refused.name + ": " +
             std::to_string(refused.count) + " packets\n";
+  }
+  for (const std::string& function : status.out) {
+    text += "\nout of service: " + function + "; put it back: millrace function " +
+            status.topology + " " + function + " in\n";
   }
   if (!status.events.empty()) text += "\n";
   for (const Event& event : status.events) text += event_line(event);
@@ -102,9 +113,14 @@ Json status_json(const StatusReply& status) {
           {"phase", status.phase},
           {"run_dir", status.run_dir},
           {"up_seconds", static_cast<double>(status.up_ns) / 1e9},
+          {"generation", status.generation},
+          {"hash", status.hash},
+          {"differs", status.differs},
+          {"confirm_seconds", status.confirm_seconds},
           {"actors", std::move(actors)},
           {"skipped", std::move(skipped)},
           {"refused", std::move(refused)},
+          {"out", status.out},
           {"events", std::move(events)}};
 }
 

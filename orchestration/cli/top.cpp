@@ -41,7 +41,7 @@ void watch(const TopOptions& options) {
       std::cout << time << live_line(observed.plan, before, after) << '\n';
     }
     std::cout << std::flush;
-    if (!anybody_alive(after)) {
+    if (!anybody_alive(after) || !anybody_runs(observed)) {
       if (!options.json) std::cout << "the topology has ended\n";
       return;
     }

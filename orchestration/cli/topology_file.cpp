@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/topology_file.hpp"
 
+#include <filesystem>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/loader.hpp"
+#include "shared/config/plan_diff.hpp"
+#include "shared/config/plan_sources.hpp"
 
 namespace millrace {
 namespace {
@@ -50,7 +54,26 @@ void check_parts(const Topology& topology, const Plan& plan) {
   problems.throw_if_any();
 }
 
+/// The topology, what it includes, and what its functions read: tables and rules.
+std::vector<std::string> sources_of(const Topology& topology, const std::string& self,
+                                    std::set<std::string> read) {
+  for (const TopologyFunction& function : topology.functions) {
+    for (const TopologySetting& setting : function.settings) {
+      if (setting.kind == SettingKind::kInputFile) read.insert(setting.value.value);
+    }
+  }
+  read.erase(self);
+  std::vector<std::string> sources = {source_of(self)};
+  for (const std::string& path : read) sources.push_back(source_of(path));
+  return sources;
+}
+
 }  // namespace
+
+bool plans_the_same(const TopologyFile& file, const Plan& running) {
+  const PlanDiff diff = diff_plans(running, file.plan);
+  return diff.functions.empty() && diff.restart.empty();  // it may have been scaled
+}
 
 void print_warnings(const Topology& topology) {
   for (const TopologyWarning& warning : topology.warnings) {
@@ -61,10 +84,17 @@ void print_warnings(const Topology& topology) {
 TopologyFile read_topology_file(const std::string& path, const Host& host) {
   const std::vector<KnownFunction> known = known_functions();
   TopologyFile file;
-  file.topology = load_topology(path, known);
+  std::set<std::string> read;
+  file.topology = load_topology(
+      path, known, [&](const std::filesystem::path& name, std::size_t most, bool secret) {
+        read.insert(std::filesystem::absolute(name).lexically_normal());
+        return read_config_file(name, most, secret);
+      });
   check_files(file.topology);
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
+  const std::string self = std::filesystem::absolute(path).lexically_normal();
+  file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }
 

@@ -18,6 +18,10 @@ struct TopologyFile {
 /// when it cannot be read.
 TopologyFile read_topology_file(const std::string& path, const Host& host);
 
+/// Whether `running`, the plan in a run directory, came from this file as it is now. Contents of
+/// tables and rules are not compared.
+bool plans_the_same(const TopologyFile& file, const Plan& running);
+
 /// Says the warnings of a topology on standard error.
 void print_warnings(const Topology& topology);
 

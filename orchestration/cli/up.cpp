@@ -13,6 +13,7 @@
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "orchestration/supervisor/programs.hpp"
+#include "orchestration/supervisor/service_manager.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -22,11 +23,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct UpOptions {
-  std::string file;
+  std::string file;  ///< of `up`
+  std::string name;  ///< of `adopt`
   std::string run_dir;
   bool detach = false;
   bool until_done = false;
-  bool adopt = false;
   bool json = false;
   std::uint32_t restarts_max = RestartLimits{}.count_max;
 };
@@ -76,37 +77,71 @@ class Story {
   Json steps_ = Json::array();
 };
 
-Plan plan_to_run(const UpOptions& options, std::string& run_dir) {
+struct Task {
+  Plan plan;
+  std::string run_dir;
+  bool take_over = false;        ///< it runs, without a supervisor
+  std::optional<Bypass> bypass;  ///< of a start
+};
+
+Task task_of_adopt(const UpOptions& options) {
+  const std::string run_dir = running_dir({.name = options.name, .run_dir = options.run_dir});
+  return {load_plan(run_dir + "/plan.bin"), run_dir, true};
+}
+
+Task task_of_up(const UpOptions& options) {
+  if (options.file.ends_with(".plan")) {
+    Plan plan = load_plan(options.file);
+    plan.others.clear();
+    plan.generation = 1;
+    const std::string run_dir = run_dir_of(plan.name, options.run_dir);
+    return {std::move(plan), run_dir};
+  }
   TopologyFile file = read_topology_file(options.file, this_host());
-  run_dir = run_dir_of(file.plan.name, options.run_dir);
-  if (options.adopt) return load_plan(run_dir + "/plan.bin");
+  const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);
+  const bool runs_alone = SupervisorLock::holder(run_dir) == 0 && !find_processes(run_dir).empty();
+  if (runs_alone && !options.until_done) {
+    Plan running = load_plan(run_dir + "/plan.bin");
+    if (plans_the_same(file, running)) return {std::move(running), run_dir, true};
+    throw Error("topology '" + file.plan.name + "' runs in " + run_dir +
+                " without supervisor, and " + options.file +
+                " says something else; take over what runs: millrace adopt " + file.plan.name +
+                ", or end it: millrace down " + file.plan.name);
+  }
   print_warnings(file.topology);
-  return std::move(file.plan);
+  return {std::move(file.plan), run_dir, false, bypass_of(file.topology)};
 }
 
 /// `running` is called once everything runs. Returns the exit status.
 int up(const UpOptions& options, const std::function<void()>& running) {
   block_stop_signals();
+  ServiceManager service;
   Story story(options.json);
-  std::string run_dir;
-  Plan plan = plan_to_run(options, run_dir);
-  SupervisorOptions how{
-      .run_dir = run_dir, .folder = executable_folder(), .until_done = options.until_done};
+  Task task = options.file.empty() ? task_of_adopt(options) : task_of_up(options);
+  const std::string& run_dir = task.run_dir;
+  SupervisorOptions how{.run_dir = run_dir,
+                        .bypass = task.bypass,
+                        .folder = executable_folder(),
+                        .until_done = options.until_done};
   how.limits.count_max = options.restarts_max;
   how.step = [&](const std::string& what, double seconds) { story.step(what, seconds); };
   how.event = [&](const Event& event) { story.event(event); };
+  how.turn = [&] { service.alive(); };
   if (options.run_dir.empty() && remove_dead_beside(run_dir) != 0) {
     how.step("removed what killed topologies had left", 0);
   }
-  Supervisor supervisor(std::move(plan), how);
-  if (options.adopt) {
+  Supervisor supervisor(std::move(task.plan), how);
+  if (task.take_over) {
     supervisor.adopt();
   } else {
     supervisor.start();
   }
   if (options.detach) story.print(supervisor.plan(), run_dir, nullptr);
   running();
+  service.ready(supervisor.plan().name + ": " + std::to_string(supervisor.plan().actors.size()) +
+                " actors in " + run_dir);
   supervisor.run();
+  service.stopping();
   supervisor.stop();
   const AuditReply* audit = supervisor.audit() ? &*supervisor.audit() : nullptr;
   if (!options.detach) story.print(supervisor.plan(), run_dir, audit);
@@ -135,23 +170,35 @@ void run_up(const UpOptions& options) {
   if (status != 0) throw CLI::RuntimeError(status);
 }
 
+void add_shared_options(CLI::App& command, UpOptions& options) {
+  command.add_option("--run-dir", options.run_dir,
+                     "instead of /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
+  command.add_flag("--detach", options.detach, "return when it runs");
+  command.add_option("--restarts", options.restarts_max,
+                     "restarts of a worker in a minute before it is given up");
+  command.add_flag("--json", options.json, "steps and audit, also a refusal, as JSON at the end");
+}
+
 }  // namespace
 
 void add_up(CLI::App& app) {
   CLI::App* command = app.add_subcommand("up", "run a topology; Ctrl-C or `millrace down` ends it");
   auto options = std::make_shared<UpOptions>();
-  command->add_option("file", options->file, "the topology, YAML")->required();
-  command->add_option("--run-dir", options->run_dir,
-                      "instead of /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
-  command->add_flag("--detach", options->detach, "return when it runs");
-  CLI::Option* until_done = command->add_flag(
-      "--until-done", options->until_done,
-      "end by itself when all input is read and nothing is in flight, and print the audit");
-  command->add_flag("--adopt", options->adopt, "take over a running one whose supervisor has gone")
-      ->excludes(until_done);
-  command->add_option("--restarts", options->restarts_max,
-                      "restarts of a worker in a minute before it is given up");
-  command->add_flag("--json", options->json, "steps and audit, also a refusal, as JSON at the end");
+  command->add_option("file", options->file, "the topology, YAML; or a plan that `history` kept")
+      ->required();
+  add_shared_options(*command, *options);
+  command->add_flag("--until-done", options->until_done,
+                    "end by itself when all input is read and nothing is in flight, and print "
+                    "the audit");
+  command->callback([options] { run_up(*options); });
+}
+
+void add_adopt(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "adopt", "supervise a running topology whose supervisor has gone; its traffic never stops");
+  auto options = std::make_shared<UpOptions>();
+  command->add_option("name", options->name, "the topology's name")->required();
+  add_shared_options(*command, *options);
   command->callback([options] { run_up(*options); });
 }
 

@@ -48,7 +48,7 @@ TEST_F(Running, IsFoundByItsRunDirectory) {
 
 TEST_F(Running, SaysAtOnceThatNobodySupervises) {
   EXPECT_THAT(error_of([&] { require_supervisor(folder_ + "/demo"); }),
-              HasSubstr("has no supervisor; take it over: millrace up FILE --adopt"));
+              HasSubstr("has no supervisor; take it over: millrace adopt NAME"));
 }
 
 StatusReply sample_status() {

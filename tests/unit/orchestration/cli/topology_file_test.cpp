@@ -88,5 +88,38 @@ TEST(TopologyFile, LetsFunctionsCheckTheirSettings) {
               HasSubstr(":5:3: found function 'r' that cannot be used ("));
 }
 
+TEST(TopologyFile, KnowsWhatRunsByItsPlan) {
+  const std::string path = testing::TempDir() + "/millrace-same-plan-test.yaml";
+  const auto read = [&](const std::string& capacity) {
+    std::ofstream(path) << "millrace: 1\nname: same\nbatch: {capacity: " + capacity +
+                               "}\nports: {a: {device: generate}, b: {device: 'null'}}\n"
+                               "paths: {p: {from: a, run: [r]}}\n"
+                               "functions:\n  r: {type: record}\n";
+    return read_topology_file(path, {});
+  };
+  const TopologyFile file = read("32");
+  Plan running = file.plan;
+  running.functions[0].counter_count = 77;  // the builder's word
+  EXPECT_TRUE(plans_the_same(file, running));
+  EXPECT_FALSE(plans_the_same(read("33"), running));
+}
+
+TEST(TopologyFile, NamesAllFilesThatItWasMadeFrom) {
+  const std::string folder = testing::TempDir() + "/millrace-sources";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/scan.rules") << "alert \"x\"\n";
+  std::ofstream(folder + "/ports.yaml") << "ports: { a: { device: 'null' } }\n";
+  std::ofstream(folder + "/t.yaml") << "millrace: 1\nname: t\ninclude: ports.yaml\n"
+                                       "functions: { scan: { type: match, rules: scan.rules } }\n"
+                                       "paths: { p: { from: a, to: a, run: [scan] } }\n";
+  const std::vector<std::string> sources = read_topology_file(folder + "/t.yaml", {}).plan.sources;
+  std::vector<std::string> paths;
+  for (const std::string& source : sources) paths.push_back(source.substr(source.find(' ') + 1));
+  EXPECT_THAT(paths, testing::ElementsAre(HasSubstr("t.yaml"), HasSubstr("ports.yaml"),
+                                          HasSubstr("scan.rules")));
+  EXPECT_THAT(sources, testing::Each(testing::Not(HasSubstr("----"))));
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace millrace

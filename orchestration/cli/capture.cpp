@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/pcapng_writer.hpp"
+#include "orchestration/cli/running.hpp"
+#include "orchestration/cli/watching.hpp"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kAttachLimit{2000};
+constexpr std::chrono::milliseconds kPause{5};
+constexpr std::chrono::milliseconds kLifeInterval{200};
+constexpr std::uint32_t kShownPerFlush = 1024;
+
+struct CaptureOptions : RunningOptions {
+  std::vector<std::string> ports, links;
+  bool dropped = false;
+  std::string filter;
+  std::uint64_t count = 0;
+  double seconds = 0;
+  std::uint32_t snap_length = 0;
+  std::uint32_t buffer_mib = 4;
+  std::string file = "-";
+};
+
+// A signal reaches a process, not an object.
+std::atomic<bool> g_ended{false};
+
+void end_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { g_ended = true; };
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);  // a reader that goes ends the capture, in order
+}
+
+UniqueFd open_output(const std::string& path) {
+  if (path == "-") {
+    if (::isatty(STDOUT_FILENO) == 1) {
+      throw Error(
+          "a capture is nothing for a terminal: -w FILE, or a pipe: millrace capture NAME "
+          "| wireshark -k -i -");
+    }
+    return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  }
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) throw system_error("write capture " + path, errno);
+  return file;
+}
+
+class Capture {
+ public:
+  Capture(const CaptureOptions& options, const std::string& run_dir)
+      : options_(options),
+        observed_(observe(run_dir)),
+        places_(watch_places(observed_.plan, options.ports, options.links, options.dropped)),
+        written_(places_.size()),
+        watching_(observed_, run_dir, wish()),
+        writer_(open_output(options.file), interfaces()) {}
+
+  void run();
+  void tell() const;
+
+ private:
+  WatchWish wish() const;
+  std::vector<PcapngInterface> interfaces() const;
+  bool full() const { return options_.count != 0 && total_ == options_.count; }
+  bool write_some(bool at_once);
+  void write(const Watching::Shown& shown);
+  bool is_over();
+
+  const CaptureOptions& options_;
+  Observed observed_;
+  std::vector<WatchPlace> places_;
+  std::vector<std::uint64_t> written_;  ///< by place
+  std::uint64_t total_ = 0;
+  Watching watching_;
+  PcapngWriter writer_;
+  bool read_ = true;  ///< somebody reads what is written
+  Clock::time_point began_ = Clock::now(), looked_ = began_;
+};
+
+WatchWish Capture::wish() const {
+  WatchWish wish = wish_of(observed_.plan, places_);
+  wish.filter = filter_of_option(options_.filter);
+  if (options_.snap_length != 0) wish.snap_length = options_.snap_length;
+  wish.ring_bytes = std::bit_ceil(std::uint64_t{options_.buffer_mib} << 20);
+  return wish;
+}
+
+std::vector<PcapngInterface> Capture::interfaces() const {
+  std::vector<PcapngInterface> interfaces;
+  for (const WatchPlace& place : places_) {
+    interfaces.push_back({place.name, options_.filter, options_.snap_length});
+  }
+  return interfaces;
+}
+
+void Capture::write(const Watching::Shown& shown) {
+  const WatchRecord& record = *shown.record;
+  const WatchPlace& place = places_.at(record.point);
+  PcapngDirection direction = PcapngDirection::kUnknown;
+  if (place.kind == WatchPlace::Kind::kPortIn) direction = PcapngDirection::kIn;
+  if (place.kind == WatchPlace::Kind::kPortOut) direction = PcapngDirection::kOut;
+  std::string comment;
+  if (record.verdict == static_cast<std::uint8_t>(Verdict::kDrop)) {
+    comment = "dropped: " + std::string(kReasonNames.at(record.reason));
+  }
+  writer_.packet(record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
+                 comment);
+  ++written_[record.point];
+  ++total_;
+}
+
+/// True when there was something.
+bool Capture::write_some(bool at_once) {
+  Watching::Shown shown;
+  std::uint32_t count = 0;
+  while (count < kShownPerFlush && !full() && watching_.next(shown, at_once)) {
+    write(shown);
+    ++count;
+  }
+  read_ = writer_.flush();
+  return count != 0;
+}
+
+bool Capture::is_over() {
+  if (g_ended || !read_ || full()) return true;
+  const auto now = Clock::now();
+  if (options_.seconds != 0 && now - began_ >= std::chrono::duration<double>(options_.seconds)) {
+    return true;
+  }
+  if (now - looked_ < kLifeInterval) return false;
+  looked_ = now;
+  return !anybody_runs(observed_);
+}
+
+void Capture::run() {
+  read_ = writer_.flush();
+  for (const std::string& name : watching_.await_attached(kAttachLimit)) {
+    std::cerr << "millrace: " << name << " does not answer; its packets are missing\n";
+  }
+  std::cerr << "capturing" << (options_.file == "-" ? "" : " to " + options_.file)
+            << "; Ctrl-C ends it\n";
+  began_ = Clock::now();
+  while (!is_over()) {
+    if (!write_some(false)) std::this_thread::sleep_for(kPause);
+  }
+  while (read_ && !full() && write_some(true)) {
+  }
+  for (std::uint32_t i = 0; i < places_.size(); ++i) {
+    writer_.statistics(i, watching_.now_ns(), written_[i], watching_.missed(i));
+  }
+  if (read_) writer_.flush();
+}
+
+void Capture::tell() const {
+  std::uint64_t missed = 0;
+  nlohmann::ordered_json json = {{"ok", true}, {"packets", total_}};
+  for (std::uint32_t i = 0; i < places_.size(); ++i) {
+    missed += watching_.missed(i);
+    json["places"].push_back(
+        {{"name", places_[i].name}, {"packets", written_[i]}, {"missed", watching_.missed(i)}});
+  }
+  json["missed"] = missed;
+  if (options_.json) {
+    std::cout << json.dump(2) << '\n';
+    return;
+  }
+  std::cerr << total_ << " packets captured, " << missed << " missed";
+  if (missed != 0) std::cerr << ": a filter, --snaplen or a larger --buffer helps";
+  std::cerr << '\n';
+}
+
+void capture(const CaptureOptions& options) {
+  if (options.json && options.file == "-") throw Error("--json needs -w FILE");
+  end_on_signals();
+  Capture capture(options, running_dir(options));
+  capture.run();
+  capture.tell();
+}
+
+}  // namespace
+
+void add_capture(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "capture", "packets of ports or links as pcapng: millrace capture NAME | wireshark -k -i -");
+  auto options = std::make_shared<CaptureOptions>();
+  add_running_options(*command, *options);
+  command->add_option("--port", options->ports, "PORT, PORT:in or PORT:out; without: all ports");
+  command->add_option("--link", options->links, "PRODUCER_CONSUMER, as in `millrace plan`");
+  command->add_flag("--dropped", options->dropped, "packets that end as dropped, with the reason");
+  command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
+  command->add_option("--count", options->count, "end after so many packets");
+  command->add_option("--seconds", options->seconds, "end after so long")
+      ->check(CLI::Range(0.01, 1e6));
+  command->add_option("--snaplen", options->snap_length, "bytes of each packet; without: all");
+  command->add_option("--buffer", options->buffer_mib, "MiB for each process that is looked at")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("-w,--write", options->file, "file; without, or -: standard output");
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { capture(*options); });
+  });
+}
+
+}  // namespace millrace

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "orchestration/cli/running.hpp"
+
+/// What the commands that change a running topology share.
+
+namespace millrace {
+
+/// Asks the supervisor for a change and waits until it is done: as long as builders take. Throws
+/// Error with the reasons when nothing has changed.
+ChangeReply ask_change(const std::string& run_dir, const ChangeRequest& request);
+
+/// What was done, for people or as {"ok", "generation", "done"}.
+void print_change(const ChangeReply& reply, bool json);
+
+}  // namespace millrace

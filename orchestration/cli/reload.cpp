@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+#include <memory>
+
+#include "orchestration/cli/changing.hpp"
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace millrace {
+namespace {
+
+struct ReloadOptions : RunningOptions {
+  std::vector<std::string> functions;
+  bool accept_refused = false;
+};
+
+/// All that have a table.
+std::vector<std::string> functions_with_table(const std::string& run_dir) {
+  std::vector<std::string> names;
+  for (const PlanFunction& function : load_plan(run_dir + "/plan.bin").functions) {
+    if (!function.image.empty()) names.push_back(function.name);
+  }
+  return names;
+}
+
+void reload(const ReloadOptions& options) {
+  const std::string run_dir = running_dir(options);
+  ChangeRequest request{.reload = options.functions};
+  request.accept_refused = options.accept_refused;
+  if (request.reload.empty()) request.reload = functions_with_table(run_dir);
+  if (request.reload.empty()) throw Error("no function of '" + options.name + "' has a table");
+  request.what = "reload";
+  for (const std::string& name : request.reload) request.what += " " + name;
+  print_change(ask_change(run_dir, request), options.json);
+}
+
+}  // namespace
+
+void add_reload(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "reload", "read the rules and tables of functions anew, while traffic flows");
+  auto options = std::make_shared<ReloadOptions>();
+  add_running_options(*command, *options);
+  command->add_option("functions", options->functions, "whose; without: of all that have a table");
+  command->add_flag("--accept-refused", options->accept_refused,
+                    "also when more lines are refused than of the table in use");
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { reload(*options); });
+  });
+}
+
+}  // namespace millrace

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/running.hpp"
+#include "orchestration/cli/trace_steps.hpp"
+#include "shared/layout/segment.hpp"
+
+namespace millrace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::milliseconds kAttachLimit{2000};
+constexpr std::chrono::milliseconds kPause{5};
+constexpr std::chrono::milliseconds kLifeInterval{200};
+constexpr std::uint32_t kSpare = 256;  // steps of some may be lost, with a process or a full ring
+constexpr std::uint64_t kRingBytes = std::uint64_t{1} << 20;
+
+struct TraceOptions : RunningOptions {
+  std::string filter;
+  std::uint64_t count = 1;
+  double seconds = 10;
+};
+
+WatchWish wish_of(const Plan& plan, const TraceOptions& options) {
+  WatchWish wish;
+  wish.filter = filter_of_option(options.filter);
+  for (const PlanActor& actor : plan.actors) {
+    wish.actors.push_back(actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby);
+  }
+  wish.ring_bytes = kRingBytes;
+  wish.trace_count = static_cast<std::uint32_t>(options.count) + kSpare;
+  wish.slot_count = segment_layout(plan).slot_count;
+  return wish;
+}
+
+void print(const Plan& plan, const TracedPacket& packet, std::uint64_t number,
+           const TraceOptions& options) {
+  if (options.json) {
+    std::cout << trace_json(plan, packet, number).dump() << '\n' << std::flush;
+  } else {
+    std::cout << trace_text(plan, packet, number, wants_colour(STDOUT_FILENO)) << std::flush;
+  }
+}
+
+/// Returns how many were followed to their end.
+std::uint64_t follow(const TraceOptions& options, const std::string& run_dir) {
+  const Observed observed = observe(run_dir);
+  Watching watching(observed, run_dir, wish_of(observed.plan, options));
+  for (const std::string& name : watching.await_attached(kAttachLimit)) {
+    std::cerr << "millrace: " << name << " does not answer; its steps are missing\n";
+  }
+  watching.begin_to_follow();
+  TraceGatherer gatherer;
+  std::uint64_t done = 0;
+  const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
+  auto looked = Clock::now();
+  for (;;) {
+    Watching::Shown shown;
+    while (done < options.count && watching.next(shown, false)) {
+      std::uint64_t since = 0;
+      if (shown.bytes.size() == sizeof(TraceStep)) {
+        since = reinterpret_cast<const TraceStep*>(shown.bytes.data())->since_tsc;
+      }
+      if (auto packet = gatherer.add(shown, watching.time_ns(since))) {
+        print(observed.plan, *packet, ++done, options);
+      }
+    }
+    const auto now = Clock::now();
+    if (done == options.count || now > end || !std::cout) return done;
+    if (now - looked > kLifeInterval) {
+      looked = now;
+      if (!anybody_runs(observed)) return done;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void trace(const TraceOptions& options) {
+  const std::uint64_t done = follow(options, running_dir(options));
+  if (done == options.count) return;
+  throw Error(std::to_string(done) + " of " + std::to_string(options.count) +
+              " packets came through within " + std::to_string(static_cast<int>(options.seconds)) +
+              " s" + (options.filter.empty() ? "" : "; the filter may take none"));
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "trace", "follows packets through actors, links and functions, with times");
+  auto options = std::make_shared<TraceOptions>();
+  add_running_options(*command, *options);
+  command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
+  command->add_option("--count", options->count, "packets to follow")
+      ->check(CLI::Range(1, 1'000'000));
+  command->add_option("--seconds", options->seconds, "give up after so long; 10 unless said")
+      ->check(CLI::Range(0.1, 1e6));
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { trace(*options); });
+  });
+}
+
+}  // namespace millrace

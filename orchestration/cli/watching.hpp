@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "orchestration/cli/snapshot.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/watch/watch_file.hpp"
+
+/// The watcher's side of a watch file (shared/watch/watch_file.hpp): what the actors show, merged
+/// by time.
+
+namespace millrace {
+
+/// A place to look at.
+struct WatchPlace {
+  enum class Kind : std::uint8_t { kPortIn, kPortOut, kLink, kDropped } kind = Kind::kPortIn;
+  std::uint32_t number = 0;  ///< of the port, or link
+  std::string name;          ///< "wan in", "front.0_egress.0", "dropped"
+};
+
+/// The places that are meant. `ports`: "wan", "wan:in" or "wan:out"; `links`: as `millrace plan`
+/// names them. Nothing named at all: every port, both ways. Throws Error with the names that there
+/// are, or when there are more than kWatchPointMax.
+std::vector<WatchPlace> watch_places(const Plan& plan, const std::vector<std::string>& ports,
+                                     const std::vector<std::string>& links, bool dropped);
+
+/// The program of a pcap filter; none for an empty text. Throws Error that says what is wrong.
+std::vector<std::uint64_t> filter_of_option(const std::string& text);
+
+/// What to ask the actors for: points are numbered as the places.
+WatchWish wish_of(const Plan& plan, const std::vector<WatchPlace>& places);
+
+class Watching {
+ public:
+  /// Makes the file; it is of the user to whom `run_dir` belongs. `observed` is borrowed.
+  Watching(const Observed& observed, const std::string& run_dir, const WatchWish& wish);
+
+  /// Waits until all actors that have a ring and live show what they have. Returns the names of
+  /// those that do not in time.
+  std::vector<std::string> await_attached(std::chrono::milliseconds limit) const;
+
+  /// From now on packets may be chosen to be followed.
+  void begin_to_follow() noexcept { file_.begin_to_follow(); }
+
+  struct Shown {
+    const WatchRecord* record = nullptr;
+    std::span<const std::byte> bytes;
+    std::uint64_t time_ns = 0;  ///< system clock
+  };
+  /// The next record; valid until the next call. False: there is none yet. What two actors have
+  /// shown is merged by time, so it comes a moment later, unless `at_once`.
+  bool next(Shown& shown, bool at_once);
+  /// Packets of a point that found no room.
+  std::uint64_t missed(std::uint32_t point) const;
+  std::uint64_t time_ns(std::uint64_t tsc) const { return to_ns(tsc); }
+  std::uint64_t now_ns() const { return to_ns(tsc_now()); }
+
+ private:
+  struct Ring {
+    WatchRing* indexes = nullptr;
+    std::byte* base = nullptr;
+  };
+  const WatchRecord* peek(const Ring& ring) const;
+  std::uint64_t to_ns(std::uint64_t tsc) const;
+  std::vector<std::string> not_attached() const;
+
+  const Observed& observed_;
+  WatchFile file_;
+  std::vector<Ring> rings_;
+  TscScale scale_;
+  const Ring* shown_ = nullptr;  ///< whose record is out
+  std::uint64_t shown_bytes_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""`make deb`: a Debian package of what was built. Manual pages and completion are made from what
+the executables say of themselves, dependencies from what they are linked with."""
+
+import argparse
+import gzip
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+PROGRAMS = ("millrace", "millrace-hub", "millrace-io-worker", "millrace-classifier",
+            "millrace-gpu-worker", "millrace-fused", "millrace-builder", "millrace-telemetry")
+CONFIGURATION = ("default.yaml", "default.rules")
+
+
+def output_of(*words):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def version():
+    """Of the project, with the day and name of the commit."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    number = re.search(r"project\(millrace VERSION ([\d.]+)", text).group(1)
+    done = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%cd.%h",
+                           "--date=format:%Y%m%d"], capture_output=True, text=True, check=False)
+    return f"{number}~{done.stdout.strip()}" if done.returncode == 0 else number
+
+
+def dependencies(programs):
+    """Packages of the libraries that they need, with the oldest version that is sure to do."""
+    libraries = set()
+    for program in programs:
+        for line in output_of("ldd", program).splitlines():
+            found = re.search(r"=> (/\S+)", line)
+            if found:
+                libraries.add(pathlib.Path(found.group(1)).resolve())
+    packages = set()
+    for library in libraries:
+        done = subprocess.run(["dpkg-query", "-S", str(library)], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:  # merged /usr: dpkg may know it by its old name
+            done = subprocess.run(["dpkg-query", "-S", f"*/{library.name}"], capture_output=True,
+                                  text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"make deb: no package has {library}")
+        packages.add(done.stdout.split(":")[0])
+    return [f"{name} (>= {output_of('dpkg-query', '-W', '-f=${Version}', name)})"
+            for name in sorted(packages)]
+
+
+# What the CLI says of itself.
+
+def help_of(program, *words):
+    return output_of(program, *words, "--help")
+
+
+def commands_of(program):
+    """[(name, summary)] of the subcommands."""
+    text = help_of(program).partition("Subcommands:")[2]
+    return re.findall(r"^  ([a-z][a-z-]*) +(\S.*)$", text, re.MULTILINE)
+
+
+def options_of(text):
+    """All spellings of the options in a help text."""
+    return sorted(set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", text.partition("Options:")[2])))
+
+
+def roff(text):
+    return "\n".join("\\&" + line.replace("\\", "\\e").replace("-", "\\-")
+                     for line in text.splitlines())
+
+
+def manual_page(name, summary, text, commands=()):
+    page = [f'.TH {name.upper()} 1 "" "Millrace {version()}" "Millrace manual"',
+            ".SH NAME", f"{roff(name)[2:]} \\- {roff(summary)[2:]}",
+            ".SH SYNOPSIS AND OPTIONS", ".nf", roff(text.strip()), ".fi"]
+    if commands:
+        page += [".SH SEE ALSO", *(f".BR millrace\\-{command} (1)" for command in commands)]
+    return "\n".join(page) + "\n"
+
+
+def write_manual(program, folder):
+    folder.mkdir(parents=True)
+    pages = {"millrace": manual_page("millrace", "a middlebox made of processes", help_of(program),
+                                     [name for name, _ in commands_of(program)])}
+    for name, summary in commands_of(program):
+        pages[f"millrace-{name}"] = manual_page(f"millrace-{name}", summary,
+                                                help_of(program, name))
+    for name, text in pages.items():
+        with gzip.GzipFile(folder / f"{name}.1.gz", "wb", mtime=0) as file:
+            file.write(text.encode())
+
+
+def write_completion(program, path):
+    commands = [name for name, _ in commands_of(program)]
+    cases = "\n".join(f"    {name}) options=\"{' '.join(options_of(help_of(program, name)))}\" ;;"
+                      for name in commands)
+    path.parent.mkdir(parents=True)
+    path.write_text((HERE / "completion.bash").read_text(encoding="utf-8")
+                    .replace("@COMMANDS@", " ".join(commands)).replace("@CASES@", cases),
+                    encoding="utf-8")
+
+
+# The package.
+
+def install(source, target, mode):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    target.chmod(mode)
+
+
+def fill(tree, bin_folder):
+    for name in PROGRAMS:
+        install(bin_folder / name, tree / "usr/lib/millrace" / name, 0o755)
+        output_of("strip", tree / "usr/lib/millrace" / name)
+    (tree / "usr/bin").mkdir(parents=True)
+    (tree / "usr/bin/millrace").symlink_to("../lib/millrace/millrace")
+    install(HERE / "millrace@.service", tree / "usr/lib/systemd/system/millrace@.service", 0o644)
+    for name in CONFIGURATION:
+        install(HERE / name, tree / "etc/millrace" / name, 0o644)
+    for name in ("README.md", "CHANGELOG.md", "SECURITY.md"):
+        install(ROOT / name, tree / "usr/share/doc/millrace" / name, 0o644)
+    install(ROOT / "LICENSE", tree / "usr/share/doc/millrace/copyright", 0o644)
+    program = tree / "usr/lib/millrace/millrace"
+    write_manual(program, tree / "usr/share/man/man1")
+    write_completion(program, tree / "usr/share/bash-completion/completions/millrace")
+
+
+def write_control(tree):
+    control = tree / "DEBIAN"
+    control.mkdir()
+    kib = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file()) // 1024
+    programs = [tree / "usr/lib/millrace" / name for name in PROGRAMS]
+    (control / "control").write_text(
+        f"""Package: millrace
+Version: {version()}
+Architecture: {output_of("dpkg", "--print-architecture").strip()}
+Maintainer: The Millrace authors <security@millrace.invalid>
+Installed-Size: {kib}
+Depends: {", ".join(dependencies(programs))}
+Recommends: ethtool, iproute2
+Section: net
+Priority: optional
+Description: middlebox made of processes
+ Packets go in batches through functions (route, match, acl) that run in processes of their own, on
+ CPUs and GPUs. A process that dies costs what it had in hand, is started again, and every packet is
+ accounted for.
+""", encoding="utf-8")
+    (control / "conffiles").write_text(
+        "".join(f"/etc/millrace/{name}\n" for name in CONFIGURATION), encoding="utf-8")
+    for name in ("postinst", "prerm", "postrm"):
+        install(HERE / name, control / name, 0o755)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/release/bin")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/deb")
+    options = parser.parse_args()
+    tree = options.out / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.mkdir(parents=True, mode=0o755)
+    fill(tree, options.bin.resolve())
+    write_control(tree)
+    for path in tree.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o755)
+    package = options.out / "millrace.deb"
+    output_of("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", tree, package)
+    print(package)
+
+
+if __name__ == "__main__":
+    main()
