@@ -83,8 +83,9 @@ def test_ctrl_c_ends_what_it_started(home):
     if monitor.still_running(monitor.FOLDER):
         pytest.skip("somebody uses build/monitor")
     before = monitor.FOLDER.exists()
-    child = subprocess.Popen([sys.executable, ROOT / "dashboards/monitor.py"], text=True,
-                             stdout=subprocess.PIPE)
+    # As from a terminal: what a shell starts in the background ignores Ctrl-C.
+    child = subprocess.Popen(["env", "--default-signal=INT", sys.executable,
+                              ROOT / "dashboards/monitor.py"], text=True, stdout=subprocess.PIPE)
     lines = []
     while not lines or "Ctrl-C" not in lines[-1]:
         lines.append(child.stdout.readline())

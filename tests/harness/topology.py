@@ -192,12 +192,16 @@ class Topology:
         wait_until(lambda: not any(map(processes.is_running, pids)), 10, "all gone")
         self.endless = True
 
-    def adopt_after_kill(self):
-        """The supervisor dies; `up --adopt` starts another one."""
+    def kill_supervisor(self):
         pid = self.supervisor()
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not processes.is_running(pid), 10, "supervisor gone")
-        millrace("up", self.file, "--adopt", "--detach", prefix=self.prefix)
+        return pid
+
+    def adopt_after_kill(self):
+        """The supervisor dies; `adopt` starts another one."""
+        pid = self.kill_supervisor()
+        millrace("adopt", self.name, "--detach", prefix=self.prefix)
         assert self.supervisor() != pid
 
     # What is waited for.

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind of process dies in every way, alone and several at once, again and again.
+
+MILLRACE_KILLS: how many are struck in all (24); MILLRACE_SOAK: seconds of the soak (10). By hand:
+MILLRACE_KILLS=1000 MILLRACE_SOAK=3600 build/venv/bin/python -m pytest -s tests/crash/test_matrix.py
+"""
+
+import collections
+import os
+import time
+
+import processes
+from matrix import RESTARTS, Matrix, private_bytes, shared_memory_bytes
+from ordeal import Ordeal
+from processes import wait_until
+from test_crash import COUNT, finish, path_under_load
+from topology import Topology, millrace
+from wire import Wire
+
+KILLS = int(os.environ.get("MILLRACE_KILLS", "24"))
+SOAK_SECONDS = int(os.environ.get("MILLRACE_SOAK", "10"))
+ROUND_COUNT = 700000  # packets; half of them is under blows
+RATE_MPPS = 0.03
+ROUNDS_MAX = 3 if KILLS <= 24 else KILLS
+
+
+def load(folder, seed, count):
+    text = path_under_load(folder, seed, "hang", count, RATE_MPPS)
+    return "crash_limit: 0\n" + text  # nobody dies of a function here
+
+
+def test_all_kinds_die_in_all_ways(tmp_path, seed):
+    killed, blows, lost, pauses, rounds = 0, collections.Counter(), collections.Counter(), [], 0
+    while killed < KILLS and rounds < ROUNDS_MAX:
+        folder = tmp_path / str(rounds)
+        folder.mkdir()
+        with Topology(folder, load(folder, seed + rounds, ROUND_COUNT), words=RESTARTS) as running:
+            matrix = Matrix(running, seed + rounds, ROUND_COUNT)
+            for _ in matrix.blows(KILLS):
+                killed += matrix.blow()
+                matrix.received = running.audit()["received"]
+                if killed >= KILLS:
+                    break
+            audit, _ = finish(running, folder, matrix)
+        blows.update(matrix.blows_by_kind)
+        lost.update(audit["dropped"])
+        pauses += matrix.pauses
+        rounds += 1
+        print(f"round {rounds}: {killed} struck so far, lost {dict(lost)}", flush=True)
+        (folder / "out.pcap").unlink()
+    pauses.sort()
+    print(f"{killed} struck in {rounds} rounds of {ROUND_COUNT} packets: {dict(blows)}; lost "
+          f"{dict(lost)}; traffic seen to go on within {pauses[len(pauses) // 2]:.2f} s (half), "
+          f"{pauses[-1]:.2f} s (all)")
+    assert killed >= min(KILLS, 6)
+
+
+def test_hub_and_standby_gone_a_new_standby_recovers(tmp_path, seed):
+    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+        ordeal = Ordeal(running, seed, COUNT)
+        lives = running.lives()
+        running.kill("hub", "standby", "front.1", lives=lives)
+        ordeal.struck += ["hub", "standby", "front.1"]
+        running.wait_alive("standby")
+        assert running.audit()["by"] == "standby"
+        ordeal.wait_back("front.1", lives)
+        # The one that leads dies, and once more.
+        for part in ("ingress.in.0", "front.0"):
+            lives = running.lives()
+            running.kill("standby", part, lives=lives)
+            ordeal.struck.append(part)
+            running.wait_alive("standby")
+            ordeal.wait_back(part, lives)
+        finish(running, tmp_path, ordeal)
+
+
+def test_downloads_survive_kills(tmp_path, seed):
+    """curl and iperf3 over TCP, while who moves their packets dies."""
+    (tmp_path / "all.rules").write_text('alert "never to be seen" name "any x"\n')
+    with Wire() as wire:
+        text = f"""
+heartbeat_limit: 20s
+crash_limit: 0
+ports:
+  a: {{ device: afpacket, interface: {wire.port_a} }}
+  b: {{ device: afpacket, interface: {wire.port_b} }}
+workers:
+  front: {{ kind: classifier, count: 2, dispatch: any }}
+functions:
+  look: {{ type: match, rules: all.rules, on: front }}
+paths:
+  main: {{ from: [a, b], run: [look] }}
+"""
+        with wire.between(tmp_path, text, words=RESTARTS) as running:
+            wire.a.wait_for(wire.b.ip)
+            ordeal = Ordeal(running, seed, 0)
+            server = wire.b.start("iperf3", "-s", "-1", "-B", wire.b.ip)
+            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, 10, "iperf3")
+            client = wire.a.start("iperf3", "-c", wire.b.ip, "-t", "8", "-b", "30M")
+            end = time.monotonic() + 6
+            while time.monotonic() < end:
+                part = ordeal.chance.choice(
+                    ["front.0", "front.1", "egress.0", "ingress.a.0", "ingress.b.0"])
+                running.kill(part)
+                running.wait_alive(part)
+            assert client.wait(timeout=60) == 0, "the flow did not survive"
+            server.wait(timeout=10)
+            wire.fetch(tmp_path, 5)
+            audit = running.settle()
+            print(f"struck {len(running.struck)} parts, dropped {audit['dropped']}")
+            assert set(audit["dropped"]) <= {"worker_lost", "egress_lost"}
+
+
+def test_memory_stays_flat_under_load_and_kills(tmp_path, seed):
+    text = load(tmp_path, seed, 0).replace(
+        f"device: pcap, out: {tmp_path}/out.pcap", 'device: "null"')
+    with Topology(tmp_path, text, words=RESTARTS) as running:
+        running.endless = True
+        matrix = Matrix(running, seed, float("inf"))
+        running.wait_received(20000)
+        shared = shared_memory_bytes(running.name)
+        most = collections.Counter()
+        end = time.monotonic() + SOAK_SECONDS
+        # Those who are never struck have been up for all of it.
+        steady = {"hub": running.lives()["hub"][0], "supervisor": running.supervisor(),
+                  "front.0": running.lives()["front.0"][0]}
+        first = {name: private_bytes(pid) for name, pid in steady.items()}
+        while time.monotonic() < end:
+            part = matrix.chance.choice(["front.1", "gpu.0.a", "egress.0", "ingress.in.0"])
+            name, pid = matrix.victim(part, running.lives())
+            running.kill(name)
+            matrix.wait_played(part)
+            for name, pid in steady.items():
+                most[name] = max(most[name], private_bytes(pid))
+            assert shared_memory_bytes(running.name) == shared
+        audit = running.audit()
+        assert audit["unaccounted"] == 0 and all(map(processes.is_running, steady.values()))
+        grown = {name: most[name] - first[name] for name in steady}
+        print(f"{audit['received']} packets in {SOAK_SECONDS} s, {len(running.struck)} parts "
+              f"struck; {shared >> 20} MB shared; private bytes grown by {grown} of {first}")
+        assert max(grown.values()) < 4 << 20
+
+
+def test_who_dies_at_every_start_is_given_up(tmp_path, seed):
+    """Restarts have a limit; what is left goes on, and says so."""
+    text = path_under_load(tmp_path, seed)
+    with Topology(tmp_path, text, words=("--restarts", "2")) as running:
+        ordeal = Ordeal(running, seed, COUNT)
+        for _ in range(3):
+            running.kill("front.2")
+            ordeal.struck.append("front.2")
+            wait_until(lambda: running.actor("front.2")["pid"] != running.struck["front.2"], 15,
+                       "its end is seen")
+            if running.actor("front.2")["state"] != "given up":
+                running.wait_alive("front.2")
+        assert running.actor("front.2")["state"] == "given up"
+        kinds = [event["kind"] for event in running.status()["events"]]
+        assert kinds.count("given_up") == 1 and kinds.count("worker_restarted") == 2
+        assert millrace("status", running.name).stdout.count("given up") == 1
+        finish(running, tmp_path, ordeal)

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""millrace capture: what ports and links carry, as pcapng, without a packet held up or lost."""
+
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import time
+
+import frames
+from capture_records import packets_of, pcapng_blocks
+from processes import is_running, wait_until
+from topology import BIN, Topology, millrace
+
+import pytest
+
+
+def numbered(folder, count, rate_mpps=0.02, function="type: match, rules: all.rules", more=""):
+    (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    return f"""
+ports:
+  in:  {{ device: generate, numbered: true, flows: 64, count: {count}, rate_mpps: {rate_mpps} }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+workers:
+  front: {{ kind: classifier, count: 1, dispatch: any }}
+functions:
+  look: {{ {function}, on: front }}
+paths:
+  main: {{ from: in, to: out, run: [look] }}
+{more}"""
+
+
+class Capture:
+    """`millrace capture` in the background; it captures when the block begins."""
+
+    def __init__(self, running, file, *words):
+        self.file = file
+        self.process = subprocess.Popen(
+            [BIN / "millrace", "capture", running.name, "-w", file, "--json", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if line.startswith("capturing"):
+                break
+            assert "does not answer" not in line
+        else:
+            raise AssertionError(self.process.communicate()[0])
+
+    def end(self, number=signal.SIGINT):
+        """What it says of itself, and the packets."""
+        if number:
+            self.process.send_signal(number)
+        out, error = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, out + error
+        link_type, packets = packets_of(self.file)
+        assert link_type == 1
+        return json.loads(out), packets
+
+
+def numbers_of(folder, packets):
+    pairs = [(data, wire) for data, wire, _ in packets]
+    file = frames.write_capture(folder / "numbers.pcap", pairs)
+    return frames.numbers_in(file)
+
+
+def times_of(file):
+    """Nanoseconds of each packet."""
+    halves = [struct.unpack_from("<II", body, 4)
+              for _, kind, body in pcapng_blocks(file.read_bytes()) if kind == 6]
+    return [high << 32 | low for high, low in halves]
+
+
+def test_a_port_is_captured_both_ways_and_the_copy_is_whole(tmp_path):
+    count = 40000
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        capture = Capture(running, tmp_path / "both.pcapng")
+        began = running.audit()["received"]
+        running.settle(received=count)
+        said, packets = capture.end()
+        assert said["missed"] == 0
+        by_place = {place["name"]: place["packets"] for place in said["places"]}
+        assert sum(by_place.values()) == len(packets)
+        assert by_place["in in"] >= count - began and by_place["out out"] >= count - began
+        assert by_place["in out"] == by_place["out in"] == 0
+        times = times_of(capture.file)
+        assert times == sorted(times) and abs(times[-1] / 1e9 - time.time()) < 60
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+@pytest.mark.parametrize("place", ["--link=ingress.in.0_front.0", "--link=front.0_egress.0",
+                                   "--port=in:in", "--port=out:out"])
+def test_each_place_shows_every_packet_once_and_in_order(tmp_path, place):
+    count = 30000
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        capture = Capture(running, tmp_path / "one.pcapng", place)
+        running.settle(received=count)
+        said, packets = capture.end()
+        assert said["missed"] == 0
+    seen = numbers_of(tmp_path, packets)
+    assert len(seen) > count // 4, "most of it happened while it captured"
+    assert seen == list(range(count - len(seen), count))
+
+
+def test_filter_count_and_length_do_what_they_say(tmp_path):
+    count = 60000
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        capture = Capture(running, tmp_path / "few.pcapng", "--port=in:in", "--count=500",
+                          "--snaplen=40", "--filter=udp and less 10000")
+        said, packets = capture.end(number=None)
+        assert said["packets"] == len(packets) == 500
+        assert all(len(data) == 40 and wire > 40 for data, wire, _ in packets)
+        none = Capture(running, tmp_path / "none.pcapng", "--filter=arp", "--seconds=0.3")
+        said, packets = none.end(number=None)
+        assert said["packets"] == said["missed"] == len(packets) == 0
+        running.settle(received=count)
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_dropped_packets_are_shown_with_their_reason(tmp_path):
+    count = 20000
+    text = numbered(tmp_path, count)
+    (tmp_path / "none.acl").write_text("drop ip any -> any\n")
+    text = text.replace("type: match, rules: all.rules", "type: acl, rules: none.acl")
+    with Topology(tmp_path, text) as running:
+        capture = Capture(running, tmp_path / "dropped.pcapng", "--dropped")
+        running.settle(received=count)
+        said, packets = capture.end()
+        assert said["packets"] == len(packets) > 0 and said["missed"] == 0
+        assert running.audit()["transmitted"] == 0
+    assert b"dropped: rule" in (tmp_path / "dropped.pcapng").read_bytes()
+
+
+def test_a_full_ring_misses_packets_and_holds_up_nobody(tmp_path):
+    count = 60000
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        capture = Capture(running, tmp_path / "stopped.pcapng", "--port=in:in", "--buffer=1")
+        capture.process.send_signal(signal.SIGSTOP)
+        running.settle(received=count)
+        capture.process.send_signal(signal.SIGCONT)
+        said, packets = capture.end()
+        assert said["missed"] > 0 and said["packets"] == len(packets) > 0
+        assert said["packets"] + said["missed"] <= count
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_a_killed_capture_is_let_go_and_its_place_is_free_again(tmp_path):
+    count = 0  # no end
+    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+        running.endless = True
+        files = [tmp_path / f"{i}.pcapng" for i in range(4)]
+        captures = [Capture(running, file) for file in files]
+        fifth = millrace("capture", running.name, "-w", tmp_path / "5.pcapng", check=False)
+        assert fifth.returncode == 1 and "watched by 4" in fifth.stderr
+        worker = running.actor("front.0")["pid"]
+        mapped = lambda: pathlib.Path(f"/proc/{worker}/maps").read_text().count(".watch.")
+        assert mapped() == 4
+        for capture in captures:
+            capture.process.kill()
+            capture.process.communicate()
+        wait_until(lambda: mapped() == 0, 5, "actors let go")
+        said, packets = Capture(running, tmp_path / "next.pcapng", "--count=100").end(number=None)
+        assert said["packets"] == len(packets) == 100
+    assert not list(pathlib.Path("/dev/shm").glob(f"millrace-{running.name}.*"))
+
+
+def test_a_worker_that_is_started_again_is_seen_again(tmp_path):
+    with Topology(tmp_path, numbered(tmp_path, 0)) as running:
+        running.endless = True
+        capture = Capture(running, tmp_path / "again.pcapng", "--link=front.0_egress.0")
+        running.kill("front.0")
+        running.wait_alive("front.0")
+        time.sleep(1)
+        before = pathlib.Path(capture.file).stat().st_size
+        wait_until(lambda: pathlib.Path(capture.file).stat().st_size > before, 5, "packets")
+        capture.end()
+
+
+def test_a_capture_ends_with_its_topology_and_with_its_reader(tmp_path):
+    with Topology(tmp_path, numbered(tmp_path, 0)) as running:
+        running.endless = True
+        reader = subprocess.run(f"{BIN}/millrace capture {running.name} | head -c 4000",
+                                shell=True, capture_output=True, timeout=60, check=True)
+        assert reader.stdout[:4] == bytes.fromhex("0a0d0d0a")
+        capture = Capture(running, tmp_path / "end.pcapng")
+    said, packets = capture.end(number=None)
+    assert said["packets"] == len(packets) > 0
+    assert not is_running(capture.process.pid)
+
+
+def test_what_cannot_be_captured_is_refused_with_what_can(tmp_path):
+    with Topology(tmp_path, numbered(tmp_path, 1000)) as running:
+        for words, answer in ((["--port", "inn"], "did you mean 'in'"),
+                              (["--port", "in:up"], "PORT:in or PORT:out"),
+                              (["--link", "front.0_egress"], "front.0_egress.0"),
+                              (["--filter", "tcp and and"], "--filter: "),
+                              (["--seconds", "0"], "--seconds")):
+            done = millrace("capture", running.name, "-w", tmp_path / "no", *words, check=False)
+            assert done.returncode != 0 and answer in done.stderr, done.stderr
+        running.settle(received=1000)
+    assert not os.path.exists(tmp_path / "no")

@@ -1,0 +1,307 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a user changes of a running topology: nothing is lost, order stays, the audit is exact."""
+
+import os
+import pathlib
+import random
+import re
+import time
+
+import frames
+import pytest
+from processes import wait_until
+from topology import Topology, ask, millrace
+
+# Of these two, no packet is dropped; one whose result is read by the other's rules may be.
+FIRST = 'alert "MILLRACE"\n'
+SECOND = 'drop "NEVER SEEN"\nalert "MILLRACE"\n'
+ALL_DROPPED = 'drop "MILLRACE"\n'
+
+
+def scanned(folder, count, on="gpu", rate_mpps=0.05):
+    """Numbered packets through a match, which a GPU of its own mind computes or classifiers do."""
+    (folder / "scan.rules").write_text(FIRST)
+    return f"""
+ports:
+  in:  {{ device: generate, numbered: true, flows: 64, count: {count}, rate_mpps: {rate_mpps} }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+workers:
+  front: {{ kind: classifier, count: 2, max: 4, dispatch: any }}
+  gpu:   {{ kind: gpu, device: software, seed: 5, delay_us: 300, reorder: true, late: 20 }}
+functions:
+  scan: {{ type: match, rules: scan.rules, on: {on} }}
+paths:
+  main: {{ from: in, to: out, run: [scan] }}
+"""
+
+
+def images(topology):
+    return sorted(pathlib.Path("/dev/shm").glob(f"millrace-{topology.name}.*.image"))
+
+
+@pytest.mark.parametrize("on", ["gpu", "front", "fused"])
+def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path, on):
+    count = 200000
+    text = scanned(tmp_path, count, on)
+    if on == "fused":
+        text = "placement: fused\n" + scanned(tmp_path, count, "front")
+        text = re.sub("  gpu: .*\n", "", text)
+    with Topology(tmp_path, text) as running:
+        lives = running.lives()
+        for number in range(8):
+            (tmp_path / "scan.rules").write_text(SECOND if number % 2 == 0 else FIRST)
+            done = ask("reload", running.name, "scan")["done"]
+            assert done == [f"table of scan: {2 - number % 2} entries, 0 refused"]
+        audit = running.audit()
+        assert audit["received"] < count, "all of it happened under traffic"
+        assert audit["dropped"] == {}, "a result was read by the rules of another table"
+        assert running.settle(received=count)["transmitted"] == count
+        assert running.lives() == lives
+        assert len(images(running)) == 1, "old tables are gone"
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_after_a_reload_the_new_rules_count(tmp_path):
+    count = 100000
+    with Topology(tmp_path, scanned(tmp_path, count)) as running:
+        (tmp_path / "scan.rules").write_text(ALL_DROPPED)
+        ask("reload", running.name)
+        received = running.audit()["received"]
+        running.kill("egress.0", "gpu.0.a")  # whoever comes back knows the new table only
+        audit = running.settle(received=count)
+        kept = frames.numbers_in(tmp_path / "out.pcap")
+        assert audit["dropped"]["rule"] >= count - received - 1
+        assert kept == sorted(set(kept)), "in order"
+        assert audit["transmitted"] + sum(audit["dropped"].values()) == count
+
+
+@pytest.mark.parametrize("text, words", [
+    (None, "scan.rules"), ('nonsense "x"\n' + FIRST, r"scan.rules:1: .*nonsense")])
+def test_a_bad_table_changes_nothing_and_says_why(tmp_path, text, words):
+    count = 50000
+    with Topology(tmp_path, scanned(tmp_path, count)) as running:
+        rules = tmp_path / "scan.rules"
+        if text is None:
+            rules.unlink()
+        else:
+            rules.write_text(text)
+        refused = millrace("reload", running.name, "scan", check=False)
+        assert refused.returncode == 1 and re.search(words, refused.stderr), refused.stderr
+        rules.write_text(FIRST)
+        assert len(images(running)) == 1
+        ask("reload", running.name, "scan")
+        assert running.settle(received=count)["transmitted"] == count
+
+
+def test_what_has_no_table_cannot_be_reloaded(tmp_path):
+    with Topology(tmp_path, scanned(tmp_path, 1000)) as running:
+        refused = millrace("reload", running.name, "scam", check=False)
+        assert refused.returncode == 1 and "did you mean 'scan'?" in refused.stderr
+
+
+def with_state(folder, count, workers="count: 1, max: 4", rate_mpps=0.03):
+    """As scanned(), and behind the GPU a function with state, whose lanes have one writer each."""
+    return scanned(folder, count, rate_mpps=rate_mpps).replace("functions:", f"""\
+  deep:  {{ kind: classifier, {workers}, dispatch: flow }}
+functions:
+  witness: {{ type: record, on: deep }}""").replace(
+        "run: [scan]", "run: [scan, witness], lanes: 8")
+
+
+def witnessed(running):
+    """(packets, inversions) of the recorder."""
+    return [running.metrics().total("millrace_function_counter_total", function="witness",
+                                    number=number) for number in ("0", "1")]
+
+
+def assert_flows_in_order(capture, count):
+    numbers = frames.numbers_in(capture)
+    assert sorted(numbers) == list(range(count)), "each once"
+    last = {}
+    for data, number in zip(frames.read_capture(capture), numbers):
+        assert last.get(frames.flow_key(data), -1) < number, "packets of a flow overtook each other"
+        last[frames.flow_key(data)] = number
+
+
+def test_groups_with_state_scale_lane_by_lane_several_at_once(tmp_path):
+    count = 300000
+    with Topology(tmp_path, with_state(tmp_path, count)) as running:
+        for deep, front in ((3, 4), (1, 1), (4, 2), (2, 3)):
+            done = ask("scale", running.name, f"deep={deep}", f"front={front}")["done"]
+            assert len(done) == 2 and done[0].endswith(f"-> {deep} workers"), done
+            alive = [actor["name"] for actor in running.status()["actors"]
+                     if actor["state"] == "alive"]
+            assert sum(name.startswith("deep.") for name in alive) == deep
+            assert sum(name.startswith("front.") for name in alive) == front
+            running.wait_received(running.audit()["received"] + 5000)
+        assert running.audit()["received"] < count, "all of it happened under traffic"
+        assert running.settle(received=count)["transmitted"] == count
+        assert witnessed(running) == [count, 0]
+        done = running.metrics().by("worker", "millrace_batches_total", group="deep")
+        assert min(done.values()) > 0, "each had lanes for a while"
+        discarded = running.metrics().total("millrace_recovery_lane_states_discarded_total")
+        assert discarded == 0 and running.lives()["deep.0"][2] == 0
+    assert_flows_in_order(tmp_path / "out.pcap", count)
+
+
+def test_one_group_that_cannot_scale_keeps_all_as_they_are(tmp_path):
+    with Topology(tmp_path, with_state(tmp_path, 1000)) as running:
+        refused = millrace("scale", running.name, "front=1", "deep=5", check=False)
+        assert refused.returncode == 1 and "can have 1 to 4 workers" in refused.stderr
+        assert "front.1" in running.lives()
+
+
+def rewrite(running, text):
+    """The topology's file says something else from now on."""
+    running.file.write_text(f"millrace: 1\nname: {running.name}\n{text}", encoding="utf-8")
+
+
+def test_apply_changes_what_differs_and_history_leads_back(tmp_path):
+    count = 200000
+    text = scanned(tmp_path, count)
+    with Topology(tmp_path, text) as running:
+        first = running.status()
+        assert first["generation"] == 1 and not first["differs"]
+        (tmp_path / "more.rules").write_text(ALL_DROPPED)
+        rewrite(running, text.replace("scan.rules", "more.rules").replace("count: 2,", "count: 3,"))
+        changes = ask("plan", running.file, "--diff")["changes"]
+        assert [line.split(":")[0] for line in changes] == ["function scan", "group front"]
+        done = ask("apply", running.file)
+        assert done["generation"] == 2 and "front: 2 -> 3 workers" in done["done"]
+        assert ask("plan", running.file, "--diff")["changes"] == []
+        status = running.status()
+        assert status["generation"] == 2 and status["hash"] != first["hash"]
+        assert "front.2" in running.lives()
+        before = running.audit()["received"]
+        running.wait_received(before + 2000)
+        (tmp_path / "scan.rules").write_text(ALL_DROPPED)  # of then, not of now, is what counts
+        assert ask("rollback", running.name, 1)["generation"] == 3
+        assert "front.2" not in running.lives()
+        at = running.audit()
+        running.wait_received(at["received"] + 5000)
+        running.settle(received=count)
+        dropped = running.audit()["dropped"]["rule"]
+        assert 2000 <= dropped <= at["received"], "only while more.rules counted"
+        generations = ask("history", running.name)["generations"]
+        assert [one["generation"] for one in generations] == [1, 2, 3]
+        assert generations[2]["what"] == "rollback 1"
+        metrics = running.metrics()
+        assert metrics.total("millrace_config_generation") == 3
+        assert metrics.total("millrace_reloads_total", result="done") == 2
+
+
+def test_an_unconfirmed_change_takes_itself_back(tmp_path):
+    text = scanned(tmp_path, 0, rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        rewrite(running, text.replace("count: 2,", "count: 3,"))
+        ask("apply", running.file, "--confirm", 2)
+        assert 0 < running.status()["confirm_seconds"] <= 3 and "front.2" in running.lives()
+        refused = millrace("scale", running.name, "front=1", check=False)
+        assert refused.returncode == 1 and "waits to be confirmed" in refused.stderr
+        wait_until(lambda: running.status()["generation"] == 3, 20, "taken back")
+        assert "front.2" not in running.lives()
+        wait_until(lambda: running.status()["differs"], 10, "the file says something else")
+        assert running.metrics().total("millrace_config_differs") == 1
+        ask("apply", running.file, "--confirm", 3)
+        ask("confirm", running.name)
+        time.sleep(4)
+        assert running.status()["generation"] == 4 and "front.2" in running.lives()
+        assert not running.status()["differs"]
+        audit = running.audit()
+        assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]
+
+
+def test_what_cannot_change_while_it_runs_is_named_and_needs_a_restart(tmp_path):
+    text = scanned(tmp_path, 0, rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        lives = running.lives()
+        rewrite(running, text.replace("max: 4", "max: 5").replace("scan.rules", "none.rules"))
+        refused = millrace("apply", running.file, check=False)
+        assert refused.returncode == 1 and "none.rules" in refused.stderr
+        rewrite(running, text.replace("max: 4", "max: 5"))
+        refused = millrace("apply", running.file, check=False)
+        assert refused.returncode == 1 and "needs --restart" in refused.stderr
+        assert "group front: max 4 -> 5" in refused.stderr
+        assert running.lives() == lives
+        done = ask("apply", running.file, "--restart")["done"]
+        assert re.match(r"restarted: no traffic for at most [\d.]+ s", done[-1])
+        assert not set(lives.values()) & set(running.lives().values())
+        running.scale("front", 5)
+
+
+class Operator:
+    """Changes a running topology at random, and knows what has to come of it."""
+
+    def __init__(self, running, folder, seed):
+        self.running, self.folder = running, folder
+        self.chance = random.Random(seed)
+        self.text = running.file.read_text(encoding="utf-8").split("\n", 2)[2]
+        self.generation = 1
+
+    def scale(self):
+        groups = [f"{name}={self.chance.randint(1, 4)}" for name in ("front", "deep")]
+        chosen = self.chance.sample(groups, self.chance.randint(1, 2))
+        self.done("scale", self.running.name, *chosen)
+
+    def reload(self):
+        (self.folder / "scan.rules").write_text(self.chance.choice([FIRST, SECOND]))
+        self.done("reload", self.running.name, "scan")
+
+    def apply(self):
+        (self.folder / "more.rules").write_text(self.chance.choice([FIRST, SECOND]))
+        text = self.text.replace("count: 2,", f"count: {self.chance.randint(1, 4)},")
+        if self.chance.random() < 0.5:
+            text = text.replace("scan.rules", "more.rules")
+        rewrite(self.running, text)
+        self.done("apply", self.running.file)
+
+    def rollback(self):
+        if self.generation > 1:  # else there is nothing to go back to
+            self.done("rollback", self.running.name)
+
+    def done(self, *words):
+        self.generation += 1
+        assert ask(*words)["generation"] == self.generation
+
+    def run(self, count):
+        kinds = [self.scale, self.scale, self.reload, self.reload, self.apply, self.rollback]
+        for _ in range(count):
+            self.chance.choice(kinds)()
+
+
+def test_random_changes_under_load_lose_nothing(tmp_path, seed):
+    """MILLRACE_CHANGES=200 by hand; fewer otherwise."""
+    changes = int(os.environ.get("MILLRACE_CHANGES", "12"))
+    with Topology(tmp_path, with_state(tmp_path, 0, rate_mpps=0.01)) as running:
+        running.endless = True
+        operator = Operator(running, tmp_path, seed)
+        operator.run(changes)
+        audit = running.audit()
+        assert audit["received"] > 0 and audit["unaccounted"] == 0 and audit["dropped"] == {}
+        packets, inversions = witnessed(running)
+        assert inversions == 0 and packets > 0
+        ends = {actor["last_end"] for actor in running.status()["actors"]}
+        assert ends <= {"", "exited with 0"}, "a worker that left did not end well"
+        assert len(images(running)) == 1
+        assert running.status()["generation"] == operator.generation
+        received = audit["received"]
+        wait_until(lambda: running.audit()["transmitted"] >= received, 30, "all of it left")
+        final = running.audit()
+        assert final["dropped"] == {} and final["unaccounted"] == 0 and not final["problems"]
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert len(numbers) == len(set(numbers)) and sorted(numbers)[:received] == list(range(received))
+
+
+def test_a_group_with_autoscale_follows_its_load(tmp_path):
+    text = scanned(tmp_path, 0, on="front", rate_mpps=0.001).replace(
+        "count: 2, max: 4", "count: 3, autoscale: { min: 1, max: 3, down: 60 }")
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        wait_until(lambda: "front.2" not in running.lives(), 40, "one less")
+        last = ask("history", running.name)["generations"][-1]
+        assert last["what"] == "autoscale front=2" and last["generation"] == 2
+        audit = running.audit()
+        assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]

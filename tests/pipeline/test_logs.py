@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""millrace logs, and millrace top when its topology ends."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+from processes import wait_until
+from topology import BIN, Topology, millrace
+
+TEXT = """
+ports:
+  in:  { device: generate, numbered: true, count: 0, rate_mpps: 0.01 }
+  out: { device: "null" }
+workers:
+  front: { kind: classifier, count: 1, dispatch: any }
+  gpu:   { kind: gpu, device: software }
+functions:
+  look: { type: match, rules: all.rules, on: front }
+  match: { type: match, rules: all.rules, on: gpu }
+paths:
+  main: { from: in, to: out, run: [look, match] }
+"""
+
+
+def start(folder):
+    (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    running = Topology(folder, TEXT)
+    running.endless = True
+    return running
+
+
+def lines_of(running, *words):
+    done = millrace("logs", running.name, "--json", *words)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_what_processes_and_supervisor_said_is_merged_by_time(tmp_path):
+    with start(tmp_path) as running:
+        running.kill("front.0")
+        running.wait_alive("front.0")
+        lines = lines_of(running)
+        times = [line["time"] for line in lines]
+        assert times == sorted(times)
+        assert any(line["who"] == "supervisor" and "front.0" in line["text"] for line in lines)
+        assert any(line["who"] == "gpu.0.a" and "software" in line["text"] for line in lines)
+        only = lines_of(running, "supervisor")
+        assert only == [line for line in lines if line["who"] == "supervisor"]
+        assert lines_of(running, "--since", "1d") == lines
+        time.sleep(1.1)
+        assert lines_of(running, "--since", "1s") == []
+        text = millrace("logs", running.name).stdout
+        assert len(text.splitlines()) == len(lines) and "\033" not in text
+        unknown = millrace("logs", running.name, "frond.0", check=False)
+        assert unknown.returncode == 1 and "there are: " in unknown.stderr
+        assert millrace("logs", running.name, "--since", "x", check=False).returncode == 1
+
+
+def test_follow_shows_what_happens_and_ends_with_the_topology(tmp_path):
+    file = tmp_path / "followed"
+    with start(tmp_path) as running, open(file, "w", encoding="utf-8") as out:
+        follow = subprocess.Popen([BIN / "millrace", "logs", running.name, "-f"], stdout=out)
+        running.kill("front.0")
+        wait_until(lambda: "front.0" in file.read_text(encoding="utf-8"), 10, "the end of front.0")
+    assert follow.wait(timeout=10) == 0
+
+
+def end_of_top(running):
+    top = subprocess.Popen([BIN / "millrace", "top", running.name, "--interval", "0.1"],
+                           stdout=subprocess.PIPE, text=True)
+    assert "received" in top.stdout.readline()
+    return top
+
+
+def test_top_notices_that_its_topology_was_brought_down(tmp_path):
+    with start(tmp_path) as running:
+        top = end_of_top(running)
+    assert "the topology has ended" in top.communicate(timeout=10)[0]
+    assert top.returncode == 0
+
+
+def test_top_notices_that_its_topology_was_killed(tmp_path):
+    with start(tmp_path) as running:
+        top = end_of_top(running)
+        running.kill_everything()
+        assert "the topology has ended" in top.communicate(timeout=10)[0]
+        assert top.returncode == 0
+
+
+def test_top_goes_on_while_only_the_supervisor_is_gone(tmp_path):
+    with start(tmp_path) as running:
+        top = end_of_top(running)
+        os.kill(running.supervisor(), signal.SIGKILL)
+        time.sleep(1)
+        assert top.poll() is None
+        top.kill()
+        top.communicate()
+        millrace("up", running.file, "--detach")
