@@ -10,7 +10,7 @@ configure = cmake -S . -B build/$(1) -G Ninja $(2)
 compile = cmake --build build/$(1) -j $(JOBS)
 
 .PHONY: help deps build run monitor test test-dashboards
-.PHONY: check bench bundle asan tsan fuzz new-function undo clean
+.PHONY: check nvcc-check bench deb bundle asan tsan fuzz new-function undo clean
 
 help: ## this list
 	@echo "Millrace: a middlebox made of processes. Start with 'make run'."
@@ -45,9 +45,17 @@ test-dashboards: build ## GRAFANA=its home: the dashboards in a real Grafana of 
 check: deps ## format, clang-tidy, headers alone, layouts under nvcc, the rules of the tree
 	@JOBS=$(JOBS) tests/check.sh
 
+nvcc-check: deps ## all device code for sm_80, sm_90 and PTX; layouts under g++ and nvcc
+	@$(call configure,release) >build/configure.log || { cat build/configure.log; exit 1; }
+	@$(call compile,release) --target device_code
+	@python3 tests/tidy/compile.py layouts build/release
+
 bench: build ## measure this machine
 	@python3 tests/bench/run.py
 	@python3 tests/bench/dpdk.py
+
+deb: build ## build/deb/millrace.deb: programs, systemd unit, default topology, manual, completion
+	@python3 orchestration/deploy/debian/build.py
 
 bundle: deps ## build/bundle/millrace-bundle.tar.xz: runs on a bare machine
 	@JOBS=$(JOBS) orchestration/host/bundle.sh
