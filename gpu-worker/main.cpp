@@ -11,6 +11,7 @@ namespace {
 
 void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace GPU worker: runs network functions on a device");
+  process.give_up_rights();  // before threads of functions and of CUDA, which needs none
   FunctionStages functions(process.context());
   process.enrol();
   const OpenedDevice opened = open_device(process.context(), functions);

@@ -22,13 +22,15 @@ struct Dpdk {
   DpdkProcess queues;
 };
 
-std::unique_ptr<Dpdk> dpdk_of(const ActorProcess& process) {
+std::unique_ptr<Dpdk> dpdk_of(ActorProcess& process) {
   const Plan& plan = process.plan();
   const PlanActor& actor = process.actor();
   const bool ingress = actor.kind == ActorKind::kIngress;
   const bool wanted =
       ingress ? is_dpdk(plan.ports[plan.streams[actor.index].port]) : uses_dpdk(plan);
-  return wanted ? std::make_unique<Dpdk>(process) : nullptr;
+  if (!wanted) return nullptr;
+  process.give_up_rights();  // before DPDK's threads
+  return std::make_unique<Dpdk>(process);
 }
 
 void run_ingress(ActorProcess& process) {

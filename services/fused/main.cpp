@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <semaphore>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "io-worker/egress/egress_actor.hpp"
@@ -49,6 +53,44 @@ std::vector<Part> make_parts(const ActorProcess& process) {
   return parts;
 }
 
+/// A thread that keeps the rights of the process's start for ports, which come after functions:
+/// these may start threads, that are to have none. It ends with its work, or without.
+class Opener {
+ public:
+  explicit Opener(std::function<void()> work)
+      : work_(std::move(work)), thread_([this] { run(); }) {}
+  Opener(const Opener&) = delete;  // its thread refers to it
+  Opener& operator=(const Opener&) = delete;
+  ~Opener() { end(); }
+  /// Does it, once. Throws what the work throws.
+  void open() {
+    wanted_ = true;
+    end();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void run() noexcept {
+    turn_.acquire();
+    try {
+      if (wanted_) work_();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+  void end() {
+    if (!thread_.joinable()) return;
+    turn_.release();
+    thread_.join();
+  }
+
+  const std::function<void()> work_;
+  std::binary_semaphore turn_{0};
+  bool wanted_ = false;
+  std::exception_ptr error_;
+  std::thread thread_;
+};
+
 void make_actor(const ActorProcess& process, Part& part) {
   const Plan& plan = process.plan();
   const PlanActor& me = plan.actors[part.context.me.actor];
@@ -68,7 +110,12 @@ void make_actor(const ActorProcess& process, Part& part) {
 
 void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace fused: all that move packets, on one thread");
-  std::vector<Part> parts = make_parts(process);
+  std::vector<Part> parts;
+  Opener opener([&] {
+    for (Part& part : parts) make_actor(process, part);
+  });
+  process.give_up_rights();
+  parts = make_parts(process);
   std::vector<ActorContext> enrolled;
   for (Part& part : parts) {
     part.context = process.enrol_as(part.context.me.actor, enrolled);
@@ -76,8 +123,8 @@ void run(int argc, char** argv) {
   }
   std::vector<FusedLoop::Member> members;
   std::vector<PlanFollower*> followers;
+  opener.open();
   for (Part& part : parts) {
-    make_actor(process, part);
     members.push_back({part.context, part.actor.get()});
     if (part.functions) followers.push_back(part.functions.get());
   }

@@ -23,6 +23,9 @@ namespace {
 
 void run_hub(ActorProcess& process) {
   process.enrol();
+  TapKeeper taps(process.plan(), process.run_dir(), true);
+  process.give_up_rights();  // before anything that has threads
+  taps.lend();
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);
@@ -33,7 +36,6 @@ void run_hub(ActorProcess& process) {
     register_segment(process.context().segment, segment_layout(process.plan()).bytes);
     ports = std::make_unique<DpdkPorts>(process.context());
   }
-  TapKeeper taps(process.plan(), process.run_dir(), true);
   const auto tell_link = [&](const std::string& port, bool up) {
     control.post_event(up ? Severity::kInfo : Severity::kWarning, up ? "link_up" : "link_down",
                        "link of port '" + port + "' is " + (up ? "up" : "down"));
@@ -52,7 +54,9 @@ void run_hub(ActorProcess& process) {
 /// A standby that starts when the hub has gone does without the interfaces' files.
 std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl& control) {
   try {
-    return std::make_unique<TapKeeper>(process.plan(), process.run_dir(), false);
+    auto taps = std::make_unique<TapKeeper>(process.plan(), process.run_dir(), false);
+    taps->lend();
+    return taps;
   } catch (const Error& error) {
     say("standby", error.what());
     control.post_event(Severity::kError, "planned_restart_needed", error.what());
@@ -62,6 +66,7 @@ std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl
 
 void run_standby(ActorProcess& process) {
   process.enrol();
+  process.give_up_rights();
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);

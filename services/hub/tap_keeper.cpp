@@ -20,20 +20,22 @@ std::vector<UniqueFd> borrow_all(const PlanPort& port, const std::string& run_di
 
 }  // namespace
 
-TapKeeper::TapKeeper(const Plan& plan, const std::string& run_dir, bool makes) {
-  std::map<std::string, UniqueFd> files;
+TapKeeper::TapKeeper(const Plan& plan, const std::string& run_dir, bool makes)
+    : socket_path_(run_dir + (makes ? "/files.hub" : "/files.standby")) {
   for (const PlanPort& port : plan.ports) {
     if (!is_tap(port)) continue;
     while_doing("port '" + port.name + "' (tap)", [&] {
       auto queues = makes ? make_tap(port, run_dir) : borrow_all(port, run_dir);
       for (std::uint32_t i = 0; i < queues.size(); ++i) {
-        files[tap_file_name(port.name, i)] = std::move(queues[i]);
+        files_[tap_file_name(port.name, i)] = std::move(queues[i]);
       }
     });
     taps_.push_back({.port = port.name, .interface = tap_settings(port).interface});
   }
-  if (taps_.empty()) return;
-  lender_.emplace(run_dir + (makes ? "/files.hub" : "/files.standby"), std::move(files));
+}
+
+void TapKeeper::lend() {
+  if (!taps_.empty()) lender_.emplace(socket_path_, std::move(files_));
 }
 
 void TapKeeper::watch_links(const std::function<void(const std::string&, bool)>& tell) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "shared/base/file_lender.hpp"
+#include "shared/base/unique_fd.hpp"
 #include "shared/config/plan.hpp"
 
 namespace millrace {
@@ -19,6 +21,8 @@ class TapKeeper {
  public:
   /// `makes`: the hub does. Without tap ports nothing happens. Throws Error that names the port.
   TapKeeper(const Plan& plan, const std::string& run_dir, bool makes);
+  /// Starts to lend, by a thread that has the rights of its caller. Once. Throws Error.
+  void lend();
 
   /// Calls `tell` with the port's name for each interface that somebody has brought down or up
   /// since the last time. Of one that was moved into another network namespace nothing is known.
@@ -30,7 +34,9 @@ class TapKeeper {
     bool up = true;
   };
 
+  const std::string socket_path_;
   std::vector<Tap> taps_;
+  std::map<std::string, UniqueFd> files_;  ///< until they are lent
   std::optional<FileLender> lender_;
 };
 

@@ -15,6 +15,7 @@
 #include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/process_rights.hpp"
 #include "shared/layout/mapping.hpp"
 
 /// Counters to Prometheus. Maps the status file read-only, never the segment: it cannot see a
@@ -103,6 +104,8 @@ void run(int argc, char** argv) {
   const Plan plan = load_plan(plan_path(run_dir));
   const std::unique_ptr<Attached> attached = attach_when_ready(plan, stop);
   if (attached == nullptr) return;
+  // Before NVML's and the server's threads.
+  give_up_capabilities(capabilities_of_telemetry(plan), run_dir);
   const auto metrics =
       std::make_shared<StatusCollectable>(plan, attached->status, run_dir, nvml_for(plan));
   Exporter exporter(plan.telemetry_listen, run_dir);

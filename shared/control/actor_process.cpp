@@ -19,6 +19,7 @@
 #include "shared/base/process.hpp"
 #include "shared/base/say.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/process_rights.hpp"
 
 namespace millrace {
 namespace {
@@ -152,12 +153,19 @@ ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorCo
   return context;
 }
 
+void ActorProcess::give_up_rights() {
+  if (gave_up_rights_) return;
+  give_up_capabilities(capabilities_of(plan_, actor()), run_dir_);
+  gave_up_rights_ = true;
+}
+
 void ActorProcess::follow_signals(ActorControl& control) {
   g_control = &control;
   if (g_stop_signalled) control.request_stop();
 }
 
 void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& remark) {
+  give_up_rights();
   watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()), context_.me.actor,
                context_.me.incarnation);
   std::vector<PlanFollower*> followers;
@@ -177,6 +185,7 @@ void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& 
 
 void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
                              std::vector<PlanFollower*> followers) {
+  give_up_rights();
   const Owner me = members.front().context.me;
   for (const FusedLoop::Member& member : members) {
     watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()),

@@ -39,6 +39,10 @@ class ActorProcess {
   /// For a process of several actors: takes the place of `actor`, while those that have one already
   /// go on saying that they live.
   ActorContext enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled);
+  /// Set up: nothing but what its kind keeps from here on (process_rights.hpp). run() and
+  /// run_fused() do so themselves; whoever starts threads before them calls it before those.
+  /// Throws Error when the run directory is out of reach then.
+  void give_up_rights();
   /// Stop signals reach `control` from now on (run() does so itself).
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a
@@ -58,6 +62,7 @@ class ActorProcess {
   Mapping status_;
   WatchPoint watch_;
   ActorContext context_;
+  bool gave_up_rights_ = false;
   std::unique_ptr<ActorControl> control_;
 };
 

@@ -4,6 +4,8 @@
 // The builder process: builds one function's table from the topology's plan, publishes its image,
 // prints what it did and ends.
 
+#include <linux/capability.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "services/functions/builder/build_image.hpp"
+#include "shared/base/capabilities.hpp"
 #include "shared/base/say.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/control/plan_file.hpp"
@@ -25,6 +28,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   millrace::Plan plan;
   try {
+    // Root builds from files of others too, which may let nobody else read them.
+    millrace::keep_capabilities(millrace::capability(CAP_DAC_READ_SEARCH));
     plan = millrace::load_plan(plan_path);
     millrace::BuildReport report = millrace::build_image(plan, function);
     for (std::string& refusal : report.refusals) {

@@ -32,7 +32,9 @@ class TapKeeperTest : public test::VethTest {
     VethTest::TearDown();
   }
   std::unique_ptr<TapKeeper> keeper(bool makes) const {
-    return std::make_unique<TapKeeper>(plan_, run_dir_, makes);
+    auto taps = std::make_unique<TapKeeper>(plan_, run_dir_, makes);
+    taps->lend();
+    return taps;
   }
   bool lent(std::uint32_t queue) const {
     try {
