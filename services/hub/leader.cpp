@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "services/hub/audit.hpp"
@@ -17,6 +19,8 @@ namespace millrace {
 namespace {
 
 constexpr std::uint64_t kChoresIntervalNs = 1'000'000'000;
+constexpr int kAuditTries = 10;
+constexpr std::chrono::milliseconds kAuditPause{20};
 
 RecoveryLimits limits_of(const Plan& plan) {
   RecoveryLimits limits;
@@ -122,11 +126,19 @@ void Leader::serve() {
   }
 }
 
+AuditReply Leader::settled_audit() {
+  for (int tries = 1;; ++tries) {
+    const std::uint64_t received = received_packets(context_);
+    AuditReply reply = audit(context_, recovery_.census(), received);
+    if (reply.exact || !reply.quiet || tries == kAuditTries) return reply;
+    std::this_thread::sleep_for(kAuditPause);
+  }
+}
+
 void Leader::answer(const Received& request) {
   const ControlBody& body = request.message.body;
   if (std::holds_alternative<AuditRequest>(body)) {
-    const std::uint64_t received = received_packets(context_);
-    server_.reply(request, audit(context_, recovery_.census(), received));
+    server_.reply(request, settled_audit());
   } else if (const auto* drain = std::get_if<Drain>(&body)) {
     if (drain->actor >= context_.plan->actors.size()) {
       server_.reply(request, ErrorReply{"no actor " + std::to_string(drain->actor)});

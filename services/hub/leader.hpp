@@ -36,6 +36,9 @@ class Leader {
  private:
   void serve();
   void answer(const Received& request);
+  /// An audit whose problems are still there after a while: an ingress that has taken a slot, and
+  /// has not yet counted what it received into it, looks like a leak until it runs again.
+  AuditReply settled_audit();
   void tell(const RecoveryEvent& event);
   void look_at(const LostBatch& lost);
   void take_out(std::uint32_t function, const std::string& why);

@@ -93,6 +93,20 @@ TEST_F(LeaderTest, AnswersAnAudit) {
   EXPECT_EQ(reply.lanes.size(), 6u);
 }
 
+TEST_F(LeaderTest, WaitsForAHandThatHasASlotBeforeItCallsItLeaked) {
+  std::atomic<std::uint32_t>& owner = world_.segment.slot(0).owner;
+  const std::uint32_t ingress = owner;
+  owner = world_.owner_word("front.0").word();
+  std::thread hand([&] {
+    std::this_thread::sleep_for(50ms);
+    owner = ingress;
+  });
+  EXPECT_TRUE(client().request_for<AuditReply>(AuditRequest{}, 10'000ms).exact);
+  hand.join();
+  owner = world_.owner_word("front.0").word();
+  EXPECT_FALSE(client().request_for<AuditReply>(AuditRequest{}, 10'000ms).exact) << "it stays";
+}
+
 TEST_F(LeaderTest, DrainsTheActorThatItIsAskedTo) {
   alive_with_a_child("front.1");
   client().request_for<OkReply>(Drain{world_.actor("front.1")}, 10'000ms);
