@@ -96,7 +96,7 @@ paths:
             wire.a.wait_for(wire.b.ip)
             ordeal = Ordeal(running, seed, 0)
             server = wire.b.start("iperf3", "-s", "-1", "-B", wire.b.ip)
-            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, 10, "iperf3")
+            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, 30, "iperf3")
             client = wire.a.start("iperf3", "-c", wire.b.ip, "-t", "8", "-b", "30M")
             end = time.monotonic() + 6
             while time.monotonic() < end:
@@ -105,7 +105,7 @@ paths:
                 running.kill(part)
                 running.wait_alive(part)
             assert client.wait(timeout=60) == 0, "the flow did not survive"
-            server.wait(timeout=10)
+            server.wait(timeout=30)
             wire.fetch(tmp_path, 5)
             audit = running.settle()
             print(f"struck {len(running.struck)} parts, dropped {audit['dropped']}")

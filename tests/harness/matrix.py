@@ -78,7 +78,7 @@ class Matrix(Ordeal):
 
     def adopt(self):
         pid = self.topology.struck["supervisor"]
-        wait_until(lambda: not processes.is_running(pid), 10, "supervisor gone")
+        wait_until(lambda: not processes.is_running(pid), 30, "supervisor gone")
         millrace("adopt", self.topology.name, "--detach", *RESTARTS, prefix=self.topology.prefix)
 
     def wait_played(self, part):

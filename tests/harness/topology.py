@@ -189,13 +189,13 @@ class Topology:
         pids = [self.supervisor(), *processes.processes_of(self.run_dir)]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not any(map(processes.is_running, pids)), 10, "all gone")
+        wait_until(lambda: not any(map(processes.is_running, pids)), 30, "all gone")
         self.endless = True
 
     def kill_supervisor(self):
         pid = self.supervisor()
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not processes.is_running(pid), 10, "supervisor gone")
+        wait_until(lambda: not processes.is_running(pid), 30, "supervisor gone")
         return pid
 
     def adopt_after_kill(self):

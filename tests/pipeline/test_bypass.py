@@ -49,7 +49,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
                 refused = millrace("bypass", running.name, "on", check=False, prefix=wire.prefix)
                 assert refused.returncode != 0 and "runs" in refused.stdout + refused.stderr
                 assert running.settle()["dropped"]["rule"] > 0
-            wait_until(lambda: passes(wire), 10, "pings pass")
+            wait_until(lambda: passes(wire), 30, "pings pass")
             assert ask("bypass", running.name)["on"] and len(bridges(wire)) == 1
         # Killed whole: whoever cleans up turns it on.
         running.__enter__()
@@ -57,7 +57,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
         running.kill_everything()
         assert not passes(wire)
         millrace("down", running.name, prefix=wire.prefix)
-        wait_until(lambda: passes(wire), 10, "pings pass")
+        wait_until(lambda: passes(wire), 30, "pings pass")
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         assert not bridges(wire) and not ask("bypass", running.name)["on"]
         pathlib.Path(running.run_dir + ".bypass").unlink()
@@ -72,7 +72,7 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         assert not passes(wire)
         running.kill("egress.0")
         wait_until(lambda: not processes.is_running(pid), 20, "it has ended")
-        wait_until(lambda: passes(wire), 10, "pings pass")
+        wait_until(lambda: passes(wire), 30, "pings pass")
         assert not processes.processes_of(running.run_dir)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         pathlib.Path(running.run_dir + ".bypass").unlink()

@@ -159,7 +159,7 @@ def test_a_killed_capture_is_let_go_and_its_place_is_free_again(tmp_path):
         for capture in captures:
             capture.process.kill()
             capture.process.communicate()
-        wait_until(lambda: mapped() == 0, 5, "actors let go")
+        wait_until(lambda: mapped() == 0, 30, "actors let go")
         said, packets = Capture(running, tmp_path / "next.pcapng", "--count=100").end(number=None)
         assert said["packets"] == len(packets) == 100
     assert not list(pathlib.Path("/dev/shm").glob(f"millrace-{running.name}.*"))
@@ -173,7 +173,7 @@ def test_a_worker_that_is_started_again_is_seen_again(tmp_path):
         running.wait_alive("front.0")
         time.sleep(1)
         before = pathlib.Path(capture.file).stat().st_size
-        wait_until(lambda: pathlib.Path(capture.file).stat().st_size > before, 5, "packets")
+        wait_until(lambda: pathlib.Path(capture.file).stat().st_size > before, 30, "packets")
         capture.end()
 
 

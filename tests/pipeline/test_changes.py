@@ -202,7 +202,7 @@ def test_an_unconfirmed_change_takes_itself_back(tmp_path):
         assert refused.returncode == 1 and "waits to be confirmed" in refused.stderr
         wait_until(lambda: running.status()["generation"] == 3, 20, "taken back")
         assert "front.2" not in running.lives()
-        wait_until(lambda: running.status()["differs"], 10, "the file says something else")
+        wait_until(lambda: running.status()["differs"], 30, "the file says something else")
         assert running.metrics().total("millrace_config_differs") == 1
         ask("apply", running.file, "--confirm", 3)
         ask("confirm", running.name)
@@ -300,8 +300,8 @@ def test_a_group_with_autoscale_follows_its_load(tmp_path):
         "count: 2, max: 4", "count: 3, autoscale: { min: 1, max: 3, down: 60 }")
     with Topology(tmp_path, text) as running:
         running.endless = True
-        wait_until(lambda: "front.2" not in running.lives(), 40, "one less")
-        last = ask("history", running.name)["generations"][-1]
-        assert last["what"] == "autoscale front=2" and last["generation"] == 2
+        last = lambda: ask("history", running.name)["generations"][-1]
+        wait_until(lambda: last()["what"] == "autoscale front=2", 60, "one less")
+        assert last()["generation"] == 2 and "front.2" not in running.lives()
         audit = running.audit()
         assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]

@@ -170,4 +170,4 @@ def test_nonsense_on_the_control_sockets_is_refused_and_told(running, seed):
         too_long.close()
     events = lambda: [event for event in running.status()["events"]
                       if event["kind"] == "control_refused"]
-    wait_until(lambda: events() and events()[-1]["number"] >= 30, 10, "it was told")
+    wait_until(lambda: events() and events()[-1]["number"] >= 30, 30, "it was told")

@@ -248,9 +248,9 @@ def test_an_interface_goes_down_and_up_again_under_traffic(tmp_path, device):
         lives = running.lives()
         load = wire.a.start("ping", "-f", "-w", "20", wire.b.ip)
         before = running.audit()["transmitted"]
-        wait_until(lambda: running.audit()["transmitted"] > before, 10, "traffic")
+        wait_until(lambda: running.audit()["transmitted"] > before, 30, "traffic")
         wire.set_port_b("down")
-        wait_until(lambda: running.audit()["dropped"].get("no_output"), 10, "drops at the port")
+        wait_until(lambda: running.audit()["dropped"].get("no_output"), 30, "drops at the port")
         used = sum(processes.cpu_seconds(life[0]) for name, life in lives.items()
                    if name == "ingress.b.0")
         time.sleep(0.5)
@@ -357,8 +357,8 @@ def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device, queues):
         for _ in range(2):
             load = wire.a.start("ping", "-f", "-w", "20", "10.9.0.9")
             wire.b.unplug()
-            wait_until(lambda: "port_lost" in kinds_of(running), 10, "the loss seen")
-            wait_until(lambda: running.audit()["dropped"].get("no_output"), 10, "drops there")
+            wait_until(lambda: "port_lost" in kinds_of(running), 30, "the loss seen")
+            wait_until(lambda: running.audit()["dropped"].get("no_output"), 30, "drops there")
             audit = running.audit()
             assert audit["buffers"]["in_use"] < 5000
             wire.plug(wire.b, wire.port_b)
@@ -380,7 +380,7 @@ def test_an_interface_that_comes_back_wrong_is_said_with_its_mend(tmp_path):
         wire.a.wait_for(wire.b.ip)
         wire.b.unplug()
         wire.plug(wire.b, wire.port_b, mtu=1400)
-        wait_until(lambda: "port_not_taken" in kinds_of(running), 10, "refused")
+        wait_until(lambda: "port_not_taken" in kinds_of(running), 30, "refused")
         wire.in_middle("ip", "link", "set", wire.port_b, "mtu", "1500")
         wire.a.wait_for(wire.b.ip, 15)
         said = [event["text"] for event in running.status()["events"]]

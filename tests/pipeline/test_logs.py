@@ -38,11 +38,20 @@ def lines_of(running, *words):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def settled_lines_of(running):
+    """All lines, once nobody has said anything for half a second."""
+    def settled():
+        lines = lines_of(running)
+        time.sleep(0.5)
+        return lines if lines_of(running) == lines else None
+    return wait_until(settled, 20, "nobody says anything any more")
+
+
 def test_what_processes_and_supervisor_said_is_merged_by_time(tmp_path):
     with start(tmp_path) as running:
         running.kill("front.0")
         running.wait_alive("front.0")
-        lines = lines_of(running)
+        lines = settled_lines_of(running)
         times = [line["time"] for line in lines]
         assert times == sorted(times)
         assert any(line["who"] == "supervisor" and "front.0" in line["text"] for line in lines)
@@ -64,8 +73,8 @@ def test_follow_shows_what_happens_and_ends_with_the_topology(tmp_path):
     with start(tmp_path) as running, open(file, "w", encoding="utf-8") as out:
         follow = subprocess.Popen([BIN / "millrace", "logs", running.name, "-f"], stdout=out)
         running.kill("front.0")
-        wait_until(lambda: "front.0" in file.read_text(encoding="utf-8"), 10, "the end of front.0")
-    assert follow.wait(timeout=10) == 0
+        wait_until(lambda: "front.0" in file.read_text(encoding="utf-8"), 30, "the end of front.0")
+    assert follow.wait(timeout=30) == 0
 
 
 def end_of_top(running):
@@ -78,7 +87,7 @@ def end_of_top(running):
 def test_top_notices_that_its_topology_was_brought_down(tmp_path):
     with start(tmp_path) as running:
         top = end_of_top(running)
-    assert "the topology has ended" in top.communicate(timeout=10)[0]
+    assert "the topology has ended" in top.communicate(timeout=30)[0]
     assert top.returncode == 0
 
 
@@ -86,7 +95,7 @@ def test_top_notices_that_its_topology_was_killed(tmp_path):
     with start(tmp_path) as running:
         top = end_of_top(running)
         running.kill_everything()
-        assert "the topology has ended" in top.communicate(timeout=10)[0]
+        assert "the topology has ended" in top.communicate(timeout=30)[0]
         assert top.returncode == 0
 
 

@@ -159,7 +159,7 @@ def test_the_default_topology_starts_and_outlives_its_supervisor(root, tmp_path)
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("STOPPING=1")
         assert service.process.wait(timeout=60) == 0
-        wait_until(lambda: not any(map(processes.is_running, before.values())), 10, "all gone")
+        wait_until(lambda: not any(map(processes.is_running, before.values())), 30, "all gone")
 
 
 def test_it_is_removed_without_a_trace_but_what_was_changed(root, tmp_path):
