@@ -3,21 +3,39 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "io-worker/ports/capture_record.hpp"
 
-/// Blocks of a pcapng file (pcapng_format.hpp reads them), in our byte order.
+/// Appends blocks of a pcapng file (draft-ietf-opsawg-pcapng; pcapng_format.hpp reads them), in our
+/// byte order: a section, its interfaces, their packets and, at the end, their statistics. Texts
+/// are UTF-8; an empty one leaves its option out, what is longer than 1,024 bytes is cut.
 
 namespace millrace {
 
-/// Appends a Section Header Block and one Ethernet interface with nanoseconds.
-void put_pcapng_header(std::vector<std::byte>& to);
+/// Ethernet, nanoseconds.
+struct PcapngInterface {
+  std::string name;
+  std::string filter;             ///< text of the pcap filter; empty: none
+  std::uint32_t snap_length = 0;  ///< 0: packets are whole
+};
 
-/// Appends an Enhanced Packet Block of that interface. `comment`: shown with the packet; empty:
-/// none; what is longer than 65,535 bytes is cut.
-void put_pcapng_packet(std::vector<std::byte>& to, const CaptureRecord& record,
-                       std::string_view comment = {});
+enum class PcapngDirection : std::uint8_t { kUnknown = 0, kIn = 1, kOut = 2 };
+
+void put_pcapng_section(std::vector<std::byte>& to, std::string_view program);
+
+void put_pcapng_interface(std::vector<std::byte>& to, const PcapngInterface& interface);
+
+/// `interface`: its number in the section, from 0.
+void put_pcapng_packet(std::vector<std::byte>& to, std::uint32_t interface,
+                       const CaptureRecord& record, PcapngDirection direction,
+                       std::string_view comment);
+
+/// `missed`: packets of the interface that the writer lost.
+void put_pcapng_statistics(std::vector<std::byte>& to, std::uint32_t interface,
+                           std::uint64_t time_ns, std::uint64_t written, std::uint64_t missed);
 
 }  // namespace millrace

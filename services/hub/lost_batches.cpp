@@ -26,7 +26,8 @@ std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) 
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (!batch.passes(i)) continue;
-    put_pcapng_packet(blocks, {batch.bytes(i), batch.wire_length[i], now_ns}, comment);
+    put_pcapng_packet(blocks, 0, {batch.bytes(i), batch.wire_length[i], now_ns},
+                      PcapngDirection::kUnknown, comment);
     ++count;
   }
   if (count == 0) return 0;
@@ -38,7 +39,8 @@ std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) 
   if (is_full) ::rename(newest.c_str(), path("lost.1.pcapng").c_str());
   if (is_full || !is_there) {
     std::vector<std::byte> all;
-    put_pcapng_header(all);
+    put_pcapng_section(all, "millrace");
+    put_pcapng_interface(all, {"lost", "", 0});
     all.insert(all.end(), blocks.begin(), blocks.end());
     blocks = std::move(all);
   }
