@@ -21,9 +21,6 @@ namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kAttachLimit{2000};
-constexpr std::chrono::milliseconds kPause{5};
-constexpr std::chrono::milliseconds kLifeInterval{200};
 constexpr std::uint32_t kShownPerFlush = 1024;
 
 struct CaptureOptions : RunningOptions {
@@ -92,7 +89,7 @@ class Capture {
   Watching watching_;
   PcapngWriter writer_;
   bool read_ = true;  ///< somebody reads what is written
-  Clock::time_point began_ = Clock::now(), looked_ = began_;
+  Clock::time_point began_ = Clock::now();
 };
 
 WatchWish Capture::wish() const {
@@ -141,25 +138,18 @@ bool Capture::write_some(bool at_once) {
 
 bool Capture::is_over() {
   if (g_ended || !read_ || full()) return true;
-  const auto now = Clock::now();
-  if (options_.seconds != 0 && now - began_ >= std::chrono::duration<double>(options_.seconds)) {
-    return true;
-  }
-  if (now - looked_ < kLifeInterval) return false;
-  looked_ = now;
-  return !anybody_runs(observed_);
+  const std::chrono::duration<double> since = Clock::now() - began_;
+  return (options_.seconds != 0 && since.count() >= options_.seconds) || !watching_.goes_on();
 }
 
 void Capture::run() {
   read_ = writer_.flush();
-  for (const std::string& name : watching_.await_attached(kAttachLimit)) {
-    std::cerr << "millrace: " << name << " does not answer; its packets are missing\n";
-  }
+  watching_.await_all("packets");
   std::cerr << "capturing" << (options_.file == "-" ? "" : " to " + options_.file)
             << "; Ctrl-C ends it\n";
   began_ = Clock::now();
   while (!is_over()) {
-    if (!write_some(false)) std::this_thread::sleep_for(kPause);
+    if (!write_some(false)) std::this_thread::sleep_for(kWatchPause);
   }
   while (read_ && !full() && write_some(true)) {
   }

@@ -16,9 +16,6 @@ namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kAttachLimit{2000};
-constexpr std::chrono::milliseconds kPause{5};
-constexpr std::chrono::milliseconds kLifeInterval{200};
 constexpr std::uint32_t kSpare = 256;  // steps of some may be lost, with a process or a full ring
 constexpr std::uint64_t kRingBytes = std::uint64_t{1} << 20;
 
@@ -53,14 +50,11 @@ void print(const Plan& plan, const TracedPacket& packet, std::uint64_t number,
 std::uint64_t follow(const TraceOptions& options, const std::string& run_dir) {
   const Observed observed = observe(run_dir);
   Watching watching(observed, run_dir, wish_of(observed.plan, options));
-  for (const std::string& name : watching.await_attached(kAttachLimit)) {
-    std::cerr << "millrace: " << name << " does not answer; its steps are missing\n";
-  }
+  watching.await_all("steps");
   watching.begin_to_follow();
   TraceGatherer gatherer;
   std::uint64_t done = 0;
   const auto end = Clock::now() + std::chrono::duration<double>(options.seconds);
-  auto looked = Clock::now();
   for (;;) {
     Watching::Shown shown;
     while (done < options.count && watching.next(shown, false)) {
@@ -72,13 +66,9 @@ std::uint64_t follow(const TraceOptions& options, const std::string& run_dir) {
         print(observed.plan, *packet, ++done, options);
       }
     }
-    const auto now = Clock::now();
-    if (done == options.count || now > end || !std::cout) return done;
-    if (now - looked > kLifeInterval) {
-      looked = now;
-      if (!anybody_runs(observed)) return done;
-    }
-    std::this_thread::sleep_for(kPause);
+    if (done == options.count || Clock::now() > end || !std::cout) return done;
+    if (!watching.goes_on()) return done;
+    std::this_thread::sleep_for(kWatchPause);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iostream>
 #include <thread>
 
 #include "shared/base/error.hpp"
@@ -18,13 +19,13 @@ namespace {
 
 /// A record is seen that long after its time at the latest, unless its actor lost its core.
 constexpr std::uint64_t kMergeDelayNs = 50'000'000;
+constexpr std::uint64_t kLookIntervalNs = 200'000'000;
+constexpr std::chrono::milliseconds kAttachLimit{2000};
 
 Error unknown(const std::string& what, const std::string& name,
               const std::vector<std::string>& names) {
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string nearest = nearest_of(name, views);
-  return Error("no " + what + " '" + name + "'; there are: " + comma_list(views) +
-               (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+  return Error(no_such(what, name, views));
 }
 
 void add_port(const Plan& plan, const std::string& text, std::vector<WatchPlace>& places) {
@@ -160,8 +161,23 @@ std::vector<std::string> Watching::await_attached(std::chrono::milliseconds limi
   for (;;) {
     std::vector<std::string> names = not_attached();
     if (names.empty() || std::chrono::steady_clock::now() > until) return names;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(kWatchPause);
   }
+}
+
+void Watching::await_all(const std::string& what) const {
+  for (const std::string& name : await_attached(kAttachLimit)) {
+    std::cerr << "millrace: " << name << " does not answer; its " << what << " are missing\n";
+  }
+}
+
+bool Watching::goes_on() {
+  const std::uint64_t now_ns = monotonic_ns();
+  if (goes_on_ && now_ns - looked_ns_ >= kLookIntervalNs) {
+    looked_ns_ = now_ns;
+    goes_on_ = anybody_runs(observed_);
+  }
+  return goes_on_;
 }
 
 std::uint64_t Watching::to_ns(std::uint64_t tsc) const {

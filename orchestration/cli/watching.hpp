@@ -36,6 +36,9 @@ std::vector<std::uint64_t> filter_of_option(const std::string& text);
 /// What to ask the actors for: points are numbered as the places.
 WatchWish wish_of(const Plan& plan, const std::vector<WatchPlace>& places);
 
+/// How long to wait when there was nothing to show.
+inline constexpr std::chrono::milliseconds kWatchPause{5};
+
 class Watching {
  public:
   /// Makes the file; it is of the user to whom `run_dir` belongs. `observed` is borrowed.
@@ -44,6 +47,11 @@ class Watching {
   /// Waits until all actors that have a ring and live show what they have. Returns the names of
   /// those that do not in time.
   std::vector<std::string> await_attached(std::chrono::milliseconds limit) const;
+
+  /// The same for 2 s; stderr hears whose `what` ("packets") are missing.
+  void await_all(const std::string& what) const;
+  /// The topology still runs. Looks every 200 ms, so it may be asked at any rate.
+  bool goes_on();
 
   /// From now on packets may be chosen to be followed.
   void begin_to_follow() noexcept { file_.begin_to_follow(); }
@@ -74,6 +82,8 @@ class Watching {
   WatchFile file_;
   std::vector<Ring> rings_;
   TscScale scale_;
+  bool goes_on_ = true;
+  std::uint64_t looked_ns_ = 0;  ///< when that was last looked at
   const Ring* shown_ = nullptr;  ///< whose record is out
   std::uint64_t shown_bytes_ = 0;
 };

@@ -22,30 +22,28 @@ namespace {
 constexpr std::uint64_t kRingBytesMin = std::uint64_t{64} << 10;
 constexpr std::uint64_t kRingBytesMax = std::uint64_t{1} << 30;
 
-struct WatchLayout {
-  std::uint64_t filter, marks, rings, bytes_first, bytes;
-};
-
 WatchLayout layout_of(std::uint64_t filter_count, std::uint64_t slot_count,
                       std::uint64_t ring_count, std::uint64_t ring_bytes) {
   const auto to_line = [](std::uint64_t at) { return (at + kCacheLine - 1) & ~(kCacheLine - 1); };
-  WatchLayout at{};
+  WatchLayout at;
   at.filter = to_line(sizeof(WatchHeader));
   at.marks = to_line(at.filter + filter_count * sizeof(std::uint64_t));
   at.rings = to_line(at.marks + slot_count * sizeof(TraceMark));
-  at.bytes_first = at.rings + ring_count * sizeof(WatchRing);
-  at.bytes = at.bytes_first + ring_count * ring_bytes;
+  at.ring_bytes_first = at.rings + ring_count * sizeof(WatchRing);
+  at.bytes = at.ring_bytes_first + ring_count * ring_bytes;
   return at;
 }
 
-bool is_sound(const WatchHeader& header, std::size_t bytes, std::uint32_t actor_count) {
+WatchLayout layout_of(const WatchHeader& header) {
+  return layout_of(header.filter_count, header.slot_count, header.ring_count, header.ring_bytes);
+}
+
+bool is_sound(const WatchHeader& header, std::uint32_t actor_count) {
   if (header.actor_count != actor_count || actor_count > kActorCountMax) return false;
   if (header.filter_count > kFilterInstructionMax || header.ring_count > actor_count) return false;
   if (header.ring_bytes < kRingBytesMin || header.ring_bytes > kRingBytesMax) return false;
   if (!std::has_single_bit(header.ring_bytes)) return false;
-  if (header.slot_count > kSlotCountMax) return false;
-  return layout_of(header.filter_count, header.slot_count, header.ring_count, header.ring_bytes)
-             .bytes == bytes;
+  return header.slot_count <= kSlotCountMax;
 }
 
 bool lock(int file, int kind) { return ::flock(file, kind | LOCK_NB) == 0; }
@@ -115,7 +113,7 @@ WatchFile WatchFile::create(const std::string& topology, const WatchWish& wish, 
   fill_header(header, wish);
   std::ranges::copy(wish.filter, reinterpret_cast<std::uint64_t*>(mapping.base() + at.filter));
   header.magic.store(kWatchMagic, std::memory_order_release);
-  return {std::move(file), std::move(mapping), std::move(name)};
+  return {std::move(file), std::move(mapping), at, std::move(name)};
 }
 
 std::optional<WatchFile> WatchFile::attach(const std::string& topology, std::uint32_t number,
@@ -129,10 +127,12 @@ std::optional<WatchFile> WatchFile::attach(const std::string& topology, std::uin
   const auto bytes = static_cast<std::size_t>(info.st_size);
   if (bytes < sizeof(WatchHeader)) return std::nullopt;
   Mapping mapping = Mapping::of_file(file.get(), bytes, "/dev/shm" + name);
-  WatchFile watch(std::move(file), std::move(mapping), "");
-  const WatchHeader& header = watch.header();
+  const auto& header = *reinterpret_cast<const WatchHeader*>(mapping.base());
   if (header.magic.load(std::memory_order_acquire) != kWatchMagic) return std::nullopt;
-  if (!is_sound(header, bytes, actor_count) || !watch.watched()) return std::nullopt;
+  const WatchLayout at = layout_of(header);
+  if (!is_sound(header, actor_count) || at.bytes != bytes) return std::nullopt;
+  WatchFile watch(std::move(file), std::move(mapping), at, "");
+  if (!watch.watched()) return std::nullopt;
   if (header.filter_count != 0 && !is_sound_filter(watch.filter())) return std::nullopt;
   return watch;
 }
@@ -140,6 +140,7 @@ std::optional<WatchFile> WatchFile::attach(const std::string& topology, std::uin
 WatchFile::WatchFile(WatchFile&& other) noexcept
     : file_(std::move(other.file_)),
       mapping_(std::move(other.mapping_)),
+      at_(other.at_),
       owned_name_(std::exchange(other.owned_name_, {})) {}
 
 WatchFile::~WatchFile() {
@@ -157,25 +158,20 @@ bool WatchFile::watched() const noexcept {
 }
 
 std::span<const std::uint64_t> WatchFile::filter() const {
-  const WatchLayout at = layout_of(header().filter_count, 0, 0, 0);
-  return {reinterpret_cast<const std::uint64_t*>(mapping_.base() + at.filter),
+  return {reinterpret_cast<const std::uint64_t*>(mapping_.base() + at_.filter),
           header().filter_count};
 }
 
 WatchRing& WatchFile::ring(std::uint32_t number) const {
-  const WatchLayout at = layout_of(header().filter_count, header().slot_count, 0, 0);
-  return reinterpret_cast<WatchRing*>(mapping_.base() + at.rings)[number];
+  return reinterpret_cast<WatchRing*>(mapping_.base() + at_.rings)[number];
 }
 
 TraceMark& WatchFile::mark(std::uint32_t slot) const {
-  const WatchLayout at = layout_of(header().filter_count, 0, 0, 0);
-  return reinterpret_cast<TraceMark*>(mapping_.base() + at.marks)[slot];
+  return reinterpret_cast<TraceMark*>(mapping_.base() + at_.marks)[slot];
 }
 
 std::byte* WatchFile::ring_base(std::uint32_t number) const {
-  const WatchLayout at =
-      layout_of(header().filter_count, header().slot_count, header().ring_count, 0);
-  return mapping_.base() + at.bytes_first + number * header().ring_bytes;
+  return mapping_.base() + at_.ring_bytes_first + number * header().ring_bytes;
 }
 
 void remove_watches(const std::string& topology, bool all) noexcept {

@@ -143,6 +143,11 @@ struct WatchWish {
 /// "/millrace-<topology>.watch.<number>", for shm_open.
 std::string watch_name(const std::string& topology, std::uint32_t number);
 
+/// Where the parts of a file begin, in bytes from its start.
+struct WatchLayout {
+  std::uint64_t filter = 0, marks = 0, rings = 0, ring_bytes_first = 0, bytes = 0;
+};
+
 /// The file as one side has it. Move-only; the watcher's destructor removes the file.
 class WatchFile {
  public:
@@ -170,10 +175,14 @@ class WatchFile {
   std::byte* ring_base(std::uint32_t number) const;
 
  private:
-  WatchFile(UniqueFd file, Mapping mapping, std::string owned_name)
-      : file_(std::move(file)), mapping_(std::move(mapping)), owned_name_(std::move(owned_name)) {}
+  WatchFile(UniqueFd file, Mapping mapping, const WatchLayout& at, std::string owned_name)
+      : file_(std::move(file)),
+        mapping_(std::move(mapping)),
+        at_(at),
+        owned_name_(std::move(owned_name)) {}
   UniqueFd file_;
   Mapping mapping_;
+  WatchLayout at_;
   std::string owned_name_;  ///< watcher's; empty: an actor's
 };
 
