@@ -5,14 +5,12 @@
 
 #include <cstring>
 
-#include "services/classifier/classifier_actor.hpp"
-#include "services/classifier/function_stages.hpp"
-#include "shared/control/actor_process.hpp"
+#include "tests/unit/support/odd_classifier.hpp"
 
 /// A classifier whose functions do not survive some packets: those whose number (a numbered
 /// generator's) is a multiple of kPoison.
 
-namespace millrace {
+namespace millrace::test {
 namespace {
 
 constexpr std::uint64_t kPoison = 8192;
@@ -26,9 +24,9 @@ bool is_poison(std::span<const std::byte> frame) {
   return __builtin_bswap64(number) % kPoison == 0;
 }
 
-class PoisonedWork final : public StageWork {
+class PoisonedWork final : public OddWork {
  public:
-  PoisonedWork(const ActorContext& context, StageWork& work) : context_(context), work_(work) {}
+  using OddWork::OddWork;
 
   void run(std::uint8_t stage, const Batch& batch) noexcept override {
     bool poison = context_.status.header().functions_out.load() == 0;
@@ -39,12 +37,6 @@ class PoisonedWork final : public StageWork {
       work_.run(stage, batch);
     } while (poison);
   }
-  void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept override {
-    work_.compute(stage, batch, results);
-  }
-  void finish(std::uint8_t stage, const Batch& batch) noexcept override {
-    work_.finish(stage, batch);
-  }
 
  private:
   static bool has_poison(const Batch& batch) {
@@ -53,23 +45,13 @@ class PoisonedWork final : public StageWork {
     }
     return false;
   }
-
-  ActorContext context_;
-  StageWork& work_;
 };
 
-void run(int argc, char** argv) {
-  ActorProcess process(argc, argv, "A classifier that some packets kill, for tests");
-  FunctionStages functions(process.context());
-  PoisonedWork work(process.context(), functions);
-  process.enrol();
-  ClassifierActor classifier(process.context(), work);
-  process.run(classifier);
-}
-
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::test
 
 int main(int argc, char** argv) {
-  return millrace::main_of("poison-classifier", millrace::run, argc, argv);
+  return millrace::main_of("poison-classifier",
+                           millrace::test::odd_classifier<millrace::test::PoisonedWork>, argc,
+                           argv);
 }
