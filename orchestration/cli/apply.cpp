@@ -54,8 +54,8 @@ void begin(const std::string& file, const std::string& run_dir, const std::strin
 /// The planned restart: the new file has been checked; should it not start all the same, what ran
 /// before does again.
 ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, const PlanDiff& diff) {
-  const std::string saved = std::filesystem::temp_directory_path().string() + "/millrace-apply-" +
-                            std::to_string(::getpid()) + ".plan";
+  // Beside the run directory, which goes, and where nobody else may write.
+  const std::string saved = run_dir + "." + std::to_string(::getpid()) + ".plan";
   const std::string log = saved + ".log";
   std::filesystem::copy_file(run_dir + "/plan.bin", saved,
                              std::filesystem::copy_options::overwrite_existing);

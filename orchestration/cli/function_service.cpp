@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <iostream>
 #include <memory>
-#include <string_view>
-#include <vector>
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
-#include "shared/base/nearest.hpp"
+#include "shared/config/plan_names.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
@@ -20,19 +18,10 @@ struct FunctionOptions : RunningOptions {
   std::string wish;
 };
 
-std::uint32_t number_of(const Plan& plan, const std::string& name) {
-  std::vector<std::string_view> names;
-  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-    if (plan.functions[i].name == name) return i;
-    names.push_back(plan.functions[i].name);
-  }
-  throw Error("no function '" + name + "'; there are: " + comma_list(names));
-}
-
 void set_service(const FunctionOptions& options) {
   const std::string run_dir = running_dir(options);
   const Plan plan = load_plan(run_dir + "/plan.bin");
-  const std::uint32_t number = number_of(plan, options.function);
+  const std::uint32_t number = function_named(plan, options.function);
   const bool out = options.wish == "out";
   ask_leader<OkReply>(run_dir, SetService{number, out});
   const bool passes = plan.functions[number].unavailable == Fallback::kPass;

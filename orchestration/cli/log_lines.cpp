@@ -43,9 +43,7 @@ LogFiles::LogFiles(const std::string& run_dir, std::vector<std::string> wanted)
   const std::vector<std::string_view> views(there.begin(), there.end());
   for (const std::string& name : wanted_) {
     if (std::ranges::find(there, name) != there.end()) continue;
-    const std::string nearest = nearest_of(name, views);
-    throw Error("no log of '" + name + "'; there are: " + comma_list(views) +
-                (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+    throw Error(no_such("log of", name, views));
   }
 }
 

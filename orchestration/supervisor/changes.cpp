@@ -4,9 +4,9 @@
 
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/clock.hpp"
-#include "shared/base/nearest.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/plan_diff.hpp"
+#include "shared/config/plan_names.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -17,17 +17,6 @@ namespace {
 
 constexpr std::size_t kChangesWaitingMax = 64;
 constexpr std::chrono::seconds kLook{1};  // of autoscale
-
-std::uint32_t function_named(const Plan& plan, const std::string& name) {
-  std::vector<std::string_view> names;
-  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-    if (plan.functions[i].name == name) return i;
-    names.push_back(plan.functions[i].name);
-  }
-  const std::string nearest = nearest_of(name, names);
-  throw Error("no function '" + name + "'; there are: " + comma_list(names) +
-              (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
-}
 
 /// The functions whose tables are to be built anew, as they are set now.
 std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
@@ -174,8 +163,8 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
     if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
   }
   for (const Post& post : fleet_.posts()) {
-    const bool worker = post.kind == ActorKind::kClassifier || post.kind == ActorKind::kGpu;
-    if (worker) plan_.actors[post.seats[0].actor].at_start = post.wish == Wish::kUp;
+    if (!post.kind || !is_of_group(*post.kind)) continue;
+    plan_.actors[post.seats[0].actor].at_start = post.wish == Wish::kUp;
   }
   const std::uint64_t before = plan_.generation++;
   save_plan(plan_, options_.run_dir + "/plan.bin");
@@ -231,17 +220,14 @@ void Supervisor::tend_autoscale() {
     const PlanAutoscale& limits = plan_.groups[group].autoscale;
     if (autoscalers_.size() <= group) autoscalers_.emplace_back(limits);
     Autoscaler& scaler = autoscalers_[group];
-    const PlanAutoscale& had = scaler.limits();
-    const bool same = had.min == limits.min && had.max == limits.max && had.up == limits.up &&
-                      had.down == limits.down;
-    if (!same) scaler = Autoscaler(limits);
+    if (scaler.limits() != limits) scaler = Autoscaler(limits);
     if (busy) scaler.forget();
     if (busy || limits.min == 0) continue;
     std::vector<Autoscaler::Spent> workers;
     for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
       const PlanActor& one = plan_.actors[actor];
-      const bool worker = one.kind == ActorKind::kClassifier || one.kind == ActorKind::kGpu;
-      if (!worker || one.group != group || fleet_.state(actor) != ActorState::kAlive) continue;
+      if (!is_of_group(one.kind) || one.group != group || fleet_.state(actor) != ActorState::kAlive)
+        continue;
       const StatusSource::Facts facts = fleet_.status()->facts(actor);
       workers.push_back({actor, facts.busy_ticks, facts.idle_ticks});
     }
@@ -272,16 +258,13 @@ void Supervisor::end_scaling() {
 }
 
 void Supervisor::note_reports(const std::vector<TableReport>& reports) {
-  std::vector<TableFacts> facts;
   for (const TableReport& report : reports) {
-    facts.push_back(
-        {.function = report.function, .accepted = report.accepted, .refused = report.refused});
     change_->reply.lines.push_back(line_of(report));
     for (const std::string& refusal : report.refusals) {
       change_->reply.lines.push_back("  " + without_secrets(refusal, plan_.secrets));
     }
   }
-  note_tables(options_.run_dir, std::move(facts));
+  note_tables(options_.run_dir, facts_of(reports));
 }
 
 void Supervisor::tend_changes() {

@@ -3,13 +3,10 @@
 #include "orchestration/supervisor/post_notes.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
 #include <span>
 #include <sstream>
-#include <utility>
 
-#include "shared/base/error.hpp"
 #include "shared/control/whole_file.hpp"
 
 namespace millrace {
@@ -68,14 +65,8 @@ void restore_posts(const std::vector<PostNote>& notes, std::vector<Post>& posts)
 }
 
 void PostNoter::tend(const std::string& run_dir, const std::vector<Post>& posts) {
-  std::vector<PostNote> notes = notes_of(posts);
-  if (notes == noted_) return;
-  try {
-    write_notes(run_dir, notes);
-    noted_ = std::move(notes);
-  } catch (const Error& error) {
-    if (!std::exchange(failed_, true)) std::fprintf(stderr, "millrace: %s\n", error.what());
-  }
+  noted_.keep(notes_of(posts),
+              [&](const std::vector<PostNote>& notes) { write_notes(run_dir, notes); });
 }
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/note_keeper.hpp"
 #include "orchestration/supervisor/post.hpp"
 
 /// What a supervisor wants of its posts, kept for a successor should it be killed:
@@ -32,12 +33,10 @@ void restore_posts(const std::vector<PostNote>& notes, std::vector<Post>& posts)
 /// Writes the notes whenever one has changed. One thread.
 class PostNoter {
  public:
-  /// An error is told once on stderr: nobody's traffic depends on it.
   void tend(const std::string& run_dir, const std::vector<Post>& posts);
 
  private:
-  std::vector<PostNote> noted_;
-  bool failed_ = false;
+  NoteKeeper<std::vector<PostNote>> noted_;
 };
 
 }  // namespace millrace

@@ -16,16 +16,13 @@ constexpr std::chrono::milliseconds kDrainGrace{15'000};
 constexpr std::chrono::milliseconds kAskAgain{1'000};  // the leader may be another one since
 
 bool is_worker_of(const Post& post, std::uint32_t group) {
-  const bool worker = post.kind == ActorKind::kClassifier || post.kind == ActorKind::kGpu;
-  return worker && post.group == group;
+  return post.kind && is_of_group(*post.kind) && post.group == group;
 }
 
 std::string unknown_group(const Plan& plan, const std::string& name) {
   std::vector<std::string_view> names;
   for (const PlanGroup& group : plan.groups) names.push_back(group.name);
-  const std::string text = "no group '" + name + "'; there are: " + comma_list(names);
-  const std::string nearest = nearest_of(name, names);
-  return nearest.empty() ? text : text + "; did you mean '" + nearest + "'?";
+  return no_such("group", name, names);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ void TableBuild::start_next() {
   const std::string path = report_of(run_dir_);
   output_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!output_) throw system_error("open " + path, errno);
-  const std::string log = log_path(run_dir_, "builder." + plan_.functions[numbers_[at_]].name);
+  const std::string log = log_path(run_dir_, builder_log(plan_.functions[numbers_[at_]]));
   ::unlink(log.c_str());  // what it says is of this build
   child_ =
       Child::start(builder_command(folder_, plan_of(run_dir_), numbers_[at_]), log, output_.get());
@@ -59,10 +59,7 @@ bool TableBuild::tend() {
     const std::optional<ExitStatus> end = child_->ended();
     if (!end) return false;
     child_.reset();
-    if (!end->clean()) {
-      throw Error("table of '" + function.name + "': builder " + end->text() + "\n" +
-                  log_tail(run_dir_, "builder." + function.name));
-    }
+    check_builder(*end, function, run_dir_);
     const std::vector<std::byte> said = read_whole_file(report_of(run_dir_), kReportBytesMax);
     reports_.push_back(parse_table_report(
         function.name, {reinterpret_cast<const char*>(said.data()), said.size()}));

@@ -24,9 +24,7 @@ std::string image_of(const std::string& image, std::uint32_t edition) {
   return image.substr(0, dot) + "." + std::to_string(edition + 1) + ending;
 }
 
-bool has_tables(ActorKind kind) {
-  return kind == ActorKind::kClassifier || kind == ActorKind::kGpu || kind == ActorKind::kEgress;
-}
+bool has_tables(ActorKind kind) { return is_of_group(kind) || kind == ActorKind::kEgress; }
 
 /// Nobody waits for one that takes no part any more.
 bool is_shut_out(ActorState state) {

@@ -6,7 +6,6 @@
 
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/error.hpp"
-#include "shared/control/observer_facts.hpp"
 
 namespace millrace {
 
@@ -23,29 +22,38 @@ TableReport parse_table_report(const std::string& function, const std::string& j
   }
 }
 
-std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
-                                      const std::string& run_dir) {
-  std::vector<TableReport> reports;
-  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-    PlanFunction& function = plan.functions[i];
-    if (function.image.empty()) continue;
-    const std::string log = "builder." + function.name;
-    const Captured built =
-        run_and_capture(builder_command(folder, run_dir + "/plan.bin", i), log_path(run_dir, log));
-    if (!built.end.clean()) {
-      throw Error("table of '" + function.name + "': builder " + built.end.text() + "\n" +
-                  log_tail(run_dir, log));
-    }
-    reports.push_back(parse_table_report(function.name, built.output));
-    function.counter_count = reports.back().counter_count;
-  }
+std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports) {
   std::vector<TableFacts> facts;
   facts.reserve(reports.size());
   for (const TableReport& report : reports) {
     facts.push_back(
         {.function = report.function, .accepted = report.accepted, .refused = report.refused});
   }
-  note_tables(run_dir, std::move(facts));
+  return facts;
+}
+
+std::string builder_log(const PlanFunction& function) { return "builder." + function.name; }
+
+void check_builder(const ExitStatus& end, const PlanFunction& function,
+                   const std::string& run_dir) {
+  if (end.clean()) return;
+  throw Error("table of '" + function.name + "': builder " + end.text() + "\n" +
+              log_tail(run_dir, builder_log(function)));
+}
+
+std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
+                                      const std::string& run_dir) {
+  std::vector<TableReport> reports;
+  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
+    PlanFunction& function = plan.functions[i];
+    if (function.image.empty()) continue;
+    const Captured built = run_and_capture(builder_command(folder, run_dir + "/plan.bin", i),
+                                           log_path(run_dir, builder_log(function)));
+    check_builder(built.end, function, run_dir);
+    reports.push_back(parse_table_report(function.name, built.output));
+    function.counter_count = reports.back().counter_count;
+  }
+  note_tables(run_dir, facts_of(reports));
   return reports;
 }
 

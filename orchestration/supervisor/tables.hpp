@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/child.hpp"
 #include "shared/config/plan.hpp"
+#include "shared/control/observer_facts.hpp"
 
 namespace millrace {
 
@@ -21,6 +23,15 @@ struct TableReport {
 
 /// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.
 TableReport parse_table_report(const std::string& function, const std::string& json);
+
+/// The same for observers.
+std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports);
+
+/// Name of the log of the function's builder.
+std::string builder_log(const PlanFunction& function);
+
+/// Throws Error with the builder's own words unless it ended well.
+void check_builder(const ExitStatus& end, const PlanFunction& function, const std::string& run_dir);
 
 /// Runs a builder process for each function of `plan` that has an image, one after the other; the
 /// plan must be saved in `run_dir` already. Enters into `plan` how many counters each table wants.

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/tell_observers.hpp"
 
-#include <cstdio>
-#include <utility>
-
-#include "shared/base/error.hpp"
-
 namespace millrace {
 
 std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Post>& posts) {
@@ -14,8 +9,7 @@ std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Po
   for (const PlanGroup& group : plan.groups) wanted.push_back({.group = group.name});
   const auto count = [&](std::uint32_t number) {
     const PlanActor& actor = plan.actors[number];
-    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
-    if (worker) ++wanted[actor.group].count;
+    if (is_of_group(actor.kind)) ++wanted[actor.group].count;
   };
   for (const Post& post : posts) {
     if (post.wish != Wish::kUp || !post.kind) continue;
@@ -30,24 +24,12 @@ std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Po
 
 void WantedTeller::tend(const std::string& run_dir, const Plan& plan,
                         const std::vector<Post>& posts) {
-  std::vector<WantedWorkers> wanted = wanted_workers(plan, posts);
-  if (wanted == told_) return;
-  try {
-    note_wanted(run_dir, wanted);
-    told_ = std::move(wanted);
-  } catch (const Error& error) {
-    if (!std::exchange(failed_, true)) std::fprintf(stderr, "millrace: %s\n", error.what());
-  }
+  told_.keep(wanted_workers(plan, posts),
+             [&](const std::vector<WantedWorkers>& wanted) { note_wanted(run_dir, wanted); });
 }
 
 void ConfigTeller::tend(const std::string& run_dir, const ConfigFacts& facts) {
-  if (facts == told_) return;
-  try {
-    note_config(run_dir, facts);
-    told_ = facts;
-  } catch (const Error& error) {
-    if (!std::exchange(failed_, true)) std::fprintf(stderr, "millrace: %s\n", error.what());
-  }
+  told_.keep(facts, [&](const ConfigFacts& now) { note_config(run_dir, now); });
 }
 
 }  // namespace millrace

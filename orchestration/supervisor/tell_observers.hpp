@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/note_keeper.hpp"
 #include "orchestration/supervisor/post.hpp"
 #include "shared/control/observer_facts.hpp"
 
@@ -16,23 +17,19 @@ std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Po
 /// Writes for observers which configuration is in use whenever that has changed. One thread.
 class ConfigTeller {
  public:
-  /// As WantedTeller::tend().
   void tend(const std::string& run_dir, const ConfigFacts& facts);
 
  private:
-  ConfigFacts told_;
-  bool failed_ = false;
+  NoteKeeper<ConfigFacts> told_;
 };
 
 /// Writes for observers how many workers should run whenever that has changed. One thread.
 class WantedTeller {
  public:
-  /// An error is told once on stderr: nobody's traffic depends on it.
   void tend(const std::string& run_dir, const Plan& plan, const std::vector<Post>& posts);
 
  private:
-  std::vector<WantedWorkers> told_;
-  bool failed_ = false;
+  NoteKeeper<std::vector<WantedWorkers>> told_;
 };
 
 }  // namespace millrace

@@ -18,7 +18,7 @@ constexpr std::string_view kKindNames[] = {"hub",        "standby", "ingress",
                                            "classifier", "gpu",     "egress"};
 
 std::string group_of(const Plan& plan, const PlanActor& actor) {
-  const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+  const bool worker = is_of_group(actor.kind);
   return worker ? plan.groups[actor.group].name
                 : std::string(kKindNames[static_cast<std::size_t>(actor.kind)]);
 }

@@ -40,6 +40,14 @@ std::string nearest_of(std::string_view name, std::span<const std::string_view> 
   return std::string(best);
 }
 
+std::string no_such(std::string_view what, std::string_view name,
+                    std::span<const std::string_view> names) {
+  std::string text = "no " + std::string(what) + " '" + std::string(name) + "'; there are: ";
+  text += comma_list(names);
+  const std::string nearest = nearest_of(name, names);
+  return nearest.empty() ? text : text + "; did you mean '" + nearest + "'?";
+}
+
 std::string comma_list(std::span<const std::string_view> names) {
   if (names.empty()) return "nothing";
   std::string text;

@@ -18,6 +18,10 @@ std::size_t name_distance(std::string_view a, std::string_view b);
 /// equals.
 std::string nearest_of(std::string_view name, std::span<const std::string_view> names);
 
+/// "no port 'wam'; there are: wan, lan; did you mean 'wan'?"
+std::string no_such(std::string_view what, std::string_view name,
+                    std::span<const std::string_view> names);
+
 /// "a, b, c"; "nothing" when there are none.
 std::string comma_list(std::span<const std::string_view> names);
 

@@ -69,10 +69,9 @@ void read_function(const YamlEntry& entry, const LoadContext& context, Topology&
   }
   function.unavailable = read_fallback(map, "unavailable");
   function.overload = read_fallback(map, "overload");
-  if (const YamlValue* share = map.find("share")) {
-    const auto number = share->integer(2, kSlotCountMax);
-    if (number) function.share = {static_cast<std::uint32_t>(*number), share->mark()};
-    if (number && function.overload == Fallback::kWait) {
+  if (const auto share = read_count(map, "share", 2, kSlotCountMax)) {
+    function.share = *share;
+    if (function.overload == Fallback::kWait) {
       map.need("overload", "'overload: pass' or 'overload: drop' beside 'share'");
     }
   }

@@ -10,15 +10,6 @@
 namespace millrace {
 namespace {
 
-std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_view key,
-                                                std::uint32_t low, std::uint32_t high) {
-  const YamlValue* value = map.find(key);
-  if (value == nullptr) return std::nullopt;
-  const auto number = value->integer(low, high);
-  if (!number) return std::nullopt;
-  return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
-}
-
 void read_match(const YamlValue& value, TopologyPath& path, Topology& topology) {
   const std::optional<std::string> text = value.text("a pcap filter like 'udp port 53'");
   if (!text) return;

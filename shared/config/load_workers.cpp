@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
 
-std::optional<Marked<std::uint32_t>> read_number(const YamlMap& map, std::string_view key,
-                                                 std::int64_t least, std::int64_t most) {
-  const YamlValue* value = map.find(key);
-  const auto number = value == nullptr ? std::nullopt : value->integer(least, most);
-  if (!number) return std::nullopt;
-  return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
-}
-
 /// `auto` takes a GPU where one can be used, else the software device, whose settings say what it
 /// does.
 std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
@@ -40,8 +32,8 @@ std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyG
   for (TopologySetting& setting : read_settings(map, known_software_device(), context)) {
     group.settings.push_back(std::move(setting));
   }
-  group.offload = read_number(map, "offload", 1, 100);
-  group.spill = read_number(map, "spill", 1, kSlotCountMax);
+  group.offload = read_count(map, "offload", 1, 100);
+  group.spill = read_count(map, "spill", 1, kSlotCountMax);
   return std::max(1u, device_count);
 }
 

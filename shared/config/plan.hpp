@@ -25,6 +25,11 @@ enum class Fallback : std::uint8_t { kDrop, kPass, kWait };  ///< `unavailable` 
 
 enum class ActorKind : std::uint8_t { kHub, kStandby, kIngress, kClassifier, kGpu, kEgress };
 
+/// Plays in a group of workers, which scales and runs functions.
+constexpr bool is_of_group(ActorKind kind) {
+  return kind == ActorKind::kClassifier || kind == ActorKind::kGpu;
+}
+
 struct PlanPort {
   std::string name;    ///< as in the YAML
   std::string device;  ///< "pcap", "replay", "generate", "null"
@@ -59,6 +64,7 @@ struct PlanAutoscale {
   std::uint32_t min = 0, max = 0;
   std::uint32_t up = 80;    ///< percent busy, of all together: above it one more
   std::uint32_t down = 30;  ///< one less when the others would be below it
+  friend bool operator==(const PlanAutoscale&, const PlanAutoscale&) = default;
 };
 
 struct PlanGroup {

@@ -149,7 +149,7 @@ void bind_named(Planning& planning, CorePool& pool) {
   for (PlanActor& actor : planning.plan.actors) {
     const std::vector<int>& cores = cores_named_for(planning, actor);
     if (cores.empty()) continue;
-    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+    const bool worker = is_of_group(actor.kind);
     actor.core = cores[(worker ? actor.index : turns[&cores]++) % cores.size()];
     pool.remove(actor.core);
   }

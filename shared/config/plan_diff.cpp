@@ -154,9 +154,7 @@ class Differ {
             if (!what.empty()) return what;
             const auto group = static_cast<std::uint32_t>(&b - next_.groups.data());
             if (a.count != b.count) count(group, a, b);
-            const PlanAutoscale &before = a.autoscale, &after = b.autoscale;
-            if (before.min != after.min || before.max != after.max || before.up != after.up ||
-                before.down != after.down) {
+            if (a.autoscale != b.autoscale) {
               diff_.autoscale.push_back(group);
               diff_.lines.push_back("group " + b.name + ": autoscale");
             }

@@ -80,7 +80,7 @@ std::vector<std::uint32_t> takers_of(const Plan& plan, std::uint32_t group) {
   const bool gpu = plan.groups[group].kind == GroupKind::kGpu;
   for (std::uint32_t i = 0; i < plan.actors.size(); ++i) {
     const PlanActor& actor = plan.actors[i];
-    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+    const bool worker = is_of_group(actor.kind);
     if (!worker) continue;
     if (actor.group == group || (gpu && actor.group == plan.groups[group].stand_in)) {
       takers.push_back(i);

@@ -42,6 +42,10 @@ std::vector<TopologySetting> read_settings(const YamlMap& map, std::span<const K
 std::vector<std::string_view> all_keys(std::span<const std::string_view> keys,
                                        std::span<const KnownSetting> known);
 
+/// A number from `low` to `high`, where the map has the key.
+std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_view key,
+                                                std::uint32_t low, std::uint32_t high);
+
 /// Cores from a list or a single scalar, in the order of the file.
 Marked<std::vector<int>> read_cores(const YamlValue& value);
 

@@ -60,6 +60,14 @@ const char* description(const KnownSetting& known) {
 
 }  // namespace
 
+std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_view key,
+                                                std::uint32_t low, std::uint32_t high) {
+  const YamlValue* value = map.find(key);
+  const auto number = value == nullptr ? std::nullopt : value->integer(low, high);
+  if (!number) return std::nullopt;
+  return Marked<std::uint32_t>{static_cast<std::uint32_t>(*number), value->mark()};
+}
+
 bool is_name(std::string_view text) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_'; };
   return !text.empty() && text.size() <= kNameBytesMax &&

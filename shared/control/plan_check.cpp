@@ -120,7 +120,7 @@ void check_flows(const Plan& plan) {
 
 void check_actors(const Plan& plan) {
   each(plan.actors, "actor", [&](const Item& item, const PlanActor& actor) {
-    const bool worker = actor.kind == ActorKind::kClassifier || actor.kind == ActorKind::kGpu;
+    const bool worker = is_of_group(actor.kind);
     if (worker) item.index("group", actor.group, plan.groups.size());
     if (actor.kind == ActorKind::kGpu) item.index("twin", actor.twin, plan.actors.size());
     if (actor.kind == ActorKind::kIngress) item.index("index", actor.index, plan.streams.size());

@@ -75,7 +75,7 @@ void Skipping::read_roster() noexcept {
   std::fill(alive_.begin(), alive_.end(), false);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const ActorKind kind = plan.actors[actor].kind;
-    if (kind != ActorKind::kClassifier && kind != ActorKind::kGpu) continue;
+    if (!is_of_group(kind)) continue;
     if (rule_of(context_.state_of(actor)).may_be_chosen) alive_[plan.actors[actor].group] = true;
   }
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {

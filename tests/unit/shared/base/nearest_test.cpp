@@ -34,6 +34,14 @@ TEST(NearestName, IsEmptyWhenMoreThanAThirdDiffers) {
   EXPECT_EQ(nearest_of(std::string(1000, 'd'), kNames), "");
 }
 
+TEST(NoSuch, SaysWhatThereIsAndWhatWasProbablyMeant) {
+  constexpr std::string_view kPorts[] = {"wan", "lan"};
+  EXPECT_EQ(no_such("port", "wam", kPorts),
+            "no port 'wam'; there are: wan, lan; did you mean 'wan'?");
+  EXPECT_EQ(no_such("port", "sink", kPorts), "no port 'sink'; there are: wan, lan");
+  EXPECT_EQ(no_such("port", "wan", {}), "no port 'wan'; there are: nothing");
+}
+
 TEST(NearestName, OfEqualsIsTheFirst) {
   constexpr std::string_view kEqual[] = {"cat", "car"};
   EXPECT_EQ(nearest_of("cap", kEqual), "cat");
