@@ -11,7 +11,9 @@ import os
 import time
 
 import processes
+import pytest
 from matrix import RESTARTS, Matrix, private_bytes, shared_memory_bytes
+from memory_group import MemoryGroup, Unavailable, WantOfMemory
 from ordeal import Ordeal
 from processes import wait_until
 from test_crash import COUNT, finish, path_under_load
@@ -54,6 +56,19 @@ def test_all_kinds_die_in_all_ways(tmp_path, seed):
           f"{dict(lost)}; traffic seen to go on within {pauses[len(pauses) // 2]:.2f} s (half), "
           f"{pauses[-1]:.2f} s (all)")
     assert killed >= min(KILLS, 6)
+
+
+def test_the_kernel_ends_workers_for_want_of_memory(tmp_path, seed):
+    try:
+        MemoryGroup().remove()
+    except Unavailable as why:
+        pytest.skip(f"5 ends by the OOM killer not tried: {why}")
+    with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
+        ordeal = WantOfMemory(running, seed, COUNT)
+        parts = ["front.1", "gpu.0.a", "ingress.in.0", "egress.0", "front.0"]
+        for number in ordeal.blows(len(parts), least=2):
+            ordeal.strike([parts[number]], "out of memory")
+        finish(running, tmp_path, ordeal)
 
 
 def test_hub_and_standby_gone_a_new_standby_recovers(tmp_path, seed):

@@ -48,7 +48,7 @@ class Ordeal:
         time.sleep(self.chance.uniform(0.05, 0.3))
         lives = topology.lives()
         names = [next(twin for twin in twins_of(part) if twin in lives) for part in parts]
-        topology.kill(*names, number=ENDINGS[ending], lives=lives)
+        self.hit(names, ending, lives)
         self.struck += names
         received = topology.audit()["received"]
         # What came before has an end, and so has something that came after.
@@ -61,6 +61,9 @@ class Ordeal:
             if name not in names:
                 assert after.get(name) == life, f"{name} did not survive"
         self.assert_load()
+
+    def hit(self, names, ending, lives):
+        self.topology.kill(*names, number=ENDINGS[ending], lives=lives)
 
     def assert_load(self):
         self.received = self.topology.audit()["received"]
