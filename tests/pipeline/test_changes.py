@@ -43,9 +43,9 @@ def images(topology):
 @pytest.mark.parametrize("on", ["gpu", "front", "fused"])
 def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path, on):
     count = 200000
-    text = scanned(tmp_path, count, on)
+    text = scanned(tmp_path, count, on, rate_mpps=0.03)
     if on == "fused":
-        text = "placement: fused\n" + scanned(tmp_path, count, "front")
+        text = "placement: fused\n" + scanned(tmp_path, count, "front", rate_mpps=0.03)
         text = re.sub("  gpu: .*\n", "", text)
     with Topology(tmp_path, text) as running:
         lives = running.lives()
@@ -53,7 +53,9 @@ def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path,
             (tmp_path / "scan.rules").write_text(SECOND if number % 2 == 0 else FIRST)
             done = ask("reload", running.name, "scan")["done"]
             assert done == [f"table of scan: {2 - number % 2} entries, 0 refused"]
-        audit = running.audit()
+            audit = running.audit()
+            if audit["received"] > count // 2 and number > 0:
+                break  # a slow host: fewer reloads, rather than some without traffic
         assert audit["received"] < count, "all of it happened under traffic"
         assert audit["dropped"] == {}, "a result was read by the rules of another table"
         assert running.settle(received=count)["transmitted"] == count
