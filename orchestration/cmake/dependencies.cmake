@@ -5,7 +5,7 @@
 # distribution has one; what it has only as a shared object is copied beside the executables.
 #
 #   millrace::zmq  ::capnp  ::yaml  ::prometheus  ::hyperscan  ::spdlog  ::cli11  ::json  ::xdp
-#   millrace::ipsec_mb  ::pcap
+#   millrace::ipsec_mb  ::pcap  ::seccomp
 
 # millrace_external(<name> LIBS <lib>... [ARCHIVES <lib>...] [DEFINES <d>...])
 # LIBS is the ordinary link line; ARCHIVES what replaces it in a bundle (found as lib<lib>.a).
@@ -46,6 +46,7 @@ millrace_external(hyperscan LIBS ${MILLRACE_VECTORSCAN})
 millrace_external(ipsec_mb LIBS IPSec_MB ARCHIVES IPSec_MB)
 millrace_external(xdp LIBS xdp bpf elf z ARCHIVES xdp bpf elf z)
 millrace_external(pcap LIBS pcap)
+millrace_external(seccomp LIBS seccomp ARCHIVES seccomp)
 millrace_external(spdlog DEFINES SPDLOG_FMT_EXTERNAL SPDLOG_HEADER_ONLY FMT_HEADER_ONLY)
 millrace_external(cli11)
 millrace_external(json)

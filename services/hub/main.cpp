@@ -46,6 +46,7 @@ void run_hub(ActorProcess& process) {
   };
   Leader leader(process.context(), process.run_dir(), kHubEndpoint, control, ports.get(),
                 watch_links);
+  process.filter_calls();
   std::ofstream(process.run_dir() + "/hub.ready") << "ready\n";
   control.set_ready();
   leader.lead(control.stop_flag());
@@ -71,6 +72,7 @@ void run_standby(ActorProcess& process) {
                        process.context().me.incarnation);
   process.follow_signals(control);
   const auto taps = taps_of_hub(process, control);
+  process.filter_calls();
   control.set_ready();
   const ActorEntry& hub = process.context().entry(0);
   KernelProcesses processes;

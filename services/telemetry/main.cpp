@@ -111,6 +111,7 @@ void run(int argc, char** argv) {
   Exporter exporter(plan.telemetry_listen, run_dir);
   exporter.serve(metrics);
   announce(exporter, plan.name);
+  filter_system_calls(system_calls_of_telemetry(plan));
   stop.wait();
 }
 

@@ -159,6 +159,8 @@ void ActorProcess::give_up_rights() {
   gave_up_rights_ = true;
 }
 
+void ActorProcess::filter_calls() { filter_system_calls(system_calls_of(plan_, actor())); }
+
 void ActorProcess::follow_signals(ActorControl& control) {
   g_control = &control;
   if (g_stop_signalled) control.request_stop();
@@ -173,6 +175,7 @@ void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& 
   control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation,
                                             &watch_, std::move(followers));
   follow_signals(*control_);
+  filter_calls();
   control_->set_ready();
   if (!remark.empty()) {
     say(plan_.actors[context_.me.actor].name, remark);
@@ -194,6 +197,7 @@ void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
   control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation, &watch_,
                                             std::move(followers));
   follow_signals(*control_);
+  filter_calls();
   control_->set_ready();
   FusedLoop(members, control_->stop_flag()).run();
   g_control = nullptr;

@@ -43,6 +43,9 @@ class ActorProcess {
   /// run_fused() do so themselves; whoever starts threads before them calls it before those.
   /// Throws Error when the run directory is out of reach then.
   void give_up_rights();
+  /// The last step before packets: system calls that its kind has no use for are refused, in all
+  /// threads (shared/base/system_calls.hpp). run() and run_fused() do so themselves.
+  void filter_calls();
   /// Stop signals reach `control` from now on (run() does so itself).
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a

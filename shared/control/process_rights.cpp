@@ -6,9 +6,11 @@
 #include <linux/capability.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "shared/base/error.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -43,6 +45,30 @@ Capabilities capabilities_of_telemetry(const Plan& plan) {
   const char* const digits = listen.data() + listen.rfind(':') + 1;  // npos: from the start
   std::from_chars(digits, end, port);
   return port != 0 && port < kFreePortMin ? capability(CAP_NET_BIND_SERVICE) : 0;
+}
+
+SystemCalls system_calls_of(const Plan& plan, const PlanActor& actor) {
+  const bool dpdk = capabilities_of(plan, actor) != 0;
+  switch (actor.kind) {
+    case ActorKind::kHub:
+    case ActorKind::kStandby:
+      return {.network = true, .processes = true, .driver = dpdk};
+    case ActorKind::kIngress:
+    case ActorKind::kEgress:
+      return {.network = true, .driver = dpdk};
+    case ActorKind::kClassifier:
+      return {.network = plan.fused};
+    case ActorKind::kGpu:
+      return {.driver = gpu_of_worker(plan.groups.at(actor.group), actor.index).has_value()};
+  }
+  return {};
+}
+
+SystemCalls system_calls_of_telemetry(const Plan& plan) {
+  const bool nvml = std::ranges::any_of(plan.groups, [](const PlanGroup& group) {
+    return group.kind == GroupKind::kGpu && gpu_of_worker(group, 0);
+  });
+  return {.network = true, .driver = nvml};
 }
 
 void give_up_capabilities(Capabilities keep, const std::string& run_dir) {

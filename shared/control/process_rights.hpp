@@ -5,6 +5,7 @@
 #include <string>
 
 #include "shared/base/capabilities.hpp"
+#include "shared/base/system_calls.hpp"
 #include "shared/config/plan.hpp"
 
 /// What each kind of process keeps once it is set up. Everything that needs more (sockets, XDP
@@ -21,6 +22,12 @@ Capabilities capabilities_of(const Plan& plan, const PlanActor& actor);
 
 /// Nothing; CAP_NET_BIND_SERVICE when it is to listen at a port below 1024.
 Capabilities capabilities_of_telemetry(const Plan& plan);
+
+/// Those of interfaces for whoever has ports, a fused process too; those to watch others, and end
+/// them, for hub and standby; all but a few with a driver (DPDK's as above, CUDA's).
+SystemCalls system_calls_of(const Plan& plan, const PlanActor& actor);
+/// It serves by TCP; NVML is a driver.
+SystemCalls system_calls_of_telemetry(const Plan& plan);
 
 /// keep_capabilities(keep), then looks whether the process can still use its run directory: root
 /// gets into directories of others by CAP_DAC_OVERRIDE alone. Throws Error with what to do.

@@ -17,6 +17,7 @@ import pytest
 
 COUNT = 20000
 NONE = 0
+FILTERED = "2"
 #                 net_admin net_raw  ipc_lock  sys_rawio bpf
 DRIVERS = sum(1 << n for n in (12, 13, 14, 17, 39))
 
@@ -34,6 +35,9 @@ def rights(running):
     """name of process -> the rights that its threads have, which have to be all the same."""
     named = {actor["name"]: actor["pid"] for actor in running.status()["actors"] if actor["pid"]}
     named["telemetry"] = processes.telemetry_pid(running.run_dir)
+    # The last step before packets; who has just been started may not have come so far.
+    processes.wait_until(lambda: all(thread["Seccomp"] == FILTERED for pid in named.values()
+                                     for thread in threads_of(pid)), 60, "all are filtered")
     found = {}
     for name, pid in named.items():
         masks = set()

@@ -33,7 +33,7 @@ BANNED = (
 BANNED_IN_PRODUCT = (
     (r"\b(?:system|popen)\s*\(", "posix_spawn with an argument list", ()),
     (r"\bnew\s+(?!\()[\w:]", "std::make_unique or an owner type", ()),
-    (r"(?<!=)(?<!= )(?<!operator )\bdelete\s*(?:\[\s*\])?\s*[\w(*]", "an owner type", ()),
+    (r"(?<!=)(?<!= )(?<!operator )\bdelete\b\s*(?:\[\s*\])?\s*[\w(*]", "an owner type", ()),
     (r"\b(?:malloc|calloc|realloc)\s*\(", "std::vector or an owner type", ()),
     (r"\bcuda(?:Malloc|Free)\w*\s*\(", "the owners in gpu-worker/cuda/", ("gpu-worker/cuda/",)),
     (r"\bcudaDeviceSynchronize\s*\(", "cudaStreamSynchronize: it hangs with a resident kernel",

@@ -68,6 +68,25 @@ TEST(ProcessRights, TelemetryKeepsOneForPortsOfRoot) {
   EXPECT_EQ(kept("0.0.0.0:1023"), capability(CAP_NET_BIND_SERVICE));
 }
 
+TEST(ProcessRights, EachKindHasTheSystemCallsOfItsWork) {
+  Plan plan = plan_with("tap");
+  plan.groups.resize(1);
+  plan.groups[0].kind = GroupKind::kGpu;
+  const auto calls = [&](ActorKind kind) { return system_calls_of(plan, actor_of(kind, 1)); };
+  EXPECT_TRUE(calls(ActorKind::kHub).processes && calls(ActorKind::kStandby).processes);
+  EXPECT_TRUE(calls(ActorKind::kIngress).network && calls(ActorKind::kEgress).network);
+  EXPECT_FALSE(calls(ActorKind::kIngress).processes || calls(ActorKind::kIngress).driver);
+  EXPECT_FALSE(calls(ActorKind::kClassifier).network || calls(ActorKind::kClassifier).driver);
+  EXPECT_TRUE(calls(ActorKind::kGpu).driver && system_calls_of_telemetry(plan).driver);
+  plan.groups[0].settings = {{"device", "software"}};
+  EXPECT_FALSE(calls(ActorKind::kGpu).driver || system_calls_of_telemetry(plan).driver);
+  plan.fused = true;
+  EXPECT_TRUE(calls(ActorKind::kClassifier).network);
+  plan.ports[1].device = "dpdk";
+  EXPECT_TRUE(calls(ActorKind::kHub).driver && calls(ActorKind::kIngress).driver);
+  EXPECT_FALSE(calls(ActorKind::kStandby).driver);
+}
+
 /// What give_up_capabilities() says of it in a process of its own; empty: nothing.
 std::string refusal_of(const std::string& run_dir) {
   int ends[2];
