@@ -33,8 +33,12 @@ void add_unused(const HostFiles& host, const std::string& folder, const std::str
   for (const std::string& name : host.names(folder)) {
     const std::string path = folder + "/" + name;
     const bool ours = name.starts_with("millrace") || folder == "/run/millrace";
-    const std::string owner =
-        path.ends_with(kDiscoveryEnding) ? path.substr(0, path.rfind(kDiscoveryEnding)) : path;
+    const bool discovery = path.ends_with(kDiscoveryEnding);
+    const std::string owner = discovery ? path.substr(0, path.rfind(kDiscoveryEnding)) : path;
+    // What the next `up` needs to turn it off, and what Prometheus tells of it meanwhile.
+    const bool bypass = name.find(kBypassEnding) != std::string::npos;
+    const bool told = discovery && host.text(owner + std::string(kBypassEnding));
+    if (bypass || told) continue;
     if (ours && used.find(owner) == std::string::npos) paths.push_back(path);
   }
 }

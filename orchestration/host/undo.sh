@@ -33,12 +33,20 @@ in_use() {
     find /proc/[0-9]*/fd -lname "$1*" -print -quit 2>/dev/null | grep -q .
 }
 
+bypassed() { # or a bridge stays whom nobody knows
+  local name=${1%.telemetry.json}
+  grep -qs '^is on' "${name%.bypass}.bypass"
+}
+
 removed=0
 kept=0
 for file in "$mount_point"/millrace* /dev/shm/millrace* /run/millrace/* /run/dpdk/millrace*; do
   if in_use "${file%.telemetry.json}"; then # for Prometheus: of the run directory beside it
     echo "undo: $file is in use by a running topology, kept"
     kept=$((kept + 1))
+  elif bypassed "$file"; then
+    name=$(basename "${file%.*}" .telemetry)
+    echo "undo: $file is kept: the bypass has the packets (millrace bypass $name off)"
   else
     rm -rf "$file"
     removed=$((removed + 1))

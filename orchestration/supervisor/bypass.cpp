@@ -15,12 +15,14 @@
 #include <fstream>
 #include <span>
 #include <sstream>
+#include <utility>
 
 #include "io-worker/ports/rtnetlink.hpp"
 #include "orchestration/supervisor/child.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/base/unique_fd.hpp"
+#include "shared/control/discovery_file.hpp"
 #include "shared/control/whole_file.hpp"
 
 namespace millrace {
@@ -108,10 +110,26 @@ void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
               "\n" + said.str());
 }
 
+/// What could not be told, for people; empty when all is well. The file of a topology that runs is
+/// its telemetry's.
+std::string tell_prometheus(const std::string& run_dir, const Bypass& bypass, bool was_on) {
+  if (!bypass.on) {
+    if (was_on) ::unlink(discovery_path(run_dir).c_str());
+    return "";
+  }
+  try {
+    write_bypass_discovery(run_dir, bypass.topology);
+    return "";
+  } catch (const Error& error) {
+    return std::string("; no alert will tell of it: ") + error.what();
+  }
+}
+
 }  // namespace
 
 std::optional<Bypass> bypass_of(const Topology& topology) {
   Bypass bypass;
+  bypass.topology = topology.name;
   for (const auto& word : topology.bypass_command) bypass.command.push_back(word.value);
   for (const auto& port : topology.bypass_bridge) {
     const std::string* const interface = interface_of(topology, port.value);
@@ -125,7 +143,7 @@ std::optional<Bypass> bypass_of(const Topology& topology) {
   return bypass;
 }
 
-std::string bypass_path(const std::string& run_dir) { return run_dir + ".bypass"; }
+std::string bypass_path(const std::string& run_dir) { return run_dir + std::string(kBypassEnding); }
 
 std::optional<Bypass> load_bypass(const std::string& run_dir) {
   std::ifstream file(bypass_path(run_dir));
@@ -134,6 +152,7 @@ std::optional<Bypass> load_bypass(const std::string& run_dir) {
     const std::size_t space = line.find(' ');
     const std::string key = line.substr(0, space);
     const std::string value = space == std::string::npos ? "" : line.substr(space + 1);
+    if (key == "topology") bypass.topology = value;
     if (key == "bridge") bypass.bridge = value;
     if (key == "interface") bypass.interfaces.push_back(value);
     if (key == "word") bypass.command.push_back(value);
@@ -146,6 +165,7 @@ std::optional<Bypass> load_bypass(const std::string& run_dir) {
 
 void save_bypass(const std::string& run_dir, const Bypass& bypass) {
   std::ostringstream text;
+  text << "topology " << bypass.topology << '\n';
   if (!bypass.bridge.empty()) text << "bridge " << bypass.bridge << '\n';
   for (const std::string& interface : bypass.interfaces) text << "interface " << interface << '\n';
   for (const std::string& word : bypass.command) text << "word " << word << '\n';
@@ -165,12 +185,13 @@ std::string turn_bypass(const std::string& run_dir, bool on) {
   } else {
     turn_bridge_off(*bypass);
   }
-  bypass->on = on;
+  const bool was_on = std::exchange(bypass->on, on);
   save_bypass(run_dir, *bypass);
   const std::string what = is_bridge ? "bridge " + bypass->bridge + " of " + bypass->interfaces[0] +
                                            " and " + bypass->interfaces[1]
                                      : bypass->command.front();
-  return "bypass " + std::string(on ? "on" : "off") + ": " + what;
+  return "bypass " + std::string(on ? "on" : "off") + ": " + what +
+         tell_prometheus(run_dir, *bypass, was_on);
 }
 
 std::string begin_bypassed_run(const std::string& run_dir, const std::optional<Bypass>& bypass) {

@@ -12,11 +12,13 @@
 /// interfaces, or a command that tells bypass hardware. It outlives the topology, so what is known
 /// of it lies beside the run directory:
 ///
-///     <run dir>.bypass     mode 0600; what it is, and whether it is on
+///     <run dir>.bypass           mode 0600; what it is, and whether it is on
+///     <run dir>.telemetry.json   while it is on (shared/control/discovery_file.hpp)
 
 namespace millrace {
 
 struct Bypass {
+  std::string topology;                 ///< whose
   std::string bridge;                   ///< the bridge's name; empty: it is a command
   std::vector<std::string> interfaces;  ///< of the bridge, two
   std::vector<std::string> command;     ///< called with `on` or `off` behind these words
@@ -33,9 +35,9 @@ std::optional<Bypass> load_bypass(const std::string& run_dir);
 void save_bypass(const std::string& run_dir, const Bypass& bypass);
 
 /// Turns the one that is noted in `run_dir` on or off and notes that; a bridge that is as wanted
-/// already is left alone, a command is called either way. Returns what was done, for people; empty:
-/// there is none, or nothing to do. Blocks for as long as the command runs. Throws Error, with the
-/// command's log, when it cannot be done.
+/// already is left alone, a command is called either way. Tells Prometheus; that it cannot be told
+/// is said, and no error. Returns what was done, for people; empty: there is none. Blocks for as
+/// long as the command runs. Throws Error, with the command's log, when it cannot be done.
 std::string turn_bypass(const std::string& run_dir, bool on);
 
 /// Before a topology takes its interfaces: an earlier bypass is turned off, and `bypass` (or none)

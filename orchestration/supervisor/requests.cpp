@@ -126,4 +126,39 @@ StatusReply Supervisor::status_reply() const {
   return reply;
 }
 
+/// Once a second at most: whoever sends nonsense shall not fill the log.
+void Supervisor::note_refused() {
+  const std::uint64_t count = refused_before_ + server_->bad_frame_count();
+  if (count == refused_ || Clock::now() < refused_next_) return;
+  refused_next_ = Clock::now() + std::chrono::seconds(1);
+  refused_ = count;
+  note({.severity = Severity::kWarning,
+        .kind = "control_refused",
+        .text = std::to_string(count) + " control messages so far were none of ours",
+        .number = count,
+        .time_ns = system_clock_ns()});
+}
+
+void Supervisor::tell_observers() {
+  const auto bypass = load_bypass(options_.run_dir);
+  config_teller_.tend(options_.run_dir,
+                      {.generation = plan_.generation,
+                       .hash = plan_.hash,
+                       .differs = differs_,
+                       .reloads_done = reloads_done_,
+                       .reloads_refused = reloads_failed_,
+                       .control_refused = refused_,
+                       .bypass = bypass ? std::optional(bypass->on) : std::nullopt});
+  wanted_.tend(options_.run_dir, plan_, fleet_.posts());
+  noter_.tend(options_.run_dir, fleet_.posts());
+}
+
+/// Counters go on where the supervisor before this one told observers that they were.
+void Supervisor::resume_counts() {
+  const ConfigFacts before = read_config(options_.run_dir);
+  reloads_done_ = before.reloads_done;
+  reloads_failed_ = before.reloads_refused;
+  refused_ = refused_before_ = before.control_refused;
+}
+
 }  // namespace millrace

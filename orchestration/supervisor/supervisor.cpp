@@ -257,6 +257,7 @@ void Supervisor::take_over_processes() {
     if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
   }
   restore_posts(read_post_notes(options_.run_dir), fleet_.posts());
+  resume_counts();
   for (const FoundProcess& process : found) fleet_.adopt(process);
 }
 
@@ -297,19 +298,6 @@ void Supervisor::turn(milliseconds timeout) {
   fleet_.reap();
 }
 
-/// Once a second at most: whoever sends nonsense shall not fill the log.
-void Supervisor::note_refused() {
-  const std::uint64_t count = server_->bad_frame_count();
-  if (count == refused_ || Clock::now() < refused_next_) return;
-  refused_next_ = Clock::now() + std::chrono::seconds(1);
-  refused_ = count;
-  note({.severity = Severity::kWarning,
-        .kind = "control_refused",
-        .text = std::to_string(count) + " control messages so far were none of ours",
-        .number = count,
-        .time_ns = system_clock_ns()});
-}
-
 void Supervisor::run() {
   watch_ports();
   while (!ending_) {
@@ -319,10 +307,7 @@ void Supervisor::run() {
     ports_->tend(Clock::now());
     tend_changes();
     differs_ = config_.differs(plan_, Clock::now());
-    config_teller_.tend(options_.run_dir,
-                        {plan_.generation, plan_.hash, differs_, reloads_done_, reloads_failed_});
-    wanted_.tend(options_.run_dir, plan_, fleet_.posts());
-    noter_.tend(options_.run_dir, fleet_.posts());
+    tell_observers();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
     if (cannot_move_packets(fleet_.posts()) && load_bypass(options_.run_dir))
       return say("packets cannot be moved any more: the bypass takes them");

@@ -79,6 +79,8 @@ class Supervisor {
   void refuse_if_running() const;
   void take_over_processes();
   void note_refused();
+  void tell_observers();
+  void resume_counts();
   void take_ports();
   void prepare_run_dir();
   void start_hub();
@@ -141,7 +143,8 @@ class Supervisor {
   std::uint64_t reloads_done_ = 0, reloads_failed_ = 0;
   std::optional<AuditReply> audit_;
   bool ending_ = false;
-  std::uint64_t refused_ = 0;  ///< control messages that could not be read, as noted last
+  std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last
+  std::uint64_t refused_before_ = 0;  ///< by the supervisors before this one
   Clock::time_point refused_next_{};
   int done_count_ = 0;  ///< turns in a row that found nothing left to do
 };

@@ -123,6 +123,7 @@ void Leader::serve() {
   while (!ending_) {
     const auto request = server_.receive(std::chrono::milliseconds(100));
     if (request) answer(*request);
+    count_refused();
   }
 }
 
@@ -133,6 +134,14 @@ AuditReply Leader::settled_audit() {
     if (reply.exact || !reply.quiet || tries == kAuditTries) return reply;
     std::this_thread::sleep_for(kAuditPause);
   }
+}
+
+/// Added to what a leader before this one has counted.
+void Leader::count_refused() {
+  const std::uint64_t now = server_.bad_frame_count();
+  if (now == refused_) return;
+  context_.status.header().control_refused.fetch_add(now - refused_, std::memory_order_relaxed);
+  refused_ = now;
 }
 
 void Leader::answer(const Received& request) {

@@ -39,6 +39,7 @@ class Leader {
   /// An audit whose problems are still there after a while: an ingress that has taken a slot, and
   /// has not yet counted what it received into it, looks like a leak until it runs again.
   AuditReply settled_audit();
+  void count_refused();
   void tell(const RecoveryEvent& event);
   void look_at(const LostBatch& lost);
   void take_out(std::uint32_t function, const std::string& why);
@@ -55,6 +56,7 @@ class Leader {
   ControlServer server_;
   std::mutex mutex_;                   ///< guards drains_
   std::vector<std::uint32_t> drains_;  ///< asked for, not yet published
+  std::uint64_t refused_ = 0;          ///< of server_, as counted last; of its thread
   std::atomic<bool> ending_{false};
   std::thread server_thread_;
 };

@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <exception>
-#include <filesystem>
 #include <fstream>
 #include <span>
-#include <system_error>
 #include <vector>
 
 #include "shared/base/error.hpp"
@@ -56,15 +54,7 @@ Exporter::Exporter(const std::string& listen, const std::string& run_dir) : run_
 }
 
 void Exporter::announce(const std::string& topology) const {
-  namespace fs = std::filesystem;
-  const std::string path = discovery_path(run_dir_);
-  const std::string text =
-      "[{\"targets\": [\"" + address_ + "\"], \"labels\": {\"topology\": \"" + topology + "\"}}]\n";
-  write_whole_file(path, std::as_bytes(std::span(text)));
-  std::error_code error;
-  fs::permissions(path, fs::perms::group_read | fs::perms::others_read, fs::perm_options::add,
-                  error);
-  if (error) throw Error("make " + path + " readable: " + error.message());
+  write_discovery(run_dir_, topology, address_);
 }
 
 void Exporter::serve(const std::weak_ptr<prometheus::Collectable>& metrics) {

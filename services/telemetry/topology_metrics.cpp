@@ -36,6 +36,7 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
   families.add(Metric::kRecoveryBatchesLost, {}, load(header.batches_worker_lost));
   families.add(Metric::kRecoveryBatchesHandedOn, {}, load(header.batches_handed_on));
   families.add(Metric::kRecoveryBatchesRedone, {}, load(header.batches_redone));
+  families.add(Metric::kControlRefused, {"leader"}, load(header.control_refused));
 }
 
 void add_config(const ConfigFacts& config, Families& families) {
@@ -45,6 +46,9 @@ void add_config(const ConfigFacts& config, Families& families) {
   families.add(Metric::kConfigDiffers, {}, config.differs ? 1 : 0);
   families.add(Metric::kReloads, {"done"}, static_cast<double>(config.reloads_done));
   families.add(Metric::kReloads, {"refused"}, static_cast<double>(config.reloads_refused));
+  families.add(Metric::kControlRefused, {"supervisor"},
+               static_cast<double>(config.control_refused));
+  if (config.bypass) families.add(Metric::kBypassActive, {}, *config.bypass ? 1 : 0);
 }
 
 }  // namespace millrace

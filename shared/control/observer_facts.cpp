@@ -61,7 +61,8 @@ void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& w
 void note_config(const std::string& run_dir, const ConfigFacts& facts) {
   std::ostringstream text;
   text << facts.generation << ' ' << (facts.hash.empty() ? "-" : facts.hash) << ' ' << facts.differs
-       << ' ' << facts.reloads_done << ' ' << facts.reloads_refused << '\n';
+       << ' ' << facts.reloads_done << ' ' << facts.reloads_refused << ' ' << facts.control_refused
+       << ' ' << (facts.bypass ? std::to_string(*facts.bypass) : "-") << '\n';
   write_text(config_path(run_dir), text.str());
 }
 
@@ -69,7 +70,9 @@ ConfigFacts read_config(const std::string& run_dir) {
   std::ifstream file(config_path(run_dir));
   ConfigFacts facts;
   file >> facts.generation >> facts.hash >> facts.differs >> facts.reloads_done;
-  if (!(file >> facts.reloads_refused)) return {};
+  std::string bypass;
+  if (!(file >> facts.reloads_refused >> facts.control_refused >> bypass)) return {};
+  if (bypass != "-") facts.bypass = bypass == "1";
   if (facts.hash == "-") facts.hash.clear();
   return facts;
 }

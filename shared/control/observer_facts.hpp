@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 ///
 ///     <run dir>/telemetry.tables   what builders said, a line a function
 ///     <run dir>/telemetry.wanted   how many workers there should be, a line a group
-///     <run dir>/telemetry.config   which configuration is in use, and what became of changes
+///     <run dir>/telemetry.config   which configuration is in use, what became of changes and of
+///                                what was no message, and the bypass
 
 namespace millrace {
 
@@ -44,6 +46,8 @@ struct ConfigFacts {
   std::string hash;              ///< of the files that it was made from; empty: not known
   bool differs = false;          ///< they say something else by now
   std::uint64_t reloads_done = 0, reloads_refused = 0;
+  std::uint64_t control_refused = 0;  ///< what the supervisor was sent and could not read
+  std::optional<bool> bypass;         ///< whether it has the packets; nothing: there is none
   friend bool operator==(const ConfigFacts&, const ConfigFacts&) = default;
 };
 

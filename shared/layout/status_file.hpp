@@ -225,7 +225,8 @@ struct alignas(kCacheLine) StatusHeader {
   std::uint64_t clock_origin_ns;  ///< ... this system time
   char name[64];                  ///< of the topology, zero-terminated
   std::uint64_t created_ns;
-  std::uint64_t padding_0[6];
+  std::atomic<std::uint64_t> control_refused;  ///< leader: what it was sent and could not read
+  std::uint64_t padding_0[5];
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
   std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
@@ -253,7 +254,9 @@ static_assert(offsetof(StatusHeader, group_count) == 40);
 static_assert(offsetof(StatusHeader, function_counters) == 44);
 static_assert(offsetof(StatusHeader, tsc_hz) == 48 && offsetof(StatusHeader, tsc_origin) == 56);
 static_assert(offsetof(StatusHeader, clock_origin_ns) == 64 && offsetof(StatusHeader, name) == 72);
-static_assert(offsetof(StatusHeader, created_ns) == 136 && offsetof(StatusHeader, epoch) == 192);
+static_assert(offsetof(StatusHeader, created_ns) == 136);
+static_assert(offsetof(StatusHeader, control_refused) == 144);
+static_assert(offsetof(StatusHeader, epoch) == 192);
 static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionCountMax <= 64);
 static_assert(offsetof(StatusHeader, leader) == 256 && offsetof(StatusHeader, recoveries) == 264);
 static_assert(offsetof(StatusHeader, quarantined_slots) == 272);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """While a topology does not run its bypass takes the packets."""
 
+import json
 import pathlib
 import signal
 
@@ -33,6 +34,12 @@ def passes(wire):
     return wire.a.run("ping", "-c", "1", "-W", "0.5", wire.b.ip, check=False).returncode == 0
 
 
+def told(running):
+    """What Prometheus finds."""
+    path = pathlib.Path(running.run_dir + ".telemetry.json")
+    return json.loads(path.read_text(encoding="utf-8"))[0]["labels"] if path.exists() else None
+
+
 def bridges(wire):
     text = wire.in_middle("ip", "-br", "link", "show", "type", "bridge").stdout
     return [line.split()[0] for line in text.splitlines()]
@@ -46,11 +53,13 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
             with running:
                 assert not passes(wire) and not bridges(wire)
                 assert not ask("bypass", running.name)["on"]
+                wait_until(lambda: told(running) == {"topology": running.name}, 20, "found")
                 refused = millrace("bypass", running.name, "on", check=False, prefix=wire.prefix)
                 assert refused.returncode != 0 and "runs" in refused.stdout + refused.stderr
                 assert running.settle()["dropped"]["rule"] > 0
             wait_until(lambda: passes(wire), 30, "pings pass")
             assert ask("bypass", running.name)["on"] and len(bridges(wire)) == 1
+            assert told(running)["bypass"] == "on"
         # Killed whole: whoever cleans up turns it on.
         running.__enter__()
         assert not passes(wire)
@@ -60,6 +69,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
         wait_until(lambda: passes(wire), 30, "pings pass")
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         assert not bridges(wire) and not ask("bypass", running.name)["on"]
+        assert told(running) is None
         pathlib.Path(running.run_dir + ".bypass").unlink()
 
 

@@ -171,3 +171,13 @@ def test_nonsense_on_the_control_sockets_is_refused_and_told(running, seed):
     events = lambda: [event for event in running.status()["events"]
                       if event["kind"] == "control_refused"]
     wait_until(lambda: events() and events()[-1]["number"] >= 30, 30, "it was told")
+
+    def refused(server):
+        return running.metrics().total("millrace_control_refused_messages_total", server=server)
+
+    wait_until(lambda: refused("leader") >= 30, 30, "the leader's are counted")
+    counted = wait_until(lambda: refused("supervisor") >= 30 and refused("supervisor"), 20,
+                         "the supervisor's are counted")
+    running.adopt_after_kill()
+    Dealer(pathlib.Path(running.run_dir) / "control.supervisor").send(b"once more")
+    wait_until(lambda: refused("supervisor") > counted, 20, "its successor counts on")

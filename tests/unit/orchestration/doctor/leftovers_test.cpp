@@ -41,5 +41,13 @@ TEST_F(Leftovers, AreFilesThatNobodyUses) {
             "/run/millrace/dead /run/millrace/dead.telemetry.json");
 }
 
+/// Else the next `up` would find a bridge over its interfaces and not know of it.
+TEST_F(Leftovers, AreNotWhatIsKnownOfABypass) {
+  put("/run/millrace/edge.bypass", "is on\n");
+  put("/run/millrace/edge.bypass.log", "");
+  put("/run/millrace/edge.telemetry.json", "[]");
+  EXPECT_EQ(look().found, "none");
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -11,6 +11,7 @@
 
 #include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/discovery_file.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 
@@ -48,6 +49,7 @@ TEST(Bypass, ABridgeHasAShortNameOfTheTopologyAndItsPortsInterfaces) {
   EXPECT_LE(bypass->bridge.size(), 15U);
   EXPECT_THAT(bypass->interfaces, ElementsAre("eth-a", "eth-b"));
   EXPECT_EQ(bypass_of(topology_of({"a", "b"}, {}))->bridge, bypass->bridge);
+  EXPECT_EQ(bypass->topology, "a-topology-with-a-long-name");
   EXPECT_FALSE(bypass_of(topology_of({}, {})));
 }
 
@@ -62,6 +64,7 @@ TEST(Bypass, IsReadAsItWasNoted) {
   ASSERT_TRUE(read);
   EXPECT_THAT(read->command, ElementsAre("/bin/relay", "two words", "x"));
   EXPECT_TRUE(read->on);
+  EXPECT_EQ(read->topology, bypass.topology);
   std::ofstream(bypass_path(run_dir)) << "bridge x\ninterface one\nis on\n";
   EXPECT_FALSE(load_bypass(run_dir)) << "a bridge has two interfaces";
 }
@@ -98,6 +101,23 @@ TEST(Bypass, IsOffAndKnownDuringARunAndOnBehindIt) {
   EXPECT_EQ(end_bypassed_run(run_dir), "") << "the next run has none";
   begin_bypassed_run(run_dir, Bypass{.command = {"/bin/false"}});
   EXPECT_THAT(end_bypassed_run(run_dir), HasSubstr("exited with 1"));
+}
+
+TEST(Bypass, PrometheusIsToldWhileItIsOn) {
+  const test::TestFolder folder;
+  const std::string run_dir = folder.path("run");
+  const std::string told = discovery_path(run_dir);
+  save_bypass(run_dir, {.topology = "edge", .command = {"/bin/true"}});
+  turn_bypass(run_dir, true);
+  EXPECT_THAT(text_of(told), HasSubstr(R"("topology": "edge", "bypass": "on")"));
+  turn_bypass(run_dir, false);
+  EXPECT_FALSE(std::filesystem::exists(told));
+  std::ofstream(told) << "telemetry's";
+  turn_bypass(run_dir, false);
+  EXPECT_EQ(text_of(told), "telemetry's") << "off as before: the topology runs";
+  std::filesystem::create_directory(told + ".tmp");  // in the way
+  EXPECT_THAT(turn_bypass(run_dir, true), HasSubstr("/bin/true; no alert will tell of it: "));
+  EXPECT_TRUE(load_bypass(run_dir)->on);
 }
 
 class BypassBridge : public test::VethTest {};

@@ -34,7 +34,7 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   const test::TestFolder run_dir;
   note_tables(run_dir.path(""), {{.function = "route", .accepted = 1}});
   note_wanted(run_dir.path(""), {{"front", 1}});
-  note_config(run_dir.path(""), {.generation = 1, .hash = "0123"});
+  note_config(run_dir.path(""), {.generation = 1, .hash = "0123", .bypass = false});
   const StatusCollectable collectable(watched.plan, watched.status, run_dir.path(""),
                                       Nvml::load(test::make_nvml(run_dir, "-DINIT=0").c_str()));
   std::set<std::string> found;

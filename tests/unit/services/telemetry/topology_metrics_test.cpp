@@ -43,6 +43,7 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
   header.batches_worker_lost = 4;
   header.batches_handed_on = 5;
   header.batches_redone = 6;
+  header.control_refused = 7;
   Families families;
   add_topology(watched.source(), "1.2.3", families);
   const auto found = samples(families.take());
@@ -55,21 +56,32 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
   EXPECT_EQ(found.at("millrace_recovery_batches_lost_total{}"), 4);
   EXPECT_EQ(found.at("millrace_recovery_batches_handed_on_total{}"), 5);
   EXPECT_EQ(found.at("millrace_recovery_batches_redone_total{}"), 6);
+  EXPECT_EQ(found.at("millrace_control_refused_messages_total{server=leader}"), 7);
   EXPECT_NEAR(found.at("millrace_created_timestamp_seconds{}"),
               static_cast<double>(system_clock_ns()) / 1e9, 60);
 }
 
-TEST(TopologyMetrics, TellWhichConfigurationIsInUse) {
+std::map<std::string, double> config_metrics(const ConfigFacts& facts) {
   Families families;
-  add_config({4, "abc", true, 5, 6}, families);
-  const auto found = samples(families.take());
+  add_config(facts, families);
+  return samples(families.take());
+}
+
+TEST(TopologyMetrics, TellWhichConfigurationIsInUse) {
+  const auto found = config_metrics({4, "abc", true, 5, 6, 7, false});
   EXPECT_EQ(found.at("millrace_config_generation{}"), 4);
   EXPECT_EQ(found.at("millrace_config_info{hash=abc}"), 1);
   EXPECT_EQ(found.at("millrace_config_differs{}"), 1);
   EXPECT_EQ(found.at("millrace_reloads_total{result=done}"), 5);
   EXPECT_EQ(found.at("millrace_reloads_total{result=refused}"), 6);
-  add_config({}, families);
-  EXPECT_TRUE(samples(families.take()).empty()) << "nobody has said";
+  EXPECT_EQ(found.at("millrace_control_refused_messages_total{server=supervisor}"), 7);
+  EXPECT_TRUE(config_metrics({}).empty()) << "nobody has said";
+}
+
+TEST(TopologyMetrics, TellOfABypassWhereThereIsOne) {
+  EXPECT_EQ(config_metrics({.generation = 1, .bypass = false}).at("millrace_bypass_active{}"), 0);
+  EXPECT_EQ(config_metrics({.generation = 1, .bypass = true}).at("millrace_bypass_active{}"), 1);
+  EXPECT_FALSE(config_metrics({.generation = 1}).contains("millrace_bypass_active{}"));
 }
 
 }  // namespace

@@ -44,10 +44,10 @@ TEST(WantedWorkers, AreReadAsWritten) {
 TEST(ConfigFacts, AreReadAsWritten) {
   const test::TestFolder run_dir;
   EXPECT_EQ(read_config(run_dir.path("")).generation, 0u);
-  const ConfigFacts facts{4, "0123", true, 5, 6};
+  const ConfigFacts facts{4, "0123", true, 5, 6, 7, true};
   note_config(run_dir.path(""), facts);
   EXPECT_EQ(read_config(run_dir.path("")), facts);
-  const ConfigFacts unknown{4, "", false, 5, 6};
+  const ConfigFacts unknown{4, "", false, 5, 6, 7, std::nullopt};
   note_config(run_dir.path(""), unknown);
   EXPECT_EQ(read_config(run_dir.path("")), unknown);
   std::ofstream(run_dir.path("telemetry.config")) << "4 0123 1";
