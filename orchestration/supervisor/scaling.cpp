@@ -70,6 +70,12 @@ void Scaling::begin(std::vector<Step> steps) {
 
 void Scaling::up(std::uint32_t group, std::uint32_t count) {
   for (Post& post : fleet_.posts()) {
+    // Whoever asks for as many as there should be wants those that were given up to be tried again.
+    if (is_worker_of(post, group) && post.wish == Wish::kUp && post.policy.given_up()) {
+      post.policy.allow();
+    }
+  }
+  for (Post& post : fleet_.posts()) {
     if (wanted_count(group) >= count) return;
     if (!is_worker_of(post, group) || post.wish != Wish::kDown) continue;
     // Started by the fleet as soon as its entry is vacant.

@@ -90,6 +90,22 @@ TEST_F(ScalingTest, UpIsDoneWhenAllAreAlive) {
   EXPECT_TRUE(scaling_->idle());
 }
 
+TEST_F(ScalingTest, ToTheSameNumberTriesAgainWhoWasGivenUp) {
+  scaling_->begin(scaling_->check({{"front", 2}}));
+  RestartPolicy* policy = nullptr;
+  for (Post& post : fleet_->posts()) {
+    if (post.name == "front.1") policy = &post.policy;
+  }
+  ASSERT_NE(policy, nullptr);
+  const auto now = Scaling::Clock::now();
+  while (!policy->given_up()) {
+    policy->started(now);
+    policy->ended(now);
+  }
+  scaling_->begin(scaling_->check({{"front", 2}}));
+  EXPECT_FALSE(policy->given_up());
+}
+
 TEST_F(ScalingTest, DownAsksTheLeaderAndWaitsForTheEnd) {
   scaling_->begin(scaling_->check({{"front", 2}}));
   fleet_->tend();
