@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/log_lines.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,9 +13,11 @@
 #include <string_view>
 #include <utility>
 
+#include "orchestration/supervisor/log_keeper.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/base/say.hpp"
+#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
@@ -27,6 +31,12 @@ std::uint64_t changed_ns(const std::string& path) {
   if (::stat(path.c_str(), &info) != 0) return 0;
   return static_cast<std::uint64_t>(info.st_mtim.tv_sec) * kSecond +
          static_cast<std::uint64_t>(info.st_mtim.tv_nsec);
+}
+
+/// 0: there is none.
+std::uint64_t file_number(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
 }
 
 /// "front.0: text" -> "text" when it is that log's own name.
@@ -57,9 +67,24 @@ std::vector<std::string> LogFiles::names() const {
   return names;
 }
 
+/// An older file is new with every move: the log has gone on in it to its end.
 void LogFiles::read_one(const std::string& name, std::vector<LogLine>& lines) {
   const std::string path = folder_ + "/" + name + std::string(kEnding);
+  const UniqueFd lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (lock) ::flock(lock.get(), LOCK_SH);  // it is not moved meanwhile
   Place& place = places_[name];
+  const std::string older = older_log_path(path);
+  const std::uint64_t which = file_number(older);
+  if (which != place.older) {
+    read_file(older, name, place, lines);
+    place.bytes = 0;
+  }
+  place.older = which;
+  read_file(path, name, place, lines);
+}
+
+void LogFiles::read_file(const std::string& path, const std::string& name, Place& place,
+                         std::vector<LogLine>& lines) {
   std::ifstream file(path, std::ios::binary);
   if (!file.seekg(static_cast<std::streamoff>(place.bytes))) return;
   for (std::string line; std::getline(file, line) && !file.eof();) {

@@ -16,7 +16,9 @@ struct LogLine {
   std::string text;
 };
 
-/// The logs of a run directory (<run dir>/logs/NAME.log), read again and again.
+/// The logs of a run directory (<run dir>/logs/NAME.log, and the older file of each), read again
+/// and again. One that is moved between two reads goes on where it was; one that is moved twice has
+/// a gap.
 class LogFiles {
  public:
   /// `wanted`: names; empty: all that there are, also later ones. Throws Error with the names that
@@ -29,10 +31,13 @@ class LogFiles {
  private:
   struct Place {
     std::uint64_t bytes = 0;    ///< read so far
+    std::uint64_t older = 0;    ///< which file the older one is; 0: there is none
     std::uint64_t time_ns = 0;  ///< of the last line
   };
   std::vector<std::string> names() const;
   void read_one(const std::string& name, std::vector<LogLine>& lines);
+  void read_file(const std::string& path, const std::string& name, Place& place,
+                 std::vector<LogLine>& lines);
 
   std::string folder_;
   std::vector<std::string> wanted_;

@@ -151,6 +151,7 @@ void Supervisor::tell_observers() {
                        .bypass = bypass ? std::optional(bypass->on) : std::nullopt});
   wanted_.tend(options_.run_dir, plan_, fleet_.posts());
   noter_.tend(options_.run_dir, fleet_.posts());
+  logs_.tend(options_.run_dir, Clock::now());
 }
 
 /// Counters go on where the supervisor before this one told observers that they were.

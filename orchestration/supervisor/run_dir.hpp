@@ -22,7 +22,7 @@
 ///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
-///     <run dir>/logs/<actor>.log
+///     <run dir>/logs/<actor>.log, .log.1   (log_keeper.hpp)
 ///     <run dir>.telemetry.json  for Prometheus (shared/control/discovery_file.hpp)
 
 namespace millrace {

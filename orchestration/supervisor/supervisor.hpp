@@ -15,6 +15,7 @@
 #include "orchestration/supervisor/config_watch.hpp"
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/history.hpp"
+#include "orchestration/supervisor/log_keeper.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/post_notes.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
@@ -128,6 +129,7 @@ class Supervisor {
   WantedTeller wanted_;
   ConfigTeller config_teller_;
   PostNoter noter_;
+  LogKeeper logs_;
   std::string phase_ = "starting";
   std::deque<Event> events_;
   std::optional<Scaling> scaling_;

@@ -4,6 +4,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import time
@@ -75,6 +76,22 @@ def test_follow_shows_what_happens_and_ends_with_the_topology(tmp_path):
         running.kill("front.0")
         wait_until(lambda: "front.0" in file.read_text(encoding="utf-8"), 30, "the end of front.0")
     assert follow.wait(timeout=30) == 0
+
+
+def test_a_log_that_has_grown_is_moved_and_read_as_before(tmp_path):
+    count = 30000
+    with start(tmp_path) as running:
+        log = pathlib.Path(running.run_dir, "logs/front.0.log")
+        with open(log, "a", encoding="ascii") as said:
+            for number in range(count):
+                said.write(f"2026-01-01T00:00:00.000000Z front.0: line {number:05}\n")
+        older = log.with_suffix(".log.1")
+        wait_until(lambda: older.exists() and log.stat().st_size < 4096, 30, "moved")
+        with open(log, "a", encoding="ascii") as said:
+            said.write("2026-01-01T00:00:00.000000Z front.0: line last\n")
+        texts = [line["text"] for line in lines_of(running, "front.0")]
+        assert [text for text in texts if text.startswith("line ")] == \
+            [f"line {number:05}" for number in range(count)] + ["line last"]
 
 
 def end_of_top(running):

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/log_keeper.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace::test {
@@ -55,6 +56,29 @@ TEST_F(LogFilesTest, OnlyWholeNewLinesComeTheSecondTime) {
   add("hub", "b: two\n");
   add("late", "2023-11-14T22:13:23.000000Z late: three\n");
   EXPECT_THAT(texts(files.read_new()), ElementsAre("hub|two", "late|three"));
+}
+
+TEST_F(LogFilesTest, OneThatIsMovedGoesOnWhereItWas) {
+  const std::string log = run_dir_ + "/logs/hub.log";
+  const auto say = [&](int number) {
+    add("hub", "2023-11-14T22:13:2" + std::to_string(number) +
+                   ".000000Z hub: " + std::to_string(number) + "\n");
+  };
+  say(0);
+  ASSERT_TRUE(move_when_large(log, 0));
+  say(1);
+  LogFiles files(run_dir_, {});
+  EXPECT_THAT(texts(files.read_new()), ElementsAre("hub|0", "hub|1")) << "the older file first";
+  say(2);
+  EXPECT_THAT(texts(files.read_new()), ElementsAre("hub|2"));
+  say(3);
+  ASSERT_TRUE(move_when_large(log, 0));
+  EXPECT_THAT(texts(files.read_new()), ElementsAre("hub|3"));
+  EXPECT_TRUE(files.read_new().empty());
+  say(4);
+  ASSERT_TRUE(move_when_large(log, 0));
+  for (int i = 5; i < 9; ++i) say(i);  // longer than what was read of the one before
+  EXPECT_THAT(texts(files.read_new()), ElementsAre("hub|4", "hub|5", "hub|6", "hub|7", "hub|8"));
 }
 
 TEST_F(LogFilesTest, ALineOfALibraryStaysBehindTheLineBeforeIt) {
