@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """More alerts by their real causes, with the rules' own windows: minutes, so MILLRACE_ALERTS=1 asks
-for them. test_running.py has the quick ones, promtool all of them."""
+for them. test_alerts_provoked.py has them all with shorter waiting times."""
 
 import os
 import shutil
