@@ -39,6 +39,7 @@ class EgressActor : public Actor {
   bool finished() noexcept override {
     return stopping_ && inbox_.empty() && window_.waiting() == 0;
   }
+  bool may_leave() noexcept override { return true; }
   void before_sleep() noexcept override;
   void take_stock(std::uint64_t now_tsc) noexcept override;
 

@@ -15,6 +15,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/config/plan_diff.hpp"
+#include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
@@ -86,7 +87,10 @@ void apply(const ApplyOptions& options) {
   print_warnings(file.topology);
   const std::string run_dir = running_dir({file.plan.name, options.run_dir, options.json});
   require_supervisor(run_dir);
-  const PlanDiff diff = diff_plans(load_plan(run_dir + "/plan.bin"), file.plan);
+  const Plan running = load_plan(run_dir + "/plan.bin");
+  PlanDiff diff = diff_plans(running, file.plan);
+  const std::string layout = difference(layout_of_running(running.name), layout_of_build(running));
+  if (!layout.empty()) diff.restart.push_back("memory layout of this build: " + layout);
   if (!diff.restart.empty() && options.restart) {
     return print_change(restart(options, run_dir, diff), options.json);
   }

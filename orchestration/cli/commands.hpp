@@ -59,6 +59,9 @@ void add_reload(CLI::App& app);
 /// `apply FILE [--confirm S] [--restart] [--json]`: a running topology becomes what the file says.
 void add_apply(CLI::App& app);
 
+/// `upgrade NAME [--from DIR] [--json]`: its processes become those of another build, one by one.
+void add_upgrade(CLI::App& app);
+
 /// `history NAME`, `rollback NAME [N]`, `confirm NAME`: what was changed, and the way back.
 void add_history(CLI::App& app);
 

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   millrace::add_function(app);
   millrace::add_reload(app);
   millrace::add_apply(app);
+  millrace::add_upgrade(app);
   millrace::add_history(app);
   millrace::add_bypass(app);
   millrace::add_down(app);

@@ -63,7 +63,8 @@ void Supervisor::queue_change(const Received& received) {
 }
 
 bool Supervisor::is_changing() const {
-  return change_ || !change_queue_.empty() || !tables_->idle() || !scaling_->idle();
+  return change_ || !change_queue_.empty() || !tables_->idle() || !scaling_->idle() ||
+         !upgrade_->idle();
 }
 
 void Supervisor::end_change(const std::string& error) {
@@ -140,6 +141,7 @@ void Supervisor::begin_change() {
       throw Error("the last change waits to be confirmed: millrace confirm " + plan_.name +
                   ", or millrace rollback " + plan_.name);
     }
+    if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
     TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);
     if (!wish.functions.empty()) return tables_->begin(std::move(wish));
     begin_scaling();
@@ -257,6 +259,15 @@ void Supervisor::end_scaling() {
   end_change("");
 }
 
+void Supervisor::end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome) {
+  change_->reply.lines = std::move(outcome.lines);
+  if (outcome.error.empty()) {
+    options_.folder = wanted.upgrade;
+    tables_->use_folder(wanted.upgrade);
+  }
+  end_change(outcome.error);
+}
+
 void Supervisor::note_reports(const std::vector<TableReport>& reports) {
   for (const TableReport& report : reports) {
     change_->reply.lines.push_back(line_of(report));
@@ -270,7 +281,7 @@ void Supervisor::note_reports(const std::vector<TableReport>& reports) {
 void Supervisor::tend_changes() {
   tend_deadline();
   tend_autoscale();
-  const bool idle = !change_ && tables_->idle() && scaling_->idle();
+  const bool idle = !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle();
   if (idle && !change_queue_.empty()) begin_change();
   try {
     const auto outcome = tables_->tend(Clock::now());
@@ -280,6 +291,9 @@ void Supervisor::tend_changes() {
       begin_scaling();
     } else if (change_ && !scaling_->idle() && scaling_->tend(Clock::now())) {
       end_scaling();
+    }
+    if (auto upgraded = upgrade_->tend(Clock::now())) {
+      end_upgrade(std::get<ChangeRequest>(change_->request.message.body), std::move(*upgraded));
     }
   } catch (const Error& error) {
     if (change_) end_change(error.what());

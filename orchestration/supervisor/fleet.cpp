@@ -56,25 +56,44 @@ void Fleet::say(Severity severity, const char* kind, const Seat& seat, const std
          .time_ns = system_clock_ns()});
 }
 
+const std::string& Fleet::name_of(const Post& post) const {
+  const std::uint32_t actor = post.seat().actor;
+  return actor == kNoActor ? post.name : plan_.actors.at(actor).name;
+}
+
+Command Fleet::command_of(const Post& post, const std::string& folder) const {
+  return post.kind ? actor_command(folder, place_.run_dir, plan_, post.seat().actor)
+                   : telemetry_command(folder, place_.run_dir);
+}
+
 void Fleet::start(Post& post) {
-  Seat& seat = post.seat();
-  const std::string& name = seat.actor == kNoActor ? post.name : plan_.actors.at(seat.actor).name;
-  const Command command = post.kind
-                              ? actor_command(place_.folder, place_.run_dir, plan_, seat.actor)
-                              : telemetry_command(place_.folder, place_.run_dir);
   post.wish = Wish::kUp;
   post.reported = false;
   post.policy.started(Clock::now());
-  seat.child = Child::start(command, log_path(place_.run_dir, name));
+  post.seat().child =
+      Child::start(command_of(post, folder_of(post)), log_path(place_.run_dir, name_of(post)));
+}
+
+void Fleet::start_successor(Post& post, const std::string& folder) {
+  Command command = command_of(post, folder);
+  command.arguments.emplace_back("--successor");
+  post.seat().next = Child::start(command, log_path(place_.run_dir, name_of(post)));
 }
 
 void Fleet::adopt(const FoundProcess& found) {
   for (Post& post : posts_) {
     for (std::size_t i = 0; i < post.seats.size(); ++i) {
       const bool telemetry = !post.kind && found.actor < 0;
-      if (!telemetry && static_cast<int>(post.seats[i].actor) != found.actor) continue;
-      post.seats[i].child = Child::adopt(found.pid, found.start_time);
-      if (!post.seats[i].child) return;
+      Seat& seat = post.seats[i];
+      if (!telemetry && static_cast<int>(seat.actor) != found.actor) continue;
+      std::optional<Child> child = Child::adopt(found.pid, found.start_time);
+      if (!child) return;
+      if (seat.child && found.successor) {
+        seat.next = std::move(child);
+        return;
+      }
+      seat.next = std::move(seat.child);
+      seat.child = std::move(child);
       post.current = i;
       post.policy.found(Clock::now());
     }
@@ -83,21 +102,40 @@ void Fleet::adopt(const FoundProcess& found) {
 
 void Fleet::reap() {
   for (Post& post : posts_) {
-    for (Seat& seat : post.seats) {
-      if (!seat.child) continue;
-      const auto end = seat.child->ended();
-      if (end) report_end(post, seat, *end);
+    for (Seat& seat : post.seats) reap(post, seat);
+  }
+}
+
+void Fleet::reap(Post& post, Seat& seat) {
+  if (seat.next) {
+    const auto end = seat.next->ended();
+    if (end) {
+      seat.next.reset();
+      say(Severity::kWarning, "successor_exited", seat,
+          "who was to succeed " + post.name + " " + end->text());
     }
   }
+  if (!seat.child) return;
+  const auto end = seat.child->ended();
+  if (end) report_end(post, seat, *end);
 }
 
 void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
   const auto pid = static_cast<std::uint64_t>(seat.child->pid());
   seat.note = end.text();
   seat.child.reset();
+  if (seat.next) {
+    seat.child = std::move(seat.next);
+    seat.next.reset();
+    post.policy.allow();
+    post.policy.started(Clock::now());
+    say(Severity::kInfo, "succeeded", seat, post.name + " " + seat.note + "; its successor goes on",
+        pid);
+    return;
+  }
   if (post.wish == Wish::kDraining) post.wish = Wish::kDown;
   if (&seat == &post.seat()) post.policy.ended(Clock::now());
-  if (post.wish == Wish::kDown) {
+  if (post.wish == Wish::kDown || post.replacing) {
     say(Severity::kInfo, "stopped", seat, post.name + " " + seat.note, pid);
   } else if (post.kind == ActorKind::kHub) {
     say(Severity::kError, "hub_lost", seat,
@@ -113,7 +151,7 @@ void Fleet::tend() {
   const auto now = Clock::now();
   for (Post& post : posts_) {
     if (post.wish == Wish::kDraining) tend_draining(post, now);
-    if (post.wish == Wish::kUp) tend_wanted(post, now);
+    if (post.wish == Wish::kUp && !post.replacing) tend_wanted(post, now);
   }
 }
 
@@ -171,6 +209,7 @@ void Fleet::stop(const std::function<bool(const Post&)>& which, std::chrono::mil
       if (!which(post)) continue;
       post.wish = Wish::kDown;
       for (const Seat& seat : post.seats) {
+        if (seat.next) seat.next->signal(number);
         if (!seat.child) continue;
         if (number == SIGKILL)
           say(Severity::kWarning, "killed", seat, post.name + " had to be killed");
@@ -198,6 +237,7 @@ std::vector<int> Fleet::descriptors() const {
   for (const Post& post : posts_) {
     for (const Seat& seat : post.seats) {
       if (seat.child) descriptors.push_back(seat.child->descriptor());
+      if (seat.next) descriptors.push_back(seat.next->descriptor());
     }
   }
   return descriptors;

@@ -45,8 +45,15 @@ class Fleet {
 
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
   void start(Post& post);
+  /// Starts, from `folder`, who takes the current seat when its process has ended. Throws Error.
+  void start_successor(Post& post, const std::string& folder);
+  /// From now on; for posts without a folder of their own.
+  void use_folder(std::string folder) { place_.folder = std::move(folder); }
+  const std::string& folder_of(const Post& post) const {
+    return post.folder.empty() ? place_.folder : post.folder;
+  }
   /// Takes over a process that an earlier supervisor started. Whether it is wanted is the caller's
-  /// to say (Post::wish).
+  /// to say (Post::wish). Of two that play one actor, the one that was there first has the seat.
   void adopt(const FoundProcess& found);
   /// Notes who has ended.
   void reap();
@@ -69,6 +76,9 @@ class Fleet {
   using Clock = std::chrono::steady_clock;
 
   void report_end(Post& post, Seat& seat, const ExitStatus& end);
+  void reap(Post& post, Seat& seat);
+  Command command_of(const Post& post, const std::string& folder) const;
+  const std::string& name_of(const Post& post) const;
   void tend_draining(Post& post, Clock::time_point now);
   void tend_wanted(Post& post, Clock::time_point now);
   void say(Severity severity, const char* kind, const Seat& seat, const std::string& text,

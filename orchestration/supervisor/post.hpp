@@ -23,7 +23,8 @@ struct Seat {
   std::uint32_t actor = kNoActor;
   std::vector<std::uint32_t> others;  ///< actors of the same process (fused)
   std::optional<Child> child;
-  std::string note;  ///< how the last process ended; empty: none has
+  std::optional<Child> next;  ///< waits for the end of `child`, whose place it takes (upgrade)
+  std::string note;           ///< how the last process ended; empty: none has
 };
 
 /// A part that the supervisor keeps played: one actor, or the two incarnations of one GPU worker,
@@ -39,6 +40,8 @@ struct Post {
   RestartPolicy policy{RestartLimits{}};
   RestartPolicy::Time drain_until{};  ///< while draining: SIGTERM then, SIGKILL later
   bool reported = false;              ///< that it was given up, or cannot come back
+  std::string folder;                 ///< of its executable; empty: the fleet's
+  bool replacing = false;             ///< an upgrade sees to it: nobody else starts it
 
   Seat& seat() { return seats[current]; }
   const Seat& seat() const { return seats[current]; }

@@ -45,11 +45,14 @@ std::string executable_folder() {
   return path.parent_path();
 }
 
+std::string program_of(const Plan& plan, std::uint32_t actor) {
+  const bool fused = plan.fused && moves_packets(plan.actors.at(actor));
+  return fused ? "millrace-fused" : program_of(plan.actors.at(actor).kind);
+}
+
 Command actor_command(const std::string& folder, const std::string& run_dir, const Plan& plan,
                       std::uint32_t actor) {
-  const ActorKind kind = plan.actors.at(actor).kind;
-  const bool fused = plan.fused && moves_packets(plan.actors[actor]);
-  return {folder + "/" + (fused ? "millrace-fused" : program_of(kind)),
+  return {folder + "/" + program_of(plan, actor),
           {"--run-dir", run_dir, "--actor", std::to_string(actor)}};
 }
 

@@ -15,6 +15,9 @@ namespace millrace {
 /// Folder of this executable: the other programs lie beside it. Throws Error.
 std::string executable_folder();
 
+/// "millrace-classifier": what plays that actor.
+std::string program_of(const Plan& plan, std::uint32_t actor);
+
 /// "<folder>/millrace-<part> --run-dir <run_dir> --actor <actor>".
 Command actor_command(const std::string& folder, const std::string& run_dir, const Plan& plan,
                       std::uint32_t actor);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -74,6 +75,7 @@ std::optional<FoundProcess> look_at(pid_t pid) {
   found.run_dir = value_of(words, "--run-dir");
   if (found.run_dir.empty()) return std::nullopt;
   if (!parse(value_of(words, "--actor"), found.actor)) found.actor = -1;
+  found.successor = std::ranges::find(words, "--successor") != words.end();
   return found;
 }
 
@@ -165,7 +167,7 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
     const std::string name = entry.path().filename();
     const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
                        name.starts_with("telemetry.") || name.starts_with("files.") ||
-                       name == "hub.ready" || name == "history" ||
+                       name.starts_with("waiting.") || name == "hub.ready" || name == "history" ||
                        name.starts_with("supervisor.posts") || name == "lost.pcapng" ||
                        name == "lost.1.pcapng";
     if (known || (name == "logs" && !keep_logs)) ours.push_back(entry.path());

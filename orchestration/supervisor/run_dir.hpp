@@ -19,6 +19,7 @@
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
 ///     <run dir>/supervisor.posts what it wants of whom (post_notes.hpp)
 ///     <run dir>/hub.ready       the hub has made segment and status file
+///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
 ///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
@@ -41,7 +42,8 @@ struct FoundProcess {
   std::uint64_t start_time = 0;
   std::string program;  ///< "millrace-hub"
   std::string run_dir;
-  int actor = -1;  ///< -1: it has none (telemetry)
+  int actor = -1;          ///< -1: it has none (telemetry)
+  bool successor = false;  ///< started to take the actor over; it may have, or wait
 };
 /// All of them, found in /proc by their command lines; ended ones that nobody has waited for are
 /// not.

@@ -27,7 +27,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAliveLimit{30'000};
 constexpr milliseconds kBusyTurn{20};  // entries become vacant without a word
 constexpr milliseconds kQuietTurn{200};
-constexpr milliseconds kLeaveGrace{8'000};
 constexpr std::size_t kEventsKept = 256;
 
 UniqueFd stop_signals() {
@@ -63,6 +62,13 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
                                      [this](std::uint32_t actor, std::uint32_t revision) {
                                        server_->send(actor_peer(actor), FollowPlan{revision});
                                      }});
+  upgrade_.emplace(plan_, fleet_,
+                   Upgrade::Means{options_.run_dir,
+                                  [this](std::uint32_t actor) {
+                                    ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
+                                  },
+                                  [this](std::uint32_t actor) { return ready_.contains(actor); },
+                                  [this](std::uint32_t actor) { ready_.erase(actor); }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
                 ": a name may run once, as it names shared memory");
@@ -245,45 +251,6 @@ void Supervisor::reopen(std::uint32_t port) {
     post.policy.allow();
     post.seat().child->signal(SIGKILL);
   }
-}
-
-void Supervisor::take_over_processes() {
-  const std::vector<FoundProcess> found = find_processes(options_.run_dir);
-  if (found.empty())
-    throw Error("nothing of topology '" + plan_.name + "' runs in " + options_.run_dir);
-  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
-  for (Post& post : fleet_.posts()) {
-    const std::uint32_t actor = post.seats[0].actor;
-    if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
-  }
-  restore_posts(read_post_notes(options_.run_dir), fleet_.posts());
-  resume_counts();
-  for (const FoundProcess& process : found) fleet_.adopt(process);
-}
-
-void Supervisor::adopt() {
-  const bool was_ready = std::filesystem::exists(options_.run_dir + "/hub.ready");
-  if (!was_ready && !find_processes(options_.run_dir).empty()) {
-    throw Error("topology '" + plan_.name +
-                "' lost its supervisor while it started; end it: millrace down " + plan_.name);
-  }
-  if (was_ready) fleet_.attach_status();
-  take_over_processes();
-  for (Post& post : fleet_.posts()) {
-    const bool leaves = post.wish == Wish::kDown && post.seat().child;
-    if (leaves) fleet_.let_drain(post, kLeaveGrace);
-  }
-  const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
-  phase_ = has_hub ? "running" : "degraded";
-  tables_->resume();
-  deadline_ = history_->deadline();
-  say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
-}
-
-void Supervisor::adopt_to_stop() {
-  if (std::filesystem::exists(options_.run_dir + "/hub.ready")) fleet_.attach_status();
-  take_over_processes();
-  phase_ = "running";
 }
 
 /// Waits for something to happen and deals with it; does not restart anybody.

@@ -23,6 +23,7 @@
 #include "orchestration/supervisor/table_switch.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "orchestration/supervisor/tell_observers.hpp"
+#include "orchestration/supervisor/upgrade.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {
@@ -109,6 +110,7 @@ class Supervisor {
   void confirm(const Received& received);
   void begin_scaling();
   void end_scaling();
+  void end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome);
   void end_change(const std::string& error);
   void tend_changes();
   void note_reports(const std::vector<TableReport>& reports);
@@ -124,7 +126,7 @@ class Supervisor {
   Fleet fleet_;
   UniqueFd signals_;
   Clock::time_point began_ = Clock::now();
-  std::set<std::uint32_t> ready_;  ///< actors whose ports are open, of the start
+  std::set<std::uint32_t> ready_;  ///< actors whose ports are open
   std::optional<PortWatch> ports_;
   WantedTeller wanted_;
   ConfigTeller config_teller_;
@@ -134,6 +136,7 @@ class Supervisor {
   std::deque<Event> events_;
   std::optional<Scaling> scaling_;
   std::optional<TableSwitch> tables_;
+  std::optional<Upgrade> upgrade_;
   std::deque<Received> change_queue_;
   std::optional<PendingChange> change_;
   std::vector<Autoscaler> autoscalers_;  ///< by group

@@ -61,6 +61,8 @@ class TableSwitch {
   /// An actor cannot go over to that revision.
   void refused(const std::string& who, std::uint32_t revision, const std::string& why);
   bool idle() const { return phase_ == Phase::kIdle; }
+  /// Where builders are from now on.
+  void use_folder(const std::string& folder) { means_.folder = folder; }
 
  private:
   enum class Phase { kIdle, kBuilding, kLoading, kUsing, kReverting, kDraining, kDropping };

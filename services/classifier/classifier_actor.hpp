@@ -31,6 +31,7 @@ class ClassifierActor : public Actor {
   bool finished() noexcept override {
     return stopping_ && inbox_.empty() && window_.waiting() == 0 && outbox_.pending() == 0;
   }
+  bool may_leave() noexcept override { return true; }
   void take_stock(std::uint64_t now_tsc) noexcept override;
 
  private:

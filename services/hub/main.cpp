@@ -16,14 +16,17 @@
 #include "shared/driver/eal.hpp"
 
 /// The hub (actor 0) makes segment and status file, then recovers whoever dies. The standby (actor
-/// 1) attaches, waits for the hub's exit to be certain, and goes on in its place.
+/// 1) attaches, waits for the hub's exit to be certain, and goes on in its place. A hub of another
+/// build attaches too, and follows one that was asked to end (`--successor`).
 
 namespace millrace {
 namespace {
 
 void run_hub(ActorProcess& process) {
+  // A successor has them from the hub before it, which lives until enrol() returns.
+  TapKeeper taps(process.plan(), process.run_dir(),
+                 process.succeeds() ? TapKeeper::Part::kSuccessor : TapKeeper::Part::kHub);
   process.enrol();
-  TapKeeper taps(process.plan(), process.run_dir(), true);
   process.give_up_rights();  // before anything that has threads
   taps.lend();
   ActorControl control(process.run_dir(), process.context().me.actor,
@@ -55,7 +58,8 @@ void run_hub(ActorProcess& process) {
 /// A standby that starts when the hub has gone does without the interfaces' files.
 std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl& control) {
   try {
-    auto taps = std::make_unique<TapKeeper>(process.plan(), process.run_dir(), false);
+    auto taps =
+        std::make_unique<TapKeeper>(process.plan(), process.run_dir(), TapKeeper::Part::kStandby);
     taps->lend();
     return taps;
   } catch (const Error& error) {

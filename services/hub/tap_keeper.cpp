@@ -20,12 +20,12 @@ std::vector<UniqueFd> borrow_all(const PlanPort& port, const std::string& run_di
 
 }  // namespace
 
-TapKeeper::TapKeeper(const Plan& plan, const std::string& run_dir, bool makes)
-    : socket_path_(run_dir + (makes ? "/files.hub" : "/files.standby")) {
+TapKeeper::TapKeeper(const Plan& plan, const std::string& run_dir, Part part)
+    : socket_path_(run_dir + (part == Part::kStandby ? "/files.standby" : "/files.hub")) {
   for (const PlanPort& port : plan.ports) {
     if (!is_tap(port)) continue;
     while_doing("port '" + port.name + "' (tap)", [&] {
-      auto queues = makes ? make_tap(port, run_dir) : borrow_all(port, run_dir);
+      auto queues = part == Part::kHub ? make_tap(port, run_dir) : borrow_all(port, run_dir);
       for (std::uint32_t i = 0; i < queues.size(); ++i) {
         files_[tap_file_name(port.name, i)] = std::move(queues[i]);
       }

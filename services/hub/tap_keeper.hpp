@@ -19,8 +19,13 @@ namespace millrace {
 /// these processes; nothing else has to be taken back.
 class TapKeeper {
  public:
-  /// `makes`: the hub does. Without tap ports nothing happens. Throws Error that names the port.
-  TapKeeper(const Plan& plan, const std::string& run_dir, bool makes);
+  enum class Part {
+    kHub,        ///< makes them
+    kSuccessor,  ///< a hub that succeeds another one: has them from it
+    kStandby,    ///< has them from the hub
+  };
+  /// Without tap ports nothing happens. Throws Error that names the port.
+  TapKeeper(const Plan& plan, const std::string& run_dir, Part part);
   /// Starts to lend, by a thread that has the rights of its caller. Once. Throws Error.
   void lend();
 

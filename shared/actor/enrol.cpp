@@ -17,6 +17,12 @@
 namespace millrace {
 namespace {
 
+/// Somebody has taken that place, and has not ended.
+bool lives(const ActorEntry& entry) {
+  const std::int32_t pid = entry.pid.load();
+  return pid != 0 && !process_ended(open_process(pid, entry.start_time.load()));
+}
+
 /// Whoever leads grants places. A standby has one without being asked once the hub has gone for
 /// good: then it is the leader, and recovers what its own last life left.
 bool leads_alone(const Plan& plan, const StatusView& status, std::uint32_t actor) {
@@ -67,6 +73,34 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
     entry.state.store(static_cast<std::uint32_t>(ActorState::kAlive), std::memory_order_release);
   }
   return {static_cast<std::uint16_t>(actor), static_cast<std::uint16_t>(incarnation)};
+}
+
+Owner enrol_hub(const Plan& plan, const StatusView& status, std::uint64_t limit_ns,
+                const std::function<bool()>& give_up) {
+  constexpr std::uint16_t kHub = 0;
+  ActorEntry& entry = status.actor(kHub);
+  const std::uint64_t start = monotonic_ns();
+  while (lives(entry)) {
+    if (give_up() || monotonic_ns() - start > limit_ns) {
+      throw Error("actor hub awaits the end of process " + std::to_string(entry.pid.load()) +
+                  ", which plays it");
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  for (std::uint32_t other = 0; other < plan.actors.size(); ++other) {
+    if (plan.actors[other].kind == ActorKind::kStandby && lives(status.actor(other)) &&
+        entry.incarnation != 0) {
+      throw Error("actor hub cannot take its place: the standby leads");
+    }
+  }
+  const std::int32_t pid = getpid();
+  entry.pid.store(pid);
+  entry.start_time.store(process_start_time(pid));
+  const std::uint32_t incarnation = entry.incarnation.load() % 0xffff + 1;
+  entry.incarnation.store(incarnation);
+  entry.heartbeat_tsc.store(tsc_now());
+  entry.state.store(static_cast<std::uint32_t>(ActorState::kAlive), std::memory_order_release);
+  return {kHub, static_cast<std::uint16_t>(incarnation)};
 }
 
 }  // namespace millrace

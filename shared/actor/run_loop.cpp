@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t kSpinOwnCoreNs = 500'000;
 constexpr std::uint64_t kSpinSharedCoreNs = 2'000;
 constexpr std::uint64_t kStockNs = 10'000'000;
+constexpr std::uint64_t kLeaveNs = 500'000'000;
 
 }  // namespace
 
@@ -48,6 +49,7 @@ std::optional<std::uint32_t> RunLoop::work() noexcept {
   }
   const bool draining = context_.state_of(context_.me.actor) == ActorState::kDraining;
   if (stop_.load(std::memory_order_relaxed) || draining) [[unlikely]] {
+    if (stopped_tsc_ == 0 && !draining) stopped_tsc_ = turn_tsc_;
     actor_.stop();
     if (actor_.finished()) return std::nullopt;
   }
@@ -62,13 +64,19 @@ std::optional<std::uint32_t> RunLoop::work() noexcept {
 
 bool RunLoop::turn() noexcept {
   const std::optional<std::uint32_t> done = work();
-  if (!done) return false;
+  if (!done || leaves()) return false;
   if (*done != 0) {
     idle_since_ = 0;
   } else {
     idle(turn_tsc_);
   }
   return true;
+}
+
+bool RunLoop::leaves() noexcept {
+  if (stopped_tsc_ == 0) [[likely]]
+    return false;
+  return turn_tsc_ - stopped_tsc_ > scale_.to_ticks(kLeaveNs) && actor_.may_leave();
 }
 
 bool RunLoop::has_work() noexcept {

@@ -29,6 +29,9 @@ class Actor {
   virtual void stop() noexcept = 0;
   /// After stop(): nothing left in hand.
   virtual bool finished() noexcept = 0;
+  /// After stop(), between two rounds: what is left in hand may be left to recovery, which hands it
+  /// on whole. Somebody who is given more and more would never finish.
+  virtual bool may_leave() noexcept { return false; }
   /// Longest sleep when idle, nanoseconds; a port without a descriptor wants to be polled.
   virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
   /// Called before each sleep: time to write out what is buffered.
@@ -49,7 +52,8 @@ class RunLoop {
   RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop);
   /// Returns when the actor has finished after a stop.
   void run() noexcept;
-  /// One turn: work, then idling when there was none. False: finished.
+  /// One turn: work, then idling when there was none. False: finished, or told to stop half a
+  /// second ago and free to leave.
   bool turn() noexcept;
 
   /// One turn without idling, for several actors on one thread (fused_loop.hpp). Nothing: finished.
@@ -60,18 +64,20 @@ class RunLoop {
 
  private:
   void idle(std::uint64_t now) noexcept;
+  bool leaves() noexcept;
   void account(std::uint32_t done, std::uint64_t began) noexcept;
 
   ActorContext context_;
   Actor& actor_;
   const std::atomic<bool>& stop_;
   std::uint64_t seen_epoch_ = 0;
-  std::uint64_t idle_since_ = 0;  ///< TSC; 0: busy
-  std::uint64_t turn_tsc_ = 0;    ///< begin of the present turn
-  std::uint64_t turned_tsc_ = 0;  ///< end of the last turn when it did work: begin of this one
-  std::uint64_t spin_ticks_;      ///< idle for longer: sleep
-  std::uint64_t stock_tsc_ = 0;   ///< when to take stock next
-  PeakMark longest_;              ///< turn
+  std::uint64_t idle_since_ = 0;   ///< TSC; 0: busy
+  std::uint64_t turn_tsc_ = 0;     ///< begin of the present turn
+  std::uint64_t turned_tsc_ = 0;   ///< end of the last turn when it did work: begin of this one
+  std::uint64_t spin_ticks_;       ///< idle for longer: sleep
+  std::uint64_t stock_tsc_ = 0;    ///< when to take stock next
+  std::uint64_t stopped_tsc_ = 0;  ///< told to stop; 0: not yet
+  PeakMark longest_;               ///< turn
   TscScale scale_;
 };
 

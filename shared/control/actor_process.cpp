@@ -12,12 +12,14 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <fstream>
 
 #include "shared/actor/enrol.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/process.hpp"
 #include "shared/base/say.hpp"
+#include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
 
@@ -75,11 +77,18 @@ void prefer_memory_of(int node) {
 
 std::string plan_path(const std::string& run_dir) { return run_dir + "/plan.bin"; }
 
+std::string waiting_path(const std::string& run_dir, std::uint32_t actor) {
+  return run_dir + "/waiting." + std::to_string(actor);
+}
+
 ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   CLI::App app{about};
   std::uint32_t number = 0;
   app.add_option("--run-dir", run_dir_, "Run directory of the topology, with plan.bin")->required();
   app.add_option("--actor", number, "Number of the actor in the plan")->required();
+  app.add_flag("--successor", successor_, "Wait for the end of who plays the actor, then play it");
+  bool layout = false;
+  app.add_flag("--layout", layout, "Print this build's memory layout for the plan, and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -90,12 +99,16 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
     throw Error("the plan has no actor " + std::to_string(number) + "; allowed: 0.." +
                 std::to_string(plan_.actors.size() - 1));
   }
+  if (layout) {
+    std::puts(to_text(layout_of_build(plan_)).c_str());
+    std::exit(0);
+  }
   context_.plan = &plan_;
   context_.me.actor = static_cast<std::uint16_t>(number);
   context_.watch = &watch_;
   take_signals();
   bind_to_cores(plan_, actor());
-  if (actor().kind == ActorKind::kHub) {
+  if (actor().kind == ActorKind::kHub && !successor_) {
     create_shared_memory();
   } else {
     attach_shared_memory();
@@ -125,13 +138,18 @@ bool ActorProcess::restarted() const {
   return context_.my_entry().incarnation.load() > context_.me.incarnation;
 }
 
+void ActorProcess::say_that_it_waits() const {
+  if (!successor_) return;
+  std::ofstream file(waiting_path(run_dir_, context_.me.actor));
+  file << getpid() << '\n' << std::flush;
+  if (!file) throw Error("cannot write " + waiting_path(run_dir_, context_.me.actor));
+}
+
 void ActorProcess::enrol() {
+  say_that_it_waits();
   if (actor().kind == ActorKind::kHub) {
-    ActorEntry& entry = context_.my_entry();
-    entry.pid = getpid();
-    entry.start_time = process_start_time(getpid());
-    entry.incarnation = context_.me.incarnation = 1;
-    entry.state = static_cast<std::uint32_t>(ActorState::kAlive);
+    context_.me = enrol_hub(plan_, context_.status, successor_ ? kEnrolLimitNs : 0,
+                            [] { return g_stop_signalled.load(); });
     return;
   }
   context_.me = millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs,
@@ -148,6 +166,7 @@ ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorCo
     }
     return g_stop_signalled.load();
   };
+  if (enrolled.empty()) say_that_it_waits();
   ActorContext context = context_;
   context.me = millrace::enrol(plan_, context_.status, actor, kEnrolLimitNs, beat_and_ask);
   return context;

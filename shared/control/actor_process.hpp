@@ -22,6 +22,9 @@ class ActorProcess {
   /// Parses `--run-dir DIR --actor N` (and --help with `about`), loads DIR/plan.bin, attaches to
   /// segment and status file (the hub makes them), binds to the actor's core, takes SIGTERM and
   /// SIGINT. Throws Error that says what it awaited; exits by itself for --help and bad usage.
+  /// `--layout`: prints this build's layout for the plan (build_layout.hpp) and exits, attached to
+  /// nothing. `--successor`: somebody plays the actor now; enrol() waits for his end, and says so
+  /// by the file waiting_path(). A hub that succeeds another one attaches as everybody else does.
   ActorProcess(int argc, char** argv, const char* about);
   ~ActorProcess();
 
@@ -30,6 +33,7 @@ class ActorProcess {
   const std::string& run_dir() const { return run_dir_; }
   /// `me.incarnation` is 0 before enrol().
   const ActorContext& context() const { return context_; }
+  bool succeeds() const { return successor_; }
   /// Before enrol(): true when an earlier process was this actor.
   bool restarted() const;
 
@@ -56,11 +60,13 @@ class ActorProcess {
   void run_fused(std::span<const FusedLoop::Member> members, std::vector<PlanFollower*> followers);
 
  private:
+  void say_that_it_waits() const;
   void create_shared_memory();
   void attach_shared_memory();
 
   Plan plan_;
   std::string run_dir_;
+  bool successor_ = false;
   Mapping segment_;
   Mapping status_;
   WatchPoint watch_;
@@ -71,6 +77,9 @@ class ActorProcess {
 
 /// The file that holds the plan of a run directory.
 std::string plan_path(const std::string& run_dir);
+/// Made by a successor of `actor` when nothing keeps it but the one who plays the actor still;
+/// whoever starts the successor removes it before.
+std::string waiting_path(const std::string& run_dir, std::uint32_t actor);
 
 /// Runs `body`; an Error is printed as "<program>: <text>" and gives exit status 1.
 int main_of(const char* program, void (*body)(int, char**), int argc, char** argv);

@@ -267,6 +267,7 @@ struct Change {
   what @4 :Text;
   acceptRefused @5 :Bool;
   rollback @6 :Bool;
+  upgrade @7 :Text;
 }
 
 struct ChangeReply {

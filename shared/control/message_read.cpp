@@ -113,7 +113,8 @@ ChangeRequest read_change(wire::Change::Reader in) {
                        .confirm_seconds = in.getConfirmSeconds(),
                        .what = text(in.getWhat()),
                        .accept_refused = in.getAcceptRefused(),
-                       .rollback = in.getRollback()};
+                       .rollback = in.getRollback(),
+                       .upgrade = text(in.getUpgrade())};
   read_list(change.reload, in.getReload(), kFunctionCountMax, "functions",
             [](capnp::Text::Reader item) { return text(item); });
   read_list(change.scale, in.getScale(), kGroupCountMax, "groups", read_scale);

@@ -139,6 +139,7 @@ struct BodyWriter {
     to.setWhat(change.what);
     to.setAcceptRefused(change.accept_refused);
     to.setRollback(change.rollback);
+    to.setUpgrade(change.upgrade);
   }
   void operator()(const ChangeReply& reply) {
     auto to = out.initChangeReply();

@@ -162,7 +162,7 @@ struct GroupCount {
 };
 
 /// Something of a running topology is to be another way. One of reload, scale and plan is given, or
-/// several.
+/// several; or upgrade alone.
 struct ChangeRequest {
   std::vector<std::string> reload;  ///< functions whose tables are to be built anew
   std::vector<GroupCount> scale;
@@ -171,6 +171,8 @@ struct ChangeRequest {
   std::string what;                   ///< in words, for the history
   bool accept_refused = false;  ///< also tables of which more lines are refused than of the old
   bool rollback = false;        ///< also while another change waits to be confirmed
+  std::string
+      upgrade;  ///< folder of the executables that its processes are to be of; empty: as now
 };
 
 struct ChangeReply {

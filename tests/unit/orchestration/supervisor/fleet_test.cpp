@@ -178,6 +178,73 @@ TEST_F(FleetTest, AdoptsAProcessByItsActor) {
   EXPECT_EQ(gpu.seat().child->pid(), pid);
 }
 
+TEST_F(FleetTest, ASuccessorTakesTheSeatWhenItsProcessEnds) {
+  Post& front = post("front.0");
+  fleet_->start(front);
+  settle();
+  fleet_->start_successor(front, folder_);
+  const pid_t next = front.seat().next->pid();
+  EXPECT_EQ(fleet_->process_count(), 2U);
+  front.seat().child->signal(SIGTERM);
+  tend_until([&] { return !front.seat().next; });
+  ASSERT_TRUE(front.seat().child);
+  EXPECT_EQ(front.seat().child->pid(), next);
+  EXPECT_EQ(front.policy.restarts(), 0U) << "nobody failed";
+  EXPECT_THAT(events_, Contains("succeeded: front.0 exited with 0; its successor goes on"));
+}
+
+TEST_F(FleetTest, ASuccessorThatDoesNotStartDisplacesNobody) {
+  Post& front = post("front.0");
+  fleet_->start(front);
+  const pid_t old = front.seat().child->pid();
+  fs::create_directory(folder_ + "/new");
+  fs::create_symlink("/bin/false", folder_ + "/new/millrace-classifier");
+  fleet_->start_successor(front, folder_ + "/new");
+  tend_until([&] { return !front.seat().next; });
+  ASSERT_TRUE(front.seat().child);
+  EXPECT_EQ(front.seat().child->pid(), old);
+  EXPECT_THAT(events_, Contains("successor_exited: who was to succeed front.0 exited with 1"));
+}
+
+TEST_F(FleetTest, LeavesAPostAloneWhileAnUpgradeSeesToIt) {
+  Post& front = post("front.0");
+  fleet_->start(front);
+  front.replacing = true;
+  front.seat().child->signal(SIGKILL);
+  tend_until([&] { return !front.seat().child; });
+  for (int turn = 0; turn < 40; ++turn) {
+    fleet_->tend();
+    ::usleep(5000);
+  }
+  EXPECT_FALSE(front.seat().child);
+  front.replacing = false;
+  front.folder = folder_ + "/other";
+  fs::create_directory(front.folder);
+  fs::rename(folder_ + "/millrace-classifier", front.folder + "/millrace-classifier");
+  tend_until([&] { return front.seat().child.has_value(); });
+}
+
+TEST_F(FleetTest, AdoptsAProcessAndItsSuccessorInAnyOrder) {
+  for (const bool first : {true, false}) {
+    Fleet before(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
+    Post& old = before.posts()[3];
+    before.start(old);
+    before.start_successor(old, folder_);
+    const pid_t pid = old.seat().child->pid(), next = old.seat().next->pid();
+    const FoundProcess one{.pid = pid, .start_time = process_start_time(pid), .actor = 3};
+    FoundProcess other{.pid = next, .start_time = process_start_time(next), .actor = 3};
+    other.successor = true;
+    Fleet after(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
+    after.adopt(first ? one : other);
+    after.adopt(first ? other : one);
+    const Seat& seat = after.posts()[3].seat();
+    ASSERT_TRUE(seat.child && seat.next);
+    EXPECT_EQ(seat.child->pid(), pid);
+    EXPECT_EQ(seat.next->pid(), next);
+    before.stop([](const Post&) { return true; }, milliseconds(0));
+  }
+}
+
 TEST_F(FleetTest, TellsWhenAProgramIsMissing) {
   fs::remove(folder_ + "/millrace-classifier");
   EXPECT_THROW(fleet_->start(post("front.0")), Error);

@@ -29,6 +29,14 @@ TEST(Programs, AreChosenByTheKindOfActor) {
               ElementsAre("--run-dir", "/run/x", "--actor", "7"));
 }
 
+TEST(Programs, OfWhatIsFusedAreOne) {
+  Plan plan = test::small_plan("programs");
+  EXPECT_EQ(program_of(plan, 3), "millrace-classifier");
+  plan.fused = true;
+  EXPECT_EQ(program_of(plan, 3), "millrace-fused");
+  EXPECT_EQ(program_of(plan, 1), "millrace-hub");
+}
+
 TEST(Programs, OfTelemetryAndBuilderHaveNoActor) {
   const Command telemetry = telemetry_command("/bin", "/run/x");
   EXPECT_EQ(telemetry.program, "/bin/millrace-telemetry");

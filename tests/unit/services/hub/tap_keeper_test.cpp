@@ -31,8 +31,8 @@ class TapKeeperTest : public test::VethTest {
     std::filesystem::remove_all(run_dir_);
     VethTest::TearDown();
   }
-  std::unique_ptr<TapKeeper> keeper(bool makes) const {
-    auto taps = std::make_unique<TapKeeper>(plan_, run_dir_, makes);
+  std::unique_ptr<TapKeeper> keeper(TapKeeper::Part part) const {
+    auto taps = std::make_unique<TapKeeper>(plan_, run_dir_, part);
     taps->lend();
     return taps;
   }
@@ -49,7 +49,7 @@ class TapKeeperTest : public test::VethTest {
 };
 
 TEST_F(TapKeeperTest, AnInterfaceLivesAsLongAsHubOrStandby) {
-  auto hub = keeper(true), standby = keeper(false);
+  auto hub = keeper(TapKeeper::Part::kHub), standby = keeper(TapKeeper::Part::kStandby);
   EXPECT_TRUE(lent(0) && lent(1));
   hub.reset();
   EXPECT_TRUE(find_link("mill"));
@@ -60,14 +60,14 @@ TEST_F(TapKeeperTest, AnInterfaceLivesAsLongAsHubOrStandby) {
 }
 
 TEST_F(TapKeeperTest, AStandbyWithoutAHubSaysSo) {
-  EXPECT_THROW(keeper(false), Error);
+  EXPECT_THROW(keeper(TapKeeper::Part::kStandby), Error);
   plan_.ports.pop_back();
-  EXPECT_NO_THROW(keeper(false)) << "no tap, nothing to keep";
+  EXPECT_NO_THROW(keeper(TapKeeper::Part::kStandby)) << "no tap, nothing to keep";
   EXPECT_TRUE(std::filesystem::is_empty(run_dir_));
 }
 
 TEST_F(TapKeeperTest, SomebodyWhoBringsTheInterfaceDownIsTold) {
-  const auto hub = keeper(true);
+  const auto hub = keeper(TapKeeper::Part::kHub);
   std::vector<std::string> told;
   const auto look = [&] {
     told.clear();

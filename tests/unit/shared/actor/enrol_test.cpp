@@ -133,5 +133,33 @@ TEST_F(EnrolTest, AStandbyWhoseHubLivesWaitsForItsGrant) {
   EXPECT_THROW(enrol(world_.plan, world_.status, world_.actor("standby"), kShort, kNever), Error);
 }
 
+TEST_F(EnrolTest, TheFirstHubTakesItsPlaceAtOnce) {
+  world_.entry("hub").pid = 0;
+  world_.entry("hub").incarnation = 0;
+  const Owner me = enrol_hub(world_.plan, world_.status, 0, kNever);
+  EXPECT_EQ(me.incarnation, 1);
+  EXPECT_EQ(world_.entry("hub").pid, getpid());
+  EXPECT_EQ(world_.state_of("hub"), ActorState::kAlive);
+}
+
+TEST_F(EnrolTest, AHubThatSucceedsAnotherWaitsForItsEnd) {
+  gone(world_.entry("standby"));
+  world_.entry("hub").incarnation = 1;
+  world_.entry("hub").pid = getpid();
+  world_.entry("hub").start_time = process_start_time(getpid());
+  EXPECT_THROW(enrol_hub(world_.plan, world_.status, kShort, kNever), Error);
+  gone(world_.entry("hub"));
+  EXPECT_EQ(enrol_hub(world_.plan, world_.status, kLong, kNever).incarnation, 2);
+  EXPECT_EQ(world_.entry("hub").start_time, process_start_time(getpid()));
+}
+
+TEST_F(EnrolTest, AHubWhoseStandbyLeadsDoesNotLeadToo) {
+  world_.entry("hub").incarnation = 1;
+  gone(world_.entry("hub"));
+  world_.entry("standby").pid = getpid();
+  world_.entry("standby").start_time = process_start_time(getpid());
+  EXPECT_THROW(enrol_hub(world_.plan, world_.status, kLong, kNever), Error);
+}
+
 }  // namespace
 }  // namespace millrace

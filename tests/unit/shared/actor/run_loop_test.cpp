@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -29,6 +30,7 @@ class FakeActor : public Actor {
   void read_roster() noexcept override { ++rosters; }
   void stop() noexcept override { ++stops; }
   bool finished() noexcept override { return stops >= stops_needed; }
+  bool may_leave() noexcept override { return leaving; }
   std::uint64_t idle_ns() const noexcept override { return idle; }
   void before_sleep() noexcept override { ++before_sleeps; }
   int wait_descriptor() noexcept override { return descriptor; }
@@ -36,6 +38,7 @@ class FakeActor : public Actor {
   std::function<std::uint32_t()> work;
   std::atomic<bool> waiting{false};
   int stops_needed = 1;
+  bool leaving = false;
   std::uint64_t idle = 1'000'000;
   int descriptor = -1;
   int turns = 0, rosters = 0, stops = 0, before_sleeps = 0;
@@ -89,6 +92,29 @@ TEST_F(RunLoopTest, AStoppedActorWorksOnUntilItHasFinished) {
   EXPECT_EQ(actor_.turns, 3);
   EXPECT_FALSE(loop.turn());
   EXPECT_EQ(actor_.turns, 3) << "worked after it had finished";
+}
+
+TEST_F(RunLoopTest, AStoppedActorThatIsGivenMoreAndMoreLeavesWhenItMay) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.stops_needed = INT_MAX;
+  actor_.work = [] { return 1; };
+  stop_ = true;
+  turn(loop, 3);
+  ::usleep(600'000);
+  turn(loop, 3);
+  actor_.leaving = true;
+  EXPECT_FALSE(loop.turn());
+}
+
+TEST_F(RunLoopTest, ADrainingActorDoesNotLeaveWhatItHas) {
+  RunLoop loop(context_, actor_, stop_);
+  actor_.stops_needed = INT_MAX;
+  actor_.leaving = true;
+  actor_.work = [] { return 1; };
+  world_.set("front.0", ActorState::kDraining);
+  turn(loop, 3);
+  ::usleep(600'000);
+  turn(loop, 3);
 }
 
 TEST_F(RunLoopTest, DrainingStopsItTo) {

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/error.hpp"
+
+// A supervisor that takes over what another one started.
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kLeaveGrace{8'000};
+
+}  // namespace
+
+void Supervisor::take_over_processes() {
+  const std::vector<FoundProcess> found = find_processes(options_.run_dir);
+  if (found.empty())
+    throw Error("nothing of topology '" + plan_.name + "' runs in " + options_.run_dir);
+  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
+  for (Post& post : fleet_.posts()) {
+    const std::uint32_t actor = post.seats[0].actor;
+    if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
+  }
+  restore_posts(read_post_notes(options_.run_dir), fleet_.posts());
+  resume_counts();
+  for (const FoundProcess& process : found) fleet_.adopt(process);
+}
+
+void Supervisor::adopt() {
+  const bool was_ready = std::filesystem::exists(options_.run_dir + "/hub.ready");
+  if (!was_ready && !find_processes(options_.run_dir).empty()) {
+    throw Error("topology '" + plan_.name +
+                "' lost its supervisor while it started; end it: millrace down " + plan_.name);
+  }
+  if (was_ready) fleet_.attach_status();
+  take_over_processes();
+  for (Post& post : fleet_.posts()) {
+    const bool leaves = post.wish == Wish::kDown && post.seat().child;
+    if (leaves) fleet_.let_drain(post, kLeaveGrace);
+  }
+  const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
+  phase_ = has_hub ? "running" : "degraded";
+  tables_->resume();
+  deadline_ = history_->deadline();
+  say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+void Supervisor::adopt_to_stop() {
+  if (std::filesystem::exists(options_.run_dir + "/hub.ready")) fleet_.attach_status();
+  take_over_processes();
+  phase_ = "running";
+}
+
+}  // namespace millrace

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of a running topology become those of another build: nothing is lost."""
+
+import os
+import re
+import shutil
+
+import frames
+import pytest
+import topology
+from processes import processes_of, wait_until
+from test_changes import assert_flows_in_order, scanned, with_state, witnessed
+from topology import Topology, ask, millrace
+from wire import Wire
+
+
+def another_build(folder, **scripts):
+    """A copy of this build's executables; scripts in the place of some, by `part="script"`, where
+    REAL is the real one."""
+    folder.mkdir()
+    for path in topology.BIN.glob("millrace*"):
+        shutil.copy(path, folder)
+    for part, script in scripts.items():
+        program = folder / f"millrace-{part}"
+        real = f"'{topology.BIN}/{program.name}'"
+        program.write_text("#!/bin/sh\n" + script.replace("REAL", real))
+    return folder
+
+
+def folders(running):
+    """Where the executables of its processes lie, without the supervisor's."""
+    return {os.path.dirname(path) for path in processes_of(running.run_dir).values()
+            if os.path.basename(path) != "millrace"}
+
+
+def assert_goes_on(running):
+    received = running.audit()["received"]
+    running.wait_received(received + 2000)
+    audit = running.audit()
+    assert audit["unaccounted"] == 0 and audit["dropped"] == {} and not audit["problems"]
+
+
+def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
+    new = another_build(tmp_path / "new")
+    text = with_state(tmp_path, 0, workers="count: 1, max: 2", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        running.wait_received(2000)
+        before, supervisor = running.lives(), running.supervisor()
+        pids = set(processes_of(running.run_dir))
+        done = ask("upgrade", running.name, "--from", new)
+        print("\n".join(done["done"]))
+        assert_goes_on(running)
+        after = running.lives()
+        assert after.keys() == before.keys()
+        assert not pids - {supervisor} & set(processes_of(running.run_dir))
+        assert folders(running) == {str(new)}
+        assert all(life[2] == 0 for life in after.values()), "nobody was restarted: none failed"
+        assert done["generation"] == 2
+        assert ask("history", running.name)["generations"][-1]["what"] == f"upgrade {new}"
+        assert running.status()["phase"] == "running" and running.audit()["by"] == "hub"
+        running.scale("front", 3)
+        assert "front.2" in running.lives() and folders(running) == {str(new)}
+        packets, inversions = witnessed(running)
+        assert packets > 0 and inversions == 0
+        received = running.audit()["received"]
+        wait_until(lambda: running.audit()["transmitted"] >= received, 30, "all of it left")
+        audit = running.audit()
+        assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert len(numbers) == len(set(numbers)), "none twice"
+    assert sorted(numbers)[:received] == list(range(received)), "none missing"
+
+
+def test_order_and_every_packet_of_a_numbered_source(tmp_path):
+    count = 200000
+    new = another_build(tmp_path / "new")
+    with Topology(tmp_path, scanned(tmp_path, count, on="front", rate_mpps=0.01)) as running:
+        assert running.audit()["received"] < count / 2, "it begins under traffic"
+        ask("upgrade", running.name, "--from", new)
+        assert folders(running) == {str(new)}
+        assert running.settle(received=count, seconds=120)["transmitted"] == count
+    assert_flows_in_order(tmp_path / "out.pcap", count)
+
+
+def test_another_layout_is_refused_before_anything_changes(tmp_path):
+    new = another_build(tmp_path / "new", classifier=(
+        'REAL "$@" | sed -E "s/status ([0-9]+) [0-9]+/status \\1 4711/"\n'))
+    with Topology(tmp_path, scanned(tmp_path, 0, rate_mpps=0.01)) as running:
+        running.endless = True
+        lives = running.lives()
+        refused = millrace("upgrade", running.name, "--from", new, check=False)
+        assert refused.returncode == 1
+        assert f"{new}/millrace-classifier has another memory layout" in refused.stderr
+        assert "layout 4711" in refused.stderr
+        assert f"{new}/millrace apply FILE --restart" in refused.stderr
+        os.remove(new / "millrace-telemetry")
+        shutil.copy(topology.BIN / "millrace-classifier", new / "millrace-classifier")
+        refused = millrace("upgrade", running.name, "--from", new, check=False)
+        assert refused.returncode == 1 and "no executable" in refused.stderr
+        assert running.lives() == lives and running.status()["generation"] == 1
+        assert_goes_on(running)
+
+
+@pytest.mark.parametrize("part, who", [("classifier", "front.0"), ("hub", "hub")])
+def test_a_build_that_does_not_start_displaces_nobody(tmp_path, part, who):
+    new = another_build(tmp_path / "new", **{part: (
+        'for word in "$@"; do [ "$word" = --layout ] && exec REAL "$@"; done\n'
+        f'[ {part} = hub ] && [ "$4" != 0 ] && exec REAL "$@"\n'
+        "echo no such luck >&2; exit 3\n")})
+    with Topology(tmp_path, scanned(tmp_path, 0, rate_mpps=0.01)) as running:
+        running.endless = True
+        lives = running.lives()
+        refused = millrace("upgrade", running.name, "--from", new, check=False)
+        assert refused.returncode == 1, refused.stdout
+        assert re.search(f"{who} of {new} ended at its start\n.*no such luck", refused.stderr, re.S)
+        assert running.lives()[who] == lives[who]
+        wait_until(lambda: running.lives().keys() == lives.keys(), 30, "all are there again")
+        assert running.status()["generation"] == 1
+        assert_goes_on(running)
+        if part == "classifier":  # the first of all
+            assert folders(running) == {str(topology.BIN)}
+        # Whoever dies comes back of the build that runs.
+        running.kill(who if who != "hub" else "standby")
+        running.wait_alive(who if who != "hub" else "standby")
+
+
+def test_connections_over_interfaces_survive(tmp_path):
+    """What comes to an interface while nobody reads it is lost to the kernel; nothing else is."""
+    (tmp_path / "all.rules").write_text('alert "never to be seen"\n')
+    new = another_build(tmp_path / "new")
+    with Wire() as wire:
+        text = f"""
+heartbeat_limit: 20s
+ports:
+  a: {{ device: afpacket, interface: {wire.port_a} }}
+  b: {{ device: afpacket, interface: {wire.port_b} }}
+workers:
+  front: {{ kind: classifier, count: 1, max: 2, dispatch: any }}
+functions:
+  look: {{ type: match, rules: all.rules, on: front }}
+paths:
+  main: {{ from: [a, b], run: [look] }}
+"""
+        with wire.between(tmp_path, text) as running:
+            wire.a.wait_for(wire.b.ip)
+            server = wire.b.start("iperf3", "-s", "-1", "-B", wire.b.ip)
+            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, 10, "iperf3")
+            client = wire.a.start("iperf3", "-c", wire.b.ip, "-t", "15", "-b", "30M")
+            received = running.audit()["received"]
+            running.wait_received(received + 1000)
+            done = ask("upgrade", running.name, "--from", new)
+            assert client.wait(timeout=60) == 0, "the flow did not survive"
+            server.wait(timeout=10)
+            print("\n".join(done["done"]))
+            assert folders(running) == {str(new)}
+            assert running.settle()["dropped"] == {}
+            running.kill("front.0")  # whoever dies from now on comes back of the new build
+            running.wait_alive("front.0")
+            assert folders(running) == {str(new)}
