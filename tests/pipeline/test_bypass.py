@@ -103,6 +103,7 @@ def test_a_command_is_told(tmp_path):
                          number=signal.SIGKILL)
         said = told.read_text().splitlines()
         assert said == ["--card 3 on", "--card 3 off", "--card 3 on"]
+        millrace("bypass", running.name, "off", prefix=wire.prefix)
         pathlib.Path(running.run_dir + ".bypass").unlink()
 
 
