@@ -52,8 +52,8 @@ constexpr int kFiles[] = {
     SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
     SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(fsync),
     SCMP_SYS(fdatasync), SCMP_SYS(flock), SCMP_SYS(fcntl), SCMP_SYS(fchmod), SCMP_SYS(fchmodat),
-    SCMP_SYS(chmod), SCMP_SYS(umask), SCMP_SYS(mkdir), SCMP_SYS(rmdir), SCMP_SYS(memfd_create), SCMP_SYS(pipe), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
-    SCMP_SYS(pipe2)};
+    SCMP_SYS(chmod), SCMP_SYS(umask), SCMP_SYS(mkdir), SCMP_SYS(rmdir), SCMP_SYS(memfd_create),
+    SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3)};
 
 /// Memory (mmap and mprotect: below), threads, time, signals to itself.
 constexpr int kProcess[] = {
