@@ -12,19 +12,40 @@
 
 namespace millrace {
 
-std::uint64_t process_start_time(std::int32_t pid) {
+namespace {
+
+/// Of /proc/PID/stat (proc(5)); zeros when there is no such process.
+struct Stat {
+  std::uint64_t flags = 0;  ///< field 9, PF_* of <linux/sched.h>
+  std::uint64_t start_time = 0;
+};
+
+Stat stat_of(std::int32_t pid) {
+  constexpr std::uint64_t kFlagsField = 9, kStartField = 22;
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
-  if (!std::getline(file, line)) return 0;
+  if (!std::getline(file, line)) return {};
   // The second field is the command in parentheses and may hold anything.
   const std::size_t command_end = line.rfind(')');
-  if (command_end == std::string::npos) return 0;
+  if (command_end == std::string::npos) return {};
   std::istringstream fields(line.substr(command_end + 1));
+  Stat stat;
   std::string field;
-  for (int number = 3; number < 22; ++number) fields >> field;
-  std::uint64_t start = 0;
-  fields >> start;
-  return start;
+  for (std::uint64_t number = 3; number < kFlagsField; ++number) fields >> field;
+  fields >> stat.flags;
+  for (std::uint64_t number = kFlagsField + 1; number < kStartField; ++number) fields >> field;
+  fields >> stat.start_time;
+  return stat;
+}
+
+}  // namespace
+
+std::uint64_t process_start_time(std::int32_t pid) { return stat_of(pid).start_time; }
+
+bool process_is_ending(std::int32_t pid, std::uint64_t start_time) {
+  constexpr std::uint64_t kExiting = 4;  // PF_EXITING
+  const Stat stat = stat_of(pid);
+  return stat.start_time == start_time && (stat.flags & kExiting) != 0;
 }
 
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time) {

@@ -12,6 +12,11 @@ namespace millrace {
 /// none. With the pid it names one process for good; a pid alone is used again.
 std::uint64_t process_start_time(std::int32_t pid);
 
+/// That process has begun to end: the kernel takes it apart, and no thread of it runs its own code
+/// any more, but for those that other cores still carry into the kernel. Ahead of process_ended()
+/// by as long as that takes, 0.1 s and more for one that has a GPU. False when it has gone already.
+bool process_is_ending(std::int32_t pid, std::uint64_t start_time);
+
 /// pidfd of exactly that process, or an empty one when it has gone.
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time);
 

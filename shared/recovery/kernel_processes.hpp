@@ -14,6 +14,7 @@ namespace millrace {
 class KernelProcesses : public ProcessControl {
  public:
   bool exited(std::int32_t pid, std::uint64_t start_time) override;
+  bool ending(std::int32_t pid, std::uint64_t start_time) override;
   void kill(std::int32_t pid, std::uint64_t start_time) override;
   std::uint64_t now_ns() override;
   /// Blocks until one of the watched processes has ended or `timeout_ms` has passed.

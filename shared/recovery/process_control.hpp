@@ -13,6 +13,9 @@ class ProcessControl {
   /// True once the exit of exactly that process is certain (its pidfd is readable, or pid and start
   /// time no longer fit). Never blocks.
   virtual bool exited(std::int32_t pid, std::uint64_t start_time) = 0;
+  /// True once it has begun to end, though its exit may take long. Never blocks; costs some
+  /// microseconds.
+  virtual bool ending(std::int32_t pid, std::uint64_t start_time) = 0;
   /// Sends SIGKILL. Its effect is seen by exited().
   virtual void kill(std::int32_t pid, std::uint64_t start_time) = 0;
   virtual std::uint64_t now_ns() = 0;  ///< monotonic

@@ -119,12 +119,18 @@ bool Recovery::watch_running(std::uint32_t actor) {
     publish(actor, ActorState::kFenced);
     return true;
   }
+  // Its exit takes long, and it writes no slot: nobody's packets wait for that.
+  if (gpu && processes_.ending(entry.pid, entry.start_time)) {
+    tell_({actor, "ends", 0});
+    publish(actor, ActorState::kFenced);
+    return true;
+  }
   Watch& watch = watch_[actor];
   if (watch.killed_at_ns == 0 && hung(actor)) {
     tell_({actor, "hung: killed", 0});
     processes_.kill(entry.pid, entry.start_time);
     watch.killed_at_ns = last_tick_ns_;
-    if (gpu) publish(actor, ActorState::kFenced);  // its exit takes long, and it writes no slot
+    if (gpu) publish(actor, ActorState::kFenced);  // as above
     return true;
   }
   if (watch.killed_at_ns != 0 && last_tick_ns_ - watch.killed_at_ns > limits_.kill_limit_ns) {

@@ -71,7 +71,7 @@ def strike(running, group, number, options, chance):
     victim = chance.choice(sorted(before))
     seen = window(running, options.window, lambda: os.kill(victim, number))
     wait_until(lambda: len(living(running, group) - {victim}) == len(before), 60, "one is back")
-    time.sleep(0.3)
+    time.sleep(1.2)  # a life shorter than a second is a crash loop, whose restarts wait
     return seen
 
 

@@ -77,5 +77,18 @@ TEST(Process, TheEndIsSeenOnceItIsCertain) {
   EXPECT_TRUE(process_ended(UniqueFd())) << "nobody has ended";
 }
 
+TEST(Process, OneThatIsDeadAndNotYetCollectedIsEnding) {
+  const std::int32_t child = sleeping_child();
+  const std::uint64_t start = process_start_time(child);
+  EXPECT_FALSE(process_is_ending(child, start));
+  kill(child, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(process_is_ending(child, start));
+  EXPECT_FALSE(process_is_ending(child, start + 1)) << "the number was used again";
+  end(child);
+  EXPECT_FALSE(process_is_ending(child, start)) << "it has gone";
+}
+
 }  // namespace
 }  // namespace millrace

@@ -21,13 +21,16 @@ namespace millrace::test {
 class FakeProcesses : public ProcessControl {
  public:
   bool exited(std::int32_t pid, std::uint64_t) override { return gone.contains(pid); }
+  bool ending(std::int32_t pid, std::uint64_t) override {
+    return dying.contains(pid) || gone.contains(pid);
+  }
   void kill(std::int32_t pid, std::uint64_t) override {
     killed.push_back(pid);
     if (!unkillable.contains(pid)) gone.insert(pid);
   }
   std::uint64_t now_ns() override { return now; }
 
-  std::set<std::int32_t> gone, unkillable;
+  std::set<std::int32_t> gone, dying, unkillable;
   std::vector<std::int32_t> killed;
   std::uint64_t now = 1'000'000'000'000;
 };

@@ -145,6 +145,17 @@ TEST_F(RecoveryTest, WhatCannotBeKilledIsQuarantinedForGood) {
   EXPECT_EQ(world_.state_of("front.2"), S::kQuarantined);
 }
 
+TEST_F(RecoveryTest, AGpuThatBeginsToEndIsFencedAndAClassifierOnlyOnceItHasEnded) {
+  processes_.dying = {world_.pid_of("gpu.0.a"), world_.pid_of("front.0")};
+  tick_for(500);
+  EXPECT_EQ(world_.state_of("front.0"), S::kAlive) << "it may still write its slot";
+  EXPECT_EQ(world_.state_of("gpu.0.a"), S::kFenced);
+  EXPECT_TRUE(told("gpu.0.a: batches redone by the stand-in"));
+  ends("gpu.0.a");
+  tick_until("gpu.0.a", S::kVacant);
+  EXPECT_EQ(std::count(told_.begin(), told_.end(), "gpu.0.a: batches redone by the stand-in"), 1);
+}
+
 TEST_F(RecoveryTest, AHungGpuIsFencedBeforeItsExitAndVacantOnlyAfterIt) {
   silent_ = {"gpu.0.a"};
   processes_.unkillable = {world_.pid_of("gpu.0.a")};  // its exit takes long
