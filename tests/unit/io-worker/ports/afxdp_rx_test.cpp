@@ -50,7 +50,7 @@ class AfxdpRxTest : public test::VethTest {
   /// As many as are on their way: the kernel hands them over in its own time.
   std::vector<Taken> take_some(HoldingPool& pool, std::size_t count) {
     std::vector<Taken> all;
-    const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+    const std::uint64_t end = monotonic_ns() + 30'000'000'000;
     while (all.size() < count && monotonic_ns() < end) {
       for (Taken& taken : take(pool)) all.push_back(std::move(taken));
     }
@@ -124,7 +124,7 @@ TEST_F(AfxdpRxTest, ItsDescriptorIsReadyWhenAFrameIsThere) {
     return ::poll(&item, 1, wait_ms) == 1;
   };
   send(frame(60, 'x'));
-  EXPECT_TRUE(ready(5000));
+  EXPECT_TRUE(ready(30'000));
   EXPECT_EQ(take_some(pool, 1).size(), 1u);
   take(pool);
   EXPECT_FALSE(ready(0));
@@ -135,7 +135,7 @@ TEST_F(AfxdpRxTest, WhatFindsNoBufferIsMissed) {
   open(pool, 1500, "64");
   for (int i = 0; i < 1000; ++i) send(frame(60, 'x'));
   std::size_t taken = 0;
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  const std::uint64_t end = monotonic_ns() + 30'000'000'000;
   while (taken + queue_->missed() < 1000 && monotonic_ns() < end) taken += take(pool).size();
   taken += take(pool).size();  // what the kernel sends by itself may be missed in place of ours
   EXPECT_GE(taken, 64u);

@@ -27,6 +27,10 @@ class VethTest : public ::testing::Test {
     }
     shell("ip link add here type veth peer name there");
     shell("ip link set here up && ip link set there up");
+    for (const char* end : {"here", "there"}) {  // what is sent before the kernel says so is lost
+      shell(std::string("timeout 30 sh -c 'until ip link show ") + end +
+            " | grep -q \"state UP\"; do sleep 0.01; done'");
+    }
   }
   void TearDown() override {
     EXPECT_EQ(::setns(before_, CLONE_NEWNET), 0);
