@@ -36,11 +36,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 
 if(MILLRACE_SANITIZE STREQUAL "address")
-  add_compile_options(-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all)
+  add_compile_options(-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all)
   add_link_options(-fsanitize=address,undefined)
   add_compile_definitions(MILLRACE_SANITIZE_ADDRESS=1)
 elseif(MILLRACE_SANITIZE STREQUAL "thread")
-  add_compile_options(-O1 -g -fsanitize=thread)
+  add_compile_options(-O1 -g1 -fsanitize=thread)
   add_link_options(-fsanitize=thread)
   # The rings' fences in assembler are invisible to TSan; the C11 model is visible.
   add_compile_definitions(MILLRACE_SANITIZE_THREAD=1 RTE_USE_C11_MEM_MODEL=1)
