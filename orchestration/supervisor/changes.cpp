@@ -160,12 +160,12 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
   } else if (!wanted.reload.empty()) {
     note_sources(plan_, wanted.reload);
   }
-  plan_.hash = plan_.sources.empty() ? "" : hash_of_sources(plan_.sources);
+  plan_.hash = hash_of_sources(plan_.sources);
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
   }
   for (const Post& post : fleet_.posts()) {
-    if (!post.kind || !is_of_group(*post.kind)) continue;
+    if (!is_worker(post)) continue;
     plan_.actors[post.seats[0].actor].at_start = post.wish == Wish::kUp;
   }
   const std::uint64_t before = plan_.generation++;

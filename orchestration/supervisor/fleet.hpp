@@ -43,6 +43,9 @@ class Fleet {
   /// The post of the first actor of that kind (hub, standby).
   Post& post_of(ActorKind kind);
 
+  /// Of the actor that the post's current seat plays; the post's own for telemetry.
+  const std::string& name_of(const Post& post) const;
+
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
   void start(Post& post);
   /// Starts, from `folder`, who takes the current seat when its process has ended. Throws Error.
@@ -78,7 +81,6 @@ class Fleet {
   void report_end(Post& post, Seat& seat, const ExitStatus& end);
   void reap(Post& post, Seat& seat);
   Command command_of(const Post& post, const std::string& folder) const;
-  const std::string& name_of(const Post& post) const;
   void tend_draining(Post& post, Clock::time_point now);
   void tend_wanted(Post& post, Clock::time_point now);
   void say(Severity severity, const char* kind, const Seat& seat, const std::string& text,

@@ -8,14 +8,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "shared/base/error.hpp"
 #include "shared/base/unique_fd.hpp"
+#include "shared/control/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -28,27 +32,17 @@ std::uint64_t bytes_of(const UniqueFd& file, const std::string& path) {
   return static_cast<std::uint64_t>(info.st_size);
 }
 
-void write_all(const UniqueFd& to, const std::string& path, const char* bytes, std::size_t count) {
-  while (count > 0) {
-    const ssize_t written = ::write(to.get(), bytes, count);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw system_error("write " + path, errno);
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-  }
-}
-
 /// From `offset` on, up to `end` at most; where it stopped.
 std::uint64_t copy(const UniqueFd& from, const UniqueFd& to, const std::string& path,
                    std::uint64_t offset, std::uint64_t end) {
-  char piece[65536];
+  std::array<std::byte, 65536> piece;
   while (offset < end) {
-    const std::size_t wanted = std::min<std::uint64_t>(sizeof piece, end - offset);
-    const ssize_t got = ::pread(from.get(), piece, wanted, static_cast<off_t>(offset));
+    const std::size_t wanted = std::min<std::uint64_t>(piece.size(), end - offset);
+    const ssize_t got = ::pread(from.get(), piece.data(), wanted, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw system_error("read what " + path + " is made of", errno);
     if (got == 0) break;
-    write_all(to, path, piece, static_cast<std::size_t>(got));
+    write_all(to.get(), std::span(piece).first(static_cast<std::size_t>(got)), path);
     offset += static_cast<std::uint64_t>(got);
   }
   return offset;

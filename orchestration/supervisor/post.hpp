@@ -47,6 +47,9 @@ struct Post {
   const Seat& seat() const { return seats[current]; }
 };
 
+/// Of a group: a classifier, or a GPU worker.
+inline bool is_worker(const Post& post) { return post.kind && is_of_group(*post.kind); }
+
 using StateOf = std::function<ActorState(const Seat& seat)>;
 
 /// The posts of a plan: hub, standby, each ingress, worker and egress, and telemetry at the end.

@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kDrainGrace{15'000};
 constexpr std::chrono::milliseconds kAskAgain{1'000};  // the leader may be another one since
 
 bool is_worker_of(const Post& post, std::uint32_t group) {
-  return post.kind && is_of_group(*post.kind) && post.group == group;
+  return is_worker(post) && post.group == group;
 }
 
 std::string unknown_group(const Plan& plan, const std::string& name) {

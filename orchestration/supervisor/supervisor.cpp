@@ -54,19 +54,17 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
       signals_(stop_signals()) {
   lock_.emplace(options_.run_dir);
   history_.emplace(options_.run_dir);
-  scaling_.emplace(plan_, fleet_, [this](std::uint32_t actor) {
+  const auto ask_drain = [this](std::uint32_t actor) {
     ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
-  });
+  };
+  scaling_.emplace(plan_, fleet_, ask_drain);
   tables_.emplace(plan_, fleet_,
                   TableSwitch::Means{options_.folder, options_.run_dir,
                                      [this](std::uint32_t actor, std::uint32_t revision) {
                                        server_->send(actor_peer(actor), FollowPlan{revision});
                                      }});
   upgrade_.emplace(plan_, fleet_,
-                   Upgrade::Means{options_.run_dir,
-                                  [this](std::uint32_t actor) {
-                                    ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
-                                  },
+                   Upgrade::Means{options_.run_dir, ask_drain,
                                   [this](std::uint32_t actor) { return ready_.contains(actor); },
                                   [this](std::uint32_t actor) { ready_.erase(actor); }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
@@ -123,7 +121,7 @@ void Supervisor::prepare_run_dir() {
   say("run directory " + options_.run_dir);
   say(begin_bypassed_run(options_.run_dir, options_.bypass));
   take_ports();
-  plan_.hash = plan_.sources.empty() ? "" : hash_of_sources(plan_.sources);
+  plan_.hash = hash_of_sources(plan_.sources);
   for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");

@@ -88,8 +88,7 @@ void Upgrade::enter(Phase phase, Clock::time_point now) {
 }
 
 std::string Upgrade::failure(const std::string& what) const {
-  const std::uint32_t actor = post().seat().actor;
-  const std::string& name = actor == kNoActor ? post().name : plan_.actors[actor].name;
+  const std::string& name = fleet_.name_of(post());
   const std::string log = log_tail(means_.run_dir, name);
   return name + " of " + folder_ + " " + what + (log.empty() ? "" : "\n" + log);
 }
@@ -221,7 +220,7 @@ bool Upgrade::prove(Clock::time_point now) {
 void Upgrade::finish_step() {
   Post& one = post();
   const std::uint32_t actor = one.seat().actor;
-  const std::string& name = actor == kNoActor ? one.name : plan_.actors[actor].name;
+  const std::string& name = fleet_.name_of(one);
   if (steps_[at_].kind == Kind::kReplace || steps_[at_].kind == Kind::kStart) {
     one.folder = folder_;
     one.replacing = false;

@@ -12,10 +12,6 @@ namespace {
 
 using Kind = UpgradeStep::Kind;
 
-bool is_worker(const Post& post) {
-  return post.kind == ActorKind::kClassifier || post.kind == ActorKind::kGpu;
-}
-
 class Planner {
  public:
   Planner(const Plan& plan, const std::vector<Post>& posts) : plan_(plan), posts_(posts) {}

@@ -51,6 +51,7 @@ std::string path_of_source(const std::string& source) {
 std::string hash_of_source(const std::string& source) { return source.substr(0, kHashDigits); }
 
 std::string hash_of_sources(const std::vector<std::string>& sources) {
+  if (sources.empty()) return "";
   std::uint64_t hash = kFnvBasis;
   for (const std::string& source : sources) {
     hash = add(hash, {source.c_str(), source.size() + 1});  // its end belongs to it

@@ -22,7 +22,8 @@ std::string source_of(const std::string& path);
 std::string path_of_source(const std::string& source);
 std::string hash_of_source(const std::string& source);
 
-/// Hash of all of them together; the same files with the same contents give the same.
+/// Hash of all of them together; the same files with the same contents give the same. Of none:
+/// empty.
 std::string hash_of_sources(const std::vector<std::string>& sources);
 
 }  // namespace millrace

@@ -30,16 +30,20 @@ class File {
 
 }  // namespace
 
+void write_all(int file, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw system_error("write " + path, errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 void write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
   const std::string draft = path + ".tmp";
   {
     const File file(draft, O_WRONLY | O_CREAT | O_TRUNC);
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file.descriptor(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) throw system_error("write " + draft, errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    write_all(file.descriptor(), bytes, draft);
   }
   if (std::rename(draft.c_str(), path.c_str()) != 0) {
     throw system_error("rename " + draft + " to " + path, errno);

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -29,9 +29,7 @@ class FleetTest : public testing::Test {
     char pattern[] = "/tmp/millrace-fleet-XXXXXX";
     folder_ = ::mkdtemp(pattern);
     make_run_dir(folder_ + "/run");
-    for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
-      program(part, "trap 'exit 0' TERM; while :; do sleep 0.02; done");
-    }
+    test::write_scripts(folder_);
     fleet_ = std::make_unique<Fleet>(
         plan_, FleetPlace{folder_, folder_ + "/run", RestartLimits{}},
         [this](Event event) { events_.push_back(event.kind + ": " + event.text); });
@@ -42,10 +40,8 @@ class FleetTest : public testing::Test {
     destroy_shared_memory(plan_.name);
     fs::remove_all(folder_);
   }
-  void program(const std::string& part, const std::string& script) {
-    const std::string path = folder_ + "/millrace-" + part;
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
+  void program(const std::string& part, const std::string& script) const {
+    test::write_script(folder_, part, script);
   }
   Post& post(const std::string& name) {
     for (Post& post : fleet_->posts()) {

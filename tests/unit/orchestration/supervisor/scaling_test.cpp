@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "shared/base/error.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -27,11 +27,7 @@ class ScalingTest : public testing::Test {
     char pattern[] = "/tmp/millrace-scaling-XXXXXX";
     folder_ = ::mkdtemp(pattern);
     make_run_dir(folder_ + "/run");
-    for (const char* part : {"classifier", "gpu-worker"}) {
-      const std::string path = folder_ + "/millrace-" + part;
-      std::ofstream(path) << "#!/bin/sh\ntrap 'exit 0' TERM; while :; do sleep 0.02; done\n";
-      fs::permissions(path, fs::perms::owner_all);
-    }
+    test::write_scripts(folder_);
     memory_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
     view_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
     fleet_ = std::make_unique<Fleet>(plan_, FleetPlace{folder_, folder_ + "/run", {}},

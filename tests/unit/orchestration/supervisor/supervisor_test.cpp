@@ -17,6 +17,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -61,10 +62,8 @@ class SupervisorTest : public testing::Test {
     sigaddset(&signals, SIGTERM);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   }
-  void program(const std::string& part, const std::string& script) {
-    const std::string path = folder_ + "/millrace-" + part;
-    std::ofstream(path) << "#!" << folder_ << "/millrace-shell\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
+  void program(const std::string& part, const std::string& script) const {
+    test::write_script(folder_, part, script, folder_ + "/millrace-shell");
   }
   std::string status_with_all_alive() const {
     const Mapping memory = Mapping::create_anonymous(status_layout(plan_).bytes);

@@ -7,11 +7,11 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -36,11 +36,7 @@ class TableBuildTest : public testing::Test {
         folder_ + "/made.$4");
   }
   ~TableBuildTest() override { fs::remove_all(folder_); }
-  void builder(const std::string& script) {
-    const std::string path = folder_ + "/millrace-builder";
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
-  }
+  void builder(const std::string& script) const { test::write_script(folder_, "builder", script); }
   TableBuild build(std::vector<std::uint32_t> numbers) const {
     return {plan_, std::move(numbers), folder_, folder_ + "/run"};
   }

@@ -13,6 +13,7 @@
 
 #include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -37,9 +38,7 @@ class TableSwitchTest : public testing::Test {
                         .counter_count = 3}};
     plan_.stages = {{.group = 1, .functions = {0}}};
     std::ofstream(plan_.functions[0].image) << "old";
-    for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
-      program(part, "trap 'exit 0' TERM; while :; do sleep 0.05; done");
-    }
+    test::write_scripts(folder_);
     builder(0);
     memory_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
     view_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
@@ -65,10 +64,8 @@ class TableSwitchTest : public testing::Test {
     destroy_shared_memory(plan_.name);
     fs::remove_all(folder_);
   }
-  void program(const std::string& part, const std::string& script) {
-    const std::string path = folder_ + "/millrace-" + part;
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
+  void program(const std::string& part, const std::string& script) const {
+    test::write_script(folder_, part, script);
   }
   void builder(int refused) {
     program("builder", "touch " + folder_ + "/scan.2.image\necho '{\"accepted\":5,\"refused\":" +

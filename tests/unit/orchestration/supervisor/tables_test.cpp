@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -30,11 +30,7 @@ class Tables : public testing::Test {
     plan_.functions[2] = {.name = "match", .image = folder_ + "/image2"};
   }
   ~Tables() override { fs::remove_all(folder_); }
-  void builder(const std::string& script) {
-    const std::string path = folder_ + "/millrace-builder";
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
-  }
+  void builder(const std::string& script) const { test::write_script(folder_, "builder", script); }
   std::string error_of_build() {
     try {
       build_tables(plan_, folder_, folder_ + "/run");

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "shared/base/clock.hpp"
+#include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -35,9 +36,7 @@ class UpgradeTest : public testing::Test {
     make_run_dir(run_dir());
     for (const char* build : {"old", "new"}) {
       fs::create_directory(folder_ + "/" + build);
-      for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
-        program(build, part, kGood);
-      }
+      test::write_scripts(folder_ + "/" + build, kGood);
     }
     memory_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
     view_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
@@ -62,10 +61,8 @@ class UpgradeTest : public testing::Test {
     fs::remove_all(folder_);
   }
   std::string run_dir() const { return folder_ + "/run"; }
-  void program(const std::string& build, const std::string& part, const std::string& script) {
-    const std::string path = folder_ + "/" + build + "/millrace-" + part;
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    fs::permissions(path, fs::perms::owner_all);
+  void program(const std::string& build, const std::string& part, const std::string& script) const {
+    test::write_script(folder_ + "/" + build, part, script);
   }
   void end_of(std::uint32_t actor) {
     for (Post& post : fleet_->posts()) {

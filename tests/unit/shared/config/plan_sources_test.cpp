@@ -35,6 +35,7 @@ TEST(PlanSources, HaveOneHashTogether) {
   EXPECT_EQ(hash_of_sources({"a", "b"}), hash_of_sources({"a", "b"}));
   EXPECT_NE(hash_of_sources({"a", "b"}), hash_of_sources({"b", "a"}));
   EXPECT_NE(hash_of_sources({"ab"}), hash_of_sources({"a", "b"}));
+  EXPECT_EQ(hash_of_sources({}), "");
 }
 
 }  // namespace
