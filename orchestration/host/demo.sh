@@ -114,7 +114,7 @@ TEXT
 
 # The port of telemetry is free by default, so that topologies can stand side by side.
 say_where_to_watch() {
-  local file=/run/millrace/demo/telemetry.address end=$((SECONDS + 10))
+  local file=/run/millrace/demo/telemetry.address end=$((SECONDS + 30))
   until [ -s "$file" ] || [ "$SECONDS" -ge "$end" ]; do sleep 0.1; done
   [ -s "$file" ] || failed "telemetry does not say where it listens"
   echo "metrics: http://$(cat "$file")/metrics" | indented

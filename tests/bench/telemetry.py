@@ -19,7 +19,6 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "harness"))
 
 # pylint: disable=wrong-import-position
-import metrics  # noqa: E402
 from processes import cpu_seconds, telemetry_pid  # noqa: E402
 from topology import Topology  # noqa: E402
 
@@ -42,7 +41,7 @@ def piece(topology, scrapes):
     lasted = []
     if scrapes:
         at = time.monotonic()
-        metrics.scrape(topology.run_dir)
+        topology.metrics()
         lasted.append(time.monotonic() - at)
     time.sleep(max(0.0, began + 1 - time.monotonic()))
     received = topology.audit()["received"] - before

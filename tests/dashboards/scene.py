@@ -3,7 +3,6 @@
 """The topology that the dashboards are tried on: every kind of actor, rules that drop, give
 classes, alert and are refused, a stage that can be gone past."""
 
-import metrics
 
 RULES = """\
 drop "|00 07|" name "a number with 0007 in it"
@@ -51,4 +50,4 @@ def total(prometheus, expression):
 
 def direct(topology):
     """What telemetry says without Prometheus between."""
-    return metrics.scrape(topology.run_dir)
+    return topology.metrics()

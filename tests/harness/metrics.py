@@ -6,6 +6,8 @@ import pathlib
 import re
 import urllib.request
 
+from processes import wait_until
+
 LINE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 
@@ -48,7 +50,21 @@ def quantile(share, buckets, before=None):
     return min(bound for bound, count in counts.items() if count >= least)
 
 
-def scrape(run_dir):
-    address = (pathlib.Path(run_dir) / "telemetry.address").read_text(encoding="ascii").strip()
+def file_of(run_dir):
+    return pathlib.Path(run_dir) / "telemetry.address"
+
+
+def address_in(run_dir):
+    """HOST:PORT at which telemetry listens; FileNotFoundError while nobody does."""
+    return file_of(run_dir).read_text(encoding="ascii").strip()
+
+
+def address_of(run_dir):
+    """The same, waited for: telemetry starts with the others, and `up` does not wait for it."""
+    wait_until(file_of(run_dir).exists, 30, "an address of telemetry")
+    return address_in(run_dir)
+
+
+def scrape(address):
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as reply:
         return Metrics(reply.read().decode())

@@ -137,7 +137,7 @@ class Topology:
         return ask("audit", self.name)
 
     def metrics(self):
-        return metrics.scrape(self.run_dir)
+        return metrics.scrape(metrics.address_of(self.run_dir))
 
     def actor(self, name):
         return next(actor for actor in self.status()["actors"] if actor["name"] == name)

@@ -3,7 +3,6 @@
 """The metrics of ports and paths beside what others counted: tcpdump on both hosts, and iperf3."""
 
 import contextlib
-import pathlib
 import time
 
 import metrics
@@ -45,8 +44,8 @@ def captured(host, file, way):
 
 def scraped(wire, running):
     """The metrics, as who is in the namespace of the ports sees them: there telemetry listens."""
-    address = pathlib.Path(running.run_dir, "telemetry.address").read_text(encoding="ascii").strip()
-    return metrics.Metrics(wire.in_middle("curl", "-sS", f"http://{address}/metrics").stdout)
+    url = f"http://{metrics.address_of(running.run_dir)}/metrics"
+    return metrics.Metrics(wire.in_middle("curl", "-sS", url).stdout)
 
 
 def packets_in(file):

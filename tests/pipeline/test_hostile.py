@@ -18,7 +18,7 @@ from zmtp import Dealer
 import pytest
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-COUNT = 60000
+COUNT = 30000
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")
 

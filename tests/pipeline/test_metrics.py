@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 
+import metrics
 from processes import telemetry_pid, wait_until
 from topology import Topology
 
@@ -44,7 +45,7 @@ def monotone(sample):
 def answer_of(topology):
     """A scrape; nothing while nobody answers."""
     with contextlib.suppress(OSError):
-        return topology.metrics()
+        return metrics.scrape(metrics.address_in(topology.run_dir))
     return None
 
 
@@ -162,8 +163,7 @@ def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):
         topology.wait_received(1000)
         lives = lives_of_actors(topology)
         wait_until(lambda: answer_of(topology), 30, "telemetry answers")
-        address = (pathlib.Path(topology.run_dir) / "telemetry.address").read_text().strip()
-        host, port = address.rsplit(":", 1)
+        host, port = metrics.address_of(topology.run_dir).rsplit(":", 1)
         with contextlib.ExitStack() as stack:
             for _ in range(8):  # they ask and never read
                 slow = stack.enter_context(socket.create_connection((host, int(port)), 10))
@@ -181,4 +181,4 @@ def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):
         found = wait_until(lambda: answer_of(topology), 30, "telemetry is back")
         assert found.total("millrace_unaccounted_packets_total") == 0
         announced = json.loads(pathlib.Path(topology.run_dir + ".telemetry.json").read_text())
-        assert announced[0]["targets"] == [address]
+        assert announced[0]["targets"] == [f"{host}:{port}"]

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from metrics import Metrics
+from metrics import Metrics, address_of
 from processes import wait_until
 from test_interfaces import CAPACITY, bump, looking_bump, striking
 from topology import Topology, millrace
@@ -230,9 +230,7 @@ def test_drops_of_the_device_are_told(tmp_path):
                      prefix=wire.prefix) as running:
         wire.in_middle("ip", "neighbour", "add", "10.7.0.1", "lladdr", "02:00:00:00:00:01", "dev",
                        wire.port_a)
-        address_file = pathlib.Path(running.run_dir, "telemetry.address")
-        wait_until(address_file.exists, 30, "telemetry")
-        address = address_file.read_text().strip()
+        address = address_of(running.run_dir)
         before = running.settle()["received"]
         running.kill("ingress.lan.0", number=signal.SIGSTOP)
         # No qdisc in front, so that the device itself has to refuse.
