@@ -36,7 +36,7 @@ function(millrace_unit_test name)
   millrace_link_everything(${name} GTest::gmock GTest::gtest_main millrace::pcap)
   target_compile_definitions(${name} PRIVATE
     MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MILLRACE_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
-  target_compile_options(${name} PRIVATE -O1)  # a third of the time to compile; what they test keeps -O3
+  target_compile_options(${name} PRIVATE -O1)  # compiles faster; what they test keeps its -O3
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
