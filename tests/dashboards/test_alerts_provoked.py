@@ -14,6 +14,7 @@ import subprocess
 import pytest
 import yaml
 
+import freezer
 import processes
 import scene
 import servers
@@ -24,8 +25,8 @@ from topology import Topology, millrace
 pytestmark = pytest.mark.skipif(not shutil.which("prometheus"), reason="no prometheus: make deps")
 RULES = servers.HERE / "prometheus/alerts.yml"
 LIMIT_SECONDS = 600  # ten times what the slowest takes: a window of a minute
-NOT_HERE = {"MillraceQuarantine": "needs a process that SIGKILL does not end, as a broken driver "
-                                  "leaves one"}
+NEEDS_FREEZER = {"MillraceQuarantine": "needs a process that SIGKILL does not end: the freezer of "
+                                       "control groups of version 1, and root"}
 LATER = {"MillraceCrashLoop": "resolves when five minutes have passed: MILLRACE_ALERTS=1, "
                               "test_alerts.py"}
 NEEDS_ROOT = {"MillracePortDown", "MillraceTransmitFull", "MillraceLosses", "MillraceBypassActive"}
@@ -43,6 +44,7 @@ functions:
 paths:
   main: { from: in, to: out, run: [look] }
 """
+STUCK = SLOW.replace("limit: 60s", "limit: 2s").replace("count: 1", "count: 2")
 LOSSY = SLOW.replace("count: 0", "count: 20000")
 WIRE = """
 heartbeat_limit: 60s
@@ -224,6 +226,16 @@ def a_cable_is_cut(watch, running, cables):
     return cut
 
 
+def a_process_cannot_be_killed(watch, running):
+    """The other worker goes on; what the frozen one holds comes back with a new start."""
+    with freezer.Frozen(running.lives()["front.0"][0]):
+        watch.fires(running, "MillraceQuarantine")
+        running.wait_received(running.audit()["received"] + 1000)
+        assert running.audit()["unaccounted"] == 0
+    millrace("down", running.name)
+    return ["MillraceQuarantine"]
+
+
 def the_bypass_takes_over(watch, running):
     millrace("down", running.name)
     watch.fires(running, "MillraceBypassActive")
@@ -234,7 +246,7 @@ def the_bypass_takes_over(watch, running):
 
 def tell_coverage(watch):
     """Prints what was not seen, and why."""
-    away = dict(NOT_HERE)
+    away = {} if freezer.is_there() else dict(NEEDS_FREEZER)
     if os.geteuid() != 0:
         away |= {name: "makes interfaces: needs root" for name in NEEDS_ROOT}
     for name, why in {**away, **LATER}.items():
@@ -259,6 +271,9 @@ def provoke_all(folder, stack):
         cables = stack.enter_context(Cables())
         wire = started(stack, folder, WIRE.format(a=cables.a, b=cables.b))
         every.append(wire)
+    if freezer.is_there():
+        stuck = started(stack, folder, STUCK)
+        every.append(stuck)
     patterns = [pattern for one in every for pattern in scene.of_topology(one.run_dir)]
     watch = Watch(stack.enter_context(servers.Prometheus(
         folder / "prometheus", patterns=patterns, rules=hasty(folder))))
@@ -272,6 +287,8 @@ def provoke_all(folder, stack):
         ends.append((wire, a_cable_is_cut(watch, wire, cables)))
     ends.append((parts, parts_fail(watch, parts, folder)))
     ends.append((parts, processes_hang(watch, parts)))
+    if freezer.is_there():
+        ends.append((stuck, a_process_cannot_be_killed(watch, stuck)))
     for running, names in ends:
         watch.ends(running, *names)
     if root:
