@@ -13,6 +13,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "orchestration/supervisor/programs.hpp"
+#include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/control/build_layout.hpp"
@@ -60,6 +61,7 @@ ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, con
   const std::string log = saved + ".log";
   std::filesystem::copy_file(run_dir + "/plan.bin", saved,
                              std::filesystem::copy_options::overwrite_existing);
+  const bool had_control = load_remote_control(run_dir).has_value();
   const auto began = Clock::now();
   end(run_dir);
   std::string failure;
@@ -75,7 +77,10 @@ ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, con
   std::filesystem::remove(log, error);
   char outage[64];
   std::snprintf(outage, sizeof outage, "restarted: no traffic for at most %.2f s", seconds);
-  if (!failure.empty()) throw Error(failure + "\nwhat ran before runs again; " + outage);
+  if (!failure.empty()) {
+    throw Error(failure + "\nwhat ran before runs again" +
+                (had_control ? ", without its `control:`; " : "; ") + outage);
+  }
   ChangeReply reply{.generation = 1, .lines = diff.lines};
   reply.lines.insert(reply.lines.end(), diff.restart.begin(), diff.restart.end());
   reply.lines.emplace_back(outage);
@@ -85,10 +90,11 @@ ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, con
 void apply(const ApplyOptions& options) {
   const TopologyFile file = read_topology_file(options.file, this_host());
   print_warnings(file.topology);
-  const std::string run_dir = running_dir({file.plan.name, options.run_dir, options.json});
+  const std::string run_dir =
+      running_dir({.name = file.plan.name, .run_dir = options.run_dir, .json = options.json});
   require_supervisor(run_dir);
   const Plan running = load_plan(run_dir + "/plan.bin");
-  PlanDiff diff = diff_plans(running, file.plan);
+  PlanDiff diff = diff_to_running(file, run_dir);
   const std::string layout = difference(layout_of_running(running.name), layout_of_build(running));
   if (!layout.empty()) diff.restart.push_back("memory layout of this build: " + layout);
   if (!diff.restart.empty() && options.restart) {

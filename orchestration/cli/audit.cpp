@@ -14,7 +14,10 @@ namespace millrace {
 namespace {
 
 void audit(const RunningOptions& options) {
-  const auto reply = ask_leader<AuditReply>(running_dir(options), AuditRequest{});
+  constexpr std::chrono::milliseconds kAnswer{10'000};
+  const auto reply = options.remote.at.empty()
+                         ? ask_leader<AuditReply>(running_dir(options), AuditRequest{})
+                         : ask_supervisor<AuditReply>(options, AuditRequest{}, kAnswer);
   if (options.json) {
     std::cout << audit_json(reply).dump(2) << '\n';
   } else {
@@ -30,6 +33,7 @@ void add_audit(CLI::App& app) {
       "audit", "is every packet, slot and buffer of a running topology accounted for?");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
+  add_remote_options(*command, *options);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { audit(*options); });
   });

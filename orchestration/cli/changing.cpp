@@ -16,6 +16,10 @@ ChangeReply ask_change(const std::string& run_dir, const ChangeRequest& request)
   return ask_supervisor<ChangeReply>(run_dir, request, kAnswer);
 }
 
+ChangeReply ask_change(const RunningOptions& options, const ChangeRequest& request) {
+  return ask_supervisor<ChangeReply>(options, request, kAnswer);
+}
+
 void print_change(const ChangeReply& reply, bool json) {
   if (json) {
     const nlohmann::ordered_json answer = {

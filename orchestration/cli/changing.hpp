@@ -13,6 +13,8 @@ namespace millrace {
 /// Asks the supervisor for a change and waits until it is done: as long as builders take. Throws
 /// Error with the reasons when nothing has changed.
 ChangeReply ask_change(const std::string& run_dir, const ChangeRequest& request);
+/// The same by TCP where `options` say so.
+ChangeReply ask_change(const RunningOptions& options, const ChangeRequest& request);
 
 /// What was done, for people or as {"ok", "generation", "done"}.
 void print_change(const ChangeReply& reply, bool json);

@@ -68,6 +68,9 @@ void add_history(CLI::App& app);
 /// `bypass NAME [on|off|status] [--json]`: what takes the packets while it does not run.
 void add_bypass(CLI::App& app);
 
+/// `keys FILE`: a pair of keys for control by TCP.
+void add_keys(CLI::App& app);
+
 /// `down NAME [--json]`: ends it, in order.
 void add_down(CLI::App& app);
 

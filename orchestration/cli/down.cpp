@@ -38,7 +38,8 @@ void stop_orphans(const std::string& run_dir) {
   supervisor.stop();
 }
 
-void down(const RunningOptions& options) {
+/// Ends what runs here. Returns how.
+const char* down_here(const RunningOptions& options) {
   const std::string run_dir = running_dir(options);
   const char* how = "stopped";
   if (SupervisorLock::holder(run_dir) != 0) {
@@ -51,6 +52,16 @@ void down(const RunningOptions& options) {
     remove_run_dir(run_dir, options.name);
     turn_bypass(run_dir, true);
     how = "did not run; what it had left is removed";
+  }
+  return how;
+}
+
+void down(const RunningOptions& options) {
+  const char* how = "told to stop";
+  if (options.remote.at.empty()) {
+    how = down_here(options);
+  } else {
+    ask_supervisor<OkReply>(options, DownRequest{}, kAnswer);
   }
   if (options.json) {
     const nlohmann::ordered_json json = {{"ok", true}, {"topology", options.name}, {"text", how}};
@@ -66,6 +77,7 @@ void add_down(CLI::App& app) {
   CLI::App* command = app.add_subcommand("down", "end a running topology, in order");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
+  add_remote_options(*command, *options);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { down(*options); });
   });

@@ -70,7 +70,7 @@ void roll_back(const RollbackOptions& options) {
 }
 
 void confirm(const RunningOptions& options) {
-  ask_supervisor<OkReply>(running_dir(options), ConfirmRequest{}, std::chrono::seconds(10));
+  ask_supervisor<OkReply>(options, ConfirmRequest{}, std::chrono::seconds(10));
   std::cout << (options.json ? "{\"ok\": true}\n" : "the last change stays\n");
 }
 
@@ -87,8 +87,10 @@ void add(CLI::App* command, std::shared_ptr<Options> options, void (*run)(const 
 void add_history(CLI::App& app) {
   add(app.add_subcommand("history", "what a running topology has been since its start"),
       std::make_shared<RunningOptions>(), print_history);
-  add(app.add_subcommand("confirm", "the last change stays: after `apply --confirm`"),
-      std::make_shared<RunningOptions>(), confirm);
+  auto confirmed = std::make_shared<RunningOptions>();
+  CLI::App* stays = app.add_subcommand("confirm", "the last change stays: after `apply --confirm`");
+  add(stays, confirmed, confirm);
+  add_remote_options(*stays, *confirmed);
   auto options = std::make_shared<RollbackOptions>();
   CLI::App* back = app.add_subcommand("rollback", "back to an earlier generation of `history`");
   add(back, options, roll_back);

@@ -7,9 +7,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
-#include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_printer.hpp"
-#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -23,9 +21,10 @@ struct PlanOptions {
 };
 
 /// What `apply` would do to the topology of this name that runs.
-void print_diff(const Plan& plan, const PlanOptions& options) {
-  const std::string run_dir = running_dir({plan.name, options.run_dir, options.json});
-  const PlanDiff diff = diff_plans(load_plan(run_dir + "/plan.bin"), plan);
+void print_diff(const TopologyFile& file, const PlanOptions& options) {
+  const std::string run_dir =
+      running_dir({.name = file.plan.name, .run_dir = options.run_dir, .json = options.json});
+  const PlanDiff diff = diff_to_running(file, run_dir);
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"ok", true}, {"changes", diff.lines}, {"restart", diff.restart}};
@@ -40,7 +39,7 @@ void print_diff(const Plan& plan, const PlanOptions& options) {
 void print_plan(const PlanOptions& options) {
   const TopologyFile file = read_topology_file(options.file, this_host());
   const Plan& plan = file.plan;
-  if (options.diff) return print_diff(plan, options);
+  if (options.diff) return print_diff(file, options);
   if (!options.json) print_warnings(file.topology);
   if (options.json) {
     std::cout << plan_json(plan, file.topology.warnings);

@@ -26,14 +26,16 @@ std::vector<std::string> functions_with_table(const std::string& run_dir) {
 }
 
 void reload(const ReloadOptions& options) {
-  const std::string run_dir = running_dir(options);
   ChangeRequest request{.reload = options.functions};
   request.accept_refused = options.accept_refused;
-  if (request.reload.empty()) request.reload = functions_with_table(run_dir);
+  if (request.reload.empty() && !options.remote.at.empty()) {
+    throw Error("with --at the functions have to be named: their list is on that host");
+  }
+  if (request.reload.empty()) request.reload = functions_with_table(running_dir(options));
   if (request.reload.empty()) throw Error("no function of '" + options.name + "' has a table");
   request.what = "reload";
   for (const std::string& name : request.reload) request.what += " " + name;
-  print_change(ask_change(run_dir, request), options.json);
+  print_change(ask_change(options, request), options.json);
 }
 
 }  // namespace
@@ -43,6 +45,7 @@ void add_reload(CLI::App& app) {
       "reload", "read the rules and tables of functions anew, while traffic flows");
   auto options = std::make_shared<ReloadOptions>();
   add_running_options(*command, *options);
+  add_remote_options(*command, *options);
   command->add_option("functions", options->functions, "whose; without: of all that have a table");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the table in use");

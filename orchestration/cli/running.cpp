@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "orchestration/supervisor/key_files.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
 
@@ -32,6 +33,31 @@ void add_running_options(CLI::App& command, RunningOptions& options) {
   command.add_option("name", options.name, "the topology's name")->required();
   command.add_option("--run-dir", options.run_dir, "its run directory, if not the default one");
   command.add_flag("--json", options.json, "the result, also a refusal, as JSON");
+}
+
+void add_remote_options(CLI::App& command, RunningOptions& options) {
+  RemoteOptions& remote = options.remote;
+  CLI::Option* const at = command.add_option(
+      "--at", remote.at, "tcp://HOST:PORT of its `control: { listen: }`, when it runs elsewhere");
+  CLI::Option* const key = command.add_option(
+      "--key", remote.key, "with --at: file with our secret key (millrace keys FILE)");
+  CLI::Option* const server = command.add_option(
+      "--server-key", remote.server_key, "with --at: file with the public key of its `key:`");
+  at->needs(key)->needs(server)->excludes(command.get_option("--run-dir"));
+  key->needs(at);
+  server->needs(at);
+}
+
+ControlClient remote_supervisor(const RunningOptions& options) {
+  constexpr std::chrono::milliseconds kAnswer{5000};
+  const RemoteOptions& remote = options.remote;
+  const std::vector<std::string> server_keys = read_public_keys(remote.server_key);
+  if (server_keys.size() != 1) throw Error(remote.server_key + ": more than one public key");
+  ControlClient supervisor({remote.at, read_secret_key(remote.key), server_keys.front()});
+  const auto status = supervisor.request_for<StatusReply>(StatusRequest{}, kAnswer);
+  if (status.topology == options.name) return supervisor;
+  throw Error("at " + remote.at + " runs topology '" + status.topology + "', not '" + options.name +
+              "'");
 }
 
 std::string running_dir(const RunningOptions& options) {

@@ -13,14 +13,24 @@
 
 namespace millrace {
 
+/// Another host's supervisor, for commands that only put questions; all three or none.
+struct RemoteOptions {
+  std::string at;          ///< "tcp://HOST:PORT"; empty: the supervisor of this host
+  std::string key;         ///< file with our secret key
+  std::string server_key;  ///< file with the server's public key
+};
+
 /// Options of `down`, `status`, `scale` and `audit`.
 struct RunningOptions {
   std::string name;
   std::string run_dir;  ///< empty: the default of the name
   bool json = false;
+  RemoteOptions remote;
 };
 
 void add_running_options(CLI::App& command, RunningOptions& options);
+/// --at, --key and --server-key.
+void add_remote_options(CLI::App& command, RunningOptions& options);
 
 /// The run directory that is meant. Throws Error, with the names that run in the default place,
 /// when there is no such topology.
@@ -37,6 +47,20 @@ Answer ask_supervisor(const std::string& run_dir, const ControlBody& question,
   require_supervisor(run_dir);
   ControlClient supervisor(run_dir, kSupervisorEndpoint);
   return supervisor.request_for<Answer>(question, timeout);
+}
+
+/// A client of the supervisor at `options.remote`, which has been asked whether it is that of
+/// `options.name`. Throws Error when it is not, does not take the keys, or is not there.
+ControlClient remote_supervisor(const RunningOptions& options);
+
+/// The same by TCP where `options` say so.
+template <class Answer>
+Answer ask_supervisor(const RunningOptions& options, const ControlBody& question,
+                      std::chrono::milliseconds timeout) {
+  if (options.remote.at.empty()) {
+    return ask_supervisor<Answer>(running_dir(options), question, timeout);
+  }
+  return remote_supervisor(options).request_for<Answer>(question, timeout);
 }
 
 /// Tables for people; `colour` for terminals.

@@ -34,7 +34,7 @@ void scale(const ScaleOptions& options) {
     request.scale.push_back(parse_change(text));
     request.what += " " + text;
   }
-  print_change(ask_change(running_dir(options), request), options.json);
+  print_change(ask_change(options, request), options.json);
 }
 
 }  // namespace
@@ -44,6 +44,7 @@ void add_scale(CLI::App& app) {
       app.add_subcommand("scale", "change how many workers groups have, while traffic flows");
   auto options = std::make_shared<ScaleOptions>();
   add_running_options(*command, *options);
+  add_remote_options(*command, *options);
   command->add_option("changes", options->changes, "GROUP=NUMBER, as in front=3; several at once")
       ->required();
   command->callback([options] {

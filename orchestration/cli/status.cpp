@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kAnswer{5000};
 
 void status(const RunningOptions& options) {
-  const auto reply = ask_supervisor<StatusReply>(running_dir(options), StatusRequest{}, kAnswer);
+  const auto reply = ask_supervisor<StatusReply>(options, StatusRequest{}, kAnswer);
   if (options.json) {
     std::cout << status_json(reply).dump(2) << '\n';
   } else {
@@ -30,6 +30,7 @@ void add_status(CLI::App& app) {
       "status", "processes of a running topology: state, pid, restarts, packets; latest events");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
+  add_remote_options(*command, *options);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { status(*options); });
   });

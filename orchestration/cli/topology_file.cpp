@@ -8,11 +8,13 @@
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
+#include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_sources.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -70,8 +72,16 @@ std::vector<std::string> sources_of(const Topology& topology, const std::string&
 
 }  // namespace
 
-bool plans_the_same(const TopologyFile& file, const Plan& running) {
-  const PlanDiff diff = diff_plans(running, file.plan);
+PlanDiff diff_to_running(const TopologyFile& file, const std::string& run_dir) {
+  PlanDiff diff = diff_plans(load_plan(run_dir + "/plan.bin"), file.plan);
+  if (remote_control_of(file.topology) != load_remote_control(run_dir)) {
+    diff.restart.emplace_back("control");
+  }
+  return diff;
+}
+
+bool plans_the_same(const TopologyFile& file, const std::string& run_dir) {
+  const PlanDiff diff = diff_to_running(file, run_dir);
   return diff.functions.empty() && diff.restart.empty();  // it may have been scaled
 }
 
@@ -91,6 +101,7 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
         return read_config_file(name, most, secret);
       });
   check_files(file.topology);
+  check_remote_control(file.topology);
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
   const std::string self = std::filesystem::absolute(path).lexically_normal();

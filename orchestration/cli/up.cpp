@@ -82,6 +82,7 @@ struct Task {
   std::string run_dir;
   bool take_over = false;        ///< it runs, without a supervisor
   std::optional<Bypass> bypass;  ///< of a start
+  std::optional<RemoteControl> control;
 };
 
 Task task_of_adopt(const UpOptions& options) {
@@ -101,15 +102,15 @@ Task task_of_up(const UpOptions& options) {
   const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);
   const bool runs_alone = SupervisorLock::holder(run_dir) == 0 && !find_processes(run_dir).empty();
   if (runs_alone && !options.until_done) {
-    Plan running = load_plan(run_dir + "/plan.bin");
-    if (plans_the_same(file, running)) return {std::move(running), run_dir, true};
+    if (plans_the_same(file, run_dir)) return {load_plan(run_dir + "/plan.bin"), run_dir, true};
     throw Error("topology '" + file.plan.name + "' runs in " + run_dir +
                 " without supervisor, and " + options.file +
                 " says something else; take over what runs: millrace adopt " + file.plan.name +
                 ", or end it: millrace down " + file.plan.name);
   }
   print_warnings(file.topology);
-  return {std::move(file.plan), run_dir, false, bypass_of(file.topology)};
+  return {std::move(file.plan), run_dir, false, bypass_of(file.topology),
+          remote_control_of(file.topology)};
 }
 
 /// `running` is called once everything runs. Returns the exit status.
@@ -121,6 +122,7 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   const std::string& run_dir = task.run_dir;
   SupervisorOptions how{.run_dir = run_dir,
                         .bypass = task.bypass,
+                        .control = task.control,
                         .folder = executable_folder(),
                         .until_done = options.until_done};
   how.limits.count_max = options.restarts_max;

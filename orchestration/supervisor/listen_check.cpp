@@ -14,7 +14,7 @@
 
 namespace millrace {
 
-void check_listen(const std::string& address) {
+void check_listen(const std::string& what, const std::string& address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos) return;
   std::uint16_t port = 0;
@@ -29,10 +29,9 @@ void check_listen(const std::string& address) {
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const auto* name = reinterpret_cast<const sockaddr*>(&wanted);
   if (::bind(socket.get(), name, sizeof wanted) == 0 || errno != EADDRINUSE) return;
-  throw Error("telemetry: " + address +
-              " is in use (by whom: ss -tlnp 'sport = " + address.substr(colon) +
-              "'); another port in `telemetry: { listen: ... }` mends it, " +
-              "and \"127.0.0.1:0\" takes any free one");
+  throw Error(what + ": " + address + " is in use (by whom: ss -tlnp 'sport = " +
+              address.substr(colon) + "'); another port in `" + what +
+              ": { listen: ... }` mends it, and port 0 takes any free one");
 }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/layout/actor_states.hpp"
@@ -59,8 +60,15 @@ void Supervisor::answer(const Received& received) {
     server_->reply(received, OkReply{});
   } else if (std::holds_alternative<ConfirmRequest>(body)) {
     confirm(received);
-  } else if (std::holds_alternative<ChangeRequest>(body)) {
-    queue_change(received);
+  } else if (const auto* wanted = std::get_if<ChangeRequest>(&body)) {
+    if (received.remote && !(wanted->plan.empty() && wanted->upgrade.empty())) {
+      server_->reply(received, ErrorReply{"what reads files of the host (apply, rollback, upgrade) "
+                                          "is asked for there; by TCP: scale, reload, confirm"});
+    } else {
+      queue_change(received);
+    }
+  } else if (std::holds_alternative<AuditRequest>(body) && received.remote) {
+    answer_audit(received);
   } else if (const auto* event = std::get_if<Event>(&body)) {
     if (event->kind == kPlanRefused && event->actor < plan_.actors.size()) {
       tables_->refused(plan_.actors[event->actor].name, static_cast<std::uint32_t>(event->number),
@@ -72,6 +80,17 @@ void Supervisor::answer(const Received& received) {
   } else if (received.message.id != 0) {
     server_->reply(received, ErrorReply{std::string("`") + message_name(body) +
                                         "` is not for the supervisor"});
+  }
+}
+
+/// Whoever asks by TCP does not reach the leader.
+void Supervisor::answer_audit(const Received& received) {
+  constexpr LeaderLimits kLimits{.there = std::chrono::milliseconds(1000),
+                                 .answer = std::chrono::milliseconds(2000)};
+  try {
+    server_->reply(received, ask_leader<AuditReply>(options_.run_dir, AuditRequest{}, kLimits));
+  } catch (const Error& error) {
+    server_->reply(received, ErrorReply{error.what()});
   }
 }
 
@@ -128,13 +147,13 @@ StatusReply Supervisor::status_reply() const {
 
 /// Once a second at most: whoever sends nonsense shall not fill the log.
 void Supervisor::note_refused() {
-  const std::uint64_t count = refused_before_ + server_->bad_frame_count();
+  const std::uint64_t count = refused_before_ + server_->refused_count();
   if (count == refused_ || Clock::now() < refused_next_) return;
   refused_next_ = Clock::now() + std::chrono::seconds(1);
   refused_ = count;
   note({.severity = Severity::kWarning,
         .kind = "control_refused",
-        .text = std::to_string(count) + " control messages so far were none of ours",
+        .text = std::to_string(count) + " control messages or connections so far were none of ours",
         .number = count,
         .time_ns = system_clock_ns()});
 }

@@ -133,10 +133,15 @@ void Supervisor::prepare_run_dir() {
 
 void Supervisor::start() {
   refuse_if_running();
-  check_listen(plan_.telemetry_listen);
+  check_listen("telemetry", plan_.telemetry_listen);
+  if (options_.control) {
+    remote_listen_of(*options_.control);
+    check_listen("control", options_.control->address.substr(std::string("tcp://").size()));
+  }
   prepare_run_dir();
   server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
   try {
+    listen_by_tcp();
     start_hub();
     start_kind({ActorKind::kStandby}, "standby");
     start_kind({ActorKind::kEgress}, "egress");
@@ -150,6 +155,14 @@ void Supervisor::start() {
   }
   phase_ = "running";
   say("running: " + std::to_string(fleet_.process_count()) + " processes");
+}
+
+void Supervisor::listen_by_tcp() {
+  if (!options_.control) return;
+  save_remote_control(options_.run_dir, *options_.control);
+  const RemoteListen listen = remote_listen_of(*options_.control);
+  const std::string address = server_->listen(listen);
+  say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
 }
 
 void Supervisor::start_hub() {

@@ -18,6 +18,7 @@
 #include "orchestration/supervisor/log_keeper.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/post_notes.hpp"
+#include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/scaling.hpp"
 #include "orchestration/supervisor/table_switch.hpp"
@@ -30,8 +31,9 @@ namespace millrace {
 
 struct SupervisorOptions {
   std::string run_dir;
-  std::optional<Bypass> bypass;  ///< of start(); on whenever the topology has ended
-  std::string folder;            ///< of the executables
+  std::optional<Bypass> bypass;          ///< of start(); on whenever the topology has ended
+  std::optional<RemoteControl> control;  ///< of start(): who is heard by TCP
+  std::string folder;                    ///< of the executables
   bool until_done =
       false;  ///< end by itself when every ingress is exhausted and nothing is in flight
   RestartLimits limits;
@@ -89,6 +91,7 @@ class Supervisor {
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);
   void wait_ready();
+  void listen_by_tcp();
   void watch_ports();
   void reopen(std::uint32_t port);
   void turn(std::chrono::milliseconds timeout);
@@ -97,6 +100,7 @@ class Supervisor {
   void take_audit();
 
   void answer(const Received& received);
+  void answer_audit(const Received& received);
   StatusReply status_reply() const;
   ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
   void queue_change(const Received& received);

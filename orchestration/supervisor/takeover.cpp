@@ -44,6 +44,12 @@ void Supervisor::adopt() {
   phase_ = has_hub ? "running" : "degraded";
   tables_->resume();
   deadline_ = history_->deadline();
+  try {
+    options_.control = load_remote_control(options_.run_dir);
+    listen_by_tcp();
+  } catch (const Error& error) {  // its traffic goes on all the same
+    note({.severity = Severity::kError, .kind = "control_closed", .text = error.what()});
+  }
   say("taken over: " + std::to_string(fleet_.process_count()) + " processes");
 }
 

@@ -138,7 +138,7 @@ AuditReply Leader::settled_audit() {
 
 /// Added to what a leader before this one has counted.
 void Leader::count_refused() {
-  const std::uint64_t now = server_.bad_frame_count();
+  const std::uint64_t now = server_.refused_count();
   if (now == refused_) return;
   context_.status.header().control_refused.fetch_add(now - refused_, std::memory_order_relaxed);
   refused_ = now;

@@ -105,6 +105,7 @@ void read_globals(const YamlMap& map, Topology& topology) {
         static_cast<std::uint32_t>(limit->integer(0, kCrashLimitMax).value_or(0));
   }
   if (const YamlValue* bypass = map.find("bypass")) read_bypass(*bypass, topology);
+  if (const YamlValue* control = map.find("control")) read_control(*control, topology);
   if (const YamlValue* placement = map.find("placement")) {
     constexpr std::string_view kChoices[] = {"fused", "processes"};
     topology.fused = placement->choice(kChoices) == 0U;

@@ -71,6 +71,13 @@ struct TopologyPath {
   std::optional<Marked<std::uint32_t>> buffers;  ///< a stream
 };
 
+/// `control:`, by TCP. Files: absolute; what is in them has not been looked at.
+struct TopologyControl {
+  Marked<std::string> listen;                ///< "tcp://ADDRESS:PORT"
+  Marked<std::string> key;                   ///< file with our secret key
+  std::vector<Marked<std::string>> clients;  ///< files with the public keys of who may enter
+};
+
 /// What is to be said of a topology that is right.
 struct TopologyWarning {
   SourceMark mark;
@@ -87,6 +94,7 @@ struct Topology {
   std::uint32_t crash_limit = 5;
   std::vector<Marked<std::string>> bypass_bridge;   ///< two ports; empty: no bridge
   std::vector<Marked<std::string>> bypass_command;  ///< words; empty: no command
+  std::optional<TopologyControl> control;
   std::string telemetry_listen = "127.0.0.1:0";
   bool fused = false;
   Marked<std::uint32_t> egress_count{.value = 1};

@@ -7,15 +7,21 @@
 
 #include <cerrno>
 
+#include "shared/control/curve_socket.hpp"
 #include "shared/control/zmq_socket.hpp"
 
 namespace millrace {
+namespace {
+
+constexpr std::chrono::milliseconds kSlice{10};
+
+}  // namespace
 
 std::string control_endpoint(const std::string& run_dir, const std::string& name) {
   if (run_dir.starts_with("tcp://")) {
     throw Error("control over " + run_dir +
-                ": TCP is allowed only with CURVE keys, which are not supported yet; "
-                "use a run directory");
+                ": TCP is allowed only with CURVE keys: `control:` of the topology, and "
+                "--at, --key and --server-key of a command");
   }
   const std::string path = run_dir + "/control." + name;
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {
@@ -29,31 +35,63 @@ std::string control_endpoint(const std::string& run_dir, const std::string& name
 
 std::string actor_peer(std::uint32_t actor) { return "actor." + std::to_string(actor); }
 
+bool may_be_remote(const ControlBody& body) {
+  return std::holds_alternative<StatusRequest>(body) ||
+         std::holds_alternative<AuditRequest>(body) ||
+         std::holds_alternative<ChangeRequest>(body) ||
+         std::holds_alternative<ConfirmRequest>(body) || std::holds_alternative<DownRequest>(body);
+}
+
 struct ControlServer::Sockets {
-  ZmqSocket socket{ZMQ_ROUTER};
+  ZmqSocket local{ZMQ_ROUTER};
+  std::optional<CurveServer> remote;
   std::uint64_t bad_frames = 0;
 
-  bool send(const std::string& peer, const ControlMessage& message) noexcept {
+  bool send(const std::string& peer, bool by_tcp, const ControlMessage& message) noexcept {
     try {
       std::vector<zmq::message_t> frames;
       frames.emplace_back(peer);
       frames.push_back(to_frame(encode_message(message)));
-      return socket.send(std::move(frames));
+      if (!by_tcp) return local.send(std::move(frames));
+      return remote && remote->send(std::move(frames));
     } catch (const std::exception&) {
       return false;  // the peer went away between its request and the answer
     }
   }
 
-  std::optional<Received> parse(const std::vector<zmq::message_t>& frames) noexcept {
+  std::optional<Received> parse(const std::vector<zmq::message_t>& frames, bool by_tcp) noexcept {
     const std::string peer = frames.empty() ? "" : frames[0].to_string();
     try {
       if (frames.size() != 2) throw Error("message: one frame is expected");
-      return Received{peer, decode_message(bytes_of(frames[1]))};
+      Received received{peer, decode_message(bytes_of(frames[1])), by_tcp};
+      const ControlBody& body = received.message.body;
+      if (by_tcp && !may_be_remote(body)) {
+        throw Error(std::string("`") + message_name(body) +
+                    "` is not heard by TCP; status, audit, scale, reload, confirm and down are");
+      }
+      return received;
     } catch (const std::exception& error) {
       ++bad_frames;
-      send(peer, {.id = 0, .body = ErrorReply{error.what()}});
+      send(peer, by_tcp, {.id = 0, .body = ErrorReply{error.what()}});
       return std::nullopt;
     }
+  }
+
+  /// The next message that is there, those of this host first. By TCP one is tried: whoever sends
+  /// nonsense without end shall not keep us here.
+  std::optional<Received> next() {
+    while (const auto frames = local.receive()) {
+      if (auto received = parse(*frames, false)) return received;
+    }
+    const auto frames = remote ? remote->receive() : std::nullopt;
+    return frames ? parse(*frames, true) : std::nullopt;
+  }
+
+  std::vector<ZmqSocket*> all() {
+    std::vector<ZmqSocket*> sockets;
+    if (remote) sockets = remote->sockets();
+    sockets.push_back(&local);
+    return sockets;
   }
 };
 
@@ -61,8 +99,13 @@ ControlServer::ControlServer(const std::string& run_dir, const std::string& name
     : sockets_(std::make_unique<Sockets>()) {
   const std::string endpoint = control_endpoint(run_dir, name);
   if (::chmod(run_dir.c_str(), 0700) != 0) throw system_error("chmod 0700 " + run_dir, errno);
-  sockets_->socket.be_server();
-  sockets_->socket.bind(endpoint);
+  sockets_->local.be_server();
+  sockets_->local.bind(endpoint);
+}
+
+std::string ControlServer::listen(const RemoteListen& at) {
+  sockets_->remote.emplace(at.address, at.keys, at.clients);
+  return sockets_->remote->endpoint();
 }
 
 ControlServer::~ControlServer() = default;
@@ -72,28 +115,41 @@ std::optional<Received> ControlServer::receive(std::chrono::milliseconds timeout
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
   for (;;) {
-    while (auto frames = sockets_->socket.receive()) {
-      if (auto received = sockets_->parse(*frames)) return received;
-    }
+    if (auto received = sockets_->next()) return received;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return std::nullopt;
-    ZmqSocket* const sockets[] = {&sockets_->socket};
-    if (wait_readable(sockets, also, left)) return std::nullopt;
+    if (wait_readable(sockets_->all(), also, left)) return std::nullopt;
   }
 }
 
 bool ControlServer::reply(const Received& to, ControlBody body) noexcept {
-  return sockets_->send(to.peer, {.id = to.message.id, .body = std::move(body)});
+  return sockets_->send(to.peer, to.remote, {.id = to.message.id, .body = std::move(body)});
 }
 
 bool ControlServer::send(const std::string& peer, ControlBody body) noexcept {
-  return sockets_->send(peer, {.id = 0, .body = std::move(body)});
+  return sockets_->send(peer, false, {.id = 0, .body = std::move(body)});
 }
 
-std::uint64_t ControlServer::bad_frame_count() const { return sockets_->bad_frames; }
+std::uint64_t ControlServer::refused_count() const {
+  return sockets_->bad_frames + (sockets_->remote ? sockets_->remote->refused_count() : 0);
+}
 
 struct ControlClient::Sockets {
   ZmqSocket socket{ZMQ_DEALER};
+  std::optional<ConnectionWatch> failures;  ///< by TCP: handshakes that failed
+
+  bool refused = false;
+
+  /// By TCP: until the server has taken our keys. False when it does not, or is not there.
+  bool connects_within(std::chrono::milliseconds timeout) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + timeout;
+    while (!socket.writable_within(kSlice)) {
+      refused = failures->next().has_value();
+      if (refused || Clock::now() >= end) return false;
+    }
+    return true;
+  }
 };
 
 ControlClient::ControlClient(const std::string& run_dir, std::string server,
@@ -101,6 +157,16 @@ ControlClient::ControlClient(const std::string& run_dir, std::string server,
     : server_(std::move(server)), sockets_(std::make_unique<Sockets>()) {
   sockets_->socket.be_client(identity);
   sockets_->socket.connect(control_endpoint(run_dir, server_));
+}
+
+ControlClient::ControlClient(const RemoteServer& server)
+    : server_("supervisor at " + server.address), sockets_(std::make_unique<Sockets>()) {
+  sockets_->socket.be_client("");
+  be_curve_client(sockets_->socket, server.address, server.keys, server.server_key);
+  sockets_->failures.emplace(sockets_->socket, ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                                                   ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                                                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL);
+  sockets_->socket.connect(server.address);
 }
 
 ControlClient::~ControlClient() = default;
@@ -111,6 +177,7 @@ bool ControlClient::connected_within(std::chrono::milliseconds timeout) {
 }
 
 std::uint64_t ControlClient::ask(ControlBody body, std::chrono::milliseconds timeout) {
+  if (sockets_->failures && !sockets_->connects_within(timeout)) return 0;
   const std::uint64_t id = ++last_id_;
   std::vector<zmq::message_t> frames;
   frames.push_back(to_frame(encode_message({.id = id, .body = std::move(body)})));
@@ -146,6 +213,11 @@ ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds t
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
   auto answer = id == 0 ? std::nullopt : answer_within(id, left);
   if (answer) return std::move(*answer);
+  if (sockets_->refused) {
+    throw Error(server_ +
+                " does not take our keys: --key has to be one of which `clients:` of the topology "
+                "lists the public half, --server-key the public half of its `key:`");
+  }
   throw Error(server_ + (id != 0 ? " does not answer `" : " is not there to hear `") + asked +
               "` within " + std::to_string(timeout.count()) + " ms");
 }

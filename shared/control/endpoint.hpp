@@ -10,12 +10,14 @@
 #include <string>
 
 #include "shared/base/error.hpp"
+#include "shared/control/curve_keys.hpp"
 #include "shared/control/messages.hpp"
 
 /// The two ends of the control plane, over ZeroMQ: a server (hub, standby, supervisor) and its
 /// clients (actors, CLI). Endpoints are sockets in the run directory, which only its owner can
-/// enter; the server refuses peers of other users besides. Each object belongs to one thread.
-/// Nothing here is on the way of a packet.
+/// enter; the server refuses peers of other users besides. The supervisor may listen by TCP too, to
+/// the owners of listed CURVE keys, who may put questions and nothing else. Each object belongs to
+/// one thread. Nothing here is on the way of a packet.
 
 namespace millrace {
 
@@ -25,7 +27,7 @@ inline constexpr const char* kStandbyEndpoint = "standby";
 inline constexpr const char* kSupervisorEndpoint = "supervisor";
 
 /// "ipc://<run_dir>/control.<name>". Throws Error when the path is too long for a socket, and for a
-/// `run_dir` that names a TCP address: that needs CURVE keys, which are not supported yet.
+/// `run_dir` that names a TCP address: that takes keys.
 std::string control_endpoint(const std::string& run_dir, const std::string& name);
 
 /// What a client calls itself towards servers: they can address it by that before and after its
@@ -36,7 +38,25 @@ std::string actor_peer(std::uint32_t actor);
 struct Received {
   std::string peer;  ///< opaque, but for actors: actor_peer()
   ControlMessage message;
+  bool remote = false;  ///< by TCP
 };
+
+/// Where to listen by TCP, and to whom.
+struct RemoteListen {
+  std::string address;  ///< "tcp://ADDRESS:PORT"; port 0: any free one
+  CurveKeys keys;
+  std::vector<std::string> clients;  ///< public keys
+};
+
+/// A server that listens so.
+struct RemoteServer {
+  std::string address;  ///< "tcp://HOST:PORT"
+  CurveKeys keys;       ///< of the client
+  std::string server_key;
+};
+
+/// True for what may be said by TCP: the questions of a CLI.
+bool may_be_remote(const ControlBody& body);
 
 class ControlServer {
  public:
@@ -45,9 +65,13 @@ class ControlServer {
   ControlServer(const std::string& run_dir, const std::string& name);
   ~ControlServer();
 
+  /// Listens by TCP besides. Returns the address, with the port that was found where 0 was asked
+  /// for. Throws Error when it cannot be bound or libzmq has no CURVE.
+  std::string listen(const RemoteListen& at);
+
   /// The next message, after waiting at most `timeout`; nothing when time is up or when one of the
-  /// descriptors `also` has become readable. Frames that are no message are counted, answered with
-  /// an ErrorReply and skipped.
+  /// descriptors `also` has become readable. Frames that are no message, and by TCP those that
+  /// are not may_be_remote(), are counted, answered with an ErrorReply and skipped.
   std::optional<Received> receive(std::chrono::milliseconds timeout,
                                   std::span<const int> also = {});
   /// Answers `to`. Never blocks; false when the asker has gone.
@@ -55,7 +79,8 @@ class ControlServer {
   /// Tells `peer` something that it did not ask for. Never blocks; false when nobody of that name
   /// is connected.
   bool send(const std::string& peer, ControlBody body) noexcept;
-  std::uint64_t bad_frame_count() const;
+  /// What was refused: such frames, and connections by TCP without the right keys.
+  std::uint64_t refused_count() const;
 
  private:
   struct Sockets;
@@ -67,6 +92,9 @@ class ControlClient {
   /// Connects to endpoint `server`, whether or not somebody listens there yet. `identity`:
   /// actor_peer(), or empty for an anonymous one (CLI).
   ControlClient(const std::string& run_dir, std::string server, const std::string& identity = "");
+  /// Connects by TCP, without name. Throws Error when the address makes no sense or libzmq has no
+  /// CURVE. Of a server that does not take the keys request() says so at once.
+  explicit ControlClient(const RemoteServer& server);
   ControlClient(ControlClient&&) noexcept;
   ~ControlClient();
 

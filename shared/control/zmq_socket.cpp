@@ -35,7 +35,12 @@ std::span<const std::byte> bytes_of(const zmq::message_t& frame) {
   return {static_cast<const std::byte*>(frame.data()), frame.size()};
 }
 
-ZmqSocket::ZmqSocket(int type) : context_(1), socket_(context_, type) {
+ZmqSocket::ZmqSocket(int type) : ZmqSocket(std::make_shared<zmq::context_t>(1), type) {}
+
+ZmqSocket::ZmqSocket(const ZmqSocket& beside, int type) : ZmqSocket(beside.context_, type) {}
+
+ZmqSocket::ZmqSocket(std::shared_ptr<zmq::context_t> context, int type)
+    : context_(std::move(context)), socket_(*context_, type) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.set(zmq::sockopt::sndtimeo, 0);
   socket_.set(zmq::sockopt::sndhwm, kQueuedMessagesMax);

@@ -4,25 +4,28 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
 
-/// A ZeroMQ socket with the options of our control plane. Included by endpoint.cpp only.
+/// A ZeroMQ socket with the options of our control plane. Included by endpoint.cpp and
+/// curve_socket.hpp only.
 
 namespace millrace {
 
 zmq::message_t to_frame(const std::vector<std::byte>& bytes);
 std::span<const std::byte> bytes_of(const zmq::message_t& frame);
 
-/// Owner of a socket and of its context. Linger is 0: nothing unsent keeps a process from ending.
-/// One thread. Throws Error with the endpoint.
+/// Owner of a socket and of its context, which sockets beside it share. Linger is 0: nothing unsent
+/// keeps a process from ending. One thread. Throws Error with the endpoint.
 class ZmqSocket {
  public:
   explicit ZmqSocket(int type);
-  ZmqSocket(const ZmqSocket&) = delete;  // handed around by reference only
+  ZmqSocket(const ZmqSocket& beside, int type);  ///< in the context of the other one
+  ZmqSocket(const ZmqSocket&) = delete;          // handed around by reference only
   ZmqSocket& operator=(const ZmqSocket&) = delete;
 
   /// Peers of this user only; unknown receivers are told apart; a peer that comes back replaces
@@ -40,10 +43,12 @@ class ZmqSocket {
   bool send_within(std::vector<zmq::message_t> frames, std::chrono::milliseconds timeout);
   /// The frames of one message, without waiting.
   std::optional<std::vector<zmq::message_t>> receive();
+  std::string endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }
   void* handle() { return socket_.handle(); }
 
  private:
-  zmq::context_t context_;
+  ZmqSocket(std::shared_ptr<zmq::context_t> context, int type);
+  std::shared_ptr<zmq::context_t> context_;
   zmq::socket_t socket_;
 };
 

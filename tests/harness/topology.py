@@ -89,12 +89,14 @@ class Topology:
         self.file = folder / f"{self.name}.yaml"
         self.file.write_text(f"millrace: 1\nname: {self.name}\n{text}", encoding="utf-8")
         self.run_dir = None
+        self.said = ""  # by `up`
         self.struck = {}  # pid that an actor had when it was last sent a signal
         self.endless = False  # nothing settles: the source has no end, or everything was killed
 
     def __enter__(self):
         try:
-            millrace("up", self.file, "--detach", *self.words, prefix=self.prefix)
+            self.said = millrace("up", self.file, "--detach", *self.words,
+                                 prefix=self.prefix).stdout
             self.run_dir = self.status()["run_dir"]
         except BaseException:
             self.down(check=False)

@@ -10,8 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "orchestration/supervisor/key_files.hpp"
+#include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/config/keys.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -100,8 +103,37 @@ TEST(TopologyFile, KnowsWhatRunsByItsPlan) {
   const TopologyFile file = read("32");
   Plan running = file.plan;
   running.functions[0].counter_count = 77;  // the builder's word
-  EXPECT_TRUE(plans_the_same(file, running));
-  EXPECT_FALSE(plans_the_same(read("33"), running));
+  const std::string run_dir = testing::TempDir() + "/millrace-same-plan-test";
+  std::filesystem::create_directories(run_dir);
+  save_plan(running, run_dir + "/plan.bin");
+  EXPECT_TRUE(plans_the_same(file, run_dir));
+  EXPECT_FALSE(plans_the_same(read("33"), run_dir));
+  save_remote_control(run_dir, {.address = "tcp://127.0.0.1:7070"});
+  EXPECT_FALSE(plans_the_same(file, run_dir));
+  EXPECT_THAT(diff_to_running(file, run_dir).restart, testing::ElementsAre("control"));
+  std::filesystem::remove_all(run_dir);
+}
+
+TEST(TopologyFile, LooksIntoTheFilesOfControl) {
+  const std::string folder = testing::TempDir() + "/millrace-control-test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  write_key_files(folder + "/host", "");
+  const std::string text =
+      "millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n"
+      "control: {listen: 'tcp://127.0.0.1:0', key: " +
+      folder;
+  EXPECT_EQ(message_of(text + "/host, clients: " + folder + "/host.pub}\n"), "");
+  EXPECT_THAT(message_of(text + "/host, clients: [/nowhere.pub]}\n"),
+              HasSubstr("found a file of keys that cannot be used (key file /nowhere.pub: read it: "
+                        "No such file"));
+  EXPECT_THAT(message_of(text + "/host.pub, clients: " + folder + "/host.pub}\n"),
+              HasSubstr(":4:45: found a file of keys that cannot be used ("));
+  std::filesystem::permissions(folder + "/host", std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
+  EXPECT_THAT(message_of(text + "/host, clients: " + folder + "/host.pub}\n"),
+              HasSubstr("/millrace-control-test/host: others can read it: chmod o= "));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(TopologyFile, NamesAllFilesThatItWasMadeFrom) {

@@ -25,17 +25,17 @@ TEST(CheckListen, RefusesWhatSomebodyListensOn) {
   ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&name), &bytes), 0);
   const std::string address = "127.0.0.1:" + std::to_string(ntohs(name.sin_port));
   try {
-    check_listen(address);
+    check_listen("control", address);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(address + " is in use"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("control: " + address + " is in use"));
   }
 }
 
 TEST(CheckListen, LeavesTheRestToTheListener) {
-  EXPECT_NO_THROW(check_listen("127.0.0.1:0"));
-  EXPECT_NO_THROW(check_listen("[::1]:9090"));
-  EXPECT_NO_THROW(check_listen("nonsense"));
+  EXPECT_NO_THROW(check_listen("control", "127.0.0.1:0"));
+  EXPECT_NO_THROW(check_listen("control", "[::1]:9090"));
+  EXPECT_NO_THROW(check_listen("control", "nonsense"));
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ TEST(Schema, HasTheKeysThatTheLoaderTakes) {
   const Json json = schema();
   EXPECT_EQ(keys_of(json), both(kTopologyKeys, {}));
   EXPECT_EQ(keys_of(json["properties"]["batch"]), both(kBatchKeys, {}));
+  EXPECT_EQ(keys_of(json["properties"]["control"]), both(kControlKeys, {}));
   EXPECT_EQ(keys_of(json["properties"]["egress"]), both(kEgressKeys, {}));
   EXPECT_EQ(keys_of(json["properties"]["telemetry"]), both(kTelemetryKeys, {}));
   EXPECT_EQ(keys_of(json["$defs"]["path"]), both(kPathKeys, {}));

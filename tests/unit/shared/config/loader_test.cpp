@@ -61,7 +61,7 @@ TEST(Loader, RefusesWrongGlobals) {
       {"millrace: 2\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1"},
       {"millrace: 1\nport: {}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
-       "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, bypass, crash_limit, "
+       "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, bypass, control, crash_limit, "
        "egress, functions, heartbeat_limit, include, millrace, name, paths, placement, ports, "
        "telemetry, vars, "
        "workers; did you mean 'ports'?"},

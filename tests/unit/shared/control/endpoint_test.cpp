@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -42,9 +43,9 @@ class Endpoint : public testing::Test {
   std::string run_dir_;
 };
 
-TEST_F(Endpoint, RefusesTcpForWantOfCurveKeys) {
+TEST_F(Endpoint, RefusesTcpWithoutKeys) {
   EXPECT_THAT(error_of([] { control_endpoint("tcp://127.0.0.1:5", "hub"); }),
-              HasSubstr("only with CURVE keys, which are not supported yet"));
+              HasSubstr("only with CURVE keys: `control:` of the topology"));
 }
 
 TEST_F(Endpoint, RefusesAPathThatIsTooLongForASocket) {
@@ -173,10 +174,10 @@ TEST_F(Endpoint, CountsBadFramesAnswersThemAndGoesOn) {
   ControlClient client(run_dir_, "hub");
   while (!client.send(Ready{3})) std::this_thread::sleep_for(1ms);
   int ready_count = 0;
-  for (int wait = 0; wait < 50 && (server.bad_frame_count() < 2 || ready_count < 1); ++wait) {
+  for (int wait = 0; wait < 50 && (server.refused_count() < 2 || ready_count < 1); ++wait) {
     if (server.receive(100ms)) ++ready_count;
   }
-  EXPECT_EQ(server.bad_frame_count(), 2U);
+  EXPECT_EQ(server.refused_count(), 2U);
   EXPECT_EQ(ready_count, 1);
   zmq::message_t answer;
   ASSERT_TRUE(stranger.recv(answer));
@@ -200,6 +201,82 @@ TEST_F(Endpoint, WaitsNoLongerThanAsked) {
   EXPECT_FALSE(server.receive(50ms));
   EXPECT_GE(std::chrono::steady_clock::now() - start, 50ms);
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
+TEST_F(Endpoint, AnswersQuestionsByTcpBesides) {
+  const CurveKeys host = make_curve_keys(), operators = make_curve_keys();
+  ControlServer server(run_dir_, "supervisor");
+  const std::string address = server.listen(
+      {"tcp://127.0.0.1:0", host, {make_curve_keys().public_key, operators.public_key}});
+  EXPECT_THAT(address, testing::StartsWith("tcp://127.0.0.1:"));
+  std::thread serving([&] {
+    for (const bool remote : {true, false, true}) {
+      const auto received = server.receive(30s);
+      ASSERT_TRUE(received);
+      EXPECT_EQ(received->remote, remote);
+      EXPECT_TRUE(std::holds_alternative<ConfirmRequest>(received->message.body));
+      EXPECT_TRUE(server.reply(*received, OkReply{}));
+    }
+  });
+  ControlClient far({address, operators, host.public_key}), near(run_dir_, "supervisor");
+  far.request_for<OkReply>(ConfirmRequest{}, 30s);
+  near.request_for<OkReply>(ConfirmRequest{}, 30s);
+  far.request_for<OkReply>(ConfirmRequest{}, 30s);
+  serving.join();
+  EXPECT_EQ(server.refused_count(), 0U);
+}
+
+TEST_F(Endpoint, RefusesAnActorByTcp) {
+  const CurveKeys host = make_curve_keys(), operators = make_curve_keys();
+  ControlServer server(run_dir_, "supervisor");
+  const std::string address = server.listen({"tcp://127.0.0.1:0", host, {operators.public_key}});
+  ControlClient client({address, operators, host.public_key});
+  const ControlBody bodies[] = {Hello{.actor = 3}, Ready{3}, Heartbeat{3},  Event{.kind = "x"},
+                                Drain{3, true},    Stop{},   FollowPlan{7}, SetService{0, true}};
+  std::uint64_t refused = 0;
+  for (const ControlBody& body : bodies) {
+    EXPECT_FALSE(may_be_remote(body));
+    std::thread serving([&] {
+      const auto end = std::chrono::steady_clock::now() + 30s;
+      while (server.refused_count() == refused && std::chrono::steady_clock::now() < end) {
+        EXPECT_FALSE(server.receive(10ms)) << "it was heard";
+      }
+    });
+    EXPECT_EQ(error_of([&] { client.request(body, 30s); }),
+              "supervisor at " + address + ": `" + message_name(body) +
+                  "` is not heard by TCP; status, audit, scale, reload, confirm and down are");
+    serving.join();
+    EXPECT_EQ(server.refused_count(), ++refused);
+  }
+}
+
+TEST_F(Endpoint, TellsThatKeysAreNotTaken) {
+  const CurveKeys host = make_curve_keys(), operators = make_curve_keys();
+  ControlServer server(run_dir_, "supervisor");
+  const std::string address = server.listen({"tcp://127.0.0.1:0", host, {operators.public_key}});
+  std::atomic<bool> done = false;
+  std::thread serving([&] {
+    while (!done) EXPECT_FALSE(server.receive(10ms)) << "it was heard";
+  });
+  for (const RemoteServer& at : {RemoteServer{address, make_curve_keys(), host.public_key},
+                                 RemoteServer{address, operators, make_curve_keys().public_key}}) {
+    ControlClient client(at);
+    EXPECT_THAT(error_of([&] { client.request(DownRequest{}, 30s); }),
+                testing::StartsWith("supervisor at " + address + " does not take our keys: --key"));
+  }
+  done = true;
+  serving.join();
+  EXPECT_GE(server.refused_count(), 2U);
+}
+
+TEST_F(Endpoint, NamesATcpAddressThatIsTaken) {
+  const CurveKeys host = make_curve_keys();
+  ControlServer first(run_dir_, "hub"), second(run_dir_, "standby");
+  const std::string address = first.listen({"tcp://127.0.0.1:0", host, {host.public_key}});
+  EXPECT_EQ(error_of([&] {
+              second.listen({address, host, {host.public_key}});
+            }),
+            "bind " + address + ": Address already in use");
 }
 
 /// Another user is refused twice: by the mode of the directory, and, were that opened, by ZeroMQ.

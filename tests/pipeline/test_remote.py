@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Control by TCP: who has the keys changes a topology under traffic; all others are refused,
+counted, and nothing changes."""
+
+import os
+import random
+import re
+import select
+import socket
+import threading
+
+import frames
+from processes import wait_until
+from topology import Topology, ask, millrace
+from zmtp import GREETING
+
+import pytest
+
+COUNT = 60000
+
+
+def text(folder):
+    (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    return f"""
+control: {{ listen: "tcp://127.0.0.1:0", key: host.key, clients: [me.key.pub] }}
+ports:
+  in:  {{ device: generate, numbered: true, flows: 64, count: {COUNT}, rate_mpps: 0.01 }}
+  out: {{ device: pcap, out: {folder}/out.pcap }}
+workers:
+  front: {{ kind: classifier, count: 1, max: 2, dispatch: any }}
+functions:
+  look: {{ type: match, rules: all.rules, on: front }}
+paths:
+  main: {{ from: in, to: out, run: [look] }}
+"""
+
+
+def address_in(said):
+    return re.search(r"control: (tcp://127\.0\.0\.1:\d+) for 1 keys", said).group(1)
+
+
+@pytest.fixture
+def running(tmp_path):
+    """All packets come through, in order, whatever is done to its control."""
+    for name in ("host", "me", "stranger"):
+        millrace("keys", tmp_path / f"{name}.key")
+    with Topology(tmp_path, text(tmp_path)) as topology:
+        topology.folder = tmp_path
+        topology.at = address_in(topology.said)
+        wait_until(lambda: os.path.exists(f"{topology.run_dir}/telemetry.address"), 30,
+                   "telemetry listens")
+        yield topology
+        assert topology.settle(received=COUNT)["transmitted"] == COUNT
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(COUNT))
+
+
+def remote(running, *words, key="me.key", server="host.key.pub", check=True):
+    return millrace(words[0], running.name, *words[1:], "--at", running.at, "--key",
+                    running.folder / key, "--server-key", running.folder / server, check=check)
+
+
+def refused(running):
+    return running.metrics().total("millrace_control_refused_messages_total",
+                                   server="supervisor")
+
+
+def wait_refused(running, count):
+    wait_until(lambda: refused(running) >= count, 30, f"{count} refusals are counted")
+
+
+def what_is(running):
+    status = running.status()
+    return (status["generation"], status["phase"], running.lives())
+
+
+def test_the_owner_of_a_listed_key_asks_and_changes(running):
+    assert running.name in remote(running, "status").stdout
+    assert "front: 1 -> 2 workers" in remote(running, "scale", "front=2").stdout
+    running.wait_alive("front.1", seconds=30)
+    assert "entries" in remote(running, "reload", "look").stdout
+    assert running.status()["generation"] == 3
+    assert "no change waits" in remote(running, "confirm", check=False).stderr
+    wait_until(lambda: remote(running, "audit", check=False).returncode == 0, 30, "exact")
+    assert refused(running) == 0
+    # Who takes over listens too.
+    running.kill_supervisor()
+    running.at = address_in(millrace("adopt", running.name, "--detach").stdout)
+    assert "front: 2 -> 1 workers" in remote(running, "scale", "front=1").stdout
+
+
+def test_wrong_keys_change_nothing(running):
+    before = what_is(running)
+    for number, keys in enumerate(({"key": "stranger.key"}, {"server": "stranger.key.pub"})):
+        for words in (["down"], ["scale", "front=2"]):
+            done = remote(running, *words, **keys, check=False)
+            assert done.returncode != 0
+            assert "does not take our keys" in done.stderr, done.stderr
+        wait_refused(running, 2 * (number + 1))
+    assert what_is(running) == before
+
+
+def test_who_has_no_key_changes_nothing(running):
+    before = what_is(running)
+    host, port = running.at.removeprefix("tcp://").split(":")
+
+    def say(data):
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            connection.sendall(data)
+            with pytest.raises((ConnectionError, EOFError)):
+                while True:  # its greeting, then the end
+                    if not connection.recv(4096):
+                        raise EOFError
+
+    rng = random.Random(7)
+    nonsense = [GREETING + b"\x04\x05READY", b"GET / HTTP/1.0\r\n\r\n", bytes(300),
+                *(rng.randbytes(500) for _ in range(10))]
+    for data in nonsense:
+        say(data)
+    wait_refused(running, len(nonsense))
+    assert what_is(running) == before
+
+
+def test_a_session_that_is_played_again_changes_nothing(running):
+    host, port = running.at.removeprefix("tcp://").split(":")
+    said = bytearray()
+    door = socket.create_server(("127.0.0.1", 0))
+
+    def pass_on():
+        client, _ = door.accept()
+        with client, socket.create_connection((host, int(port))) as server:
+            while True:
+                for one in select.select([client, server], [], [], 30)[0]:
+                    data = one.recv(65536)
+                    if not data:
+                        return
+                    if one is client:
+                        said.extend(data)
+                    (server if one is client else client).sendall(data)
+
+    thread = threading.Thread(target=pass_on)
+    thread.start()
+    try:
+        there, running.at = running.at, f"tcp://127.0.0.1:{door.getsockname()[1]}"
+        assert "front: 1 -> 2 workers" in remote(running, "scale", "front=2").stdout
+    finally:
+        thread.join(60)
+        door.close()
+        running.at = there
+    assert "front: 2 -> 1 workers" in remote(running, "scale", "front=1").stdout
+    before = what_is(running)
+    assert len(said) > 500 and b"front" not in said
+    for _ in range(3):
+        with socket.create_connection((host, int(port)), timeout=30) as again:
+            again.sendall(said)
+            with pytest.raises((ConnectionError, EOFError)):
+                while True:
+                    if not again.recv(4096):
+                        raise EOFError
+    wait_refused(running, 3)
+    assert what_is(running) == before
+
+
+def test_down_by_tcp(tmp_path):
+    for name in ("host", "me"):
+        millrace("keys", tmp_path / f"{name}.key")
+    topology = Topology(tmp_path, text(tmp_path))
+    with topology:
+        topology.endless = True
+        topology.folder, topology.at = tmp_path, address_in(topology.said)
+        other = millrace("down", "other", "--at", topology.at, "--key", tmp_path / "me.key",
+                         "--server-key", tmp_path / "host.key.pub", check=False)
+        assert f"runs topology '{topology.name}', not 'other'" in other.stderr
+        pid = topology.supervisor()
+        assert "told to stop" in remote(topology, "down").stdout
+        wait_until(lambda: not os.path.exists(topology.run_dir), 60, f"{pid} has ended it")
+        topology.down = lambda check=True: None
+
+
+def test_an_address_that_is_taken_is_told_before_anything_starts(tmp_path):
+    for name in ("host", "me"):
+        millrace("keys", tmp_path / f"{name}.key")
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+        file = tmp_path / "t.yaml"
+        taken = text(tmp_path).replace("127.0.0.1:0", f"127.0.0.1:{port}")
+        file.write_text("millrace: 1\n" + taken)
+        done = millrace("up", file, "--detach", check=False)
+    assert done.returncode != 0
+    assert f"control: 127.0.0.1:{port} is in use (by whom: ss -tlnp" in done.stderr
+    assert ask("validate", file)["ok"]
+    os.chmod(tmp_path / "host.key", 0o644)
+    done = millrace("validate", file, check=False)
+    assert f"others can read it: chmod o= {tmp_path}/host.key" in done.stdout + done.stderr
