@@ -102,10 +102,10 @@ void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
   const std::string log = run_dir + ".bypass.log";
   ::unlink(log.c_str());
   const ExitStatus end = run_and_capture(command, log).end;
-  if (end.known && end.signal == 0 && end.code == 0) return;
-  std::ifstream file(log);
   std::ostringstream said;
-  said << file.rdbuf();
+  said << std::ifstream(log).rdbuf();
+  ::unlink(log.c_str());
+  if (end.known && end.signal == 0 && end.code == 0) return;
   throw Error("bypass: " + command.program + " " + command.arguments.back() + " " + end.text() +
               "\n" + said.str());
 }
