@@ -29,20 +29,14 @@ bool IngressActor::refuses(const Lane& lane) noexcept {
 }
 
 void IngressActor::refuse(const Lane& lane, std::span<const RxPacket> packets) noexcept {
-  IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
-  const auto add = [](std::atomic<std::uint64_t>& word, std::uint64_t more) {
-    word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
-  };
   std::uint64_t bytes = 0;
   for (const RxPacket& packet : packets) {
     bytes += packet.wire_length;
     pool_.give_back({&packet.buffer, 1});
   }
   next_ordinal_ = packets.back().ordinal + 1;
-  // Should we die in between, they were never received: they are not read again.
-  told.refused_position.store(next_ordinal_, std::memory_order_release);
-  add(told.refused_bytes, bytes);
-  add(told.refused, packets.size());
+  context_.status.ingress_lane(stream_, lane.number)
+      .refused.add(packets.size(), bytes, next_ordinal_);
 }
 
 }  // namespace millrace

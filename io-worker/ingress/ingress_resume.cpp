@@ -80,7 +80,8 @@ void IngressActor::find_sequences() {
     outbox_.start_lane(lane.number, lane.sequence);
     // Refused only with all before it sealed.
     const IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
-    lane.wanted = std::max(lane.wanted, told.refused_position.load(std::memory_order_relaxed));
+    lane.wanted =
+        std::max(lane.wanted, told.refused.complete().position.load(std::memory_order_relaxed));
     resumed_at_ = std::max(resumed_at_, lane.wanted);
   }
   next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);

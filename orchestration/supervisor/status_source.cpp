@@ -79,7 +79,8 @@ std::uint64_t StatusSource::refused(std::uint32_t path) const {
   for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
     for (std::uint32_t i = 0; i < planned.lane_count; ++i) {
       total += view_.ingress_lane(stream, planned.lane_first + i)
-                   .refused.load(std::memory_order_relaxed);
+                   .refused.complete()
+                   .packets.load(std::memory_order_relaxed);
     }
   }
   return total;

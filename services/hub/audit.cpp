@@ -39,7 +39,7 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
                              std::to_string(ended) + " have an end");
   }
   // One word for both sides: never in a batch, and ended as they came.
-  const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+  const std::uint64_t refused = ingress.refused.complete().packets.load(std::memory_order_relaxed);
   totals.dropped[static_cast<std::size_t>(Reason::kOverload)] += refused;
   totals.dropped_total += refused;
   result.dropped += refused;
@@ -78,7 +78,7 @@ std::uint64_t received_packets(const ActorContext& context) {
   each_lane(*context.plan, [&](std::uint32_t stream, std::uint32_t lane) {
     const IngressLane& ingress = context.status.ingress_lane(stream, lane);
     received += ingress.received.load(std::memory_order_relaxed) +
-                ingress.refused.load(std::memory_order_relaxed);
+                ingress.refused.complete().packets.load(std::memory_order_relaxed);
   });
   return received;
 }

@@ -27,7 +27,8 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
     // The ledger first: what the ingress received is never less than what left.
     const LaneRecord record = read_totals(source.status, stream, lane);
     const IngressLane& ingress = source.status.ingress_lane(stream, lane);
-    const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+    const std::uint64_t refused =
+        ingress.refused.complete().packets.load(std::memory_order_relaxed);
     totals.refused += refused;
     totals.ingress_received += ingress.received.load(std::memory_order_acquire) + refused;
     sum.received += record.received;

@@ -122,24 +122,46 @@ static_assert(sizeof(LaneLedger) == 1088);
 static_assert(offsetof(LaneLedger, flips) == 0 && offsetof(LaneLedger, released) == 8);
 static_assert(offsetof(LaneLedger, record) == 64);
 
+/// What an ingress refused in one lane since the topology started: Reason::kOverload. Those packets
+/// have been in no batch, so they count here alone, as received and as dropped.
+struct RefusedRecord {
+  std::atomic<std::uint64_t> packets, bytes;
+  std::atomic<std::uint64_t> position;  ///< source ordinal after the last one refused
+};
+
+/// Two records that alternate, as in LaneLedger: packets are counted and are never read again from
+/// one moment on, also when the writer is killed. Each word only grows, so that a reader who is
+/// slower than two writes sees nothing worse than newer words.
+struct alignas(kCacheLine) RefusedLedger {
+  std::atomic<std::uint64_t> flips;
+  std::uint64_t padding;
+  RefusedRecord record[2];
+
+  const RefusedRecord& complete() const noexcept {
+    return record[flips.load(std::memory_order_acquire) & 1];
+  }
+  /// By the ingress alone.
+  void add(std::uint64_t packets, std::uint64_t bytes, std::uint64_t position) noexcept;
+};
+static_assert(sizeof(RefusedLedger) == 64 && offsetof(RefusedLedger, flips) == 0);
+static_assert(sizeof(RefusedRecord) == 24 && offsetof(RefusedLedger, record) == 16);
+static_assert(offsetof(RefusedRecord, packets) == 0 && offsetof(RefusedRecord, bytes) == 8);
+static_assert(offsetof(RefusedRecord, position) == 16);
+
 /// What an ingress has received into one lane. Informs observers; after a restart it is derived
-/// anew from slots. What it refused goes on from here: those packets have been in no batch, so they
-/// count here alone, as received and as dropped.
+/// anew from slots, but for what it refused.
 struct alignas(kCacheLine) IngressLane {
   std::atomic<std::uint64_t> received;         ///< packets, the open slot included
   std::atomic<std::uint64_t> sealed_received;  ///< packets in sealed batches: exact after a kill
   std::atomic<std::uint64_t> sealed_sequence;
-  std::atomic<std::uint64_t> refused;  ///< packets, Reason::kOverload; not in `received`
-  std::atomic<std::uint64_t> refused_bytes;
-  std::atomic<std::uint64_t> refused_position;  ///< source ordinal after the last one refused
   std::atomic<std::uint64_t> offered;  ///< last batch that went on before the lane was held back
-  std::uint64_t padding[1];
+  std::uint64_t padding[4];
+  RefusedLedger refused;  ///< not in `received`
 };
-static_assert(sizeof(IngressLane) == 64);
+static_assert(sizeof(IngressLane) == 128);
 static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_received) == 8);
-static_assert(offsetof(IngressLane, sealed_sequence) == 16 && offsetof(IngressLane, refused) == 24);
-static_assert(offsetof(IngressLane, refused_bytes) == 32 && offsetof(IngressLane, offered) == 48);
-static_assert(offsetof(IngressLane, refused_position) == 40);
+static_assert(offsetof(IngressLane, sealed_sequence) == 16 && offsetof(IngressLane, offered) == 24);
+static_assert(offsetof(IngressLane, refused) == 64);
 
 /// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
 /// moved.

@@ -97,6 +97,18 @@ StatusView StatusView::attach(std::byte* base, std::size_t bytes, const Plan& pl
   return view;
 }
 
+void RefusedLedger::add(std::uint64_t packets, std::uint64_t bytes,
+                        std::uint64_t position) noexcept {
+  const std::uint64_t now = flips.load(std::memory_order_relaxed);
+  const RefusedRecord& last = record[now & 1];
+  RefusedRecord& next = record[(now + 1) & 1];
+  constexpr auto relaxed = std::memory_order_relaxed;
+  next.packets.store(last.packets.load(relaxed) + packets, relaxed);
+  next.bytes.store(last.bytes.load(relaxed) + bytes, relaxed);
+  next.position.store(position, relaxed);
+  flips.store(now + 1, std::memory_order_release);
+}
+
 LaneRecord read_record(const LaneLedger& ledger) noexcept {
   LaneRecord copy;
   std::uint64_t before = 0;
@@ -112,9 +124,10 @@ LaneRecord read_totals(const StatusView& status, std::uint32_t stream,
                        std::uint32_t lane) noexcept {
   LaneRecord totals = read_record(status.ledger(stream, lane));
   const IngressLane& ingress = status.ingress_lane(stream, lane);
-  const std::uint64_t refused = ingress.refused.load(std::memory_order_relaxed);
+  const RefusedRecord& record = ingress.refused.complete();
+  const std::uint64_t refused = record.packets.load(std::memory_order_relaxed);
   totals.received += refused;
-  totals.received_bytes += ingress.refused_bytes.load(std::memory_order_relaxed);
+  totals.received_bytes += record.bytes.load(std::memory_order_relaxed);
   totals.dropped[static_cast<std::size_t>(Reason::kOverload)] += refused;
   return totals;
 }

@@ -13,7 +13,6 @@ import pytest
 CAPACITY = 16
 SLOTS = 40
 SHARE = 8
-BURST = 256  # packets that an ingress polls at most
 FATES = ("pass", "drop")
 
 
@@ -167,13 +166,8 @@ def test_deaths_in_the_middle_of_overload_cost_no_more_than_elsewhere(tmp_path, 
             running.wait_received(count * kill // (kills + 3))
             running.kill(part)
             running.wait_alive(part)
-        # A burst that was about to be refused may have been received by nobody.
-        unread = kills * BURST if part == "ingress.in.0" else 0
-        running.wait_received(count - unread)
-        wait_until(lambda: running.status()["actors"] and running.audit()["quiet"], 60, "quiet")
-        audit = running.settle()
+        audit = running.settle(received=count)
         status = running.status()
-    assert count - unread <= audit["received"] <= count
     assert status["skipped"]["look overload"] > 0
     lost = audit["dropped"].pop("worker_lost", 0)
     assert lost <= (kills * CAPACITY if part == "front.0" else 0)

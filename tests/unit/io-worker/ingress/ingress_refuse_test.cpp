@@ -22,8 +22,11 @@ class IngressRefuseTest : public test::IngressFixture {
     context_.plan = &plan_;
     begin_life();
   }
+  RefusedLedger& ledger(std::uint32_t lane) const {
+    return world_.status.ingress_lane(0, lane).refused;
+  }
   std::uint64_t refused() const {
-    return world_.status.ingress_lane(0, 0).refused + world_.status.ingress_lane(0, 1).refused;
+    return ledger(0).complete().packets + ledger(1).complete().packets;
   }
   std::uint64_t received() const {
     return world_.status.ingress_lane(0, 0).received + world_.status.ingress_lane(0, 1).received;
@@ -46,8 +49,7 @@ TEST_F(IngressRefuseTest, WhatThePathHasNoSlotsForIsCountedAndItsBuffersAreBack)
   EXPECT_TRUE(left().empty());
   EXPECT_EQ(refused(), 200u * 32);
   EXPECT_EQ(received(), 32u);
-  EXPECT_EQ(world_.status.ingress_lane(0, 0).refused_bytes +
-                world_.status.ingress_lane(0, 1).refused_bytes,
+  EXPECT_EQ(ledger(0).complete().bytes + ledger(1).complete().bytes,
             200u * 32 * test::FakeRx::kBytes);
   EXPECT_EQ(world_.entry("ingress.a.0").in_hand, 0u);
 }
@@ -88,6 +90,22 @@ TEST_F(IngressRefuseTest, ANextLifeReadsNeitherWhatWasSealedNorWhatWasRefusedAga
   EXPECT_EQ(ordinals_of(left()).front(), 56u);
 }
 
+TEST_F(IngressRefuseTest, WhatWasBeingWrittenWhenItDiedWasNotRefused) {
+  offer_batches(6);
+  rounds(1);
+  left();
+  for (std::uint32_t lane = 0; lane < 2; ++lane) {
+    RefusedRecord& half = ledger(lane).record[(ledger(lane).flips + 1) & 1];
+    half.packets = 1000;
+    half.position = 1000;
+  }
+  begin_life();
+  EXPECT_EQ(refused(), 16u);
+  offer_batches(1);
+  rounds(1);
+  EXPECT_EQ(refused(), 24u) << "read, and counted from the complete record on";
+}
+
 /// Two paths on one port; the second may use 2 slots.
 class IngressTwoPathsTest : public test::IngressFixture {
  public:
@@ -119,8 +137,8 @@ TEST_F(IngressTwoPathsTest, APathThatIsFullDoesNotHoldUpTheOther) {
   std::map<std::uint32_t, int> batches;
   for (const Left& batch : left()) ++batches[batch.lane];
   EXPECT_EQ(batches, (std::map<std::uint32_t, int>{{0, 5}, {1, 2}}));
-  EXPECT_EQ(world_.status.ingress_lane(0, 1).refused, 5u * 24 - 16);
-  EXPECT_EQ(world_.status.ingress_lane(0, 0).refused, 0u);
+  EXPECT_EQ(world_.status.ingress_lane(0, 1).refused.complete().packets, 5u * 24 - 16);
+  EXPECT_EQ(world_.status.ingress_lane(0, 0).refused.complete().packets, 0u);
 }
 
 }  // namespace

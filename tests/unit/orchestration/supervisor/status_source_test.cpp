@@ -67,8 +67,8 @@ TEST_F(StatusSourceTest, AddsUpWhatWasSkippedAndRefused) {
   view_.skipped(3, 0, SkipReason::kOverload) = 4;
   view_.skipped(3, 0, SkipReason::kUnavailable) = 100;
   EXPECT_EQ(source_.skipped(0, SkipReason::kOverload), 7U);
-  view_.ingress_lane(0, 0).refused = 5;
-  view_.ingress_lane(0, 1).refused = 6;
+  view_.ingress_lane(0, 0).refused.add(5, 300, 0);
+  view_.ingress_lane(0, 1).refused.add(6, 360, 0);
   EXPECT_EQ(source_.refused(0), 11U);
 }
 

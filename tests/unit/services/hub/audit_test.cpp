@@ -141,7 +141,7 @@ TEST_F(AuditTest, TrafficThatHasJustLeftIsNotQuietAndItsSlotsAreNoProblem) {
 }
 
 TEST_F(AuditTest, WhatAnIngressRefusedIsReceivedAndDropped) {
-  world_.status.ingress_lane(0, 1).refused = 5;
+  world_.status.ingress_lane(0, 1).refused.add(5, 300, 0);
   const AuditReply reply = run();
   EXPECT_EQ(reply.received, 15u);
   EXPECT_EQ(words(reply.dropped),

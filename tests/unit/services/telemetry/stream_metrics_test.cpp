@@ -76,8 +76,7 @@ TEST(StreamMetrics, GiveTheMarksOfTheLastSecondsAndThePools) {
 
 TEST(StreamMetrics, CountWhatTheIngressRefusedAsReceivedAndDropped) {
   const WatchedTopology watched;
-  watched.status.ingress_lane(0, 1).refused = 5;
-  watched.status.ingress_lane(0, 1).refused_bytes = 300;
+  watched.status.ingress_lane(0, 1).refused.add(5, 300, 0);
   const Samples found = samples(collect(watched));
   EXPECT_EQ(found.at("millrace_refused_packets_total{stream=lan.0,path=rest}"), 5);
   EXPECT_EQ(found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}"), 5);

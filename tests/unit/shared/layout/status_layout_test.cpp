@@ -93,13 +93,25 @@ TEST(StatusLayout, TotalsOfALaneHaveWhatItsIngressRefused) {
   ledger.record[0].received = 10;
   ledger.record[0].received_bytes = 600;
   ledger.record[0].dropped[static_cast<std::size_t>(Reason::kOverload)] = 1;
-  world.status.ingress_lane(0, 1).refused = 4;
-  world.status.ingress_lane(0, 1).refused_bytes = 240;
+  world.status.ingress_lane(0, 1).refused.add(4, 240, 0);
   const LaneRecord totals = read_totals(world.status, 0, 1);
   EXPECT_EQ(totals.received, 14u);
   EXPECT_EQ(totals.received_bytes, 840u);
   EXPECT_EQ(totals.dropped[static_cast<std::size_t>(Reason::kOverload)], 5u);
   EXPECT_EQ(read_totals(world.status, 0, 0).received, 0u);
+}
+
+TEST(StatusLayout, ARefusalCountsFromItsFlipOnAndTheRecordBeforeStays) {
+  const SmallWorld world;
+  RefusedLedger& refused = world.status.ingress_lane(0, 1).refused;
+  refused.add(4, 240, 10);
+  refused.add(1, 60, 11);
+  EXPECT_EQ(refused.complete().packets, 5u);
+  EXPECT_EQ(refused.complete().bytes, 300u);
+  EXPECT_EQ(refused.complete().position, 11u);
+  const RefusedRecord& before = refused.record[(refused.flips + 1) & 1];
+  EXPECT_EQ(before.packets, 4u);
+  EXPECT_EQ(before.position, 10u);
 }
 
 TEST(StatusLayout, ANewFileNamesItsTopologyAndGivesNoLaneAWorker) {
