@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "orchestration/supervisor/key_files.hpp"
-#include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -71,8 +70,8 @@ std::string running_dir(const RunningOptions& options) {
   throw Error(message);
 }
 
-void require_supervisor(const std::string& run_dir) {
-  if (SupervisorLock::holder(run_dir) != 0) return;
+pid_t require_supervisor(const std::string& run_dir) {
+  if (const pid_t pid = SupervisorLock::holder(run_dir); pid != 0) return pid;
   throw Error("what runs in " + run_dir +
               " has no supervisor; take it over: millrace adopt NAME, or end it: millrace down "
               "NAME");

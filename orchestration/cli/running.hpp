@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "orchestration/supervisor/run_dir.hpp"
 #include "shared/control/endpoint.hpp"
 
 /// What the commands on a running topology share: how it is named, and how what it says is shown.
@@ -36,17 +37,18 @@ void add_remote_options(CLI::App& command, RunningOptions& options);
 /// when there is no such topology.
 std::string running_dir(const RunningOptions& options);
 
-/// Throws Error when no supervisor lives in `run_dir`.
-void require_supervisor(const std::string& run_dir);
+/// Its pid. Throws Error when no supervisor lives in `run_dir`.
+pid_t require_supervisor(const std::string& run_dir);
 
 /// Asks the supervisor of `run_dir`, for at most `timeout`. Throws Error at once, with what can be
-/// done, when the topology has none.
+/// done, when the topology has none; and when that one ends before it has answered.
 template <class Answer>
 Answer ask_supervisor(const std::string& run_dir, const ControlBody& question,
                       std::chrono::milliseconds timeout) {
-  require_supervisor(run_dir);
+  const pid_t pid = require_supervisor(run_dir);
   ControlClient supervisor(run_dir, kSupervisorEndpoint);
-  return supervisor.request_for<Answer>(question, timeout);
+  return supervisor.request_for<Answer>(question, timeout,
+                                        [&] { return SupervisorLock::holder(run_dir) == pid; });
 }
 
 /// A client of the supervisor at `options.remote`, which has been asked whether it is that of

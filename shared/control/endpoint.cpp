@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "shared/control/curve_socket.hpp"
@@ -14,6 +15,8 @@ namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{10};
+constexpr std::chrono::milliseconds kLook{200};  // whether who is asked is there still
+constexpr std::chrono::milliseconds kLastWords{1000};
 
 }  // namespace
 
@@ -205,14 +208,22 @@ std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
   }
 }
 
-ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout) {
+ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout,
+                                   const std::function<bool()>& is_there) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
   const std::string asked = message_name(body);
   const std::uint64_t id = ask(std::move(body), timeout);
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-  auto answer = id == 0 ? std::nullopt : answer_within(id, left);
-  if (answer) return std::move(*answer);
+  bool gone = false;
+  while (id != 0 && !gone) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    gone = is_there && !is_there();
+    // What it said before it went may be on its way.
+    auto answer = answer_within(id, gone ? kLastWords : is_there ? std::min(left, kLook) : left);
+    if (answer) return std::move(*answer);
+    if (left.count() <= 0) break;
+  }
+  if (gone) throw Error(server_ + " has ended, and has not answered `" + asked + "`");
   if (sockets_->refused) {
     throw Error(server_ +
                 " does not take our keys: --key has to be one of which `clients:` of the topology "

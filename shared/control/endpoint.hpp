@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -112,13 +113,16 @@ class ControlClient {
   /// Sends and waits for the answer. Throws Error when none came in time ("hub does not answer
   /// `drain` within 2000 ms") and for an ErrorReply (its text, with who said it). Other messages
   /// that arrive meanwhile are dropped: use receive() on clients that get commands.
-  ControlBody request(ControlBody body, std::chrono::milliseconds timeout);
+  /// Where `is_there` is given and says no before an answer has come, time is up at once.
+  ControlBody request(ControlBody body, std::chrono::milliseconds timeout,
+                      const std::function<bool()>& is_there = nullptr);
 
   /// request() for an answer of type `Answer`; any other answer is an Error.
   template <class Answer>
-  Answer request_for(ControlBody body, std::chrono::milliseconds timeout) {
+  Answer request_for(ControlBody body, std::chrono::milliseconds timeout,
+                     const std::function<bool()>& is_there = nullptr) {
     const char* asked = message_name(body);
-    ControlBody answer = request(std::move(body), timeout);
+    ControlBody answer = request(std::move(body), timeout, is_there);
     if (auto* wanted = std::get_if<Answer>(&answer)) return std::move(*wanted);
     throw Error(server_ + " answered `" + asked + "` with `" + message_name(answer) + "`");
   }

@@ -64,7 +64,7 @@ class Host:
     def ping(self, ip, *words, count=3):
         self.run("ping", "-c", count, "-i", "0.1", "-W", "2", *words, ip)
 
-    def wait_for(self, ip, seconds=10):
+    def wait_for(self, ip, seconds=30):
         """Until the other side answers."""
         end = time.monotonic() + seconds
         while self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode != 0:

@@ -36,6 +36,10 @@ paths:
 """
 
 
+def fused(text):
+    return "placement: fused\n" + re.sub("  gpu: .*\n", "", text)
+
+
 def images(topology):
     return sorted(pathlib.Path("/dev/shm").glob(f"millrace-{topology.name}.*.image"))
 
@@ -43,10 +47,9 @@ def images(topology):
 @pytest.mark.parametrize("on", ["gpu", "front", "fused"])
 def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path, on):
     count = 200000
-    text = scanned(tmp_path, count, on, rate_mpps=0.03)
+    text = scanned(tmp_path, count, "front" if on == "fused" else on, rate_mpps=0.03)
     if on == "fused":
-        text = "placement: fused\n" + scanned(tmp_path, count, "front", rate_mpps=0.03)
-        text = re.sub("  gpu: .*\n", "", text)
+        text = fused(text)
     with Topology(tmp_path, text) as running:
         lives = running.lives()
         for number in range(8):

@@ -5,12 +5,13 @@
 import os
 import re
 import shutil
+import subprocess
 
 import frames
 import pytest
 import topology
 from processes import processes_of, wait_until
-from test_changes import assert_flows_in_order, scanned, with_state, witnessed
+from test_changes import assert_flows_in_order, fused, scanned, with_state, witnessed
 from topology import Topology, ask, millrace
 from wire import Wire
 
@@ -73,10 +74,14 @@ def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
     assert sorted(numbers)[:received] == list(range(received)), "none missing"
 
 
-def test_order_and_every_packet_of_a_numbered_source(tmp_path):
-    count = 200000
+@pytest.mark.parametrize("placement", ["split", "fused"])
+def test_order_and_every_packet_of_a_numbered_source(tmp_path, placement):
+    count = 120000
     new = another_build(tmp_path / "new")
-    with Topology(tmp_path, scanned(tmp_path, count, on="front", rate_mpps=0.01)) as running:
+    text = scanned(tmp_path, count, on="front", rate_mpps=0.01)
+    if placement == "fused":
+        text = fused(text)
+    with Topology(tmp_path, text) as running:
         assert running.audit()["received"] < count / 2, "it begins under traffic"
         ask("upgrade", running.name, "--from", new)
         assert folders(running) == {str(new)}
@@ -126,16 +131,33 @@ def test_a_build_that_does_not_start_displaces_nobody(tmp_path, part, who):
         running.wait_alive(who if who != "hub" else "standby")
 
 
-def test_connections_over_interfaces_survive(tmp_path):
+def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
+    new = another_build(tmp_path / "new")
+    with Topology(tmp_path, scanned(tmp_path, 0, on="front", rate_mpps=0.01)) as running:
+        running.endless = True
+        asker = subprocess.Popen([topology.BIN / "millrace", "upgrade", running.name, "--from", new],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: str(new) in folders(running), 30, "the first is of the new build")
+        assert folders(running) == {str(new), str(topology.BIN)}
+        running.adopt_after_kill()
+        assert asker.wait(timeout=60) != 0, "nobody has told that it is done"
+        assert_goes_on(running)
+        ask("upgrade", running.name, "--from", new)
+        assert folders(running) == {str(new)}
+        assert_goes_on(running)
+
+
+@pytest.mark.parametrize("device", ["afpacket", "tap"])
+def test_connections_over_interfaces_survive(tmp_path, device):
     """What comes to an interface while nobody reads it is lost to the kernel; nothing else is."""
     (tmp_path / "all.rules").write_text('alert "never to be seen"\n')
     new = another_build(tmp_path / "new")
-    with Wire() as wire:
+    with Wire(device=device) as wire:
         text = f"""
 heartbeat_limit: 20s
 ports:
-  a: {{ device: afpacket, interface: {wire.port_a} }}
-  b: {{ device: afpacket, interface: {wire.port_b} }}
+  a: {{ device: {device}, interface: {wire.port_a} }}
+  b: {{ device: {device}, interface: {wire.port_b} }}
 workers:
   front: {{ kind: classifier, count: 1, max: 2, dispatch: any }}
 functions:

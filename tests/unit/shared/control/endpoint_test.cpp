@@ -114,6 +114,22 @@ TEST_F(Endpoint, TellsWhoDidNotAnswerWhatInTime) {
             "hub does not answer `audit` within 100 ms");
 }
 
+TEST_F(Endpoint, TellsThatWhoWasAskedHasEndedAndTakesItsLastWord) {
+  ControlServer server(run_dir_, "supervisor");
+  ControlClient client(run_dir_, "supervisor");
+  const auto has_ended = [] { return false; };
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(error_of([&] { client.request(ChangeRequest{}, 300s, has_ended); }),
+            "supervisor has ended, and has not answered `change`");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 60s);
+  ASSERT_TRUE(server.receive(30s));
+  std::thread serving([&] {
+    if (const auto received = server.receive(30s)) server.reply(*received, Ready{7});
+  });
+  EXPECT_EQ(client.request_for<Ready>(Drain{}, 300s, has_ended).actor, 7U);
+  serving.join();
+}
+
 TEST_F(Endpoint, TellsThatNobodyIsThere) {
   ControlClient client(run_dir_, "hub");
   EXPECT_EQ(error_of([&] { client.request(DownRequest{}, 50ms); }),
