@@ -12,6 +12,7 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/topology_file.hpp"
+#include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
@@ -61,7 +62,9 @@ ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, con
   const std::string log = saved + ".log";
   std::filesystem::copy_file(run_dir + "/plan.bin", saved,
                              std::filesystem::copy_options::overwrite_existing);
-  const bool had_control = load_remote_control(run_dir).has_value();
+  std::string lost;  // a plan has neither
+  if (load_remote_control(run_dir)) lost += ", without its `control:`";
+  if (load_bypass(run_dir)) lost += ", without its `bypass:`";
   const auto began = Clock::now();
   end(run_dir);
   std::string failure;
@@ -78,8 +81,7 @@ ChangeReply restart(const ApplyOptions& options, const std::string& run_dir, con
   char outage[64];
   std::snprintf(outage, sizeof outage, "restarted: no traffic for at most %.2f s", seconds);
   if (!failure.empty()) {
-    throw Error(failure + "\nwhat ran before runs again" +
-                (had_control ? ", without its `control:`; " : "; ") + outage);
+    throw Error(failure + "\nwhat ran before runs again" + lost + "; " + outage);
   }
   ChangeReply reply{.generation = 1, .lines = diff.lines};
   reply.lines.insert(reply.lines.end(), diff.restart.begin(), diff.restart.end());

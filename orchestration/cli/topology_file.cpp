@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
+#include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
@@ -77,6 +78,9 @@ PlanDiff diff_to_running(const TopologyFile& file, const std::string& run_dir) {
   if (remote_control_of(file.topology) != load_remote_control(run_dir)) {
     diff.restart.emplace_back("control");
   }
+  std::optional<Bypass> bypass = load_bypass(run_dir);
+  if (bypass) bypass->on = false;
+  if (bypass_of(file.topology) != bypass) diff.restart.emplace_back("bypass");
   return diff;
 }
 

@@ -23,6 +23,7 @@ struct Bypass {
   std::vector<std::string> interfaces;  ///< of the bridge, two
   std::vector<std::string> command;     ///< called with `on` or `off` behind these words
   bool on = false;
+  friend bool operator==(const Bypass&, const Bypass&) = default;
 };
 
 /// That of a topology, off. Nothing when it has none. A bridge is named after the topology.

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/key_files.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
@@ -110,7 +111,9 @@ TEST(TopologyFile, KnowsWhatRunsByItsPlan) {
   EXPECT_FALSE(plans_the_same(read("33"), run_dir));
   save_remote_control(run_dir, {.address = "tcp://127.0.0.1:7070"});
   EXPECT_FALSE(plans_the_same(file, run_dir));
-  EXPECT_THAT(diff_to_running(file, run_dir).restart, testing::ElementsAre("control"));
+  save_bypass(run_dir, {.topology = "same", .command = {"/bin/true"}, .on = true});
+  EXPECT_THAT(diff_to_running(file, run_dir).restart, testing::ElementsAre("control", "bypass"));
+  std::filesystem::remove(bypass_path(run_dir));
   std::filesystem::remove_all(run_dir);
 }
 
