@@ -135,8 +135,8 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
     new = another_build(tmp_path / "new")
     with Topology(tmp_path, scanned(tmp_path, 0, on="front", rate_mpps=0.01)) as running:
         running.endless = True
-        asker = subprocess.Popen([topology.BIN / "millrace", "upgrade", running.name, "--from", new],
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        words = [topology.BIN / "millrace", "upgrade", running.name, "--from", new]
+        asker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: str(new) in folders(running), 30, "the first is of the new build")
         assert folders(running) == {str(new), str(topology.BIN)}
         running.adopt_after_kill()
