@@ -20,10 +20,14 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = std::size_t{1} << 16;  // a thousand clients
 
+Error already_there(const std::string& path) {
+  return Error(path + " is there already; a key is never overwritten: name another file");
+}
+
 void write_new(const std::string& path, mode_t mode, const std::string& text) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!file && errno == EEXIST) {
-    throw Error(path + " is there already; a key is never overwritten: name another file");
+    throw already_there(path);
   }
   if (!file || ::fchmod(file.get(), mode) != 0) throw system_error("write " + path, errno);
   write_all(file.get(), std::as_bytes(std::span(text)), path);
@@ -61,7 +65,7 @@ std::vector<std::string> read_keys(const std::string& path, const std::string& w
 void write_key_files(const std::string& path, const std::string& note) {
   const CurveKeys keys = make_curve_keys();
   if (::access((path + ".pub").c_str(), F_OK) == 0) {
-    throw Error(path + ".pub is there already; a key is never overwritten: name another file");
+    throw already_there(path + ".pub");
   }
   write_new(path, 0600,
             "# Millrace control: keep it to yourself\nsecret " + keys.secret_key + "\n");
