@@ -7,25 +7,18 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "shared/base/error.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
 
+using test::error_of;
+
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class Running : public testing::Test {
  protected:

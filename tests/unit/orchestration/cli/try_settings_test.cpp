@@ -6,27 +6,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
+
+using test::error_of;
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 const FunctionTraits& traits_of(const char* type) { return function_type(type).traits; }
 

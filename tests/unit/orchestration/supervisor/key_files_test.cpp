@@ -8,23 +8,16 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "shared/base/error.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
 
-using testing::HasSubstr;
+using test::error_of;
 
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing::HasSubstr;
 
 class KeyFiles : public testing::Test {
  protected:

@@ -19,9 +19,12 @@
 #include "shared/control/plan_file.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
+
+using test::error_of;
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
@@ -97,14 +100,6 @@ class SupervisorTest : public testing::Test {
     EXPECT_TRUE(told) << "runs before its ports are open";
     started = true;
     ports.join();
-  }
-  static std::string error_of(const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
   }
 
   Plan plan_ = test::small_plan("supervisor-" + std::to_string(::getpid()));

@@ -14,12 +14,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "shared/base/error.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
+
+using test::error_of;
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -41,14 +43,6 @@ class ImageFile : public testing::Test {
     ImageWriter writer(path_, kKind, bytes);
     writer.bytes()[3 * kImagePageBytes] = std::byte(value);
     writer.publish(5);
-  }
-  std::string error_of(const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
   }
   std::string mapping_error(ImageKind kind = kKind) {
     return error_of([&] { MappedImage image(path_, kind); });

@@ -10,27 +10,20 @@
 
 #include <atomic>
 #include <filesystem>
-#include <functional>
 #include <thread>
 #include <zmq.hpp>
 
 #include "shared/base/unique_fd.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
 
+using test::error_of;
+
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using testing::HasSubstr;
-
-std::string error_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class Endpoint : public testing::Test {
  protected:

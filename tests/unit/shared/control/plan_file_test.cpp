@@ -15,9 +15,12 @@
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
 #include "tests/unit/shared/control/plan_sample.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
+
+using test::error_of;
 
 using test::filled_plan;
 using test::PlanText;
@@ -34,14 +37,6 @@ class PlanFile : public testing::Test {
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
   std::string error_of_load() const {
     return error_of([&] { load_plan(path_); });
-  }
-  static std::string error_of(const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
   }
 
   std::string folder_, path_;

@@ -18,20 +18,14 @@
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/status_layout.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
 
-using ::testing::HasSubstr;
+using test::error_of;
 
-std::string error_of(const auto& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using ::testing::HasSubstr;
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 

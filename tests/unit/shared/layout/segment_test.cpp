@@ -12,10 +12,13 @@
 #include <vector>
 
 #include "shared/base/error.hpp"
+#include "tests/unit/support/error_of.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
 namespace {
+
+using test::error_of;
 
 using test::plan_of_text;
 using test::SmallWorld;
@@ -65,15 +68,6 @@ std::vector<Region> regions(const Plan& plan) {
   all.push_back({"results", at.gpu_results, gpus * slots * plan.batch_capacity * 8 * 4});
   all.push_back({"buffers", at.buffers, std::uint64_t{plan.buffer_count} * plan.buffer_stride});
   return all;
-}
-
-std::string error_of(const auto& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Segment, RegionsLieApartOnLinesInsideTheSegment) {
