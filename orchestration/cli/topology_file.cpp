@@ -15,7 +15,6 @@
 #include "shared/config/loader.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/config/plan_sources.hpp"
-#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -73,8 +72,9 @@ std::vector<std::string> sources_of(const Topology& topology, const std::string&
 
 }  // namespace
 
-PlanDiff diff_to_running(const TopologyFile& file, const std::string& run_dir) {
-  PlanDiff diff = diff_plans(load_plan(run_dir + "/plan.bin"), file.plan);
+PlanDiff diff_to_running(const TopologyFile& file, const Plan& running,
+                         const std::string& run_dir) {
+  PlanDiff diff = diff_plans(running, file.plan);
   if (remote_control_of(file.topology) != load_remote_control(run_dir)) {
     diff.restart.emplace_back("control");
   }
@@ -84,8 +84,8 @@ PlanDiff diff_to_running(const TopologyFile& file, const std::string& run_dir) {
   return diff;
 }
 
-bool plans_the_same(const TopologyFile& file, const std::string& run_dir) {
-  const PlanDiff diff = diff_to_running(file, run_dir);
+bool plans_the_same(const TopologyFile& file, const Plan& running, const std::string& run_dir) {
+  const PlanDiff diff = diff_to_running(file, running, run_dir);
   return diff.functions.empty() && diff.restart.empty();  // it may have been scaled
 }
 

@@ -19,12 +19,13 @@ struct TopologyFile {
 /// when it cannot be read.
 TopologyFile read_topology_file(const std::string& path, const Host& host);
 
-/// What would change of what runs in `run_dir`, were it to become what the file says.
-PlanDiff diff_to_running(const TopologyFile& file, const std::string& run_dir);
+/// What would change of `running`, the plan of what runs in `run_dir`, were it to become what the
+/// file says.
+PlanDiff diff_to_running(const TopologyFile& file, const Plan& running, const std::string& run_dir);
 
-/// Whether what runs in `run_dir` came from this file as it is now. Contents of tables and rules
+/// Whether what runs came from this file as it is now. Contents of tables and rules
 /// are not compared.
-bool plans_the_same(const TopologyFile& file, const std::string& run_dir);
+bool plans_the_same(const TopologyFile& file, const Plan& running, const std::string& run_dir);
 
 /// Says the warnings of a topology on standard error.
 void print_warnings(const Topology& topology);

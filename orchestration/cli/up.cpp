@@ -102,7 +102,8 @@ Task task_of_up(const UpOptions& options) {
   const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);
   const bool runs_alone = SupervisorLock::holder(run_dir) == 0 && !find_processes(run_dir).empty();
   if (runs_alone && !options.until_done) {
-    if (plans_the_same(file, run_dir)) return {load_plan(run_dir + "/plan.bin"), run_dir, true};
+    Plan running = load_plan(run_dir + "/plan.bin");
+    if (plans_the_same(file, running, run_dir)) return {std::move(running), run_dir, true};
     throw Error("topology '" + file.plan.name + "' runs in " + run_dir +
                 " without supervisor, and " + options.file +
                 " says something else; take over what runs: millrace adopt " + file.plan.name +

@@ -15,7 +15,6 @@
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/config/keys.hpp"
-#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -106,13 +105,13 @@ TEST(TopologyFile, KnowsWhatRunsByItsPlan) {
   running.functions[0].counter_count = 77;  // the builder's word
   const std::string run_dir = testing::TempDir() + "/millrace-same-plan-test";
   std::filesystem::create_directories(run_dir);
-  save_plan(running, run_dir + "/plan.bin");
-  EXPECT_TRUE(plans_the_same(file, run_dir));
-  EXPECT_FALSE(plans_the_same(read("33"), run_dir));
+  EXPECT_TRUE(plans_the_same(file, running, run_dir));
+  EXPECT_FALSE(plans_the_same(read("33"), running, run_dir));
   save_remote_control(run_dir, {.address = "tcp://127.0.0.1:7070"});
-  EXPECT_FALSE(plans_the_same(file, run_dir));
+  EXPECT_FALSE(plans_the_same(file, running, run_dir));
   save_bypass(run_dir, {.topology = "same", .command = {"/bin/true"}, .on = true});
-  EXPECT_THAT(diff_to_running(file, run_dir).restart, testing::ElementsAre("control", "bypass"));
+  EXPECT_THAT(diff_to_running(file, running, run_dir).restart,
+              testing::ElementsAre("control", "bypass"));
   std::filesystem::remove(bypass_path(run_dir));
   std::filesystem::remove_all(run_dir);
 }
