@@ -98,9 +98,8 @@ void EgressActor::accept(const Taken& taken) noexcept {
   } else {
     ++context_.counter(Counter::kBatchesOutOfOrder);
     window_.insert(stream, lane, next, header.sequence, taken.slot);
-    std::uint64_t& high = context_.counter(Counter::kWindowHighWater);
-    high = std::max<std::uint64_t>(high, window_.waiting());
-    window_high_.note(tsc_now(), window_.waiting());
+    context_.raise(Counter::kWindowHighWater, window_.waiting());
+    window_high_.note(tsc_for_note(), window_.waiting());
     return;
   }
   std::uint32_t slot = 0;
@@ -267,6 +266,7 @@ std::uint32_t EgressActor::reclaim(TxQueue& queue) noexcept {
 }
 
 void EgressActor::note_latency(SlotHeader& header) noexcept {
+  if constexpr (!kMetricsKept) return;
   const std::uint64_t now = tsc_now();
   note_step(header, context_.status.port_latency(context_.me.actor, paths_[header.lane]), now,
             scale_);

@@ -278,7 +278,7 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   header.received_bytes_total = lane.received_bytes;
   header.position = lane.last_ordinal + 1;
   header.time_stage_tsc = header.time_first_tsc;
-  note_step(header, *lane.latency, tsc_now(), scale_);
+  note_step(header, *lane.latency, tsc_for_note(), scale_);
   header.time_sealed_tsc = header.time_stage_tsc;
   hook(HookPoint::kSealState);
   context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);

@@ -51,6 +51,10 @@ elseif(MILLRACE_SANITIZE)
   message(FATAL_ERROR "MILLRACE_SANITIZE is '${MILLRACE_SANITIZE}': address, thread or empty")
 endif()
 
+if(MILLRACE_WITHOUT_METRICS_FOR_BENCH)
+  add_compile_definitions(MILLRACE_WITHOUT_METRICS_FOR_BENCH=1)
+endif()
+
 if(MILLRACE_FUZZ)
   # Coverage everywhere: libFuzzer steers by it. Only fuzz targets link its main().
   add_compile_options(-fsanitize=fuzzer-no-link)

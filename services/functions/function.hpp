@@ -15,6 +15,7 @@
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
+#include "shared/layout/metrics_kept.hpp"
 #include "shared/layout/status_file.hpp"
 
 /// What a network function is. One folder under services/functions/ holds all of one; a row of
@@ -71,12 +72,19 @@ struct FunctionCounters {
   std::span<std::uint64_t> hits;
   FunctionTally* tally = nullptr;  ///< what every function counts alike; null: nobody counts
 
+  /// One more of `number`; nothing when there is no such counter.
+  void hit(std::size_t number) const noexcept {
+    if constexpr (!kMetricsKept) return;
+    if (number < hits.size()) ++hits[number];
+  }
   /// A rule said alert.
   void alert() const noexcept {
+    if constexpr (!kMetricsKept) return;
     if (tally != nullptr) ++tally->alerts;
   }
   /// A packet was given the classes of `mask`; 0: none.
   void classed(std::uint32_t mask) const noexcept {
+    if constexpr (!kMetricsKept) return;
     if (tally == nullptr) return;
     for (; mask != 0; mask &= mask - 1) ++tally->classed[std::countr_zero(mask)];
   }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "shared/config/plan.hpp"
+#include "shared/layout/metrics_kept.hpp"
 #include "shared/layout/segment.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "shared/metrics/counter_ids.hpp"
@@ -24,8 +26,12 @@ struct ActorContext {
   ActorEntry& entry(std::uint32_t actor) const { return status.actor(actor); }
   ActorEntry& my_entry() const { return status.actor(me.actor); }
   /// One of the actor's own counters; this thread is its only writer.
-  std::uint64_t& counter(Counter id) const {
+  CounterRef counter(Counter id) const {
     return status.counters(me.actor)[static_cast<std::size_t>(id)];
+  }
+  /// The highest that the counter has been told.
+  void raise(Counter id, std::uint64_t value) const {
+    counter(id) = std::max<std::uint64_t>(counter(id), value);
   }
   ActorState state_of(std::uint32_t actor) const {
     return static_cast<ActorState>(entry(actor).state.load(std::memory_order_acquire));

@@ -85,15 +85,15 @@ bool RunLoop::has_work() noexcept {
 }
 
 void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
+  if constexpr (!kMetricsKept) return;
   const std::uint64_t now = tsc_now();
   const std::uint64_t cycles = now - began;
   ++context_.counter(Counter::kLoops);
   context_.counter(done != 0 ? Counter::kBusyCycles : Counter::kIdleCycles) += cycles;
   if (done == 0) return;
   turned_tsc_ = now;  // reading it takes 25 ns where it is virtual
-  std::uint64_t& longest = context_.counter(Counter::kLongestLoopNs);
   const std::uint64_t ns = scale_.to_ns(cycles);
-  longest = std::max(longest, ns);
+  context_.raise(Counter::kLongestLoopNs, ns);
   longest_.note(now, ns);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "shared/layout/limits.hpp"
+#include "shared/layout/metrics_kept.hpp"
 
 /// High-water marks of the last ten seconds: a reader that looks once a second sees the burst that
 /// came in between. Time is cut into windows of 2^32 ticks (1.1 s at 4 GHz, 2.1 s at 2 GHz), each
@@ -33,6 +34,7 @@ class PeakMark {
   explicit PeakMark(Peak& to) : to_(&to) {}
   /// `tsc`: now, or a little before.
   void note(std::uint64_t tsc, std::uint64_t value) noexcept {
+    if constexpr (!kMetricsKept) return;
     const std::uint64_t window = tsc >> kPeakWindowShift;
     if (window == window_ && value <= value_) return;
     set(window, std::min(value, kPeakValueMax));

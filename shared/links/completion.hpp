@@ -17,6 +17,7 @@ namespace millrace {
 /// `scale`: of the topology's ticks.
 inline void note_step(SlotHeader& header, LatencyHistogram& histogram, std::uint64_t now_tsc,
                       const TscScale& scale) noexcept {
+  if constexpr (!kMetricsKept) return;
   const std::uint64_t since = header.time_stage_tsc;
   header.time_stage_tsc = now_tsc;
   if (header.flags != 0) return;  // a stand-in comes from nowhere
@@ -42,8 +43,8 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
   ++context.counter(Counter::kCompletions);
   context.counter(Counter::kDeviceBytes) +=
       std::accumulate(batch.length.begin(), batch.length.end(), std::uint64_t{0});
-  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage), tsc_now(),
-            scale);
+  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage),
+            tsc_for_note(), scale);
   hook(HookPoint::kCompleteState);
   context.set_state(taken.slot, SlotKind::kHeld, stage.next);
   return stage.next;

@@ -68,8 +68,7 @@ class Acl final : public Function {
                         : word == kAclNotIp ? settings_.non_ip_drops
                                             : settings_.default_drops;
       if (drop) batch.drop(packet, Reason::kRule);
-      const std::size_t counter = counter_of(word, rules.size());
-      if (counter < counters.hits.size()) ++counters.hits[counter];
+      counters.hit(counter_of(word, rules.size()));
     }
   }
 

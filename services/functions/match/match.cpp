@@ -16,10 +16,6 @@
 namespace millrace {
 namespace {
 
-void count(FunctionCounters counters, std::size_t number) noexcept {
-  if (number < counters.hits.size()) ++counters.hits[number];
-}
-
 class MatchFunction final : public Function {
  public:
   explicit MatchFunction(const std::string& path) : image_(path), scanner_(image_) {}
@@ -39,7 +35,7 @@ class MatchFunction final : public Function {
     for (const std::uint16_t packet : selected.packets) {
       if (results[packet] == 0) continue;
       const std::size_t number = std::min<std::size_t>(results[packet] - 1, rules.size());
-      count(counters, number);
+      counters.hit(number);
       if (number == rules.size()) continue;
       const MatchRuleEntry& rule = rules[number];
       batch.classes[packet] |= rule.class_mask;

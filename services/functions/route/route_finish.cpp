@@ -56,7 +56,7 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   }
   const RouteRewrite& hop = hops[routed ? number : 0];
   batch.drop(packet, reason_of(word, hop));
-  if (routed && hop.reason != 0 && number < counters.hits.size()) ++counters.hits[number];
+  if (routed && hop.reason != 0) counters.hit(number);
 }
 
 MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
@@ -112,7 +112,7 @@ void finish_some(std::span<const RouteRewrite> hops, const Batch& batch,
     std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
     output[packet] = hop.output;
     next_hop[packet] = number;
-    if (number < counters.hits.size()) ++counters.hits[number];
+    counters.hit(number);
   }
 }
 

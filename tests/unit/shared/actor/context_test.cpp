@@ -25,6 +25,10 @@ TEST(ActorContext, CountersAreTheActorsOwn) {
   world.context("front.0").counter(Counter::kBatches) = 5;
   EXPECT_EQ(world.context("front.1").counter(Counter::kBatches), 0u);
   EXPECT_EQ(world.context("front.0").counter(Counter::kBatches), 5u);
+  world.context("front.0").raise(Counter::kBatches, 4);
+  EXPECT_EQ(world.context("front.0").counter(Counter::kBatches), 5u);
+  world.context("front.0").raise(Counter::kBatches, 6);
+  EXPECT_EQ(world.context("front.0").counter(Counter::kBatches), 6u);
 }
 
 TEST(ActorContextDeathTest, AStateThatTheTableDoesNotAllowEndsTheProcess) {
