@@ -55,12 +55,6 @@ class Planner {
     }
   }
 
-  bool has_state(std::uint32_t group) const {
-    return std::ranges::any_of(plan_.stages, [&](const PlanStage& stage) {
-      return stage.group == group && stage.stateful;
-    });
-  }
-
   void workers() {
     for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
       std::vector<std::size_t> wanted;
@@ -74,7 +68,7 @@ class Planner {
       if (helped) add(Kind::kStart, *spare);
       for (const std::size_t post : wanted) {
         const bool alone = wanted.size() == 1 && !helped;
-        add(Kind::kReplace, post, !(alone && has_state(group)));
+        add(Kind::kReplace, post, !(alone && has_state(plan_, group)));
       }
       if (helped) add(Kind::kDrain, *spare);
     }

@@ -1,28 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <charconv>
-
+#include "shared/base/tcp_address.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::string_view kScheme = "tcp://";
-
-bool is_tcp_address(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (!text.starts_with(kScheme) || colon <= kScheme.size()) return false;
-  std::uint32_t port = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, port);
-  return error == std::errc{} && stop == end && port <= 65535;
-}
-
 std::optional<Marked<std::string>> read_file_name(const YamlValue& value) {
-  const std::optional<std::string> name = value.text("a file name");
+  const std::optional<std::string> name = value.file_name();
   if (!name) return std::nullopt;
-  return Marked<std::string>{(value.folder() / *name).lexically_normal().string(), value.mark()};
+  return Marked<std::string>{*name, value.mark()};
 }
 
 }  // namespace
@@ -41,7 +29,7 @@ void read_control(const YamlValue& value, Topology& topology) {
   if (listen != nullptr) {
     constexpr std::string_view kAddress = "tcp://ADDRESS:PORT, port 0 to 65535";
     const std::optional<std::string> text = listen->text(kAddress);
-    if (text && !is_tcp_address(*text)) listen->refuse(kAddress);
+    if (text && !host_and_port(*text)) listen->refuse(kAddress);
     if (text) control.listen = {*text, listen->mark()};
   }
   if (key != nullptr) control.key = read_file_name(*key).value_or(Marked<std::string>{});

@@ -217,6 +217,12 @@ inline bool goes_on_without_group(const Plan& plan, const PlanStage& stage) {
   return !stage.functions.empty();
 }
 
+/// True when a function of the group has state: its lanes have an order there, and one worker each.
+inline bool has_state(const Plan& plan, std::uint32_t group) {
+  return std::ranges::any_of(
+      plan.stages, [&](const PlanStage& stage) { return stage.group == group && stage.stateful; });
+}
+
 /// True when batches may go past the stage: its group is away, or its share is used up.
 inline bool may_be_skipped(const Plan& plan, const PlanStage& stage) {
   return stage.share != 0 || goes_on_without_group(plan, stage);

@@ -27,11 +27,8 @@ std::optional<std::string> read_value(const YamlValue& value, const KnownSetting
       if (!value.number(known.low, known.high)) return std::nullopt;
       return value.text();
     case SettingKind::kInputFile:
-    case SettingKind::kOutputFile: {
-      const std::optional<std::string> name = value.text("a file name");
-      if (!name) return std::nullopt;
-      return (value.folder() / *name).lexically_normal().string();
-    }
+    case SettingKind::kOutputFile:
+      return value.file_name();
     case SettingKind::kText:
       break;
   }

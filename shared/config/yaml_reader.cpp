@@ -137,6 +137,12 @@ std::optional<std::string> YamlValue::text(std::string_view allowed) const {
   return std::nullopt;
 }
 
+std::optional<std::string> YamlValue::file_name() const {
+  const std::optional<std::string> name = text("a file name");
+  if (!name) return std::nullopt;
+  return (folder() / *name).lexically_normal().string();
+}
+
 std::optional<std::string> YamlValue::as_written(std::string_view allowed) const {
   if (!null_word_.empty()) return null_word_;
   if (node_.IsScalar() && !node_.Scalar().empty()) return node_.Scalar();

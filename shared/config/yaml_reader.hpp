@@ -55,7 +55,9 @@ class YamlValue {
   /// A scalar that is not empty, as written ("null" too), its variables replaced. `allowed`
   /// describes it. Refuses secrets.
   std::optional<std::string> text(std::string_view allowed = "text") const;
-  /// Likewise, variables and all.
+  /// text(), made absolute: relative names start at the folder of the file they stand in.
+  std::optional<std::string> file_name() const;
+  /// text() as it was written, variables and all.
   std::optional<std::string> as_written(std::string_view allowed) const;
   /// text(), and takes secrets.
   std::optional<Expansion> text_or_secret(std::string_view allowed = "text") const;

@@ -34,12 +34,6 @@ std::vector<std::uint32_t> lanes_through(const Plan& plan, std::uint32_t group) 
 
 }  // namespace
 
-bool Recovery::has_state(std::uint32_t group) const {
-  return std::ranges::any_of(context_.plan->stages, [&](const PlanStage& stage) {
-    return stage.group == group && stage.stateful;
-  });
-}
-
 /// The first lane whose worker leaves, or has two lanes more than another one.
 std::optional<Recovery::LaneMove> Recovery::next_move(std::uint32_t group) const {
   const Plan& plan = *context_.plan;
@@ -188,7 +182,9 @@ bool Recovery::move_lanes() {
   bool moved = finish_leaving();
   if (last_tick_ns_ < no_move_until_ns_) return moved;
   for (std::uint32_t group = 0; group < context_.plan->groups.size(); ++group) {
-    if (context_.plan->groups[group].kind != GroupKind::kClassifier || !has_state(group)) continue;
+    if (context_.plan->groups[group].kind != GroupKind::kClassifier ||
+        !has_state(*context_.plan, group))
+      continue;
     move_ = next_move(group);
     if (!move_) continue;
     header.held_lanes.store(std::uint64_t{1} << move_->lane, std::memory_order_release);

@@ -205,7 +205,7 @@ bool Recovery::watch(std::uint32_t actor) {
 
 void Recovery::drain(std::uint32_t actor) {
   if (context_.state_of(actor) != ActorState::kAlive) return;
-  if (is_worker(actor) && has_state(context_.plan->actors[actor].group)) {
+  if (is_worker(actor) && has_state(*context_.plan, context_.plan->actors[actor].group)) {
     leaving_[actor] = true;  // its lanes go first, one by one
     return;
   }
@@ -215,7 +215,7 @@ void Recovery::drain(std::uint32_t actor) {
 
 void Recovery::assign_lanes(std::uint32_t group) {
   const Plan& plan = *context_.plan;
-  const bool stateful = has_state(group);
+  const bool stateful = has_state(*context_.plan, group);
   std::vector<std::uint16_t> alive;
   std::vector<bool> open(plan.groups[group].max, false);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {

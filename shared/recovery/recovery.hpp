@@ -106,7 +106,6 @@ class Recovery {
     std::uint64_t epoch = 0;     ///< that everybody has to acknowledge
     std::uint64_t since_ns = 0;  ///< of the hold
   };
-  bool has_state(std::uint32_t group) const;
   bool is_open(std::uint32_t group, std::uint16_t worker) const;
   bool move_lanes();
   std::optional<LaneMove> next_move(std::uint32_t group) const;

@@ -26,6 +26,14 @@ TEST(Plan, UsesDpdkWhenOneOfItsPortsDoes) {
   EXPECT_TRUE(uses_dpdk(plan));
 }
 
+TEST(Plan, AGroupHasStateWhenOneOfItsStagesHas) {
+  Plan plan;
+  plan.stages = {{.group = 0}, {.group = 1, .stateful = true}, {.group = 1}};
+  EXPECT_FALSE(has_state(plan, 0));
+  EXPECT_TRUE(has_state(plan, 1));
+  EXPECT_FALSE(has_state(plan, 2));
+}
+
 TEST(Plan, KnowsWhichStagesMayBeSkipped) {
   Plan plan;
   plan.functions = {{.name = "waits"},
