@@ -7,6 +7,7 @@
 
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/control/build_id.hpp"
 #include "shared/metrics/counter_ids.hpp"
 
 namespace millrace {
@@ -100,6 +101,7 @@ void add_entry(const StatusSource& source, std::uint32_t id, ActorState state, F
   labels.emplace_back(kKindNames[static_cast<std::size_t>(actor.kind)]);
   labels.push_back(actor.core < 0 ? "none" : std::to_string(actor.core));
   labels.push_back(actor.node < 0 ? "none" : std::to_string(actor.node));
+  labels.push_back(build_name(source.status.actor_tally(id).build.load(std::memory_order_relaxed)));
   families.add(Metric::kWorkerInfo, labels, 1);
 }
 

@@ -19,6 +19,7 @@
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/say.hpp"
+#include "shared/control/build_id.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
@@ -145,15 +146,21 @@ void ActorProcess::say_that_it_waits() const {
   if (!file) throw Error("cannot write " + waiting_path(run_dir_, context_.me.actor));
 }
 
+/// For observers: which build plays the actor.
+void ActorProcess::note_build(std::uint32_t actor) const {
+  context_.status.actor_tally(actor).build.store(build_number(build_id()));
+}
+
 void ActorProcess::enrol() {
   say_that_it_waits();
+  const auto give_up = [] { return g_stop_signalled.load(); };
   if (actor().kind == ActorKind::kHub) {
-    context_.me = enrol_hub(plan_, context_.status, successor_ ? kEnrolLimitNs : 0,
-                            [] { return g_stop_signalled.load(); });
-    return;
+    context_.me = enrol_hub(plan_, context_.status, successor_ ? kEnrolLimitNs : 0, give_up);
+  } else {
+    context_.me =
+        millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs, give_up);
   }
-  context_.me = millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs,
-                                [] { return g_stop_signalled.load(); });
+  note_build(context_.me.actor);
 }
 
 ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled) {
@@ -169,6 +176,7 @@ ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorCo
   if (enrolled.empty()) say_that_it_waits();
   ActorContext context = context_;
   context.me = millrace::enrol(plan_, context_.status, actor, kEnrolLimitNs, beat_and_ask);
+  note_build(actor);
   return context;
 }
 

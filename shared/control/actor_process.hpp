@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,6 +62,7 @@ class ActorProcess {
 
  private:
   void say_that_it_waits() const;
+  void note_build(std::uint32_t actor) const;
   void create_shared_memory();
   void attach_shared_memory();
 

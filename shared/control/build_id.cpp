@@ -5,10 +5,14 @@
 #include <elf.h>
 #include <link.h>
 
+#include <charconv>
+#include <cstdio>
 #include <cstring>
 
 namespace millrace {
 namespace {
+
+constexpr std::size_t kNumberDigits = 16;
 
 constexpr std::size_t align4(std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; }
 
@@ -56,6 +60,21 @@ std::string build_id() {
   std::string id;
   ::dl_iterate_phdr(look_at_object, &id);
   return id;
+}
+
+std::uint64_t build_number(std::string_view id) noexcept {
+  std::uint64_t number = 0;
+  if (id.size() < kNumberDigits) return 0;
+  const char* const end = id.data() + kNumberDigits;
+  const auto [stop, error] = std::from_chars(id.data(), end, number, 16);
+  return stop == end && error == std::errc{} ? number : 0;
+}
+
+std::string build_name(std::uint64_t number) {
+  if (number == 0) return "none";
+  char digits[kNumberDigits + 1];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(number));
+  return digits;
 }
 
 }  // namespace millrace

@@ -206,10 +206,12 @@ struct ActorTally {
   Peak window;                          ///< batches that waited in its order windows
   std::atomic<std::uint64_t> backend;   ///< Backend; of a GPU worker, written when it starts
   std::atomic<std::uint64_t> revision;  ///< Plan::revision by which its data thread works
-  std::uint64_t padding[6];
+  std::atomic<std::uint64_t> build;     ///< of its executable (build_number()); 0: not known
+  std::uint64_t padding[5];
 };
 static_assert(sizeof(ActorTally) == 320 && offsetof(ActorTally, window) == 128);
 static_assert(offsetof(ActorTally, backend) == 256 && offsetof(ActorTally, revision) == 264);
+static_assert(offsetof(ActorTally, build) == 272);
 
 struct StreamPeaks {
   Peak latency_ns;  ///< egress: arrival to release

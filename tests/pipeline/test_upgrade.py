@@ -74,6 +74,35 @@ def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
     assert sorted(numbers)[:received] == list(range(received)), "none missing"
 
 
+def restamp(program):
+    """Gives an executable another build id; what it was and is, as metrics tell it."""
+    image = bytearray(program.read_bytes())
+    at = image.index(b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0") + 16
+    before = image[at:at + 8].hex()
+    image[at] ^= 0xff
+    program.write_bytes(image)
+    return before, image[at:at + 8].hex()
+
+
+def test_metrics_tell_which_build_plays_whom(tmp_path):
+    new = another_build(tmp_path / "new")
+    before, after = restamp(new / "millrace-classifier")
+
+    def builds(actor):
+        found = running.metrics().by("build", "millrace_worker_info", actor=actor)
+        return [build for build in found if build != "none"]
+
+    text = with_state(tmp_path, 0, workers="count: 1, max: 2", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        assert builds("front.0") == builds("deep.0") == [before]
+        others = {actor: builds(actor) for actor in ("hub", "ingress.in.0", "egress.0")}
+        assert all(len(build) == 1 and build != [before] for build in others.values())
+        ask("upgrade", running.name, "--from", new)
+        assert builds("front.0") == builds("deep.0") == [after]
+        assert {actor: builds(actor) for actor in others} == others
+
+
 @pytest.mark.parametrize("placement", ["split", "fused"])
 def test_order_and_every_packet_of_a_numbered_source(tmp_path, placement):
     count = 120000

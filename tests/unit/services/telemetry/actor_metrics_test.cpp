@@ -119,6 +119,7 @@ TEST(Roster, TellsWhoIsUpAndWhoNeverRan) {
   watched.start(3);
   watched.start(5, ActorState::kDraining);
   watched.start(7, ActorState::kFenced);
+  watched.status.actor_tally(3).build = 0x00c0ffee00c0ffee;
   const Samples found = roster_of(watched);
   EXPECT_EQ(found.at("millrace_up{actor=front.0,group=front,worker=0}"), 1);
   EXPECT_EQ(found.at("millrace_up{actor=gpu.0.a,group=gpu,worker=0}"), 1);
@@ -129,10 +130,10 @@ TEST(Roster, TellsWhoIsUpAndWhoNeverRan) {
   EXPECT_EQ(found.at("millrace_workers{group=front,state=vacant}"), 1);
   EXPECT_EQ(found.at("millrace_workers{group=egress,state=fenced}"), 1);
   EXPECT_EQ(found.at("millrace_worker_info{actor=ingress.lan.0,group=ingress,worker=0,"
-                     "kind=ingress,core=3,node=none}"),
+                     "kind=ingress,core=3,node=none,build=none}"),
             1);
   EXPECT_EQ(found.at("millrace_worker_info{actor=front.0,group=front,worker=0,kind=classifier,"
-                     "core=none,node=none}"),
+                     "core=none,node=none,build=00c0ffee00c0ffee}"),
             1);
 }
 

@@ -32,5 +32,13 @@ std::string build_id_in_file() {
 
 TEST(BuildId, IsTheNoteOfTheExecutable) { EXPECT_EQ(build_id(), build_id_in_file()); }
 
+TEST(BuildId, IsKnownByItsFirstDigits) {
+  EXPECT_EQ(build_name(build_number("0123456789abcdef0011")), "0123456789abcdef");
+  EXPECT_EQ(build_name(build_number("00000000000000ff")), "00000000000000ff");
+  for (const char* const none : {"", "c0ffee", "0123456789abcdeg", "0000000000000000"}) {
+    EXPECT_EQ(build_name(build_number(none)), "none") << none;
+  }
+}
+
 }  // namespace
 }  // namespace millrace
