@@ -4,6 +4,7 @@
 #include "shared/base/process.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <fstream>
@@ -58,6 +59,13 @@ bool process_ended(const UniqueFd& process) {
   if (!process) return true;
   pollfd wait{process.get(), POLLIN, 0};
   return poll(&wait, 1, 0) == 1;
+}
+
+void allow_many_files() noexcept {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 }  // namespace millrace

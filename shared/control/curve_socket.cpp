@@ -110,11 +110,13 @@ void CurveServer::let_in() {
 void CurveServer::count_refused() {
   while (const auto change = watch_.next()) {
     if (change->what == ZMQ_EVENT_ACCEPTED) {
+      open_.insert(change->number);
       unproved_.insert(change->number);
     } else if (change->what == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
       if (!unproved_.empty()) unproved_.erase(unproved_.begin());
-    } else if (unproved_.erase(change->number) != 0) {
-      ++refused_;
+    } else {
+      open_.erase(change->number);
+      if (unproved_.erase(change->number) != 0) ++refused_;
     }
   }
 }

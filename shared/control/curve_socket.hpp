@@ -32,6 +32,11 @@ class ConnectionWatch {
   ZmqSocket changes_;
 };
 
+/// Connections that a server has at a time, whoever they are of. Far more than operators need, far
+/// fewer than the 1,024 files that a process may have open by default: libzmq ends the process that
+/// has none left.
+inline constexpr std::size_t kRemoteConnectionsMax = 256;
+
 /// A server for the owners of listed keys. Its own context: what strangers do to its I/O thread
 /// does not reach the other sockets of the process. One thread.
 class CurveServer {
@@ -45,6 +50,13 @@ class CurveServer {
   /// called whenever one of sockets() is readable.
   std::optional<std::vector<zmq::message_t>> receive();
   bool send(std::vector<zmq::message_t> frames) { return server_.send(std::move(frames)); }
+  /// More than kRemoteConnectionsMax connections: whoever is not meant has taken the room of those
+  /// who are. libzmq can bound the time of a handshake but no number, and names no connection, so
+  /// the owner ends them all with this object and makes another one: the time between is short, and
+  /// clients connect again by themselves.
+  bool is_overrun() const { return open_.size() > kRemoteConnectionsMax; }
+  /// Connections that have not proved their key yet.
+  std::size_t unproved_count() const { return unproved_.size(); }
   /// Connections that ended before they had proved their key: of a wrong one, without one, of a
   /// client that is not listed, of no ZeroMQ at all.
   std::uint64_t refused_count() const { return refused_; }
@@ -61,7 +73,8 @@ class CurveServer {
   ZmqSocket doorman_;  ///< ZAP (RFC 27): libzmq asks here whether a key may enter
   ConnectionWatch watch_;
   std::set<std::string> clients_;  ///< 32 bytes each
-  std::set<int> unproved_;         ///< descriptors of connections in their handshake
+  std::set<int> open_;             ///< descriptors of connections
+  std::set<int> unproved_;         ///< of these, in their handshake
   std::uint64_t refused_ = 0;
 };
 

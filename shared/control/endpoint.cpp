@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "shared/base/tcp_address.hpp"
 #include "shared/control/curve_socket.hpp"
 #include "shared/control/zmq_socket.hpp"
 
@@ -17,11 +18,12 @@ namespace {
 constexpr std::chrono::milliseconds kSlice{10};
 constexpr std::chrono::milliseconds kLook{200};  // whether who is asked is there still
 constexpr std::chrono::milliseconds kLastWords{1000};
+constexpr int kCutMax = 5;  ///< handshakes; connecting anew takes 50 ms, then twice as long
 
 }  // namespace
 
 std::string control_endpoint(const std::string& run_dir, const std::string& name) {
-  if (run_dir.starts_with("tcp://")) {
+  if (run_dir.starts_with(kTcpScheme)) {
     throw Error("control over " + run_dir +
                 ": TCP is allowed only with CURVE keys: `control:` of the topology, and "
                 "--at, --key and --server-key of a command");
@@ -48,7 +50,8 @@ bool may_be_remote(const ControlBody& body) {
 struct ControlServer::Sockets {
   ZmqSocket local{ZMQ_ROUTER};
   std::optional<CurveServer> remote;
-  std::uint64_t bad_frames = 0;
+  RemoteListen listens;  ///< where and to whom `remote` does; no address: there is none
+  std::uint64_t bad_frames = 0, refused_before = 0;
 
   bool send(const std::string& peer, bool by_tcp, const ControlMessage& message) noexcept {
     try {
@@ -80,9 +83,24 @@ struct ControlServer::Sockets {
     }
   }
 
+  void listen() { remote.emplace(listens.address, listens.keys, listens.clients); }
+
+  /// All connections by TCP end when there are too many.
+  void end_overrun() {
+    if (listens.address.empty() || (remote && !remote->is_overrun())) return;
+    if (remote) refused_before += remote->refused_count() + remote->unproved_count();
+    remote.reset();
+    try {
+      listen();
+    } catch (const std::exception&) {
+      return;  // somebody was quicker to take the port: tried again in the next turn
+    }
+  }
+
   /// The next message that is there, those of this host first. By TCP one is tried: whoever sends
   /// nonsense without end shall not keep us here.
   std::optional<Received> next() {
+    end_overrun();
     while (const auto frames = local.receive()) {
       if (auto received = parse(*frames, false)) return received;
     }
@@ -107,8 +125,15 @@ ControlServer::ControlServer(const std::string& run_dir, const std::string& name
 }
 
 std::string ControlServer::listen(const RemoteListen& at) {
-  sockets_->remote.emplace(at.address, at.keys, at.clients);
-  return sockets_->remote->endpoint();
+  sockets_->listens = at;
+  try {
+    sockets_->listen();
+  } catch (const std::exception&) {
+    sockets_->listens = {};
+    throw;
+  }
+  sockets_->listens.address = sockets_->remote->endpoint();  // the same port when it is made anew
+  return sockets_->listens.address;
 }
 
 ControlServer::~ControlServer() = default;
@@ -134,7 +159,8 @@ bool ControlServer::send(const std::string& peer, ControlBody body) noexcept {
 }
 
 std::uint64_t ControlServer::refused_count() const {
-  return sockets_->bad_frames + (sockets_->remote ? sockets_->remote->refused_count() : 0);
+  return sockets_->bad_frames + sockets_->refused_before +
+         (sockets_->remote ? sockets_->remote->refused_count() : 0);
 }
 
 struct ControlClient::Sockets {
@@ -142,13 +168,18 @@ struct ControlClient::Sockets {
   std::optional<ConnectionWatch> failures;  ///< by TCP: handshakes that failed
 
   bool refused = false;
+  int cut = 0;  ///< handshakes that ended without a word
 
   /// By TCP: until the server has taken our keys. False when it does not, or is not there.
   bool connects_within(std::chrono::milliseconds timeout) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + timeout;
     while (!socket.writable_within(kSlice)) {
-      refused = failures->next().has_value();
+      if (const auto change = failures->next()) {
+        // Without a word: of another server key, or all were sent away with somebody's too many.
+        const bool word = change->what != ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+        refused = word || ++cut == kCutMax;
+      }
       if (refused || Clock::now() >= end) return false;
     }
     return true;

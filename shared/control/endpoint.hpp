@@ -67,7 +67,10 @@ class ControlServer {
   ~ControlServer();
 
   /// Listens by TCP besides. Returns the address, with the port that was found where 0 was asked
-  /// for. Throws Error when it cannot be bound or libzmq has no CURVE.
+  /// for. Throws Error when it cannot be bound or libzmq has no CURVE. With more than 256
+  /// connections at a time all of them are ended: an answer that was awaited then is lost, and
+  /// strangers who come faster than they are sent away neither use up the files of this process
+  /// nor keep the owners of keys out.
   std::string listen(const RemoteListen& at);
 
   /// The next message, after waiting at most `timeout`; nothing when time is up or when one of the

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,6 +89,19 @@ TEST(Process, OneThatIsDeadAndNotYetCollectedIsEnding) {
   EXPECT_FALSE(process_is_ending(child, start + 1)) << "the number was used again";
   end(child);
   EXPECT_FALSE(process_is_ending(child, start)) << "it has gone";
+}
+
+TEST(Process, MayHaveAllTheFilesThatItsHardLimitAllows) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{before.rlim_max / 2, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  allow_many_files();
+  rlimit after{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &after), 0);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
+  EXPECT_EQ(after.rlim_max, before.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <zmq.hpp>
 
 #include "shared/base/unique_fd.hpp"
+#include "shared/control/curve_socket.hpp"
 #include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
@@ -286,6 +289,49 @@ TEST_F(Endpoint, NamesATcpAddressThatIsTaken) {
               second.listen({address, host, {host.public_key}});
             }),
             "bind " + address + ": Address already in use");
+}
+
+/// One of strangers alone would end by its time limit; that of a client which has proved its key
+/// ends only with all others.
+TEST_F(Endpoint, EndsAllConnectionsByTcpWhenThereAreTooMany) {
+  const CurveKeys host = make_curve_keys(), operators = make_curve_keys();
+  ControlServer server(run_dir_, "supervisor");
+  const std::string address = server.listen({"tcp://127.0.0.1:0", host, {operators.public_key}});
+  std::atomic<bool> done = false;
+  std::thread serving([&] {
+    while (!done) {
+      if (const auto received = server.receive(10ms)) server.reply(*received, OkReply{});
+    }
+  });
+  ZmqSocket idle(ZMQ_DEALER);
+  idle.be_client("");
+  be_curve_client(idle, address, operators, host.public_key);
+  ConnectionWatch ends(idle, ZMQ_EVENT_DISCONNECTED);
+  idle.connect(address);
+  EXPECT_TRUE(idle.writable_within(30s));
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port =
+      htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::vector<UniqueFd> strangers;
+  for (std::size_t i = 0; i < kRemoteConnectionsMax; ++i) {
+    strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    // Refused for the moment in which it begins anew.
+    ::connect(strangers.back().get(), reinterpret_cast<const sockaddr*>(&name), sizeof name);
+  }
+  bool ended = false;
+  const auto end = std::chrono::steady_clock::now() + 30s;
+  while (!ended && std::chrono::steady_clock::now() < end) {
+    ended = ends.next().has_value();
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(ended);
+  ControlClient client({address, operators, host.public_key});
+  client.request_for<OkReply>(ConfirmRequest{}, 30s);
+  done = true;
+  serving.join();
+  EXPECT_GE(server.refused_count(), kRemoteConnectionsMax - 1);
 }
 
 /// Another user is refused twice: by the mode of the directory, and, were that opened, by ZeroMQ.
