@@ -182,6 +182,19 @@ void remove_run_dir(const std::string& run_dir, const std::string& topology) {
   fs::remove(run_dir, error);
 }
 
+void remove_empty_run_dir(const std::string& run_dir) {
+  std::error_code error;  // what cannot be read or removed stays
+  for (const fs::directory_entry& entry : fs::directory_iterator(run_dir, error)) {
+    const bool lock = entry.path() == lock_path(run_dir);
+    const bool no_logs = entry.path().filename() == "logs" && fs::is_empty(entry.path(), error);
+    if (!lock && !no_logs) return;
+  }
+  if (error) return;
+  fs::remove(run_dir + "/logs", error);
+  ::unlink(lock_path(run_dir).c_str());
+  fs::remove(run_dir, error);
+}
+
 std::size_t remove_dead_beside(const std::string& run_dir) {
   std::vector<std::string> beside;
   std::error_code error;  // the first topology of this host: nothing is there

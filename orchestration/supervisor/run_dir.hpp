@@ -64,6 +64,10 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
 /// in it.
 void remove_run_dir(const std::string& run_dir, const std::string& topology);
 
+/// After a start that was refused: the directory goes with its lock when nothing else is in it but
+/// logs of nobody. The caller holds the lock.
+void remove_empty_run_dir(const std::string& run_dir);
+
 /// remove_run_dir() of all directories beside this one in which nobody lives: killed topologies
 /// keep huge pages. Returns how many. `run_dir` has to be a default one: nothing else is beside it.
 std::size_t remove_dead_beside(const std::string& run_dir);

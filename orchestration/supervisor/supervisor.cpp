@@ -16,6 +16,8 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/process.hpp"
+#include "shared/base/tcp_address.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -68,6 +70,7 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
                                   [this](std::uint32_t actor) { return ready_.contains(actor); },
                                   [this](std::uint32_t actor) { ready_.erase(actor); }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
+    remove_empty_run_dir(options_.run_dir);
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
                 ": a name may run once, as it names shared memory");
   }
@@ -102,25 +105,31 @@ void Supervisor::refuse_if_running() const {
 }
 
 void Supervisor::take_ports() {
-  try {
-    for (const PlanPort& port : plan_.ports) {
-      const std::string done = take_port(port, options_.run_dir, is_in_use);
-      if (!done.empty()) say("port " + port.name + ": " + done);
-    }
-  } catch (const Error&) {
-    remove_run_dir(options_.run_dir, plan_.name);
-    say(end_bypassed_run(options_.run_dir));
-    throw;
+  for (const PlanPort& port : plan_.ports) {
+    const std::string done = take_port(port, options_.run_dir, is_in_use);
+    if (!done.empty()) say("port " + port.name + ": " + done);
   }
 }
 
 void Supervisor::prepare_run_dir() {
   clean_run_dir(options_.run_dir, plan_.name, false);
   make_run_dir(options_.run_dir);
-  save_plan(plan_, options_.run_dir + "/plan.bin");
-  say("run directory " + options_.run_dir);
-  say(begin_bypassed_run(options_.run_dir, options_.bypass));
-  take_ports();
+  try {
+    save_plan(plan_, options_.run_dir + "/plan.bin");
+    say("run directory " + options_.run_dir);
+    say(begin_bypassed_run(options_.run_dir, options_.bypass));
+    take_ports();
+    make_tables();
+    history_->add(plan_, "start", system_clock_ns());
+    server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
+  } catch (const Error&) {
+    clean_run_dir(options_.run_dir, plan_.name, true);  // what a builder said stays to be read
+    say(end_bypassed_run(options_.run_dir));
+    throw;
+  }
+}
+
+void Supervisor::make_tables() {
   plan_.hash = hash_of_sources(plan_.sources);
   for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
@@ -128,18 +137,25 @@ void Supervisor::prepare_run_dir() {
     for (const std::string& refusal : report.refusals) say("  " + refusal);
   }
   save_plan(plan_, options_.run_dir + "/plan.bin");
-  history_->add(plan_, "start", system_clock_ns());
+}
+
+/// What can be told before anything is touched.
+void Supervisor::check_start() const {
+  refuse_if_running();
+  check_listen("telemetry", plan_.telemetry_listen);
+  if (!options_.control) return;
+  remote_listen_of(*options_.control);
+  check_listen("control", std::string(host_and_port(options_.control->address).value_or("")));
 }
 
 void Supervisor::start() {
-  refuse_if_running();
-  check_listen("telemetry", plan_.telemetry_listen);
-  if (options_.control) {
-    remote_listen_of(*options_.control);
-    check_listen("control", options_.control->address.substr(std::string("tcp://").size()));
+  try {
+    check_start();
+    prepare_run_dir();
+  } catch (const Error&) {
+    remove_empty_run_dir(options_.run_dir);
+    throw;
   }
-  prepare_run_dir();
-  server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
   try {
     listen_by_tcp();
     start_hub();
@@ -159,6 +175,7 @@ void Supervisor::start() {
 
 void Supervisor::listen_by_tcp() {
   if (!options_.control) return;
+  allow_many_files();  // libzmq ends a process that strangers' connections leave none
   save_remote_control(options_.run_dir, *options_.control);
   const RemoteListen listen = remote_listen_of(*options_.control);
   const std::string address = server_->listen(listen);

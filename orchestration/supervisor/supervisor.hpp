@@ -86,7 +86,9 @@ class Supervisor {
   void tell_observers();
   void resume_counts();
   void take_ports();
+  void check_start() const;
   void prepare_run_dir();
+  void make_tables();
   void start_hub();
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);

@@ -89,11 +89,12 @@ def test_a_port_is_captured_both_ways_and_the_copy_is_whole(tmp_path):
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
+@pytest.mark.parametrize("more", ["", "placement: fused"], ids=["split", "fused"])
 @pytest.mark.parametrize("place", ["--link=ingress.in.0_front.0", "--link=front.0_egress.0",
                                    "--port=in:in", "--port=out:out"])
-def test_each_place_shows_every_packet_once_and_in_order(tmp_path, place):
+def test_each_place_shows_every_packet_once_and_in_order(tmp_path, place, more):
     count = 30000
-    with Topology(tmp_path, numbered(tmp_path, count)) as running:
+    with Topology(tmp_path, numbered(tmp_path, count, more=more)) as running:
         capture = Capture(running, tmp_path / "one.pcapng", place)
         running.settle(received=count)
         said, packets = capture.end()
@@ -118,9 +119,10 @@ def test_filter_count_and_length_do_what_they_say(tmp_path):
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
-def test_dropped_packets_are_shown_with_their_reason(tmp_path):
+@pytest.mark.parametrize("more", ["", "placement: fused"], ids=["split", "fused"])
+def test_dropped_packets_are_shown_with_their_reason(tmp_path, more):
     count = 20000
-    text = numbered(tmp_path, count)
+    text = numbered(tmp_path, count, more=more)
     (tmp_path / "none.acl").write_text("drop ip any -> any\n")
     text = text.replace("type: match, rules: all.rules", "type: acl, rules: none.acl")
     with Topology(tmp_path, text) as running:
@@ -165,8 +167,9 @@ def test_a_killed_capture_is_let_go_and_its_place_is_free_again(tmp_path):
     assert not list(pathlib.Path("/dev/shm").glob(f"millrace-{running.name}.*"))
 
 
-def test_a_worker_that_is_started_again_is_seen_again(tmp_path):
-    with Topology(tmp_path, numbered(tmp_path, 0)) as running:
+@pytest.mark.parametrize("more", ["", "placement: fused"], ids=["split", "fused"])
+def test_a_worker_that_is_started_again_is_seen_again(tmp_path, more):
+    with Topology(tmp_path, numbered(tmp_path, 0, more=more)) as running:
         running.endless = True
         capture = Capture(running, tmp_path / "again.pcapng", "--link=front.0_egress.0")
         running.kill("front.0")

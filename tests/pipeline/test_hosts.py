@@ -149,6 +149,7 @@ def test_a_telemetry_port_in_use_is_named(tmp_path):
         case = Case(tmp_path, telemetry=f"127.0.0.1:{port}")
         done = case.up()
         case.assert_refused(done, f"127.0.0.1:{port}", "in use", "port 0 takes any free one")
+        assert not (RUN / case.name).exists()
 
 
 def doctor(*words, prefix=()):

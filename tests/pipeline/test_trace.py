@@ -71,6 +71,50 @@ def test_a_packet_is_followed_through_every_actor_link_and_function(tmp_path):
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
+def fused(folder, count):
+    """The same functions on one thread, the last one in a group of its own."""
+    return "placement: fused\n" + through_a_gpu(folder, count).replace(
+        "gpu:   { kind: gpu, device: software, delay_us: 200 }",
+        "back:  { kind: classifier, count: 1, dispatch: flow }").replace("on: gpu", "on: back")
+
+
+def test_a_packet_is_followed_through_all_actors_of_one_process(tmp_path):
+    count = 40000
+    with Topology(tmp_path, fused(tmp_path, count)) as running:
+        packets = trace(running, "--count=20", "--filter=udp")
+        assert [packet["packet"] for packet in packets] == list(range(1, 21))
+        for packet in packets:
+            check_times(packet)
+            assert packet["verdict"] == "pass" and packet["bytes"] == 82
+            steps = packet["steps"]
+            worker = next(step["actor"] for step in steps if step["actor"].startswith("front."))
+            assert [(step["actor"], step["what"], step.get("name")) for step in steps] == [
+                ("ingress.in.0", "received", "in"),
+                ("ingress.in.0", "sent", f"ingress.in.0_{worker}"),
+                (worker, "taken", f"ingress.in.0_{worker}"),
+                (worker, "function", "first"),
+                (worker, "function", "look"),
+                (worker, "sent", f"{worker}_back.0"),
+                ("back.0", "taken", f"{worker}_back.0"),
+                ("back.0", "function", "deep"),
+                ("back.0", "sent", "back.0_egress.0"),
+                ("egress.0", "taken", "back.0_egress.0"),
+                ("egress.0", "released", "out")]
+            assert all(step["took_part"] for step in steps if step["what"] == "function")
+        running.settle(received=count)
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert sorted(numbers) == list(range(count)), "lanes have an order each, not together"
+
+
+def test_one_process_of_all_actors_that_is_started_again_is_followed_again(tmp_path):
+    with Topology(tmp_path, fused(tmp_path, 0)) as running:
+        running.endless = True
+        running.kill("front.0")
+        running.wait_alive("ingress.in.0", "front.0", "front.1", "back.0", "egress.0")
+        packet, = trace(running)
+        assert [step["what"] for step in packet["steps"]].count("function") == 3
+
+
 def test_a_dropped_packet_says_where_and_why(tmp_path):
     text = through_a_gpu(tmp_path, 30000)
     (tmp_path / "first.acl").write_text("drop udp any -> any\n")

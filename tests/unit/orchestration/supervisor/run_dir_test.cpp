@@ -183,6 +183,26 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_FALSE(fs::exists(run_dir_));
 }
 
+TEST_F(RunDir, OfARefusedStartGoesUnlessSomethingIsInIt) {
+  const std::string log = run_dir_ + "/logs/builder.route.log";
+  {
+    const SupervisorLock lock(run_dir_);
+    std::ofstream(log) << "broken";
+    remove_empty_run_dir(run_dir_);
+    EXPECT_TRUE(fs::exists(log));
+    EXPECT_TRUE(fs::exists(run_dir_ + "/supervisor.lock"));
+    fs::remove(log);
+    std::ofstream(run_dir_ + "/mine");
+    remove_empty_run_dir(run_dir_);
+    EXPECT_TRUE(fs::exists(run_dir_ + "/mine"));
+    fs::remove(run_dir_ + "/mine");
+    remove_empty_run_dir(run_dir_);
+    EXPECT_FALSE(fs::exists(run_dir_));
+  }
+  remove_empty_run_dir(run_dir_);  // not there: nothing to do
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
 TEST_F(RunDir, OfTheDeadIsRemovedAndOfTheLivingIsNot) {
   const std::string dead = "unit-dead-" + std::to_string(::getpid());
   for (const std::string& name : {dead, std::string("supervised"), std::string("orphaned")}) {

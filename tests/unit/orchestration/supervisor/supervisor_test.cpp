@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <pthread.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +181,33 @@ TEST_F(SupervisorTest, TellsTheLogOfAHubThatFailed) {
   program("hub", "echo 'too few huge pages' >&2; exit 1");
   Supervisor supervisor(plan_, options());
   EXPECT_EQ(error_of([&] { supervisor.start(); }), "hub exited with 1\ntoo few huge pages");
+}
+
+TEST_F(SupervisorTest, ARefusedStartLeavesNothing) {
+  const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t bytes = sizeof name;
+  auto* const address = reinterpret_cast<sockaddr*>(&name);
+  ASSERT_EQ(::bind(taken.get(), address, bytes), 0);
+  ASSERT_EQ(::getsockname(taken.get(), address, &bytes), 0);
+  plan_.telemetry_listen = "127.0.0.1:" + std::to_string(ntohs(name.sin_port));
+  Supervisor supervisor(plan_, options());
+  EXPECT_THAT(error_of([&] { supervisor.start(); }), HasSubstr("is in use"));
+  EXPECT_FALSE(fs::exists(run_dir_));
+}
+
+TEST_F(SupervisorTest, OfATableThatCannotBeBuiltNothingButTheBuildersLogIsLeft) {
+  program("builder", "echo no such file >&2; exit 3");
+  plan_.functions = {{.name = "way", .type = "route", .image = folder_ + "/image"}};
+  Supervisor supervisor(plan_, options());
+  EXPECT_THAT(error_of([&] { supervisor.start(); }), HasSubstr("no such file"));
+  std::vector<std::string> left;
+  for (const auto& entry : fs::recursive_directory_iterator(run_dir_)) {
+    if (!entry.is_directory()) left.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(left, testing::UnorderedElementsAre("supervisor.lock", "builder.way.log"));
 }
 
 TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
