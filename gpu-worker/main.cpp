@@ -13,8 +13,9 @@ void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace GPU worker: runs network functions on a device");
   process.give_up_rights();  // before threads of functions and of CUDA, which needs none
   FunctionStages functions(process.context());
-  process.enrol();
+  // Before enrolment: a GPU takes 0.2 s and more to open, for which no batch shall wait.
   const OpenedDevice opened = open_device(process.context(), functions);
+  process.enrol();
   process.context().status.actor_tally(process.context().me.actor).backend =
       static_cast<std::uint64_t>(opened.backend);
   GpuActor gpu(process.context(), *opened.device, &functions);

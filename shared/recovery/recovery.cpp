@@ -42,10 +42,12 @@ int Recovery::tick() {
   last_tick_ns_ = now;
   bool moved = false;
   bool soon = false;
+  bool gpu = false;
   for (std::uint32_t actor = 0; actor < watch_.size(); ++actor) {
     if (actor == context_.me.actor) continue;
     moved |= watch(actor);
     soon |= in_transition(actor);
+    gpu |= context_.plan->actors[actor].kind == ActorKind::kGpu;
   }
   moved |= move_lanes();
   soon |= move_.has_value();
@@ -58,8 +60,9 @@ int Recovery::tick() {
   outbox_.wake_consumers();
   returns_.wake_consumers();
   constexpr int kSoonMs = 1;
+  constexpr int kGpuMs = 4;  // nothing wakes us when one begins to end: ProcessControl::ending()
   constexpr int kQuietMs = 10;
-  return moved ? 0 : soon ? kSoonMs : kQuietMs;
+  return moved ? 0 : soon ? kSoonMs : gpu ? kGpuMs : kQuietMs;
 }
 
 bool Recovery::in_transition(std::uint32_t actor) const {

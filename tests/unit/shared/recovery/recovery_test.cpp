@@ -34,7 +34,7 @@ class RecoveryTest : public test::RecoveryFixture {
 
 TEST_F(RecoveryTest, NothingHappensWhileAllAreWell) {
   tick();
-  for (int i = 0; i < 30; ++i) EXPECT_EQ(tick(100), 10);
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(tick(100), 4);
   EXPECT_TRUE(told_.empty());
   EXPECT_TRUE(processes_.killed.empty());
 }
@@ -220,7 +220,7 @@ TEST_F(RecoveryTest, TheLeaderLooksAgainSoonWhileSomethingIsUnderWay) {
   EXPECT_EQ(tick(), 1) << "an acknowledgement is awaited";
   deaf_.clear();
   tick_until("front.0", S::kVacant);
-  EXPECT_EQ(tick(), 10);
+  EXPECT_EQ(tick(), 4);
 }
 
 TEST_F(RecoveryTest, TheStandbyRecoversTheHubAndGoesOnWithWhatItHadBegun) {
