@@ -39,10 +39,10 @@ static_assert(kBatchCapacityDefault == 64);
 static_assert(kColumns.buffer == 128 && kColumns.length == 384 && kColumns.offset == 512);
 static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.wire_length == 768);
 static_assert(kColumns.flow == 1024 && kColumns.classes == 1280 && kColumns.reason == 1536);
-static_assert(kColumns.next_hop == 1600 && kColumns.result == 1856);
-static_assert(kColumns.slot_bytes == 3904);
-static_assert(column_offsets(1).slot_bytes == 832);
-static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 15296);
+static_assert(kColumns.next_hop == 1600 && kColumns.key == 1856 && kColumns.result == 2880);
+static_assert(kColumns.slot_bytes == 4928);
+static_assert(column_offsets(1).slot_bytes == 960);
+static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 19392);
 static_assert(kBufferStrideDefault == 2176 && kBufferHeadroom == 128);
 
 }  // namespace millrace

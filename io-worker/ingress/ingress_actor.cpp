@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "shared/base/flow_hash.hpp"
+#include "shared/base/flow_key.hpp"
 #include "shared/base/packet_filter.hpp"
 #include "shared/base/prefetch.hpp"
 #include "shared/links/completion.hpp"
@@ -177,6 +178,7 @@ bool IngressActor::place_one(std::uint64_t now) noexcept {
     if (!open(lane, packet, now)) return false;
   }
   fill(lane, {&packet, 1}, hash);
+  if (lane.has_keys) lane.batch.key[lane.count - 1] = flow_key_of(bytes);
   if (at.no_path && !packet.oversize) [[unlikely]]
     lane.batch.drop(lane.count - 1, Reason::kNoPath);
   if (lane.count == context_.segment.capacity()) seal(at.lane);

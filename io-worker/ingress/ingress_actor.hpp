@@ -45,6 +45,7 @@ class IngressActor : public Actor {
   struct Lane {
     std::uint16_t number = 0;  ///< of the topology
     std::uint8_t first_stage = 0;
+    bool has_keys = false;         ///< of its path
     std::uint32_t slot = kNoSlot;  ///< open one
     std::uint32_t count = 0;
     std::uint32_t rounds = 0;  ///< since it was opened

@@ -20,6 +20,7 @@ void IngressActor::find_lanes() {
       Lane& lane = lanes_.emplace_back();
       lane.number = static_cast<std::uint16_t>(path.lane_first + i);
       lane.first_stage = path.first_stage;
+      lane.has_keys = path.has_keys;
       lane.feed = feed;
       lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
     }

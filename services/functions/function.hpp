@@ -54,6 +54,7 @@ struct FunctionTraits {
   bool stateful = false;               ///< see PlanFunction::stateful
   std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
   bool runs_on_gpu = false;            ///< its group may be a GPU's (or the software device's)
+  bool keys_suffice = false;           ///< of a usual frame, FlowKey tells it all that it asks for
   bool has_image = false;              ///< its table is built by the builder process and mapped
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
   std::span<const KnownSetting>

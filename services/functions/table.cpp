@@ -49,6 +49,7 @@ std::vector<KnownFunction> known_functions() {
                      .stateful = row.traits.stateful,
                      .lane_state_bytes = row.traits.lane_state_bytes,
                      .runs_on_gpu = row.traits.runs_on_gpu,
+                     .keys_suffice = row.traits.keys_suffice,
                      .has_image = row.traits.has_image,
                      .counter_count = row.traits.counter_count,
                      .settings = row.traits.settings});

@@ -36,6 +36,7 @@ struct KnownFunction {
   bool stateful = false;
   std::uint32_t lane_state_bytes = 0;
   bool runs_on_gpu = false;
+  bool keys_suffice = false;
   bool has_image = false;
   std::uint32_t counter_count = 0;         ///< when it has no image
   std::span<const KnownSetting> settings;  ///< of its own, beside type, on, when, ...

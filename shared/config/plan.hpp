@@ -99,7 +99,9 @@ struct PlanPath {
   std::uint32_t lane_first =
       0;  ///< its lanes are [lane_first, lane_first + lane_count) of the topology
   std::uint32_t lane_count = 1;
-  std::string match;                  ///< pcap filter, as in the YAML; empty: takes every packet
+  bool has_keys = false;  ///< the ingress fills the column `key`: a GPU comes first and asks for no
+                          ///< more, and the headers are read for the flow's lane anyway
+  std::string match;      ///< pcap filter, as in the YAML; empty: takes every packet
   std::vector<std::uint64_t> filter;  ///< it compiled (shared/base/packet_filter.hpp)
 };
 

@@ -172,7 +172,8 @@ class Differ {
   void shape() {
     names("path", now_.paths, next_.paths, [&](const PlanPath& a, const PlanPath& b) {
       const bool same = a.first_stage == b.first_stage && a.lane_first == b.lane_first &&
-                        a.lane_count == b.lane_count && a.match == b.match;
+                        a.lane_count == b.lane_count && a.has_keys == b.has_keys &&
+                        a.match == b.match;
       return std::string(same ? "" : "match, lanes or run");
     });
     if (!diff_.restart.empty()) return;

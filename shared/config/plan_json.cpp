@@ -123,6 +123,7 @@ Json paths_json(const Plan& plan) {
                     {"stages", stages_json(plan, path.first_stage)},
                     {"lane_first", path.lane_first},
                     {"lane_count", path.lane_count},
+                    {"keys", path.has_keys},
                     {"match", path.match}});
   }
   return list;

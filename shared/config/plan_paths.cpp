@@ -47,6 +47,20 @@ std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t
   return lanes;
 }
 
+/// The first stage is a GPU's, and to all of its functions the keys of flows are enough. With one
+/// lane the ingress does not look at headers, and for keys alone it shall not begin to.
+bool needs_keys(const Planning& planning, const PlanPath& path) {
+  const Plan& plan = planning.plan;
+  if (path.lane_count == 1 || path.first_stage >= plan.stages.size()) return false;
+  const PlanStage& stage = plan.stages[path.first_stage];
+  if (plan.groups[stage.group].kind != GroupKind::kGpu) return false;
+  return std::ranges::all_of(stage.functions, [&](std::uint32_t function) {
+    const auto& type = plan.functions[function].type;
+    const auto known = std::ranges::find(planning.known, type, &KnownFunction::type);
+    return known != planning.known.end() && known->keys_suffice;
+  });
+}
+
 /// Stages of the path that batches may go past when they are overloaded.
 template <typename Visit>
 void each_shared_stage(const Plan& plan, std::uint32_t path, Visit&& visit) {
@@ -182,6 +196,7 @@ void plan_paths(Planning& planning) {
     path.filter = from.filter;
     path.lane_first = lane_first;
     path.lane_count = lanes_of(plan, from, number);
+    path.has_keys = needs_keys(planning, path);
     lane_first += path.lane_count;
     check_most(planning, from.lanes ? from.lanes->mark : from.name.mark, "lanes", lane_first,
                kLaneCountMax);

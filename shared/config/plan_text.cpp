@@ -123,7 +123,8 @@ void put_paths(const Plan& plan, Out& out) {
     if (!path.match.empty()) out << " (" << path.match << ')';
     put_stages(plan, path.first_stage, out);
     out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
-        << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ")\n";
+        << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ')'
+        << (path.has_keys ? ", with keys of flows for the GPU\n" : "\n");
     put_shares(plan, path.first_stage, out);
   }
   out << "streams\n";

@@ -91,6 +91,7 @@ struct Path {
   laneCount @3 :UInt32;
   match @4 :Text;
   filter @5 :List(UInt64);
+  hasKeys @6 :Bool;
 }
 
 struct StreamPath {

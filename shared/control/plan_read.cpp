@@ -97,6 +97,7 @@ PlanPath read_path(wire::Path::Reader in) {
   path.first_stage = in.getFirstStage();
   path.lane_first = in.getLaneFirst();
   path.lane_count = in.getLaneCount();
+  path.has_keys = in.getHasKeys();
   path.match = text(in.getMatch());
   read_list(path.filter, in.getFilter(), kFilterInstructionMax, "instructions of a filter",
             [](std::uint64_t instruction) { return instruction; });

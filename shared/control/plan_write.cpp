@@ -88,6 +88,7 @@ void write_path(const PlanPath& path, wire::Path::Builder out) {
   out.setFirstStage(path.first_stage);
   out.setLaneFirst(path.lane_first);
   out.setLaneCount(path.lane_count);
+  out.setHasKeys(path.has_keys);
   out.setMatch(path.match);
   auto filter = out.initFilter(size_of(path.filter));
   for (unsigned i = 0; i < path.filter.size(); ++i) filter.set(i, path.filter[i]);

@@ -37,6 +37,7 @@ struct Batch {
   std::span<std::uint32_t> classes;
   std::span<std::uint8_t> reason;
   std::span<std::uint32_t> next_hop;
+  std::span<FlowKey> key;
   std::uint32_t* result = nullptr;  ///< of the stage: see results()
 
   std::byte* data(std::uint32_t packet) const {
@@ -78,6 +79,7 @@ inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t cap
   batch.classes = column(at.classes, static_cast<std::uint32_t*>(nullptr));
   batch.reason = column(at.reason, static_cast<std::uint8_t*>(nullptr));
   batch.next_hop = column(at.next_hop, static_cast<std::uint32_t*>(nullptr));
+  batch.key = column(at.key, static_cast<FlowKey*>(nullptr));
   batch.result = reinterpret_cast<std::uint32_t*>(slot + at.result);
   return batch;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shared/base/flow_key.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/reason.hpp"
 
@@ -107,13 +108,14 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | classes     |     4 | mask of classes set so far; 0 in a topology without classes         |
 /// | reason      |     1 | Reason of a dropped packet; of others it says nothing               |
 /// | next_hop    |     4 | route: index of the next hop of a forwarded packet                  |
+/// | key         |    16 | FlowKey; only on paths that have them (PlanPath::has_keys)          |
 /// | result      | 4 x 8 | a word for each function of a stage: result[f * capacity + packet]  |
 ///
 /// Each line crosses to another core, so an ingress writes only what somebody reads: not `flow`
 /// with one lane, not `classes` when there are none, never what lies behind them.
 struct ColumnOffsets {
   std::uint32_t buffer, length, offset, verdict, output, wire_length, flow, classes, reason,
-      next_hop, result;
+      next_hop, key, result;
   std::uint32_t slot_bytes;  ///< header and all columns: the stride of the slot table
 };
 
@@ -142,6 +144,7 @@ constexpr ColumnOffsets column_offsets(std::uint32_t capacity) {
   at.classes = place(4);
   at.reason = place(1);
   at.next_hop = place(4);
+  at.key = place(sizeof(FlowKey));
   at.result = place(kResultWordBytes * kStageFunctionCountMax);
   // An odd number of lines: consecutive slots start in different cache sets.
   at.slot_bytes = (end / kCacheLine % 2 == 0) ? end + static_cast<std::uint32_t>(kCacheLine) : end;

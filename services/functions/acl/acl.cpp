@@ -167,6 +167,7 @@ FunctionType acl_type() {
                      .summary = "rules over addresses, ports, protocol: drop, pass, class, alert",
                      .regions = kRegions,
                      .runs_on_gpu = true,
+                     .keys_suffice = true,
                      .has_image = true,
                      .settings = kSettings},
           .make = make_acl,

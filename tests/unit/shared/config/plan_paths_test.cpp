@@ -54,6 +54,26 @@ TEST(PlanPaths, HaveOneLaneUnlessAGroupGoesByFlow) {
   EXPECT_EQ(plan_with("run: [f1], lanes: 3").paths[0].lane_count, 3u);
 }
 
+bool has_keys(const std::string& path) {
+  std::vector<KnownFunction> functions = test_functions();
+  functions.push_back({.type = "acl", .runs_on_gpu = true, .keys_suffice = true, .settings = {}});
+  const std::string acls =
+      "  k: {type: acl, on: g}\n  k2: {type: acl, on: g}\n  kc: {type: acl, on: c}\n";
+  const std::string text =
+      with_ports(kParts + acls + "paths:\n  p: {from: [a, b], " + path + "}\n");
+  return make_plan(parse_topology(text, "t.yaml", functions), functions, Host{}).paths[0].has_keys;
+}
+
+TEST(PlanPaths, HaveKeysWhereAGpuComesFirstAndNeedsNoMore) {
+  EXPECT_TRUE(has_keys("run: [k, f1]"));
+  EXPECT_TRUE(has_keys("run: [k, k2], lanes: 2"));
+  EXPECT_FALSE(has_keys("run: [k, k2]")) << "nobody reads headers: one lane";
+  EXPECT_FALSE(has_keys("run: [k, m, f1]")) << "match reads payload";
+  EXPECT_FALSE(has_keys("run: [c1, k, f1]")) << "c1 may change the packet";
+  EXPECT_FALSE(has_keys("run: [kc, f1]")) << "a CPU reads the header";
+  EXPECT_FALSE(has_keys("run: [], lanes: 2"));
+}
+
 TEST(PlanPaths, HaveAsManyLanesAsTheGroupHasWorkers) {
   const Plan plan = plan_of(with_ports(
       "workers: {f: {kind: classifier, dispatch: flow, max: 12}}\nfunctions: {x: {type: plain}}\n"

@@ -57,8 +57,8 @@ inline Plan filled_plan() {
       {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},
       {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, 16, 75, {{"seed", "7"}}, {}}};
   plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7}, {0, 1, {1}, 255, false, 0, 0}};
-  plan.paths = {{"rest", 0, 3, 8, "ip", {filter_word(0x6, 0, 0, 65535)}},
-                {"all", 1, 11, 1, "", {}}};
+  plan.paths = {{"rest", 0, 3, 8, true, "ip", {filter_word(0x6, 0, 0, 65535)}},
+                {"all", 1, 11, 1, false, "", {}}};
   plan.streams = {{0, 1, {{0, 1, 20}, {1, 0, 0}}, 2, 4, 0, 24, 0, 400},
                   {1, 0, {{0, 0, 0}}, 2, 4, 24, 24, 400, 500}};
   plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, -1, 0},
@@ -160,8 +160,8 @@ class PlanText {
     for (const auto function : functions) line(function);
   }
   void add(const PlanPath& path) {
-    const auto& [name, first_stage, lane_first, lane_count, match, filter] = path;
-    line(name, first_stage, lane_first, lane_count, match);
+    const auto& [name, first_stage, lane_first, lane_count, has_keys, match, filter] = path;
+    line(name, first_stage, lane_first, lane_count, has_keys, match);
     for (const auto instruction : filter) line(instruction);
   }
   void add(const PlanStream& stream) {
