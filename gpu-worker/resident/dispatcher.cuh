@@ -21,7 +21,7 @@ __device__ inline std::uint32_t hand_out(const Arguments& arguments, Submission 
   const std::uint32_t first = next_ticket + sum_before(parts, total);
   for (std::uint32_t part = 0; part < parts; ++part) {
     const std::uint32_t number = first + part;
-    const Ticket ticket{batch.slot, batch.count, part, batch.part_bits, batch.chain};
+    const Ticket ticket{batch.slot, batch.count, part, batch.part_bits, batch.chain, batch.keyed};
     store_device(arguments.tickets + arguments.ticket_ring.place(number),
                  ticket.word(arguments.ticket_ring.lap(number)));
   }

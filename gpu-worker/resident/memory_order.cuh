@@ -31,6 +31,13 @@ template <typename T>
 __device__ T load_device(const T* at) {
   return load_word<T, cuda::thread_scope_device>(at);
 }
+/// What another block of this GPU wrote, or had seen of the CPU's, before it released `at` is seen
+/// behind this; the multiprocessor forgets its first-level cache.
+template <typename T>
+__device__ T acquire_device(const T* at) {
+  return cuda::atomic_ref<T, cuda::thread_scope_device>(*const_cast<T*>(at))
+      .load(cuda::memory_order_acquire);
+}
 template <typename T>
 __device__ void store_system(T* at, T value) {
   store_word<cuda::thread_scope_system>(at, value);

@@ -32,14 +32,13 @@ __device__ bool wait_for_ticket(const Arguments& arguments, std::uint64_t& word)
   const std::uint64_t* at = arguments.tickets + arguments.ticket_ring.place(number);
   const std::uint32_t lap = arguments.ticket_ring.lap(number);
   for (std::uint32_t poll = 1;; ++poll) {
-    word = load_device(at);
+    word = acquire_device(at);  // the dispatcher has seen what the CPU wrote; with it, so do we
     if (Ticket::has_lap(word, lap)) break;
     if (poll % kPollsPerStopCheck == 0 && load_device(&arguments.state->stop.value) != 0) {
       return false;
     }
     __nanosleep(kPollNs);
   }
-  fence_device();  // the dispatcher has seen what the CPU wrote; with it, so do we
   return true;
 }
 
@@ -85,20 +84,21 @@ __device__ void compute_group(Block& block) {
     __syncthreads();
     compute(block.chain.members[member].table, block.packets, block.scratch, block.words[member]);
     __syncthreads();
+    if (member + 1 == members) break;
     note_ends(block, member);
     __syncthreads();
   }
 }
 
-/// All threads: the words of the ticket go to the result area.
+/// One warp: the words of the ticket go to the result area.
 __device__ void write_results(const Arguments& arguments, const Ticket& ticket,
                               const Block& block) {
   std::uint32_t* results = arguments.results + std::size_t{ticket.slot} * arguments.result_words +
                            (ticket.part << ticket.part_bits);
-  const std::uint32_t member = threadIdx.x / kTicketPackets;
-  const std::uint32_t packet = threadIdx.x % kTicketPackets;
-  if (member < min(block.chain.member_count, kStageFunctionCountMax) &&
-      packet < block.columns.count) {
+  const std::uint32_t packet = threadIdx.x;
+  if (packet >= block.columns.count) return;
+  const std::uint32_t members = min(block.chain.member_count, kStageFunctionCountMax);
+  for (std::uint32_t member = 0; member < members; ++member) {
     results[member * arguments.capacity + packet] = block.words[member][packet];
   }
 }
@@ -127,8 +127,9 @@ __device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block&
     if (threadIdx.x == 0) block.packets.first = block.packets.end;
     __syncthreads();
   }
+  if (threadIdx.x >= 32) return;
   write_results(arguments, ticket, block);
-  __syncthreads();
+  __syncwarp();
   if (threadIdx.x == 0) complete(arguments, ticket);
 }
 

@@ -24,7 +24,6 @@ using resident::Submission;
 
 constexpr std::uint32_t kGone = UINT32_MAX;
 constexpr std::uint32_t kPassedByMax = 64;  ///< batches that a poll looks at in vain
-constexpr std::uint32_t kHeaderBytesMax = 128;
 constexpr std::uint64_t kWatchNs = 10'000'000;
 constexpr std::uint64_t kHungNs = 2'000'000'000;  ///< a ticket takes microseconds
 constexpr std::size_t kSpareBytes = 512;          ///< for the heartbeat, and what aligning takes
@@ -148,7 +147,9 @@ void ResidentDevice::load_tables(std::uint8_t stage, const Plan& plan) {
   const Chain chain = make_chain(stage, plan, tables);
   memory_.write(arguments_.chains + number, std::as_bytes(std::span(&chain, 1)));
   place.tables = std::move(tables);
-  place.whole_frames = chain.frame_bytes > kHeaderBytesMax;
+  const PlanPath& path = plan.paths[plan.stages[stage].path];
+  place.keyed = path.has_keys && path.first_stage == stage;
+  place.whole_frames = chain.frame_bytes > kHeaderBytes;
   place.current = true;
   const std::uint32_t old = std::exchange(stage_chain_[stage], number);
   if (old == resident::kChainCount) return;
@@ -178,8 +179,11 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   ++chains_[chain].in_flight;
   order_[order_end_++ & order_mask_] = slot;
   if (waiting_++ == 0) last_progress_tsc_ = tsc_now();
-  arguments_.done[slot] = {};
-  push({.slot = slot, .count = count, .chain = chain, .part_bits = part_bits});
+  push({.slot = slot,
+        .count = count,
+        .chain = chain,
+        .part_bits = part_bits,
+        .keyed = chains_[chain].keyed});
   context_.counter(Counter::kPackets) += count;
   return true;
 }
@@ -198,6 +202,7 @@ bool ResidentDevice::is_done(std::uint32_t slot) const noexcept {
 }
 
 void ResidentDevice::note_completion(Place& place) noexcept {
+  arguments_.done[place.batch.descriptor.slot] = {};  // its line is here now; at submit it may not
   ChainPlace& chain = chains_[place.chain];
   if (--chain.in_flight == 0 && !chain.current) chain.tables = GpuMemory();
   --waiting_;

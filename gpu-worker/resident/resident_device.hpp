@@ -53,6 +53,7 @@ class ResidentDevice : public Device {
     GpuMemory tables;
     std::uint32_t in_flight = 0;
     bool whole_frames = false;  ///< some function reads more than headers
+    bool keyed = false;         ///< its batches have keys, and those are enough
     bool current = false;       ///< of some stage
   };
   void lay_out();

@@ -18,21 +18,23 @@ constexpr std::uint64_t field(std::uint64_t word, unsigned at, unsigned bits) {
   return word >> at & ((std::uint64_t{1} << bits) - 1);
 }
 
-/// CPU to dispatcher: a batch. slot 16, count 16, chain 12, part bits 4, lap 16.
+/// CPU to dispatcher: a batch. slot 16, count 16, chain 8, keyed 1, nothing 3, part bits 4, lap 16.
 struct Submission {
   std::uint32_t slot = 0;
   std::uint32_t count = 0;      ///< packets; 0: stop
   std::uint32_t chain = 0;      ///< which functions with which tables
   std::uint32_t part_bits = 0;  ///< a block takes 2^part_bits packets
+  bool keyed = false;           ///< the slot's column of keys is filled, and enough
   constexpr std::uint64_t word(std::uint32_t lap) const {
     return slot | std::uint64_t{count} << 16 | std::uint64_t{chain} << 32 |
-           std::uint64_t{part_bits} << 44 | std::uint64_t{lap & 0xffff} << 48;
+           std::uint64_t{keyed} << 40 | std::uint64_t{part_bits} << 44 |
+           std::uint64_t{lap & 0xffff} << 48;
   }
   static constexpr Submission from_word(std::uint64_t word) {
     return {static_cast<std::uint32_t>(field(word, 0, 16)),
             static_cast<std::uint32_t>(field(word, 16, 16)),
-            static_cast<std::uint32_t>(field(word, 32, 12)),
-            static_cast<std::uint32_t>(field(word, 44, 4))};
+            static_cast<std::uint32_t>(field(word, 32, 8)),
+            static_cast<std::uint32_t>(field(word, 44, 4)), field(word, 40, 1) != 0};
   }
   static constexpr bool has_lap(std::uint64_t word, std::uint32_t lap) {
     return field(word, 48, 16) == (lap & 0xffff);
@@ -40,27 +42,29 @@ struct Submission {
 };
 
 /// Dispatcher to a block: part of a batch. slot 16, count - 1 8, part 6, part bits 3, chain 8,
-/// lap 23.
+/// keyed 1, lap 22.
 struct Ticket {
   std::uint32_t slot = 0;
   std::uint32_t count = 1;  ///< packets of the whole batch, 1..256
   std::uint32_t part = 0;   ///< packets [part << part_bits, part + 1 << part_bits) of it
   std::uint32_t part_bits = 0;
   std::uint32_t chain = 0;
+  bool keyed = false;
   constexpr std::uint64_t word(std::uint32_t lap) const {
     return slot | std::uint64_t{count - 1} << 16 | std::uint64_t{part} << 24 |
            std::uint64_t{part_bits} << 30 | std::uint64_t{chain} << 33 |
-           std::uint64_t{lap & 0x7fffff} << 41;
+           std::uint64_t{keyed} << 41 | std::uint64_t{lap & 0x3fffff} << 42;
   }
   static constexpr Ticket from_word(std::uint64_t word) {
     return {static_cast<std::uint32_t>(field(word, 0, 16)),
             static_cast<std::uint32_t>(field(word, 16, 8)) + 1,
             static_cast<std::uint32_t>(field(word, 24, 6)),
             static_cast<std::uint32_t>(field(word, 30, 3)),
-            static_cast<std::uint32_t>(field(word, 33, 8))};
+            static_cast<std::uint32_t>(field(word, 33, 8)),
+            field(word, 41, 1) != 0};
   }
   static constexpr bool has_lap(std::uint64_t word, std::uint32_t lap) {
-    return field(word, 41, 23) == (lap & 0x7fffff);
+    return field(word, 42, 22) == (lap & 0x3fffff);
   }
 };
 
@@ -82,8 +86,8 @@ constexpr std::uint32_t parts_of(std::uint32_t count, std::uint32_t part_bits) {
 }
 
 /// Blocks to CPU: byte i is 1 when the results of part i lie in the result area. One a slot. The
-/// CPU zeroes it before it submits. (A ring of completions would cost the GPU two atomic
-/// operations and a fence more, 2 to 3 us.)
+/// CPU zeroes it when it has seen all parts done. (A ring of completions would cost the GPU two
+/// atomic operations and a fence more, 2 to 3 us.)
 struct alignas(32) PartsDone {
   std::uint8_t part[kPartsMax];
 };
@@ -106,7 +110,9 @@ constexpr RingSize ring_size(std::uint32_t count) {
 
 static_assert(Ticket::from_word(Ticket{65535, 256, 63, 5, 255}.word(5)).count == 256);
 static_assert(Ticket::from_word(Ticket{65535, 256, 63, 5, 255}.word(5)).part_bits == 5);
-static_assert(Ticket::has_lap(Ticket{65535, 256, 63, 5, 255}.word(0x800005), 5));
+static_assert(Ticket::has_lap(Ticket{65535, 256, 63, 5, 255, true}.word(0x400005), 5));
+static_assert(Ticket::from_word(Ticket{65535, 256, 63, 5, 255, true}.word(5)).keyed);
+static_assert(Submission::from_word(Submission{1, 2, 255, 5, true}.word(7)).keyed);
 static_assert(Submission::has_lap(Submission{1, 2, 3, 5}.word(0x10007), 7));
 
 }  // namespace millrace::resident

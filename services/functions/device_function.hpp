@@ -22,6 +22,9 @@ enum class DeviceKind : std::uint32_t { kNone = 0, kRoute, kMatch, kAcl };
 /// Packets that a block of a GPU takes at a time at most: a part of a batch.
 inline constexpr std::uint32_t kTicketPackets = 32;
 
+/// A function that asks for no more of each frame first looks at headers.
+inline constexpr std::uint32_t kHeaderBytes = 128;
+
 /// Room for fetched bytes of packets. Above the longest frame with what aligning it costs; 8 frames
 /// of 1,500 bytes fit at once, and so do 32 headers.
 inline constexpr std::uint32_t kStageBytes = 24576;

@@ -75,6 +75,46 @@ TEST_F(AclOnGpu, AgreesWithTheCpuOnRandomRulesAndPackets) {
   }
 }
 
+/// With several lanes the ingress says by keys what most packets are; a GPU reads the others.
+TEST_F(AclOnGpu, AgreesWithTheCpuByKeysOfFlows) {
+  const std::string topology = R"(
+millrace: 1
+name: keys
+batch: { capacity: 256 }
+ports: { a: { device: "null" }, b: { device: "null" } }
+workers:
+  cpu: { kind: classifier }
+  gpu: { kind: gpu, device: cuda }
+functions:
+  first: { type: acl, rules: first.rules, default: drop, on: gpu }
+  second: { type: acl, rules: second.rules, on: gpu }
+paths:
+  one: { from: [a], run: [first, second], slots: 64, lanes: 8 }
+)";
+  const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
+  const auto batches = static_cast<std::uint32_t>(given == nullptr ? 1000 : std::atoi(given));
+  std::mt19937 random(29);
+  std::size_t keyed = 0, others = 0;
+  for (const std::size_t count : {1, 400, 3000}) {
+    const GpuWorld world(topology, {{"first.rules", random_rules(random, count)},
+                                    {"second.rules", random_rules(random, 50)}});
+    ASSERT_TRUE(world.plan().paths[0].has_keys);
+    FunctionStages cpu(world.context("cpu.0"));
+    ResidentDevice gpu(world.context("gpu.0.a"), 0);
+    for (std::uint32_t batch = 0; batch < batches; ++batch) {
+      std::vector<Frame> frames(1 + random() % 256);
+      for (Frame& frame : frames) {
+        frame = random_acl_frame(random);
+        ++(flow_key_of(frame).protocol != 0 ? keyed : others);
+      }
+      compare(world, gpu, cpu, frames, batch);
+      if (HasFatalFailure()) return;
+    }
+  }
+  EXPECT_GT(keyed, 10u * batches);
+  EXPECT_GT(others, 10u * batches);
+}
+
 /// A rule set of ClassBench and its trace, as packets: TCP and UDP get what the trace names.
 TEST_F(AclOnGpu, GivesTheRulesThatATraceNames) {
   const char* const folder = std::getenv("MILLRACE_CLASSBENCH");

@@ -16,6 +16,7 @@
 #include "services/classifier/function_stages.hpp"
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/table.hpp"
+#include "shared/base/flow_key.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/planner.hpp"
 #include "shared/layout/mapping.hpp"
@@ -80,6 +81,7 @@ class GpuWorld {
       batch.output[i] = kOutputDefault;
       batch.classes[i] = batch.next_hop[i] = 0;
       std::ranges::copy(frames[i], batch.data(i));
+      if (plan_.paths.front().has_keys) batch.key[i] = flow_key_of(batch.bytes(i));
     }
   }
   Descriptor descriptor(std::uint32_t slot, std::uint8_t stage = 0) const {

@@ -13,7 +13,7 @@
 /// have in common is the rule. A GPU reads it (lanes take words side by side), a CPU can.
 ///
 ///     source address      -> elementary interval -> vector   (a table by the upper 16 bits, then
-///     destination address -> elementary interval -> vector    a binary search among the starts)
+///     destination address -> elementary interval -> vector    a search among the starts)
 ///     ports, protocol, TCP flags -> a small class each -> cross product -> vector
 ///
 /// Equal vectors are stored once. A vector has blocks of 32 words (1,024 rules, a line of a GPU's
@@ -29,6 +29,13 @@ inline constexpr std::uint32_t kAclBlockRules = kAclBlockWords * 32;
 inline constexpr std::uint32_t kAclFirstLevel = 1u << 16;
 inline constexpr std::uint32_t kAclPortSteps = (1u << 16) + 1;  ///< the last: no port known
 inline constexpr std::uint32_t kAclByteSteps = 256;
+/// A search among starts cuts into so many parts at a time. A GPU waits long for a load, but for
+/// several at once no longer than for one; on a CPU halves are faster.
+#ifdef __CUDA_ARCH__
+inline constexpr std::uint32_t kAclSearchParts = 8;
+#else
+inline constexpr std::uint32_t kAclSearchParts = 2;
+#endif
 
 /// An IPv6 address in host byte order.
 struct Address128 {
@@ -102,12 +109,19 @@ struct AclIntervals {
     const std::uint32_t upper = acl_upper_16(address);
     std::uint32_t low = first[upper], high = first[upper + 1];
     while (low < high) {
-      const std::uint32_t middle = low + (high - low + 1) / 2;
-      if (starts[middle] <= address) {
-        low = middle;
-      } else {
-        high = middle - 1;
+      const std::uint32_t part = (high - low) / kAclSearchParts + 1;
+      Address start[kAclSearchParts] = {};
+      for (std::uint32_t i = 1; i < kAclSearchParts; ++i) {
+        const std::uint32_t at = low + i * part;
+        start[i] = starts[at < high ? at : high];
       }
+      std::uint32_t passed = 0;  // parts that end before the address
+      for (std::uint32_t i = 1; i < kAclSearchParts; ++i) {
+        passed += (low + i * part <= high) & (start[i] <= address) ? 1 : 0;
+      }
+      low += passed * part;
+      const std::uint32_t last = low + part - 1;
+      high = last < high ? last : high;
     }
     return vectors[low];
   }

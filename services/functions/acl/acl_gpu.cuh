@@ -12,9 +12,39 @@ namespace millrace::acl {
 
 /// What a block keeps in shared memory for `acl`.
 struct Scratch {
+  AclBitsTable
+      bits;  ///< pointers and counts of the table: asked for by all threads, again and again
   AclKey keys[kTicketPackets];  ///< version 0: the word is there already
   AclVectors vectors[kTicketPackets];
 };
+
+/// Threads [0, count): of all words of a structure, each some.
+template <typename T>
+__device__ inline void copy_words(const T& from, T& to, std::uint32_t thread, std::uint32_t count) {
+  static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
+  const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
+  auto* target = reinterpret_cast<std::uint32_t*>(&to);
+  for (std::uint32_t i = thread; i < sizeof(T) / sizeof(std::uint32_t); i += count) {
+    target[i] = source[i];
+  }
+}
+
+/// One thread: what a packet is compared by; its word if it is compared by nothing.
+__device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint32_t packet,
+                                         AclKey& key) {
+  FlowKey usual = packets.key[packet];
+  if (usual.protocol == 0 && packets.staged[packet] >= kFlowKeyBytes) {
+    usual = usual_flow_key(packets.head(packet));
+  }
+  std::uint32_t word = kAclNoRule;
+  if (usual.protocol != 0) {
+    acl_key_of(usual, key);
+  } else {
+    const StagedFrame frame = packets.frame(packet);
+    acl_walk_key(frame, walk_headers(frame), key, word);
+  }
+  return word;
+}
 
 /// One thread: one of the three vectors of a packet.
 template <typename Address>
@@ -33,49 +63,92 @@ __device__ inline void find_vector(const AclBits<Address>& bits, const AclKey& k
   }
 }
 
-/// One warp: the word of AclBits::first_common(). A lane takes the summary of a block, then a word.
-template <typename Address>
-__device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const AclVectors& of) {
-  if (bits.rule_count == 0) return kAclNoRule;
-  const std::uint32_t lane = threadIdx.x % 32, block_count = bits.block_count;
-  const std::uint32_t *one = bits.summary(of.source), *two = bits.summary(of.destination),
-                      *three = bits.summary(of.transport);
-  for (std::uint32_t base = 0; base < block_count; base += 32) {
-    const std::uint32_t own = base + lane;
-    const std::uint32_t maybe = own < block_count ? one[own] & two[own] & three[own] : 0;
-    for (unsigned blocks = __ballot_sync(kWholeWarp, maybe != 0); blocks != 0;
-         blocks &= blocks - 1) {
-      const std::uint32_t which = acl_lowest_bit(blocks);
-      const std::uint32_t at = (base + which) * kAclBlockWords + lane;
-      std::uint32_t common = 0;
-      if ((__shfl_sync(kWholeWarp, maybe, static_cast<int>(which)) >> lane & 1) != 0) {
-        common = bits.words(of.source)[at] & bits.words(of.destination)[at] &
-                 bits.words(of.transport)[at];
-      }
-      const unsigned hits = __ballot_sync(kWholeWarp, common != 0);
-      if (hits == 0) continue;
-      const std::uint32_t first = acl_lowest_bit(hits);
-      const std::uint32_t bit =
-          acl_lowest_bit(__shfl_sync(kWholeWarp, common, static_cast<int>(first)));
-      return bits.rules[(at - lane + first) * 32 + bit] + 1;
-    }
-  }
-  return kAclNoRule;
+/// Lanes that look at a packet together: a warp has two packets at a time.
+inline constexpr std::uint32_t kPacketLanes = 16;
+/// Blocks of a packet's vectors that are read at a time, without waiting for each other.
+inline constexpr std::uint32_t kBlocksAtOnce = 4;
+static_assert(kAclBlockWords == 2 * kPacketLanes);
+
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+/// What `mine` is true for, one bit a lane, among the lanes of this one's packet.
+__device__ inline unsigned ballot_of_packet(bool mine) {
+  const unsigned lane = threadIdx.x % 32;
+  return __ballot_sync(kWholeWarp, mine) >> lane / kPacketLanes * kPacketLanes & 0xffff;
 }
 
-/// A thread reads the headers of a packet, three find its vectors, a warp their first common bit;
-/// the words of AclBitsTable::look_up().
+/// Bits [64 * pair, 64 * pair + 64) that the three vectors have in common.
+template <typename Address>
+__device__ inline std::uint64_t common_of(const AclBits<Address>& bits, const AclVectors& of,
+                                          std::uint32_t pair) {
+  const auto pairs = [&](std::uint32_t vector) {
+    return reinterpret_cast<const std::uint64_t*>(bits.words(vector))[pair];
+  };
+  return pairs(of.source) & pairs(of.destination) & pairs(of.transport);
+}
+
+/// The lowest of the values that the lanes of this one's packet have.
+__device__ inline std::uint32_t lowest_of_packet(std::uint32_t value) {
+  const unsigned lane = threadIdx.x % 32;
+  return __reduce_min_sync(0xffffu << lane / kPacketLanes * kPacketLanes, value);
+}
+
+/// One warp, two packets: the word of AclBits::first_common() of each. `there`: this lane's half
+/// has one; `of`: its vectors, else zeros. A lane takes the summary of a block, then two of its
+/// words.
+template <typename Address>
+__device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const AclVectors& of,
+                                             bool there) {
+  const std::uint32_t lane = threadIdx.x % kPacketLanes, block_count = bits.block_count;
+  std::uint32_t rule = kNone;  // number of the bit
+  for (std::uint32_t base = 0; base < block_count; base += kPacketLanes) {
+    const std::uint32_t own = base + lane;
+    std::uint32_t maybe = 0;
+    if (there && rule == kNone && own < block_count) {
+      maybe = bits.summary(of.source)[own] & bits.summary(of.destination)[own] &
+              bits.summary(of.transport)[own];
+    }
+    unsigned blocks = ballot_of_packet(maybe != 0);
+    while (__any_sync(kWholeWarp, blocks != 0)) {
+      std::uint64_t common[kBlocksAtOnce];
+      std::uint32_t pair[kBlocksAtOnce];
+      // Read whether it counts or not: in a branch each would be waited for.
+#pragma unroll
+      for (std::uint32_t i = 0; i < kBlocksAtOnce; ++i) {
+        const std::uint32_t which = blocks == 0 ? 0 : acl_lowest_bit(blocks);
+        pair[i] = (base + which) * kPacketLanes + lane;
+        const std::uint64_t read = common_of(bits, of, pair[i]);
+        common[i] = blocks != 0 ? read : 0;
+        blocks &= blocks - 1;
+      }
+      std::uint32_t first = kNone;
+#pragma unroll
+      for (std::uint32_t i = kBlocksAtOnce; i-- > 0;) {
+        const auto bit = static_cast<std::uint32_t>(__ffsll(static_cast<long long>(common[i])));
+        if (bit != 0) first = pair[i] * 64 + bit - 1;
+      }
+      first = lowest_of_packet(first);
+      if (first == kNone) continue;
+      rule = first;
+      blocks = 0;
+    }
+  }
+  return rule == kNone ? kAclNoRule : bits.rules[rule] + 1;
+}
+
+/// A thread reads the headers of a packet, three find its vectors, half a warp their first common
+/// bit; the words of AclBitsTable::look_up().
 __device__ inline void compute(const AclGpuTable& table, const StagedPackets& packets,
                                Scratch& scratch, std::uint32_t* words) {
-  const AclBitsTable& bits = *table.bits;
+  const AclBitsTable& bits = scratch.bits;
+  if (threadIdx.x >= kTicketPackets) {
+    copy_words(*table.bits, scratch.bits, threadIdx.x - kTicketPackets,
+               blockDim.x - kTicketPackets);
+  }
   const std::uint32_t own = packets.first + threadIdx.x;
   if (own < packets.end) {
     scratch.keys[own].version = 0;
-    if (packets.active[own] != 0) {
-      const StagedFrame frame = packets.frame(own);
-      std::uint32_t word = kAclNoRule;
-      if (!acl_walk_key(frame, walk_headers(frame), scratch.keys[own], word)) words[own] = word;
-    }
+    if (packets.active[own] != 0) words[own] = read_key(packets, own, scratch.keys[own]);
   }
   __syncthreads();
   const std::uint32_t packet = packets.first + threadIdx.x % kTicketPackets;
@@ -86,13 +159,19 @@ __device__ inline void compute(const AclGpuTable& table, const StagedPackets& pa
     if (key.version == 6) find_vector(bits.ipv6, key, which, scratch.vectors[packet]);
   }
   __syncthreads();
-  for (std::uint32_t i = packets.first + threadIdx.x / 32; i < packets.end; i += blockDim.x / 32) {
-    const std::uint32_t version = scratch.keys[i].version;
-    if (version == 0) continue;
-    const AclVectors of = scratch.vectors[i];
-    const std::uint32_t word =
-        version == 4 ? first_common(bits.ipv4, of) : first_common(bits.ipv6, of);
-    if (threadIdx.x % 32 == 0) words[i] = word;
+  for (std::uint32_t base = packets.first; base < packets.end; base += blockDim.x / kPacketLanes) {
+    const std::uint32_t own_packet = base + threadIdx.x / kPacketLanes;
+    const std::uint32_t version = own_packet < packets.end ? scratch.keys[own_packet].version : 0;
+    const auto of = [&](std::uint32_t family) {
+      return version == family ? scratch.vectors[own_packet] : AclVectors{};
+    };
+    std::uint32_t word = kAclNoRule;
+    if (__any_sync(kWholeWarp, version == 4)) word = first_common(bits.ipv4, of(4), version == 4);
+    if (__any_sync(kWholeWarp, version == 6)) {
+      const std::uint32_t other = first_common(bits.ipv6, of(6), version == 6);
+      if (version == 6) word = other;
+    }
+    if (version != 0 && threadIdx.x % kPacketLanes == 0) words[own_packet] = word;
   }
 }
 

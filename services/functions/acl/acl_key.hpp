@@ -7,6 +7,7 @@
 #include <span>
 
 #include "services/functions/acl/acl_rule.hpp"
+#include "shared/base/flow_key.hpp"
 #include "shared/base/packet.hpp"
 
 /// From a frame to what it is compared by.
@@ -14,6 +15,19 @@
 namespace millrace {
 
 inline constexpr std::size_t kTcpFlagsAt = 13;  ///< in TCP's header
+
+/// Of the usual frame; `from.protocol` is not 0.
+constexpr void acl_key_of(const FlowKey& from, AclKey& key) {
+  key = {};
+  key.protocol = from.protocol;
+  key.version = 4;
+  key.has_ports = 1;
+  key.flags = from.tcp_flags;
+  key.source[0] = from.source;
+  key.destination[0] = from.destination;
+  key.source_port = from.source_port;
+  key.destination_port = from.destination_port;
+}
 
 /// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet or
 /// whose IP header is not there: `word` then says which of the two. `headers`: of walk_headers();
@@ -56,8 +70,7 @@ constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, Ac
 bool acl_key_of(std::span<const std::byte> frame, const PacketHeaders& headers, AclKey& key,
                 std::uint32_t& word) noexcept;
 
-/// The same for a frame of which nothing is known yet. An untagged IPv4 frame without options or
-/// fragmentation that carries TCP or UDP takes a short way.
+/// The same for a frame of which nothing is known yet. The usual one (FlowKey) takes a short way.
 bool acl_key_of(std::span<const std::byte> frame, AclKey& key, std::uint32_t& word) noexcept;
 
 }  // namespace millrace

@@ -17,22 +17,25 @@ TEST(Words, ComeBackAsTheyWentIn) {
   };
   for (int i = 0; i < 10'000; ++i) {
     const auto lap = static_cast<std::uint32_t>(random());
-    const Submission batch{below(65536), below(257), below(4096), below(16)};
+    const Submission batch{below(65536), below(257), below(256), below(16), below(2) != 0};
     const Submission batch_back = Submission::from_word(batch.word(lap));
     EXPECT_EQ(batch_back.slot, batch.slot);
     EXPECT_EQ(batch_back.count, batch.count);
     EXPECT_EQ(batch_back.chain, batch.chain);
     EXPECT_EQ(batch_back.part_bits, batch.part_bits);
+    EXPECT_EQ(batch_back.keyed, batch.keyed);
     EXPECT_TRUE(Submission::has_lap(batch.word(lap), lap));
     EXPECT_FALSE(Submission::has_lap(batch.word(lap), lap + 1));
 
-    const Ticket ticket{below(65536), 1 + below(256), below(kPartsMax), below(8), below(256)};
+    const Ticket ticket{below(65536), 1 + below(256), below(kPartsMax),
+                        below(8),     below(256),     below(2) != 0};
     const Ticket back = Ticket::from_word(ticket.word(lap));
     EXPECT_EQ(back.slot, ticket.slot);
     EXPECT_EQ(back.count, ticket.count);
     EXPECT_EQ(back.part, ticket.part);
     EXPECT_EQ(back.part_bits, ticket.part_bits);
     EXPECT_EQ(back.chain, ticket.chain);
+    EXPECT_EQ(back.keyed, ticket.keyed);
     EXPECT_TRUE(Ticket::has_lap(ticket.word(lap), lap));
     EXPECT_FALSE(Ticket::has_lap(ticket.word(lap), lap + 1));
   }
