@@ -7,27 +7,22 @@
 // trace's, once before.
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <functional>
-#include <random>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "services/functions/acl/acl_bits_build.hpp"
-#include "services/functions/acl/acl_search.hpp"
-#include "tests/unit/services/functions/acl/acl_traces.hpp"
+#include "tests/bench/acl_rate.hpp"
 
 namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using LookUp = std::function<void(std::span<const AclKey>, std::span<std::uint32_t>)>;
-constexpr double kSeconds = 1.0;
+using acl_rate::LookUp;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -44,45 +39,6 @@ std::uint64_t wrong_words(const AclTrace& trace, const LookUp& look_up) {
   return wrong;
 }
 
-/// The trace's keys, many times, in random order.
-std::vector<AclKey> shuffled(const AclTrace& trace, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<AclKey> keys;
-  while (keys.size() < (1u << 16)) keys.insert(keys.end(), trace.keys.begin(), trace.keys.end());
-  std::shuffle(keys.begin(), keys.end(), random);
-  return keys;
-}
-
-double rate(const AclTrace& trace, const LookUp& look_up, unsigned thread_count,
-            std::size_t at_once) {
-  std::atomic<unsigned> ready{0};
-  std::atomic<std::uint64_t> done{0};
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < thread_count; ++t) {
-    threads.emplace_back([&, t] {
-      const std::vector<AclKey> keys = shuffled(trace, t);
-      std::uint32_t words[kAclKeysMax];
-      std::uint64_t count = 0;
-      ++ready;
-      while (ready < thread_count) std::this_thread::yield();
-      while (!stop) {
-        for (std::size_t i = 0; i + at_once <= keys.size() && !stop; i += at_once) {
-          look_up({keys.data() + i, at_once}, words);
-          count += at_once;
-        }
-      }
-      done += count;
-    });
-  }
-  while (ready < thread_count) std::this_thread::yield();
-  const auto start = Clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(kSeconds));
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
-  return static_cast<double>(done) / seconds_since(start) / 1e6;
-}
-
 std::uint64_t megabytes_of(const AclBitsSet& set) {
   return ((set.ipv4.vectors.size() + set.ipv4.summaries.size() + set.ipv4.transport.size()) * 4) >>
          20;
@@ -92,9 +48,10 @@ void measure(const char* name, const AclTrace& trace, const LookUp& look_up, uns
   const std::uint64_t wrong = wrong_words(trace, look_up);
   for (const std::size_t at_once : {std::size_t{16}, kAclKeysMax}) {
     std::printf("%-8s %2zu at once  1 thread %8.1f M/s", name, at_once,
-                rate(trace, look_up, 1, at_once));
+                acl_rate::rate(trace, look_up, 1, at_once));
     if (threads > 1) {
-      std::printf("  %u threads %8.1f M/s", threads, rate(trace, look_up, threads, at_once));
+      std::printf("  %u threads %8.1f M/s", threads,
+                  acl_rate::rate(trace, look_up, threads, at_once));
     }
     std::printf("  wrong %llu of %zu\n", static_cast<unsigned long long>(wrong), trace.keys.size());
   }

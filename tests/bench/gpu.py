@@ -76,6 +76,23 @@ def table(results):
     return lines
 
 
+def rte_acl_lines(results):
+    """The best of each rule set beside rte_acl."""
+    lines = []
+    for name, cases in by_name(results["cases"]).items():
+        if "rte_acl_mps" not in cases[0]:
+            continue
+        best = max(case["gpu"]["mpps"] for case in cases)
+        alone = cases[0]["rte_acl_mps"]
+        lines.append(f"| {name} | {best:.0f} | {alone:.0f} | {best / alone:.2f} |")
+    if not lines:
+        return []
+    return ["", "| rules | GPU Mpps, best | rte_acl M/s | GPU / rte_acl |", "|---|--:|--:|--:|",
+            *lines, "", f"rte_acl: look-ups alone on {results['threads']} threads that share a "
+            "table, 64 in a call, no packet read; the columns of cores above are bit vectors over "
+            "whole packets. `keys`: with the column of flow keys, as on a path with several lanes."]
+
+
 def gpu_model():
     program = shutil.which("nvidia-smi")
     if program is None:
@@ -90,7 +107,7 @@ def write_page(folder, results):
             f"{gpu_model()}; {cpu_model()}, {len(os.sched_getaffinity(0))} cores, Linux "
             f"{platform.release()}", "", f"    {shlex.join(sys.argv)}", "",
             f"The limit, copying pinned memory in this run: {results['copy_gbps']:.0f} Gbit/s.", "",
-            *table(results), "", "![rate over batch size](rate.svg)",
+            *table(results), *rte_acl_lines(results), "", "![rate over batch size](rate.svg)",
             "![latency over load](latency.svg)", "![share of the PCIe limit](roofline.svg)", "",
             "Latency: p50 and p99 of batches sent one by one; in the plot, batches under way by "
             "their rate (Little's law). `worth cores`: its rate by that of one core alone, which "
@@ -107,15 +124,17 @@ def main():
     parser.add_argument("--rules", help="a rule file of match")
     parser.add_argument("--capture", action="append", default=[], metavar="FILE",
                         help="packets for match (pcap); may be given several times")
-    parser.add_argument("--acl", help="a rule file of acl, with --trace")
-    parser.add_argument("--trace", help="a ClassBench trace for it")
+    parser.add_argument("--acl", action="append", default=[], metavar="FILE",
+                        help="a rule file of acl, with --trace; may be given several times")
+    parser.add_argument("--trace", action="append", default=[], metavar="FILE",
+                        help="a ClassBench trace for it")
     options = parser.parse_args()
     program = find_binaries(options.bin) / "millrace-gpu-figures"
     options.out.mkdir(parents=True, exist_ok=True)
     rules = ["--rules", options.rules] if options.rules else []
     results = measure(program, "frames", rules, options.out, options)
-    if options.acl:
-        words = ["--acl", options.acl, "--trace", options.trace]
+    for rules_file, trace in zip(options.acl, options.trace, strict=True):
+        words = ["--acl", rules_file, "--trace", trace]
         results["cases"] += measure(program, "acl", words, options.out, options)["cases"]
     for path in options.capture:
         words = [*rules, "--capture", path]

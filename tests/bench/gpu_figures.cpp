@@ -19,9 +19,9 @@
 
 #include "gpu-worker/resident/resident_device.hpp"
 #include "io-worker/ports/capture_reader.hpp"
+#include "tests/bench/acl_rate.hpp"
 #include "tests/bench/copy_rate.hpp"
 #include "tests/gpu/gpu_world.hpp"
-#include "tests/unit/services/functions/acl/acl_traces.hpp"
 
 namespace millrace {
 namespace {
@@ -95,12 +95,17 @@ class Frames {
 
 constexpr std::uint32_t kSlots = 2048;
 
-/// One stage of `function` on a GPU, and its batches.
+/// One function on a GPU.
+struct Case {
+  std::string name, type, table, text;  ///< `table`: the setting that names it
+  std::uint32_t lanes = 1;              ///< of the path; with several a batch has keys of flows
+};
+
+/// One stage of a function on a GPU, and its batches.
 class Stage {
  public:
-  Stage(const std::string& type, const std::string& table, const std::string& text,
-        std::uint32_t batch_packets, Frames frames)
-      : world_(yaml_of(type, table, batch_packets), {{"table", text}}) {
+  Stage(const Case& what, std::uint32_t batch_packets, Frames frames)
+      : world_(yaml_of(what, batch_packets), {{"table", what.text}}) {
     for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
       std::vector<Frame> batch;
       for (std::uint32_t i = 0; i < batch_packets; ++i) batch.push_back(frames.next());
@@ -115,16 +120,15 @@ class Stage {
   }
 
  private:
-  static std::string yaml_of(const std::string& type, const std::string& table,
-                             std::uint32_t capacity) {
+  static std::string yaml_of(const Case& what, std::uint32_t capacity) {
     return "millrace: 1\nname: figures\nbatch: { capacity: " + std::to_string(capacity) +
            " }\nports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
            "workers: { cpu: { kind: classifier }, gpu: { kind: gpu, device: cuda } }\n"
            "functions: { f: { type: " +
-           type + ", " + table +
+           what.type + ", " + what.table +
            ": table, on: gpu } }\n"
            "paths: { one: { from: [a], run: [f], slots: " +
-           std::to_string(kSlots) + " } }\n";
+           std::to_string(kSlots) + ", lanes: " + std::to_string(what.lanes) + " } }\n";
   }
   GpuWorld world_;
   std::uint64_t bytes_ = 0, packets_ = 0;
@@ -249,12 +253,11 @@ void print(const Options& options, const nlohmann::json& result) {
 using Results = std::vector<nlohmann::json>;
 
 /// One batch size after the other.
-void measure_sizes(const Options& options, Results& results, const std::string& name,
-                   const std::string& type, const std::string& table, const std::string& text,
+void measure_sizes(const Options& options, Results& results, const Case& what,
                    const Frames& frames) {
   for (const std::uint32_t packets : options.sizes) {
-    Stage stage(type, table, text, packets, frames);
-    results.push_back(measure(options, name, stage, packets));
+    Stage stage(what, packets, frames);
+    results.push_back(measure(options, what.name, stage, packets));
     print(options, results.back());
   }
 }
@@ -270,11 +273,25 @@ void write_json(const Options& options, const Results& results, double copy) {
   if (!file.flush()) throw Error("cannot write " + options.json);
 }
 
-/// The CPU by its bit vectors: sixteen tables of rte_acl would take minutes and gigabytes to build;
-/// acl_bench has its rates, of one table that all threads share.
+/// The CPU by its bit vectors: sixteen tables of rte_acl would take minutes and gigabytes to build.
+/// Beside it the look-ups alone of one such table that all threads share, without packets.
 void run_acl(const Options& options, Results& results) {
-  measure_sizes(options, results, "acl, the trace", "acl, method: bits", "rules",
-                text_of(options.acl), Frames(read_acl_trace(options.trace)));
+  const AclTrace trace = read_acl_trace(options.trace);
+  const Frames frames(trace);
+  const AclSearch search(plain_rules(read_acl_rules(options.acl)));
+  const double rte_acl = acl_rate::rate(
+      trace, [&](auto keys, auto words) { search.look_up(keys, words); }, options.threads,
+      kAclKeysMax, options.seconds);
+  std::printf("rte_acl, look-ups alone, 64 at once: %u threads %.1f M/s\n", options.threads,
+              rte_acl);
+  const std::size_t first = results.size();
+  Case acl{"acl " + std::filesystem::path(options.acl).stem().string(), "acl, method: bits",
+           "rules", text_of(options.acl)};
+  measure_sizes(options, results, acl, frames);
+  acl.name += ", keys";
+  acl.lanes = 8;
+  measure_sizes(options, results, acl, frames);
+  for (std::size_t i = first; i < results.size(); ++i) results[i]["rte_acl_mps"] = rte_acl;
 }
 
 std::string rules_of(const Options& options) {
@@ -283,7 +300,7 @@ std::string rules_of(const Options& options) {
 
 void run_capture(const Options& options, Results& results) {
   const std::string name = "match, " + std::filesystem::path(options.capture).stem().string();
-  measure_sizes(options, results, name, "match", "rules", rules_of(options),
+  measure_sizes(options, results, {name, "match", "rules", rules_of(options)},
                 Frames(options.capture));
 }
 
@@ -291,8 +308,8 @@ void run_frames(const Options& options, Results& results) {
   const std::string routes = options.routes.empty()
                                  ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
                                  : text_of(options.routes);
-  measure_sizes(options, results, "route, 64-byte frames", "route", "table", routes, Frames(64u));
-  measure_sizes(options, results, "match, 1504-byte frames", "match", "rules", rules_of(options),
+  measure_sizes(options, results, {"route, 64-byte frames", "route", "table", routes}, Frames(64u));
+  measure_sizes(options, results, {"match, 1504-byte frames", "match", "rules", rules_of(options)},
                 Frames(1504u));
 }
 
