@@ -92,7 +92,8 @@ paths:
   one: { from: [a], run: [first, second], slots: 64, lanes: 8 }
 )";
   const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
-  const auto batches = static_cast<std::uint32_t>(given == nullptr ? 1000 : std::atoi(given));
+  const auto batches =
+      static_cast<std::uint32_t>(given == nullptr ? 1000 : std::strtoul(given, nullptr, 10));
   std::mt19937 random(29);
   std::size_t keyed = 0, others = 0;
   for (const std::size_t count : {1, 400, 3000}) {

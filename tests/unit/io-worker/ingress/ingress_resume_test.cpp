@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <map>
 
+#include "shared/base/flow_key.hpp"
 #include "tests/unit/io-worker/ingress/ingress_fixture.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
 
 namespace millrace::test {
 namespace {
@@ -87,6 +89,97 @@ TEST_F(PathsTest, ANextLifeGoesOnInTheLanesOfAllPaths) {
     EXPECT_EQ(batch.sequence, ++last[batch.lane]) << batch.lane;
     for (const std::uint64_t ordinal : batch.ordinals) EXPECT_GE(ordinal, 30u);
   }
+}
+
+// The column of keys: filled for each packet where the path has keys, left alone elsewhere.
+
+/// Frames of all kinds, each once.
+class MixedRx : public RxQueue {
+ public:
+  MixedRx() {
+    std::mt19937 random(11);
+    for (int i = 0; i < 60; ++i) {
+      Frame frame = random_frame(random);
+      if (frame.size() <= 1500) frames.push_back(std::move(frame));
+    }
+    const std::string text(20, 'x');
+    for (int i = 0; i < 20; ++i) {
+      frames.push_back(FrameBuilder().ipv4(6, 40).tcp(5).text(text).build());
+      frames.push_back(FrameBuilder().ipv4(17, 28).udp(20).text(text).build());
+    }
+  }
+  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
+    std::uint32_t count = 0, buffer = 0;
+    while (count < out.size() && next < frames.size() && pool.take({&buffer, 1}) == 1) {
+      const Frame& frame = frames[next];
+      std::memcpy(pool.area().at(buffer) + kBufferHeadroom, frame.data(), frame.size());
+      const auto bytes = static_cast<std::uint16_t>(frame.size());
+      out[count++] = {buffer, kBufferHeadroom, bytes, bytes, false, next++, 0};
+    }
+    return count;
+  }
+  void resume(std::uint64_t first_wanted) noexcept override { next = first_wanted; }
+  bool exhausted() const noexcept override { return next >= frames.size(); }
+  std::uint64_t next_ready_ns() const noexcept override { return 0; }
+  int wait_descriptor() noexcept override { return -1; }
+  std::uint32_t held() const noexcept override { return 0; }
+
+  std::vector<Frame> frames;
+  std::uint64_t next = 0;
+};
+
+/// How many packets of all slots have been looked at, and how many of their keys say something.
+struct Seen {
+  std::uint32_t packets = 0, written = 0, usual = 0;
+};
+
+Seen keys_after_ingress(const std::string& path) {
+  const test::SmallWorld world(
+      "millrace: 1\nname: in\nbatch: { capacity: 8 }\n"
+      "ports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
+      "workers: { front: { kind: classifier }, gpu: { kind: gpu, device: software } }\n"
+      "functions: { k: { type: keyed, on: gpu }, p: { type: pass, on: gpu } }\n"
+      "paths: { one: { from: [a], slots: 64, " +
+      path + " } }\n");
+  world.start_all();
+  ActorContext context = world.context("ingress.a.0");
+  context.me.incarnation = 1;
+  const PlanStream& stream = world.plan.streams[0];
+  const auto all_of = [&](std::uint32_t slot) {
+    return world.segment.batch(slot, world.segment.capacity()).key;
+  };
+  for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
+    for (FlowKey& key : all_of(stream.slot_first + i)) std::memset(&key, 0xee, sizeof key);
+  }
+  MixedRx rx;
+  const std::size_t offered = rx.frames.size();
+  BufferPool pool(context, 0);
+  IngressActor ingress(context, 0, pool, rx);
+  ingress.read_roster();
+  for (int i = 0; i < 200; ++i) ingress.do_work();
+  Seen seen;
+  for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
+    const Batch batch = world.segment.batch(stream.slot_first + i);
+    for (std::uint32_t packet = 0; packet < batch.count; ++packet, ++seen.packets) {
+      const FlowKey expected = flow_key_of(batch.bytes(packet));
+      seen.usual += expected.protocol != 0 ? 1 : 0;
+      seen.written += std::memcmp(&batch.key[packet], &expected, sizeof expected) == 0 ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(seen.packets, offered);
+  return seen;
+}
+
+TEST(IngressKeys, AreWrittenWhereThePathHasThem) {
+  const Seen seen = keys_after_ingress("run: [k], lanes: 4");
+  EXPECT_EQ(seen.written, seen.packets);
+  EXPECT_GE(seen.usual, 40u);
+  EXPECT_LT(seen.usual, seen.packets);
+}
+
+TEST(IngressKeys, AreNotWrittenElsewhere) {
+  EXPECT_EQ(keys_after_ingress("run: [p], lanes: 4").written, 0u);
+  EXPECT_EQ(keys_after_ingress("run: [k], lanes: 1").written, 0u);
 }
 
 }  // namespace
