@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "io-worker/driver/dpdk_process.hpp"
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "services/classifier/function_stages.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"
 
@@ -33,6 +36,13 @@ std::unique_ptr<Dpdk> dpdk_of(ActorProcess& process) {
   return std::make_unique<Dpdk>(process);
 }
 
+/// Others of its port were there before, and flows go over from them to it.
+bool takes_flows(const PlanPort& port, const PlanStream& stream) {
+  return stream.queue != 0 && std::ranges::any_of(port.settings, [](const auto& setting) {
+           return setting.first == "queues_max";
+         });
+}
+
 void run_ingress(ActorProcess& process) {
   const bool restarted = process.restarted();
   const auto dpdk = dpdk_of(process);
@@ -44,6 +54,13 @@ void run_ingress(ActorProcess& process) {
                           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool,
                                           restarted, process.run_dir());
   IngressActor ingress(process.context(), number, pool, *queue);
+  const PlanPort& port = process.plan().ports[stream.port];
+  if (takes_flows(port, stream)) {
+    queue->take_share([&] {
+      process.context().my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
+    });
+    ingress.await_turn(port_queues(port).receive);
+  }
   process.run(ingress, nullptr, queue->remark());
 }
 

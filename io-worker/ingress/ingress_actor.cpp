@@ -49,6 +49,7 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
   free_slots_.resize(plan.slot_count);
   find_free_slots();
   find_sequences();
+  find_mates();
 }
 
 void IngressActor::collect_slots() noexcept {
@@ -73,6 +74,8 @@ void IngressActor::collect_slots() noexcept {
 
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
+  if (waiting_) [[unlikely]]
+    return wait();
   // Each look costs lines of other cores, so many come back at once.
   if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
   refusing_ = false;
@@ -82,6 +85,8 @@ std::uint32_t IngressActor::do_work() noexcept {
     done += place();
   }
   done += leave_due();
+  if (asked_ != 0) [[unlikely]]
+    serve_turn();
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
   if (done == 0) collect_slots();
@@ -96,6 +101,8 @@ std::uint32_t IngressActor::poll() noexcept {
   placed_ = 0;
   polled_count_ = queue_.poll(pool_, {polled_.data(), burst_});
   polled_total_ += polled_count_;
+  if (asked_ != 0) [[unlikely]]
+    emptied_ = emptied_ || !queue_.waiting();
   ++context_.counter(Counter::kRxPolls);
   if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
   if (context_.watched()) [[unlikely]]
@@ -360,7 +367,8 @@ bool IngressActor::finished() noexcept {
 /// The queue's, when a packet from there is all that is waited for: slots, last batches and
 /// workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
-  const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0;
+  const bool waits_for_others =
+      free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 || waiting_ || asked_ != 0;
   return waits_for_others || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 

@@ -29,6 +29,10 @@ class IngressActor : public Actor {
   /// then tells the queue where to resume.
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
 
+  /// Before its loop runs, of a queue that was added to its port's others: `queues` there are now.
+  /// It polls nothing until all that they had received before has left (ingress_turn.cpp).
+  void await_turn(std::uint32_t queues);
+
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override;
   void read_roster() noexcept override {
@@ -54,6 +58,7 @@ class IngressActor : public Actor {
     std::uint64_t sequence = 0;                      ///< last one sealed
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
+    std::uint64_t turn = 0;    ///< last one sealed before an added queue may begin
     std::uint16_t feed = 0;    ///< whose lane it is
     LatencyHistogram* latency = nullptr;  ///< of its path, here
     Batch batch;
@@ -98,6 +103,12 @@ class IngressActor : public Actor {
   bool in_flight(std::uint32_t number) const noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
+  void find_mates();
+  std::uint32_t wait() noexcept;
+  bool has_left(std::uint32_t stream) const noexcept;
+  bool may_begin() const noexcept;
+  void look_for_turns() noexcept;
+  void serve_turn() noexcept;
 
   ActorContext context_;
   std::uint32_t stream_;
@@ -129,6 +140,13 @@ class IngressActor : public Actor {
   std::uint64_t polled_total_ = 0;                  ///< packets
   std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last
   bool stopping_ = false;
+  std::vector<std::uint32_t> mates_;  ///< streams of the port's other queues, spare ones too
+  std::uint32_t last_ = 0;            ///< stream of the port's last queue, where this one waits
+  std::uint64_t asked_ = 0;           ///< turn that is being served; 0: none
+  std::uint64_t asked_at_ = 0;        ///< polled_total_ when it was seen
+  bool emptied_ = false;              ///< since then nothing waited in the queue
+  bool drained_ = false;              ///< what waited then is sealed
+  bool waiting_ = false;              ///< its own turn has not come
 };
 
 }  // namespace millrace

@@ -24,11 +24,16 @@ std::string interface_setting(const PortSettings& settings) {
 }
 
 AfpacketSettings afpacket_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"follow", "host", "interface", "queues", "ring"});
+  const PortSettings settings(port,
+                              {"follow", "host", "interface", "queues", "queues_max", "ring"});
   AfpacketSettings parsed;
   parsed.interface = interface_setting(settings);
   parsed.queues =
       static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
+  if (settings.has("queues_max")) {
+    parsed.queues_max = static_cast<std::uint32_t>(
+        settings.number("queues_max", parsed.queues, parsed.queues, kPortQueueCountMax));
+  }
   parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
   parsed.host = settings.flag("host", parsed.host);
   return parsed;

@@ -17,8 +17,9 @@ namespace millrace {
 struct AfpacketSettings {
   std::string interface;
   std::uint32_t queues = 1;
-  std::uint32_t ring = 2048;  ///< frames of each receive queue
-  bool host = false;          ///< the kernel's own stack receives too
+  std::uint32_t queues_max = 0;  ///< that it can get while it runs; 0: it keeps those it has
+  std::uint32_t ring = 2048;     ///< frames of each receive queue
+  bool host = false;             ///< the kernel's own stack receives too
 };
 
 /// The setting `interface`. Throws Error when it is missing or too long for a name.
@@ -46,7 +47,7 @@ std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface);
 
 /// Receives by a ring that the kernel fills (TPACKET_V2); copies each frame into a buffer, with its
 /// VLAN tag put back and its checksum filled in where the kernel left that to hardware. Several
-/// queues share the interface by a symmetric flow hash (PACKET_FANOUT_HASH). What arrives while the
+/// queues share the interface by a symmetric flow hash (fanout.hpp). What arrives while the
 /// interface is down, or before the socket is open, is not seen.
 std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t queue,
                                           const BufferSource& pool, bool restarted);

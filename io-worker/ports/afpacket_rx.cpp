@@ -14,6 +14,7 @@
 
 #include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/checksum.hpp"
+#include "io-worker/ports/fanout.hpp"
 #include "io-worker/ports/received.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
@@ -69,6 +70,7 @@ class Ring {
                                             std::size_t{next_ / frames_per_block_} * kBlockBytes +
                                             std::size_t{next_ % frames_per_block_} * frame_bytes_);
   }
+  std::uint32_t frames() const noexcept { return frame_count_; }
   void advance() noexcept {
     if (++next_ == frame_count_) next_ = 0;
   }
@@ -82,11 +84,13 @@ class Ring {
 
 class AfpacketRxQueue final : public RxQueue {
  public:
-  AfpacketRxQueue(UniqueFd socket, UniqueFd promiscuous, std::uint32_t frames, std::uint32_t room)
+  AfpacketRxQueue(UniqueFd socket, UniqueFd promiscuous, std::uint32_t frames, std::uint32_t room,
+                  std::uint32_t shares)
       : socket_(std::move(socket)),
         promiscuous_(std::move(promiscuous)),
         ring_(socket_, frames, room),
-        room_(room) {}
+        room_(room),
+        shares_(shares) {}
 
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
     const BufferArea area = pool.area();
@@ -122,6 +126,23 @@ class AfpacketRxQueue final : public RxQueue {
   std::uint32_t held() const noexcept override { return 0; }
   std::uint64_t missed() const noexcept override { return missed_; }
   std::uint64_t errors() const noexcept override { return errors_; }
+
+  bool waiting() const noexcept override {
+    std::atomic_ref<std::uint32_t> status(ring_.next().tp_status);
+    return (status.load(std::memory_order_acquire) & TP_STATUS_USER) != 0;
+  }
+  std::uint32_t waiting_max() const noexcept override { return ring_.frames(); }
+  void take_share(const std::function<void()>& beat) override {
+    if (shares_ == 0) return;
+    set_share_program(socket_, shares_);
+    // Who chose by the program before has put his packet into a ring by then; and then nobody is
+    // still writing a frame in front of it.
+    for (int i = 0; i < 2; ++i) {
+      beat();
+      await_receivers();
+    }
+    beat();
+  }
 
   const UniqueFd& socket() const { return socket_; }
 
@@ -169,18 +190,12 @@ class AfpacketRxQueue final : public RxQueue {
 
   UniqueFd socket_, promiscuous_;
   Ring ring_;
-  const std::uint32_t room_;  ///< longest frame that is not oversize
+  const std::uint32_t room_;    ///< longest frame that is not oversize
+  const std::uint32_t shares_;  ///< queues of the port, of the last one; 0: nothing to be taken
   std::uint64_t statistics_read_ = 0;
   std::uint64_t missed_ = 0, errors_ = 0;
   std::uint64_t ordinal_ = 0;
 };
-
-/// While it is bound and not yet one of the group, a socket gets the other queues' packets too.
-void join_group(const UniqueFd& socket, const std::string& interface) {
-  // Groups are numbered by namespace; interfaces too.
-  const int group = 0x8000 | (interface_index(interface) & 0x7fff);
-  set(socket, PACKET_FANOUT, int{group | PACKET_FANOUT_HASH << 16}, "share the interface");
-}
 
 void set_filter(const UniqueFd& socket, bool closed) {
   sock_filter nothing = {BPF_RET | BPF_K, 0, 0, 0};
@@ -193,7 +208,7 @@ void set_filter(const UniqueFd& socket, bool closed) {
 
 }  // namespace
 
-std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t,
+std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t number,
                                           const BufferSource& pool, bool) {
   const AfpacketSettings settings = afpacket_settings(port);
   const std::uint32_t room = std::min(buffer_room(pool.area()), longest_frame(port.mtu));
@@ -202,9 +217,17 @@ std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t,
   set(socket, PACKET_VNET_HDR, 1, "be told about checksums");
   set_filter(socket, true);
   auto queue = std::make_unique<AfpacketRxQueue>(
-      std::move(socket), promiscuous_socket(settings.interface), settings.ring, room);
+      std::move(socket), promiscuous_socket(settings.interface), settings.ring, room,
+      settings.queues_max != 0 && number != 0 && number + 1 == settings.queues ? settings.queues
+                                                                               : 0);
   bind_packet_socket(queue->socket(), settings.interface, ETH_P_ALL);
-  if (settings.queues > 1) join_group(queue->socket(), settings.interface);
+  if (settings.queues_max != 0) {
+    share_by_program(queue->socket(), settings.interface);
+    // The others go on as they did until take_share().
+    if (settings.queues == 1) set_share_program(queue->socket(), 1);
+  } else if (settings.queues > 1) {
+    share_by_hash(queue->socket(), settings.interface);
+  }
   set_filter(queue->socket(), false);
   return queue;
 }

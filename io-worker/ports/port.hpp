@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -94,6 +95,16 @@ class RxQueue {
   /// Times that the source could not be read on (a truncated or corrupt record), since
   /// construction.
   virtual std::uint64_t errors() const noexcept { return 0; }
+  /// True while a packet waits to be polled. Right where waiting_max() is not 0.
+  virtual bool waiting() const noexcept { return false; }
+  /// Packets that can wait to be polled: what came before some moment is among the first so many
+  /// that are polled after it. 0: not known.
+  virtual std::uint32_t waiting_max() const noexcept { return 0; }
+  /// Before the first poll, once the queue is open: the port's flows are shared among its queues
+  /// anew, this one included. When it returns, all that was received before lies where it can be
+  /// polled. May block for some 100 ms, and calls `beat` meanwhile. For queues that share from
+  /// their opening on: nothing. Throws Error.
+  virtual void take_share(const std::function<void()>& beat) { static_cast<void>(beat); }
   /// For people, at the start: what it found. Empty: nothing to say.
   virtual std::string remark() const { return {}; }
 };

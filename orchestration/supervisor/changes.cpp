@@ -64,7 +64,7 @@ void Supervisor::queue_change(const Received& received) {
 
 bool Supervisor::is_changing() const {
   return change_ || !change_queue_.empty() || !tables_->idle() || !scaling_->idle() ||
-         !upgrade_->idle();
+         !upgrade_->idle() || !growth_->idle();
 }
 
 void Supervisor::end_change(const std::string& error) {
@@ -112,6 +112,15 @@ TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
     for (const std::string& line : diff.restart) text += "\n  " + line;
     throw Error(text);
   }
+  if (!diff.queues.empty()) {
+    if (diff.lines.size() != diff.queues.size()) {
+      throw Error("queues are added by a change of their own: apply the rest before or after it");
+    }
+    if (wanted.confirm_seconds != 0) {
+      throw Error("--confirm: queues that were added cannot be taken away while it runs");
+    }
+    change_->queues = diff.queues;
+  }
   std::vector<GroupCount> counts;
   for (const PlanDiff::Count& count : diff.counts) {
     counts.push_back({plan_.groups[count.group].name, count.after});
@@ -144,6 +153,7 @@ void Supervisor::begin_change() {
     if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
     TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);
     if (!wish.functions.empty()) return tables_->begin(std::move(wish));
+    if (!change_->queues.empty()) return growth_->begin(std::move(change_->queues));
     begin_scaling();
   } catch (const Error& error) {
     end_change(error.what());
@@ -165,7 +175,7 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
     if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
   }
   for (const Post& post : fleet_.posts()) {
-    if (!is_worker(post)) continue;
+    if (!is_worker(post) && post.kind != ActorKind::kIngress) continue;
     plan_.actors[post.seats[0].actor].at_start = post.wish == Wish::kUp;
   }
   const std::uint64_t before = plan_.generation++;
@@ -259,6 +269,17 @@ void Supervisor::end_scaling() {
   end_change("");
 }
 
+void Supervisor::end_growth() {
+  for (const PlanDiff::Queues& step : growth_->steps()) {
+    const std::string line = "port " + plan_.ports[step.port].name + ": " +
+                             std::to_string(step.before) + " -> " + std::to_string(step.after) +
+                             " queues";
+    note({.kind = "grown", .text = line, .number = step.after, .time_ns = system_clock_ns()});
+  }
+  growth_->forget();
+  end_change("");
+}
+
 void Supervisor::end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome) {
   change_->reply.lines = std::move(outcome.lines);
   if (outcome.error.empty()) {
@@ -281,7 +302,8 @@ void Supervisor::note_reports(const std::vector<TableReport>& reports) {
 void Supervisor::tend_changes() {
   tend_deadline();
   tend_autoscale();
-  const bool idle = !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle();
+  const bool idle =
+      !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle() && growth_->idle();
   if (idle && !change_queue_.empty()) begin_change();
   try {
     const auto outcome = tables_->tend(Clock::now());
@@ -291,6 +313,8 @@ void Supervisor::tend_changes() {
       begin_scaling();
     } else if (change_ && !scaling_->idle() && scaling_->tend(Clock::now())) {
       end_scaling();
+    } else if (change_ && !growth_->idle() && growth_->tend(Clock::now())) {
+      end_growth();
     }
     if (auto upgraded = upgrade_->tend(Clock::now())) {
       end_upgrade(std::get<ChangeRequest>(change_->request.message.body), std::move(*upgraded));

@@ -65,10 +65,11 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
                                      [this](std::uint32_t actor, std::uint32_t revision) {
                                        server_->send(actor_peer(actor), FollowPlan{revision});
                                      }});
+  const auto is_ready = [this](std::uint32_t actor) { return ready_.contains(actor); };
+  const auto is_not_ready = [this](std::uint32_t actor) { ready_.erase(actor); };
+  growth_.emplace(plan_, fleet_, PortGrowth::Means{options_.run_dir, is_ready, is_not_ready});
   upgrade_.emplace(plan_, fleet_,
-                   Upgrade::Means{options_.run_dir, ask_drain,
-                                  [this](std::uint32_t actor) { return ready_.contains(actor); },
-                                  [this](std::uint32_t actor) { ready_.erase(actor); }});
+                   Upgrade::Means{options_.run_dir, ask_drain, is_ready, is_not_ready});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     remove_empty_run_dir(options_.run_dir);
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +

@@ -16,6 +16,7 @@
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/log_keeper.hpp"
+#include "orchestration/supervisor/port_growth.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/post_notes.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
@@ -77,11 +78,13 @@ class Supervisor {
     Received request;
     ChangeReply reply;
     std::vector<Scaling::Step> scale;  ///< when its tables are in use
-    std::optional<Plan> next;          ///< what it goes over to; nothing: reload, scale
+    std::vector<PlanDiff::Queues> queues;
+    std::optional<Plan> next;  ///< what it goes over to; nothing: reload, scale
   };
 
   void refuse_if_running() const;
   void take_over_processes();
+  void want_all_queues();
   void note_refused();
   void tell_observers();
   void resume_counts();
@@ -116,6 +119,7 @@ class Supervisor {
   void confirm(const Received& received);
   void begin_scaling();
   void end_scaling();
+  void end_growth();
   void end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome);
   void end_change(const std::string& error);
   void tend_changes();
@@ -142,6 +146,7 @@ class Supervisor {
   std::deque<Event> events_;
   std::optional<Scaling> scaling_;
   std::optional<TableSwitch> tables_;
+  std::optional<PortGrowth> growth_;
   std::optional<Upgrade> upgrade_;
   std::deque<Received> change_queue_;
   std::optional<PendingChange> change_;

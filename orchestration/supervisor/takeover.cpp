@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
+#include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
 
@@ -24,8 +25,18 @@ void Supervisor::take_over_processes() {
     if (actor == kNoActor || plan_.actors[actor].at_start) post.wish = Wish::kUp;
   }
   restore_posts(read_post_notes(options_.run_dir), fleet_.posts());
+  want_all_queues();
   resume_counts();
   for (const FoundProcess& process : found) fleet_.adopt(process);
+}
+
+/// Those too that were being added when the supervisor died: the plan says how many there are.
+void Supervisor::want_all_queues() {
+  for (Post& post : fleet_.posts()) {
+    if (post.kind != ActorKind::kIngress) continue;
+    const PlanStream& stream = plan_.streams[plan_.actors[post.seats[0].actor].index];
+    if (stream.queue < port_queues(plan_.ports[stream.port]).receive) post.wish = Wish::kUp;
+  }
 }
 
 void Supervisor::adopt() {

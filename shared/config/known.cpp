@@ -16,6 +16,7 @@ constexpr KnownSetting kAfpacket[] = {
     {.name = "host", .kind = SettingKind::kFlag},
     {.name = "interface", .required = true},
     kQueues,
+    {.name = "queues_max", .kind = SettingKind::kInteger, .low = 1, .high = kStreamCountMax},
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
 };
 constexpr KnownSetting kAfxdp[] = {

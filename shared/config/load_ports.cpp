@@ -99,6 +99,9 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   for (const TopologySetting& setting : port.settings) {
     if (setting.key == "queues") {
       port.queues = static_cast<std::uint32_t>(std::stoul(setting.value.value));
+    } else if (setting.key == "queues_max") {
+      port.queues_max = {static_cast<std::uint32_t>(std::stoul(setting.value.value)),
+                         setting.value.mark};
     }
   }
   if (device->name == "pcap" && map.find("in") == nullptr) map.need("out", "'in' or 'out'");

@@ -18,12 +18,17 @@ std::uint32_t add(Plan& plan, PlanActor actor) {
   return static_cast<std::uint32_t>(plan.actors.size() - 1);
 }
 
-void add_ingress(Plan& plan) {
+void add_ingress(Planning& planning) {
+  Plan& plan = planning.plan;
   for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
     PlanStream& stream = plan.streams[i];
     const std::string name =
         "ingress." + plan.ports[stream.port].name + "." + std::to_string(stream.queue);
-    stream.ingress = add(plan, {.name = name, .kind = ActorKind::kIngress, .index = i});
+    stream.ingress =
+        add(plan, {.name = name,
+                   .kind = ActorKind::kIngress,
+                   .index = i,
+                   .at_start = stream.queue < planning.topology.ports[stream.port].queues});
   }
 }
 
@@ -103,7 +108,7 @@ void plan_actors(Planning& planning) {
   Plan& plan = planning.plan;
   add(plan, {.name = "hub", .kind = ActorKind::kHub});
   add(plan, {.name = "standby", .kind = ActorKind::kStandby});
-  add_ingress(plan);
+  add_ingress(planning);
   for (std::uint32_t group = 0; group < plan.groups.size(); ++group) {
     for (std::uint32_t i = 0; i < plan.groups[group].max; ++i) add_worker(planning, group, i);
     check_most(planning, planning.topology.groups[group].max.mark, "actors",

@@ -47,6 +47,15 @@ std::string settings_change(const Settings& now, const Settings& next) {
   return text;
 }
 
+bool is_queues(const Settings::value_type& setting) { return setting.first == "queues"; }
+
+std::uint32_t number_of(const PlanPort& port, std::string_view key, std::uint32_t otherwise) {
+  for (const auto& [name, value] : port.settings) {
+    if (name == key) return static_cast<std::uint32_t>(std::stoul(value));
+  }
+  return otherwise;
+}
+
 class Differ {
  public:
   Differ(const Plan& now, const Plan& next)
@@ -58,7 +67,7 @@ class Differ {
       if (a.device != b.device || a.mtu != b.mtu || a.mac != b.mac || a.addresses != b.addresses) {
         return std::string("device, mtu or addresses");
       }
-      return settings_change(a.settings, b.settings);
+      return port_change(a, b);
     });
     const std::size_t known = diff_.restart.size();
     functions();
@@ -108,6 +117,28 @@ class Differ {
         restart(kind + " " + next[i].name + ": its place in the file");
       }
     }
+  }
+
+  /// Queues can be added where there is room for them; nothing else of a port changes.
+  std::string port_change(const PlanPort& now, const PlanPort& next) {
+    std::string all = settings_change(now.settings, next.settings);
+    Settings as_now = next.settings;
+    std::erase_if(as_now, is_queues);
+    Settings others = now.settings;
+    std::erase_if(others, is_queues);
+    if (all.empty() || !settings_change(others, as_now).empty()) return all;
+    const std::uint32_t before = number_of(now, "queues", 1), after = number_of(next, "queues", 1);
+    const std::uint32_t most = number_of(now, "queues_max", before);
+    if (before == after) return "";
+    if (after < before) return all + " (queues cannot be taken away while it runs)";
+    if (after > most) {
+      return all + " (there is room for " + std::to_string(most) + ": queues_max" +
+             (now.device == "afpacket" ? ")" : ", of afpacket ports)");
+    }
+    if (before != 1) return all + " (only a port of one queue gets further ones while it runs)";
+    diff_.queues.push_back({static_cast<std::uint32_t>(&next - next_.ports.data()), before, after});
+    diff_.lines.push_back("port " + next.name + ": " + all);
+    return "";
   }
 
   /// Files of the function whose contents differ, in words.

@@ -16,8 +16,13 @@ struct PlanDiff {
     std::uint32_t group = 0;
     std::uint32_t before = 0, after = 0;
   };
+  struct Queues {
+    std::uint32_t port = 0;
+    std::uint32_t before = 0, after = 0;
+  };
   std::vector<std::uint32_t> functions;  ///< other settings, or other contents of their files
   std::vector<Count> counts;             ///< other numbers of workers
+  std::vector<Queues> queues;            ///< ports that get more receive queues
   std::vector<std::uint32_t> autoscale;  ///< groups with other limits
   std::vector<std::string> lines;        ///< all that can change while it runs, for people
   std::vector<std::string> restart;      ///< what cannot, alike

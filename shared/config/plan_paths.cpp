@@ -171,6 +171,24 @@ void size_stream(Planning& planning, PlanStream& stream) {
   plan.buffer_count += stream.buffer_count;
 }
 
+/// Receive queues that it may have while it runs.
+std::uint32_t queues_of(Planning& planning, const TopologyPort& port) {
+  const std::uint32_t most = port.queues_max.value;
+  if (most == 0) return port.queues;
+  if (most < port.queues) {
+    planning.problems.add(
+        port.queues_max.mark,
+        "queues_max " + std::to_string(most) + " with queues " + std::to_string(port.queues),
+        "at least " + std::to_string(port.queues));
+  }
+  if (planning.topology.fused) {
+    planning.problems.add(port.queues_max.mark,
+                          "queues_max " + std::to_string(most) + " with `placement: fused`",
+                          "no queues_max: all queues share one thread");
+  }
+  return std::max(most, port.queues);
+}
+
 /// The stream of a queue, made at its first path.
 PlanStream& stream_of(Plan& plan, std::uint32_t port, std::uint32_t queue) {
   const auto found = std::find_if(plan.streams.begin(), plan.streams.end(), [&](const auto& s) {
@@ -211,7 +229,7 @@ void plan_streams(Planning& planning) {
     const TopologyPath& from = planning.topology.paths[path];
     for (const Marked<std::string>& name : from.from) {
       const auto port = static_cast<std::uint32_t>(index_of(planning.topology.ports, name.value));
-      const std::uint32_t queues = planning.topology.ports[port].queues;
+      const std::uint32_t queues = queues_of(planning, planning.topology.ports[port]);
       for (std::uint32_t queue = 0; queue < queues; ++queue) {
         stream_of(plan, port, queue)
             .paths.push_back({path, output_of(planning.topology, from, port)});

@@ -28,7 +28,9 @@ struct TopologyPort {
   std::vector<TopologySetting> settings;
   std::uint32_t mtu = 1500;  ///< bytes of an IP packet, 68..9000
   std::uint32_t queues = 1;  ///< receive queues: one stream each
-  std::string mac;           ///< lower case; empty: derived from the port's number
+  Marked<std::uint32_t> queues_max{
+      .value = 0};  ///< that it can get while it runs: there are streams for all; 0: not said
+  std::string mac;  ///< lower case; empty: derived from the port's number
   std::vector<std::string> addresses;
   Marked<std::vector<int>> cores;  ///< of its ingress actors; empty: wherever there is room
 };

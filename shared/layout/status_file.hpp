@@ -29,7 +29,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 3;
+inline constexpr std::uint32_t kStatusAbi = 4;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -74,7 +74,12 @@ struct alignas(kCacheLine) ActorEntry {
   // The futex word: set by the sleeper, cleared by whoever wakes it.
   alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
   std::uint32_t padding_3[15];
-  std::uint64_t padding_4[8];
+  // Of an ingress, by its own process: queues that are added to a port (ingress_turn.cpp).
+  // Monotonic ns: when the port's last queue took flows from the others; 0: it has not.
+  alignas(kCacheLine) std::atomic<std::uint64_t> turn_asked;
+  // The newest turn_asked before which all that it received has left.
+  std::atomic<std::uint64_t> turn_served;
+  std::uint64_t padding_4[6];
 };
 static_assert(sizeof(ActorEntry) == 256 && alignof(ActorEntry) == 64);
 static_assert(offsetof(ActorEntry, state) == 0 && offsetof(ActorEntry, incarnation) == 4);
@@ -85,6 +90,7 @@ static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, 
 static_assert(offsetof(ActorEntry, in_hand) == 80 && offsetof(ActorEntry, exhausted) == 88);
 static_assert(offsetof(ActorEntry, in_function) == 92);
 static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, sleeping) == 128);
+static_assert(offsetof(ActorEntry, turn_asked) == 192 && offsetof(ActorEntry, turn_served) == 200);
 
 /// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
 /// egress, or by recovery while that egress is dead.

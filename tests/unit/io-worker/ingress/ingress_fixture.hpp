@@ -52,8 +52,11 @@ class FakeRx : public RxQueue {
   std::uint64_t next_ready_ns() const noexcept override { return ready_ns; }
   int wait_descriptor() noexcept override { return descriptor; }
   std::uint32_t held() const noexcept override { return 0; }
+  bool waiting() const noexcept override { return next < offered.size(); }
+  std::uint32_t waiting_max() const noexcept override { return ring; }
 
-  std::vector<Offer> offered;  ///< by ordinal; a next life reads them again
+  std::uint32_t ring = 1'000'000;  ///< packets that may wait
+  std::vector<Offer> offered;      ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
   int polls = 0, descriptor = -1;

@@ -49,6 +49,17 @@ TEST(PlanActors, SpreadStreamsOverEgressActors) {
   EXPECT_EQ(plan.streams[2].egress, 5u);
 }
 
+TEST(PlanActors, KeepAPlaceForQueuesThatMayComeLater) {
+  const Plan plan = plan_of(
+      "millrace: 1\nports: {a: {device: afpacket, interface: x, queues_max: 3}, b: {device: "
+      "null}}\npaths: {p: {from: a}}\n");
+  EXPECT_EQ(names(plan), "hub standby ingress.a.0 ingress.a.1? ingress.a.2? egress.0 ");
+  EXPECT_EQ(plan.slot_count, 3 * plan.streams[0].slot_count);
+  EXPECT_TRUE(std::ranges::any_of(plan.links, [](const PlanLink& one) {
+    return one.producer == 4 && one.consumer == 5;
+  })) << "from the third ingress to the egress";
+}
+
 TEST(PlanActors, RefuseMoreEgressActorsThanTransmitQueues) {
   EXPECT_EQ(wrong("millrace: 1\negress: {count: 2}\nports: {a: {device: pcap, in: x, out: "
                   "y}}\npaths: {p: {from: a}}\n"),

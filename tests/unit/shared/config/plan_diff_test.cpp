@@ -94,6 +94,44 @@ TEST_F(PlanDiffTest, TheRestNeedsARestartAndIsNamed) {
       testing::Contains("path more comes"));
 }
 
+TEST_F(PlanDiffTest, APortOfOneQueueGetsFurtherOnesWhereThereIsRoom) {
+  now_.ports[0].device = next_.ports[0].device = "afpacket";
+  now_.ports[0].settings = {{"interface", "eth0"}, {"queues_max", "4"}};
+  next_.ports[0].settings = {{"interface", "eth0"}, {"queues", "3"}, {"queues_max", "4"}};
+  PlanDiff diff = this->diff();
+  EXPECT_THAT(diff.restart, IsEmpty());
+  EXPECT_THAT(diff.lines, ElementsAre("port a: queues (default) -> 3"));
+  ASSERT_EQ(diff.queues.size(), 1u);
+  EXPECT_EQ(diff.queues[0].port, 0u);
+  EXPECT_EQ(diff.queues[0].before, 1u);
+  EXPECT_EQ(diff.queues[0].after, 3u);
+}
+
+TEST_F(PlanDiffTest, OtherChangesOfQueuesNeedARestartAndSayWhy) {
+  const auto restart = [&](const char* device, Settings now, Settings next) {
+    now_.ports[0].device = next_.ports[0].device = device;
+    now_.ports[0].settings = std::move(now);
+    next_.ports[0].settings = std::move(next);
+    EXPECT_THAT(diff().queues, IsEmpty());
+    return diff().restart;
+  };
+  EXPECT_THAT(restart("afpacket", {{"queues", "2"}, {"queues_max", "4"}},
+                      {{"queues", "1"}, {"queues_max", "4"}}),
+              ElementsAre("port a: queues 2 -> 1 (queues cannot be taken away while it runs)"));
+  EXPECT_THAT(restart("afpacket", {}, {{"queues", "2"}}),
+              ElementsAre("port a: queues (default) -> 2 (there is room for 1: queues_max)"));
+  EXPECT_THAT(
+      restart("generate", {}, {{"queues", "2"}}),
+      ElementsAre("port a: queues (default) -> 2 (there is room for 1: queues_max, of afpacket "
+                  "ports)"));
+  EXPECT_THAT(restart("afpacket", {{"queues", "2"}, {"queues_max", "4"}},
+                      {{"queues", "3"}, {"queues_max", "4"}}),
+              ElementsAre("port a: queues 2 -> 3 (only a port of one queue gets further ones while "
+                          "it runs)"));
+  EXPECT_THAT(restart("afpacket", {{"queues_max", "4"}}, {{"queues_max", "5"}, {"queues", "2"}}),
+              ElementsAre("port a: queues_max 4 -> 5; queues (default) -> 2"));
+}
+
 TEST_F(PlanDiffTest, WhatComesAndGoesIsNamed) {
   next_.functions.pop_back();
   next_.ports.push_back({.name = "c"});
