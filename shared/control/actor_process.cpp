@@ -47,6 +47,10 @@ void take_signals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
+/// A successor, until it is the actor, dies with the supervisor that started it: the next one does
+/// not know of it, and would start another.
+void die_with_parent(bool wish) { prctl(PR_SET_PDEATHSIG, wish ? SIGKILL : 0, 0, 0, 0); }
+
 /// To its core, or to those of its NUMA node.
 void bind_to_cores(const Plan& plan, const PlanActor& actor) {
   prctl(PR_SET_NAME, actor.name.c_str(), 0, 0, 0);
@@ -95,6 +99,7 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   } catch (const CLI::ParseError& error) {
     std::exit(app.exit(error) == 0 ? 0 : 2);
   }
+  if (successor_) die_with_parent(true);
   plan_ = load_plan(plan_path(run_dir_));
   if (number >= plan_.actors.size()) {
     throw Error("the plan has no actor " + std::to_string(number) + "; allowed: 0.." +
@@ -141,6 +146,7 @@ bool ActorProcess::restarted() const {
 
 void ActorProcess::say_that_it_waits() const {
   if (!successor_) return;
+  die_with_parent(true);  // again: with rights that were given up it may be forgotten
   std::ofstream file(waiting_path(run_dir_, context_.me.actor));
   file << getpid() << '\n' << std::flush;
   if (!file) throw Error("cannot write " + waiting_path(run_dir_, context_.me.actor));
@@ -160,6 +166,7 @@ void ActorProcess::enrol() {
     context_.me =
         millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs, give_up);
   }
+  die_with_parent(false);
   note_build(context_.me.actor);
 }
 
@@ -176,6 +183,7 @@ ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorCo
   if (enrolled.empty()) say_that_it_waits();
   ActorContext context = context_;
   context.me = millrace::enrol(plan_, context_.status, actor, kEnrolLimitNs, beat_and_ask);
+  die_with_parent(false);
   note_build(actor);
   return context;
 }

@@ -3,6 +3,7 @@
 """The processes of a running topology become those of another build: nothing is lost."""
 
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -164,12 +165,16 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
     new = another_build(tmp_path / "new")
     with Topology(tmp_path, scanned(tmp_path, 0, on="front", rate_mpps=0.01)) as running:
         running.endless = True
+        log = pathlib.Path(running.run_dir, "logs", "supervisor.log")
         words = [topology.BIN / "millrace", "upgrade", running.name, "--from", new]
         asker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: str(new) in folders(running), 30, "the first is of the new build")
-        assert folders(running) == {str(new), str(topology.BIN)}
-        running.adopt_after_kill()
+        # Seven more are to follow, each of which takes half a second and more.
+        wait_until(lambda: log.exists() and "succeeded: front.0" in log.read_text(encoding="utf-8"),
+                   60, "the first is of the new build")
+        running.kill_supervisor()
         assert asker.wait(timeout=60) != 0, "nobody has told that it is done"
+        assert folders(running) == {str(new), str(topology.BIN)}
+        millrace("adopt", running.name, "--detach")
         assert_goes_on(running)
         ask("upgrade", running.name, "--from", new)
         assert folders(running) == {str(new)}
