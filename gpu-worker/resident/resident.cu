@@ -45,11 +45,7 @@ __device__ bool wait_for_ticket(const Arguments& arguments, std::uint64_t& word)
 /// All warps but the first, which has columns to read meanwhile: the chain comes from the GPU's
 /// memory each time, for its tables may have changed.
 __device__ void read_chain(const Chain& from, Chain& to) {
-  static_assert(sizeof(Chain) % sizeof(std::uint32_t) == 0);
-  const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
-  auto* target = reinterpret_cast<std::uint32_t*>(&to);
-  constexpr std::uint32_t kWords = sizeof(Chain) / sizeof(std::uint32_t);
-  for (std::uint32_t i = threadIdx.x - 32; i < kWords; i += blockDim.x - 32) target[i] = source[i];
+  copy_words(from, to, threadIdx.x - 32, blockDim.x - 32);
 }
 
 /// Which packets of the group a member looks at: select_packets(), and none that an earlier member

@@ -4,11 +4,22 @@
 
 #include <cstdint>
 
-/// What the 32 threads of a warp do together.
+/// What the 32 threads of a warp, or some of a block, do together.
 
 namespace millrace {
 
 inline constexpr unsigned kWholeWarp = 0xffffffff;
+
+/// Threads [0, count): of all words of a structure, each some.
+template <typename T>
+__device__ inline void copy_words(const T& from, T& to, std::uint32_t thread, std::uint32_t count) {
+  static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
+  const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
+  auto* target = reinterpret_cast<std::uint32_t*>(&to);
+  for (std::uint32_t i = thread; i < sizeof(T) / sizeof(std::uint32_t); i += count) {
+    target[i] = source[i];
+  }
+}
 
 /// Sum of `value` over the lanes before this one; `total` receives that of all.
 __device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& total) {

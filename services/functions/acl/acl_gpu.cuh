@@ -18,17 +18,6 @@ struct Scratch {
   AclVectors vectors[kTicketPackets];
 };
 
-/// Threads [0, count): of all words of a structure, each some.
-template <typename T>
-__device__ inline void copy_words(const T& from, T& to, std::uint32_t thread, std::uint32_t count) {
-  static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
-  const auto* source = reinterpret_cast<const std::uint32_t*>(&from);
-  auto* target = reinterpret_cast<std::uint32_t*>(&to);
-  for (std::uint32_t i = thread; i < sizeof(T) / sizeof(std::uint32_t); i += count) {
-    target[i] = source[i];
-  }
-}
-
 /// One thread: what a packet is compared by; its word if it is compared by nothing.
 __device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint32_t packet,
                                          AclKey& key) {
