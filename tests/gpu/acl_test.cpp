@@ -17,7 +17,8 @@ namespace {
 
 using test::GpuWorld;
 
-std::string chain_of(const std::string& settings) {
+/// `functions`: lines of that section; `path`: the keys of the only one.
+std::string topology_of(const std::string& functions, const std::string& path) {
   return R"(
 millrace: 1
 name: acl
@@ -27,13 +28,16 @@ workers:
   cpu: { kind: classifier }
   gpu: { kind: gpu, device: cuda }
 functions:
-  first: { type: acl, rules: first.rules, on: gpu)" +
-         settings + R"( }
-  way: { type: route, table: routes.txt, on: gpu }
-  second: { type: acl, rules: second.rules, on: gpu }
-paths:
-  one: { from: [a], run: [first, way, second], slots: 64 }
-)";
+)" + functions +
+         "paths: { one: { from: [a], slots: 64, " + path + " } }\n";
+}
+
+std::string chain_of(const std::string& settings) {
+  return topology_of("  first: { type: acl, rules: first.rules, on: gpu" + settings +
+                         " }\n"
+                         "  way: { type: route, table: routes.txt, on: gpu }\n"
+                         "  second: { type: acl, rules: second.rules, on: gpu }\n",
+                     "run: [first, way, second]");
 }
 constexpr const char* kRoutes = "0.0.0.0/0 b 02:00:00:00:00:01\n";
 
@@ -77,20 +81,10 @@ TEST_F(AclOnGpu, AgreesWithTheCpuOnRandomRulesAndPackets) {
 
 /// With several lanes the ingress says by keys what most packets are; a GPU reads the others.
 TEST_F(AclOnGpu, AgreesWithTheCpuByKeysOfFlows) {
-  const std::string topology = R"(
-millrace: 1
-name: keys
-batch: { capacity: 256 }
-ports: { a: { device: "null" }, b: { device: "null" } }
-workers:
-  cpu: { kind: classifier }
-  gpu: { kind: gpu, device: cuda }
-functions:
-  first: { type: acl, rules: first.rules, default: drop, on: gpu }
-  second: { type: acl, rules: second.rules, on: gpu }
-paths:
-  one: { from: [a], run: [first, second], slots: 64, lanes: 8 }
-)";
+  const std::string topology = topology_of(
+      "  first: { type: acl, rules: first.rules, default: drop, on: gpu }\n"
+      "  second: { type: acl, rules: second.rules, on: gpu }\n",
+      "run: [first, second], lanes: 8");
   const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
   const auto batches =
       static_cast<std::uint32_t>(given == nullptr ? 1000 : std::strtoul(given, nullptr, 10));

@@ -43,30 +43,40 @@ def check_times(packet):
     assert packet["us"] == pytest.approx(end, abs=0.01)
 
 
+def followed(running):
+    """20 packets: each one's steps, these as (actor, what, name), and the worker that had it."""
+    packets = trace(running, "--count=20", "--filter=udp")
+    assert [packet["packet"] for packet in packets] == list(range(1, 21))
+    for packet in packets:
+        check_times(packet)
+        assert packet["verdict"] == "pass" and packet["bytes"] == 82
+        steps = packet["steps"]
+        assert all(step["took_part"] for step in steps if step["what"] == "function")
+        worker = next(step["actor"] for step in steps if step["actor"].startswith("front."))
+        yield steps, [(step["actor"], step["what"], step.get("name")) for step in steps], worker
+
+
+def to_the_worker(worker):
+    return [("ingress.in.0", "received", "in"),
+            ("ingress.in.0", "sent", f"ingress.in.0_{worker}"),
+            (worker, "taken", f"ingress.in.0_{worker}"),
+            (worker, "function", "first"),
+            (worker, "function", "look")]
+
+
 def test_a_packet_is_followed_through_every_actor_link_and_function(tmp_path):
     count = 40000
     with Topology(tmp_path, through_a_gpu(tmp_path, count)) as running:
-        packets = trace(running, "--count=20", "--filter=udp")
-        assert [packet["packet"] for packet in packets] == list(range(1, 21))
-        for packet in packets:
-            check_times(packet)
-            assert packet["verdict"] == "pass" and packet["bytes"] == 82
-            steps = packet["steps"]
-            worker = next(step["actor"] for step in steps if step["actor"].startswith("front."))
-            device = next(step["actor"] for step in steps if step["what"] == "device")
-            assert [(step["actor"], step["what"], step.get("name")) for step in steps] == [
-                ("ingress.in.0", "received", "in"),
-                ("ingress.in.0", "sent", f"ingress.in.0_{worker}"),
-                (worker, "taken", f"ingress.in.0_{worker}"),
-                (worker, "function", "first"),
-                (worker, "function", "look"),
+        for steps, names, worker in followed(running):
+            on_device = next(step for step in steps if step["what"] == "device")
+            device = on_device["actor"]
+            assert names == to_the_worker(worker) + [
                 (worker, "sent", f"{worker}_{device}"),
                 (device, "device", None),
                 ("egress.0", "taken", f"{device}_egress.0"),
                 ("egress.0", "function", "deep"),
                 ("egress.0", "released", "out")]
-            assert all(step["took_part"] for step in steps if step["what"] == "function")
-            assert next(step["us"] for step in steps if step["what"] == "device") > 0
+            assert on_device["us"] > 0
         running.settle(received=count)
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
@@ -81,26 +91,14 @@ def fused(folder, count):
 def test_a_packet_is_followed_through_all_actors_of_one_process(tmp_path):
     count = 40000
     with Topology(tmp_path, fused(tmp_path, count)) as running:
-        packets = trace(running, "--count=20", "--filter=udp")
-        assert [packet["packet"] for packet in packets] == list(range(1, 21))
-        for packet in packets:
-            check_times(packet)
-            assert packet["verdict"] == "pass" and packet["bytes"] == 82
-            steps = packet["steps"]
-            worker = next(step["actor"] for step in steps if step["actor"].startswith("front."))
-            assert [(step["actor"], step["what"], step.get("name")) for step in steps] == [
-                ("ingress.in.0", "received", "in"),
-                ("ingress.in.0", "sent", f"ingress.in.0_{worker}"),
-                (worker, "taken", f"ingress.in.0_{worker}"),
-                (worker, "function", "first"),
-                (worker, "function", "look"),
+        for _, names, worker in followed(running):
+            assert names == to_the_worker(worker) + [
                 (worker, "sent", f"{worker}_back.0"),
                 ("back.0", "taken", f"{worker}_back.0"),
                 ("back.0", "function", "deep"),
                 ("back.0", "sent", "back.0_egress.0"),
                 ("egress.0", "taken", "back.0_egress.0"),
                 ("egress.0", "released", "out")]
-            assert all(step["took_part"] for step in steps if step["what"] == "function")
         running.settle(received=count)
     numbers = frames.numbers_in(tmp_path / "out.pcap")
     assert sorted(numbers) == list(range(count)), "lanes have an order each, not together"

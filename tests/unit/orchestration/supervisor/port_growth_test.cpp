@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -13,13 +12,12 @@
 
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
-#include "tests/unit/orchestration/supervisor/scripts.hpp"
+#include "tests/unit/orchestration/supervisor/fleet_fixture.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
@@ -28,31 +26,16 @@ constexpr const char* kTopology =
     "ports: { a: { device: afpacket, interface: x, queues_max: 3 }, b: { device: \"null\" } }\n"
     "paths: { one: { from: [a], run: [] } }\n";
 
+Plan plan_that_grows() {
+  Plan plan = test::plan_of_text(kTopology);
+  plan.name = "grows-" + std::to_string(::getpid());
+  return plan;
+}
+
 /// Queues 1 and 2 come to port a, whose ingresses are scripts.
-class PortGrowthTest : public testing::Test {
+class PortGrowthTest : public test::FleetFixture {
  protected:
-  PortGrowthTest() {
-    plan_.name = "grows-" + std::to_string(::getpid());
-    char pattern[] = "/tmp/millrace-growth-XXXXXX";
-    folder_ = ::mkdtemp(pattern);
-    make_run_dir(folder_ + "/run");
-    test::write_scripts(folder_);
-    memory_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
-    view_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
-    fleet_ = std::make_unique<Fleet>(plan_, FleetPlace{folder_, folder_ + "/run", {}},
-                                     [](const Event&) {});
-    fleet_->attach_status();
-    growth_ = std::make_unique<PortGrowth>(
-        plan_, *fleet_,
-        PortGrowth::Means{folder_ + "/run",
-                          [this](std::uint32_t actor) { return ready_.contains(actor); },
-                          [this](std::uint32_t actor) { ready_.erase(actor); }});
-  }
-  ~PortGrowthTest() override {
-    fleet_->stop([](const Post&) { return true; }, milliseconds(0));
-    destroy_shared_memory(plan_.name);
-    fs::remove_all(folder_);
-  }
+  PortGrowthTest() : FleetFixture(plan_that_grows()) {}
   Post& post(const std::string& name) {
     return *std::ranges::find(fleet_->posts(), name, &Post::name);
   }
@@ -67,7 +50,7 @@ class PortGrowthTest : public testing::Test {
   bool tend() {
     fleet_->reap();
     fleet_->tend();
-    return growth_->tend(PortGrowth::Clock::now());
+    return growth_.tend(PortGrowth::Clock::now());
   }
   std::string error_of_tend() {
     try {
@@ -82,18 +65,17 @@ class PortGrowthTest : public testing::Test {
   }
   void opened(const std::string& name) { ready_.insert(post(name).seat().actor); }
 
-  Plan plan_ = test::plan_of_text(kTopology);
-  std::string folder_;
-  Mapping memory_;
-  StatusView view_;
-  std::unique_ptr<Fleet> fleet_;
   std::set<std::uint32_t> ready_;
-  std::unique_ptr<PortGrowth> growth_;
+  PortGrowth growth_{
+      plan_, *fleet_,
+      PortGrowth::Means{folder_ + "/run",
+                        [this](std::uint32_t actor) { return ready_.contains(actor); },
+                        [this](std::uint32_t actor) { ready_.erase(actor); }}};
 };
 
 TEST_F(PortGrowthTest, QueuesAreOpenedOneAfterTheOtherAndTheLastOneEndsIt) {
   opened("ingress.a.1");  // in a life before
-  growth_->begin({{0, 1, 3}});
+  growth_.begin({{0, 1, 3}});
   EXPECT_EQ(queues_of_file(), "3") << "who starts goes by it";
   EXPECT_FALSE(tend());
   fleet_->tend();
@@ -106,15 +88,15 @@ TEST_F(PortGrowthTest, QueuesAreOpenedOneAfterTheOtherAndTheLastOneEndsIt) {
   EXPECT_FALSE(tend());
   opened("ingress.a.2");
   EXPECT_TRUE(tend());
-  EXPECT_FALSE(growth_->idle());
-  growth_->forget();
-  EXPECT_TRUE(growth_->idle());
+  EXPECT_FALSE(growth_.idle());
+  growth_.forget();
+  EXPECT_TRUE(growth_.idle());
   EXPECT_EQ(post("ingress.a.2").wish, Wish::kUp);
   EXPECT_EQ(post("ingress.a.0").wish, Wish::kDown) << "not its business";
 }
 
 TEST_F(PortGrowthTest, OneThatEndsTakesAllOfItBack) {
-  growth_->begin({{0, 1, 3}});
+  growth_.begin({{0, 1, 3}});
   tend();
   opened("ingress.a.1");
   tend();
@@ -122,7 +104,7 @@ TEST_F(PortGrowthTest, OneThatEndsTakesAllOfItBack) {
   ASSERT_TRUE(runs("ingress.a.2"));
   post("ingress.a.2").seat().child->signal(SIGKILL);
   EXPECT_THAT(error_of_tend(), HasSubstr("before it had opened its queue"));
-  EXPECT_TRUE(growth_->idle());
+  EXPECT_TRUE(growth_.idle());
   EXPECT_EQ(queues_of_file(), "1");
   for (int i = 0; i < 6000 && (runs("ingress.a.1") || runs("ingress.a.2")); ++i) {
     fleet_->reap();
@@ -134,17 +116,17 @@ TEST_F(PortGrowthTest, OneThatEndsTakesAllOfItBack) {
 }
 
 TEST_F(PortGrowthTest, SoDoesOneThatNeverOpensItsQueue) {
-  growth_->begin({{0, 1, 2}});
+  growth_.begin({{0, 1, 2}});
   tend();
-  EXPECT_THROW(growth_->tend(PortGrowth::Clock::now() + std::chrono::seconds(60)), Error);
-  EXPECT_TRUE(growth_->idle());
+  EXPECT_THROW(growth_.tend(PortGrowth::Clock::now() + std::chrono::seconds(60)), Error);
+  EXPECT_TRUE(growth_.idle());
   EXPECT_EQ(queues_of_file(), "1");
 }
 
 TEST_F(PortGrowthTest, APlanThatCannotBeWrittenChangesNothing) {
-  fs::remove_all(folder_ + "/run");
-  EXPECT_THROW(growth_->begin({{0, 1, 2}}), Error);
-  EXPECT_TRUE(growth_->idle());
+  std::filesystem::remove_all(folder_ + "/run");
+  EXPECT_THROW(growth_.begin({{0, 1, 2}}), Error);
+  EXPECT_TRUE(growth_.idle());
   EXPECT_EQ(post("ingress.a.1").wish, Wish::kDown);
 }
 
