@@ -4,6 +4,7 @@
 #include "io-worker/egress/egress_actor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/layout/latency.hpp"
 #include "shared/links/completion.hpp"
@@ -79,6 +80,7 @@ std::uint32_t EgressActor::do_work() noexcept {
     accept(taken);
     ++done;
   }
+  note_released();
   return done;
 }
 
@@ -99,7 +101,7 @@ void EgressActor::accept(const Taken& taken) noexcept {
     ++context_.counter(Counter::kBatchesOutOfOrder);
     window_.insert(stream, lane, next, header.sequence, taken.slot);
     context_.raise(Counter::kWindowHighWater, window_.waiting());
-    window_high_.note(tsc_for_note(), window_.waiting());
+    window_high_.note(turn_clock::last(), window_.waiting());
     return;
   }
   std::uint32_t slot = 0;
@@ -122,7 +124,7 @@ void EgressActor::release(std::uint32_t slot) noexcept {
   publish(ledger);
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
-  note_latency(*batch.header);
+  remember(*batch.header);
   free_batch(slot, batch);
 }
 
@@ -265,15 +267,26 @@ std::uint32_t EgressActor::reclaim(TxQueue& queue) noexcept {
   return count;
 }
 
-void EgressActor::note_latency(SlotHeader& header) noexcept {
-  if constexpr (!kMetricsKept) return;
-  const std::uint64_t now = tsc_now();
-  note_step(header, context_.status.port_latency(context_.me.actor, paths_[header.lane]), now,
-            scale_);
-  const std::uint64_t ns =
-      now > header.time_first_tsc ? scale_.to_ns(now - header.time_first_tsc) : 0;
-  note_duration(context_.status.latency(header.stream), ns);
-  latency_high_[header.stream].note(now, ns);
+void EgressActor::remember(const SlotHeader& header) noexcept {
+  if (!metrics_kept()) return;
+  if (released_count_ == released_.size()) note_released();
+  released_[released_count_++] = {header.time_first_tsc, header.time_stage_tsc, header.stream,
+                                  header.lane, header.flags != 0};
+}
+
+void EgressActor::note_released() noexcept {
+  if (released_count_ == 0) return;
+  const std::uint64_t now = turn_clock::read();
+  const auto ns_since = [&](std::uint64_t tsc) { return now > tsc ? scale_.to_ns(now - tsc) : 0; };
+  for (const Released& batch : std::span(released_).first(std::exchange(released_count_, 0))) {
+    if (!batch.stand_in) {  // which comes from nowhere
+      note_duration(context_.status.port_latency(context_.me.actor, paths_[batch.lane]),
+                    ns_since(batch.stage_tsc));
+    }
+    const std::uint64_t ns = ns_since(batch.first_tsc);
+    note_duration(context_.status.latency(batch.stream), ns);
+    latency_high_[batch.stream].note(now, ns);
+  }
 }
 
 void EgressActor::take_stock(std::uint64_t now_tsc) noexcept {

@@ -57,6 +57,16 @@ class EgressActor : public Actor {
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
   };
 
+  /// What the latency of a batch that has left in this turn is reckoned from. The end of the turn is
+  /// taken for when it left: one reading of the clock for all of them.
+  struct Released {
+    std::uint64_t first_tsc;
+    std::uint64_t stage_tsc;
+    std::uint16_t stream;
+    std::uint16_t lane;
+    bool stand_in;
+  };
+
   void accept(const Taken& taken) noexcept;
   void release(std::uint32_t slot) noexcept;
   void transmit(const Batch& batch, LaneRecord& record) noexcept;
@@ -70,7 +80,8 @@ class EgressActor : public Actor {
   void free_rest(std::uint32_t slot, const Batch& batch) noexcept;
   std::uint32_t reclaim() noexcept;
   std::uint32_t reclaim(TxQueue& queue) noexcept;
-  void note_latency(SlotHeader& header) noexcept;
+  void remember(const SlotHeader& header) noexcept;
+  void note_released() noexcept;
 
   ActorContext context_;
   TxQueues& ports_;
@@ -83,7 +94,9 @@ class EgressActor : public Actor {
   std::uint32_t bytes_read_;
   ReturnLinks returns_;
   TscScale scale_;
-  std::vector<PeakMark> latency_high_;          ///< by stream
+  std::vector<PeakMark> latency_high_;  ///< by stream
+  std::array<Released, 2 * kBatchesPerRound> released_;
+  std::uint32_t released_count_ = 0;
   std::vector<std::uint32_t> paths_;            ///< by lane
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch

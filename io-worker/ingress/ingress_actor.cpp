@@ -121,7 +121,7 @@ void IngressActor::count_growth(Counter id, std::uint64_t now, std::uint64_t& se
 std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = placed_;
   if (before == polled_count_) return 0;
-  const std::uint64_t now = tsc_now();
+  const std::uint64_t now = turn_clock::last();  // they were there when the turn began
   if (lane_count_ == 1 && takes_all_) {
     while (placed_ < polled_count_ && place_many(lanes_[0], now)) {
     }
@@ -287,7 +287,7 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   header.received_bytes_total = lane.received_bytes;
   header.position = lane.last_ordinal + 1;
   header.time_stage_tsc = header.time_first_tsc;
-  note_step(header, *lane.latency, tsc_for_note(), scale_);
+  note_step(header, *lane.latency, scale_);
   header.time_sealed_tsc = header.time_stage_tsc;
   hook(HookPoint::kSealState);
   context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);

@@ -9,7 +9,7 @@ namespace millrace {
 
 void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   if (!mates_.empty()) look_for_turns();  // no metric: others wait for the answer
-  if constexpr (!kMetricsKept) return;
+  if (!metrics_kept()) return;
   std::uint32_t free = free_slot_count_;
   for (const auto& ring : returned_slots_) free += ring.size();
   context_.counter(Counter::kSlotsFree) = free;

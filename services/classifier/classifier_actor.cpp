@@ -132,7 +132,7 @@ void ClassifierActor::enter_in_sequence(std::uint32_t slot, std::uint8_t stage) 
     ++context_.counter(Counter::kBatchesOutOfOrder);
     window_.insert(row, lane, next, header.sequence, slot);
     context_.raise(Counter::kWindowHighWater, window_.waiting());
-    window_high_.note(tsc_for_note(), window_.waiting());
+    window_high_.note(turn_clock::last(), window_.waiting());
     return;
   }
   while (slot != OrderWindow::kNone) {
@@ -169,8 +169,7 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
 
 void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint8_t next = context_.plan->stages[stage].next;
-  note_step(*batch.header, context_.status.stage_latency(context_.me.actor, stage), tsc_for_note(),
-            scale_);
+  note_step(*batch.header, context_.status.stage_latency(context_.me.actor, stage), scale_);
   hook(HookPoint::kCompleteState);
   context_.set_state(slot, SlotKind::kHeld, next);
   ++context_.counter(Counter::kBatches);

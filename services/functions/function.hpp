@@ -75,17 +75,17 @@ struct FunctionCounters {
 
   /// One more of `number`; nothing when there is no such counter.
   void hit(std::size_t number) const noexcept {
-    if constexpr (!kMetricsKept) return;
+    if (!metrics_kept()) return;
     if (number < hits.size()) ++hits[number];
   }
   /// A rule said alert.
   void alert() const noexcept {
-    if constexpr (!kMetricsKept) return;
+    if (!metrics_kept()) return;
     if (tally != nullptr) ++tally->alerts;
   }
   /// A packet was given the classes of `mask`; 0: none.
   void classed(std::uint32_t mask) const noexcept {
-    if constexpr (!kMetricsKept) return;
+    if (!metrics_kept()) return;
     if (tally == nullptr) return;
     for (; mask != 0; mask &= mask - 1) ++tally->classed[std::countr_zero(mask)];
   }

@@ -75,7 +75,7 @@ void compute(const StageFunction& at, const Batch& batch, Selection selected,
 
 /// Packets of the batch that have been dropped so far.
 std::uint32_t dropped_in(const Batch& batch) noexcept {
-  if constexpr (!kMetricsKept) return 0;
+  if (!metrics_kept()) return 0;
   static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kDrop) == 1);
   const std::uint8_t* const verdict = batch.verdict.data();
   std::uint32_t count = 0;
@@ -90,7 +90,7 @@ std::uint32_t dropped_in(const Batch& batch) noexcept {
 /// What one function did with one batch, once it has finished.
 void tally(FunctionTally* to, std::size_t selected, std::uint32_t dropped,
            std::uint64_t ticks) noexcept {
-  if (!kMetricsKept || to == nullptr) return;
+  if (!metrics_kept() || to == nullptr) return;
   to->packets += selected - dropped;
   to->dropped += dropped;
   if (ticks == 0) return;
@@ -148,7 +148,7 @@ void StageRunner::leave() const noexcept {
 
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
                       StageListener* listener) noexcept {
-  const bool timed = kMetricsKept && runs_++ % kTimedEach == 0;
+  const bool timed = metrics_kept() && runs_++ % kTimedEach == 0;
   std::uint32_t dropped = dropped_in(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;

@@ -8,6 +8,7 @@
 
 #include "shared/actor/wake.hpp"
 #include "shared/base/check.hpp"
+#include "shared/base/turn_clock.hpp"
 
 namespace millrace {
 
@@ -50,7 +51,7 @@ bool FusedLoop::may_sleep() noexcept {
 }
 
 void FusedLoop::idle() noexcept {
-  const std::uint64_t now = tsc_now();
+  const std::uint64_t now = turn_clock::last();
   if (idle_since_ == 0) idle_since_ = now;
   if (now - idle_since_ < spin_ticks_) {
     _mm_pause();
@@ -71,7 +72,9 @@ void FusedLoop::idle() noexcept {
     }
   }
   // Whoever could give us something is on this thread; what recovery has may wait that long.
-  if (may_sleep()) sleep_on({descriptors.data(), count}, longest_ns);
+  if (!may_sleep()) return;
+  sleep_on({descriptors.data(), count}, longest_ns);
+  turn_clock::read();
 }
 
 }  // namespace millrace

@@ -4,9 +4,9 @@
 #include "shared/actor/run_loop.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "shared/actor/wake.hpp"
+#include "shared/base/turn_clock.hpp"
 
 namespace millrace {
 namespace {
@@ -29,6 +29,7 @@ RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bo
     : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
   longest_ = PeakMark(context.status.actor_tally(context.me.actor).turn_ns);
   spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan, context.me.actor));
+  turn_clock::read();  // the first turn begins now
 }
 
 void RunLoop::run() noexcept {
@@ -38,7 +39,7 @@ void RunLoop::run() noexcept {
 
 std::optional<std::uint32_t> RunLoop::work() noexcept {
   ActorEntry& entry = context_.my_entry();
-  turn_tsc_ = turned_tsc_ != 0 ? std::exchange(turned_tsc_, 0) : tsc_now();
+  turn_tsc_ = turn_clock::last();
   entry.heartbeat_tsc.store(turn_tsc_, std::memory_order_relaxed);
   if (context_.watch != nullptr) context_.watch->turn();
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
@@ -85,13 +86,13 @@ bool RunLoop::has_work() noexcept {
 }
 
 void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
-  if constexpr (!kMetricsKept) return;
-  const std::uint64_t now = tsc_now();
+  const std::uint64_t last = turn_clock::last();
+  const std::uint64_t now = last != began ? last : turn_clock::read();
+  if (!metrics_kept()) return;
   const std::uint64_t cycles = now - began;
   ++context_.counter(Counter::kLoops);
   context_.counter(done != 0 ? Counter::kBusyCycles : Counter::kIdleCycles) += cycles;
   if (done == 0) return;
-  turned_tsc_ = now;  // reading it takes 25 ns where it is virtual
   const std::uint64_t ns = scale_.to_ns(cycles);
   context_.raise(Counter::kLongestLoopNs, ns);
   longest_.note(now, ns);
@@ -112,13 +113,13 @@ void RunLoop::idle(std::uint64_t now) noexcept {
     return;
   }
   ++context_.counter(Counter::kSleeps);
-  const std::uint64_t asleep_since = tsc_now();
+  const std::uint64_t asleep_since = turn_clock::last();
   if (descriptor < 0) {
     sleep(entry, actor_.idle_ns());
   } else {
     sleep_on({&descriptor, 1}, kSleepMaxNs);
   }
-  context_.counter(Counter::kIdleCycles) += tsc_now() - asleep_since;
+  context_.counter(Counter::kIdleCycles) += turn_clock::read() - asleep_since;
 }
 
 }  // namespace millrace

@@ -72,8 +72,7 @@ class RunLoop {
   const std::atomic<bool>& stop_;
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t idle_since_ = 0;   ///< TSC; 0: busy
-  std::uint64_t turn_tsc_ = 0;     ///< begin of the present turn
-  std::uint64_t turned_tsc_ = 0;   ///< end of the last turn when it did work: begin of this one
+  std::uint64_t turn_tsc_ = 0;     ///< begin of the present turn: end of the one before
   std::uint64_t spin_ticks_;       ///< idle for longer: sleep
   std::uint64_t stock_tsc_ = 0;    ///< when to take stock next
   std::uint64_t stopped_tsc_ = 0;  ///< told to stop; 0: not yet

@@ -28,7 +28,7 @@ constexpr std::uint64_t latency_of_bucket(std::uint32_t bucket) noexcept {
 /// Counts one duration. The histogram's one writer calls it: nothing is locked, nothing is lost
 /// with him.
 inline void note_duration(LatencyHistogram& histogram, std::uint64_t ns) noexcept {
-  if constexpr (!kMetricsKept) return;
+  if (!metrics_kept()) return;
   const auto add = [](std::atomic<std::uint64_t>& word, std::uint64_t more) {
     word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   };

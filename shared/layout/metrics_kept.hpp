@@ -3,37 +3,49 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
-#include "shared/base/clock.hpp"
+#ifdef MILLRACE_METRICS_SWITCH_FOR_BENCH
+#include <atomic>
+#include <csignal>
+#endif
 
-/// Whether what only observers read is written at all. It always is, but for the programs that
-/// tests/bench/metrics_cost.py compares with: they are a build of their own, and nobody else's.
+/// Whether what only observers read is written at all. It always is, but for the programs of
+/// tests/bench/metrics_cost.py, which are a build of their own: each SIGUSR2 turns all of it off or
+/// on again while packets go on, so that the same process is compared with itself.
 
 namespace millrace {
 
-#ifdef MILLRACE_WITHOUT_METRICS_FOR_BENCH
-inline constexpr bool kMetricsKept = false;
-#else
-inline constexpr bool kMetricsKept = true;
-#endif
+#ifdef MILLRACE_METRICS_SWITCH_FOR_BENCH
 
-/// Forgets what it is told, as a counter of the programs without metrics does.
-struct ForgottenCounter {
-  constexpr ForgottenCounter(std::uint64_t&) noexcept {}  // NOLINT(google-explicit-*)
-  constexpr ForgottenCounter& operator++() noexcept { return *this; }
-  constexpr ForgottenCounter& operator+=(std::uint64_t) noexcept { return *this; }
-  constexpr ForgottenCounter& operator=(std::uint64_t) noexcept { return *this; }
-  constexpr operator std::uint64_t() const noexcept { return 0; }  // NOLINT(google-explicit-*)
+inline std::atomic<bool> metrics_switch{true};
+inline const auto metrics_switch_handler = std::signal(
+    SIGUSR2, [](int) { metrics_switch.store(!metrics_switch.load(), std::memory_order_relaxed); });
+
+inline bool metrics_kept() noexcept { return metrics_switch.load(std::memory_order_relaxed); }
+
+/// A counter to write to, borrowed. Forgets what it is told while the switch is off.
+class CounterRef {
+ public:
+  CounterRef(std::uint64_t& at) noexcept : at_(at) {}  // NOLINT(google-explicit-*)
+  CounterRef& operator++() noexcept { return *this += 1; }
+  CounterRef& operator+=(std::uint64_t more) noexcept { return *this = at_ + more; }
+  CounterRef& operator=(std::uint64_t value) noexcept {
+    if (metrics_kept()) at_ = value;
+    return *this;
+  }
+  operator std::uint64_t() const noexcept { return at_; }  // NOLINT(google-explicit-*)
+
+ private:
+  std::uint64_t& at_;
 };
 
-/// A counter to write to, borrowed.
-using CounterRef = std::conditional_t<kMetricsKept, std::uint64_t&, ForgottenCounter>;
+#else
 
-/// Now, for a note and for nothing else: 0 where none is kept.
-inline std::uint64_t tsc_for_note() noexcept {
-  if constexpr (!kMetricsKept) return 0;
-  return tsc_now();
-}
+constexpr bool metrics_kept() noexcept { return true; }
+
+/// A counter to write to, borrowed.
+using CounterRef = std::uint64_t&;
+
+#endif
 
 }  // namespace millrace

@@ -34,7 +34,7 @@ class PeakMark {
   explicit PeakMark(Peak& to) : to_(&to) {}
   /// `tsc`: now, or a little before.
   void note(std::uint64_t tsc, std::uint64_t value) noexcept {
-    if constexpr (!kMetricsKept) return;
+    if (!metrics_kept()) return;
     const std::uint64_t window = tsc >> kPeakWindowShift;
     if (window == window_ && value <= value_) return;
     set(window, std::min(value, kPeakValueMax));

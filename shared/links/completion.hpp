@@ -7,7 +7,7 @@
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/stage_work.hpp"
-#include "shared/base/clock.hpp"
+#include "shared/base/turn_clock.hpp"
 #include "shared/layout/latency.hpp"
 #include "shared/links/inbox.hpp"
 
@@ -15,9 +15,10 @@ namespace millrace {
 
 /// A step of a batch's way has ended: notes how long it took, from the end of the step before.
 /// `scale`: of the topology's ticks.
-inline void note_step(SlotHeader& header, LatencyHistogram& histogram, std::uint64_t now_tsc,
+inline void note_step(SlotHeader& header, LatencyHistogram& histogram,
                       const TscScale& scale) noexcept {
-  if constexpr (!kMetricsKept) return;
+  if (!metrics_kept()) return;
+  const std::uint64_t now_tsc = turn_clock::read();
   const std::uint64_t since = header.time_stage_tsc;
   header.time_stage_tsc = now_tsc;
   if (header.flags != 0) return;  // a stand-in comes from nowhere
@@ -43,8 +44,7 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
   ++context.counter(Counter::kCompletions);
   context.counter(Counter::kDeviceBytes) +=
       std::accumulate(batch.length.begin(), batch.length.end(), std::uint64_t{0});
-  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage),
-            tsc_for_note(), scale);
+  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage), scale);
   hook(HookPoint::kCompleteState);
   context.set_state(taken.slot, SlotKind::kHeld, stage.next);
   return stage.next;

@@ -43,7 +43,7 @@ bool Inbox::empty() const noexcept {
 }
 
 void Inbox::take_stock() noexcept {
-  if constexpr (!kMetricsKept) return;
+  if (!metrics_kept()) return;
   for (const Source& source : sources_) {
     context_.status.link(source.link).depth.store(source.ring.size(), std::memory_order_relaxed);
   }

@@ -1,26 +1,28 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what metrics cost the whole path: programs that keep all of them and are scraped each
-second, and programs of a second build that keep none, in turns, in one run. Prints packets a
-second and nanoseconds of a processor a packet of both. Nothing here passes or fails on speed.
+"""Measures what metrics cost the whole path: all of them kept and scraped each second, against none
+kept, in turns in the same process, whose build has a switch for it (shared/layout/metrics_kept.hpp).
+Prints packets a second and nanoseconds of a processor a packet of both. Nothing here passes or
+fails on speed.
 
 The path is `placement: fused`, which is one thread: it is always busy, and its time is all that a
 packet costs. That thread has the last processor to itself as far as this bench goes. ns a packet
 is the processor time of the thread, so a neighbour that takes the processor away does not count;
-one that takes caches and memory bandwidth does. Each start of a topology is one sample, as where
-memory comes to lie differs from start to start; `noise` compares those with metrics with each
-other, and what is smaller than it has not been measured.
+one that takes caches and memory bandwidth does. Neighbouring phases are compared with each other,
+and `noise` compares phases with metrics in the same way: what is smaller has not been measured.
+Where memory comes to lie differs from start to start, so each case is started several times.
 
-    cmake -S . -B build/unmetered -G Ninja -DMILLRACE_WITHOUT_METRICS_FOR_BENCH=ON
-    cmake --build build/unmetered --target programs
-    tests/bench/metrics_cost.py [--pairs N] [--only route]
+    cmake -S . -B build/switched -G Ninja -DMILLRACE_METRICS_SWITCH_FOR_BENCH=ON
+    cmake --build build/switched --target programs
+    tests/bench/metrics_cost.py [--starts N] [--phases N] [--only route]
 """
 
 import argparse
 import os
 import pathlib
 import platform
+import signal
 import statistics
 import sys
 import tempfile
@@ -78,22 +80,45 @@ def pin(running):
     return moves
 
 
-def sample(folder, text, binaries, seconds, scrapes):
-    """(packets a second, ns a packet, batches that metrics tell of) of one start."""
-    topology.BIN = binaries
-    with topology.Topology(folder, text, name="metrics-cost") as running:
+def look(running, pid):
+    """(packets so far, ns of its processor so far, ns of the clock) of one moment."""
+    began, before = time.monotonic_ns(), cpu_ns(pid)
+    packets = running.audit()["received"]
+    ended, after = time.monotonic_ns(), cpu_ns(pid)
+    return packets, (before + after) / 2, (began + ended) / 2
+
+
+def phase(running, pid, seconds, scrapes):
+    """(packets a second, ns a packet) of one phase."""
+    first = look(running, pid)
+    if scrapes:
+        running.metrics()
+    time.sleep(seconds)
+    packets, ns, clock = (b - a for a, b in zip(first, look(running, pid)))
+    return packets * 1e9 / clock, ns / packets
+
+
+def batches(running):
+    return running.metrics().total("millrace_batches_total")
+
+
+def one_start(folder, case, options):
+    """Phases with metrics and without, in turns: one list of each."""
+    on, off = [], []
+    with topology.Topology(folder, COMMON + CASES[case], name="metrics-cost") as running:
         running.endless = True
         pid = pin(running)
         time.sleep(WARM_SECONDS)
-        began, ns, packets = time.monotonic(), cpu_ns(pid), running.audit()["received"]
-        while time.monotonic() - began < seconds:
-            if scrapes:
-                running.metrics()
-            time.sleep(max(0.0, min(1.0, began + seconds - time.monotonic())))
-        packets = running.audit()["received"] - packets
-        lasted, ns = time.monotonic() - began, cpu_ns(pid) - ns
-        batches = running.metrics().total("millrace_batches_total")
-        return packets / lasted, ns / packets, batches
+        for _ in range(options.phases):
+            on.append(phase(running, pid, options.seconds, True))
+            os.kill(pid, signal.SIGUSR2)
+            before = batches(running)
+            off.append(phase(running, pid, options.seconds, False))
+            kept = batches(running) - before
+            os.kill(pid, signal.SIGUSR2)
+            if before == 0 or kept != 0:
+                sys.exit(f"the switch does not work: {before} batches before, {kept} while off")
+    return on, off
 
 
 def spread(values):
@@ -109,43 +134,35 @@ def ratio(over, under):
     return f"{statistics.median(ratios):+.2f} % +- {error:.2f}"
 
 
-def least(samples):
-    """ns a packet where neighbours disturbed least."""
-    return min(ns for _, ns, _ in samples)
-
-
 def compare(case, folder, options):
     on, off = [], []
-    for _ in range(options.pairs):
-        on.append(sample(folder, COMMON + CASES[case], options.bin, options.seconds, True))
-        off.append(sample(folder, COMMON + CASES[case], options.without, options.seconds, False))
-    if not all(kept for _, _, kept in on) or any(kept for _, _, kept in off):
-        sys.exit("the programs of --bin keep no metrics, or those of --without do")
-    for name, samples in (("with metrics", on), ("without", off)):
-        rate, rate_spread = spread([rate for rate, _, _ in samples])
-        cost, cost_spread = spread([ns for _, ns, _ in samples])
+    for _ in range(options.starts):
+        for all_of, some in zip((on, off), one_start(folder, case, options)):
+            all_of.extend(some)
+    for name, phases in (("with metrics", on), ("without", off)):
+        rate, rate_spread = spread([rate for rate, _ in phases])
+        cost, cost_spread = spread([ns for _, ns in phases])
         print(f"{case:<6} {name:<13} {rate / 1e6:7.3f} Mpps (+-{rate_spread:.1f} %)  "
-              f"{cost:7.2f} ns a packet (+-{cost_spread:.1f} %), least {least(samples):.2f}")
-    costs = [ns for _, ns, _ in on]
-    print(f"{case:<6} metrics cost  {ratio(costs, [ns for _, ns, _ in off])} of the time a packet;"
-          f" noise {ratio(costs[1:], costs)};\n"
-          f"       of the least {100 * (least(on) / least(off) - 1):+.2f} %", flush=True)
+              f"{cost:7.2f} ns a packet (+-{cost_spread:.1f} %)")
+    costs = [ns for _, ns in on]
+    print(f"{case:<6} metrics cost  {ratio(costs, [ns for _, ns in off])} of the time a packet;"
+          f" noise {ratio(costs[1:], costs)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--pairs", type=int, default=15, help="starts of each, at least 3")
-    parser.add_argument("--seconds", type=float, default=2.0, help="measured time of a start")
+    parser.add_argument("--starts", type=int, default=3, help="of the topology, a case")
+    parser.add_argument("--phases", type=int, default=20, help="of each kind and start")
+    parser.add_argument("--seconds", type=float, default=0.4, help="of a phase")
     parser.add_argument("--only", choices=CASES, help="only this case")
-    parser.add_argument("--bin", type=pathlib.Path, default=topology.BIN)
-    parser.add_argument("--without", type=pathlib.Path,
-                        default=topology.ROOT / "build/unmetered/bin")
+    parser.add_argument("--bin", type=pathlib.Path,
+                        default=topology.ROOT / "build/switched/bin", help="programs with a switch")
     options = parser.parse_args()
-    if options.pairs < 3:
-        parser.error("--pairs: 3 at least, for quartiles")
-    for programs in (options.bin, options.without):
-        if not (programs / "millrace-fused").exists():
-            sys.exit(f"no programs in {programs}: the head of this file says how they are built")
+    if options.starts * options.phases < 3:
+        parser.error("--phases: 3 at least in all, for quartiles")
+    if not (options.bin / "millrace-fused").exists():
+        sys.exit(f"no programs in {options.bin}: the head of this file says how they are built")
+    topology.BIN = options.bin
     print(f"machine: {cpu_model()}, {len(os.sched_getaffinity(0))} cores, Linux "
           f"{platform.release()}\ncommand: {' '.join(sys.argv)}")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what becomes of load beyond capacity: packets of 1,000 bytes through a function that
-reads all of them (match), beside a path of the same port that runs none; offered from 0.2 to 3
-times what the function can take, with `overload: wait`, `pass` and `drop`. Nothing here passes or
-fails on speed.
+"""Measures what becomes of load beyond capacity: packets of 1,000 bytes through functions that read
+all of them (match, several times over, so that they and not the port are what limits), beside a
+path of the same port that runs none; offered from 0.2 to 3 times what they can take, with
+`overload: wait`, `pass` and `drop`. Nothing here passes or fails on speed.
 
-delivered: packets a second that left, of both paths. looked: those of the function. missed: what
+delivered: packets a second that left, of both paths. looked: those of the functions. missed: what
 the port's own queue of 4,096 packets had no room for. Latency is from when a packet was due.
 """
 
@@ -29,11 +29,15 @@ from topology import Topology  # noqa: E402
 FATES = ("wait", "pass", "drop")
 FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0)
 WARM_SECONDS = 0.7
+LOOKS = [f"look{number}" for number in range(6)]
 
 
 def topology(folder, fate, rate_mpps):
     (folder / "all.rules").write_text("".join(
         f'alert "rule {i}" name "needle number {i} in the hay"\n' for i in range(200)))
+    functions = "\n".join(
+        f"  {look}: {{ type: match, rules: all.rules, on: front, overload: {fate} }}"
+        for look in LOOKS)
     rate = f", rate_mpps: {rate_mpps:.6f}" if rate_mpps else ""
     return f"""
 ports:
@@ -44,10 +48,10 @@ ports:
 workers:
   front: {{ kind: classifier, count: 1 }}
 functions:
-  look: {{ type: match, rules: all.rules, on: front, overload: {fate} }}
+{functions}
 paths:
   quick: {{ from: in, to: quick, match: "dst net 172.16.0.0/12", run: [] }}
-  slow:  {{ from: in, to: slow, run: [look] }}
+  slow:  {{ from: in, to: slow, run: [{", ".join(LOOKS)}] }}
 """
 
 
@@ -58,7 +62,7 @@ def look_at(running):
         "received": scrape.total("millrace_port_received_packets_total"),
         "sent": scrape.total("millrace_port_transmitted_packets_total"),
         "quick": scrape.total("millrace_port_transmitted_packets_total", port="quick"),
-        "looked": scrape.total("millrace_function_packets_total", function="look"),
+        "looked": scrape.total("millrace_function_packets_total", function=LOOKS[0]),
         "missed": scrape.total("millrace_port_missed_packets_total"),
         "drops": scrape.by("reason", "millrace_drops_total"),
         "buckets": scrape.buckets(),

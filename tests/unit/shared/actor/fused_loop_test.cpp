@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "tests/unit/support/small_world.hpp"
 
@@ -21,6 +23,7 @@ class Noting : public Actor {
       : name_(std::move(name)), story_(story) {}
   std::uint32_t do_work() noexcept override {
     story_.push_back(name_);
+    std::this_thread::sleep_for(takes);
     return work;
   }
   bool has_work() noexcept override { return false; }
@@ -33,6 +36,7 @@ class Noting : public Actor {
   std::uint64_t idle_ns() const noexcept override { return 1'000'000; }
 
   std::uint32_t work = 1;
+  std::chrono::milliseconds takes{0};
   int turns_to_finish = 0;
   int rosters = 0;
 
@@ -78,6 +82,21 @@ TEST_F(FusedLoopTest, StopsEachWhenThoseBeforeItHaveFinished) {
   loop.run();
   EXPECT_THAT(story_,
               ElementsAre("stop first", "first", "second", "first", "second", "stop second"));
+}
+
+TEST_F(FusedLoopTest, TheTimeOfATurnIsCountedForTheActorThatHadIt) {
+  Noting slow("slow", story_), quick("quick", story_);
+  slow.takes = std::chrono::milliseconds(5);
+  const FusedLoop::Member members[] = {member("ingress.a.0", slow), member("egress.0", quick)};
+  FusedLoop loop(members, stop_);
+  const std::uint64_t began = tsc_now();
+  for (int i = 0; i < 5; ++i) loop.turn();
+  const std::uint64_t lasted = tsc_now() - began;
+  const auto busy = [](const FusedLoop::Member& of) {
+    return std::uint64_t{of.context.counter(Counter::kBusyCycles)};
+  };
+  EXPECT_LE(busy(members[0]) + busy(members[1]), lasted) << "no time is counted twice";
+  EXPECT_GT(busy(members[0]), lasted / 2);
 }
 
 TEST_F(FusedLoopTest, SleepsWhenNobodyHasAnythingToDo) {

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "shared/base/turn_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace millrace {
+namespace {
+
+TEST(TurnClock, LastIsWhatWasReadAndStaysUntilTheNextReading) {
+  const std::uint64_t before = tsc_now();
+  const std::uint64_t read = turn_clock::read();
+  EXPECT_GT(read, before);
+  EXPECT_EQ(turn_clock::last(), read);
+  EXPECT_EQ(turn_clock::last(), read);
+  EXPECT_GT(turn_clock::read(), read);
+}
+
+TEST(TurnClock, IsTheThreadsOwnAndReadsWhenAskedFirst) {
+  const std::uint64_t ours = turn_clock::read();
+  std::uint64_t theirs = 0;
+  std::thread([&] { theirs = turn_clock::last(); }).join();
+  EXPECT_GT(theirs, ours);
+  EXPECT_EQ(turn_clock::last(), ours);
+}
+
+}  // namespace
+}  // namespace millrace
