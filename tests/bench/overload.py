@@ -6,8 +6,10 @@ all of them (match, several times over, so that they and not the port are what l
 path of the same port that runs none; offered from 0.2 to 3 times what they can take, with
 `overload: wait`, `pass` and `drop`. Nothing here passes or fails on speed.
 
-delivered: packets a second that left, of both paths. looked: those of the functions. missed: what
-the port's own queue of 4,096 packets had no room for. Latency is from when a packet was due.
+delivered: packets a second that left, of both paths. looked: those of the functions, which took
+`each` ns for one just then, so `busy` of a core went into them: where that stays, no work is wasted,
+even on a host that is now faster and now slower. missed: what the port's own queue of 4,096 packets
+had no room for. Latency is from when a packet was due.
 """
 
 import argparse
@@ -64,6 +66,8 @@ def look_at(running):
         "quick": scrape.total("millrace_port_transmitted_packets_total", port="quick"),
         "looked": scrape.total("millrace_function_packets_total", function=LOOKS[0]),
         "missed": scrape.total("millrace_port_missed_packets_total"),
+        "timed_seconds": sum(scrape.values("millrace_function_timed_seconds_total")),
+        "timed": scrape.total("millrace_function_timed_packets_total", function=LOOKS[0]),
         "drops": scrape.by("reason", "millrace_drops_total"),
         "buckets": scrape.buckets(),
     }
@@ -85,6 +89,9 @@ def measure(fate, rate_mpps, seconds):
     spent = (after["now"] - before["now"]) * 1e6
     figures = {key: (after[key] - before[key]) / spent
                for key in ("received", "sent", "quick", "looked", "missed")}
+    timed = max(after["timed"] - before["timed"], 1)
+    figures["each"] = (after["timed_seconds"] - before["timed_seconds"]) * 1e9 / timed
+    figures["busy"] = figures["looked"] * figures["each"] / 1e3
     for key, share in (("p50", 0.5), ("p99", 0.99)):
         figures[key] = metrics.quantile(share, after["buckets"], before["buckets"]) * 1e6
     figures["drops"] = {reason: count - before["drops"].get(reason, 0)
@@ -96,7 +103,7 @@ def measure(fate, rate_mpps, seconds):
 def print_row(fate, factor, offered, figures):
     drops = ", ".join(f"{reason} {int(count)}" for reason, count in figures["drops"].items())
     print(f"{fate:5} {factor:6.2f} {offered:9.4f} {figures['sent']:10.4f} {figures['looked']:8.4f} "
-          f"{figures['quick']:8.4f} {figures['missed']:8.4f} {figures['p50']:9.0f} "
+          f"{figures['each']:6.0f} {figures['busy']:5.2f} {figures['quick']:8.4f} {figures['missed']:8.4f} {figures['p50']:9.0f} "
           f"{figures['p99']:9.0f}  {drops}", flush=True)
 
 
@@ -129,7 +136,8 @@ def main():
     capacity = base["sent"]
     print(f"baseline: without a rate, `wait`: {base['sent']:.4f} Mpps, {base['looked']:.4f} of "
           f"them looked at; capacity is taken for {capacity:.4f} Mpps offered\n")
-    print(f"{'fate':5} {'factor':>6} {'offered':>9} {'delivered':>10} {'looked':>8} {'quick':>8} "
+    print(f"{'fate':5} {'factor':>6} {'offered':>9} {'delivered':>10} {'looked':>8} "
+          f"{'each':>6} {'busy':>5} {'quick':>8} "
           f"{'missed':>8} {'p50 us':>9} {'p99 us':>9}  dropped")
     rows = []
     for fate in FATES:
