@@ -51,12 +51,11 @@ struct Arguments {
   const std::byte* buffers;
   std::uint32_t buffer_stride;
   std::uint32_t buffer_count;
-  std::uint32_t* results;      ///< of this incarnation: its own area
+  std::uint32_t* results;      ///< of this incarnation: its own area; kWordPending until written
   std::uint32_t result_words;  ///< of a slot there
   // In the CPU's memory, for this worker alone.
   const std::uint64_t* submissions;
   RingSize submission_ring;
-  PartsDone* done;           ///< by slot
   std::uint64_t* heartbeat;  ///< the dispatcher's rounds
   // In the GPU's memory.
   std::uint64_t* tickets;

@@ -12,19 +12,25 @@ inline constexpr std::uint32_t kRoundsPerHeartbeat = 64;
 inline constexpr std::uint32_t kRoundsBeforeRest = 100'000;  ///< without a batch: about 0.1 s
 inline constexpr unsigned kRestNs = 500;
 
-/// Tickets of the batches that stand in front of the ring, from ticket number `next_ticket` on.
-/// Returns how many.
-__device__ inline std::uint32_t hand_out(const Arguments& arguments, Submission batch, bool there,
-                                         std::uint32_t next_ticket) {
+/// Tickets of the batches that stand in front of the ring, from ticket number `next_ticket` on; of
+/// a lane each, or of one that all lanes share. Returns how many.
+__device__ inline std::uint32_t hand_out(const Arguments& arguments, const Submission& batch,
+                                         bool there, bool shared, std::uint32_t next_ticket) {
   const std::uint32_t parts = there ? parts_of(batch.count, batch.part_bits) : 0;
-  std::uint32_t total = 0;
-  const std::uint32_t first = next_ticket + sum_before(parts, total);
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  const auto put = [&](std::uint32_t first, std::uint32_t part) {
     const std::uint32_t number = first + part;
     const Ticket ticket{batch.slot, batch.count, part, batch.part_bits, batch.chain, batch.keyed};
     store_device(arguments.tickets + arguments.ticket_ring.place(number),
                  ticket.word(arguments.ticket_ring.lap(number)));
+  };
+  if (shared) {
+    static_assert(kPartsMax <= 32);
+    if (threadIdx.x < parts) put(next_ticket, threadIdx.x);
+    return parts;
   }
+  std::uint32_t total = 0;
+  const std::uint32_t first = next_ticket + sum_before(parts, total);
+  for (std::uint32_t part = 0; part < parts; ++part) put(first, part);
   return total;
 }
 
@@ -47,15 +53,16 @@ __device__ inline void dispatch(const Arguments& arguments) {
     }
     idle = 0;
     fence_device();  // what the CPU wrote before the batch is seen by whoever gets a ticket
-    Submission batch = Submission::from_word(word);
-    const bool there = lane < count;
+    const bool shared = count == 1;
+    Submission batch = Submission::from_word(shared ? __shfl_sync(kWholeWarp, word, 0) : word);
+    const bool there = shared || lane < count;
     if (__any_sync(kWholeWarp, there && batch.count == 0)) {
       if (lane == 0) store_device(&arguments.state->stop.value, 1u);
       return;
     }
     batch.slot = min(batch.slot, arguments.slot_count - 1);
     batch.count = min(batch.count, arguments.capacity);
-    next_ticket += hand_out(arguments, batch, there, next_ticket);
+    next_ticket += hand_out(arguments, batch, there, shared, next_ticket);
     next += count;
   }
 }

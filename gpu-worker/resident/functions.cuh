@@ -15,7 +15,6 @@ namespace millrace::resident {
 /// Shared memory that functions keep between tickets.
 struct FunctionScratch {
   match::Scratch match;
-  acl::Scratch acl;
 };
 
 template <typename View>
@@ -32,7 +31,7 @@ __device__ inline void compute(const DeviceTable& table, const StagedPackets& pa
     case DeviceKind::kMatch:
       return match::compute(view_of<MatchGpuTable>(table), packets, scratch.match, words);
     case DeviceKind::kAcl:
-      return acl::compute(view_of<AclGpuTable>(table), packets, scratch.acl, words);
+      return acl::compute(view_of<AclGpuTable>(table), packets, words);
     case DeviceKind::kNone:
       return;
   }

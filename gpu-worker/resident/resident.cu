@@ -59,6 +59,7 @@ __device__ void select(Block& block, std::uint32_t member) {
   const std::uint32_t when = block.chain.members[member].when_class;
   active = active && (when == 0 || (block.columns.classes[packet] & when) != 0);
   packets.active[packet] = active;
+  if (!active && packet >= packets.first && packet < packets.end) block.words[member][packet] = 0;
 }
 
 /// Who ends here takes no part any more.
@@ -86,7 +87,8 @@ __device__ void compute_group(Block& block) {
   }
 }
 
-/// One warp: the words of the ticket go to the result area.
+/// One warp: the words of the ticket go to the result area. Each tells the CPU of itself that it is
+/// there, in whatever order they arrive.
 __device__ void write_results(const Arguments& arguments, const Ticket& ticket,
                               const Block& block) {
   std::uint32_t* results = arguments.results + std::size_t{ticket.slot} * arguments.result_words +
@@ -95,24 +97,12 @@ __device__ void write_results(const Arguments& arguments, const Ticket& ticket,
   if (packet >= block.columns.count) return;
   const std::uint32_t members = min(block.chain.member_count, kStageFunctionCountMax);
   for (std::uint32_t member = 0; member < members; ++member) {
-    results[member * arguments.capacity + packet] = block.words[member][packet];
+    store_system(results + member * arguments.capacity + packet, block.words[member][packet]);
   }
 }
 
-/// Thread 0, behind the results.
-__device__ void complete(const Arguments& arguments, const Ticket& ticket) {
-  fence_system();
-  store_byte_system(&arguments.done[ticket.slot].part[ticket.part], 1);
-}
-
-__device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block& block) {
-  if (threadIdx.x < 32) {
-    read_columns(arguments, ticket, block.columns, block.packets);
-    if (threadIdx.x == 0) block.packets.first = 0;
-  } else {
-    read_chain(arguments.chains[min(ticket.chain, kChainCount - 1)], block.chain);
-  }
-  __syncthreads();
+/// All packets of the ticket, in groups whose bytes fit into the stage.
+__device__ void fetch_and_compute(Block& block) {
   const std::uint32_t frame_bytes = block.chain.frame_bytes;
   while (block.packets.first < block.columns.count) {
     if (threadIdx.x < 32) place_packets(block.columns, frame_bytes, block.packets);
@@ -123,10 +113,21 @@ __device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block&
     if (threadIdx.x == 0) block.packets.first = block.packets.end;
     __syncthreads();
   }
-  if (threadIdx.x >= 32) return;
-  write_results(arguments, ticket, block);
-  __syncwarp();
-  if (threadIdx.x == 0) complete(arguments, ticket);
+}
+
+__device__ void work_on(const Arguments& arguments, const Ticket& ticket, Block& block) {
+  bool has_bytes = false;
+  if (threadIdx.x < 32) {
+    has_bytes = read_columns(arguments, ticket, block.columns, block.packets);
+  } else {
+    read_chain(arguments.chains[min(ticket.chain, kChainCount - 1)], block.chain);
+  }
+  if (__syncthreads_or(has_bytes) != 0) {
+    fetch_and_compute(block);
+  } else {
+    compute_group(block);  // keys say all
+  }
+  if (threadIdx.x < 32) write_results(arguments, ticket, block);
 }
 
 __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)

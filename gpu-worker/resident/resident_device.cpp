@@ -19,7 +19,6 @@ namespace {
 
 using resident::Arguments;
 using resident::Chain;
-using resident::PartsDone;
 using resident::Submission;
 
 constexpr std::uint32_t kGone = UINT32_MAX;
@@ -84,12 +83,10 @@ void ResidentDevice::lay_out() {
   const std::uint32_t slots = layout.slot_count;
   to.submission_ring = resident::ring_size(slots + 1);
   to.ticket_ring = resident::ring_size(slots * resident::kPartsMax);
-  rings_ = make_host_memory(to.submission_ring.entries() * sizeof(std::uint64_t) +
-                            slots * sizeof(PartsDone) + kSpareBytes);
+  rings_ = make_host_memory(to.submission_ring.entries() * sizeof(std::uint64_t) + kSpareBytes);
   std::size_t at = 0;
   submissions_ = place_in<std::uint64_t>(rings_.get(), at, to.submission_ring.entries());
   to.submissions = submissions_;
-  to.done = place_in<PartsDone>(rings_.get(), at, slots);
   to.heartbeat = place_in<std::uint64_t>(rings_.get(), at, 1);
 
   to.slots = reinterpret_cast<const std::byte*>(&context_.segment.slot(0));
@@ -149,6 +146,7 @@ void ResidentDevice::load_tables(std::uint8_t stage, const Plan& plan) {
   place.tables = std::move(tables);
   const PlanPath& path = plan.paths[plan.stages[stage].path];
   place.keyed = path.has_keys && path.first_stage == stage;
+  place.members = chain.member_count;
   place.whole_frames = chain.frame_bytes > kHeaderBytes;
   place.current = true;
   const std::uint32_t old = std::exchange(stage_chain_[stage], number);
@@ -175,7 +173,8 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   const std::uint32_t part_bits = chains_[chain].whole_frames
                                       ? resident::frame_part_bits(packets_under_way_, blocks_)
                                       : resident::kPartBitsMax;
-  place = {batch, chain, resident::parts_of(count, part_bits), count, true};
+  place = {.batch = batch, .chain = chain, .packets = count, .used = true};
+  expect_results(place);
   ++chains_[chain].in_flight;
   order_[order_end_++ & order_mask_] = slot;
   if (waiting_++ == 0) last_progress_tsc_ = tsc_now();
@@ -188,21 +187,37 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   return true;
 }
 
-/// True when all parts of the slot's batch are done.
-bool ResidentDevice::is_done(std::uint32_t slot) const noexcept {
-  auto* words = reinterpret_cast<std::uint64_t*>(arguments_.done[slot].part);
-  constexpr std::uint64_t kAll = 0x0101010101010101;
-  const std::uint32_t parts = places_[slot].parts;
-  for (std::uint32_t i = 0; i * 8 < parts; ++i) {
-    const std::uint32_t left = parts - i * 8;
-    const std::uint64_t wanted = left >= 8 ? kAll : kAll >> (64 - 8 * left);
-    if (std::atomic_ref(words[i]).load(std::memory_order_acquire) != wanted) return false;
+/// The words of one member's results of a batch.
+std::span<std::uint32_t> ResidentDevice::results(const Place& place,
+                                                 std::uint32_t member) const noexcept {
+  return {arguments_.results + std::size_t{place.batch.descriptor.slot} * arguments_.result_words +
+              std::size_t{member} * arguments_.capacity,
+          place.packets};
+}
+
+void ResidentDevice::expect_results(const Place& place) noexcept {
+  for (std::uint32_t member = 0; member < chains_[place.chain].members; ++member) {
+    std::ranges::fill(results(place, member), kWordPending);
   }
+}
+
+/// True when all words of the batch have come. What came before is not looked at again.
+bool ResidentDevice::is_done(Place& place) noexcept {
+  for (; place.member < chains_[place.chain].members; ++place.member, place.word = 0) {
+    const std::span<std::uint32_t> words = results(place, place.member);
+    const auto rest = words.subspan(place.word);
+    const auto pending = std::ranges::find_if(rest, [](std::uint32_t& word) {
+      return std::atomic_ref(word).load(std::memory_order_relaxed) == kWordPending;
+    });
+    if (pending == rest.end()) continue;
+    place.word = static_cast<std::uint32_t>(&*pending - words.data());
+    return false;
+  }
+  std::atomic_thread_fence(std::memory_order_acquire);
   return true;
 }
 
 void ResidentDevice::note_completion(Place& place) noexcept {
-  arguments_.done[place.batch.descriptor.slot] = {};  // its line is here now; at submit it may not
   ChainPlace& chain = chains_[place.chain];
   if (--chain.in_flight == 0 && !chain.current) chain.tables = GpuMemory();
   --waiting_;
@@ -216,7 +231,7 @@ std::uint32_t ResidentDevice::poll(std::span<DeviceBatch> out) noexcept {
   for (std::uint32_t at = order_begin_; at != order_end_ && count < out.size(); ++at) {
     std::uint32_t& slot = order_[at & order_mask_];
     if (slot == kGone) continue;
-    if (!is_done(slot)) {
+    if (!is_done(places_[slot])) {
       if (++passed_by == kPassedByMax) break;
       continue;
     }

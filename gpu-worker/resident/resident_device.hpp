@@ -45,13 +45,14 @@ class ResidentDevice : public Device {
   struct Place {
     DeviceBatch batch;
     std::uint32_t chain = 0;
-    std::uint32_t parts = 0;
     std::uint32_t packets = 0;
+    std::uint32_t member = 0, word = 0;  ///< of its results, the first that has not come
     bool used = false;
   };
   struct ChainPlace {
     GpuMemory tables;
     std::uint32_t in_flight = 0;
+    std::uint32_t members = 0;
     bool whole_frames = false;  ///< some function reads more than headers
     bool keyed = false;         ///< its batches have keys, and those are enough
     bool current = false;       ///< of some stage
@@ -60,7 +61,9 @@ class ResidentDevice : public Device {
   resident::Chain make_chain(std::uint8_t stage, const Plan& plan, GpuMemory& tables) const;
   std::uint32_t free_chain();
   void push(const resident::Submission& submission) noexcept;
-  bool is_done(std::uint32_t slot) const noexcept;
+  std::span<std::uint32_t> results(const Place& place, std::uint32_t member) const noexcept;
+  void expect_results(const Place& place) noexcept;
+  bool is_done(Place& place) noexcept;
   void note_completion(Place& place) noexcept;
   void watch() noexcept;
 

@@ -73,14 +73,18 @@ __device__ inline void put_marks(const MarkColumns& marks, std::uint32_t packet,
 
 /// One warp, one thread a packet. Everything is read before anything is stored: it is under way
 /// together. With keys, frames are asked for only where the key says nothing; the others have no
-/// bytes.
-__device__ inline void read_columns(const Arguments& arguments, const Ticket& ticket,
+/// bytes. True: this thread's packet has bytes to fetch. If none has, all of them are the group.
+__device__ inline bool read_columns(const Arguments& arguments, const Ticket& ticket,
                                     TicketColumns& columns, StagedPackets& packets) {
   const std::uint32_t first = ticket.part << ticket.part_bits;
   const std::uint32_t count = min(1u << ticket.part_bits, ticket.count - first);
   const std::uint32_t packet = threadIdx.x, at = first + packet;
-  if (packet == 0) columns.count = count;
-  if (packet >= count) return;
+  if (packet == 0) {
+    columns.count = count;
+    packets.first = 0;
+    packets.end = count;
+  }
+  if (packet >= count) return false;
   const ColumnOffsets& offsets = arguments.columns;
   const std::byte* slot = arguments.slots + std::size_t{ticket.slot} * offsets.slot_bytes;
   if (!ticket.keyed) {
@@ -89,15 +93,16 @@ __device__ inline void read_columns(const Arguments& arguments, const Ticket& ti
     packets.key[packet] = {};
     put_frame(arguments, frame, packet, packets);
     put_marks(marks, packet, columns);
-    return;
+    return true;
   }
   const auto key = std::bit_cast<FlowKey>(column<uint4>(slot, offsets.key, at));
   const MarkColumns marks = mark_columns(offsets, slot, at);
   packets.key[packet] = key;
   put_marks(marks, packet, columns);
-  packets.length[packet] = 0;
-  if (key.protocol != 0) return;
+  packets.length[packet] = packets.staged[packet] = 0;
+  if (key.protocol != 0) return false;
   put_frame(arguments, frame_columns(offsets, slot, at), packet, packets);
+  return true;
 }
 
 /// Bytes of a packet that are fetched first.

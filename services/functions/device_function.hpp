@@ -22,6 +22,9 @@ enum class DeviceKind : std::uint32_t { kNone = 0, kRoute, kMatch, kAcl };
 /// Packets that a block of a GPU takes at a time at most: a part of a batch.
 inline constexpr std::uint32_t kTicketPackets = 32;
 
+/// Stands for a result that the GPU has not written yet; no function has such a word.
+inline constexpr std::uint32_t kWordPending = UINT32_MAX - 1;
+
 /// A function that asks for no more of each frame first looks at headers.
 inline constexpr std::uint32_t kHeaderBytes = 128;
 
@@ -47,7 +50,7 @@ class DeviceMemory {
 struct DeviceTable {
   DeviceKind kind = DeviceKind::kNone;
   std::uint32_t frame_bytes = 0;  ///< of each packet that compute reads first; kWholePacket: all
-  alignas(16) std::byte view[112] = {};
+  alignas(16) std::byte view[352] = {};
 };
 
 template <typename View>

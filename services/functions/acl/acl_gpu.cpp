@@ -31,11 +31,10 @@ DeviceTable upload_acl(const PlanFunction& function, DeviceMemory& memory) {
     throw Error("these rules have no table for a GPU: it would be too large, as the builder said");
   }
   const std::byte* const there = memory.copy(image.bytes());
-  const AclBitsTable bits{acl_bits_at<std::uint32_t>(there, image.header().ipv4),
-                          acl_bits_at<Address128>(there, image.header().ipv6)};
   const AclSettings settings = acl_settings(function);
   const std::vector<std::uint32_t> drops = drops_of(image.rules(), settings.default_drops);
-  const AclGpuTable table{.bits = memory.copy_of(std::span(&bits, 1)),
+  const AclGpuTable table{.bits = {acl_bits_at<std::uint32_t>(there, image.header().ipv4),
+                                   acl_bits_at<Address128>(there, image.header().ipv6)},
                           .drops = memory.copy_of(std::span<const std::uint32_t>(drops)),
                           .rule_count = static_cast<std::uint32_t>(image.rules().size()),
                           .default_drops = settings.default_drops ? 1u : 0u,

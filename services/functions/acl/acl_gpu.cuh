@@ -10,15 +10,8 @@
 
 namespace millrace::acl {
 
-/// What a block keeps in shared memory for `acl`.
-struct Scratch {
-  AclBitsTable
-      bits;  ///< pointers and counts of the table: asked for by all threads, again and again
-  AclKey keys[kTicketPackets];  ///< version 0: the word is there already
-  AclVectors vectors[kTicketPackets];
-};
-
-/// One thread: what a packet is compared by; its word if it is compared by nothing.
+/// One thread: what a packet is compared by; its word if it is compared by nothing. Version 0: the
+/// word is there already.
 __device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint32_t packet,
                                          AclKey& key) {
   FlowKey usual = packets.key[packet];
@@ -35,23 +28,6 @@ __device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint
   return word;
 }
 
-/// One thread: one of the three vectors of a packet.
-template <typename Address>
-__device__ inline void find_vector(const AclBits<Address>& bits, const AclKey& key,
-                                   std::uint32_t which, AclVectors& to) {
-  if (bits.rule_count == 0) return;
-  Address address{};
-  if (which == 0) {
-    acl_address(key.source, address);
-    to.source = bits.source.find(address);
-  } else if (which == 1) {
-    acl_address(key.destination, address);
-    to.destination = bits.destination.find(address);
-  } else {
-    to.transport = bits.transport_of(key);
-  }
-}
-
 /// Lanes that look at a packet together: a warp has two packets at a time.
 inline constexpr std::uint32_t kPacketLanes = 16;
 /// Blocks of a packet's vectors that are read at a time, without waiting for each other.
@@ -66,14 +42,59 @@ __device__ inline unsigned ballot_of_packet(bool mine) {
   return __ballot_sync(kWholeWarp, mine) >> lane / kPacketLanes * kPacketLanes & 0xffff;
 }
 
+/// Where the vector of an address is looked for: among intervals [low, high]. `vector`: of `low`,
+/// when no other is left.
+struct Search {
+  std::uint32_t low, high, vector;
+};
+
+/// One warp, two packets: cuts what is left in 16 parts. A lane looks at the first interval of one
+/// of them, and already reads its vector. True: there is something left.
+template <typename Address>
+__device__ inline bool narrow(const AclIntervals<Address>& in, Address address, Search& search) {
+  const std::uint32_t part = (search.high - search.low) / kPacketLanes + 1;
+  const std::uint32_t own = search.low + threadIdx.x % kPacketLanes * part;
+  const std::uint32_t at = min(own, search.high);
+  const Address start = in.starts[at];
+  const std::uint32_t vector = in.vectors[at];
+  const unsigned passed = ballot_of_packet(own <= search.high && start <= address);
+  const auto last = static_cast<std::uint32_t>(31 - __clz(static_cast<int>(passed | 1)));
+  search.vector = __shfl_sync(kWholeWarp, vector, static_cast<int>(last), kPacketLanes);
+  search.low += last * part;
+  search.high = min(search.low + part - 1, search.high);
+  return part != 1;
+}
+
+/// One warp, two packets: the vectors of each. `there`: this lane's half has one; else `of` stays.
+template <typename Address>
+__device__ inline void find_vectors(const AclBits<Address>& bits, const AclKey& key, bool there,
+                                    AclVectors& of) {
+  if (bits.rule_count == 0) return;
+  Address source{}, destination{};
+  acl_address(key.source, source);
+  acl_address(key.destination, destination);
+  const auto begin = [there](const AclIntervals<Address>& in, Address address) {
+    const std::uint32_t* const first = in.first + acl_upper_16(address);
+    return there ? Search{first[0], first[1], 0} : Search{};
+  };
+  Search from = begin(bits.source, source), to = begin(bits.destination, destination);
+  const std::uint32_t transport = there ? bits.transport_of(key) : 0;
+  bool more = true;
+  while (__any_sync(kWholeWarp, more)) {
+    const bool more_from = narrow(bits.source, source, from);
+    more = narrow(bits.destination, destination, to) || more_from;
+  }
+  if (there) of = {from.vector, to.vector, transport};
+}
+
 /// Bits [64 * pair, 64 * pair + 64) that the three vectors have in common.
 template <typename Address>
 __device__ inline std::uint64_t common_of(const AclBits<Address>& bits, const AclVectors& of,
                                           std::uint32_t pair) {
-  const auto pairs = [&](std::uint32_t vector) {
-    return reinterpret_cast<const std::uint64_t*>(bits.words(vector))[pair];
-  };
-  return pairs(of.source) & pairs(of.destination) & pairs(of.transport);
+  const auto* const all = reinterpret_cast<const std::uint64_t*>(bits.vectors);
+  const std::uint32_t size = bits.block_count * kPacketLanes;  // 32 GB in all are not exceeded
+  return all[of.source * size + pair] & all[of.destination * size + pair] &
+         all[of.transport * size + pair];
 }
 
 /// The lowest of the values that the lanes of this one's packet have.
@@ -83,11 +104,11 @@ __device__ inline std::uint32_t lowest_of_packet(std::uint32_t value) {
 }
 
 /// One warp, two packets: the word of AclBits::first_common() of each. `there`: this lane's half
-/// has one; `of`: its vectors, else zeros. A lane takes the summary of a block, then two of its
-/// words.
+/// has one; else `word` stays. `of`: its vectors. A lane takes the summary of a block, then two words of each block that has candidates.
 template <typename Address>
-__device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const AclVectors& of,
-                                             bool there) {
+__device__ inline void first_common(const AclBits<Address>& bits, AclVectors of, bool there,
+                                    std::uint32_t& word) {
+  if (!there) of = {};
   const std::uint32_t lane = threadIdx.x % kPacketLanes, block_count = bits.block_count;
   std::uint32_t rule = kNone;  // number of the bit
   for (std::uint32_t base = 0; base < block_count; base += kPacketLanes) {
@@ -101,11 +122,12 @@ __device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const
     while (__any_sync(kWholeWarp, blocks != 0)) {
       std::uint64_t common[kBlocksAtOnce];
       std::uint32_t pair[kBlocksAtOnce];
-      // Read whether it counts or not: in a branch each would be waited for.
+      // Read whether it counts or not: in a branch each would be waited for. (To leave out the
+      // sectors without candidates was no faster.)
 #pragma unroll
       for (std::uint32_t i = 0; i < kBlocksAtOnce; ++i) {
-        const std::uint32_t which = blocks == 0 ? 0 : acl_lowest_bit(blocks);
-        pair[i] = (base + which) * kPacketLanes + lane;
+        const std::uint32_t block = blocks == 0 ? 0 : acl_lowest_bit(blocks);
+        pair[i] = (base + block) * kPacketLanes + lane;
         const std::uint64_t read = common_of(bits, of, pair[i]);
         common[i] = blocks != 0 ? read : 0;
         blocks &= blocks - 1;
@@ -122,45 +144,26 @@ __device__ inline std::uint32_t first_common(const AclBits<Address>& bits, const
       blocks = 0;
     }
   }
-  return rule == kNone ? kAclNoRule : bits.rules[rule] + 1;
+  if (there) word = rule == kNone ? kAclNoRule : bits.rules[rule] + 1;
 }
 
-/// A thread reads the headers of a packet, three find its vectors, half a warp their first common
-/// bit; the words of AclBitsTable::look_up().
+/// Half a warp a packet, from its headers to its word; the words of AclBitsTable::look_up().
 __device__ inline void compute(const AclGpuTable& table, const StagedPackets& packets,
-                               Scratch& scratch, std::uint32_t* words) {
-  const AclBitsTable& bits = scratch.bits;
-  if (threadIdx.x >= kTicketPackets) {
-    copy_words(*table.bits, scratch.bits, threadIdx.x - kTicketPackets,
-               blockDim.x - kTicketPackets);
-  }
-  const std::uint32_t own = packets.first + threadIdx.x;
-  if (own < packets.end) {
-    scratch.keys[own].version = 0;
-    if (packets.active[own] != 0) words[own] = read_key(packets, own, scratch.keys[own]);
-  }
-  __syncthreads();
-  const std::uint32_t packet = packets.first + threadIdx.x % kTicketPackets;
-  const std::uint32_t which = threadIdx.x / kTicketPackets;
-  if (which < 3 && packet < packets.end) {
-    const AclKey& key = scratch.keys[packet];
-    if (key.version == 4) find_vector(bits.ipv4, key, which, scratch.vectors[packet]);
-    if (key.version == 6) find_vector(bits.ipv6, key, which, scratch.vectors[packet]);
-  }
-  __syncthreads();
+                               std::uint32_t* words) {
   for (std::uint32_t base = packets.first; base < packets.end; base += blockDim.x / kPacketLanes) {
-    const std::uint32_t own_packet = base + threadIdx.x / kPacketLanes;
-    const std::uint32_t version = own_packet < packets.end ? scratch.keys[own_packet].version : 0;
-    const auto of = [&](std::uint32_t family) {
-      return version == family ? scratch.vectors[own_packet] : AclVectors{};
-    };
+    const std::uint32_t packet = base + threadIdx.x / kPacketLanes;
+    const bool active = packet < packets.end && packets.active[packet] != 0;
+    AclKey key{};
     std::uint32_t word = kAclNoRule;
-    if (__any_sync(kWholeWarp, version == 4)) word = first_common(bits.ipv4, of(4), version == 4);
-    if (__any_sync(kWholeWarp, version == 6)) {
-      const std::uint32_t other = first_common(bits.ipv6, of(6), version == 6);
-      if (version == 6) word = other;
-    }
-    if (version != 0 && threadIdx.x % kPacketLanes == 0) words[own_packet] = word;
+    if (active) word = read_key(packets, packet, key);
+    const bool ipv4 = key.version == 4, ipv6 = key.version == 6;
+    const bool any_ipv4 = __any_sync(kWholeWarp, ipv4), any_ipv6 = __any_sync(kWholeWarp, ipv6);
+    AclVectors of{};
+    if (any_ipv4) find_vectors(table.bits.ipv4, key, ipv4, of);
+    if (any_ipv6) find_vectors(table.bits.ipv6, key, ipv6, of);
+    if (any_ipv4) first_common(table.bits.ipv4, of, ipv4, word);
+    if (any_ipv6) first_common(table.bits.ipv6, of, ipv6, word);
+    if (active && threadIdx.x % kPacketLanes == 0) words[packet] = word;
   }
 }
 

@@ -9,7 +9,7 @@ namespace millrace {
 
 /// The table of `acl` on a GPU.
 struct AclGpuTable {
-  const AclBitsTable* bits = nullptr;
+  AclBitsTable bits;
   const std::uint32_t* drops = nullptr;  ///< bit i: packets whose first rule is i are dropped
   std::uint32_t rule_count = 0;
   std::uint32_t default_drops = 0, non_ip_drops = 0;  ///< 0 or 1

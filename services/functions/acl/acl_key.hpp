@@ -50,7 +50,8 @@ constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, Ac
   const bool ipv4 = key.version == 4;
   const std::size_t source = headers.network_offset + (ipv4 ? 12u : 8u);
   const std::size_t address_bytes = ipv4 ? 4 : 16;
-  for (std::size_t i = 0; i < address_bytes; i += 4) {
+  for (std::size_t i = 0; i < 16; i += 4) {  // unrolled, `key` needs no memory
+    if (i >= address_bytes) break;
     const std::size_t from = source + i, to = from + address_bytes;
     key.source[i / 4] = half(from) | std::uint32_t{half(from + 2)} << 16;
     key.destination[i / 4] = half(to) | std::uint32_t{half(to + 2)} << 16;

@@ -28,7 +28,7 @@ TEST(AclGpu, TheTableThereFindsWhatTheOracleFinds) {
   const auto rules = parse_acl_rules(text, "r", {}).rules;
   for (int i = 0; i < 3000; ++i) {
     const AclKey key = random_key(random);
-    ASSERT_EQ(table.bits->look_up(key), oracle::acl_word(oracle::acl_packet(key), rules));
+    ASSERT_EQ(table.bits.look_up(key), oracle::acl_word(oracle::acl_packet(key), rules));
   }
 }
 
