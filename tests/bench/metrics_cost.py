@@ -6,7 +6,8 @@ kept, in turns in the same process, whose build has a switch for it (shared/layo
 Prints packets a second and nanoseconds of a processor a packet of both. Nothing here passes or
 fails on speed.
 
-The path is `placement: fused`, which is one thread: it is always busy, and its time is all that a
+`bare`, `route` and `match` run from memory into nothing, `wire` is a router between two hosts on veth
+(afpacket, one of the hosts sends what it can). The path is `placement: fused`, which is one thread: it is always busy, and its time is all that a
 packet costs. That thread has the last processor to itself as far as this bench goes. ns a packet
 is the processor time of the thread, so a neighbour that takes the processor away does not count;
 one that takes caches and memory bandwidth does. Neighbouring phases are compared with each other,
@@ -19,6 +20,7 @@ Where memory comes to lie differs from start to start, so each case is started s
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import platform
@@ -32,10 +34,13 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "harness"))
 
 # pylint: disable=wrong-import-position
+import interfaces  # noqa: E402
 import processes  # noqa: E402
 import topology  # noqa: E402
 from cases import write_capture  # noqa: E402
+from metrics import Metrics, address_of  # noqa: E402
 from run import cpu_model  # noqa: E402
+from wire import Wire, run  # noqa: E402
 
 WARM_SECONDS = 0.5
 COMMON = """
@@ -50,6 +55,7 @@ CASES = {
              "paths:\n  main: { from: in, to: out, run: [way] }\n",
     "match": "functions:\n  look: { type: match, rules: all.rules }\n"
              "paths:\n  main: { from: in, to: out, run: [look] }\n",
+    "wire": None,
 }
 
 
@@ -59,6 +65,32 @@ def write_tables(folder):
         "0.0.0.0/0 out 02:00:00:00:00:02\n"
         + "".join(f"10.{i}.0.0/16 out 02:00:00:00:00:03\n" for i in range(256)))
     (folder / "all.rules").write_text('alert "needle" name "a needle"\n')
+
+
+@contextlib.contextmanager
+def on_wire(folder):
+    """Hosts and router; host a sends to host b."""
+    with Wire(addresses=("10.8.1.10/24", "10.8.2.10/24")) as wire:
+        interfaces.meet(wire)
+        text = "placement: fused\n" + interfaces.router(folder, wire, "afpacket")
+        with wire.between(folder, text) as running:
+            sending = topology.Topology(folder, interfaces.load(wire),
+                                        prefix=("ip", "netns", "exec", wire.a.namespace))
+            sending.endless = True
+            with sending:
+                yield running
+
+
+def started(folder, case):
+    if case == "wire":
+        return on_wire(folder)
+    return topology.Topology(folder, COMMON + CASES[case])
+
+
+def scrape(running):
+    """From where the topology's own interfaces are."""
+    return Metrics(run(*running.prefix, "curl", "-sf",
+                       f"http://{address_of(running.run_dir)}/metrics").stdout)
 
 
 def cpu_ns(pid):
@@ -92,20 +124,20 @@ def phase(running, pid, seconds, scrapes):
     """(packets a second, ns a packet) of one phase."""
     first = look(running, pid)
     if scrapes:
-        running.metrics()
+        scrape(running)
     time.sleep(seconds)
     packets, ns, clock = (b - a for a, b in zip(first, look(running, pid)))
     return packets * 1e9 / clock, ns / packets
 
 
 def batches(running):
-    return running.metrics().total("millrace_batches_total")
+    return scrape(running).total("millrace_batches_total")
 
 
 def one_start(folder, case, options):
     """Phases with metrics and without, in turns: one list of each."""
     on, off = [], []
-    with topology.Topology(folder, COMMON + CASES[case], name="metrics-cost") as running:
+    with started(folder, case) as running:
         running.endless = True
         pid = pin(running)
         time.sleep(WARM_SECONDS)
