@@ -29,13 +29,6 @@ inline constexpr std::uint32_t kAclBlockRules = kAclBlockWords * 32;
 inline constexpr std::uint32_t kAclFirstLevel = 1u << 16;
 inline constexpr std::uint32_t kAclPortSteps = (1u << 16) + 1;  ///< the last: no port known
 inline constexpr std::uint32_t kAclByteSteps = 256;
-/// A search among starts cuts into so many parts at a time. A GPU waits long for a load, but for
-/// several at once no longer than for one; on a CPU halves are faster.
-#ifdef __CUDA_ARCH__
-inline constexpr std::uint32_t kAclSearchParts = 8;
-#else
-inline constexpr std::uint32_t kAclSearchParts = 2;
-#endif
 
 /// An IPv6 address in host byte order.
 struct Address128 {
@@ -104,24 +97,17 @@ struct AclIntervals {
   const Address* starts = nullptr;  ///< ascending; the first is 0
   const std::uint32_t* vectors = nullptr;
 
-  /// Number of the vector.
+  /// Number of the vector. (A GPU searches by several threads, acl_gpu.cuh.)
   constexpr std::uint32_t find(Address address) const {
     const std::uint32_t upper = acl_upper_16(address);
     std::uint32_t low = first[upper], high = first[upper + 1];
     while (low < high) {
-      const std::uint32_t part = (high - low) / kAclSearchParts + 1;
-      Address start[kAclSearchParts] = {};
-      for (std::uint32_t i = 1; i < kAclSearchParts; ++i) {
-        const std::uint32_t at = low + i * part;
-        start[i] = starts[at < high ? at : high];
+      const std::uint32_t middle = low + (high - low + 1) / 2;
+      if (starts[middle] <= address) {
+        low = middle;
+      } else {
+        high = middle - 1;
       }
-      std::uint32_t passed = 0;  // parts that end before the address
-      for (std::uint32_t i = 1; i < kAclSearchParts; ++i) {
-        passed += (low + i * part <= high) & (start[i] <= address) ? 1 : 0;
-      }
-      low += passed * part;
-      const std::uint32_t last = low + part - 1;
-      high = last < high ? last : high;
     }
     return vectors[low];
   }

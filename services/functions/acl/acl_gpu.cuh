@@ -104,7 +104,8 @@ __device__ inline std::uint32_t lowest_of_packet(std::uint32_t value) {
 }
 
 /// One warp, two packets: the word of AclBits::first_common() of each. `there`: this lane's half
-/// has one; else `word` stays. `of`: its vectors. A lane takes the summary of a block, then two words of each block that has candidates.
+/// has one; else `word` stays. `of`: its vectors. A lane takes the summary of a block, then two
+/// words of each block that has candidates.
 template <typename Address>
 __device__ inline void first_common(const AclBits<Address>& bits, AclVectors of, bool there,
                                     std::uint32_t& word) {
