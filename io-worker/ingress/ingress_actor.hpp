@@ -105,6 +105,7 @@ class IngressActor : public Actor {
   void tell_progress() noexcept;
   void find_mates();
   std::uint32_t wait() noexcept;
+  void tell_wait() const noexcept;
   bool has_left(std::uint32_t stream) const noexcept;
   bool may_begin() const noexcept;
   void look_for_turns() noexcept;

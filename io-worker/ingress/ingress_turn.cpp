@@ -13,9 +13,12 @@
 // and who is gone for good has had its batches released.
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/say.hpp"
 
 namespace millrace {
 
@@ -42,9 +45,21 @@ void IngressActor::await_turn(std::uint32_t queues) {
 std::uint32_t IngressActor::wait() noexcept {
   if (asked_ != 0) serve_turn();
   waiting_ = !may_begin();
+  if (!waiting_) tell_wait();
   const std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
   tell_progress();
   return done;
+}
+
+/// Once in the life of an added queue: its ring has had to hold what came meanwhile.
+void IngressActor::tell_wait() const noexcept {
+  const PlanActor& last = context_.plan->actors[context_.plan->streams[last_].ingress];
+  const std::uint64_t asked = context_.entry(context_.plan->streams[last_].ingress)
+                                  .turn_asked.load(std::memory_order_relaxed);
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "waited %.1f ms, from when %s shared the flows anew",
+                static_cast<double>(monotonic_ns() - asked) / 1e6, last.name.c_str());
+  say(context_.plan->actors[context_.me.actor].name, text.data());
 }
 
 /// Nothing of the stream that was sealed is under way.

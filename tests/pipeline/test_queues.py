@@ -6,6 +6,7 @@ itself, nothing is lost, the audit is exact."""
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -162,6 +163,11 @@ def test_queues_are_added_under_load(tmp_path, most, rate, late):
                 audit = running.audit()
                 assert audit["dropped"] == {} and audit["unaccounted"] == 0, audit
                 assert audit["received"] == audit["transmitted"], audit
+            waits = re.findall(r"(ingress\.a\.\d): waited ([0-9.]+) ms",
+                               millrace("logs", running.name).stdout)
+            assert sorted(name for name, _ in waits) == names[1:], waits
+            assert not late or min(float(wait) for _, wait in waits) > 500, waits
+            print("the added queues waited", waits)
             address = address_of(running.run_dir)
             metrics = Metrics(wire.in_middle("curl", "-s", address + "/metrics").stdout)
             by_queue = metrics.by("stream", "millrace_port_received_packets_total", port="a")
