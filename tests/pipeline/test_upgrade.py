@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 
 import frames
 import pytest
@@ -168,9 +169,12 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
         log = pathlib.Path(running.run_dir, "logs", "supervisor.log")
         words = [topology.BIN / "millrace", "upgrade", running.name, "--from", new]
         asker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        # Seven more are to follow, each of which takes half a second and more.
         wait_until(lambda: log.exists() and "succeeded: front.0" in log.read_text(encoding="utf-8"),
                    60, "the first is of the new build")
+        # Until it plays its part it would die too. Seven more are to follow, each of which takes
+        # half a second and more.
+        wait_until(lambda: "front.0" in running.lives(), 60, "it plays its part")
+        time.sleep(0.2)
         running.kill_supervisor()
         assert asker.wait(timeout=60) != 0, "nobody has told that it is done"
         assert folders(running) == {str(new), str(topology.BIN)}
