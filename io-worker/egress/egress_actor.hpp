@@ -57,8 +57,8 @@ class EgressActor : public Actor {
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
   };
 
-  /// What the latency of a batch that has left in this turn is reckoned from. The end of the turn is
-  /// taken for when it left: one reading of the clock for all of them.
+  /// What the latency of a batch that has left in this turn is reckoned from. The end of the turn
+  /// is taken for when it left: one reading of the clock for all of them.
   struct Released {
     std::uint64_t first_tsc;
     std::uint64_t stage_tsc;

@@ -18,8 +18,12 @@ namespace millrace {
 #ifdef MILLRACE_METRICS_SWITCH_FOR_BENCH
 
 inline std::atomic<bool> metrics_switch{true};
-inline const auto metrics_switch_handler = std::signal(
-    SIGUSR2, [](int) { metrics_switch.store(!metrics_switch.load(), std::memory_order_relaxed); });
+inline const int metrics_switch_handler = [] {
+  struct sigaction action {};
+  action.sa_handler = [](int) { metrics_switch.store(!metrics_switch.load()); };
+  action.sa_flags = SA_RESTART;
+  return sigaction(SIGUSR2, &action, nullptr);
+}();
 
 inline bool metrics_kept() noexcept { return metrics_switch.load(std::memory_order_relaxed); }
 

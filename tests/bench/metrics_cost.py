@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what metrics cost the whole path: all of them kept and scraped each second, against none
-kept, in turns in the same process, whose build has a switch for it (shared/layout/metrics_kept.hpp).
-Prints packets a second and nanoseconds of a processor a packet of both. Nothing here passes or
-fails on speed.
+"""Measures what metrics cost the whole path: all of them kept and scraped each second, against
+none kept, in turns in the same process, whose build has a switch for it
+(shared/layout/metrics_kept.hpp). Prints packets a second and nanoseconds of a processor a packet of
+both. Nothing here passes or fails on speed.
 
-`bare`, `route` and `match` run from memory into nothing, `wire` is a router between two hosts on veth
-(afpacket, one of the hosts sends what it can). The path is `placement: fused`, which is one thread: it is always busy, and its time is all that a
-packet costs. That thread has the last processor to itself as far as this bench goes. ns a packet
-is the processor time of the thread, so a neighbour that takes the processor away does not count;
-one that takes caches and memory bandwidth does. Neighbouring phases are compared with each other,
-and `noise` compares phases with metrics in the same way: what is smaller has not been measured.
-Where memory comes to lie differs from start to start, so each case is started several times.
+`bare`, `route` and `match` run from memory into nothing; `wire` is a router between two hosts on
+veth (afpacket), one of which sends what it can. The path is `placement: fused`, which is one
+thread: its time is all that a packet costs. That thread has the last processor to itself as far as
+this bench goes. ns a packet is the processor time of the thread, so a neighbour that takes the
+processor away does not count; one that takes caches and memory bandwidth does. Neighbouring phases
+are compared with each other, and `noise` compares phases with metrics in the same way: what is
+smaller has not been measured. Where memory comes to lie differs from start to start, so each case
+is started several times.
 
     cmake -S . -B build/switched -G Ninja -DMILLRACE_METRICS_SWITCH_FOR_BENCH=ON
     cmake --build build/switched --target programs

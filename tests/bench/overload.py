@@ -7,9 +7,9 @@ path of the same port that runs none; offered from 0.2 to 3 times what they can 
 `overload: wait`, `pass` and `drop`. Nothing here passes or fails on speed.
 
 delivered: packets a second that left, of both paths. looked: those of the functions, which took
-`each` ns for one just then, so `busy` of a core went into them: where that stays, no work is wasted,
-even on a host that is now faster and now slower. missed: what the port's own queue of 4,096 packets
-had no room for. Latency is from when a packet was due.
+`each` ns for one just then, so `busy` of a core went into them: where that stays, no work is
+wasted, even on a host that is now faster and now slower. missed: what the port's own queue of 4,096
+packets had no room for. Latency is from when a packet was due.
 """
 
 import argparse
@@ -103,8 +103,9 @@ def measure(fate, rate_mpps, seconds):
 def print_row(fate, factor, offered, figures):
     drops = ", ".join(f"{reason} {int(count)}" for reason, count in figures["drops"].items())
     print(f"{fate:5} {factor:6.2f} {offered:9.4f} {figures['sent']:10.4f} {figures['looked']:8.4f} "
-          f"{figures['each']:6.0f} {figures['busy']:5.2f} {figures['quick']:8.4f} {figures['missed']:8.4f} {figures['p50']:9.0f} "
-          f"{figures['p99']:9.0f}  {drops}", flush=True)
+          f"{figures['each']:6.0f} {figures['busy']:5.2f} {figures['quick']:8.4f} "
+          f"{figures['missed']:8.4f} {figures['p50']:9.0f} {figures['p99']:9.0f}  {drops}",
+          flush=True)
 
 
 def write_plots(folder, rows):
