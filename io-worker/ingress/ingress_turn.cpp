@@ -53,12 +53,12 @@ std::uint32_t IngressActor::wait() noexcept {
 
 /// Once in the life of an added queue: its ring has had to hold what came meanwhile.
 void IngressActor::tell_wait() const noexcept {
-  const PlanActor& last = context_.plan->actors[context_.plan->streams[last_].ingress];
-  const std::uint64_t asked = context_.entry(context_.plan->streams[last_].ingress)
-                                  .turn_asked.load(std::memory_order_relaxed);
+  const std::uint32_t last = context_.plan->streams[last_].ingress;
+  const std::uint64_t asked = context_.entry(last).turn_asked.load(std::memory_order_relaxed);
   std::array<char, 96> text{};
   std::snprintf(text.data(), text.size(), "waited %.1f ms, from when %s shared the flows anew",
-                static_cast<double>(monotonic_ns() - asked) / 1e6, last.name.c_str());
+                static_cast<double>(monotonic_ns() - asked) / 1e6,
+                context_.plan->actors[last].name.c_str());
   say(context_.plan->actors[context_.me.actor].name, text.data());
 }
 
