@@ -17,10 +17,14 @@
 namespace millrace {
 namespace {
 
+bool has_ended(std::int32_t pid, std::uint64_t start_time) {
+  return process_ended(open_process(pid, start_time), pid, start_time);
+}
+
 /// Somebody has taken that place, and has not ended.
 bool lives(const ActorEntry& entry) {
   const std::int32_t pid = entry.pid.load();
-  return pid != 0 && !process_ended(open_process(pid, entry.start_time.load()));
+  return pid != 0 && !has_ended(pid, entry.start_time.load());
 }
 
 /// Whoever leads grants places. A standby has one without being asked once the hub has gone for
@@ -31,7 +35,7 @@ bool leads_alone(const Plan& plan, const StatusView& status, std::uint32_t actor
     if (plan.actors[other].kind != ActorKind::kHub) continue;
     const ActorEntry& hub = status.actor(other);
     if (hub.pid.load() == 0 || hub.start_time.load() == 0) return false;  // it has not begun
-    if (!process_ended(open_process(hub.pid, hub.start_time))) return false;
+    if (!has_ended(hub.pid, hub.start_time)) return false;
   }
   return true;
 }
@@ -73,6 +77,10 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
     entry.state.store(static_cast<std::uint32_t>(ActorState::kAlive), std::memory_order_release);
   }
   return {static_cast<std::uint16_t>(actor), static_cast<std::uint16_t>(incarnation)};
+}
+
+void note_end(const ActorContext& context) noexcept {
+  context.my_entry().ended.store(context.me.incarnation, std::memory_order_relaxed);
 }
 
 Owner enrol_hub(const Plan& plan, const StatusView& status, std::uint64_t limit_ns,

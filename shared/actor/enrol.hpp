@@ -23,4 +23,7 @@ Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std
 Owner enrol_hub(const Plan& plan, const StatusView& status, std::uint64_t limit_ns,
                 const std::function<bool()>& give_up);
 
+/// This life ends in order, as it was told to: what follows on it is no restart after a crash.
+void note_end(const ActorContext& context) noexcept;
+
 }  // namespace millrace

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include "shared/config/plan.hpp"
 
 /// Tables that change while traffic flows, from both threads of an actor: the control thread reads
@@ -17,20 +13,16 @@ namespace millrace {
 /// The control thread's side.
 class PlanFollower {
  public:
-  struct Refusal {
-    std::uint32_t revision = 0;
-    std::string why;
-  };
   virtual ~PlanFollower() = default;
   /// Makes ready what `plan` has beside what is there, and lets go of what it has no more, once the
   /// data thread has. Does nothing for a revision that it has followed already. Throws Error with
   /// the reason when something cannot be made: then all stays as it is.
   virtual void follow(const Plan& plan) = 0;
-  /// Frees what the data thread has given up. Returns what it refused since the last call.
-  virtual std::optional<Refusal> tend() = 0;
+  /// Frees what the data thread has given up. Every 100 ms or oftener.
+  virtual void tend() noexcept = 0;
 };
 
-/// The data thread's side, where a device has to be asked first.
+/// The data thread's side, where a device has tables too.
 class NewTables {
  public:
   virtual ~NewTables() = default;
@@ -38,8 +30,6 @@ class NewTables {
   virtual const Plan* ready() noexcept = 0;
   /// From now on those.
   virtual void take() noexcept = 0;
-  /// They cannot be had: the old ones go on.
-  virtual void refuse(const char* why) noexcept = 0;
 };
 
 }  // namespace millrace

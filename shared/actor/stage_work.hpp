@@ -20,6 +20,8 @@ class StageWork {
   /// The part that may run on a device: writes only `results`, laid out like a slot's result
   /// column.
   virtual void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept = 0;
+  /// Result columns that `stage` has by an edition of its functions (Batch::edition), one each.
+  virtual std::uint32_t columns(std::uint8_t stage, std::uint32_t edition) const noexcept = 0;
   /// The rest, by the actor that accepted the completion; batch.result holds the results.
   virtual void finish(std::uint8_t stage, const Batch& batch) noexcept = 0;
   /// Between two batches, every 10 ms or so: goes over to tables that were made ready meanwhile.

@@ -20,6 +20,10 @@ class TscScale {
   std::uint64_t to_ns(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(ticks) * scale_) >> 32);
   }
+  /// From one reading to another; 0 when that is earlier, as readings of two cores may be.
+  std::uint64_t ns_between(std::uint64_t from, std::uint64_t to) const noexcept {
+    return to > from ? to_ns(to - from) : 0;
+  }
   std::uint64_t to_ticks(std::uint64_t ns) const noexcept {
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(ns) * hz_ / 1'000'000'000);
   }

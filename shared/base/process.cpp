@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -51,7 +52,8 @@ bool process_is_ending(std::int32_t pid, std::uint64_t start_time) {
 
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time) {
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (process && process_start_time(pid) != start_time) return {};
+  const std::uint64_t found = process ? process_start_time(pid) : 0;
+  if (found != 0 && found != start_time) return {};  // 0: gone meanwhile, or not to be read
   return process;
 }
 
@@ -59,6 +61,14 @@ bool process_ended(const UniqueFd& process) {
   if (!process) return true;
   pollfd wait{process.get(), POLLIN, 0};
   return poll(&wait, 1, 0) == 1;
+}
+
+bool process_ended(const UniqueFd& process, std::int32_t pid, std::uint64_t start_time) {
+  if (process) return process_ended(process);
+  const std::uint64_t found = process_start_time(pid);
+  if (found != 0) return found != start_time;
+  const UniqueFd again(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));  // kill() is filtered
+  return !again && errno == ESRCH;
 }
 
 void allow_many_files() noexcept {

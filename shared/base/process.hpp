@@ -17,11 +17,14 @@ std::uint64_t process_start_time(std::int32_t pid);
 /// by as long as that takes, 0.1 s and more for one that has a GPU. False when it has gone already.
 bool process_is_ending(std::int32_t pid, std::uint64_t start_time);
 
-/// pidfd of exactly that process, or an empty one when it has gone.
+/// pidfd of exactly that process, or an empty one: it has gone, or nothing can be opened here now.
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time);
 
 /// True when the process behind the pidfd has ended (the descriptor is readable). Does not block.
 bool process_ended(const UniqueFd& process);
+/// The same of what open_process() gave: without a descriptor when it is certain that there is no
+/// such process. Who takes a living one for dead becomes a second owner of what it has.
+bool process_ended(const UniqueFd& process, std::int32_t pid, std::uint64_t start_time);
 
 /// Lets this process and those that it starts have as many files open as they may (RLIMIT_NOFILE,
 /// soft to hard): the soft limit is 1,024 on most hosts, for the sake of select(2), which nobody

@@ -44,6 +44,7 @@ void read_path(const YamlEntry& entry, Topology& topology) {
   map.allow_only(keys);
   if (const YamlValue* from = map.need("from", "a port or a list of them")) {
     path.from = read_names(*from, "a port or a list of them");
+    if (from->is_list() && from->elements().empty()) from->refuse("at least one port");
   }
   if (const YamlValue* run = map.find("run")) {
     path.run = read_names(*run, "a function or a list of them");

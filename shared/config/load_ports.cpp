@@ -7,6 +7,7 @@
 #include "shared/base/mac.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/config/keys.hpp"
+#include "shared/config/plan.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -71,7 +72,11 @@ bool is_address_with_prefix(const std::string& text) {
 void read_addresses(const YamlValue& value, TopologyPort& port) {
   constexpr std::string_view kAllowed =
       "an address with its prefix, like '10.1.0.1/24' or '2001:db8::1/64'";
-  for (const YamlValue& element : value.elements()) {
+  const auto elements = value.elements();
+  if (elements.size() > kPortAddressCountMax) {
+    value.refuse("at most " + std::to_string(kPortAddressCountMax) + " addresses");
+  }
+  for (const YamlValue& element : elements) {
     const std::optional<std::string> text = element.text(kAllowed);
     if (!text) continue;
     if (is_address_with_prefix(*text)) {

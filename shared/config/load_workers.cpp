@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
@@ -11,6 +13,26 @@ namespace {
 
 constexpr std::uint32_t kSpareMax = 4;  ///< workers that a classifier group can reach unless said
 
+/// Numbers of GPUs in the order of the file: one worker each, so each once.
+std::uint32_t read_gpu_numbers(const YamlMap& map, TopologyGroup& group) {
+  const YamlValue* devices = map.find("devices");
+  if (devices == nullptr) return 0;
+  std::set<std::uint64_t> seen;
+  std::uint32_t count = 0;
+  for (const YamlValue& element : devices->elements()) {
+    const auto number = element.integer(0, 63);
+    if (!number) continue;
+    if (!seen.insert(*number).second) {
+      element.refuse("numbers of GPUs, each once");
+      continue;
+    }
+    ++count;
+    group.settings.push_back(
+        {"devices", {std::to_string(*number), element.mark()}, SettingKind::kInteger});
+  }
+  return count;
+}
+
 /// `auto` takes a GPU where one can be used, else the software device, whose settings say what it
 /// does.
 std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyGroup& group) {
@@ -19,16 +41,7 @@ std::uint32_t read_gpu(const YamlMap& map, const LoadContext& context, TopologyG
   const std::size_t chosen = device == nullptr ? 0 : device->choice(kGpuDevices).value_or(0);
   group.settings.push_back(
       {"device", {std::string(kGpuDevices[chosen]), map.mark()}, SettingKind::kText});
-  std::uint32_t device_count = 0;
-  if (const YamlValue* devices = map.find("devices")) {
-    for (const YamlValue& element : devices->elements()) {
-      const auto number = element.integer(0, 63);
-      if (!number) continue;
-      ++device_count;
-      group.settings.push_back(
-          {"devices", {std::to_string(*number), element.mark()}, SettingKind::kInteger});
-    }
-  }
+  const std::uint32_t device_count = read_gpu_numbers(map, group);
   for (TopologySetting& setting : read_settings(map, known_software_device(), context)) {
     group.settings.push_back(std::move(setting));
   }
@@ -109,12 +122,39 @@ void read_group(const YamlEntry& entry, const LoadContext& context, Topology& to
   read_autoscale(map, group);
 }
 
+/// GPUs that the group's workers drive and where the file names each; none: the software device.
+std::vector<Marked<std::string>> gpus_of(const TopologyGroup& group) {
+  std::vector<Marked<std::string>> gpus;
+  if (group.kind != GroupKind::kGpu) return gpus;
+  for (const TopologySetting& setting : group.settings) {
+    if (setting.key == "device" && setting.value.value == "software") return {};
+    if (setting.key == "devices") gpus.push_back(setting.value);
+  }
+  if (gpus.empty()) gpus.push_back({"0", group.name.mark});
+  return gpus;
+}
+
+/// That works, but resident kernels of two processes have a GPU in turns.
+void warn_of_shared_gpus(Topology& topology) {
+  std::map<std::string, std::string> taken;  // by GPU: the group that has it
+  for (const TopologyGroup& group : topology.groups) {
+    for (const Marked<std::string>& gpu : gpus_of(group)) {
+      const auto [at, first] = taken.emplace(gpu.value, group.name.value);
+      if (first) continue;
+      topology.warnings.push_back({gpu.mark, "group '" + group.name.value + "' shares GPU " +
+                                                 gpu.value + " with group '" + at->second +
+                                                 "': they have it in turns"});
+    }
+  }
+}
+
 }  // namespace
 
 void read_workers(const YamlValue& value, const LoadContext& context, Topology& topology) {
   for (const YamlEntry& entry : read_items(value, "group", kGroupCountMax)) {
     read_group(entry, context, topology);
   }
+  warn_of_shared_gpus(topology);
 }
 
 namespace {
@@ -144,6 +184,7 @@ void add_default_groups(Topology& topology, std::span<const KnownFunction> known
   const auto& functions = topology.functions;
   const auto without_group = [](const TopologyFunction& f) { return f.on.value.empty(); };
   const auto on_gpu = [](const TopologyFunction& f) { return f.on.value == "gpu"; };
+  const auto name_of = [](const TopologyGroup& g) { return g.name.value; };
   const bool none_given = topology.groups.empty();
   if (none_given && std::any_of(functions.begin(), functions.end(), on_gpu)) {
     add_group(topology, "gpu", GroupKind::kGpu, 1, Dispatch::kAny);
@@ -156,8 +197,12 @@ void add_default_groups(Topology& topology, std::span<const KnownFunction> known
     const bool runs = none_given || std::any_of(functions.begin(), functions.end(), without_group);
     const bool state = std::any_of(functions.begin(), functions.end(),
                                    [&](const auto& f) { return is_stateful(f, known); });
-    add_group(topology, runs ? "classifier" : "standin", GroupKind::kClassifier,
-              runs ? kSpareMax : 1, runs && state ? Dispatch::kFlow : Dispatch::kAny);
+    std::string name = runs ? "classifier" : "standin";
+    while (std::ranges::find(topology.groups, name, name_of) != topology.groups.end()) {
+      name += "-cpu";  // a gpu group has that one
+    }
+    add_group(topology, name, GroupKind::kClassifier, runs ? kSpareMax : 1,
+              runs && state ? Dispatch::kFlow : Dispatch::kAny);
     first = std::prev(topology.groups.end());
   }
   for (TopologyFunction& function : topology.functions) {

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/loader.hpp"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <utility>
 
+#include "shared/base/tcp_address.hpp"
 #include "shared/config/include.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
@@ -51,7 +55,8 @@ void read_listen(const YamlValue& value, Topology& topology) {
     std::uint32_t port = 0;
     const char* end = text->data() + text->size();
     const auto [stop, error] = std::from_chars(text->data() + colon + 1, end, port);
-    if (error == std::errc{} && stop == end && port <= 65535) {
+    const bool address = is_host(std::string_view(*text).substr(0, colon));
+    if (address && error == std::errc{} && stop == end && port <= 65535) {
       topology.telemetry_listen = *text;
       return;
     }
@@ -76,9 +81,10 @@ void read_bypass(const YamlValue& value, Topology& topology) {
     return;
   }
   for (const YamlValue& word : command->elements()) {
-    if (const auto text = word.text("a word")) {
-      topology.bypass_command.push_back({*text, word.mark()});
-    }
+    const auto text = word.text("a word");
+    if (!text) continue;
+    if (text->find('\n') != std::string::npos) word.refuse("a word of one line");
+    topology.bypass_command.push_back({*text, word.mark()});
   }
   if (topology.bypass_command.empty() || !topology.bypass_command[0].value.starts_with('/')) {
     command->refuse("a program's path from / on, then its words");
@@ -154,9 +160,14 @@ void read_topology(const YamlMap& map, const LoadContext& context, Topology& top
 void check_file(const TopologySetting& setting, Problems& problems) {
   std::error_code ignored;
   const std::filesystem::path path = setting.value.value;
-  if (setting.kind == SettingKind::kInputFile && !std::filesystem::exists(path, ignored)) {
-    problems.add(setting.value.mark, "no file '" + path.string() + "' for '" + setting.key + "'",
-                 "a file that can be read");
+  if (setting.kind == SettingKind::kInputFile) {
+    const bool folder = std::filesystem::is_directory(path, ignored);
+    if (folder || !std::filesystem::exists(path, ignored)) {
+      problems.add(
+          setting.value.mark,
+          (folder ? "the folder '" : "no file '") + path.string() + "' for '" + setting.key + "'",
+          "a file that can be read");
+    }
   }
   if (setting.kind == SettingKind::kOutputFile &&
       !std::filesystem::is_directory(path.parent_path(), ignored)) {
@@ -198,6 +209,15 @@ Topology load_topology(const std::string& path, std::span<const KnownFunction> f
 
 void check_files(const Topology& topology) {
   Problems problems;
+  if (!topology.bypass_command.empty()) {
+    const Marked<std::string>& program = topology.bypass_command.front();
+    std::error_code ignored;
+    if (::access(program.value.c_str(), X_OK) != 0 ||
+        std::filesystem::is_directory(program.value, ignored)) {
+      problems.add(program.mark, "no program '" + program.value + "' for 'bypass: command'",
+                   "a program that can be executed");
+    }
+  }
   for (const TopologyPort& port : topology.ports) {
     for (const TopologySetting& setting : port.settings) check_file(setting, problems);
   }

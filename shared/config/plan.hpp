@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "shared/layout/limits.hpp"
+
 /// The plan: a topology after all checks, with every number decided. The supervisor makes it from
 /// the YAML (shared/config/planner.hpp), writes it into the run directory, and every process reads
 /// its part of it. Plain data; ids are indexes into the vectors here. Limits:
@@ -30,13 +32,15 @@ constexpr bool is_of_group(ActorKind kind) {
   return kind == ActorKind::kClassifier || kind == ActorKind::kGpu;
 }
 
+inline constexpr std::size_t kPortAddressCountMax = 256;
+
 struct PlanPort {
   std::string name;    ///< as in the YAML
-  std::string device;  ///< "pcap", "replay", "generate", "null"
+  std::string device;  ///< "afpacket", "replay", ...: a kind of io-worker/ports/README.md
   Settings settings;   ///< the device's own keys (io-worker/ports/README.md)
   std::uint32_t mtu = 1500;
   std::string mac;  ///< "02:00:00:00:00:01"; given or derived from the port's number, never empty
-  std::vector<std::string> addresses;  ///< own IPv4 addresses, "10.1.0.1/24"
+  std::vector<std::string> addresses;  ///< own addresses, "10.1.0.1/24", "2001:db8::1/64"
   int node = -1;                       ///< NUMA node of its device; -1: no matter, or not known
 };
 
@@ -57,6 +61,7 @@ struct PlanFunction {
   std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
   std::uint32_t share = 0;          ///< see PlanStage; 0: not said
   std::uint32_t edition = 0;  ///< of settings and image: Plan::revision that brought them; 0: start
+  bool gone = false;  ///< no file names it any more, or not yet; name, number and counters are kept
 };
 
 /// How many workers a group gets by how busy they are; off while `min` is 0.
@@ -91,6 +96,7 @@ struct PlanStage {
   std::uint32_t share = 0;  ///< batches of one producer that may be in it, then `overload` decides;
                             ///< 0: as many as there are slots
   std::uint32_t lane_share = 0;  ///< of these, of one lane; at most `share`
+  std::uint32_t edition = 0;     ///< of `functions`, as PlanFunction::edition
 };
 
 struct PlanPath {
@@ -100,7 +106,7 @@ struct PlanPath {
       0;  ///< its lanes are [lane_first, lane_first + lane_count) of the topology
   std::uint32_t lane_count = 1;
   bool has_keys = false;  ///< the ingress fills the column `key`: a GPU comes first and asks for no
-                          ///< more, and the headers are read for the flow's lane anyway
+                          ///< more
   std::string match;      ///< pcap filter, as in the YAML; empty: takes every packet
   std::vector<std::uint64_t> filter;  ///< it compiled (shared/base/packet_filter.hpp)
 };
@@ -135,8 +141,9 @@ struct PlanActor {
   bool at_start =
       true;       ///< started with the topology; false for spare workers and second incarnations
   int core = -1;  ///< -1: not bound to one
-  int node = -1;  ///< NUMA node of its core, or of the cores that it may use; -1: any
-  int home = -1;  ///< node where its packets or its GPU are; -1: no matter
+  bool core_named = false;  ///< by `cores:` of its port, its group or the egress
+  int node = -1;            ///< NUMA node of its core, or of the cores that it may use; -1: any
+  int home = -1;            ///< node where its packets or its GPU are; -1: no matter
 };
 
 /// A NUMA node of the host with the cores of it that we may use, ascending.
@@ -146,10 +153,18 @@ struct PlanNode {
 };
 
 /// Another edition of a function than the one that computes: the next one, while everybody makes it
-/// ready, or the last one, while batches that it computed are under way.
+/// ready, or the last one, while batches that it computed are under way. Of one that comes or went,
+/// one of both is `gone`.
 struct PlanEdition {
   std::uint32_t number = 0;  ///< of the function
   PlanFunction function;
+};
+
+/// Alike, what a stage runs.
+struct PlanStageEdition {
+  std::uint32_t number = 0;  ///< of the stage
+  std::vector<std::uint32_t> functions;
+  std::uint32_t edition = 0;
 };
 
 /// An SPSC link of batch descriptors.
@@ -188,6 +203,8 @@ struct Plan {
   std::uint32_t generation = 1;      ///< counts the changes of the running topology, its start too
   std::uint32_t revision = 0;        ///< counts what was written after the start; actors follow
   std::vector<PlanEdition> others;   ///< at most one a function; all of them of one change
+  std::vector<PlanStageEdition> other_stages;         ///< at most one a stage; of that change
+  std::uint32_t spare_counters = kSpareCounterCount;  ///< left for functions that come
 };
 
 /// True when a gpu group leaves batches to its stand-in also while it is alive: `on: [gpu, deep]`.
@@ -201,11 +218,23 @@ inline const PlanFunction& edition_of(const Plan& plan, std::uint32_t function, 
   return plan.functions[function];
 }
 
-/// Which tables a stage computes with: no two combinations of its functions' editions share a
-/// number, as each change has a new one.
+/// What a stage runs now, or its other list where it has one.
+inline const std::vector<std::uint32_t>& functions_of(const Plan& plan, std::uint32_t stage,
+                                                      bool other) {
+  for (const PlanStageEdition& edition : plan.other_stages) {
+    if (other && edition.number == stage) return edition.functions;
+  }
+  return plan.stages[stage].functions;
+}
+
+/// Which functions and tables a stage computes with: no two combinations of its list and its
+/// functions' editions share a number, as each change has a new one.
 inline std::uint32_t stage_edition(const Plan& plan, std::uint32_t stage, bool other = false) {
-  std::uint32_t edition = 0;
-  for (const std::uint32_t function : plan.stages[stage].functions) {
+  std::uint32_t edition = plan.stages[stage].edition;
+  for (const PlanStageEdition& one : plan.other_stages) {
+    if (other && one.number == stage) edition = one.edition;
+  }
+  for (const std::uint32_t function : functions_of(plan, stage, other)) {
     edition = std::max(edition, edition_of(plan, function, other).edition);
   }
   return edition;
@@ -238,6 +267,17 @@ inline std::vector<std::uint32_t> lanes_of(const Plan& plan, const PlanStream& s
     for (std::uint32_t i = 0; i < path.lane_count; ++i) lanes.push_back(path.lane_first + i);
   }
   return lanes;
+}
+
+/// By queue, those that the port may get among them: the ingress that receives from it.
+inline std::vector<std::uint32_t> ingresses_of_port(const Plan& plan, std::uint32_t port) {
+  std::vector<std::uint32_t> actors;
+  for (const PlanStream& stream : plan.streams) {
+    if (stream.port != port) continue;
+    actors.resize(std::max<std::size_t>(actors.size(), stream.queue + 1));
+    actors[stream.queue] = stream.ingress;
+  }
+  return actors;
 }
 
 /// True when the actor touches packets of living traffic: all but hub and standby.

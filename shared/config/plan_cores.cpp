@@ -151,6 +151,7 @@ void bind_named(Planning& planning, CorePool& pool) {
     if (cores.empty()) continue;
     const bool worker = is_of_group(actor.kind);
     actor.core = cores[(worker ? actor.index : turns[&cores]++) % cores.size()];
+    actor.core_named = true;
     pool.remove(actor.core);
   }
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/base/secrets.hpp"
+#include "shared/config/plan_renumber.hpp"
 #include "shared/config/plan_sources.hpp"
 
 namespace millrace {
@@ -47,6 +48,11 @@ std::string settings_change(const Settings& now, const Settings& next) {
   return text;
 }
 
+/// `count` is what it begins with: what it has come to stays, within its limits.
+bool scales_itself(const PlanGroup& group, std::uint32_t count) {
+  return group.autoscale.min != 0 && group.autoscale.min <= count && count <= group.autoscale.max;
+}
+
 bool is_queues(const Settings::value_type& setting) { return setting.first == "queues"; }
 
 std::uint32_t number_of(const PlanPort& port, std::string_view key, std::uint32_t otherwise) {
@@ -56,10 +62,55 @@ std::uint32_t number_of(const PlanPort& port, std::string_view key, std::uint32_
   return otherwise;
 }
 
+/// Functions of the stage that have state, by number.
+std::vector<std::uint32_t> with_state(const Plan& plan, const PlanStage& stage) {
+  std::vector<std::uint32_t> numbers;
+  for (const std::uint32_t number : stage.functions) {
+    if (plan.functions[number].stateful) numbers.push_back(number);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+/// A function that the path runs in both, and not in the same stage: a packet on its way could miss
+/// it, or meet it twice.
+const PlanFunction* moved(const Plan& now, const Plan& next, std::uint32_t to) {
+  for (const std::uint32_t number : next.stages[to].functions) {
+    for (std::uint32_t i = 0; i < now.stages.size(); ++i) {
+      if (i == to || now.stages[i].path != next.stages[to].path) continue;
+      if (std::ranges::find(now.stages[i].functions, number) != now.stages[i].functions.end()) {
+        return &next.functions[number];
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::string names_of(const Plan& plan, const std::vector<std::uint32_t>& functions) {
+  std::string text;
+  for (const std::uint32_t number : functions) {
+    text += (text.empty() ? "" : ", ") + plan.functions[number].name;
+  }
+  return "[" + text + "]";
+}
+
+std::string classes_text(const Plan& plan, std::uint32_t mask) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.classes.size(); ++i) {
+    if ((mask >> i & 1) != 0) text += (text.empty() ? "" : ", ") + plan.classes[i];
+  }
+  return text.empty() ? "(all)" : text;
+}
+
 class Differ {
  public:
-  Differ(const Plan& now, const Plan& next)
-      : now_(now), next_(next), now_hashes_(hashes_of(now)), next_hashes_(hashes_of(next)) {}
+  Differ(const Plan& now, Renumbered next)
+      : now_(now),
+        next_(std::move(next.plan)),
+        now_hashes_(hashes_of(now_)),
+        next_hashes_(hashes_of(next_)) {
+    diff_.restart = std::move(next.obstacles);
+  }
 
   PlanDiff differ() {
     scalars();
@@ -78,6 +129,7 @@ class Differ {
         line = without_secrets(without_secrets(std::move(line), now_.secrets), next_.secrets);
       }
     }
+    diff_.classes = next_.classes;
     return std::move(diff_);
   }
 
@@ -94,7 +146,6 @@ class Differ {
     compare("crash_limit", now_.crash_limit, next_.crash_limit);
     compare("placement", now_.fused, next_.fused);
     compare("telemetry: listen", now_.telemetry_listen, next_.telemetry_listen);
-    compare("classes", now_.classes, next_.classes);
   }
 
   /// Calls `compare` for items of the same name at the same place; others are new, or gone.
@@ -119,7 +170,7 @@ class Differ {
     }
   }
 
-  /// Queues can be added where there is room for them; nothing else of a port changes.
+  /// Queues come and go where there is room for them; nothing else of a port changes.
   std::string port_change(const PlanPort& now, const PlanPort& next) {
     std::string all = settings_change(now.settings, next.settings);
     Settings as_now = next.settings;
@@ -128,14 +179,16 @@ class Differ {
     std::erase_if(others, is_queues);
     if (all.empty() || !settings_change(others, as_now).empty()) return all;
     const std::uint32_t before = number_of(now, "queues", 1), after = number_of(next, "queues", 1);
-    const std::uint32_t most = number_of(now, "queues_max", before);
+    const std::uint32_t most = number_of(now, "queues_max", 0);
     if (before == after) return "";
-    if (after < before) return all + " (queues cannot be taken away while it runs)";
-    if (after > most) {
-      return all + " (there is room for " + std::to_string(most) + ": queues_max" +
-             (now.device == "afpacket" ? ")" : ", of afpacket ports)");
+    if (most == 0) {
+      const bool can = now.device == "afpacket";
+      return all + " (while it runs only " +
+             (can ? "of a port with queues_max)" : "of afpacket ports)");
     }
-    if (before != 1) return all + " (only a port of one queue gets further ones while it runs)";
+    if (after > most) {
+      return all + " (there is room for " + std::to_string(most) + ": queues_max)";
+    }
     diff_.queues.push_back({static_cast<std::uint32_t>(&next - next_.ports.data()), before, after});
     diff_.lines.push_back("port " + next.name + ": " + all);
     return "";
@@ -154,22 +207,52 @@ class Differ {
   }
 
   void functions() {
-    names("function", now_.functions, next_.functions,
-          [&](const PlanFunction& a, const PlanFunction& b) -> std::string {
-            const bool place = a.group != b.group || a.type != b.type;
-            const bool classes = a.when_class != b.when_class || a.class_mask != b.class_mask;
-            const bool fallback =
-                a.unavailable != b.unavailable || a.overload != b.overload || a.share != b.share;
-            if (place) return "type or on";
-            if (classes) return "when or classes";
-            if (fallback) return "unavailable, overload or share";
-            std::string what = settings_change(a.settings, b.settings);
-            if (what.empty()) what = files_change(b);
-            if (what.empty()) return "";
-            diff_.functions.push_back(static_cast<std::uint32_t>(&b - next_.functions.data()));
-            diff_.lines.push_back("function " + b.name + ": " + what);
-            return "";
-          });
+    for (std::uint32_t i = 0; i < next_.functions.size(); ++i) {
+      const PlanFunction& after = next_.functions[i];
+      const bool was = i < now_.functions.size() && !now_.functions[i].gone;
+      if (was && after.gone) {
+        come_or_go(i, "goes");
+      } else if (was) {
+        function_change(i, now_.functions[i], after);
+      } else if (!after.gone) {
+        come_or_go(i, "comes");
+      }
+    }
+  }
+
+  void come_or_go(std::uint32_t number, const std::string& what) {
+    const PlanFunction& function = next_.functions[number];
+    const std::string line = "function " + function.name + " " + what;
+    if (function.stateful) return restart(line + ", and has state");
+    diff_.functions.push_back({number, function});
+    diff_.lines.push_back(line);
+  }
+
+  void function_change(std::uint32_t number, const PlanFunction& a, const PlanFunction& b) {
+    const std::string name = "function " + b.name + ": ";
+    if (a.group != b.group || a.type != b.type) return restart(name + "type or on");
+    if (a.unavailable != b.unavailable || a.overload != b.overload || a.share != b.share) {
+      return restart(name + "unavailable, overload or share");
+    }
+    std::string what = settings_change(a.settings, b.settings);
+    if (what.empty()) what = files_change(b);
+    if (a.when_class != b.when_class) {
+      const bool skipped = std::ranges::any_of(now_.stages, [&](const PlanStage& stage) {
+        return may_be_skipped(now_, stage) &&
+               std::ranges::find(stage.functions, number) != stage.functions.end();
+      });
+      // Whoever leads batches past it counts those that it would have looked at.
+      if (skipped) return restart(name + "when, as batches may go past it");
+      what += (what.empty() ? "" : "; ") + std::string("when ") + classes_text(now_, a.when_class) +
+              " -> " + classes_text(next_, b.when_class);
+    }
+    if (what.empty()) return;
+    diff_.functions.push_back({number, a});
+    PlanFunction& after = diff_.functions.back().function;
+    after.settings = b.settings;
+    after.when_class = b.when_class;
+    after.class_mask = b.class_mask;
+    diff_.lines.push_back(name + what);
   }
 
   void groups() {
@@ -177,6 +260,7 @@ class Differ {
           [&](const PlanGroup& a, const PlanGroup& b) -> std::string {
             if (a.kind != b.kind) return "kind";
             if (a.dispatch != b.dispatch) return "dispatch";
+            if (a.stand_in != b.stand_in) return "the group beside it (on)";
             if (a.spill != b.spill || a.offload != b.offload) return "offload or spill";
             if (a.max != b.max) {
               return "max " + std::to_string(a.max) + " -> " + std::to_string(b.max);
@@ -184,7 +268,7 @@ class Differ {
             std::string what = settings_change(a.settings, b.settings);
             if (!what.empty()) return what;
             const auto group = static_cast<std::uint32_t>(&b - next_.groups.data());
-            if (a.count != b.count) count(group, a, b);
+            if (a.count != b.count && !scales_itself(b, a.count)) count(group, a, b);
             if (a.autoscale != b.autoscale) {
               diff_.autoscale.push_back(group);
               diff_.lines.push_back("group " + b.name + ": autoscale");
@@ -203,15 +287,14 @@ class Differ {
   void shape() {
     names("path", now_.paths, next_.paths, [&](const PlanPath& a, const PlanPath& b) {
       const bool same = a.first_stage == b.first_stage && a.lane_first == b.lane_first &&
-                        a.lane_count == b.lane_count && a.has_keys == b.has_keys &&
-                        a.match == b.match;
+                        a.lane_count == b.lane_count && a.match == b.match;
       return std::string(same ? "" : "match, lanes or run");
     });
     if (!diff_.restart.empty()) return;
     const bool stages =
         std::ranges::equal(now_.stages, next_.stages, [](const PlanStage& a, const PlanStage& b) {
-          return a.path == b.path && a.group == b.group && a.functions == b.functions &&
-                 a.next == b.next && a.share == b.share && a.lane_share == b.lane_share;
+          return a.path == b.path && a.group == b.group && a.next == b.next && a.share == b.share &&
+                 a.lane_share == b.lane_share;
         });
     const bool streams = std::ranges::equal(
         now_.streams, next_.streams, [](const PlanStream& a, const PlanStream& b) {
@@ -222,20 +305,66 @@ class Differ {
                  a.slot_count == b.slot_count && a.buffer_count == b.buffer_count &&
                  std::ranges::equal(a.paths, b.paths, same_path);
         });
-    if (!stages) restart("paths: what they run");
+    if (!stages) restart("paths: the groups that their functions run on");
     if (!streams) restart("paths: ports, queues, slots or buffers");
-    if (now_.actors.size() != next_.actors.size()) restart("egress: count");
+    if (now_.actors.size() != next_.actors.size()) {
+      restart("egress: count");
+    } else {
+      cores();
+    }
     if (now_.buffer_stride != next_.buffer_stride) restart("size of buffers");
+    if (!stages) return;
+    for (std::uint32_t i = 0; i < now_.stages.size(); ++i) stage_change(i);
+  }
+
+  /// Its functions come, go, and change places under traffic, as far as nobody but who runs them
+  /// has to know.
+  void stage_change(std::uint32_t number) {
+    const PlanStage &a = now_.stages[number], &b = next_.stages[number];
+    if (a.functions == b.functions) return;
+    const PlanPath &before = now_.paths[a.path], &after = next_.paths[b.path];
+    const std::string line = "path " + after.name + ": runs " + names_of(now_, a.functions) +
+                             " -> " + names_of(next_, b.functions) + " on " +
+                             next_.groups[b.group].name;
+    if (may_be_skipped(now_, a) || may_be_skipped(next_, b)) {
+      return restart(line + ", and batches may go past all of it (unavailable, overload)");
+    }
+    if (with_state(now_, a) != with_state(next_, b)) return restart(line + ": those with state");
+    // A GPU would go on reading keys alone.
+    if (before.has_keys && !after.has_keys) {
+      return restart(line + ", which ask for more than keys of flows");
+    }
+    if (const PlanFunction* function = moved(now_, next_, number)) {
+      return restart(line + ": " + function->name + " is in another part of the path");
+    }
+    diff_.stages.push_back({number, b.functions});
+    diff_.lines.push_back(line);
+  }
+
+  /// Those that the file names: others are given out anew with each plan. (That of a build from
+  /// before `core_named`, which `upgrade` leaves as it was, says of none that it was named.)
+  void cores() {
+    const auto same = [](const PlanActor& now, const PlanActor& next) {
+      return next.core_named ? next.core == now.core : !now.core_named;
+    };
+    std::string names;
+    for (std::size_t i = 0; i < now_.actors.size(); ++i) {
+      if (same(now_.actors[i], next_.actors[i])) continue;
+      names += (names.empty() ? "" : ", ") + next_.actors[i].name;
+    }
+    if (!names.empty()) restart("cores of " + names);
   }
 
   const Plan& now_;
-  const Plan& next_;
+  const Plan next_;
   Hashes now_hashes_, next_hashes_;
   PlanDiff diff_;
 };
 
 }  // namespace
 
-PlanDiff diff_plans(const Plan& now, const Plan& next) { return Differ(now, next).differ(); }
+PlanDiff diff_plans(const Plan& now, const Plan& next) {
+  return Differ(now, renumbered(now, next)).differ();
+}
 
 }  // namespace millrace

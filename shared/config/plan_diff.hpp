@@ -20,9 +20,12 @@ struct PlanDiff {
     std::uint32_t port = 0;
     std::uint32_t before = 0, after = 0;
   };
-  std::vector<std::uint32_t> functions;  ///< other settings, or other contents of their files
+  std::vector<PlanEdition> functions;  ///< with other settings or contents of their files, new, or
+                                       ///< gone: as they are to be, by their number in `now`
+  std::vector<PlanStageEdition> stages;  ///< that run other functions than now
+  std::vector<std::string> classes;      ///< all that there are then; those of now come first
   std::vector<Count> counts;             ///< other numbers of workers
-  std::vector<Queues> queues;            ///< ports that get more receive queues
+  std::vector<Queues> queues;            ///< ports with other numbers of receive queues
   std::vector<std::uint32_t> autoscale;  ///< groups with other limits
   std::vector<std::string> lines;        ///< all that can change while it runs, for people
   std::vector<std::string> restart;      ///< what cannot, alike

@@ -13,6 +13,7 @@ namespace millrace {
 std::uint32_t function_named(const Plan& plan, const std::string& name) {
   std::vector<std::string_view> names;
   for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
+    if (plan.functions[i].gone) continue;
     if (plan.functions[i].name == name) return i;
     names.push_back(plan.functions[i].name);
   }

@@ -47,11 +47,10 @@ std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t
   return lanes;
 }
 
-/// The first stage is a GPU's, and to all of its functions the keys of flows are enough. With one
-/// lane the ingress does not look at headers, and for keys alone it shall not begin to.
+/// The first stage is a GPU's, and to all of its functions the keys of flows are enough.
 bool needs_keys(const Planning& planning, const PlanPath& path) {
   const Plan& plan = planning.plan;
-  if (path.lane_count == 1 || path.first_stage >= plan.stages.size()) return false;
+  if (path.first_stage >= plan.stages.size()) return false;
   const PlanStage& stage = plan.stages[path.first_stage];
   if (plan.groups[stage.group].kind != GroupKind::kGpu) return false;
   return std::ranges::all_of(stage.functions, [&](std::uint32_t function) {
@@ -236,6 +235,10 @@ void plan_streams(Planning& planning) {
       }
     }
     check_most(planning, from.name.mark, "streams", plan.streams.size(), kStreamCountMax);
+  }
+  if (plan.fused && plan.streams.empty()) {
+    planning.problems.add(planning.topology.mark, "'placement: fused' and no path",
+                          "at least one path: its ingress has the thread");
   }
   for (PlanStream& stream : plan.streams) {
     size_stream(planning, stream);

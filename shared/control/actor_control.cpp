@@ -152,7 +152,7 @@ void ActorControl::run(Talk& talk) noexcept {
     for (ControlClient& client : talk.clients) {
       while (auto message = client.receive()) obey(message->body, talk);
     }
-    tend_followers(talk);
+    for (PlanFollower* follower : followers_) follower->tend();
     if (!last) ControlClient::wait(talk.clients, wake_.get(), kEventDelay);
     std::uint64_t wakes = 0;
     [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &wakes, sizeof wakes);
@@ -166,14 +166,6 @@ void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {
     for (PlanFollower* follower : followers_) follower->follow(plan);
   } catch (const std::exception& error) {
     talk.tell(refusal_event(actor_, revision, error.what()));
-  }
-}
-
-void ActorControl::tend_followers(Talk& talk) noexcept {
-  for (PlanFollower* follower : followers_) {
-    if (const auto refused = follower->tend()) {
-      talk.tell(refusal_event(actor_, refused->revision, refused->why));
-    }
   }
 }
 

@@ -66,7 +66,6 @@ class ActorControl {
   void wake() noexcept;
   void obey(const ControlBody& command, Talk& talk) noexcept;
   void follow_plan(std::uint32_t revision, Talk& talk) noexcept;
-  void tend_followers(Talk& talk) noexcept;
 
   const std::string run_dir_;
   const std::uint32_t actor_;

@@ -217,6 +217,7 @@ void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& 
     control_->post_event(Severity::kInfo, "port", remark);
   }
   RunLoop(context_, actor, control_->stop_flag()).run();
+  note_end(context_);
   g_control = nullptr;
   control_.reset();  // its thread calls what ends before this process does
 }
@@ -235,6 +236,7 @@ void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
   filter_calls();
   control_->set_ready();
   FusedLoop(members, control_->stop_flag()).run();
+  for (const FusedLoop::Member& member : members) note_end(member.context);
   g_control = nullptr;
   control_.reset();  // its thread calls what ends before this process does
 }

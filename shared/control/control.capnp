@@ -44,11 +44,18 @@ struct Function {
   counterCount @11 :UInt32;
   share @12 :UInt32;
   edition @13 :UInt32;
+  gone @14 :Bool;
 }
 
 struct Edition {
   number @0 :UInt32;
   function @1 :Function;
+}
+
+struct StageEdition {
+  number @0 :UInt32;
+  functions @1 :List(UInt32);
+  edition @2 :UInt32;
 }
 
 enum GroupKind { classifier @0; gpu @1; }
@@ -82,6 +89,7 @@ struct Stage {
   stateful @4 :Bool;
   share @5 :UInt32;
   laneShare @6 :UInt32;
+  edition @7 :UInt32;
 }
 
 struct Path {
@@ -124,6 +132,7 @@ struct Actor {
   core @6 :Int32;
   node @7 :Int32;
   home @8 :Int32;
+  coreNamed @9 :Bool;
 }
 
 struct Node {
@@ -166,6 +175,8 @@ struct Plan {
   sources @25 :List(Text);
   hash @26 :Text;
   generation @27 :UInt32;
+  otherStages @28 :List(StageEdition);
+  spareCounters @29 :UInt32;
 }
 
 # ---- Messages (messages.hpp says what each means) ----
@@ -222,6 +233,7 @@ struct StatusReply {
   hash @10 :Text;
   differs @11 :Bool;
   confirmSeconds @12 :UInt32;
+  takingBack @13 :Text;
 }
 
 struct NamedCount {

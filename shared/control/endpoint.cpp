@@ -244,11 +244,16 @@ ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds t
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
   const std::string asked = message_name(body);
-  const std::uint64_t id = ask(std::move(body), timeout);
+  std::uint64_t id = ask(body, is_there ? std::min(timeout, kLastWords) : timeout);
   bool gone = false;
-  while (id != 0 && !gone) {
+  while ((id != 0 || (is_there && !sockets_->refused)) && !gone) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     gone = is_there && !is_there();
+    if (id == 0) {
+      if (left.count() <= 0) break;
+      if (!gone) id = ask(body, std::min(left, kLook));
+      continue;
+    }
     // What it said before it went may be on its way.
     auto answer = answer_within(id, gone ? kLastWords : is_there ? std::min(left, kLook) : left);
     if (answer) return std::move(*answer);

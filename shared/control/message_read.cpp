@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kEventCountMax = 1024;
 constexpr std::size_t kNamedCountMax = 256;
-constexpr std::size_t kProblemCountMax = 256;
 
 using wire::read_list;
 using wire::text;
@@ -60,12 +59,13 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
   status.skipped = read_counts(in.getSkipped());
   status.refused = read_counts(in.getRefused());
-  read_list(status.out, in.getOut(), kFunctionCountMax, "functions out",
+  read_list(status.out, in.getOut(), kFunctionPlaceMax, "functions out",
             [](capnp::Text::Reader item) { return text(item); });
   status.generation = in.getGeneration();
   status.hash = text(in.getHash());
   status.differs = in.getDiffers();
   status.confirm_seconds = in.getConfirmSeconds();
+  status.taking_back = text(in.getTakingBack());
   return status;
 }
 
@@ -93,7 +93,7 @@ AuditReply read_audit(wire::AuditReply::Reader in) {
   audit.slots = read_counts(in.getSlots());
   audit.buffers = read_counts(in.getBuffers());
   read_list(audit.lanes, in.getLanes(), kStreamCountMax * kLaneCountMax, "lanes", read_lane);
-  read_list(audit.problems, in.getProblems(), kProblemCountMax, "problems",
+  read_list(audit.problems, in.getProblems(), kReplyLinesMax, "problems",
             [](capnp::Text::Reader item) { return text(item); });
   return audit;
 }
@@ -123,7 +123,7 @@ ChangeRequest read_change(wire::Change::Reader in) {
 
 ChangeReply read_changed(wire::ChangeReply::Reader in) {
   ChangeReply reply{.generation = in.getGeneration()};
-  read_list(reply.lines, in.getLines(), kProblemCountMax, "lines",
+  read_list(reply.lines, in.getLines(), kReplyLinesMax, "lines",
             [](capnp::Text::Reader item) { return text(item); });
   return reply;
 }

@@ -7,14 +7,8 @@
 namespace millrace {
 namespace {
 
-template <typename T>
-unsigned size_of(const std::vector<T>& items) {
-  return static_cast<unsigned>(items.size());
-}
-
-void write_texts(const std::vector<std::string>& from, capnp::List<capnp::Text>::Builder list) {
-  for (unsigned i = 0; i < from.size(); ++i) list.set(i, from[i]);
-}
+using wire::size_of;
+using wire::write_texts;
 
 void write_event(const Event& event, wire::Event::Builder out) {
   out.setSeverity(static_cast<wire::Severity>(event.severity));
@@ -62,6 +56,7 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   out.setHash(status.hash);
   out.setDiffers(status.differs);
   out.setConfirmSeconds(status.confirm_seconds);
+  out.setTakingBack(status.taking_back);
 }
 
 void write_lane(const AuditLane& lane, wire::AuditLane::Builder out) {

@@ -33,7 +33,9 @@
 namespace millrace {
 
 inline constexpr std::size_t kMessageBytesMax = std::size_t{1} << 20;  ///< longer ones are refused
-inline constexpr std::uint32_t kNoActor = UINT32_MAX;  ///< Event: the supervisor, not an actor
+inline constexpr std::size_t kReplyLinesMax = 256;  ///< of a ChangeReply; problems of an audit
+inline constexpr std::uint64_t kNoHeartbeat = UINT64_MAX;  ///< ActorStatus: none was seen
+inline constexpr std::uint32_t kNoActor = UINT32_MAX;      ///< Event: the supervisor, not an actor
 
 struct OkReply {};
 
@@ -99,7 +101,7 @@ struct ActorStatus {
   std::uint32_t restarts = 0;
   std::uint64_t packets = 0;
   std::uint64_t batches = 0;
-  std::uint64_t heartbeat_age_ms = 0;
+  std::uint64_t heartbeat_age_ms = kNoHeartbeat;
   std::string note;  ///< how the last process ended; empty: never
 };
 
@@ -122,6 +124,7 @@ struct StatusReply {
   std::string hash;                   ///< of the files that it was made from
   bool differs = false;               ///< these files say something else by now
   std::uint32_t confirm_seconds = 0;  ///< until the last change is taken back; 0: it stays
+  std::string taking_back;            ///< of a change that is not taken back yet; empty: none is
 };
 
 struct AuditRequest {};

@@ -62,7 +62,8 @@ void note_config(const std::string& run_dir, const ConfigFacts& facts) {
   std::ostringstream text;
   text << facts.generation << ' ' << (facts.hash.empty() ? "-" : facts.hash) << ' ' << facts.differs
        << ' ' << facts.reloads_done << ' ' << facts.reloads_refused << ' ' << facts.control_refused
-       << ' ' << (facts.bypass ? std::to_string(*facts.bypass) : "-") << '\n';
+       << ' ' << (facts.bypass ? std::to_string(*facts.bypass) : "-") << ' ' << facts.changed_ns
+       << ' ' << facts.failed_ns << '\n';
   write_text(config_path(run_dir), text.str());
 }
 
@@ -71,7 +72,8 @@ ConfigFacts read_config(const std::string& run_dir) {
   ConfigFacts facts;
   file >> facts.generation >> facts.hash >> facts.differs >> facts.reloads_done;
   std::string bypass;
-  if (!(file >> facts.reloads_refused >> facts.control_refused >> bypass)) return {};
+  file >> facts.reloads_refused >> facts.control_refused >> bypass;
+  if (!(file >> facts.changed_ns >> facts.failed_ns)) return {};
   if (bypass != "-") facts.bypass = bypass == "1";
   if (facts.hash == "-") facts.hash.clear();
   return facts;

@@ -48,6 +48,8 @@ struct ConfigFacts {
   std::uint64_t reloads_done = 0, reloads_refused = 0;
   std::uint64_t control_refused = 0;  ///< what the supervisor was sent and could not read
   std::optional<bool> bypass;         ///< whether it has the packets; nothing: there is none
+  std::uint64_t changed_ns = 0;       ///< system clock: when this configuration came into use
+  std::uint64_t failed_ns = 0;        ///< when a change was refused last; 0: none was
   friend bool operator==(const ConfigFacts&, const ConfigFacts&) = default;
 };
 

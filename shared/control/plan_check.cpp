@@ -51,7 +51,7 @@ void check_counts(const Plan& plan) {
   check_count("stand_in_slot_count", plan.stand_in_slot_count, 0, 65536 - kSlotCountMax);
   check_count("buffer_count", plan.buffer_count, 0, kBufferCountMax);
   check_count("ports", plan.ports.size(), 0, kPortCountMax);
-  check_count("functions", plan.functions.size(), 0, kFunctionCountMax);
+  check_count("functions", plan.functions.size(), 0, kFunctionPlaceMax);
   check_count("groups", plan.groups.size(), 0, kGroupCountMax);
   check_count("stages", plan.stages.size(), 0, kStageCountMax);
   check_count("paths", plan.paths.size(), 0, kPathCountMax);
@@ -63,6 +63,16 @@ void check_stage_number(const Item& item, const char* field, std::uint8_t stage,
   if (stage != kEgressStage) item.index(field, stage, plan.stages.size());
 }
 
+/// What a stage runs, now or by its other list.
+void check_list(const Item& item, const std::vector<std::uint32_t>& functions, const Plan& plan,
+                bool other) {
+  if (functions.size() > kStageFunctionCountMax) item.refuse("too many functions");
+  for (const std::uint32_t function : functions) {
+    item.index("function", function, plan.functions.size());
+    if (edition_of(plan, function, other).gone) item.refuse("a function that has gone");
+  }
+}
+
 void check_work(const Plan& plan) {
   each(plan.functions, "function", [&](const Item& item, const PlanFunction& function) {
     item.index("group", function.group, plan.groups.size());
@@ -71,7 +81,8 @@ void check_work(const Plan& plan) {
     item.index("number", edition.number, plan.functions.size());
     item.index("group", edition.function.group, plan.groups.size());
     const PlanFunction& now = plan.functions[edition.number];
-    if (edition.function.type != now.type) item.refuse("of another type");
+    const bool both = !edition.function.gone && !now.gone;
+    if (both && edition.function.type != now.type) item.refuse("of another type");
     if (edition.function.edition == now.edition) item.refuse("the same edition");
   });
   each(plan.groups, "group", [&](const Item& item, const PlanGroup& group) {
@@ -86,13 +97,15 @@ void check_work(const Plan& plan) {
   each(plan.stages, "stage", [&](const Item& item, const PlanStage& stage) {
     item.index("path", stage.path, plan.paths.size());
     item.index("group", stage.group, plan.groups.size());
-    if (stage.functions.size() > kStageFunctionCountMax) item.refuse("too many functions");
-    for (std::uint32_t function : stage.functions) {
-      item.index("function", function, plan.functions.size());
-    }
+    check_list(item, stage.functions, plan, false);
     item.index("share", stage.share, plan.slot_count + 1);
     item.index("lane_share", stage.lane_share, stage.share + 1);
     check_stage_number(item, "next", stage.next, plan);
+  });
+  each(plan.other_stages, "other list", [&](const Item& item, const PlanStageEdition& stage) {
+    item.index("stage", stage.number, plan.stages.size());
+    check_list(item, stage.functions, plan, true);
+    if (stage.edition == plan.stages[stage.number].edition) item.refuse("the same edition");
   });
 }
 

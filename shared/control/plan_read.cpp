@@ -9,7 +9,6 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kSettingCountMax = 4096;
-constexpr std::size_t kAddressCountMax = 256;
 // Each pair of actors may have a link each way, and GPU workers one an incarnation.
 constexpr std::size_t kLinkCountMax = std::size_t{2} * kActorCountMax * kActorCountMax;
 
@@ -38,7 +37,7 @@ PlanPort read_port(wire::Port::Reader in) {
   port.mtu = in.getMtu();
   port.mac = text(in.getMac());
   port.node = in.getNode();
-  read_texts(port.addresses, in.getAddresses(), kAddressCountMax, "addresses");
+  read_texts(port.addresses, in.getAddresses(), kPortAddressCountMax, "addresses");
   return port;
 }
 
@@ -58,6 +57,7 @@ PlanFunction read_function(wire::Function::Reader in) {
   function.counter_count = in.getCounterCount();
   function.share = in.getShare();
   function.edition = in.getEdition();
+  function.gone = in.getGone();
   return function;
 }
 
@@ -78,16 +78,27 @@ PlanGroup read_group(wire::Group::Reader in) {
   return group;
 }
 
+void read_numbers(std::vector<std::uint32_t>& out, capnp::List<std::uint32_t>::Reader list) {
+  read_list(out, list, kStageFunctionCountMax, "functions of a stage",
+            [](std::uint32_t function) { return function; });
+}
+
 PlanStage read_stage(wire::Stage::Reader in) {
   PlanStage stage;
   stage.path = in.getPath();
   stage.group = in.getGroup();
-  read_list(stage.functions, in.getFunctions(), kStageFunctionCountMax, "functions of a stage",
-            [](std::uint32_t function) { return function; });
+  read_numbers(stage.functions, in.getFunctions());
+  stage.edition = in.getEdition();
   stage.next = in.getNext();
   stage.stateful = in.getStateful();
   stage.share = in.getShare();
   stage.lane_share = in.getLaneShare();
+  return stage;
+}
+
+PlanStageEdition read_stage_edition(wire::StageEdition::Reader in) {
+  PlanStageEdition stage{.number = in.getNumber(), .edition = in.getEdition()};
+  read_numbers(stage.functions, in.getFunctions());
   return stage;
 }
 
@@ -131,6 +142,7 @@ PlanActor read_actor(wire::Actor::Reader in) {
   actor.twin = in.getTwin();
   actor.at_start = in.getAtStart();
   actor.core = in.getCore();
+  actor.core_named = in.getCoreNamed();
   actor.node = in.getNode();
   actor.home = in.getHome();
   return actor;
@@ -164,13 +176,14 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.revision = in.getRevision();
   plan.hash = text(in.getHash());
   plan.generation = in.getGeneration();
+  plan.spare_counters = in.getSpareCounters();
 }
 
 Plan read_plan(wire::Plan::Reader in) {
   Plan plan;
   read_scalars(plan, in);
   read_list(plan.ports, in.getPorts(), kPortCountMax, "ports", read_port);
-  read_list(plan.functions, in.getFunctions(), kFunctionCountMax, "functions", read_function);
+  read_list(plan.functions, in.getFunctions(), kFunctionPlaceMax, "functions", read_function);
   read_texts(plan.classes, in.getClasses(), kClassCountMax, "classes");
   read_list(plan.groups, in.getGroups(), kGroupCountMax, "groups", read_group);
   read_list(plan.stages, in.getStages(), kStageCountMax, "stages", read_stage);
@@ -179,10 +192,12 @@ Plan read_plan(wire::Plan::Reader in) {
   read_list(plan.actors, in.getActors(), kActorCountMax, "actors", read_actor);
   read_list(plan.links, in.getLinks(), kLinkCountMax, "links", read_link);
   read_list(plan.nodes, in.getNodes(), kNodeCountMax, "nodes", read_node);
-  read_list(plan.others, in.getOthers(), kFunctionCountMax, "other editions",
+  read_list(plan.others, in.getOthers(), kFunctionPlaceMax, "other editions",
             [](wire::Edition::Reader item) {
               return PlanEdition{item.getNumber(), read_function(item.getFunction())};
             });
+  read_list(plan.other_stages, in.getOtherStages(), kStageCountMax, "other lists of stages",
+            read_stage_edition);
   read_texts(plan.sources, in.getSources(), kSettingCountMax, "sources");
   read_texts(plan.secrets, in.getSecrets(), kSettingCountMax, "secrets");
   return plan;

@@ -7,19 +7,9 @@
 namespace millrace {
 namespace {
 
-template <typename From, typename List, typename Write>
-void write_list(const std::vector<From>& from, List list, Write&& write) {
-  for (std::size_t i = 0; i < from.size(); ++i) write(from[i], list[static_cast<unsigned>(i)]);
-}
-
-template <typename T>
-unsigned size_of(const std::vector<T>& items) {
-  return static_cast<unsigned>(items.size());
-}
-
-void write_texts(const std::vector<std::string>& from, capnp::List<capnp::Text>::Builder list) {
-  for (unsigned i = 0; i < from.size(); ++i) list.set(i, from[i]);
-}
+using wire::size_of;
+using wire::write_list;
+using wire::write_texts;
 
 void write_settings(const Settings& from, capnp::List<wire::Setting>::Builder list) {
   write_list(from, list, [](const auto& setting, wire::Setting::Builder out) {
@@ -53,6 +43,7 @@ void write_function(const PlanFunction& function, wire::Function::Builder out) {
   out.setCounterCount(function.counter_count);
   out.setShare(function.share);
   out.setEdition(function.edition);
+  out.setGone(function.gone);
 }
 
 void write_group(const PlanGroup& group, wire::Group::Builder out) {
@@ -81,6 +72,7 @@ void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
   out.setStateful(stage.stateful);
   out.setShare(stage.share);
   out.setLaneShare(stage.lane_share);
+  out.setEdition(stage.edition);
 }
 
 void write_path(const PlanPath& path, wire::Path::Builder out) {
@@ -119,6 +111,7 @@ void write_actor(const PlanActor& actor, wire::Actor::Builder out) {
   out.setTwin(actor.twin);
   out.setAtStart(actor.at_start);
   out.setCore(actor.core);
+  out.setCoreNamed(actor.core_named);
   out.setNode(actor.node);
   out.setHome(actor.home);
 }
@@ -140,6 +133,13 @@ void write_edition(const PlanEdition& edition, wire::Edition::Builder out) {
   write_function(edition.function, out.initFunction());
 }
 
+void write_stage_edition(const PlanStageEdition& stage, wire::StageEdition::Builder out) {
+  out.setNumber(stage.number);
+  auto functions = out.initFunctions(size_of(stage.functions));
+  for (unsigned i = 0; i < stage.functions.size(); ++i) functions.set(i, stage.functions[i]);
+  out.setEdition(stage.edition);
+}
+
 void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setName(plan.name);
   out.setBatchCapacity(plan.batch_capacity);
@@ -156,6 +156,7 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setRevision(plan.revision);
   out.setHash(plan.hash);
   out.setGeneration(plan.generation);
+  out.setSpareCounters(plan.spare_counters);
 }
 
 }  // namespace
@@ -175,6 +176,8 @@ std::vector<std::byte> encode_plan(const Plan& plan) {
   write_list(plan.links, out.initLinks(size_of(plan.links)), write_link);
   write_list(plan.nodes, out.initNodes(size_of(plan.nodes)), write_node);
   write_list(plan.others, out.initOthers(size_of(plan.others)), write_edition);
+  write_list(plan.other_stages, out.initOtherStages(size_of(plan.other_stages)),
+             write_stage_edition);
   write_texts(plan.sources, out.initSources(size_of(plan.sources)));
   write_texts(plan.secrets, out.initSecrets(size_of(plan.secrets)));
   return wire::message_bytes(message);

@@ -69,4 +69,20 @@ void read_list(std::vector<T>& out, List list, std::size_t limit, const char* wh
   for (auto element : list) out.push_back(read(element));
 }
 
+template <typename T>
+unsigned size_of(const std::vector<T>& items) {
+  return static_cast<unsigned>(items.size());
+}
+
+/// Calls `write(item, builder)` for each of `from`; `list` was made with their number.
+template <typename From, typename List, typename Write>
+void write_list(const std::vector<From>& from, List list, Write&& write) {
+  for (std::size_t i = 0; i < from.size(); ++i) write(from[i], list[static_cast<unsigned>(i)]);
+}
+
+inline void write_texts(const std::vector<std::string>& from,
+                        capnp::List<capnp::Text>::Builder list) {
+  for (unsigned i = 0; i < from.size(); ++i) list.set(i, from[i]);
+}
+
 }  // namespace millrace::wire

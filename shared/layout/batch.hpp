@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "shared/layout/slot.hpp"
@@ -57,6 +59,19 @@ struct Batch {
     return {result + std::size_t{function} * capacity, count};
   }
 };
+
+/// Packets of the batch that somebody has dropped. A few loads.
+inline std::uint32_t dropped_in(const Batch& batch) noexcept {
+  static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kDrop) == 1);
+  const std::uint8_t* const verdict = batch.verdict.data();
+  std::uint32_t count = 0, at = 0;
+  for (std::uint64_t eight = 0; at + 8 <= batch.count; at += 8) {
+    std::memcpy(&eight, verdict + at, 8);  // a copy of fixed size is a load
+    count += static_cast<std::uint32_t>(std::popcount(eight));
+  }
+  for (; at < batch.count; ++at) count += verdict[at];
+  return count;
+}
 
 /// View of the slot at `slot`, laid out by `at` for `capacity` packets; `count` of them are in it.
 inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t capacity,

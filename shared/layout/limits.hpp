@@ -28,8 +28,13 @@ inline constexpr std::uint32_t kPortCountMax = 16;
 inline constexpr std::uint32_t kPathCountMax = 8;
 inline constexpr std::uint32_t kGroupCountMax = 8;
 inline constexpr std::uint32_t kStageCountMax = 32;
-inline constexpr std::uint32_t kFunctionCountMax = 16;
-inline constexpr std::uint32_t kClassCountMax = 32;  ///< bits of a class mask
+inline constexpr std::uint32_t kFunctionCountMax = 16;  ///< that a file names
+inline constexpr std::uint32_t kFunctionPlaceMax =
+    32;  ///< names that functions of a running topology have had; each keeps its number
+inline constexpr std::uint32_t kSpareCounterCount =
+    4096;  ///< FunctionCounters of functions that come while it runs
+inline constexpr std::uint32_t kCounterMaxOfComer = 512;  ///< of these, of one function
+inline constexpr std::uint32_t kClassCountMax = 32;       ///< bits of a class mask
 inline constexpr std::uint32_t kStageFunctionCountMax =
     8;  ///< functions that run back to back in one stage
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`

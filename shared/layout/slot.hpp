@@ -112,7 +112,7 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | result      | 4 x 8 | a word for each function of a stage: result[f * capacity + packet]  |
 ///
 /// Each line crosses to another core, so an ingress writes only what somebody reads: not `flow`
-/// with one lane, not `classes` when there are none, never what lies behind them.
+/// with one lane, not `classes` when there are none, and of what lies behind them `key` at most.
 struct ColumnOffsets {
   std::uint32_t buffer, length, offset, verdict, output, wire_length, flow, classes, reason,
       next_hop, key, result;

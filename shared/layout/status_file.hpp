@@ -20,8 +20,8 @@
 ///     uint64[actor_count][function_counters] | skipped packets:
 ///     uint64[actor_count][function_count][kSkipReasonCount] | stage latency:
 ///     LatencyHistogram[actor_count][stage_count + path_count] | FunctionTally[actor_count]
-///     [function_count] | ActorTally[actor_count] | StreamPeaks[stream_count] | LinkTally
-///     [link_count] | PortTally[port_count]
+///     [function_count] | DropTally[actor_count][path_count][function_count] | ActorTally
+///     [actor_count] | StreamPeaks[stream_count] | LinkTally[link_count] | PortTally[port_count]
 ///
 /// Sizes and offsets: status_layout() in status_layout.hpp. One writer for every word, named at the
 /// field.
@@ -29,7 +29,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 4;
+inline constexpr std::uint32_t kStatusAbi = 6;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -53,13 +53,16 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint32_t> state;        ///< ActorState; kVacant -> kStarting by the process
   std::atomic<std::uint32_t> incarnation;  ///< 1.. ; the process adds one when it starts
   std::atomic<std::int32_t> pid;           ///< by the process, before kStarting
-  std::atomic<std::uint32_t> restarts;     ///< leader
+  std::atomic<std::uint32_t> crashes;  ///< leader: lives that ended by themselves; see also below
   std::atomic<std::uint64_t>
       start_time;  ///< of the pid, ticks since boot (/proc/PID/stat 22): with pid, unique
   std::atomic<std::uint64_t>
       fence_epoch;  ///< leader: roster epoch at which the present state was published
   std::atomic<std::uint64_t> state_since_ns;  ///< leader: system clock
-  std::uint64_t padding_0[3];
+  // Leader: lives that others followed on, by what ended them; with `crashes` all but the last.
+  std::atomic<std::uint32_t> hangs;      ///< killed, as its heartbeat was too old
+  std::atomic<std::uint32_t> was_asked;  ///< drained or told to end: scaled, replaced
+  std::uint64_t padding_0[2];
   // Written by the actor's data thread.
   alignas(kCacheLine) std::atomic<std::uint64_t> heartbeat_tsc;  ///< last turn of the run loop
   std::atomic<std::uint64_t> acked_epoch;  ///< newest roster epoch it has acted upon
@@ -70,27 +73,35 @@ struct alignas(kCacheLine) ActorEntry {
       in_function;  ///< whose code runs: its number and one; 0: none. Recovery clears it
   std::atomic<std::uint64_t>
       resume_position;  ///< ingress: every source ordinal below it is sealed; only grows
-  std::uint64_t padding_2[3];
+  std::atomic<std::uint32_t> ended;  ///< the incarnation that ended as it was told to
+  std::uint32_t padding_1;
+  std::uint64_t padding_2[2];
   // The futex word: set by the sleeper, cleared by whoever wakes it.
   alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
   std::uint32_t padding_3[15];
-  // Of an ingress, by its own process: queues that are added to a port (ingress_turn.cpp).
-  // Monotonic ns: when the port's last queue took flows from the others; 0: it has not.
-  alignas(kCacheLine) std::atomic<std::uint64_t> turn_asked;
-  // The newest turn_asked before which all that it received has left.
-  std::atomic<std::uint64_t> turn_served;
-  std::uint64_t padding_4[6];
+  // Of an ingress: the share of its port's flows that has its queue's number (ingress_shares.cpp).
+  // Actor that reads it, whoever that is; written by the one that gives it away.
+  alignas(kCacheLine) std::atomic<std::uint32_t> share_reader;
+  // Actor that shall read it; written by the supervisor. 0: as it is.
+  std::atomic<std::uint32_t> share_wanted;
+  std::atomic<std::uint32_t>
+      share_joined;  ///< 1: the kernel has it among the port's; by its reader
+  std::uint32_t padding_4[13];
 };
 static_assert(sizeof(ActorEntry) == 256 && alignof(ActorEntry) == 64);
 static_assert(offsetof(ActorEntry, state) == 0 && offsetof(ActorEntry, incarnation) == 4);
-static_assert(offsetof(ActorEntry, pid) == 8 && offsetof(ActorEntry, restarts) == 12);
+static_assert(offsetof(ActorEntry, pid) == 8 && offsetof(ActorEntry, crashes) == 12);
 static_assert(offsetof(ActorEntry, start_time) == 16 && offsetof(ActorEntry, fence_epoch) == 24);
 static_assert(offsetof(ActorEntry, state_since_ns) == 32);
+static_assert(offsetof(ActorEntry, hangs) == 40 && offsetof(ActorEntry, was_asked) == 44);
 static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, acked_epoch) == 72);
 static_assert(offsetof(ActorEntry, in_hand) == 80 && offsetof(ActorEntry, exhausted) == 88);
 static_assert(offsetof(ActorEntry, in_function) == 92);
-static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, sleeping) == 128);
-static_assert(offsetof(ActorEntry, turn_asked) == 192 && offsetof(ActorEntry, turn_served) == 200);
+static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, ended) == 104);
+static_assert(offsetof(ActorEntry, sleeping) == 128);
+static_assert(offsetof(ActorEntry, share_reader) == 192 &&
+              offsetof(ActorEntry, share_wanted) == 196);
+static_assert(offsetof(ActorEntry, share_joined) == 200);
 
 /// Running totals of one (stream, lane), all as of `released_sequence`. Written by the stream's
 /// egress, or by recovery while that egress is dead.
@@ -101,19 +112,19 @@ struct LaneRecord {
   std::uint64_t position;  ///< source ordinal after the last released packet of the lane
   std::uint64_t
       unaccounted;  ///< packets that the running counts say are missing; 0 unless we have a bug
-  std::uint64_t transmitted_bytes;
   std::uint64_t batches;
-  std::uint64_t padding_0;
-  std::uint64_t transmitted[kPortCountMax];  ///< packets, by port
-  std::uint64_t dropped[kReasonCount];       ///< packets, by Reason
-  std::uint64_t padding_1[8];
+  std::uint64_t padding_0[2];
+  std::uint64_t transmitted[kPortCountMax];        ///< packets, by port
+  std::uint64_t transmitted_bytes[kPortCountMax];  ///< by port
+  std::uint64_t dropped[kReasonCount];             ///< packets, by Reason
 };
-static_assert(sizeof(LaneRecord) == 512);
+static_assert(sizeof(LaneRecord) == 576);
 static_assert(offsetof(LaneRecord, released_sequence) == 0 && offsetof(LaneRecord, received) == 8);
 static_assert(offsetof(LaneRecord, received_bytes) == 16 && offsetof(LaneRecord, position) == 24);
-static_assert(offsetof(LaneRecord, unaccounted) == 32);
-static_assert(offsetof(LaneRecord, transmitted_bytes) == 40 && offsetof(LaneRecord, batches) == 48);
-static_assert(offsetof(LaneRecord, transmitted) == 64 && offsetof(LaneRecord, dropped) == 192);
+static_assert(offsetof(LaneRecord, unaccounted) == 32 && offsetof(LaneRecord, batches) == 40);
+static_assert(offsetof(LaneRecord, transmitted) == 64);
+static_assert(offsetof(LaneRecord, transmitted_bytes) == 192);
+static_assert(offsetof(LaneRecord, dropped) == 320);
 
 /// Two records that alternate: record[flips & 1] is complete at any moment, also when the writer is
 /// killed. A reader copies it and repeats when flips has changed meanwhile.
@@ -124,7 +135,7 @@ struct alignas(kCacheLine) LaneLedger {
   std::uint64_t padding[6];
   LaneRecord record[2];
 };
-static_assert(sizeof(LaneLedger) == 1088);
+static_assert(sizeof(LaneLedger) == 1216);
 static_assert(offsetof(LaneLedger, flips) == 0 && offsetof(LaneLedger, released) == 8);
 static_assert(offsetof(LaneLedger, record) == 64);
 
@@ -157,16 +168,15 @@ static_assert(offsetof(RefusedRecord, position) == 16);
 /// What an ingress has received into one lane. Informs observers; after a restart it is derived
 /// anew from slots, but for what it refused.
 struct alignas(kCacheLine) IngressLane {
-  std::atomic<std::uint64_t> received;         ///< packets, the open slot included
-  std::atomic<std::uint64_t> sealed_received;  ///< packets in sealed batches: exact after a kill
+  std::atomic<std::uint64_t> received;  ///< packets; with the open slot's while the ingress lives
   std::atomic<std::uint64_t> sealed_sequence;
   std::atomic<std::uint64_t> offered;  ///< last batch that went on before the lane was held back
-  std::uint64_t padding[4];
+  std::uint64_t padding[5];
   RefusedLedger refused;  ///< not in `received`
 };
 static_assert(sizeof(IngressLane) == 128);
-static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_received) == 8);
-static_assert(offsetof(IngressLane, sealed_sequence) == 16 && offsetof(IngressLane, offered) == 24);
+static_assert(offsetof(IngressLane, received) == 0 && offsetof(IngressLane, sealed_sequence) == 8);
+static_assert(offsetof(IngressLane, offered) == 16);
 static_assert(offsetof(IngressLane, refused) == 64);
 
 /// Lane to worker of a group with `dispatch: flow`. Written by the leader, read when the epoch has
@@ -202,6 +212,13 @@ struct alignas(kCacheLine) FunctionTally {
   std::uint64_t classed[kClassCountMax];  ///< packets that it gave the class
 };
 static_assert(sizeof(FunctionTally) == 320 && offsetof(FunctionTally, classed) == 64);
+
+/// Packets that one actor dropped for one function of one path, by Reason; by his data thread. They
+/// have not left yet: the ledgers count them when they do.
+struct alignas(kCacheLine) DropTally {
+  std::uint64_t dropped[kReasonCount];
+};
+static_assert(sizeof(DropTally) == 256);
 
 /// What a GPU worker computes with.
 enum class Backend : std::uint64_t { kUnknown = 0, kSoftware = 1, kCuda = 2 };
@@ -287,7 +304,7 @@ static_assert(offsetof(StatusHeader, clock_origin_ns) == 64 && offsetof(StatusHe
 static_assert(offsetof(StatusHeader, created_ns) == 136);
 static_assert(offsetof(StatusHeader, control_refused) == 144);
 static_assert(offsetof(StatusHeader, epoch) == 192);
-static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionCountMax <= 64);
+static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionPlaceMax <= 64);
 static_assert(offsetof(StatusHeader, leader) == 256 && offsetof(StatusHeader, recoveries) == 264);
 static_assert(offsetof(StatusHeader, quarantined_slots) == 272);
 static_assert(offsetof(StatusHeader, lane_states_discarded) == 280);

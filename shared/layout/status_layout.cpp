@@ -23,6 +23,7 @@ StatusLayout status_layout(const Plan& plan) {
   at.stream_count = static_cast<std::uint32_t>(plan.streams.size());
   at.group_count = static_cast<std::uint32_t>(plan.groups.size());
   for (const PlanPath& path : plan.paths) at.lane_count += path.lane_count;
+  at.function_counter_count = plan.spare_counters;
   for (const PlanFunction& function : plan.functions) {
     at.function_counter_count += function.counter_count;
   }
@@ -35,7 +36,7 @@ StatusLayout status_layout(const Plan& plan) {
   at.latency = place(at.stream_count * sizeof(LatencyHistogram));
   at.function_counters =
       place(std::uint64_t{at.actor_count} * at.function_counter_count * sizeof(std::uint64_t));
-  at.function_count = static_cast<std::uint32_t>(plan.functions.size());
+  at.function_count = kFunctionPlaceMax;  // others may come
   at.skips = place(std::uint64_t{at.actor_count} * at.function_count * kSkipReasonCount *
                    sizeof(std::uint64_t));
   at.stage_count = static_cast<std::uint32_t>(plan.stages.size());
@@ -43,14 +44,17 @@ StatusLayout status_layout(const Plan& plan) {
   at.stage_latency = place(std::uint64_t{at.actor_count} * (at.stage_count + at.path_count) *
                            sizeof(LatencyHistogram));
   at.tallies = place(std::uint64_t{at.actor_count} * at.function_count * sizeof(FunctionTally));
+  at.drops =
+      place(std::uint64_t{at.actor_count} * at.path_count * at.function_count * sizeof(DropTally));
   at.actor_tallies = place(at.actor_count * sizeof(ActorTally));
   at.stream_peaks = place(at.stream_count * sizeof(StreamPeaks));
   at.links = place(plan.links.size() * sizeof(LinkTally));
   at.ports = place(plan.ports.size() * sizeof(PortTally));
   at.bytes = end;
   at.hash = fnv1a({at.actors, at.counters, at.ledgers, at.ingress_lanes, at.lane_maps, at.latency,
-                   at.function_counters, at.skips, at.stage_latency, at.tallies, at.actor_tallies,
-                   at.stream_peaks, at.links, at.ports, at.bytes, at.lane_count, kStatusAbi});
+                   at.function_counters, at.skips, at.stage_latency, at.tallies, at.drops,
+                   at.actor_tallies, at.stream_peaks, at.links, at.ports, at.bytes, at.lane_count,
+                   kStatusAbi});
   return at;
 }
 
@@ -59,6 +63,20 @@ std::uint32_t function_counter_first(const Plan& plan, std::uint32_t function) {
   for (std::uint32_t i = 0; i < function; ++i) first += plan.functions[i].counter_count;
   return first;
 }
+
+namespace {
+
+/// Queues that a port has from the start read the shares of those that it may get, in turn.
+std::uint32_t first_reader(const Plan& plan, const PlanStream& share) {
+  std::vector<std::uint32_t> readers;
+  for (const PlanStream& stream : plan.streams) {
+    const bool runs = stream.port == share.port && plan.actors[stream.ingress].at_start;
+    if (runs) readers.push_back(stream.ingress);
+  }
+  return readers.empty() ? share.ingress : readers[share.queue % readers.size()];
+}
+
+}  // namespace
 
 StatusView StatusView::create(std::byte* base, const Plan& plan, std::uint64_t tsc_hz) {
   StatusView view(base, status_layout(plan));
@@ -78,6 +96,9 @@ StatusView StatusView::create(std::byte* base, const Plan& plan, std::uint64_t t
   plan.name.copy(header.name, sizeof header.name - 1);
   for (std::uint32_t group = 0; group < at.group_count; ++group) {
     for (auto& worker : view.lane_map(group).worker) worker = kNoWorker;
+  }
+  for (const PlanStream& stream : plan.streams) {
+    view.actor(stream.ingress).share_reader = first_reader(plan, stream);
   }
   std::atomic_ref(header.magic).store(kStatusMagic, std::memory_order_release);
   return view;

@@ -15,7 +15,7 @@ namespace millrace {
 /// from the plan.
 struct StatusLayout {
   std::uint64_t actors, counters, ledgers, ingress_lanes, lane_maps, latency, function_counters,
-      skips, stage_latency, tallies, actor_tallies, stream_peaks, links, ports, bytes;
+      skips, stage_latency, tallies, drops, actor_tallies, stream_peaks, links, ports, bytes;
   std::uint32_t actor_count, stream_count, lane_count, group_count, function_counter_count,
       function_count, stage_count, path_count;
   std::uint64_t hash;  ///< of all of the above and of the ABI
@@ -82,6 +82,10 @@ class StatusView {
   FunctionTally& tally(std::uint32_t actor, std::uint32_t function) const {
     return reinterpret_cast<FunctionTally*>(base_ +
                                             at_.tallies)[actor * at_.function_count + function];
+  }
+  DropTally& drops(std::uint32_t actor, std::uint32_t path, std::uint32_t function) const {
+    const std::size_t row = std::size_t{actor} * at_.path_count + path;
+    return reinterpret_cast<DropTally*>(base_ + at_.drops)[row * at_.function_count + function];
   }
   ActorTally& actor_tally(std::uint32_t actor) const {
     return reinterpret_cast<ActorTally*>(base_ + at_.actor_tallies)[actor];

@@ -22,7 +22,7 @@ inline void note_step(SlotHeader& header, LatencyHistogram& histogram,
   const std::uint64_t since = header.time_stage_tsc;
   header.time_stage_tsc = now_tsc;
   if (header.flags != 0) return;  // a stand-in comes from nowhere
-  note_duration(histogram, now_tsc > since ? scale.to_ns(now_tsc - since) : 0);
+  note_duration(histogram, scale.ns_between(since, now_tsc));
 }
 
 /// What an acceptor does with a GPU's completion before anything else: copies the results into the
@@ -36,7 +36,8 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
   Batch batch = context.segment.batch(taken.slot);
   batch.edition = context.segment.gpu_edition(taken.gpu, taken.slot);
   const std::uint32_t* results = context.segment.gpu_results(taken.gpu, taken.slot);
-  for (std::size_t f = 0; f < stage.functions.size(); ++f) {
+  const std::size_t columns = work.columns(taken.stage, batch.edition);
+  for (std::size_t f = 0; f < columns; ++f) {
     std::memcpy(batch.result + f * batch.capacity, results + f * batch.capacity,
                 batch.count * sizeof(std::uint32_t));
   }

@@ -150,9 +150,13 @@ std::uint8_t Skipping::skip(std::uint32_t slot, std::uint8_t stage, SkipReason w
   for (const std::uint32_t number : skipped.functions) {
     const PlanFunction& function = context_.plan->functions[number];
     const bool unavailable = why == SkipReason::kUnavailable;
-    context_.status.skipped(context_.me.actor, number, why) += skip_packets(
-        batch, function.when_class, unavailable ? function.unavailable : function.overload,
-        unavailable ? Reason::kUnavailable : Reason::kOverload);
+    const Fallback fate = unavailable ? function.unavailable : function.overload;
+    const Reason reason = unavailable ? Reason::kUnavailable : Reason::kOverload;
+    const std::uint64_t count = skip_packets(batch, function.when_class, fate, reason);
+    context_.status.skipped(context_.me.actor, number, why) += count;
+    if (fate != Fallback::kDrop) continue;
+    DropTally& drops = context_.status.drops(context_.me.actor, skipped.path, number);
+    drops.dropped[static_cast<std::size_t>(reason)] += count;
   }
   if (skipped.stateful) skip_in_window(context_.segment, stage, *batch.header);
   context_.set_state(slot, SlotKind::kHeld, skipped.next);

@@ -22,7 +22,8 @@ TYPES = ("counter", "gauge", "histogram")
 SCALES = ("one", "tsc", "nanoseconds", "tsc_since")
 KINDS = ("hub", "standby", "ingress", "classifier", "gpu", "egress")  # ActorKind of config/plan.hpp
 MOVE_PACKETS = list(KINDS[2:])
-KEYS = {"id", "name", "type", "unit", "scale", "labels", "help", "kinds"}
+DIRECTIONS = ("in", "out")
+KEYS = {"id", "name", "type", "unit", "scale", "labels", "help", "kinds", "direction"}
 LICENCE = """\
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
@@ -54,6 +55,7 @@ def check(metric):
         (re.fullmatch(r'[A-Z][^"\\\n]*\.', metric.get("help", "")), "help is not a sentence"),
         (isinstance(metric.get("labels"), list), "has no list of labels"),
         (set(metric.get("kinds", [])) <= set(KINDS), f"kinds are none of {KINDS}"),
+        (metric.get("direction", "in") in DIRECTIONS, f"direction is none of {DIRECTIONS}"),
     )
     return next((text for good, text in rules if not good), None)
 
@@ -70,17 +72,25 @@ def load(text):
             if section == "actor":
                 metric.setdefault("labels", ACTOR_LABELS)
                 metric.setdefault("kinds", MOVE_PACKETS)
-            elif "kinds" in metric:
-                raise Refused(f"{metric['id']}: kinds belong to the actor section")
+                if "direction" in metric:
+                    metric["labels"] = [*metric["labels"], "direction"]
+            elif "kinds" in metric or "direction" in metric:
+                raise Refused(f"{metric['id']}: kinds, direction belong to the actor section")
             problem = check({key: metric[key] for key in metric if key != "section"})
             if problem:
                 raise Refused(f"{metric.get('id', entry)}: {problem}")
             metrics.append(metric)
-    for key in ("id", "name"):
-        values = [metric[key] for metric in metrics]
+    out = [metric for metric in metrics if metric.get("direction") == "out"]
+    for key, given in (("id", metrics), ("name", [one for one in metrics if one not in out]),
+                       ("name", out)):
+        values = [metric[key] for metric in given]
         twice = {value for value in values if values.count(value) > 1}
         if twice:
             raise Refused(f"{key} given twice: {sorted(twice)}")
+    into = {metric["name"] for metric in metrics if metric.get("direction") == "in"}
+    alone = {metric["name"] for metric in out} - into
+    if alone:
+        raise Refused(f"direction out without in: {sorted(alone)}")
     if len(sections["actor"]) > ACTOR_COUNTERS_MAX:
         raise Refused(f"{len(sections['actor'])} actor counters, at most {ACTOR_COUNTERS_MAX}")
     return metrics
@@ -118,18 +128,22 @@ def kinds_mask(metric):
     return sum(1 << KINDS.index(kind) for kind in metric.get("kinds", []))
 
 
-def table_row(metric):
+def table_row(metric, family):
     labels = ", ".join(f'"{label}"' for label in metric["labels"])
     kind, scale = enumerator(metric["type"]), enumerator(metric["scale"])
     return (f'    {{"{metric["name"]}", "{metric["help"]}", "{metric["unit"]}", '
             f'MetricType::{kind}, MetricScale::{scale}, '
-            f'{len(metric["labels"])}, {{{labels}}}, {kinds_mask(metric)}}},\n')
+            f'{len(metric["labels"])}, {{{labels}}}, {kinds_mask(metric)}, '
+            f'Metric::{enumerator(family)}, "{metric.get("direction", "")}"}},\n')
 
 
 def metric_table(metrics):
     """The header that the exporter includes: everything there is."""
     most_labels = max(len(metric["labels"]) for metric in metrics)
-    rows = "".join(table_row(metric) for metric in metrics)
+    families = {}
+    for metric in metrics:
+        families.setdefault(metric["name"], metric["id"])
+    rows = "".join(table_row(metric, families[metric["name"]]) for metric in metrics)
     return LICENCE + f"""
 #include <cstdint>
 #include <string_view>
@@ -140,21 +154,25 @@ enum class MetricType : std::uint8_t {{ kCounter, kGauge, kHistogram }};
 /// What turns the stored number into the metric's unit.
 enum class MetricScale : std::uint8_t {{ kOne, kTsc, kNanoseconds, kTscSince }};
 
+/// All metrics; those of Counter come first, with the same numbers.
+// clang-format off
+enum class Metric : std::uint16_t {{
+{enum_lines(metrics)}  kCount = {len(metrics)},
+}};
+// clang-format on
+
 struct MetricInfo {{
   std::string_view name, help, unit;
   MetricType type;
   MetricScale scale;
   std::uint8_t label_count;
   std::string_view labels[{most_labels}];
-  std::uint8_t kinds;  ///< of an actor's own: bit i is set when ActorKind i has it
+  std::uint8_t kinds;          ///< of an actor's own: bit i is set when ActorKind i has it
+  Metric family;               ///< the first of its name, under which it is exported
+  std::string_view direction;  ///< value of the last label; empty: it has no such label
 }};
 
-/// All metrics; those of Counter come first, with the same numbers.
 // clang-format off
-enum class Metric : std::uint16_t {{
-{enum_lines(metrics)}  kCount = {len(metrics)},
-}};
-
 inline constexpr MetricInfo kMetrics[] = {{
 {rows}}};
 // clang-format on
@@ -174,7 +192,7 @@ def markdown(metrics):
         text += f"\n### {titles[section]}\n\n| metric | type | unit | labels | meaning |\n"
         text += "|---|---|---|---|---|\n"
         for metric in metrics:
-            if metric["section"] == section:
+            if metric["section"] == section and metric.get("direction") != "out":
                 labels = ", ".join(metric["labels"]) or "-"
                 text += (f"| `{metric['name']}` | {metric['type']} | {metric['unit']} | {labels} "
                          f"| {metric['help']} |\n")

@@ -17,6 +17,12 @@ namespace {
 constexpr std::uint64_t kHoldLimitNs = 2'000'000'000;  // then the move is given up
 constexpr std::uint64_t kPauseNs = 1'000'000'000;      // and tried again so much later
 
+/// It seals nothing any more, also where the rest of its end waits for somebody.
+bool has_gone(ActorState ingress) {
+  return ingress == ActorState::kVacant || ingress == ActorState::kReclaiming ||
+         ingress == ActorState::kQuarantined;
+}
+
 /// Lanes of paths that visit the group.
 std::vector<std::uint32_t> lanes_through(const Plan& plan, std::uint32_t group) {
   std::vector<std::uint32_t> lanes;
@@ -82,7 +88,7 @@ bool Recovery::acknowledged(std::uint64_t epoch, bool ingresses_only) const {
     const ActorEntry& entry = context_.entry(actor);
     // What one that has gone had sealed is under way (has_left()); should it come back, it reads
     // which lanes are held before it polls.
-    if (ingress && state == ActorState::kVacant) continue;
+    if (ingress && has_gone(state)) continue;
     if (!ingress && state != ActorState::kAlive && state != ActorState::kDraining) continue;
     if (entry.acked_epoch.load(std::memory_order_acquire) < epoch) return false;
   }
@@ -93,7 +99,7 @@ bool Recovery::has_left(std::uint32_t lane) const {
   const Plan& plan = *context_.plan;
   for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
     const IngressLane& ingress = context_.status.ingress_lane(stream, lane);
-    const bool gone = context_.state_of(plan.streams[stream].ingress) == ActorState::kVacant;
+    const bool gone = has_gone(context_.state_of(plan.streams[stream].ingress));
     const std::uint64_t offered = gone ? ingress.sealed_sequence.load() : ingress.offered.load();
     if (context_.status.ledger(stream, lane).released.load(std::memory_order_acquire) < offered) {
       return false;

@@ -22,8 +22,17 @@ Recovery::Recovery(const ActorContext& context, ProcessControl& processes, Recov
                             ? Returner::kHub
                             : Returner::kStandby),
       watch_(context.plan->actors.size()),
+      ends_(context.plan->actors.size(), End::kCrashed),
       leaving_(context.plan->actors.size(), false) {
   outbox_.read_roster();
+}
+
+void Recovery::take_the_lead() {
+  rescue_slots(context_.me.actor);
+  for (std::uint32_t group = 0; group < context_.plan->groups.size(); ++group) {
+    if (context_.plan->groups[group].kind == GroupKind::kClassifier) assign_lanes(group);
+  }
+  bump_epoch();
 }
 
 bool Recovery::is_worker(std::uint32_t actor) const {
@@ -116,6 +125,9 @@ bool Recovery::hung(std::uint32_t actor) {
 
 bool Recovery::watch_running(std::uint32_t actor) {
   ActorEntry& entry = context_.entry(actor);
+  Watch& watch = watch_[actor];
+  const bool draining = context_.state_of(actor) == ActorState::kDraining;
+  ends_[actor] = watch.killed_at_ns != 0 ? End::kHung : draining ? End::kAsked : End::kCrashed;
   const bool gpu = context_.plan->actors[actor].kind == ActorKind::kGpu;
   if (processes_.exited(entry.pid, entry.start_time)) {
     tell_({actor, "exited", 0});
@@ -128,9 +140,9 @@ bool Recovery::watch_running(std::uint32_t actor) {
     publish(actor, ActorState::kFenced);
     return true;
   }
-  Watch& watch = watch_[actor];
   if (watch.killed_at_ns == 0 && hung(actor)) {
     tell_({actor, "hung: killed", 0});
+    ends_[actor] = End::kHung;
     processes_.kill(entry.pid, entry.start_time);
     watch.killed_at_ns = last_tick_ns_;
     if (gpu) publish(actor, ActorState::kFenced);  // as above
@@ -159,6 +171,7 @@ bool Recovery::finish_fence(std::uint32_t actor) {
     reset_links(actor);
   } else {
     rescued = rescue_slots(actor);
+    if (plan.kind == ActorKind::kIngress) tell_sealed(actor);
     stop_queues(actor);
   }
   publish(actor, ActorState::kReclaiming);
@@ -166,6 +179,19 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   tell_({actor, "recovered", rescued});
   context_.status.header().recoveries.fetch_add(1, std::memory_order_relaxed);
   return true;
+}
+
+/// What a process says of its end outlives the leader that saw it.
+void Recovery::count_restart(std::uint32_t actor) {
+  ActorEntry& entry = context_.entry(actor);
+  const std::uint32_t incarnation = entry.incarnation.load(std::memory_order_relaxed);
+  if (incarnation <= 1) return;
+  const bool told = entry.ended.load(std::memory_order_relaxed) == incarnation - 1;
+  const End end = told ? End::kAsked : ends_[actor];
+  std::atomic<std::uint32_t>& count = end == End::kAsked  ? entry.was_asked
+                                      : end == End::kHung ? entry.hangs
+                                                          : entry.crashes;
+  count.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool Recovery::watch(std::uint32_t actor) {
@@ -179,9 +205,7 @@ bool Recovery::watch(std::uint32_t actor) {
         publish(actor, ActorState::kVacant);
         return true;
       }
-      if (entry.incarnation.load(std::memory_order_relaxed) > 1) {
-        entry.restarts.fetch_add(1, std::memory_order_relaxed);
-      }
+      count_restart(actor);
       publish(actor, ActorState::kAlive);
       if (is_worker(actor)) assign_lanes(plan.group);
       return true;

@@ -59,8 +59,9 @@ class Recovery {
   /// One bounded round over all actors, by the leader, from one thread. Returns how long it may
   /// wait for the next one unless a process ends before, milliseconds: 0 when something moved.
   int tick();
-  /// What this actor's last life had in its hands as a leader. Before the first tick().
-  void rescue_own() { rescue_slots(context_.me.actor); }
+  /// Before the first tick(): what this actor's last life had in its hands as a leader, and what a
+  /// leader before it may have died amid: lanes without a worker, a state that no epoch has told.
+  void take_the_lead();
   /// Marks an actor that is to be stopped: nobody chooses it any more; it ends by itself once it is
   /// empty.
   void drain(std::uint32_t actor);
@@ -85,10 +86,12 @@ class Recovery {
     bool redone = false;  ///< gpu: its batches are with the stand-in already
   };
   using Flags = std::vector<bool>;
+  enum class End { kCrashed, kHung, kAsked };
 
   // The state machine (recovery.cpp).
   bool watch(std::uint32_t actor);
   bool watch_running(std::uint32_t actor);
+  void count_restart(std::uint32_t actor);
   bool finish_fence(std::uint32_t actor);
   bool hung(std::uint32_t actor);
   void publish(std::uint32_t actor, ActorState state);
@@ -118,6 +121,7 @@ class Recovery {
   // The steps on rings and slots (rescue.cpp).
   void reset_links(std::uint32_t actor);
   std::uint32_t rescue_slots(std::uint32_t actor);
+  void tell_sealed(std::uint32_t ingress);
   void rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers);
   void show_lost(std::uint32_t slot, std::uint32_t actor) const;
   std::uint32_t redo_gpu_slots(std::uint32_t actor);
@@ -153,6 +157,7 @@ class Recovery {
   ReturnLinks returns_;
   std::vector<Watch> watch_;
   std::optional<LaneMove> move_;
+  std::vector<End> ends_;               ///< by actor: how its last life ended, as far as we saw
   std::vector<bool> leaving_;           ///< by actor: drains once it has no lane
   std::uint64_t no_move_until_ns_ = 0;  ///< one was given up
   std::uint64_t seen_epoch_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "shared/links/ledger.hpp"
+#include "shared/links/sealed.hpp"
 #include "shared/recovery/recovery.hpp"
 
 namespace millrace {
@@ -89,6 +90,21 @@ std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
   return rescued;
 }
 
+/// What lay open when it died counts as not received from here on: nobody will end it. Of what it
+/// had sealed, some may not have been told.
+void Recovery::tell_sealed(std::uint32_t ingress) {
+  for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
+    const PlanStream& plan = context_.plan->streams[stream];
+    if (plan.ingress != ingress) continue;
+    const std::vector<SealedLane> sealed = find_sealed(context_, stream);
+    for (const std::uint32_t lane : lanes_of(*context_.plan, plan)) {
+      IngressLane& told = context_.status.ingress_lane(stream, lane);
+      told.received.store(sealed[lane].received, std::memory_order_relaxed);
+      told.sealed_sequence.store(sealed[lane].sequence, std::memory_order_relaxed);
+    }
+  }
+}
+
 bool Recovery::is_gpu(std::uint64_t holder) const {
   const std::uint32_t actor = owner_of_holder(holder).actor;
   return actor < context_.plan->actors.size() &&
@@ -118,7 +134,7 @@ bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
 void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
   if (!look_at_lost_) return;
   const std::uint32_t word = context_.entry(actor).in_function.load(std::memory_order_relaxed);
-  const bool known = word != 0 && word <= context_.plan->functions.size();
+  const bool known = word != 0 && word <= kFunctionPlaceMax;
   const Batch batch = context_.segment.batch(slot);
   // It died among these columns: what they say may be anything.
   for (std::uint32_t i = 0; i < batch.count; ++i) {
@@ -223,6 +239,8 @@ void Recovery::account_lost(std::uint32_t slot) {
       ++record.dropped[why % kReasonCount];
     }
     millrace::publish(ledger);
+  } else {  // amid publish(), perhaps
+    ledger.released.store(now.released_sequence, std::memory_order_release);
   }
   context_.set_state(slot, SlotKind::kFreeing, 0);
 }

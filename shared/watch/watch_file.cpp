@@ -48,20 +48,33 @@ bool is_sound(const WatchHeader& header, std::uint32_t actor_count) {
 
 bool lock(int file, int kind) { return ::flock(file, kind | LOCK_NB) == 0; }
 
-/// A new file of that name, ours and locked. A dead watcher's is removed first. Empty: a living one
-/// has it.
-UniqueFd claim(const std::string& name) {
+/// False: somebody has removed it, and its name may be another's by now.
+bool has_name(const UniqueFd& file) {
+  struct stat about {};
+  return ::fstat(file.get(), &about) == 0 && about.st_nlink != 0;
+}
+
+/// Of a user who has nothing to say here.
+bool is_foreign(const UniqueFd& file, unsigned uid) {
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return true;
+  return about.st_uid != 0 && about.st_uid != uid && about.st_uid != ::geteuid();
+}
+
+/// A new file of that name, ours and locked. A dead watcher's is removed first, and one that a
+/// foreign user has put in the way, where we may. Empty: a living watcher has it.
+UniqueFd claim(const std::string& name, unsigned uid) {
   for (;;) {
     UniqueFd file(::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
     if (file) {
-      if (lock(file.get(), LOCK_EX)) return file;
-      continue;  // somebody who cleans up has it for a moment, and removes it
+      if (lock(file.get(), LOCK_EX) && has_name(file)) return file;
+      continue;  // somebody who cleans up had it for a moment, and removes it
     }
     if (errno != EEXIST) throw system_error("create /dev/shm" + name, errno);
     const UniqueFd old(::shm_open(name.c_str(), O_RDWR, 0));
     if (!old && errno == ENOENT) continue;
-    if (!old || !lock(old.get(), LOCK_EX)) return UniqueFd();
-    ::shm_unlink(name.c_str());
+    if (!old || (!is_foreign(old, uid) && !lock(old.get(), LOCK_EX))) return UniqueFd();
+    if (has_name(old) && ::shm_unlink(name.c_str()) != 0 && errno != ENOENT) return UniqueFd();
   }
 }
 
@@ -93,7 +106,7 @@ WatchFile WatchFile::create(const std::string& topology, const WatchWish& wish, 
   std::string name;
   for (std::uint32_t number = 0; number < kWatchCountMax && !file; ++number) {
     name = watch_name(topology, number);
-    file = claim(name);
+    file = claim(name, uid);
   }
   if (!file) {
     throw Error("topology '" + topology + "' is watched by " + std::to_string(kWatchCountMax) +
