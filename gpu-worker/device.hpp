@@ -10,7 +10,8 @@
 
 /// A device that computes stages: the software device, and behind the same interface a GPU. It
 /// reads slots and packets in place, writes only its own result area, and may complete in any
-/// order, late, or twice: whoever accepts a completion checks it.
+/// order, late, or twice: whoever accepts a completion checks it. Calls are the data thread's,
+/// unless said.
 
 namespace millrace {
 
@@ -33,13 +34,18 @@ class Device {
   virtual std::uint32_t poll(std::span<DeviceBatch> out) noexcept = 0;
   /// Batches submitted and not given back for good.
   virtual std::uint32_t in_flight() const noexcept = 0;
-  /// Batches of `stage` that are submitted from now on are computed with the functions of `plan`,
-  /// earlier ones with those before. Throws Error: then nothing has changed. A device that asks
-  /// StageWork for everything has nothing to do.
-  virtual void load_tables(std::uint8_t stage, const Plan& plan) {
-    static_cast<void>(stage);
-    static_cast<void>(plan);
-  }
+
+  // New tables, in two steps. A device that asks StageWork for everything has nothing to do.
+
+  /// Control thread, while the data thread goes on: copies what the stages have in `plan` and had
+  /// not. Not called again before use_tables() has taken it, unless it was never offered: then it
+  /// is forgotten. Throws Error: then nothing has changed.
+  virtual void load_tables(const Plan& plan) { static_cast<void>(plan); }
+  /// Data thread: batches that are submitted from now on are computed with what was loaded last,
+  /// earlier ones with what was there before.
+  virtual void use_tables() noexcept {}
+  /// Control thread, now and then: gives back the memory of tables whose last batch has left.
+  virtual void free_tables() noexcept {}
 };
 
 }  // namespace millrace

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "shared/base/clock.hpp"
-#include "shared/base/error.hpp"
 #include "shared/layout/latency.hpp"
 
 namespace millrace {
@@ -108,19 +107,11 @@ bool GpuActor::has_work() noexcept {
 void GpuActor::take_tables() noexcept {
   const Plan* const plan = tables_ == nullptr ? nullptr : tables_->ready();
   if (plan == nullptr) return;
-  try {
-    const auto stages = static_cast<std::uint8_t>(plan->stages.size());
-    for (std::uint8_t stage = 0; stage < stages; ++stage) {
-      if (!computes(stage) || stage_edition(*plan, stage) == edition_[stage]) continue;
-      device_.load_tables(stage, *plan);
-      edition_[stage] = stage_edition(*plan, stage);
-    }
-    tables_->take();
-  } catch (const Error& error) {
-    // The acceptors know the new ones too: what went there already is in order, and so is what
-    // follows, as each batch says which it met.
-    tables_->refuse(error.what());
+  device_.use_tables();  // before take(): from then on others may be loaded
+  for (std::uint32_t stage = 0; stage < edition_.size(); ++stage) {
+    edition_[stage] = stage_edition(*plan, stage);
   }
+  tables_->take();
 }
 
 void GpuActor::take_stock(std::uint64_t) noexcept {

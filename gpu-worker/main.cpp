@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "gpu-worker/device_tables.hpp"
 #include "gpu-worker/gpu_actor.hpp"
 #include "gpu-worker/open_device.hpp"
 #include "services/classifier/function_stages.hpp"
@@ -19,7 +20,8 @@ void run(int argc, char** argv) {
   process.context().status.actor_tally(process.context().me.actor).backend =
       static_cast<std::uint64_t>(opened.backend);
   GpuActor gpu(process.context(), *opened.device, &functions);
-  process.run(gpu, &functions, opened.remark);
+  DeviceTables tables(functions, *opened.device);
+  process.run(gpu, &tables, opened.remark);
 }
 
 }  // namespace

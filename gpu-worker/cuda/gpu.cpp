@@ -27,11 +27,13 @@ std::string open_gpu(int ordinal) {
     throw Error("there is no GPU number " + std::to_string(ordinal) +
                 "; GPUs that there are: " + std::to_string(count));
   }
-  check_cuda(cudaSetDevice(ordinal), "choosing the GPU");
+  use_gpu(ordinal);
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, ordinal), "asking for the GPU's properties");
   keep_freed_memory();
   return "GPU " + std::to_string(ordinal) + ", " + properties.name;
 }
+
+void use_gpu(int ordinal) { check_cuda(cudaSetDevice(ordinal), "choosing the GPU"); }
 
 }  // namespace millrace

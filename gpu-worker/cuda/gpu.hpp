@@ -14,4 +14,8 @@ int gpu_count(std::string& reason);
 /// Returns its name for people. Throws Error.
 std::string open_gpu(int ordinal);
 
+/// Makes a GPU that is open the calling thread's: else its calls would open another one. Throws
+/// Error.
+void use_gpu(int ordinal);
+
 }  // namespace millrace

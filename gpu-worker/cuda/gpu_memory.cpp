@@ -2,11 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu-worker/cuda/gpu_memory.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 namespace millrace {
+namespace {
+
+constexpr std::size_t kCopyBytesMax = std::size_t{1} << 20;
+
+}  // namespace
 
 GpuMemory::GpuMemory(GpuMemory&& other) noexcept
     : stream_(other.stream_), pieces_(std::exchange(other.pieces_, {})) {}
@@ -20,7 +26,9 @@ GpuMemory& GpuMemory::operator=(GpuMemory&& other) noexcept {
 }
 
 void GpuMemory::free() noexcept {
-  for (std::byte* piece : pieces_) cudaFreeAsync(piece, stream_);
+  for (std::byte* piece : pieces_) {
+    note_cuda(cudaFreeAsync(piece, stream_), "giving back the GPU's memory");
+  }
   pieces_.clear();
 }
 
@@ -47,9 +55,14 @@ std::byte* GpuMemory::zeros(std::size_t bytes) {
 }
 
 void GpuMemory::write(const void* at, std::span<const std::byte> bytes) {
-  check_cuda(cudaMemcpyAsync(const_cast<void*>(at), bytes.data(), bytes.size(),
-                             cudaMemcpyHostToDevice, stream_),
-             "copying to the GPU");
+  auto* to = static_cast<std::byte*>(const_cast<void*>(at));
+  while (!bytes.empty()) {
+    const auto step = bytes.first(std::min(bytes.size(), kCopyBytesMax));
+    check_cuda(cudaMemcpyAsync(to, step.data(), step.size(), cudaMemcpyHostToDevice, stream_),
+               "copying to the GPU");
+    to += step.size();
+    bytes = bytes.subspan(step.size());
+  }
   check_cuda(cudaStreamSynchronize(stream_), "copying to the GPU");
 }
 

@@ -16,7 +16,6 @@ namespace millrace {
 /// what was written through the stream is there when copy() returns.
 class GpuMemory : public DeviceMemory {
  public:
-  GpuMemory() = default;
   /// `stream` is borrowed.
   explicit GpuMemory(cudaStream_t stream) : stream_(stream) {}
   GpuMemory(GpuMemory&& other) noexcept;
@@ -28,7 +27,7 @@ class GpuMemory : public DeviceMemory {
   const std::byte* copy(std::span<const std::byte> bytes) override;
   /// `bytes` of zeros.
   std::byte* zeros(std::size_t bytes);
-  /// Into a piece of ours.
+  /// Into a piece of ours. In small steps, so that no other thread's call waits for a large copy.
   void write(const void* at, std::span<const std::byte> bytes);
 
  private:

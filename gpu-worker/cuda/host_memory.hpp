@@ -14,7 +14,9 @@
 namespace millrace {
 
 struct Unregister {
-  void operator()(std::byte* base) const noexcept { cudaHostUnregister(base); }
+  void operator()(std::byte* base) const noexcept {
+    note_cuda(cudaHostUnregister(base), "unpinning the segment");
+  }
 };
 /// Pins memory that others allocated (the segment), as one range: with one registration a page,
 /// copies across pages fail.
@@ -23,7 +25,9 @@ using PinnedRange = std::unique_ptr<std::byte, Unregister>;
 PinnedRange pin(std::span<std::byte> range);
 
 struct HostFree {
-  void operator()(std::byte* base) const noexcept { cudaFreeHost(base); }
+  void operator()(std::byte* base) const noexcept {
+    note_cuda(cudaFreeHost(base), "giving back pinned memory");
+  }
 };
 using HostMemory = std::unique_ptr<std::byte, HostFree>;
 /// Zeroed; aligned to a page. Throws Error.

@@ -9,7 +9,9 @@
 namespace millrace {
 
 struct StreamDestroy {
-  void operator()(cudaStream_t stream) const noexcept { cudaStreamDestroy(stream); }
+  void operator()(cudaStream_t stream) const noexcept {
+    note_cuda(cudaStreamDestroy(stream), "ending a stream");
+  }
 };
 /// Owner of a stream that never waits for the default stream, which waits for resident kernels.
 using Stream = std::unique_ptr<CUstream_st, StreamDestroy>;

@@ -15,11 +15,13 @@
 namespace millrace::resident {
 
 /// One function of a stage. `when_class`: as in PlanFunction; 0 when an earlier one of the stage
-/// may yet set the class.
+/// may yet set the class. `ends_packets`: 1 where what it ends meets no later one, whatever comes:
+/// exactly those that it looks at will meet its finish, and none goes past it while it is out of
+/// service.
 struct ChainMember {
   DeviceTable table;
   std::uint32_t when_class = 0;
-  std::uint32_t is_certain = 0;  ///< 1: exactly those that it looks at will meet its finish
+  std::uint32_t ends_packets = 0;
 };
 
 /// A stage with one version of its tables, in the memory of the GPU. Its place there is used again

@@ -52,7 +52,10 @@ __device__ inline void dispatch(const Arguments& arguments) {
       continue;
     }
     idle = 0;
-    fence_device();  // what the CPU wrote before the batch is seen by whoever gets a ticket
+    // What the CPU wrote before the batches is seen by whoever gets a ticket: a lane has acquired
+    // the word, another one may hand out its tickets.
+    __syncwarp();
+    fence_device();
     const bool shared = count == 1;
     Submission batch = Submission::from_word(shared ? __shfl_sync(kWholeWarp, word, 0) : word);
     const bool there = shared || lane < count;

@@ -7,6 +7,7 @@
 #include "gpu-worker/resident/dispatcher.cuh"
 #include "gpu-worker/resident/functions.cuh"
 #include "gpu-worker/resident/staging.cuh"
+#include "gpu-worker/resident/tickets.cuh"
 
 namespace millrace::resident {
 namespace {
@@ -22,25 +23,6 @@ struct Block {
   std::uint64_t ticket;
   bool stopped;
 };
-
-constexpr std::uint32_t kPollsPerStopCheck = 16;
-constexpr unsigned kPollNs = 20;
-
-/// Thread 0: waits for the ticket that is this block's next; false: stop.
-__device__ bool wait_for_ticket(const Arguments& arguments, std::uint64_t& word) {
-  const std::uint32_t number = add_device(&arguments.state->claimed.value, 1);
-  const std::uint64_t* at = arguments.tickets + arguments.ticket_ring.place(number);
-  const std::uint32_t lap = arguments.ticket_ring.lap(number);
-  for (std::uint32_t poll = 1;; ++poll) {
-    word = acquire_device(at);  // the dispatcher has seen what the CPU wrote; with it, so do we
-    if (Ticket::has_lap(word, lap)) break;
-    if (poll % kPollsPerStopCheck == 0 && load_device(&arguments.state->stop.value) != 0) {
-      return false;
-    }
-    __nanosleep(kPollNs);
-  }
-  return true;
-}
 
 /// All warps but the first, which has columns to read meanwhile: the chain comes from the GPU's
 /// memory each time, for its tables may have changed.
@@ -65,7 +47,7 @@ __device__ void select(Block& block, std::uint32_t member) {
 /// Who ends here takes no part any more.
 __device__ void note_ends(Block& block, std::uint32_t member) {
   const std::uint32_t packet = threadIdx.x;
-  if (block.chain.members[member].is_certain == 0 || packet >= kTicketPackets ||
+  if (block.chain.members[member].ends_packets == 0 || packet >= kTicketPackets ||
       block.packets.active[packet] == 0)
     return;
   if (ends(block.chain.members[member].table, block.words[member][packet])) {

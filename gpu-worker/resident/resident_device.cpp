@@ -6,6 +6,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "gpu-worker/cuda/gpu.hpp"
@@ -24,7 +25,8 @@ using resident::Submission;
 constexpr std::uint32_t kGone = UINT32_MAX;
 constexpr std::uint32_t kPassedByMax = 64;  ///< batches that a poll looks at in vain
 constexpr std::uint64_t kWatchNs = 10'000'000;
-constexpr std::uint64_t kHungNs = 2'000'000'000;  ///< a ticket takes microseconds
+constexpr std::uint64_t kLostNs = 2'000'000'000;  ///< a batch takes microseconds
+constexpr std::uint64_t kDeadNs = 500'000'000;    ///< its dispatcher beats each 64 rounds
 constexpr std::size_t kSpareBytes = 512;          ///< for the heartbeat, and what aligning takes
 
 [[noreturn]] void fail(const std::string& name, const char* what) {
@@ -44,6 +46,7 @@ T* place_in(std::byte* base, std::size_t& at, std::size_t count) {
 ResidentDevice::ResidentDevice(const ActorContext& context, int ordinal)
     : context_(context),
       scale_(context.status.header().tsc_hz),
+      ordinal_(ordinal),
       name_(open_gpu(ordinal)),
       segment_(pin(context.segment.memory())),
       copies_(make_stream()),
@@ -52,19 +55,15 @@ ResidentDevice::ResidentDevice(const ActorContext& context, int ordinal)
       places_(context.segment.slot_count()),
       order_(std::bit_ceil(context.segment.slot_count()), kGone),
       order_mask_(static_cast<std::uint32_t>(order_.size()) - 1),
-      chains_(resident::kChainCount),
-      stage_chain_(context.plan->stages.size(), resident::kChainCount) {
+      chains_(context.plan->stages.size()) {
   if (context.segment.buffers().stride + kStageSlack > kStageBytes) {
     throw Error("a GPU takes buffers of at most " + std::to_string(kStageBytes - kStageSlack) +
                 " bytes");
   }
   blocks_ = resident::load_kernel();
   lay_out();
-  const Plan& plan = *context_.plan;
-  for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
-    if (plan.stages[stage].group != plan.actors[context_.me.actor].group) continue;
-    load_tables(static_cast<std::uint8_t>(stage), plan);
-  }
+  load_tables(*context_.plan);
+  use_tables();
   resident::launch_kernel(arguments_, blocks_, kernel_.get());
   running_ = true;
 }
@@ -122,37 +121,43 @@ Chain ResidentDevice::make_chain(std::uint8_t stage, const Plan& plan, GpuMemory
     resident::ChainMember& member = chain.members[chain.member_count++];
     member.table =
         while_doing("function " + function.name, [&] { return type.upload(function, tables); });
-    member.is_certain = (function.when_class & may_be_set) == 0 ? 1 : 0;
-    member.when_class = member.is_certain != 0 ? function.when_class : 0;
+    const bool known_at_entry = (function.when_class & may_be_set) == 0;
+    member.when_class = known_at_entry ? function.when_class : 0;
+    member.ends_packets = known_at_entry && function.unavailable != Fallback::kPass ? 1 : 0;
     may_be_set |= function.class_mask;
     chain.frame_bytes = std::max(chain.frame_bytes, member.table.frame_bytes);
   }
   return chain;
 }
 
-std::uint32_t ResidentDevice::free_chain() {
-  for (std::uint32_t i = 0; i < chains_.size(); ++i) {
-    if (!chains_[i].current && chains_[i].in_flight == 0) return i;
-  }
-  throw Error("all " + std::to_string(chains_.size()) + " versions of tables are in use");
+void ResidentDevice::load_stage(std::uint8_t stage, const Plan& plan) {
+  const std::uint32_t place = chains_.vacant();
+  auto tables = std::make_unique<GpuMemory>(copies_.get());
+  const Chain chain = make_chain(stage, plan, *tables);
+  memory_.write(arguments_.chains + place, std::as_bytes(std::span(&chain, 1)));
+  const PlanPath& path = plan.paths[plan.stages[stage].path];
+  chains_.load(stage, place,
+               {.edition = stage_edition(plan, stage),
+                .members = chain.member_count,
+                .whole_frames = chain.frame_bytes > kHeaderBytes,
+                .keyed = path.has_keys && path.first_stage == stage},
+               std::move(tables));
 }
 
-void ResidentDevice::load_tables(std::uint8_t stage, const Plan& plan) {
-  const std::uint32_t number = free_chain();
-  ChainPlace& place = chains_[number];
-  GpuMemory tables(copies_.get());
-  const Chain chain = make_chain(stage, plan, tables);
-  memory_.write(arguments_.chains + number, std::as_bytes(std::span(&chain, 1)));
-  place.tables = std::move(tables);
-  const PlanPath& path = plan.paths[plan.stages[stage].path];
-  place.keyed = path.has_keys && path.first_stage == stage;
-  place.members = chain.member_count;
-  place.whole_frames = chain.frame_bytes > kHeaderBytes;
-  place.current = true;
-  const std::uint32_t old = std::exchange(stage_chain_[stage], number);
-  if (old == resident::kChainCount) return;
-  chains_[old].current = false;
-  if (chains_[old].in_flight == 0) chains_[old].tables = GpuMemory();
+void ResidentDevice::load_tables(const Plan& plan) {
+  use_gpu(ordinal_);
+  chains_.forget_loaded();
+  chains_.free_unused();
+  try {
+    for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
+      if (plan.stages[stage].group != plan.actors[context_.me.actor].group) continue;
+      if (chains_.computes_with(stage, stage_edition(plan, stage))) continue;
+      load_stage(static_cast<std::uint8_t>(stage), plan);
+    }
+  } catch (const Error&) {
+    chains_.forget_loaded();  // those of the stages before
+    throw;
+  }
 }
 
 void ResidentDevice::push(const Submission& submission) noexcept {
@@ -166,23 +171,23 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   const std::uint32_t slot = batch.descriptor.slot;
   Place& place = places_[slot];
   if (place.used) return false;  // a stale one, whose results would mix with the new ones
+  // So many have come back behind one that has not: it would be forgotten.
+  if (order_end_ - order_begin_ == order_.size()) return false;
   const auto count =
       std::clamp<std::uint32_t>(context_.segment.slot(slot).count, 1, arguments_.capacity);
-  const std::uint32_t chain = stage_chain_[batch.descriptor.stage];
+  const std::uint32_t chain = chains_.place_of(batch.descriptor.stage);
+  const ChainFacts& facts = chains_.facts(chain);
   packets_under_way_ += count;
-  const std::uint32_t part_bits = chains_[chain].whole_frames
+  const std::uint32_t part_bits = facts.whole_frames
                                       ? resident::frame_part_bits(packets_under_way_, blocks_)
                                       : resident::kPartBitsMax;
   place = {.batch = batch, .chain = chain, .packets = count, .used = true};
   expect_results(place);
-  ++chains_[chain].in_flight;
+  chains_.enter(chain);
   order_[order_end_++ & order_mask_] = slot;
-  if (waiting_++ == 0) last_progress_tsc_ = tsc_now();
-  push({.slot = slot,
-        .count = count,
-        .chain = chain,
-        .part_bits = part_bits,
-        .keyed = chains_[chain].keyed});
+  if (waiting_++ == 0) oldest_since_tsc_ = heartbeat_since_tsc_ = tsc_now();
+  push(
+      {.slot = slot, .count = count, .chain = chain, .part_bits = part_bits, .keyed = facts.keyed});
   context_.counter(Counter::kPackets) += count;
   return true;
 }
@@ -196,14 +201,15 @@ std::span<std::uint32_t> ResidentDevice::results(const Place& place,
 }
 
 void ResidentDevice::expect_results(const Place& place) noexcept {
-  for (std::uint32_t member = 0; member < chains_[place.chain].members; ++member) {
+  for (std::uint32_t member = 0; member < chains_.facts(place.chain).members; ++member) {
     std::ranges::fill(results(place, member), kWordPending);
   }
 }
 
 /// True when all words of the batch have come. What came before is not looked at again.
 bool ResidentDevice::is_done(Place& place) noexcept {
-  for (; place.member < chains_[place.chain].members; ++place.member, place.word = 0) {
+  const std::uint32_t members = chains_.facts(place.chain).members;
+  for (; place.member < members; ++place.member, place.word = 0) {
     const std::span<std::uint32_t> words = results(place, place.member);
     const auto rest = words.subspan(place.word);
     const auto pending = std::ranges::find_if(rest, [](std::uint32_t& word) {
@@ -218,8 +224,7 @@ bool ResidentDevice::is_done(Place& place) noexcept {
 }
 
 void ResidentDevice::note_completion(Place& place) noexcept {
-  ChainPlace& chain = chains_[place.chain];
-  if (--chain.in_flight == 0 && !chain.current) chain.tables = GpuMemory();
+  chains_.leave(place.chain);
   --waiting_;
   packets_under_way_ -= place.packets;
   place.used = false;
@@ -241,15 +246,11 @@ std::uint32_t ResidentDevice::poll(std::span<DeviceBatch> out) noexcept {
     slot = kGone;
   }
   while (order_begin_ != order_end_ && order_[order_begin_ & order_mask_] == kGone) ++order_begin_;
-  if (count != 0) {
-    last_progress_tsc_ = tsc_now();
-  } else if (waiting_ != 0) {
-    watch();
-  }
+  if (waiting_ != 0) watch();
   return count;
 }
 
-/// Nothing came back: is the kernel alive, does it move?
+/// While something is under way: is the kernel alive, does it move, does every batch come back?
 void ResidentDevice::watch() noexcept {
   const std::uint64_t now = tsc_now();
   if (now < next_watch_tsc_) return;
@@ -258,10 +259,12 @@ void ResidentDevice::watch() noexcept {
   if (status == cudaSuccess) fail(name_, "the kernel ended by itself");
   if (status != cudaErrorNotReady) fail(name_, cudaGetErrorString(status));
   const std::uint64_t beat = std::atomic_ref(*arguments_.heartbeat).load(std::memory_order_relaxed);
-  const bool moves = std::exchange(last_heartbeat_, beat) != beat;
-  if (now - last_progress_tsc_ < scale_.to_ticks(kHungNs)) return;
-  fail(name_,
-       moves ? "a batch did not come back, though the kernel takes new ones" : "the kernel hangs");
+  if (std::exchange(heartbeat_, beat) != beat) heartbeat_since_tsc_ = now;
+  if (std::exchange(oldest_, order_begin_) != order_begin_) oldest_since_tsc_ = now;
+  if (now - heartbeat_since_tsc_ > scale_.to_ticks(kDeadNs)) fail(name_, "the kernel hangs");
+  if (now - oldest_since_tsc_ > scale_.to_ticks(kLostNs)) {
+    fail(name_, "a batch did not come back, though the kernel takes new ones");
+  }
 }
 
 }  // namespace millrace

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gpu-worker/device.hpp"
+#include "services/classifier/function_stages.hpp"
+#include "shared/actor/new_tables.hpp"
+
+namespace millrace {
+
+/// New tables of a GPU worker, on its control thread: they are copied to the device first, however
+/// long that takes, then offered to the data thread, which only goes over to them. What cannot be
+/// copied is not offered.
+class DeviceTables : public PlanFollower {
+ public:
+  /// Both borrowed.
+  DeviceTables(FunctionStages& functions, Device& device)
+      : functions_(functions), device_(device) {}
+
+  void follow(const Plan& plan) override {
+    if (!functions_.wants(plan)) return;
+    device_.load_tables(plan);
+    functions_.follow(plan);
+  }
+  void tend() noexcept override {
+    functions_.tend();
+    device_.free_tables();
+  }
+
+ private:
+  FunctionStages& functions_;
+  Device& device_;
+};
+
+}  // namespace millrace
