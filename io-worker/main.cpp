@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "io-worker/driver/dpdk_process.hpp"
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "services/classifier/function_stages.hpp"
-#include "shared/base/clock.hpp"
+#include "shared/actor/setup_beat.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"
 
@@ -36,31 +34,20 @@ std::unique_ptr<Dpdk> dpdk_of(ActorProcess& process) {
   return std::make_unique<Dpdk>(process);
 }
 
-/// Others of its port were there before, and flows go over from them to it.
-bool takes_flows(const PlanPort& port, const PlanStream& stream) {
-  return stream.queue != 0 && std::ranges::any_of(port.settings, [](const auto& setting) {
-           return setting.first == "queues_max";
-         });
-}
-
 void run_ingress(ActorProcess& process) {
   const bool restarted = process.restarted();
   const auto dpdk = dpdk_of(process);
   process.enrol();
+  std::optional<SetupBeat> beat(std::in_place, std::vector{process.context()});
   const std::uint32_t number = process.actor().index;
   const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
-  const auto queue = dpdk ? dpdk->queues.open_rx(number, pool)
-                          : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool,
-                                          restarted, process.run_dir());
+  const auto queue =
+      dpdk ? dpdk->queues.open_rx(number, pool)
+           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted,
+                           process.run_dir(), IngressActor::shares_of(process.context(), number));
   IngressActor ingress(process.context(), number, pool, *queue);
-  const PlanPort& port = process.plan().ports[stream.port];
-  if (takes_flows(port, stream)) {
-    queue->take_share([&] {
-      process.context().my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
-    });
-    ingress.await_turn(port_queues(port).receive);
-  }
+  beat.reset();
   process.run(ingress, nullptr, queue->remark());
 }
 
@@ -69,6 +56,7 @@ void run_egress(ActorProcess& process) {
   FunctionStages functions(process.context());
   const auto dpdk = dpdk_of(process);
   process.enrol();
+  std::optional<SetupBeat> beat(std::in_place, std::vector{process.context()});
   const std::uint32_t number = process.actor().index;
   TxQueues ports;
   for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
@@ -78,6 +66,7 @@ void run_egress(ActorProcess& process) {
                              : open_tx_queue(port, number, restarted, process.run_dir());
   }
   EgressActor egress(process.context(), ports, functions);
+  beat.reset();
   process.run(egress, &functions);
 }
 

@@ -180,9 +180,10 @@ void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& 
     if (burst.held) reclaim(queue);  // makes room
   }
   record.transmitted[port] += at - refused;
+  context_.counter(Counter::kPacketsOut) += at - refused;
   const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
   for (; at < burst.count; ++at) drop(at, why);
-  record.transmitted_bytes += burst.bytes;
+  record.transmitted_bytes[port] += burst.bytes;
   context_.counter(Counter::kBytes) += burst.bytes;
   burst.count = 0;
   burst.bytes = 0;
@@ -277,13 +278,12 @@ void EgressActor::remember(const SlotHeader& header) noexcept {
 void EgressActor::note_released() noexcept {
   if (released_count_ == 0) return;
   const std::uint64_t now = turn_clock::read();
-  const auto ns_since = [&](std::uint64_t tsc) { return now > tsc ? scale_.to_ns(now - tsc) : 0; };
   for (const Released& batch : std::span(released_).first(std::exchange(released_count_, 0))) {
     if (!batch.stand_in) {  // which comes from nowhere
       note_duration(context_.status.port_latency(context_.me.actor, paths_[batch.lane]),
-                    ns_since(batch.stage_tsc));
+                    scale_.ns_between(batch.stage_tsc, now));
     }
-    const std::uint64_t ns = ns_since(batch.first_tsc);
+    const std::uint64_t ns = scale_.ns_between(batch.first_tsc, now);
     note_duration(context_.status.latency(batch.stream), ns);
     latency_high_[batch.stream].note(now, ns);
   }

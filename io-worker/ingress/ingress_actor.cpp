@@ -20,13 +20,18 @@ constexpr std::uint32_t lane_of(std::uint32_t hash, std::uint32_t lane_count) no
   return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count) >> 32);
 }
 
-/// They are in the batch from `at` on.
-void drop_oversize(const Batch& batch, std::uint32_t at,
-                   std::span<const RxPacket> packets) noexcept {
+/// They are in the batch from `at` on. Returns how many.
+std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
+                            std::span<const RxPacket> packets) noexcept {
+  std::uint32_t count = 0;
   for (const RxPacket& packet : packets) {
-    if (packet.oversize) batch.drop(at, Reason::kOversize);
+    if (packet.oversize) {
+      batch.drop(at, Reason::kOversize);
+      ++count;
+    }
     ++at;
   }
+  return count;
 }
 
 }  // namespace
@@ -49,7 +54,7 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
   free_slots_.resize(plan.slot_count);
   find_free_slots();
   find_sequences();
-  find_mates();
+  find_shares();
 }
 
 void IngressActor::collect_slots() noexcept {
@@ -74,8 +79,6 @@ void IngressActor::collect_slots() noexcept {
 
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
-  if (waiting_) [[unlikely]]
-    return wait();
   // Each look costs lines of other cores, so many come back at once.
   if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
   refusing_ = false;
@@ -85,8 +88,8 @@ std::uint32_t IngressActor::do_work() noexcept {
     done += place();
   }
   done += leave_due();
-  if (asked_ != 0) [[unlikely]]
-    serve_turn();
+  if (leaving_ != 0) [[unlikely]]
+    drain_leaving();
   if (outbox_.pending() != 0) done += outbox_.flush();
   tell_progress();
   if (done == 0) collect_slots();
@@ -101,8 +104,6 @@ std::uint32_t IngressActor::poll() noexcept {
   placed_ = 0;
   polled_count_ = queue_.poll(pool_, {polled_.data(), burst_});
   polled_total_ += polled_count_;
-  if (asked_ != 0) [[unlikely]]
-    emptied_ = emptied_ || !queue_.waiting();
   ++context_.counter(Counter::kRxPolls);
   if (polled_count_ == 0) ++context_.counter(Counter::kRxEmptyPolls);
   if (context_.watched()) [[unlikely]]
@@ -122,16 +123,25 @@ std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = placed_;
   if (before == polled_count_) return 0;
   const std::uint64_t now = turn_clock::last();  // they were there when the turn began
-  if (lane_count_ == 1 && takes_all_) {
+  const bool one_lane = lane_count_ == 1 && takes_all_;
+  if (!one_lane || lanes_[0].has_keys) prefetch_headers();
+  if (one_lane) {
     while (placed_ < polled_count_ && place_many(lanes_[0], now)) {
     }
-    return placed_ - before;
+  } else {
+    while (placed_ < polled_count_ && place_one(now)) ++placed_;
   }
+  return placed_ - before;
+}
+
+void IngressActor::prefetch_headers() const noexcept {
   for (std::uint32_t i = placed_; i < polled_count_; ++i) {
     __builtin_prefetch(pool_.area().at(polled_[i].buffer) + polled_[i].offset);
   }
-  while (placed_ < polled_count_ && place_one(now)) ++placed_;
-  return placed_ - before;
+}
+
+std::span<const std::byte> IngressActor::bytes_of(const RxPacket& packet) const noexcept {
+  return {pool_.area().at(packet.buffer) + packet.offset, packet.length};
 }
 
 bool IngressActor::is_old(const Lane& lane, const RxPacket& packet) const noexcept {
@@ -168,8 +178,7 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
 
 bool IngressActor::place_one(std::uint64_t now) noexcept {
   const RxPacket& packet = polled_[placed_];
-  const std::span<const std::byte> bytes(pool_.area().at(packet.buffer) + packet.offset,
-                                         packet.length);
+  const std::span<const std::byte> bytes = bytes_of(packet);
   const std::uint32_t hash = hashes_ ? flow_hash_of(bytes) : 0;
   const Place at = takes_all_ ? Place{lane_of(hash, lane_count_)} : choose(packet, bytes, hash);
   Lane& lane = lanes_[at.lane];
@@ -185,9 +194,10 @@ bool IngressActor::place_one(std::uint64_t now) noexcept {
     if (!open(lane, packet, now)) return false;
   }
   fill(lane, {&packet, 1}, hash);
-  if (lane.has_keys) lane.batch.key[lane.count - 1] = flow_key_of(bytes);
-  if (at.no_path && !packet.oversize) [[unlikely]]
+  if (at.no_path && !packet.oversize) [[unlikely]] {
     lane.batch.drop(lane.count - 1, Reason::kNoPath);
+    ++lane.dropped;
+  }
   if (lane.count == context_.segment.capacity()) seal(at.lane);
   return true;
 }
@@ -228,8 +238,12 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
     oversize |= packet.oversize;
   }
   if (hashes_) std::fill_n(batch.flow.data() + lane.count, packets.size(), hash);
+  if (lane.has_keys) {
+    FlowKey* const key = batch.key.data() + lane.count;
+    for (std::size_t i = 0; i < packets.size(); ++i) key[i] = flow_key_of(bytes_of(packets[i]));
+  }
   if (oversize) [[unlikely]]
-    drop_oversize(batch, lane.count, packets);
+    lane.dropped += drop_oversize(batch, lane.count, packets);
   if (lane.count == 0) lane.first_ordinal = packets.front().ordinal;
   lane.last_ordinal = packets.back().ordinal;
   lane.open_bytes += bytes;
@@ -241,7 +255,7 @@ bool IngressActor::open(Lane& lane, const RxPacket& first, std::uint64_t now) no
   if (free_slot_count_ == 0) return false;
   lane.slot = free_slots_[--free_slot_count_];
   if (limited_) note_used(lane.slot, lane.feed);
-  lane.count = 0;
+  lane.count = lane.dropped = 0;
   lane.rounds = 0;
   lane.open_bytes = 0;
   lane.batch = context_.segment.batch(lane.slot, context_.segment.capacity());
@@ -298,6 +312,7 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   }
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += lane.count;
+  context_.counter(Counter::kPacketsOut) += lane.count - lane.dropped;
   context_.counter(Counter::kBytes) += lane.open_bytes;
   lane.slot = kNoSlot;
   lane.count = 0;
@@ -333,16 +348,17 @@ void IngressActor::tell_progress() noexcept {
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
     const Lane& lane = lanes_[number];
     IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
-    if (told.sealed_sequence.load(std::memory_order_relaxed) != lane.sequence) {
-      told.sealed_received.store(lane.received, std::memory_order_relaxed);
-      told.sealed_sequence.store(lane.sequence, std::memory_order_relaxed);
-    }
+    told.sealed_sequence.store(lane.sequence, std::memory_order_relaxed);
     told.received.store(lane.received + lane.count, std::memory_order_relaxed);
     if (lane.slot != kNoSlot) position = std::min(position, lane.first_ordinal);
     in_hand += lane.count;
   }
   ActorEntry& entry = context_.my_entry();
-  entry.resume_position.store(position, std::memory_order_relaxed);
+  if (position != told_position_) {
+    told_position_ = position;
+    entry.resume_position.store(position, std::memory_order_relaxed);
+    queue_.release_below(position);
+  }
   entry.in_hand.store(in_hand, std::memory_order_relaxed);
   const bool done = in_hand == 0 && outbox_.pending() == 0 && queue_.exhausted();
   entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
@@ -367,8 +383,9 @@ bool IngressActor::finished() noexcept {
 /// The queue's, when a packet from there is all that is waited for: slots, last batches and
 /// workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
-  const bool waits_for_others =
-      free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 || waiting_ || asked_ != 0;
+  const bool others_to_join = shares_ != nullptr && !admitted_;
+  const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 ||
+                                leaving_ != 0 || others_to_join;
   return waits_for_others || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 

@@ -29,9 +29,9 @@ class IngressActor : public Actor {
   /// then tells the queue where to resume.
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
 
-  /// Before its loop runs, of a queue that was added to its port's others: `queues` there are now.
-  /// It polls nothing until all that they had received before has left (ingress_turn.cpp).
-  void await_turn(std::uint32_t queues);
+  /// Shares that the ingress of `stream` reads, as its entries in the status file say: what its
+  /// queue is opened with (ingress_shares.cpp).
+  static ShareSet shares_of(const ActorContext& context, std::uint32_t stream);
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override;
@@ -52,13 +52,14 @@ class IngressActor : public Actor {
     bool has_keys = false;         ///< of its path
     std::uint32_t slot = kNoSlot;  ///< open one
     std::uint32_t count = 0;
-    std::uint32_t rounds = 0;  ///< since it was opened
+    std::uint32_t dropped = 0;  ///< of them
+    std::uint32_t rounds = 0;   ///< since it was opened
     std::uint64_t first_ordinal = 0, last_ordinal = 0;
     std::uint64_t open_bytes = 0;
     std::uint64_t sequence = 0;                      ///< last one sealed
     std::uint64_t received = 0, received_bytes = 0;  ///< in sealed batches
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
-    std::uint64_t turn = 0;    ///< last one sealed before an added queue may begin
+    std::uint64_t turn = 0;    ///< last one sealed with packets of shares that go
     std::uint16_t feed = 0;    ///< whose lane it is
     LatencyHistogram* latency = nullptr;  ///< of its path, here
     Batch batch;
@@ -86,6 +87,8 @@ class IngressActor : public Actor {
   std::uint32_t poll() noexcept;
   void show_polled() const noexcept;
   std::uint32_t place() noexcept;
+  void prefetch_headers() const noexcept;
+  std::span<const std::byte> bytes_of(const RxPacket& packet) const noexcept;
   bool place_many(Lane& lane, std::uint64_t now) noexcept;
   bool place_one(std::uint64_t now) noexcept;
   bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
@@ -103,13 +106,15 @@ class IngressActor : public Actor {
   bool in_flight(std::uint32_t number) const noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
-  void find_mates();
-  std::uint32_t wait() noexcept;
-  void tell_wait() const noexcept;
-  bool has_left(std::uint32_t stream) const noexcept;
-  bool may_begin() const noexcept;
-  void look_for_turns() noexcept;
-  void serve_turn() noexcept;
+  void find_shares();
+  void look_at_shares() noexcept;
+  bool all_joined() const noexcept;
+  void drain_leaving() noexcept;
+  bool has_drained() const noexcept;
+  void hand_over() noexcept;
+  void tell_share(std::size_t share, std::uint32_t next) const noexcept;
+  void join(std::uint32_t share) noexcept;
+  void look_at_keepers() noexcept;
 
   ActorContext context_;
   std::uint32_t stream_;
@@ -134,20 +139,23 @@ class IngressActor : public Actor {
   std::uint32_t placed_ = 0,
                 polled_count_ = 0;  ///< polled_[placed_..polled_count_) wait for a slot
   std::uint64_t next_ordinal_ = 0;
-  std::uint64_t resumed_at_ = 0;  ///< highest `wanted`: above it no packet can be an old one
+  std::uint64_t told_position_ = 0;  ///< that the next life begins with
+  std::uint64_t resumed_at_ = 0;     ///< highest `wanted`: above it no packet can be an old one
   std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already
   TscScale scale_;
   PeakMark rate_, slots_used_;
   std::uint64_t polled_total_ = 0;                  ///< packets
   std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last
   bool stopping_ = false;
-  std::vector<std::uint32_t> mates_;  ///< streams of the port's other queues, spare ones too
-  std::uint32_t last_ = 0;            ///< stream of the port's last queue, where this one waits
-  std::uint64_t asked_ = 0;           ///< turn that is being served; 0: none
-  std::uint64_t asked_at_ = 0;        ///< polled_total_ when it was seen
-  bool emptied_ = false;              ///< since then nothing waited in the queue
-  bool drained_ = false;              ///< what waited then is sealed
-  bool waiting_ = false;              ///< its own turn has not come
+  RxShares* shares_ = nullptr;                ///< of the queue; null: the port is not shared
+  std::vector<std::uint32_t> share_ingress_;  ///< by share: the actor in whose entry it stands
+  ShareSet leaving_ = 0;                      ///< held: they go to other queues
+  bool drained_ = false;                      ///< what had been polled of them is sealed
+  bool admitted_ = false;
+  std::uint64_t retry_ns_ = 0;  ///< monotonic: not before is a share asked for, or left, again
+  std::uint64_t held_ns_ = 0;   ///< monotonic: since when those of leaving_ are held
+  std::uint64_t keepers_ = 0;   ///< incarnations of hub and standby that have what outlives it
+  std::uint64_t ask_keepers_ns_ = 0;  ///< monotonic: not before
 };
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "shared/links/sealed.hpp"
 
 namespace millrace {
 
@@ -57,27 +58,13 @@ void IngressActor::find_free_slots() {
 }
 
 void IngressActor::find_sequences() {
-  const PlanStream& plan = context_.plan->streams[stream_];
-  // Slots before ledgers: a batch that leaves a slot meanwhile is in its ledger by then.
-  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
-    const SlotHeader& header = context_.segment.slot(plan.slot_first + i);
-    const auto state = SlotState::from_word(header.state.load(std::memory_order_acquire));
-    if (state.kind == SlotKind::kFree || state.kind == SlotKind::kFilling) continue;
-    Lane& lane = *std::ranges::find(lanes_, header.lane, &Lane::number);
-    if (header.sequence <= lane.sequence) continue;
-    lane.sequence = header.sequence;
-    lane.received = header.received_total;
-    lane.received_bytes = header.received_bytes_total;
-    lane.wanted = header.position;
-  }
+  const std::vector<SealedLane> sealed = find_sealed(context_, stream_);
   for (Lane& lane : lanes_) {
-    const LaneRecord record = read_record(context_.status.ledger(stream_, lane.number));
-    if (record.released_sequence >= lane.sequence) {
-      lane.sequence = record.released_sequence;
-      lane.received = record.received;
-      lane.received_bytes = record.received_bytes;
-      lane.wanted = record.position;
-    }
+    const SealedLane& last = sealed[lane.number];
+    lane.sequence = last.sequence;
+    lane.received = last.received;
+    lane.received_bytes = last.received_bytes;
+    lane.wanted = last.position;
     outbox_.start_lane(lane.number, lane.sequence);
     // Refused only with all before it sealed.
     const IngressLane& told = context_.status.ingress_lane(stream_, lane.number);
@@ -86,6 +73,7 @@ void IngressActor::find_sequences() {
     resumed_at_ = std::max(resumed_at_, lane.wanted);
   }
   next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);
+  told_position_ = next_ordinal_;
   queue_.resume(next_ordinal_);
 }
 

@@ -1,14 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an ingress tells observers of its pools and of its load, and shows of its packets.
+// What an ingress does now and then: tells observers of its pools and of its load, shows its
+// packets, and looks whether hub and standby are those that keep what outlives it.
 
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "shared/base/clock.hpp"
 
 namespace millrace {
 
 void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
-  if (!mates_.empty()) look_for_turns();  // no metric: others wait for the answer
+  if (shares_ != nullptr) look_at_shares();  // no metric: others wait for it
+  look_at_keepers();
   if (!metrics_kept()) return;
   std::uint32_t free = free_slot_count_;
   for (const auto& ring : returned_slots_) free += ring.size();
@@ -22,6 +25,18 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   }
   stock_tsc_ = now_tsc;
   stock_polled_ = polled_total_;
+}
+
+/// Another process has come in the place of the hub or of the standby: what the queue had left with
+/// the one before may have gone with it.
+void IngressActor::look_at_keepers() noexcept {
+  constexpr std::uint64_t kAskAgainNs = 1'000'000'000;  // one that comes is not ready at once
+  const std::uint64_t hub = context_.entry(0).incarnation.load(std::memory_order_acquire);
+  const std::uint64_t now =
+      hub << 32 | context_.entry(1).incarnation.load(std::memory_order_acquire);
+  if (now == keepers_ || monotonic_ns() < ask_keepers_ns_) return;
+  if (queue_.leave_with_keepers()) keepers_ = now;
+  ask_keepers_ns_ = monotonic_ns() + kAskAgainNs;
 }
 
 /// Also what will be refused, or is known from a life before: all that the port has given.

@@ -72,15 +72,13 @@ void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
   }
 }
 
-UniqueFd promiscuous_socket(const std::string& interface) {
-  UniqueFd socket = open_packet_socket();
+void receive_all(const UniqueFd& socket, const std::string& interface) {
   packet_mreq wish{};  // ends with the socket
   wish.mr_ifindex = static_cast<int>(interface_index(interface));
   wish.mr_type = PACKET_MR_PROMISC;
   if (::setsockopt(socket.get(), SOL_PACKET, PACKET_ADD_MEMBERSHIP, &wish, sizeof wish) != 0) {
     throw system_error("receive what is for other stations of " + interface, errno);
   }
-  return socket;
 }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,6 +21,9 @@ struct AfpacketSettings {
   std::uint32_t queues_max = 0;  ///< that it can get while it runs; 0: it keeps those it has
   std::uint32_t ring = 2048;     ///< frames of each receive queue
   bool host = false;             ///< the kernel's own stack receives too
+
+  /// Parts that its flows are divided into; a queue reads any number of them.
+  std::uint32_t shares() const noexcept { return std::max(queues, queues_max); }
 };
 
 /// The setting `interface`. Throws Error when it is missing or too long for a name.
@@ -40,17 +44,20 @@ UniqueFd open_packet_socket();
 void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
                         std::uint16_t protocol);
 
-/// While it is open the interface receives what is for other stations too. Throws Error.
-UniqueFd promiscuous_socket(const std::string& interface);
+/// While the socket is open the interface receives what is for other stations too. Throws Error.
+void receive_all(const UniqueFd& socket, const std::string& interface);
 /// A transmit queue of open_afpacket_tx().
 std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface);
 
-/// Receives by a ring that the kernel fills (TPACKET_V2); copies each frame into a buffer, with its
-/// VLAN tag put back and its checksum filled in where the kernel left that to hardware. Several
-/// queues share the interface by a symmetric flow hash (fanout.hpp). What arrives while the
-/// interface is down, or before the socket is open, is not seen.
+/// Receives by rings that the kernel fills (packet_ring.hpp); copies each frame into a buffer, with
+/// its VLAN tag put back and its checksum filled in where the kernel left that to hardware. A port
+/// with several queues has RxShares (ring_share.hpp). Hub and standby keep the sockets
+/// (kept_file.hpp), so they go on receiving when their reader dies: the next one begins where that
+/// one was, and no flow goes to another share meanwhile. What arrives while the interface is down,
+/// or before admit(), is not seen.
 std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t queue,
-                                          const BufferSource& pool, bool restarted);
+                                          ShareSet shares, const BufferSource& pool,
+                                          const std::string& run_dir);
 
 /// Sends by a packet socket, past the queueing discipline. The kernel copies: no buffer stays with
 /// the queue. failed() while the interface is down.

@@ -1,32 +1,34 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
-#include <linux/filter.h>
-#include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <sys/mman.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/checksum.hpp"
-#include "io-worker/ports/fanout.hpp"
+#include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/received.hpp"
+#include "io-worker/ports/ring_share.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kBlockBytes = 1u << 17;  // of the ring; frames do not cross them
-constexpr std::uint32_t kFrameHeadBytes = 128;   // the kernel's headers in front of the packet
-constexpr std::uint64_t kStatisticsTicks = 50'000'000;  // some 20 ms: they cost a system call
 constexpr std::uint32_t kVlanTagBytes = 4;
 constexpr std::uint32_t kMacsBytes = 12;  // the tag comes behind them
+// While packets are waiting: a hub that hangs holds nobody up for longer.
+constexpr std::chrono::milliseconds kLenderAnswersSoon{50};
 
 /// virtio_net_hdr, whose header is not C++: lies in front of the packet.
 struct Offload {
@@ -37,125 +39,74 @@ struct Offload {
 };
 static_assert(sizeof(Offload) == 10);
 
-template <typename Value>
-void set(const UniqueFd& socket, int option, const Value& value, const char* what) {
-  if (::setsockopt(socket.get(), SOL_PACKET, option, &value, sizeof value) != 0) {
-    throw system_error(what, errno);
-  }
+bool are_same(const UniqueFd& one, const UniqueFd& other) noexcept {
+  struct stat a = {};
+  struct stat b = {};
+  return ::fstat(one.get(), &a) == 0 && ::fstat(other.get(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
-/// The memory that the kernel fills.
-class Ring {
- public:
-  Ring(const UniqueFd& socket, std::uint32_t frames, std::uint32_t room)
-      : frame_bytes_((room + kFrameHeadBytes + TPACKET_ALIGNMENT - 1) & ~(TPACKET_ALIGNMENT - 1)),
-        frames_per_block_(kBlockBytes / frame_bytes_) {
-    const std::uint32_t blocks = (frames + frames_per_block_ - 1) / frames_per_block_;
-    frame_count_ = blocks * frames_per_block_;
-    const tpacket_req request{kBlockBytes, blocks, frame_bytes_, frame_count_};
-    set(socket, PACKET_VERSION, int{TPACKET_V2}, "use TPACKET_V2");
-    set(socket, PACKET_RX_RING, request, "make a receive ring (smaller: ring)");
-    bytes_ = std::size_t{blocks} * kBlockBytes;
-    void* base =
-        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, socket.get(), 0);
-    if (base == MAP_FAILED) throw system_error("map a receive ring", errno);
-    base_ = static_cast<std::byte*>(base);
-  }
-  Ring(const Ring&) = delete;  // it is mapped memory
-  Ring& operator=(const Ring&) = delete;
-  ~Ring() { ::munmap(base_, bytes_); }
+/// Where the sockets of a port's shares are opened and kept.
+struct RxPlace {
+  std::string run_dir;
+  PlanPort port;
+  AfpacketSettings settings;
+  PacketRingShape shape;
 
-  tpacket2_hdr& next() const noexcept {
-    return *reinterpret_cast<tpacket2_hdr*>(base_ +
-                                            std::size_t{next_ / frames_per_block_} * kBlockBytes +
-                                            std::size_t{next_ % frames_per_block_} * frame_bytes_);
-  }
-  std::uint32_t frames() const noexcept { return frame_count_; }
-  void advance() noexcept {
-    if (++next_ == frame_count_) next_ = 0;
-  }
-
- private:
-  std::uint32_t frame_bytes_, frames_per_block_, frame_count_ = 0;
-  std::size_t bytes_ = 0;
-  std::byte* base_ = nullptr;
-  std::uint32_t next_ = 0;
+  std::string name(std::uint32_t share) const { return kept_file_name(port, share); }
+  bool shared() const { return settings.shares() > 1; }
 };
 
-class AfpacketRxQueue final : public RxQueue {
+class AfpacketRxQueue final : public RxQueue, public RxShares {
  public:
-  AfpacketRxQueue(UniqueFd socket, UniqueFd promiscuous, std::uint32_t frames, std::uint32_t room,
-                  std::uint32_t shares)
-      : socket_(std::move(socket)),
-        promiscuous_(std::move(promiscuous)),
-        ring_(socket_, frames, room),
-        room_(room),
-        shares_(shares) {}
+  AfpacketRxQueue(RxPlace place, ShareSet shares, std::uint32_t room);
 
-  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
-    const BufferArea area = pool.area();
-    std::uint32_t count = 0;
-    for (; count < out.size(); ++count) {
-      tpacket2_hdr& frame = ring_.next();
-      std::atomic_ref<std::uint32_t> status(frame.tp_status);
-      const std::uint32_t now = status.load(std::memory_order_acquire);
-      std::uint32_t buffer = 0;
-      if ((now & TP_STATUS_USER) == 0 || pool.take({&buffer, 1}) == 0) break;
-      receive(area, frame, now, buffer, out[count]);
-      status.store(TP_STATUS_KERNEL, std::memory_order_release);
-      ring_.advance();
-    }
-    read_statistics();
-    return count;
-  }
-
-  /// What comes is new, whatever some lane of the life before had been promised.
-  void resume(std::uint64_t first_wanted) noexcept override {
-    ordinal_ = first_wanted + kBufferCountMax;
+  std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override;
+  void resume(std::uint64_t first_wanted) noexcept override;
+  void release_below(std::uint64_t ordinal) noexcept override {
+    for (Share& share : open_) share.at.ring().release_below(ordinal);
   }
   bool exhausted() const noexcept override { return false; }
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
-  int wait_descriptor() noexcept override {
-    // An interface that went down leaves its error, with which the descriptor is always ready.
-    int error = 0;
-    socklen_t bytes = sizeof error;
-    ::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
-    if (error != 0) ++errors_;
-    return socket_.get();
-  }
+  int wait_descriptor() noexcept override;
   std::uint32_t held() const noexcept override { return 0; }
-  std::uint64_t missed() const noexcept override { return missed_; }
-  std::uint64_t errors() const noexcept override { return errors_; }
+  std::uint64_t missed() const noexcept override;
+  std::uint64_t errors() const noexcept override;
+  bool leave_with_keepers() noexcept override;
+  RxShares* shares() noexcept override { return place_.shared() ? this : nullptr; }
+  std::string remark() const override;
 
-  bool waiting() const noexcept override {
-    std::atomic_ref<std::uint32_t> status(ring_.next().tp_status);
-    return (status.load(std::memory_order_acquire) & TP_STATUS_USER) != 0;
+  ShareSet read_here() const noexcept override;
+  void admit() noexcept override {
+    for (const Share& share : open_) share.at.admit();
   }
-  std::uint32_t waiting_max() const noexcept override { return ring_.frames(); }
-  void take_share(const std::function<void()>& beat) override {
-    if (shares_ == 0) return;
-    set_share_program(socket_, shares_);
-    // Who chose by the program before has put his packet into a ring by then; and then nobody is
-    // still writing a frame in front of it.
-    for (int i = 0; i < 2; ++i) {
-      beat();
-      await_receivers();
-    }
-    beat();
-  }
-
-  const UniqueFd& socket() const { return socket_; }
+  bool hold(ShareSet shares) noexcept override;
+  bool leave(std::uint32_t share) noexcept override;
+  bool join(std::uint32_t share) noexcept override;
 
  private:
-  void receive(BufferArea area, const tpacket2_hdr& frame, std::uint32_t status,
-               std::uint32_t buffer, RxPacket& out) noexcept {
+  struct Share {
+    std::uint32_t number;
+    RingShare at;
+    bool held = false;
+  };
+
+  RingShare opened(std::uint32_t share) const;
+  std::uint32_t poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept;
+  std::uint32_t poll_share(Share& share, BufferSource& pool, std::span<RxPacket> out) noexcept;
+  std::vector<Share>::iterator find(std::uint32_t share) noexcept {
+    return std::ranges::find(open_, share, &Share::number);
+  }
+  void watch(const RingShare& share, int operation) noexcept;
+  void receive(BufferArea area, const tpacket2_hdr& frame, std::uint32_t buffer,
+               RxPacket& out) noexcept {
+    const std::uint32_t status = frame.tp_status;
     const auto* from = reinterpret_cast<const std::byte*>(&frame) + frame.tp_mac;
     const bool tagged = (status & TP_STATUS_VLAN_VALID) != 0 && frame.tp_snaplen >= kMacsBytes;
     const std::uint32_t tag_bytes = tagged ? kVlanTagBytes : 0;
     const std::uint32_t wire = frame.tp_len + tag_bytes;
     describe_received(out, buffer, frame.tp_snaplen + tag_bytes, wire, room_);
     out.oversize = wire > room_;
-    out.ordinal = ordinal_++;
     out.time_tsc = 0;
     std::byte* to = area.at(buffer) + out.offset;
     if (!tagged) {
@@ -177,59 +128,212 @@ class AfpacketRxQueue final : public RxQueue {
                       offload.checksum_offset);
   }
 
-  void read_statistics() noexcept {
-    const std::uint64_t now = tsc_now();
-    if (now - statistics_read_ < kStatisticsTicks) return;
-    statistics_read_ = now;
-    tpacket_stats statistics{};  // since the last reading
-    socklen_t bytes = sizeof statistics;
-    if (::getsockopt(socket_.get(), SOL_PACKET, PACKET_STATISTICS, &statistics, &bytes) == 0) {
-      missed_ += statistics.tp_drops;
-    }
-  }
-
-  UniqueFd socket_, promiscuous_;
-  Ring ring_;
-  const std::uint32_t room_;    ///< longest frame that is not oversize
-  const std::uint32_t shares_;  ///< queues of the port, of the last one; 0: nothing to be taken
-  std::uint64_t statistics_read_ = 0;
-  std::uint64_t missed_ = 0, errors_ = 0;
-  std::uint64_t ordinal_ = 0;
+  const RxPlace place_;
+  const std::uint32_t room_;  ///< longest frame that is not oversize
+  std::vector<Share> open_;
+  std::size_t turn_ = 0;  ///< which of them is polled first
+  bool again_ = false;    ///< packets of a life before are still to be read
+  std::uint64_t next_ordinal_ = 0;
+  UniqueFd any_;                           ///< epoll over all of them, where the port is shared
+  std::uint64_t missed_ = 0, errors_ = 0;  ///< of shares that were left, and of none
 };
 
-void set_filter(const UniqueFd& socket, bool closed) {
-  sock_filter nothing = {BPF_RET | BPF_K, 0, 0, 0};
-  const sock_fprog program{1, &nothing};
-  const int result =
-      closed ? ::setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program)
-             : ::setsockopt(socket.get(), SOL_SOCKET, SO_DETACH_FILTER, &nothing, sizeof nothing);
-  if (result != 0) throw system_error("filter a packet socket", errno);
+AfpacketRxQueue::AfpacketRxQueue(RxPlace place, ShareSet shares, std::uint32_t room)
+    : place_(std::move(place)), room_(room) {
+  open_.reserve(kPortQueueCountMax);
+  if (place_.shared()) {
+    any_ = UniqueFd(::epoll_create1(EPOLL_CLOEXEC));
+    if (!any_) throw system_error("epoll_create1", errno);
+  }
+  for (; shares != 0; shares &= shares - 1) {
+    const auto number = static_cast<std::uint32_t>(std::countr_zero(shares));
+    open_.push_back({number, opened(number)});
+    watch(open_.back().at, EPOLL_CTL_ADD);
+  }
+  if (!place_.shared()) admit();
+}
+
+/// As it was kept, or anew.
+RingShare AfpacketRxQueue::opened(std::uint32_t share) const {
+  const std::string name = place_.name(share);
+  auto kept = RingShare::adopt(borrow_kept(place_.run_dir, name), place_.settings, place_.shape);
+  if (kept) {
+    leave_kept_if_none(place_.run_dir, name, kept->socket());
+    return std::move(*kept);
+  }
+  RingShare made = RingShare::make(place_.settings, place_.shape);
+  leave_kept(place_.run_dir, name, made.socket());
+  return made;
+}
+
+void AfpacketRxQueue::watch(const RingShare& share, int operation) noexcept {
+  epoll_event wish{.events = EPOLLIN, .data = {}};
+  if (any_ && ::epoll_ctl(any_.get(), operation, share.socket().get(), &wish) != 0) {
+    ++errors_;  // it is polled now and then all the same
+  }
+}
+
+void AfpacketRxQueue::resume(std::uint64_t first_wanted) noexcept {
+  next_ordinal_ = first_wanted + kBufferCountMax;  // whatever some lane has been promised
+  for (Share& share : open_) {
+    PacketRing& ring = share.at.ring();
+    ring.resume(first_wanted);
+    errors_ += ring.given_up();
+    next_ordinal_ = std::max(next_ordinal_, ring.ordinals_end());
+    again_ = again_ || ring.again() != 0;
+  }
+}
+
+std::uint32_t AfpacketRxQueue::poll(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  if (again_) [[unlikely]]
+    return poll_again(pool, out);
+  const std::uint64_t now = tsc_now();
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < open_.size(); ++i) {
+    Share& share = open_[(turn_ + i) % open_.size()];
+    const std::uint32_t got = share.held ? 0 : poll_share(share, pool, out.subspan(count));
+    count += got;
+    share.at.read_statistics(now, got != 0);
+  }
+  if (open_.size() > 1) turn_ = (turn_ + 1) % open_.size();
+  return count;
+}
+
+std::uint32_t AfpacketRxQueue::poll_share(Share& share, BufferSource& pool,
+                                          std::span<RxPacket> out) noexcept {
+  const BufferArea area = pool.area();
+  PacketRing& ring = share.at.ring();
+  std::uint32_t count = 0;
+  for (; count < out.size(); ++count) {
+    const tpacket2_hdr* frame = ring.next();
+    std::uint32_t buffer = 0;
+    if (frame == nullptr || pool.take({&buffer, 1}) == 0) break;
+    receive(area, *frame, buffer, out[count]);
+    ring.take(out[count].ordinal = next_ordinal_++);
+  }
+  return count;
+}
+
+/// In the order in which the life before had read them, of whatever share: the ingress knows by
+/// their ordinals which of them it had sealed.
+std::uint32_t AfpacketRxQueue::poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  const BufferArea area = pool.area();
+  std::uint32_t count = 0;
+  for (; count < out.size(); ++count) {
+    PacketRing* first = nullptr;
+    for (Share& share : open_) {
+      PacketRing& ring = share.at.ring();
+      if (!ring.ordinal_again()) continue;
+      if (first == nullptr || *ring.ordinal_again() < *first->ordinal_again()) first = &ring;
+    }
+    again_ = first != nullptr;
+    std::uint32_t buffer = 0;
+    if (!again_ || pool.take({&buffer, 1}) == 0) break;
+    receive(area, *first->next(), buffer, out[count]);
+    out[count].ordinal = *first->ordinal_again();
+    first->take(out[count].ordinal);
+  }
+  return count;
+}
+
+int AfpacketRxQueue::wait_descriptor() noexcept {
+  for (const Share& share : open_) {
+    // An interface that went down leaves its error, with which the descriptor is always ready.
+    int error = 0;
+    socklen_t bytes = sizeof error;
+    ::getsockopt(share.at.socket().get(), SOL_SOCKET, SO_ERROR, &error, &bytes);
+    if (error != 0) ++errors_;
+  }
+  // What lies in a share that is held would not let it sleep.
+  if (std::ranges::any_of(open_, &Share::held)) return -1;
+  return any_ ? any_.get() : open_.front().at.socket().get();
+}
+
+std::uint64_t AfpacketRxQueue::missed() const noexcept {
+  std::uint64_t count = missed_;
+  for (const Share& share : open_) count += share.at.missed();
+  return count;
+}
+
+std::uint64_t AfpacketRxQueue::errors() const noexcept {
+  std::uint64_t count = errors_;
+  for (const Share& share : open_) count += share.at.errors();
+  return count;
+}
+
+std::string AfpacketRxQueue::remark() const {
+  std::uint32_t kept = 0, again = 0, given_up = 0;
+  for (const Share& share : open_) {
+    kept += share.at.kept() ? 1 : 0;
+    again += share.at.ring().again();
+    given_up += share.at.ring().given_up();
+  }
+  if (kept == 0) return {};
+  std::string text = "goes on with the socket" + std::string(kept > 1 ? "s" : "") +
+                     " of the life before; packets read again: " + std::to_string(again);
+  if (given_up != 0) {
+    text += "; given up, as it has died with them before: " + std::to_string(given_up);
+  }
+  return text;
+}
+
+/// In the place of what they have: it may be of before the socket was replaced.
+bool AfpacketRxQueue::leave_with_keepers() noexcept {
+  bool all = true;  // one of the two may be away for good: the other one is to have them
+  for (const Share& share : open_) {
+    all &= leave_kept(place_.run_dir, place_.name(share.number), share.at.socket(),
+                      kLenderAnswersSoon);
+  }
+  return all;
+}
+
+ShareSet AfpacketRxQueue::read_here() const noexcept {
+  ShareSet set = 0;
+  for (const Share& share : open_) set |= ShareSet{1} << share.number;
+  return set;
+}
+
+bool AfpacketRxQueue::hold(ShareSet shares) noexcept {
+  if (again_) return false;  // poll_again() goes by order, not by share
+  for (Share& share : open_) share.held = (shares >> share.number & 1) != 0;
+  return true;
+}
+
+bool AfpacketRxQueue::leave(std::uint32_t number) noexcept {
+  const auto share = find(number);
+  if (share == open_.end() || !share->held || !share->at.ring().leave()) return false;
+  // Only with hub or standby is it in good hands: one of them may have been away when it was made,
+  // and may still have another one.
+  const std::string name = place_.name(number);
+  leave_kept_if_none(place_.run_dir, name, share->at.socket(), kLenderAnswersSoon);
+  const UniqueFd kept = borrow_kept(place_.run_dir, name, kLenderAnswersSoon);
+  if (!are_same(kept, share->at.socket())) return false;
+  watch(share->at, EPOLL_CTL_DEL);
+  missed_ += share->at.missed();
+  errors_ += share->at.errors();
+  open_.erase(share);
+  return true;
+}
+
+bool AfpacketRxQueue::join(std::uint32_t number) noexcept {
+  auto share =
+      RingShare::adopt(borrow_kept(place_.run_dir, place_.name(number), kLenderAnswersSoon),
+                       place_.settings, place_.shape);
+  if (!share || open_.size() == open_.capacity()) return false;
+  share->ring().resume(0);
+  open_.push_back({number, std::move(*share)});
+  watch(open_.back().at, EPOLL_CTL_ADD);
+  return true;
 }
 
 }  // namespace
 
-std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t number,
-                                          const BufferSource& pool, bool) {
+std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t, ShareSet shares,
+                                          const BufferSource& pool, const std::string& run_dir) {
   const AfpacketSettings settings = afpacket_settings(port);
   const std::uint32_t room = std::min(buffer_room(pool.area()), longest_frame(port.mtu));
-  UniqueFd socket = open_packet_socket();
-  set(socket, PACKET_IGNORE_OUTGOING, 1, "ignore what we send ourselves (Linux 4.20 or later)");
-  set(socket, PACKET_VNET_HDR, 1, "be told about checksums");
-  set_filter(socket, true);
-  auto queue = std::make_unique<AfpacketRxQueue>(
-      std::move(socket), promiscuous_socket(settings.interface), settings.ring, room,
-      settings.queues_max != 0 && number != 0 && number + 1 == settings.queues ? settings.queues
-                                                                               : 0);
-  bind_packet_socket(queue->socket(), settings.interface, ETH_P_ALL);
-  if (settings.queues_max != 0) {
-    share_by_program(queue->socket(), settings.interface);
-    // The others go on as they did until take_share().
-    if (settings.queues == 1) set_share_program(queue->socket(), 1);
-  } else if (settings.queues > 1) {
-    share_by_hash(queue->socket(), settings.interface);
-  }
-  set_filter(queue->socket(), false);
-  return queue;
+  return std::make_unique<AfpacketRxQueue>(
+      RxPlace{run_dir, port, settings, packet_ring_shape(settings.ring, room)}, shares, room);
 }
 
 }  // namespace millrace

@@ -93,9 +93,10 @@ AfxdpRxQueue::AfxdpRxQueue(const AfxdpSettings& settings, std::uint32_t queue, s
       wanted_(settings.ring),
       without_checksums_(is_virtual_cable(Ethtool(settings.interface).driver())),
       name_(settings.interface + " queue " + std::to_string(queue)),
-      promiscuous_(promiscuous_socket(settings.interface)),
+      promiscuous_(open_packet_socket()),
       socket_(memory_, std::bit_ceil(settings.ring)),
       program_(XdpProgram::attach(settings.interface)) {
+  receive_all(promiscuous_, settings.interface);
   socket_.bind(settings.interface, queue, room_ > memory_.chunk_bytes - kXdpHeadroom);
   program_.serve(queue, socket_.descriptor());
 }

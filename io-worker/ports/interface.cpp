@@ -266,6 +266,14 @@ bool sees_interfaces_of(const std::string& run_dir) {
                              [](const Taken& taken) { return taken.netns == network_namespace(); });
 }
 
+std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::string& interface) {
+  std::optional<std::uint32_t> index;
+  for (const Taken& taken : read_record(run_dir)) {
+    if (taken.interface == interface) index = taken.index;
+  }
+  return index;
+}
+
 void give_back_interfaces(const std::string& run_dir) noexcept {
   try {
     for (const Taken& taken : read_record(run_dir)) {

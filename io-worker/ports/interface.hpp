@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "shared/config/plan.hpp"
@@ -45,6 +46,9 @@ bool is_held_down(const std::string& run_dir, const std::string& interface) noex
 
 /// This is the network namespace in which the interfaces of that topology were taken.
 bool sees_interfaces_of(const std::string& run_dir);
+/// Index of the interface of that name that the run directory's topology has taken last; none: it
+/// has taken none.
+std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::string& interface);
 
 /// Gives back what the topology of this run directory took in this network namespace, and forgets
 /// it. What has gone meanwhile needs nothing.

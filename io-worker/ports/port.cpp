@@ -20,29 +20,51 @@
 namespace millrace {
 namespace {
 
+std::unique_ptr<RxQueue> open_lent_rx(const PlanPort& port, std::uint32_t queue, ShareSet,
+                                      const BufferSource& pool, const std::string& run_dir) {
+  UniqueFd file = borrow_tap(port, queue, run_dir);
+  // Its drops are counted for all queues together: by the first.
+  const std::uint32_t index = queue == 0 ? tap_index(file) : 0;
+  return open_tap_rx(port, std::move(file), index, pool);
+}
+
+std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& run_dir) {
+  std::vector<UniqueFd> files;
+  for (std::uint32_t i = 0; i < tap_queues(port).receive; ++i) {
+    files.push_back(borrow_tap(port, i, run_dir));
+  }
+  return open_tap_tx(port, std::move(files));
+}
+
 struct Device {
   std::string_view name;
   void (*check)(const PlanPort&);
   PortQueues (*queues)(const PlanPort&);
-  /// Both null: opened by io-worker/driver/, or by a file that the hub lends.
+  /// Null: see open_kept_rx, open_kept_tx, or it is opened by io-worker/driver/, or never sends.
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
-  std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);  ///< null: never sends
+  std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
   /// What else the supervisor does before the start.
   std::string (*prepare)(const PlanPort&, const std::string&, const InUse&) = nullptr;
+  /// Of queues whose files hub and standby keep.
+  std::unique_ptr<RxQueue> (*open_kept_rx)(const PlanPort&, std::uint32_t queue, ShareSet,
+                                           const BufferSource&,
+                                           const std::string& run_dir) = nullptr;
+  std::unique_ptr<TxQueue> (*open_kept_tx)(const PlanPort&, const std::string& run_dir) = nullptr;
 };
 
 /// All devices.
 constexpr Device kDevices[] = {
-    {"afpacket", check_afpacket, afpacket_queues, open_afpacket_rx, open_afpacket_tx,
-     afpacket_interface},
+    {"afpacket", check_afpacket, afpacket_queues, nullptr, open_afpacket_tx, afpacket_interface,
+     nullptr, open_afpacket_rx},
     {"afxdp", check_afxdp, afxdp_queues, open_afxdp_rx, open_afxdp_tx, afxdp_interface},
     {"pcap", check_pcap, pcap_queues, open_pcap_rx, open_pcap_tx},
     {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
     {"null", check_null, null_queues, open_null_rx, open_null_tx},
     {"dpdk", check_dpdk, dpdk_queues, nullptr, nullptr},
-    {"tap", check_tap, tap_queues, nullptr, nullptr, nullptr, prepare_tap},
+    {"tap", check_tap, tap_queues, nullptr, nullptr, nullptr, prepare_tap, open_lent_rx,
+     open_lent_tx},
 };
 
 const Device& device_of(const PlanPort& port) {
@@ -68,22 +90,6 @@ void refuse_queue(std::uint32_t queue, std::uint32_t count) {
                          : "this port has " + std::to_string(count));
 }
 
-std::unique_ptr<RxQueue> open_lent_rx(const PlanPort& port, std::uint32_t queue,
-                                      const BufferSource& pool, const std::string& run_dir) {
-  UniqueFd file = borrow_tap(port, queue, run_dir);
-  // Its drops are counted for all queues together: by the first.
-  const std::uint32_t index = queue == 0 ? tap_index(file) : 0;
-  return open_tap_rx(port, std::move(file), index, pool);
-}
-
-std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& run_dir) {
-  std::vector<UniqueFd> files;
-  for (std::uint32_t i = 0; i < tap_queues(port).receive; ++i) {
-    files.push_back(borrow_tap(port, i, run_dir));
-  }
-  return open_tap_tx(port, std::move(files));
-}
-
 }  // namespace
 
 void check_port(const PlanPort& port) { device_of(port).check(port); }
@@ -106,11 +112,13 @@ std::string take_port(const PlanPort& port, const std::string& run_dir, const In
 
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
                                        const BufferSource& pool, bool restarted,
-                                       const std::string& run_dir) {
+                                       const std::string& run_dir, std::optional<ShareSet> shares) {
   const Device& device = device_of(port);
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
-    if (is_tap(port)) return open_lent_rx(port, queue, pool, run_dir);
+    if (device.open_kept_rx != nullptr) {
+      return device.open_kept_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
+    }
     MILLRACE_CHECK(device.open_rx != nullptr);
     return device.open_rx(port, queue, pool, restarted);
   });
@@ -121,7 +129,7 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
   const Device& device = device_of(port);
   return while_doing(opening(port, "transmit", queue), [&] {
     refuse_queue(queue, device.queues(port).send);
-    if (is_tap(port)) return open_lent_tx(port, run_dir);
+    if (device.open_kept_tx != nullptr) return device.open_kept_tx(port, run_dir);
     return device.open_tx(port, queue, restarted);
   });
 }

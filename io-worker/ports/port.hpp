@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,6 +65,31 @@ struct RxPacket {
   std::uint64_t time_tsc = 0;  ///< arrival; 0: now
 };
 
+/// Shares of a port, a bit each, by number.
+using ShareSet = std::uint32_t;
+
+/// A port's flows, divided once and for all into shares, of which each of its queues reads some.
+/// One goes over to another queue with all that waits in it, so that nothing is lost, when what was
+/// polled from it has left. Data thread of the queue's ingress.
+class RxShares {
+ public:
+  virtual ~RxShares() = default;
+  /// Those that this queue reads, held ones too.
+  virtual ShareSet read_here() const noexcept = 0;
+  /// All shares of the port are there: from now on packets come. Until then a flow's share is not
+  /// certain.
+  virtual void admit() noexcept = 0;
+  /// These are not polled; all others are. False, and all is as it was: not before what a life
+  /// before had polled has come again.
+  virtual bool hold(ShareSet shares) noexcept = 0;
+  /// Ceases to read one that is held, and of which every packet has been handed on for good
+  /// (RxQueue::release_below()). False: not yet, or there is nobody who would keep it meanwhile.
+  /// May take some milliseconds, seldom 100.
+  virtual bool leave(std::uint32_t share) noexcept = 0;
+  /// Reads one that another queue has left. False: it is not to be had. Takes as long as leave().
+  virtual bool join(std::uint32_t share) noexcept = 0;
+};
+
 class RxQueue {
  public:
   virtual ~RxQueue() = default;
@@ -73,9 +97,12 @@ class RxQueue {
   /// asked means nothing more now (or no free buffer).
   virtual std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept = 0;
   /// After a restart: packets with ordinal < first_wanted were all handed on by the life before.
-  /// For files and generators, whose packets are numbered; a device ignores it. Called once, before
-  /// the first poll.
+  /// For files, generators and rings that outlive their reader, whose packets are numbered; other
+  /// devices begin above all numbers that were. Called once, before the first poll.
   virtual void resume(std::uint64_t first_wanted) noexcept = 0;
+  /// Packets with smaller ordinals have been handed on for good: whatever comes, they will not be
+  /// wanted again. Called once in a round in which that has changed.
+  virtual void release_below(std::uint64_t ordinal) noexcept { static_cast<void>(ordinal); }
   /// True when nothing will ever come again (end of a file): the ingress then sleeps until woken.
   virtual bool exhausted() const noexcept = 0;
   /// Nanoseconds until a packet can be there at the earliest, to sleep by; 0: poll again at once or
@@ -92,19 +119,14 @@ class RxQueue {
   virtual std::uint64_t missed() const noexcept { return 0; }
   /// Somebody has died or come; told before this actor acknowledges it.
   virtual void roster_moved() noexcept {}
+  /// Hub and standby, or one of them, are others than before: they get what outlives this reader
+  /// (kept_file.hpp). False: one of them has not got it yet. May take as long as leave().
+  virtual bool leave_with_keepers() noexcept { return true; }
   /// Times that the source could not be read on (a truncated or corrupt record), since
   /// construction.
   virtual std::uint64_t errors() const noexcept { return 0; }
-  /// True while a packet waits to be polled. Right where waiting_max() is not 0.
-  virtual bool waiting() const noexcept { return false; }
-  /// Packets that can wait to be polled: what came before some moment is among the first so many
-  /// that are polled after it. 0: not known.
-  virtual std::uint32_t waiting_max() const noexcept { return 0; }
-  /// Before the first poll, once the queue is open: the port's flows are shared among its queues
-  /// anew, this one included. When it returns, all that was received before lies where it can be
-  /// polled. May block for some 100 ms, and calls `beat` meanwhile. For queues that share from
-  /// their opening on: nothing. Throws Error.
-  virtual void take_share(const std::function<void()>& beat) { static_cast<void>(beat); }
+  /// Where the port's flows can go over from one queue to another; null: where they cannot.
+  virtual RxShares* shares() noexcept { return nullptr; }
   /// For people, at the start: what it found. Empty: nothing to say.
   virtual std::string remark() const { return {}; }
 };
@@ -158,10 +180,12 @@ std::optional<InterfaceWish> interface_wish(const PlanPort& port);
 
 /// Opens queue `queue` of `port`. Throws millrace::Error with the file or setting that is wrong.
 /// `restarted`: an earlier life of this actor wrote or read this port; a file is continued, not
-/// begun anew. `run_dir`: where hub and standby lend what they keep (`tap`).
+/// begun anew. `run_dir`: where hub and standby lend what they keep (kept_file.hpp). `shares`: that
+/// it reads, where the port has such; nothing: the one with its own number.
 std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue,
                                        const BufferSource& pool, bool restarted,
-                                       const std::string& run_dir = {});
+                                       const std::string& run_dir = {},
+                                       std::optional<ShareSet> shares = std::nullopt);
 std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue, bool restarted,
                                        const std::string& run_dir = {});
 

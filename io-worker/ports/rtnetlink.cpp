@@ -104,6 +104,7 @@ std::optional<Link> find_link(const std::string& interface) {
   for (const rtattr* at = IFLA_RTA(info); RTA_OK(at, bytes); at = RTA_NEXT(at, bytes)) {
     const auto* data = static_cast<const char*>(RTA_DATA(at));
     if (at->rta_type == IFLA_MTU) std::memcpy(&link.mtu, data, sizeof link.mtu);
+    if (at->rta_type == IFLA_MASTER) std::memcpy(&link.master, data, sizeof link.master);
     if (at->rta_type == IFLA_IFALIAS) link.alias.assign(data, ::strnlen(data, RTA_PAYLOAD(at)));
   }
   return link;

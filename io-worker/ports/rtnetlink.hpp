@@ -19,7 +19,8 @@ struct Link {
   std::uint32_t flags = 0;  ///< IFF_UP, ...
   std::uint16_t type = 0;   ///< ARPHRD_ETHER, ...
   std::uint32_t mtu = 0;
-  std::string alias;  ///< a line of text for people (`ip link` shows it), at most 255 bytes
+  std::uint32_t master = 0;  ///< index of the bridge, bond, ... that it is part of; 0: of none
+  std::string alias;         ///< a line of text for people (`ip link` shows it), at most 255 bytes
 };
 
 /// Readable when an interface of this network namespace has changed, come or gone; what is in it is

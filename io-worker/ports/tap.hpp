@@ -16,7 +16,7 @@
 /// sends over it is received, what is sent the host receives. Settings: README.md.
 ///
 /// The hub makes it; hub and standby keep its queues open and lend them, so it outlives io-workers,
-/// and what comes while an ingress is dead waits in the kernel (services/hub/tap_keeper.hpp).
+/// and what comes while an ingress is dead waits in the kernel (kept_file.hpp).
 
 namespace millrace {
 
@@ -41,8 +41,6 @@ std::string prepare_tap(const PlanPort& port, const std::string& run_dir, const 
 /// Makes the interface, up and with its addresses; returns its queues' files. It is gone when the
 /// last process that has one of them ends. Throws Error with what mends the host.
 std::vector<UniqueFd> make_tap(const PlanPort& port, const std::string& run_dir);
-/// Name under which a queue is lent.
-std::string tap_file_name(const std::string& port, std::uint32_t queue);
 /// A queue's file from the hub, else from the standby. Throws Error when neither lives.
 UniqueFd borrow_tap(const PlanPort& port, std::uint32_t queue, const std::string& run_dir);
 /// The interface's number when it is in this network namespace, else 0.

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/file_lender.hpp"
 
 namespace millrace {
 namespace {
@@ -109,15 +109,9 @@ std::vector<UniqueFd> make_tap(const PlanPort& port, const std::string& run_dir)
   return queues;
 }
 
-std::string tap_file_name(const std::string& port, std::uint32_t queue) {
-  return port + "." + std::to_string(queue);
-}
-
 UniqueFd borrow_tap(const PlanPort& port, std::uint32_t queue, const std::string& run_dir) {
-  for (const char* keeper : {"/files.hub", "/files.standby"}) {
-    UniqueFd file = borrow_file(run_dir + keeper, tap_file_name(port.name, queue));
-    if (file) return file;
-  }
+  UniqueFd file = borrow_kept(run_dir, kept_file_name(port, queue));
+  if (file) return file;
   throw Error("neither hub nor standby lends queue " + std::to_string(queue) +
               " of its interface; plan a restart: millrace down " +
               run_dir.substr(run_dir.rfind('/') + 1));
