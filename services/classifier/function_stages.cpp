@@ -4,7 +4,6 @@
 #include "services/classifier/function_stages.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace millrace {
 
@@ -16,13 +15,16 @@ FunctionStages::FunctionStages(const ActorContext& context)
 
 std::span<const LaneState> FunctionStages::states_of(std::uint8_t stage,
                                                      const Batch& batch) noexcept {
-  const PlanStage& plan = context_.plan->stages[stage];
-  if (!plan.stateful) return {};
-  for (std::size_t i = 0; i < plan.functions.size(); ++i) {
-    states_[i] = {
-        context_.segment.lane_state(*context_.plan, plan.functions[i], batch.header->lane)};
+  const Plan& plan = now().plan;
+  if (!plan.stages[stage].stateful) return {};
+  const std::vector<std::uint32_t>& functions = plan.stages[stage].functions;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    // Who came later has none: nothing was laid out for it.
+    const bool has_state = plan.functions[functions[i]].lane_state_bytes != 0;
+    states_[i] = {has_state ? context_.segment.lane_state(plan, functions[i], batch.header->lane)
+                            : std::span<std::byte>()};
   }
-  return {states_.data(), plan.functions.size()};
+  return {states_.data(), functions.size()};
 }
 
 std::span<std::uint32_t> FunctionStages::words(const Batch& batch,
@@ -33,30 +35,27 @@ std::span<std::uint32_t> FunctionStages::words(const Batch& batch,
 /// Shows what each function did with the packets that somebody follows.
 class FunctionStages::Follower : public StageListener {
  public:
-  Follower(const ActorContext& context, std::uint8_t stage, const Batch& batch)
-      : context_(context), stage_(stage), batch_(batch) {
+  Follower(const ActorContext& context, const Batch& batch) : context_(context), batch_(batch) {
     if (!context_.watched()) return;
     slot_ = context_.segment.number_of(*batch.header);
     follows_ = context_.watch->follows(slot_, batch.header->generation);
   }
   StageListener* wanted() noexcept { return follows_ ? this : nullptr; }
-  void ran(std::size_t member, Selection selected, std::span<const std::uint32_t> results,
+  void ran(std::uint32_t function, Selection selected, std::span<const std::uint32_t> results,
            std::uint64_t since_tsc) noexcept override {
-    const std::uint32_t function = context_.plan->stages[stage_].functions[member];
     context_.watch->step(context_.me.actor, slot_, batch_,
                          {TraceKind::kFunction, function, since_tsc, results, selected.packets});
   }
 
  private:
   const ActorContext& context_;
-  std::uint8_t stage_;
   const Batch& batch_;
   std::uint32_t slot_ = 0;
   bool follows_ = false;
 };
 
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
-  Follower follower(context_, stage, batch);
+  Follower follower(context_, batch);
   now().runner(stage).run(batch, states_of(stage, batch), follower.wanted());
 }
 
@@ -67,6 +66,10 @@ void FunctionStages::compute(std::uint8_t stage, const Batch& batch,
   if (runner != nullptr) runner->run_compute(batch, words(batch, results));
 }
 
+std::uint32_t FunctionStages::columns(std::uint8_t stage, std::uint32_t edition) const noexcept {
+  return static_cast<std::uint32_t>(now().members(stage, edition).size());
+}
+
 void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
   StageRunner* const runner = now().runner(stage, batch.edition);
   if (runner == nullptr) [[unlikely]] {
@@ -75,7 +78,7 @@ void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
     }
     return;
   }
-  Follower follower(context_, stage, batch);
+  Follower follower(context_, batch);
   runner->run_finish(batch, words(batch, batch.result), {}, follower.wanted());
 }
 
@@ -91,29 +94,18 @@ const Plan* FunctionStages::ready() noexcept {
 
 void FunctionStages::take() noexcept {
   const FunctionTables* const next = ready_.load(std::memory_order_acquire);
-  const Plan& start = *context_.plan;
-  for (std::uint32_t i = 0; i < start.functions.size(); ++i) {
-    if (next->plan.functions[i].edition == now().plan.functions[i].edition) continue;
+  const Plan& before = now().plan;
+  for (std::uint32_t i = 0; i < before.functions.size(); ++i) {
+    if (next->plan.functions[i].edition == before.functions[i].edition) continue;
     // Numbers of rules mean others now.
     std::ranges::fill(
-        context_.status.function_counters(context_.me.actor, function_counter_first(start, i),
-                                          start.functions[i].counter_count),
+        context_.status.function_counters(context_.me.actor, function_counter_first(before, i),
+                                          before.functions[i].counter_count),
         0);
   }
   now_ = next;  // before it is no longer offered: one of both keeps it from being freed
   ready_ = nullptr;
   tell_revision();
-}
-
-void FunctionStages::refuse(const char* why) noexcept {
-  if (!refused_.load(std::memory_order_acquire)) {
-    refused_revision_ = ready_.load(std::memory_order_relaxed)->plan.revision;
-    const std::size_t length = std::min(std::strlen(why), why_.size() - 1);
-    std::copy_n(why, length, why_.data());
-    why_[length] = '\0';
-    refused_.store(true, std::memory_order_release);
-  }
-  ready_ = nullptr;
 }
 
 void FunctionStages::tell_revision() noexcept {
@@ -123,23 +115,21 @@ void FunctionStages::tell_revision() noexcept {
   context_.status.actor_tally(context_.me.actor).revision.store(revision);
 }
 
-void FunctionStages::follow(const Plan& plan) {
+bool FunctionStages::wants(const Plan& plan) const noexcept {
   // What is offered may be in the data thread's hands; whoever asks will ask again.
-  if (ready_.load() != nullptr) return;
-  const FunctionTables* const before = now_.load();
-  if (plan.revision <= before->plan.revision) return;
-  made_.push_back(make_function_tables(context_, plan, before));
+  return ready_.load() == nullptr && plan.revision > now_.load()->plan.revision;
+}
+
+void FunctionStages::follow(const Plan& plan) {
+  if (!wants(plan)) return;
+  made_.push_back(make_function_tables(context_, plan, now_.load()));
   ready_ = made_.back().get();
 }
 
-std::optional<PlanFollower::Refusal> FunctionStages::tend() {
+void FunctionStages::tend() noexcept {
   const FunctionTables* const offered = ready_.load();  // first: see take()
   const FunctionTables* const used = now_.load();
   std::erase_if(made_, [&](const auto& one) { return one.get() != offered && one.get() != used; });
-  if (!refused_.load(std::memory_order_acquire)) return std::nullopt;
-  Refusal refusal{refused_revision_, why_.data()};
-  refused_.store(false, std::memory_order_release);
-  return refusal;
 }
 
 }  // namespace millrace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -30,16 +29,19 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   // Data thread.
   void run(std::uint8_t stage, const Batch& batch) noexcept override;
   void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept override;
+  std::uint32_t columns(std::uint8_t stage, std::uint32_t edition) const noexcept override;
   /// Results of an edition that is not known here (a GPU cannot have met it) drop the batch.
   void finish(std::uint8_t stage, const Batch& batch) noexcept override;
   void take_tables() noexcept override;
   const Plan* ready() noexcept override;
   void take() noexcept override;
-  void refuse(const char* why) noexcept override;
 
   // Control thread.
   void follow(const Plan& plan) override;
-  std::optional<Refusal> tend() override;
+  void tend() noexcept override;
+  /// Whether follow() would do something: the plan is a later one, and the data thread has taken
+  /// what was offered before.
+  bool wants(const Plan& plan) const noexcept;
 
  private:
   class Follower;
@@ -51,10 +53,7 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   ActorContext context_;
   std::vector<std::unique_ptr<FunctionTables>> made_;  ///< control thread's
   std::atomic<const FunctionTables*> now_{nullptr};    ///< data thread's
-  std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken, refused
-  std::atomic<bool> refused_{false};                   ///< the two that follow are the control's
-  std::uint32_t refused_revision_ = 0;
-  std::array<char, 200> why_{};
+  std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken
   std::uint32_t told_revision_ = UINT32_MAX;
   std::vector<LaneState> states_;
 };

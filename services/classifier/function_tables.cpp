@@ -28,13 +28,15 @@ class Maker {
     const Plan& plan = tables_.plan;
     const std::uint32_t edition = stage_edition(plan, stage, other);
     std::vector<StageFunction> members;
-    for (const std::uint32_t number : plan.stages[stage].functions) {
-      const PlanFunction& planned = plan.functions[number];
+    for (const std::uint32_t number : functions_of(plan, stage, other)) {
+      const PlanFunction& planned = edition_of(plan, number, other);
       members.push_back(
-          {function(number, edition_of(plan, number, other)), planned.when_class,
-           planned.class_mask, function_type(planned.type).traits.regions, counters(number, other),
-           number, planned.unavailable == Fallback::kPass ? Fallback::kPass : Fallback::kDrop,
-           &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable)});
+          {function(number, planned), planned.when_class, planned.class_mask,
+           function_type(planned.type).traits.regions, counters(number, planned), number,
+           planned.unavailable == Fallback::kPass ? Fallback::kPass : Fallback::kDrop,
+           &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable),
+           function_type(planned.type).traits.drops_for,
+           &context_.status.drops(context_.me.actor, plan.stages[stage].path, number)});
     }
     const StageWatch watch{&context_.my_entry().in_function,
                            &context_.status.header().functions_out};
@@ -53,7 +55,7 @@ class Maker {
   }
 
   std::shared_ptr<Function> earlier(std::uint32_t number, std::uint32_t edition) const {
-    if (before_ == nullptr) return nullptr;
+    if (before_ == nullptr || number >= before_->functions.size()) return nullptr;
     for (const FunctionTables::Made& one : before_->functions[number]) {
       if (one.edition == edition) return one.function;
     }
@@ -71,12 +73,12 @@ class Maker {
     });
   }
 
-  /// By the start's plan, which laid them out.
-  FunctionCounters counters(std::uint32_t number, bool other) const {
-    const Plan& start = *context_.plan;
-    const std::uint32_t count = other ? 0 : start.functions[number].counter_count;
+  /// Rules are counted by the edition that computes now alone: numbers mean others elsewhere.
+  FunctionCounters counters(std::uint32_t number, const PlanFunction& planned) const {
+    const PlanFunction& now = tables_.plan.functions[number];
+    const std::uint32_t count = planned.edition == now.edition ? now.counter_count : 0;
     return {context_.status.function_counters(context_.me.actor,
-                                              function_counter_first(start, number), count),
+                                              function_counter_first(tables_.plan, number), count),
             &context_.status.tally(context_.me.actor, number)};
   }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "services/functions/stage_runner.hpp"
@@ -34,6 +35,13 @@ struct FunctionTables {
       if (one.edition == edition) return one.runner.get();
     }
     return nullptr;
+  }
+  /// What the stage ran by that edition; empty when there is none.
+  std::span<const std::uint32_t> members(std::uint8_t stage, std::uint32_t edition) const noexcept {
+    for (std::size_t i = 0; i < stages[stage].size(); ++i) {
+      if (stages[stage][i].edition == edition) return functions_of(plan, stage, i != 0);
+    }
+    return {};
   }
   /// The runner that computes now; the stage is one of the actor's.
   StageRunner& runner(std::uint8_t stage) const noexcept { return *stages[stage][0].runner; }

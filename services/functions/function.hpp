@@ -16,6 +16,7 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/metrics_kept.hpp"
+#include "shared/layout/reason.hpp"
 #include "shared/layout/status_file.hpp"
 
 /// What a network function is. One folder under services/functions/ holds all of one; a row of
@@ -57,6 +58,7 @@ struct FunctionTraits {
   bool keys_suffice = false;           ///< of a usual frame, FlowKey tells it all that it asks for
   bool has_image = false;              ///< its table is built by the builder process and mapped
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
+  Reason drops_for = Reason::kNone;    ///< the only one that it gives; kNone: several, or none
   std::span<const KnownSetting>
       settings;  ///< keys of its YAML section beside type, on, classes, ...
 };

@@ -3,8 +3,6 @@
 #include "services/functions/stage_runner.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <utility>
 
 #include "services/functions/selection.hpp"
@@ -73,18 +71,24 @@ void compute(const StageFunction& at, const Batch& batch, Selection selected,
   }
 }
 
-/// Packets of the batch that have been dropped so far.
-std::uint32_t dropped_in(const Batch& batch) noexcept {
-  if (!metrics_kept()) return 0;
-  static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kDrop) == 1);
-  const std::uint8_t* const verdict = batch.verdict.data();
-  std::uint32_t count = 0, at = 0;
-  for (std::uint64_t eight = 0; at + 8 <= batch.count; at += 8) {
-    std::memcpy(&eight, verdict + at, 8);  // a copy of fixed size is a load
-    count += static_cast<std::uint32_t>(std::popcount(eight));
+std::uint32_t dropped_so_far(const Batch& batch) noexcept {
+  return metrics_kept() ? dropped_in(batch) : 0;
+}
+
+/// `dropped` of the selected packets, by their reasons. One addition where there is only one.
+void tally_drops(const StageFunction& at, const Batch& batch, Selection selected,
+                 std::uint32_t dropped) noexcept {
+  if (dropped == 0 || at.drops == nullptr) return;
+  std::uint64_t* const by_reason = at.drops->dropped;
+  if (at.drops_for != Reason::kNone) {
+    by_reason[static_cast<std::size_t>(at.drops_for)] += dropped;
+    return;
   }
-  for (; at < batch.count; ++at) count += verdict[at];
-  return count;
+  for (const std::uint16_t packet : selected.packets) {
+    if (batch.passes(packet)) continue;
+    ++by_reason[batch.reason[packet] % kReasonCount];
+    if (--dropped == 0) return;
+  }
 }
 
 /// What one function did with one batch, once it has finished.
@@ -103,6 +107,8 @@ void go_past(const StageFunction& at, const Batch& batch, Selection selected) no
   if (at.skipped != nullptr) *at.skipped += selected.packets.size();
   if (at.when_out == Fallback::kPass) return;
   for (const std::uint16_t packet : selected.packets) batch.drop(packet, Reason::kUnavailable);
+  if (!metrics_kept() || at.drops == nullptr) return;
+  at.drops->dropped[static_cast<std::size_t>(Reason::kUnavailable)] += selected.packets.size();
 }
 
 LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
@@ -149,14 +155,14 @@ void StageRunner::leave() const noexcept {
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
                       StageListener* listener) noexcept {
   const bool timed = metrics_kept() && runs_++ % kTimedEach == 0;
-  std::uint32_t dropped = dropped_in(batch);
+  std::uint32_t dropped = dropped_so_far(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = dropped_in(batch);
+      dropped = dropped_so_far(batch);
       continue;
     }
     enter(at);
@@ -166,9 +172,10 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish(batch, selected, results, at.counters, state_of(states, i));
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
-    const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
+    const std::uint32_t before = std::exchange(dropped, dropped_so_far(batch));
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
-    if (listener != nullptr) listener->ran(i, selected, results, began);
+    tally_drops(at, batch, selected, dropped - before);
+    if (listener != nullptr) listener->ran(at.number, selected, results, began);
   }
   leave();
 }
@@ -186,23 +193,24 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
 void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> results,
                              std::span<const LaneState> states, StageListener* listener) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
-  std::uint32_t dropped = dropped_in(batch);
+  std::uint32_t dropped = dropped_so_far(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = dropped_in(batch);
+      dropped = dropped_so_far(batch);
       continue;
     }
     enter(at);
     const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
     const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
     at.function->finish(batch, selected, words, at.counters, state_of(states, i));
-    const std::uint32_t before = std::exchange(dropped, dropped_in(batch));
+    const std::uint32_t before = std::exchange(dropped, dropped_so_far(batch));
     tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
-    if (listener != nullptr) listener->ran(i, selected, words, began);
+    tally_drops(at, batch, selected, dropped - before);
+    if (listener != nullptr) listener->ran(at.number, selected, words, began);
   }
   leave();
 }

@@ -29,6 +29,8 @@ struct StageFunction {
   std::uint32_t number = 0;             ///< of the function in the plan
   Fallback when_out = Fallback::kDrop;  ///< what becomes of its packets while it is out of service
   std::uint64_t* skipped = nullptr;     ///< counts them; null: nobody does
+  Reason drops_for = Reason::kNone;     ///< of its traits
+  DropTally* drops = nullptr;           ///< of this actor, path and function; null: nobody counts
 };
 
 /// What a runner shares with recovery: who runs, and who must not.
@@ -41,9 +43,9 @@ struct StageWatch {
 class StageListener {
  public:
   virtual ~StageListener() = default;
-  /// `member`: number of the function in its stage. Times: time stamp counter.
-  virtual void ran(std::size_t member, Selection selected, std::span<const std::uint32_t> results,
-                   std::uint64_t since_tsc) noexcept = 0;
+  /// `function`: its number in the plan. Times: time stamp counter.
+  virtual void ran(std::uint32_t function, Selection selected,
+                   std::span<const std::uint32_t> results, std::uint64_t since_tsc) noexcept = 0;
 };
 
 /// One for each stage and thread. Allocates at construction only; every call from one thread.

@@ -14,6 +14,7 @@
 #include "services/classifier/classifier_actor.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/actor/fused_loop.hpp"
+#include "shared/actor/setup_beat.hpp"
 #include "shared/control/actor_process.hpp"
 
 /// `placement: fused`: all actors that move packets, on one thread. Each is what it is in a process
@@ -123,7 +124,10 @@ void run(int argc, char** argv) {
   }
   std::vector<FusedLoop::Member> members;
   std::vector<PlanFollower*> followers;
-  opener.open();
+  {
+    const SetupBeat beat(enrolled);
+    opener.open();
+  }
   for (Part& part : parts) {
     members.push_back({part.context, part.actor.get()});
     if (part.functions) followers.push_back(part.functions.get());

@@ -14,6 +14,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/say.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
@@ -34,13 +35,14 @@ RecoveryLimits limits_of(const Plan& plan) {
 Leader::Leader(const ActorContext& context, const std::string& run_dir, const char* endpoint,
                ActorControl& control, DriverQueues* drivers, std::function<void()> chores)
     : context_(context),
+      run_dir_(run_dir),
       control_(control),
       chores_(std::move(chores)),
       recovery_(
           context, processes_, limits_of(*context.plan),
           [this](const RecoveryEvent& event) { tell(event); }, drivers),
       lost_batches_(run_dir),
-      functions_(context.plan->functions.size(), context.plan->crash_limit),
+      functions_(kFunctionPlaceMax, context.plan->crash_limit),
       server_(run_dir, endpoint),
       server_thread_([this] { serve(); }) {
   recovery_.on_lost([this](const LostBatch& lost) { look_at(lost); });
@@ -51,17 +53,34 @@ Leader::~Leader() {
   server_thread_.join();
 }
 
+void Leader::post(Severity severity, std::string_view kind, std::string_view text,
+                  std::uint64_t number) {
+  const std::lock_guard lock(events_);
+  control_.post_event(severity, kind, text, number);
+}
+
 void Leader::tell(const RecoveryEvent& event) {
   const std::string& name = context_.plan->actors[event.actor].name;
   const std::string text = name + " " + event.what + " (" + std::to_string(event.number) + ")";
   say(context_.plan->actors[context_.me.actor].name, text);
-  control_.post_event(Severity::kWarning, event.what, text, event.number);
+  post(Severity::kWarning, event.what, text, event.number);
+}
+
+/// Some came after we had started.
+std::string Leader::name_of(std::uint32_t function) const {
+  try {
+    const Plan plan = load_plan(run_dir_ + "/plan.bin");
+    if (function < plan.functions.size()) return plan.functions[function].name;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  return std::to_string(function);
 }
 
 void Leader::look_at(const LostBatch& lost) {
   const Plan& plan = *context_.plan;
   const bool known = lost.function != kNoFunction;
-  const std::string where = known ? " in " + plan.functions[lost.function].name : "";
+  const std::string where = known ? " in " + name_of(lost.function) : "";
   try {
     lost_batches_.keep(lost.batch, plan.actors[lost.actor].name + " died" + where);
   } catch (const Error& error) {
@@ -73,14 +92,13 @@ void Leader::look_at(const LostBatch& lost) {
 
 void Leader::take_out(std::uint32_t function, const std::string& why) {
   context_.status.header().functions_out.fetch_or(std::uint64_t{1} << function);
-  const std::string& name = context_.plan->functions[function].name;
-  const std::string text = "function " + name + " is out of service: " + why;
+  const std::string text = "function " + name_of(function) + " is out of service: " + why;
   std::fprintf(stderr, "%s\n", text.c_str());
-  control_.post_event(Severity::kError, "function_out", text, function);
+  post(Severity::kError, "function_out", text, function);
 }
 
 void Leader::set_service(const Received& request, const SetService& wish) {
-  if (wish.function >= context_.plan->functions.size()) {
+  if (wish.function >= kFunctionPlaceMax) {
     server_.reply(request, ErrorReply{"no function " + std::to_string(wish.function)});
     return;
   }
@@ -88,10 +106,8 @@ void Leader::set_service(const Received& request, const SetService& wish) {
     take_out(wish.function, "asked for");
   } else {
     context_.status.header().functions_out.fetch_and(~(std::uint64_t{1} << wish.function));
-    control_.post_event(
-        Severity::kInfo, "function_in",
-        "function " + context_.plan->functions[wish.function].name + " is back in service",
-        wish.function);
+    post(Severity::kInfo, "function_in",
+         "function " + name_of(wish.function) + " is back in service", wish.function);
   }
   server_.reply(request, OkReply{});
 }
@@ -99,7 +115,7 @@ void Leader::set_service(const Received& request, const SetService& wish) {
 void Leader::lead(const std::atomic<bool>& stop) {
   const auto pid = static_cast<std::uint64_t>(getpid());
   context_.status.header().leader = process_start_time(getpid()) << 24 | pid;
-  recovery_.rescue_own();
+  recovery_.take_the_lead();
   std::uint64_t chores_at_ns = 0;
   while (!stop.load(std::memory_order_relaxed)) {
     context_.my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
@@ -107,6 +123,7 @@ void Leader::lead(const std::atomic<bool>& stop) {
     const int wait_ms = recovery_.tick();
     if (chores_ && monotonic_ns() - chores_at_ns > kChoresIntervalNs) {
       chores_at_ns = monotonic_ns();
+      const std::lock_guard lock(events_);  // they tell of links
       chores_();
     }
     if (wait_ms > 0) processes_.wait_for_exit(wait_ms);

@@ -40,13 +40,16 @@ class Leader {
   /// has not yet counted what it received into it, looks like a leak until it runs again.
   AuditReply settled_audit();
   void count_refused();
+  void post(Severity severity, std::string_view kind, std::string_view text, std::uint64_t number);
   void tell(const RecoveryEvent& event);
   void look_at(const LostBatch& lost);
   void take_out(std::uint32_t function, const std::string& why);
+  std::string name_of(std::uint32_t function) const;
   void set_service(const Received& request, const SetService& wish);
   void obey_drains();
 
   ActorContext context_;
+  const std::string run_dir_;
   ActorControl& control_;
   std::function<void()> chores_;
   KernelProcesses processes_;
@@ -54,6 +57,7 @@ class Leader {
   LostBatches lost_batches_;
   FunctionWatch functions_;
   ControlServer server_;
+  std::mutex events_;                  ///< one thread at a time has control_'s mailbox
   std::mutex mutex_;                   ///< guards drains_
   std::vector<std::uint32_t> drains_;  ///< asked for, not yet published
   std::uint64_t refused_ = 0;          ///< of server_, as counted last; of its thread

@@ -9,11 +9,13 @@
 #include "services/hub/dpdk_device.hpp"
 #include "services/hub/dpdk_ports.hpp"
 #include "services/hub/leader.hpp"
-#include "services/hub/tap_keeper.hpp"
+#include "services/hub/port_keeper.hpp"
+#include "shared/actor/enrol.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/say.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"
+#include "shared/recovery/leader_watch.hpp"
 
 /// The hub (actor 0) makes segment and status file, then recovers whoever dies. The standby (actor
 /// 1) attaches, waits for the hub's exit to be certain, and goes on in its place. A hub of another
@@ -24,11 +26,11 @@ namespace {
 
 void run_hub(ActorProcess& process) {
   // A successor has them from the hub before it, which lives until enrol() returns.
-  TapKeeper taps(process.plan(), process.run_dir(),
-                 process.succeeds() ? TapKeeper::Part::kSuccessor : TapKeeper::Part::kHub);
+  PortKeeper keeper(process.plan(), process.run_dir(),
+                    process.succeeds() ? PortKeeper::Part::kSuccessor : PortKeeper::Part::kHub);
   process.enrol();
   process.give_up_rights();  // before anything that has threads
-  taps.lend();
+  keeper.lend();
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);
@@ -45,7 +47,7 @@ void run_hub(ActorProcess& process) {
   };
   const auto watch_links = [&] {
     if (ports) ports->watch_links(tell_link);
-    taps.watch_links(tell_link);
+    keeper.watch_links(tell_link);
   };
   Leader leader(process.context(), process.run_dir(), kHubEndpoint, control, ports.get(),
                 watch_links);
@@ -56,12 +58,12 @@ void run_hub(ActorProcess& process) {
 }
 
 /// A standby that starts when the hub has gone does without the interfaces' files.
-std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl& control) {
+std::unique_ptr<PortKeeper> keeper_of_standby(const ActorProcess& process, ActorControl& control) {
   try {
-    auto taps =
-        std::make_unique<TapKeeper>(process.plan(), process.run_dir(), TapKeeper::Part::kStandby);
-    taps->lend();
-    return taps;
+    auto keeper =
+        std::make_unique<PortKeeper>(process.plan(), process.run_dir(), PortKeeper::Part::kStandby);
+    keeper->lend();
+    return keeper;
   } catch (const Error& error) {
     say("standby", error.what());
     control.post_event(Severity::kError, "planned_restart_needed", error.what());
@@ -69,19 +71,27 @@ std::unique_ptr<TapKeeper> taps_of_hub(const ActorProcess& process, ActorControl
   }
 }
 
-void run_standby(ActorProcess& process) {
+void stand_by(ActorProcess& process) {
   process.enrol();
   process.give_up_rights();
   ActorControl control(process.run_dir(), process.context().me.actor,
                        process.context().me.incarnation);
   process.follow_signals(control);
-  const auto taps = taps_of_hub(process, control);
+  const auto keeper = keeper_of_standby(process, control);
   process.filter_calls();
   control.set_ready();
   const ActorEntry& hub = process.context().entry(0);
   KernelProcesses processes;
+  LeaderWatch watch(process.plan().heartbeat_limit_ms * 1'000'000ull,
+                    LeaderWatch::kStandbysPatience);
+  bool killed = false;
   while (!control.stop_requested() && !processes.exited(hub.pid, hub.start_time)) {
     process.context().my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
+    if (!killed && watch.hangs(hub.heartbeat_tsc.load(std::memory_order_relaxed), monotonic_ns())) {
+      control.post_event(Severity::kError, "hub_hung", "the hub hangs: killed");
+      processes.kill(hub.pid, hub.start_time);
+      killed = true;
+    }
     processes.wait_for_exit(50);
   }
   if (control.stop_requested()) return;
@@ -99,8 +109,9 @@ void run(int argc, char** argv) {
   if (process.actor().kind == ActorKind::kHub) {
     run_hub(process);
   } else {
-    run_standby(process);
+    stand_by(process);
   }
+  note_end(process.context());
 }
 
 }  // namespace

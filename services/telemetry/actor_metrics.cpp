@@ -46,9 +46,18 @@ bool knows_missed(const Plan& plan, const PlanActor& actor) {
   return device != "pcap" && device != "null";
 }
 
+/// By its stream or by actor, group and worker, and by direction where it has one.
+void add_counter(const Plan& plan, const PlanActor& actor, Counter counter, double value,
+                 Families& families) {
+  const MetricInfo& info = kMetrics[static_cast<std::size_t>(counter)];
+  std::vector<std::string> labels = labels_of(plan, actor);
+  if (info.labels[0] == "stream") labels = {name_of(plan, plan.streams[actor.index])};
+  if (!info.direction.empty()) labels.emplace_back(info.direction);
+  families.add(info.family, labels, value);
+}
+
 void add_one_actor(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanActor& actor = source.plan.actors[id];
-  const std::vector<std::string> labels = labels_of(source.plan, actor);
   const bool alive = lives(source, id);
   for (std::size_t i = 0; i < static_cast<std::size_t>(Counter::kCount); ++i) {
     const MetricInfo& info = kMetrics[i];
@@ -60,12 +69,7 @@ void add_one_actor(const StatusSource& source, std::uint32_t id, Families& famil
         std::atomic_ref(source.status.counters(id)[i]).load(std::memory_order_relaxed);
     const std::optional<double> value = in_unit(source, info.scale, raw);
     if (!value) continue;
-    if (info.label_count == 1) {
-      families.add(static_cast<Metric>(i), {name_of(source.plan, source.plan.streams[actor.index])},
-                   *value);
-    } else {
-      families.add(static_cast<Metric>(i), labels, *value);
-    }
+    add_counter(source.plan, actor, static_cast<Counter>(i), *value, families);
   }
 }
 
@@ -80,14 +84,28 @@ void add_peaks(const StatusSource& source, std::uint32_t id, const std::vector<s
                static_cast<double>(peak_now(source, tally.window)));
 }
 
+void add_restarts(const ActorEntry& entry, std::vector<std::string> labels, Families& families) {
+  const struct {
+    const char* cause;
+    const std::atomic<std::uint32_t>& count;
+  } rows[] = {{"crash", entry.crashes}, {"hang", entry.hangs}, {"asked", entry.was_asked}};
+  labels.emplace_back();
+  for (const auto& row : rows) {
+    labels.back() = row.cause;
+    families.add(Metric::kRestarts, labels, row.count.load(std::memory_order_relaxed));
+  }
+}
+
 void add_entry(const StatusSource& source, std::uint32_t id, ActorState state, Families& families) {
   const PlanActor& actor = source.plan.actors[id];
   const ActorEntry& entry = source.status.actor(id);
   std::vector<std::string> labels = labels_of(source.plan, actor);
   families.add(Metric::kActorUp, labels, runs(state) ? 1 : 0);
-  families.add(Metric::kRestarts, labels, entry.restarts.load(std::memory_order_relaxed));
-  families.add(Metric::kInHand, labels,
-               static_cast<double>(entry.in_hand.load(std::memory_order_relaxed)));
+  add_restarts(entry, labels, families);
+  if (actor.kind == ActorKind::kIngress && runs(state)) {
+    families.add(Metric::kInHand, labels,
+                 static_cast<double>(entry.in_hand.load(std::memory_order_relaxed)));
+  }
   const std::uint64_t heartbeat = entry.heartbeat_tsc.load(std::memory_order_relaxed);
   const std::uint64_t now = tsc_now();
   const std::uint64_t tsc_hz = source.status.header().tsc_hz;

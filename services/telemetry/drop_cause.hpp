@@ -30,4 +30,23 @@ constexpr std::string_view cause_of(Reason reason) {
   }
 }
 
+/// Who gave it. Functions' drops are in millrace_function_drops_total too, by function and group.
+constexpr std::string_view dropped_by(Reason reason) {
+  switch (reason) {
+    case Reason::kNoPath:
+      return "ingress";
+    case Reason::kTxFull:
+    case Reason::kNoOutput:
+      return "egress";
+    case Reason::kOversize:
+      return "port";
+    case Reason::kWorkerLost:
+    case Reason::kEgressLost:
+    case Reason::kQuarantined:
+      return "recovery";
+    default:
+      return "function";
+  }
+}
+
 }  // namespace millrace

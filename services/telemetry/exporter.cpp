@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/telemetry/exporter.hpp"
 
+#include <civetweb.h>
+#include <prometheus/text_serializer.h>
+
 #include <cstddef>
-#include <exception>
 #include <fstream>
 #include <span>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "shared/base/error.hpp"
 #include "shared/control/discovery_file.hpp"
@@ -15,14 +18,10 @@
 namespace millrace {
 namespace {
 
-std::unique_ptr<prometheus::Exposer> listen_on(const std::string& address) {
-  try {
-    return std::make_unique<prometheus::Exposer>(address);
-  } catch (const std::exception& error) {
-    throw Error("telemetry cannot listen on " + address + " (" + error.what() +
-                "); `telemetry: { listen: \"127.0.0.1:0\" }` takes any free port");
-  }
-}
+// Who connects and asks nothing (a browser does, and whoever looks for open ports) holds a thread
+// for so long, and others' scrapes are not to wait for him.
+constexpr const char* kThreads = "16";
+constexpr const char* kPatienceMs = "2000";
 
 std::string host_of(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
 
@@ -40,15 +39,45 @@ std::string telemetry_address_path(const std::string& run_dir) {
   return run_dir + "/telemetry.address";
 }
 
+void Exporter::Stop::operator()(mg_context* server) const { mg_stop(server); }
+
+Exporter::Server Exporter::listen_on(const std::string& address) {
+  const char* options[] = {"listening_ports",    address.c_str(), "num_threads", kThreads,
+                           "request_timeout_ms", kPatienceMs,     nullptr};
+  const mg_callbacks callbacks{};
+  Server server(mg_start(&callbacks, nullptr, options));
+  if (server) return server;
+  throw Error("telemetry cannot listen on " + address +
+              "; `telemetry: { listen: \"127.0.0.1:0\" }` takes any free port");
+}
+
+int Exporter::answer(mg_connection* connection, void* exporter) {
+  const std::string_view method = mg_get_request_info(connection)->request_method;
+  if (method != "GET" && method != "HEAD") {
+    mg_send_http_error(connection, 405, "%s", "GET and HEAD only");
+    return 405;
+  }
+  const auto& metrics = *static_cast<const Exporter*>(exporter)->metrics_;
+  const std::string text = prometheus::TextSerializer().Serialize(metrics.Collect());
+  mg_printf(connection,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+            "Content-Length: %zu\r\nConnection: close\r\n\r\n",
+            text.size());
+  if (method == "GET") mg_write(connection, text.data(), text.size());
+  return 200;
+}
+
 Exporter::Exporter(const std::string& listen, const std::string& run_dir) : run_dir_(run_dir) {
   const std::string before = address_of_before(listen, run_dir);
   try {
-    exposer_ = listen_on(before);
+    server_ = listen_on(before);
   } catch (const Error&) {
     if (before == listen) throw;
-    exposer_ = listen_on(listen);  // somebody else took it meanwhile
+    server_ = listen_on(listen);  // somebody else took it meanwhile
   }
-  address_ = host_of(listen) + ":" + std::to_string(exposer_->GetListeningPorts().at(0));
+  mg_server_port port{};
+  if (mg_get_server_ports(server_.get(), 1, &port) != 1) throw Error("telemetry has no port");
+  address_ = host_of(listen) + ":" + std::to_string(port.port);
   const std::string line = address_ + "\n";
   write_whole_file(telemetry_address_path(run_dir), std::as_bytes(std::span(line)));
 }
@@ -57,8 +86,9 @@ void Exporter::announce(const std::string& topology) const {
   write_discovery(run_dir_, topology, address_);
 }
 
-void Exporter::serve(const std::weak_ptr<prometheus::Collectable>& metrics) {
-  exposer_->RegisterCollectable(metrics);
+void Exporter::serve(std::shared_ptr<const prometheus::Collectable> metrics) {
+  metrics_ = std::move(metrics);
+  mg_set_request_handler(server_.get(), "/metrics", answer, this);
 }
 
 }  // namespace millrace

@@ -2,17 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <prometheus/exposer.h>
+#include <prometheus/collectable.h>
 
 #include <memory>
 #include <string>
+
+struct mg_context;
+struct mg_connection;
 
 namespace millrace {
 
 /// The file in the run directory that says where to scrape: "127.0.0.1:43210" and a newline.
 std::string telemetry_address_path(const std::string& run_dir);
 
-/// The HTTP side: GET /metrics. Two threads; a slow reader holds up nobody but other readers.
+/// The HTTP side: GET and HEAD of /metrics. A few threads; a slow reader holds up nobody but other
+/// readers.
 class Exporter {
  public:
   /// Listens on `listen` ("address:port", port 0: any free one) and writes the address into
@@ -24,12 +28,21 @@ class Exporter {
   /// Readable by everybody: Prometheus may be another user. Throws Error.
   void announce(const std::string& topology) const;
 
-  void serve(const std::weak_ptr<prometheus::Collectable>& metrics);
+  /// From now on; before, /metrics is not found. At most once.
+  void serve(std::shared_ptr<const prometheus::Collectable> metrics);
   /// "address:port" with the port in use.
   const std::string& address() const { return address_; }
 
  private:
-  std::unique_ptr<prometheus::Exposer> exposer_;
+  struct Stop {
+    void operator()(mg_context* server) const;
+  };
+  using Server = std::unique_ptr<mg_context, Stop>;
+  static Server listen_on(const std::string& address);
+  static int answer(mg_connection* connection, void* exporter);
+
+  std::shared_ptr<const prometheus::Collectable> metrics_;
+  Server server_;  ///< its threads end before what they read does
   std::string run_dir_, address_;
 };
 

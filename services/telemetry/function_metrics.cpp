@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
 #include <string>
 
+#include "services/telemetry/drop_cause.hpp"
 #include "services/telemetry/status_metrics.hpp"
 
 namespace millrace {
@@ -75,6 +78,35 @@ void add_tally(const StatusSource& source, std::uint32_t id, Families& families)
   }
 }
 
+bool runs_in(const Plan& plan, std::uint32_t path, std::uint32_t function) {
+  return std::ranges::any_of(plan.stages, [&](const PlanStage& stage) {
+    return stage.path == path && std::ranges::count(stage.functions, function) != 0;
+  });
+}
+
+/// By path and reason. Reasons that functions give stand there from the start, others when they do.
+void add_drops(const StatusSource& source, std::uint32_t id, Families& families) {
+  const Plan& plan = source.plan;
+  const PlanFunction& function = plan.functions[id];
+  for (std::uint32_t path = 0; path < plan.paths.size(); ++path) {
+    if (!runs_in(plan, path, id)) continue;
+    std::array<std::uint64_t, kReasonCount> sums{};
+    for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+      DropTally& from = source.status.drops(actor, path, id);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        sums[i] += std::atomic_ref(from.dropped[i]).load(std::memory_order_relaxed);
+      }
+    }
+    for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+      if (dropped_by(static_cast<Reason>(i)) != "function" && sums[i] == 0) continue;
+      families.add(Metric::kFunctionDrops,
+                   {function.name, plan.groups[function.group].name, plan.paths[path].name,
+                    std::string(kReasonNames[i])},
+                   static_cast<double>(sums[i]));
+    }
+  }
+}
+
 void add_hits(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanFunction& function = source.plan.functions[id];
   if (function.counter_count == 0) return;
@@ -99,9 +131,11 @@ void add_hits(const StatusSource& source, std::uint32_t id, Families& families) 
 
 void add_functions(const StatusSource& source, Families& families) {
   for (std::uint32_t id = 0; id < source.plan.functions.size(); ++id) {
+    if (source.plan.functions[id].gone) continue;
     add_skipped(source, id, families);
     add_service(source, id, families);
     add_tally(source, id, families);
+    add_drops(source, id, families);
     add_hits(source, id, families);
   }
 }

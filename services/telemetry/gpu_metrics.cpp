@@ -4,6 +4,7 @@
 
 #include "services/telemetry/nvml.hpp"
 #include "services/telemetry/status_metrics.hpp"
+#include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 namespace {
@@ -20,12 +21,17 @@ void add_backend(const StatusSource& source, std::uint32_t id, Families& familie
   if (name == nullptr) return;
   std::vector<std::string> labels = labels_of(source.plan, actor);
   labels.emplace_back(name);
+  labels.push_back(setting_of(source.plan.groups[actor.group].settings, "device", "auto"));
   families.add(Metric::kGpuInfo, labels, 1);
 }
 
 }  // namespace
 
 void add_gpus(const StatusSource& source, const Nvml* nvml, Families& families) {
+  for (const PlanGroup& group : source.plan.groups) {
+    if (group.kind != GroupKind::kGpu) continue;
+    families.add(Metric::kGpuGroupShares, {group.name}, splits(group) ? 1 : 0);
+  }
   for (std::uint32_t id = 0; id < source.plan.actors.size(); ++id) {
     if (source.plan.actors[id].kind == ActorKind::kGpu && lives(source, id)) {
       add_backend(source, id, families);

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 
@@ -53,7 +54,10 @@ std::optional<LinkState> read_kernel_link(const std::string& interface) {
   ifreq request{};
   if (!socket || interface.size() >= sizeof request.ifr_name) return std::nullopt;
   std::memcpy(request.ifr_name, interface.data(), interface.size());
-  if (::ioctl(socket.get(), SIOCGIFFLAGS, &request) != 0) return std::nullopt;
+  if (::ioctl(socket.get(), SIOCGIFFLAGS, &request) != 0) {
+    if (errno == ENODEV) return LinkState{.up = false, .bytes_per_second = 0};
+    return std::nullopt;
+  }
   const bool up = (request.ifr_flags & IFF_UP) != 0 && (request.ifr_flags & IFF_RUNNING) != 0;
   return LinkState{.up = up, .bytes_per_second = speed_of(socket, request) * kMegabitBytes};
 }

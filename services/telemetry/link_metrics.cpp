@@ -7,6 +7,17 @@
 namespace millrace {
 namespace {
 
+/// Between actors that ran and are gone a link is nobody's business: scaled away, they would leave
+/// producers by consumers of them. A consumer that lives reads what a dead producer left.
+bool is_shown(const StatusSource& source, std::uint32_t number) {
+  const PlanLink& link = source.plan.links[number];
+  if (!ever_ran(source, link.consumer) || !ever_ran(source, link.producer)) return false;
+  if (!moves_packets(source.plan.actors[link.producer])) return false;  // what recovery hands on
+  if (lives(source, link.producer)) return lives(source, link.consumer);
+  return source.status.link(number).depth.load(std::memory_order_relaxed) != 0 &&
+         lives(source, link.consumer);
+}
+
 /// Batches that can be in the link: its ring has room for more, but not more slots get there.
 std::uint32_t capacity_of(const Plan& plan, const PlanLink& link) {
   const PlanActor& producer = plan.actors[link.producer];
@@ -21,10 +32,8 @@ void add_link(const StatusSource& source, std::uint32_t number, Families& famili
   const std::vector<std::string> labels = {plan.actors[link.producer].name,
                                            plan.actors[link.consumer].name};
   families.add(Metric::kLinkCapacity, labels, capacity_of(plan, link));
-  if (lives(source, link.consumer)) {  // nobody else looks how much is in it
-    families.add(Metric::kLinkDepth, labels,
-                 static_cast<double>(tally.depth.load(std::memory_order_relaxed)));
-  }
+  families.add(Metric::kLinkDepth, labels,
+               static_cast<double>(tally.depth.load(std::memory_order_relaxed)));
   families.add(Metric::kLinkHighWater, labels, static_cast<double>(peak_now(source, tally.high)));
 }
 
@@ -33,10 +42,7 @@ void add_link(const StatusSource& source, std::uint32_t number, Families& famili
 void add_links(const StatusSource& source, Families& families) {
   const Plan& plan = source.plan;
   for (std::uint32_t number = 0; number < plan.links.size(); ++number) {
-    const PlanLink& link = plan.links[number];
-    // Spares that never ran; and what recovery hands on.
-    if (!ever_ran(source, link.consumer) || !ever_ran(source, link.producer)) continue;
-    if (moves_packets(plan.actors[link.producer])) add_link(source, number, families);
+    if (is_shown(source, number)) add_link(source, number, families);
   }
 }
 

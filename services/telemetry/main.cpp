@@ -15,6 +15,7 @@
 #include "shared/base/say.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/control/actor_process.hpp"
+#include "shared/control/beat_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
 #include "shared/layout/mapping.hpp"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr std::uint64_t kAttachLimitNs = 30'000'000'000;
 constexpr long kAttachPauseNs = 50'000'000;
+constexpr long kBeatPauseNs = 500'000'000;
 
 /// Stop signals, taken by waiting: no handler runs anywhere.
 class StopSignals {
@@ -41,10 +43,6 @@ class StopSignals {
   bool wait_ns(long ns) const {
     const timespec limit{0, ns};
     return sigtimedwait(&signals_, nullptr, &limit) > 0;
-  }
-  void wait() const {
-    int signal = 0;
-    sigwait(&signals_, &signal);
   }
 
  private:
@@ -112,8 +110,9 @@ void run(int argc, char** argv) {
   Exporter exporter(plan.telemetry_listen, run_dir);
   exporter.serve(metrics);
   announce(exporter, plan.name);
+  const BeatFile beats(telemetry_beat_path(run_dir));
   filter_system_calls(system_calls_of_telemetry(plan));
-  stop.wait();
+  while (!stop.wait_ns(kBeatPauseNs)) beats.beat();
   std::_Exit(0);  // the server's threads notice an end after 0.7 to 2 s; nothing waits to be saved
 }
 

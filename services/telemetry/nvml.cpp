@@ -9,21 +9,22 @@
 namespace millrace {
 namespace {
 
-// As in NVIDIA's nvml.h, whose ABI does not change: a version is part of a function's name.
-using Device = void*;
-struct Utilization {
-  unsigned gpu, memory;  // percent
-};
-struct Memory {
-  unsigned long long total, free, used;  // bytes
-};
 constexpr int kSuccess = 0;
 constexpr unsigned kNameBytes = 96;
 constexpr unsigned kGpusMax = 64;
 
 }  // namespace
 
+/// As in NVIDIA's nvml.h, whose ABI does not change: a version is part of a function's name.
 struct Nvml::Library {
+  using Device = void*;
+  struct Utilization {
+    unsigned gpu, memory;  // percent
+  };
+  struct Memory {
+    unsigned long long total, free, used;  // bytes
+  };
+
   void* handle = nullptr;
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -69,15 +70,15 @@ std::vector<Nvml::Gpu> Nvml::read() const {
   unsigned count = 0;
   if (library_->count(&count) != kSuccess) return gpus;
   for (unsigned number = 0; number < count && number < kGpusMax; ++number) {
-    Device device = nullptr;
+    Library::Device device = nullptr;
     if (library_->device(number, &device) != kSuccess) continue;
     Gpu& gpu = gpus.emplace_back();
     gpu.number = number;
     char name[kNameBytes] = {};
     if (library_->name(device, name, sizeof name - 1) == kSuccess) gpu.name = name;
-    Utilization utilization{};
+    Library::Utilization utilization{};
     if (library_->utilization(device, &utilization) == kSuccess) gpu.busy_percent = utilization.gpu;
-    Memory memory{};
+    Library::Memory memory{};
     if (library_->memory(device, &memory) != kSuccess) continue;
     gpu.memory_used = memory.used;
     gpu.memory_bytes = memory.total;

@@ -2,15 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/telemetry/status_collectable.hpp"
 
+#include <algorithm>
+
 #include "services/telemetry/families.hpp"
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
+
+/// What it says of a change is what is in use: of one half done, the old functions. A plan that
+/// cannot be read, or is of another start, leaves all as it was.
+void StatusCollectable::follow_plan() const {
+  if (run_dir_.empty()) return;
+  try {
+    Plan plan = load_plan(run_dir_ + "/plan.bin");
+    if (status_layout(plan).hash == status_.header().layout_hash) plan_ = std::move(plan);
+  } catch (const Error&) {
+    return;
+  }
+}
 
 std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   const std::lock_guard lock(mutex_);
   const std::uint64_t began_ns = monotonic_ns();
+  follow_plan();
   const StatusSource source{plan_, status_};
   Families families;
   add_actor_counters(source, families);
@@ -23,7 +40,13 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_topology(source, MILLRACE_VERSION, families);
   add_config(read_config(run_dir_), families);
   add_functions(source, families);
-  add_tables(read_tables(run_dir_), families);
+  std::vector<TableFacts> tables = read_tables(run_dir_);
+  std::erase_if(tables, [&](const TableFacts& table) {
+    const auto named = [&](const PlanFunction& one) { return one.name == table.function; };
+    const auto at = std::ranges::find_if(plan_.functions, named);
+    return at != plan_.functions.end() && at->gone;
+  });
+  add_tables(tables, families);
   add_gpus(source, nvml_.get(), families);
   families.add(Metric::kCollectDuration, {}, static_cast<double>(monotonic_ns() - began_ns) / 1e9);
   return families.take();

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "services/telemetry/nvml.hpp"
@@ -16,21 +17,27 @@
 namespace millrace {
 
 /// Everything of metrics.yaml, read at each scrape: mostly from the status file, a little from the
-/// run directory, the kernel and the GPU driver. Borrows plan and status; any thread.
+/// run directory, the kernel and the GPU driver. Functions are those of the plan as it is then.
+/// Borrows status; any thread.
 class StatusCollectable final : public prometheus::Collectable {
  public:
   /// `run_dir`: where table facts lie; empty: nowhere. `nvml`: null without the driver's library.
-  StatusCollectable(const Plan& plan, const StatusView& status, std::string run_dir = {},
+  StatusCollectable(Plan plan, const StatusView& status, std::string run_dir = {},
                     std::unique_ptr<Nvml> nvml = nullptr)
-      : plan_(plan), status_(status), run_dir_(std::move(run_dir)), nvml_(std::move(nvml)) {}
+      : plan_(std::move(plan)),
+        status_(status),
+        run_dir_(std::move(run_dir)),
+        nvml_(std::move(nvml)) {}
   std::vector<prometheus::MetricFamily> Collect() const override;
 
  private:
-  const Plan& plan_;
+  void follow_plan() const;
+
+  mutable Plan plan_;
   const StatusView& status_;
   std::string run_dir_;
   std::unique_ptr<Nvml> nvml_;
-  mutable std::mutex mutex_;  ///< the library is not asked twice at a time
+  mutable std::mutex mutex_;  ///< guards plan_; and the library is not asked twice at a time
 };
 
 }  // namespace millrace

@@ -34,12 +34,31 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
     sum.received += record.received;
     sum.received_bytes += record.received_bytes;
     sum.unaccounted += record.unaccounted;
-    sum.transmitted_bytes += record.transmitted_bytes;
     sum.batches += record.batches;
-    for (std::size_t p = 0; p < kPortCountMax; ++p) sum.transmitted[p] += record.transmitted[p];
+    for (std::size_t p = 0; p < kPortCountMax; ++p) {
+      sum.transmitted[p] += record.transmitted[p];
+      sum.transmitted_bytes[p] += record.transmitted_bytes[p];
+    }
     for (std::size_t r = 0; r < kReasonCount; ++r) sum.dropped[r] += record.dropped[r];
   }
   return totals;
+}
+
+/// What an ingress refused for want of slots has the reason of what functions' shares refuse.
+void add_drops(const StreamTotals& totals, const std::string& stream, const std::string& path,
+               Families& families) {
+  for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+    const Reason reason = static_cast<Reason>(i);
+    const auto add = [&](std::string_view by, std::uint64_t count) {
+      families.add(Metric::kDrops,
+                   {stream, path, std::string(kReasonNames[i]), std::string(cause_of(reason)),
+                    std::string(by)},
+                   static_cast<double>(count));
+    };
+    const std::uint64_t refused = reason == Reason::kOverload ? totals.refused : 0;
+    add(dropped_by(reason), totals.record.dropped[i] - refused);
+    if (reason == Reason::kOverload) add("ingress", refused);
+  }
 }
 
 void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& planned,
@@ -58,13 +77,10 @@ void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& 
   for (std::size_t p = 0; p < plan.ports.size(); ++p) {
     families.add(Metric::kPortTransmittedPackets, {plan.ports[p].name, name, path},
                  as_double(sum.transmitted[p]));
+    families.add(Metric::kPortTransmittedBytes, {plan.ports[p].name, name, path},
+                 as_double(sum.transmitted_bytes[p]));
   }
-  families.add(Metric::kTransmittedBytes, {name, path}, as_double(sum.transmitted_bytes));
-  for (std::size_t reason = 1; reason < kReasonNames.size(); ++reason) {
-    const std::string cause(cause_of(static_cast<Reason>(reason)));
-    families.add(Metric::kDrops, {name, path, std::string(kReasonNames[reason]), cause},
-                 as_double(sum.dropped[reason]));
-  }
+  add_drops(totals, name, path, families);
   families.add(Metric::kRefused, {name, path}, as_double(totals.refused));
   families.add(Metric::kUnaccounted, {name, path}, as_double(sum.unaccounted));
   families.add(Metric::kReleasedBatches, {name, path}, as_double(sum.batches));

@@ -44,6 +44,11 @@ void add_config(const ConfigFacts& config, Families& families) {
   families.add(Metric::kConfigGeneration, {}, static_cast<double>(config.generation));
   if (!config.hash.empty()) families.add(Metric::kConfigInfo, {config.hash}, 1);
   families.add(Metric::kConfigDiffers, {}, config.differs ? 1 : 0);
+  const auto seconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e9; };
+  if (config.changed_ns != 0) {
+    families.add(Metric::kConfigChangedTime, {}, seconds(config.changed_ns));
+  }
+  if (config.failed_ns != 0) families.add(Metric::kReloadFailedTime, {}, seconds(config.failed_ns));
   families.add(Metric::kReloads, {"done"}, static_cast<double>(config.reloads_done));
   families.add(Metric::kReloads, {"refused"}, static_cast<double>(config.reloads_refused));
   families.add(Metric::kControlRefused, {"supervisor"},

@@ -169,6 +169,7 @@ FunctionType acl_type() {
                      .runs_on_gpu = true,
                      .keys_suffice = true,
                      .has_image = true,
+                     .drops_for = Reason::kRule,
                      .settings = kSettings},
           .make = make_acl,
           .build = build_acl,

@@ -15,16 +15,14 @@ namespace millrace::acl {
 __device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint32_t packet,
                                          AclKey& key) {
   FlowKey usual = packets.key[packet];
-  if (usual.protocol == 0 && packets.staged[packet] >= kFlowKeyBytes) {
-    usual = usual_flow_key(packets.head(packet));
-  }
+  if (usual.protocol == 0) usual = flow_key(packets.head(packet), packets.staged[packet]);
   std::uint32_t word = kAclNoRule;
   if (usual.protocol != 0) {
     acl_key_of(usual, key);
-  } else {
-    const StagedFrame frame = packets.frame(packet);
-    acl_walk_key(frame, walk_headers(frame), key, word);
+    return word;
   }
+  const StagedFrame frame = packets.frame(packet);
+  acl_walk_key(frame, walk_headers(frame), key, word);
   return word;
 }
 

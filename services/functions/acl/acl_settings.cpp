@@ -28,7 +28,7 @@ std::size_t choice(const PlanFunction& function, std::string_view key,
       names += (names.empty() ? "" : ", ") + std::string(name);
       ++number;
     }
-    if (!found) throw Error(std::string(key) + ": found '" + value + "'; allowed: " + names);
+    if (!found) throw Error(std::string(key) + " is '" + value + "'; allowed: " + names);
   }
   return chosen;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "services/functions/acl/acl_words.hpp"
+#include "shared/base/quoted.hpp"
 
 namespace millrace {
 namespace {
@@ -41,10 +42,11 @@ void read_action(AclLine& line, std::span<const RuleClass> classes, AclRule& rul
       known += (known.empty() ? "" : ", ") + row.name;
     }
     if (rule.class_mask != 0) return;
-    throw AclRefusal{"class " + acl_quote(name) + " is none of the function's `classes:` (" +
+    throw AclRefusal{"class " + quoted_word(name) + " is none of the function's `classes:` (" +
                      (known.empty() ? "it has none" : known) + ")"};
   } else {
-    throw AclRefusal{acl_quote(action) + " is no action; there are drop, pass, alert, class NAME"};
+    throw AclRefusal{quoted_word(action) +
+                     " is no action; there are drop, pass, alert, class NAME"};
   }
 }
 
@@ -76,7 +78,7 @@ std::uint8_t read_protocol(AclLine& line, AclRule& rule) {
   if (word.front() < '0' || word.front() > '9') {
     std::string names = "ip, ip4, ip6";
     for (const Protocol& known : kProtocols) names += ", " + std::string(known.name);
-    throw AclRefusal{acl_quote(word) + " is no protocol; there are " + names +
+    throw AclRefusal{quoted_word(word) + " is no protocol; there are " + names +
                      ", NUMBER, NUMBER/MASK"};
   }
   read_masked_protocol(word, rule);
@@ -123,7 +125,7 @@ std::uint8_t flag_bits(std::string_view letters) {
   for (const char letter : letters) {
     const std::size_t bit = kFlagLetters.find(letter);
     if (bit == std::string_view::npos) {
-      throw AclRefusal{acl_quote(letters) + " are no TCP flags; there are " +
+      throw AclRefusal{quoted_word(letters) + " are no TCP flags; there are " +
                        std::string(kFlagLetters)};
     }
     bits |= 1u << bit;
@@ -138,12 +140,12 @@ void read_flags(std::string_view word, AclRule& rule) {
   }
   const std::size_t slash = word.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == word.size()) {
-    throw AclRefusal{"flags " + acl_quote(word) + ": SET/OF is expected, as S/SA"};
+    throw AclRefusal{"flags " + quoted_word(word) + ": SET/OF is expected, as S/SA"};
   }
   rule.flags = flag_bits(word.substr(0, slash));
   rule.flags_mask = flag_bits(word.substr(slash + 1));
   if ((rule.flags & ~rule.flags_mask) != 0 || rule.flags_mask == 0) {
-    throw AclRefusal{"flags " + acl_quote(word) + ": those in front are among those behind"};
+    throw AclRefusal{"flags " + quoted_word(word) + ": those in front are among those behind"};
   }
 }
 
@@ -153,14 +155,14 @@ void read_options(AclLine& line, AclNamedRule& out) {
   while (!line.at_end()) {
     const std::string_view option = line.word("an option");
     const bool twice = option == "flags" ? flags : option == "name" && !out.name.empty();
-    if (twice) throw AclRefusal{acl_quote(option) + " stands twice"};
+    if (twice) throw AclRefusal{quoted_word(option) + " stands twice"};
     if (option == "flags") {
       read_flags(line.word("flags"), out.rule);
       flags = true;
     } else if (option == "name") {
       out.name = line.name();
     } else {
-      throw AclRefusal{acl_quote(option) + " is no option; there are flags, name"};
+      throw AclRefusal{quoted_word(option) + " is no option; there are flags, name"};
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "services/functions/acl/acl_text.hpp"
+#include "shared/base/quoted.hpp"
 
 namespace millrace {
 namespace {
@@ -84,12 +85,6 @@ std::string AclLine::name() {
   return name;
 }
 
-std::string acl_quote(std::string_view word) {
-  std::string quoted = "'";
-  for (const char byte : word) quoted += is_printable(byte) ? byte : '?';
-  return quoted + "'";
-}
-
 std::uint32_t acl_number(std::string_view word, std::uint32_t max, const char* what) {
   std::string_view digits = word;
   int base = 10;
@@ -101,7 +96,7 @@ std::uint32_t acl_number(std::string_view word, std::uint32_t max, const char* w
   const char* const last = digits.data() + digits.size();
   const auto [end, error] = std::from_chars(digits.data(), last, value, base);
   if (error != std::errc() || end != last || value > max) {
-    throw AclRefusal{acl_quote(word) + " is no " + what + " from 0 to " + std::to_string(max)};
+    throw AclRefusal{quoted_word(word) + " is no " + what + " from 0 to " + std::to_string(max)};
   }
   return value;
 }
@@ -115,7 +110,7 @@ AclPrefix acl_prefix(std::string_view word, bool cut) {
   // A zero byte would end the text that inet_pton sees.
   if (address.find('\0') != std::string::npos ||
       inet_pton(family, address.c_str(), prefix.bytes) != 1) {
-    throw AclRefusal{acl_quote(word) + " is no IPv4 or IPv6 address, with or without a length"};
+    throw AclRefusal{quoted_word(word) + " is no IPv4 or IPv6 address, with or without a length"};
   }
   const unsigned bits = family == AF_INET ? 32 : 128;
   prefix.families = family == AF_INET ? kAclIpv4 : kAclIpv6;
@@ -125,7 +120,7 @@ AclPrefix acl_prefix(std::string_view word, bool cut) {
         static_cast<std::uint8_t>(acl_number(word.substr(slash + 1), bits, "prefix length"));
   }
   if (clear_host_bits(prefix, bits) && !cut) {
-    throw AclRefusal{acl_quote(word) + " has bits behind its prefix; the network is " +
+    throw AclRefusal{quoted_word(word) + " has bits behind its prefix; the network is " +
                      text_of(prefix, family)};
   }
   return prefix;

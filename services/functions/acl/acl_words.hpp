@@ -35,8 +35,6 @@ class AclLine {
   std::string_view text_;
 };
 
-std::string acl_quote(std::string_view word);
-
 /// A whole number in [0, max]; hex behind 0x. Throws AclRefusal, which says `what` it should be.
 std::uint32_t acl_number(std::string_view word, std::uint32_t max, const char* what);
 

@@ -5,8 +5,10 @@
 // prints what it did and ends.
 
 #include <linux/capability.h>
+#include <sys/prctl.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -30,6 +32,9 @@ int main(int argc, char** argv) {
   try {
     // Root builds from files of others too, which may let nobody else read them.
     millrace::keep_capabilities(millrace::capability(CAP_DAC_READ_SEARCH));
+    // Nobody waits any more for what one builds whose supervisor died, and the next one may build
+    // to the same place.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     plan = millrace::load_plan(plan_path);
     millrace::BuildReport report = millrace::build_image(plan, function);
     for (std::string& refusal : report.refusals) {

@@ -105,6 +105,7 @@ FunctionType match_type() {
                  .regions = kRegions,
                  .runs_on_gpu = true,
                  .has_image = true,
+                 .drops_for = Reason::kRule,
                  .settings = kSettings};
   type.make = make_match;
   type.build = build_match;

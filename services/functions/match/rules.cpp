@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "shared/base/quoted.hpp"
+
 namespace millrace {
 namespace {
 
@@ -124,15 +126,13 @@ class Line {
   std::string_view text_;
 };
 
-std::string quote(std::string_view word) { return "'" + std::string(word) + "'"; }
-
 std::uint32_t class_mask_of(std::string_view name, std::span<const MatchClass> classes) {
   std::string known;
   for (const MatchClass& row : classes) {
     if (row.name == name) return row.mask;
     known += (known.empty() ? "" : ", ") + row.name;
   }
-  throw Refusal{"class " + quote(name) + " is none of the function's `classes:` (" +
+  throw Refusal{"class " + quoted_word(name) + " is none of the function's `classes:` (" +
                 (known.empty() ? "it has none" : known) + ")"};
 }
 
@@ -146,7 +146,7 @@ void read_action(Line& line, std::span<const MatchClass> classes, MatchRule& rul
     rule.action = MatchAction::kClass;
     rule.class_mask = class_mask_of(line.word(), classes);
   } else {
-    throw Refusal{quote(action) + " is no action; there are drop, class NAME, alert"};
+    throw Refusal{quoted_word(action) + " is no action; there are drop, class NAME, alert"};
   }
 }
 
@@ -154,7 +154,7 @@ std::uint16_t port_of(std::string_view word) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), port);
   if (error != std::errc() || end != word.data() + word.size() || port == 0) {
-    throw Refusal{"port " + quote(word) + " is no number from 1 to 65535"};
+    throw Refusal{"port " + quoted_word(word) + " is no number from 1 to 65535"};
   }
   return port;
 }
@@ -163,7 +163,7 @@ std::uint8_t protocol_of(std::string_view word) {
   if (word == "tcp") return 6;
   if (word == "udp") return 17;
   if (word == "any") return 0;
-  throw Refusal{"proto " + quote(word) + " is none of tcp, udp, any"};
+  throw Refusal{"proto " + quoted_word(word) + " is none of tcp, udp, any"};
 }
 
 std::string name_of(Line& line) {
@@ -191,10 +191,10 @@ void read_options(Line& line, MatchRule& rule) {
     } else if (option == "name") {
       rule.name = name_of(line);
     } else {
-      throw Refusal{quote(option) + " is no option; there are nocase, proto, port, name"};
+      throw Refusal{quoted_word(option) + " is no option; there are nocase, proto, port, name"};
     }
     if (seen.find(" " + option + " ") != std::string::npos) {
-      throw Refusal{quote(option) + " stands twice"};
+      throw Refusal{quoted_word(option) + " stands twice"};
     }
     seen += option + " ";
   }

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <system_error>
 #include <unordered_map>
 
 #include "services/functions/route/route_text.hpp"
@@ -27,11 +29,15 @@ struct TableText {
 };
 
 std::string read_text(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error("read route table " + path + ": it is a folder");
+  }
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in || !text) throw system_error("read route table " + path, errno);
-  return text.str();
+  std::string text(std::istreambuf_iterator<char>(in), {});
+  if (!in.good() && !in.eof()) throw system_error("read route table " + path, errno);
+  return text;
 }
 
 /// Puts next hops and port names of the files into numbers.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "shared/base/quoted.hpp"
+
 namespace millrace {
 namespace {
 
@@ -33,21 +35,15 @@ bool parse_number(std::string_view text, std::uint32_t limit, std::uint32_t& val
   return error == std::errc{} && end == text.data() + text.size() && value <= limit;
 }
 
-std::string quoted(std::string_view text) {
-  std::string shown = "'";
-  for (const char c : text.substr(0, 40)) shown += (c >= ' ' && c <= '~') ? c : '?';
-  return shown + (text.size() > 40 ? "...'" : "'");
-}
-
 std::string parse_ipv4_prefix(std::string_view text, RouteLine& route) {
   const std::uint32_t mask = route.length == 0 ? 0 : ~std::uint32_t{0} << (32 - route.length);
   const std::uint32_t given = route.prefix;
   route.prefix &= mask;
   if (route.prefix != given) {
-    return quoted(text) + " has bits behind its length; " + prefix_text(route) + "?";
+    return quoted_word(text) + " has bits behind its length; " + prefix_text(route) + "?";
   }
   if (never_routed(given) && never_routed(given | ~mask) && route.length >= 4) {
-    return quoted(text) + " is never routed (RFC 1812, 5.3.7)";
+    return quoted_word(text) + " is never routed (RFC 1812, 5.3.7)";
   }
   return {};
 }
@@ -57,13 +53,13 @@ std::string parse_ipv6_prefix(std::string_view text, RouteLine& route) {
   const Ipv6Address mask = ipv6_mask(route.length);
   route.ipv6_prefix = given & mask;
   if (route.ipv6_prefix != given) {
-    return quoted(text) + " has bits behind its length; " + prefix_text(route) + "?";
+    return quoted_word(text) + " has bits behind its length; " + prefix_text(route) + "?";
   }
   // Prefixes that are not too short lie whole in what is never routed when both their ends do.
   const Ipv6Address last = {given.high | ~mask.high, given.low | ~mask.low};
   const std::uint8_t shortest = given.high == 0 ? 96 : 8;
   if (route.length >= shortest && never_routed(given) && never_routed(last)) {
-    return quoted(text) + " is never routed (RFC 4291, RFC 6890)";
+    return quoted_word(text) + " is never routed (RFC 4291, RFC 6890)";
   }
   return {};
 }
@@ -77,7 +73,7 @@ std::string parse_prefix(std::string_view text, RouteLine& route) {
                                    : parse_ipv4(address, route.prefix)) &&
                     parse_length(text.substr(slash + 1), route.is_ipv6 ? 128 : 32, route.length);
   if (!good) {
-    return quoted(text) + " is no prefix; expected one like 10.0.0.0/8 or 2001:db8::/32";
+    return quoted_word(text) + " is no prefix; expected one like 10.0.0.0/8 or 2001:db8::/32";
   }
   return route.is_ipv6 ? parse_ipv6_prefix(text, route) : parse_ipv4_prefix(text, route);
 }
@@ -85,10 +81,10 @@ std::string parse_prefix(std::string_view text, RouteLine& route) {
 std::string parse_target(std::string_view port, std::string_view mac, RouteLine& route) {
   route.port = port;
   if (!parse_mac(mac, route.mac)) {
-    return quoted(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
+    return quoted_word(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
   }
   if ((route.mac[0] & 1) != 0 || route.mac == MacAddress{}) {
-    return quoted(mac) + " is not the address of one station";
+    return quoted_word(mac) + " is not the address of one station";
   }
   return {};
 }
