@@ -7,6 +7,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 
@@ -19,7 +20,7 @@ void audit(const RunningOptions& options) {
                          ? ask_leader<AuditReply>(running_dir(options), AuditRequest{})
                          : ask_supervisor<AuditReply>(options, AuditRequest{}, kAnswer);
   if (options.json) {
-    std::cout << audit_json(reply).dump(2) << '\n';
+    std::cout << json_text(audit_json(reply)) << '\n';
   } else {
     std::cout << audit_text(reply, wants_colour(STDOUT_FILENO));
   }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/running.hpp"
+#include "orchestration/cli/sgr.hpp"
 
 namespace millrace {
 namespace {
@@ -47,7 +48,7 @@ std::string audit_text(const AuditReply& audit, bool colour) {
   for (const std::string& problem : audit.problems) text += "problem: " + problem + "\n";
   const std::string verdict = audit.exact ? "exact" : "NOT EXACT";
   text += "audit by " + audit.by + ": ";
-  text += colour ? (audit.exact ? "\033[32m" : "\033[31m") + verdict + "\033[0m" : verdict;
+  text += colour ? (audit.exact ? sgr::kGreen : sgr::kRed) + verdict + sgr::kPlain : verdict;
   return text + (audit.quiet ? "\n" : " (live: may differ by what is in hand)\n");
 }
 

@@ -3,8 +3,10 @@
 #include <iostream>
 #include <memory>
 
+#include "io-worker/ports/interface.hpp"
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
@@ -28,15 +30,17 @@ void bypass(const BypassOptions& options) {
   bool on = known->on;
   if (options.wish != "status") {
     on = options.wish == "on";
-    if (on && (SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty())) {
+    if (on && is_in_use(run_dir)) {
       throw Error("topology '" + options.name + "' runs: it has the interfaces");
     }
+    // Of a topology that was killed whole: its filter would drop what the bypass is to pass on.
+    if (on) give_back_interfaces(run_dir);
     text = turn_bypass(run_dir, on);
   }
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"ok", true}, {"topology", options.name}, {"on", on}, {"text", text}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   std::cout << options.name << ": " << text << '\n';

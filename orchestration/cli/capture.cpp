@@ -13,6 +13,8 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/files_in_use.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/pcapng_writer.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/watching.hpp"
@@ -60,11 +62,18 @@ UniqueFd open_output(const std::string& path) {
   return file;
 }
 
+/// What is written is nothing of the topology's own.
+Observed observed_beside(const std::string& path, const std::string& run_dir) {
+  Observed observed = observe(run_dir);
+  if (path != "-") refuse_file_in_use(observed.plan, run_dir, path);
+  return observed;
+}
+
 class Capture {
  public:
   Capture(const CaptureOptions& options, const std::string& run_dir)
       : options_(options),
-        observed_(observe(run_dir)),
+        observed_(observed_beside(options.file, run_dir)),
         places_(watch_places(observed_.plan, options.ports, options.links, options.dropped)),
         written_(places_.size()),
         watching_(observed_, run_dir, wish()),
@@ -72,6 +81,8 @@ class Capture {
 
   void run();
   void tell() const;
+  /// Somebody who was asked has never answered.
+  bool is_partial() const { return !silent_.empty(); }
 
  private:
   WatchWish wish() const;
@@ -88,7 +99,8 @@ class Capture {
   std::uint64_t total_ = 0;
   Watching watching_;
   PcapngWriter writer_;
-  bool read_ = true;  ///< somebody reads what is written
+  std::vector<std::string> silent_;  ///< who has not answered
+  bool read_ = true;                 ///< somebody reads what is written
   Clock::time_point began_ = Clock::now();
 };
 
@@ -144,7 +156,7 @@ bool Capture::is_over() {
 
 void Capture::run() {
   read_ = writer_.flush();
-  watching_.await_all("packets");
+  silent_ = watching_.await_all("packets");
   std::cerr << "capturing" << (options_.file == "-" ? "" : " to " + options_.file)
             << "; Ctrl-C ends it\n";
   began_ = Clock::now();
@@ -153,6 +165,7 @@ void Capture::run() {
   }
   while (read_ && !full() && write_some(true)) {
   }
+  silent_ = watching_.still_silent(silent_);
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
     writer_.statistics(i, watching_.now_ns(), written_[i], watching_.missed(i));
   }
@@ -160,16 +173,20 @@ void Capture::run() {
 }
 
 void Capture::tell() const {
+  for (const std::string& name : silent_) {
+    std::cerr << "millrace: " << name << " never answered: its packets are not in the capture\n";
+  }
   std::uint64_t missed = 0;
-  nlohmann::ordered_json json = {{"ok", true}, {"packets", total_}};
+  nlohmann::ordered_json json = {{"ok", !is_partial()}, {"packets", total_}};
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
     missed += watching_.missed(i);
     json["places"].push_back(
         {{"name", places_[i].name}, {"packets", written_[i]}, {"missed", watching_.missed(i)}});
   }
   json["missed"] = missed;
+  json["silent"] = silent_;
   if (options_.json) {
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   std::cerr << total_ << " packets captured, " << missed << " missed";
@@ -183,6 +200,7 @@ void capture(const CaptureOptions& options) {
   Capture capture(options, running_dir(options));
   capture.run();
   capture.tell();
+  if (capture.is_partial()) throw CLI::RuntimeError(kExitInvalid);
 }
 
 }  // namespace
@@ -196,7 +214,8 @@ void add_capture(CLI::App& app) {
   command->add_option("--link", options->links, "PRODUCER_CONSUMER, as in `millrace plan`");
   command->add_flag("--dropped", options->dropped, "packets that end as dropped, with the reason");
   command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
-  command->add_option("--count", options->count, "end after so many packets");
+  command->add_option("--count", options->count, "end after so many packets")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{INT64_MAX}));
   command->add_option("--seconds", options->seconds, "end after so long")
       ->check(CLI::Range(0.01, 1e6));
   command->add_option("--snaplen", options->snap_length, "bytes of each packet; without: all");

@@ -2,30 +2,74 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/changing.hpp"
 
+#include <unistd.h>
+
 #include <iostream>
+
+#include "orchestration/cli/json_text.hpp"
+#include "orchestration/cli/pulse.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
 
-// A full route table takes seconds, and other changes may be before it.
-constexpr std::chrono::minutes kAnswer{10};
+// However long builders take, and what is before it: whether somebody is at it, its pulse says.
+constexpr std::chrono::hours kAnswer{24 * 30};
+
+std::string hangs(const std::string& who) {
+  return who + " has answered nothing for " + std::to_string(Pulse::kQuietMax.count() / 1000) +
+         " s: it hangs, and traffic goes on without it. Whether the change was made is not known";
+}
+
+std::string hangs_here(pid_t pid, const std::string& run_dir) {
+  const std::string name = topology_in(run_dir);
+  return hangs("the supervisor (pid " + std::to_string(pid) + ")") +
+         ". If it is stopped: kill -CONT " + std::to_string(pid) + "; else: kill -9 " +
+         std::to_string(pid) + ", then millrace adopt " + name + " --run-dir " + run_dir +
+         ", and see what is in use: millrace history " + name + " --run-dir " + run_dir;
+}
 
 }  // namespace
 
 ChangeReply ask_change(const std::string& run_dir, const ChangeRequest& request) {
-  return ask_supervisor<ChangeReply>(run_dir, request, kAnswer);
+  const pid_t pid = require_supervisor(run_dir);
+  Pulse pulse(ControlClient(run_dir, kSupervisorEndpoint), hangs_here(pid, run_dir));
+  return ControlClient(run_dir, kSupervisorEndpoint)
+      .request_for<ChangeReply>(request, kAnswer, [&] {
+        pulse.look();
+        return SupervisorLock::holder(run_dir) == pid;
+      });
 }
 
 ChangeReply ask_change(const RunningOptions& options, const ChangeRequest& request) {
-  return ask_supervisor<ChangeReply>(options, request, kAnswer);
+  if (options.remote.at.empty()) return ask_change(running_dir(options), request);
+  Pulse pulse(remote_supervisor(options), hangs("the supervisor at " + options.remote.at));
+  return remote_supervisor(options).request_for<ChangeReply>(request, kAnswer, [&] {
+    pulse.look();
+    return true;
+  });
+}
+
+ChangeReply ask_change_to(const Plan& plan, const std::string& run_dir, ChangeRequest request) {
+  request.plan = run_dir + "/plan.bin.wanted." + std::to_string(::getpid());
+  save_plan(plan, request.plan);
+  try {
+    ChangeReply reply = ask_change(run_dir, request);
+    ::unlink(request.plan.c_str());
+    if (reply.lines.empty()) reply.lines.emplace_back("nothing had to change");
+    return reply;
+  } catch (const Error&) {
+    ::unlink(request.plan.c_str());
+    throw;
+  }
 }
 
 void print_change(const ChangeReply& reply, bool json) {
   if (json) {
     const nlohmann::ordered_json answer = {
         {"ok", true}, {"generation", reply.generation}, {"done", reply.lines}};
-    std::cout << answer.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-              << '\n';
+    std::cout << json_text(answer) << '\n';
     return;
   }
   for (const std::string& line : reply.lines) std::cout << line << '\n';

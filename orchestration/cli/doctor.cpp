@@ -7,7 +7,9 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
+#include "orchestration/cli/sgr.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "orchestration/doctor/doctor.hpp"
 
@@ -27,7 +29,7 @@ struct HealthName {
   const char* colour;
 };
 constexpr HealthName kHealthNames[] = {
-    {"ok", "\033[32m"}, {"note", "\033[2m"}, {"warning", "\033[33m"}, {"problem", "\033[31m"}};
+    {"ok", sgr::kGreen}, {"note", sgr::kDim}, {"warning", sgr::kYellow}, {"problem", sgr::kRed}};
 
 const HealthName& name_of(Health health) { return kHealthNames[static_cast<std::size_t>(health)]; }
 
@@ -38,7 +40,7 @@ std::string finding_text(const Finding& finding, bool colour) {
   word.resize(9, ' ');
   std::string check = finding.check + " ";
   if (check.size() < kCheckWidth) check.resize(kCheckWidth, ' ');
-  std::string text = (colour ? health.colour + word + "\033[0m" : word) + check + finding.found;
+  std::string text = (colour ? health.colour + word + sgr::kPlain : word) + check + finding.found;
   if (!finding.mend.empty()) text += "\n           " + finding.mend;
   return text + "\n";
 }
@@ -91,7 +93,7 @@ void run_doctor(const DoctorOptions& options) {
   if (options.json) {
     Json json = {{"ok", problems == 0}, {"done", done}, {"findings", Json::array()}};
     for (const Finding& finding : findings) json["findings"].push_back(finding_json(finding));
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
   } else {
     for (const std::string& what : done) std::cout << "did      " << what << '\n';
     for (const Finding& finding : findings) {

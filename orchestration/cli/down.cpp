@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <thread>
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/programs.hpp"
@@ -15,15 +17,29 @@
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kAnswer{5000};
+constexpr std::chrono::milliseconds kDownAnswer{5000};
 constexpr std::chrono::seconds kEnd{60};
 
-void end_by_supervisor(const std::string& run_dir) {
-  ask_supervisor<OkReply>(run_dir, DownRequest{}, kAnswer);
+/// One that ends already, as somebody else asked it to, need not answer.
+void ask_to_end(const std::string& run_dir, pid_t supervisor) {
+  try {
+    ask_supervisor<OkReply>(run_dir, DownRequest{}, kDownAnswer);
+  } catch (const Error& error) {
+    if (SupervisorLock::holder(run_dir) == supervisor && !is_stopping(run_dir)) {
+      const std::string pid = std::to_string(supervisor);
+      throw Error(error.what() + std::string("; unless it is just starting it hangs: kill -9 ") +
+                  pid + ", then once more millrace down");
+    }
+  }
+}
+
+void end_by_supervisor(const std::string& run_dir, pid_t supervisor) {
+  ask_to_end(run_dir, supervisor);
   const auto until = std::chrono::steady_clock::now() + kEnd;
-  while (SupervisorLock::holder(run_dir) != 0) {
+  while (SupervisorLock::holder(run_dir) == supervisor) {
     if (std::chrono::steady_clock::now() > until) {
-      throw Error("the supervisor is still stopping after " + std::to_string(kEnd.count()) +
+      throw Error("the supervisor (pid " + std::to_string(supervisor) +
+                  ") is still stopping after " + std::to_string(kEnd.count()) +
                   " s; see millrace status");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -38,19 +54,68 @@ void stop_orphans(const std::string& run_dir) {
   supervisor.stop();
 }
 
+Error bypass_is_off(const RunningOptions& options, const std::string& why) {
+  return Error("topology '" + options.name + "' has ended, but its bypass is off" + why +
+               ": millrace bypass " + options.name +
+               (options.run_dir.empty() ? "" : " --run-dir " + options.run_dir) + " on");
+}
+
+/// The supervisor that ended has turned it on, or could not: then nobody but us can tell.
+void require_bypass(const RunningOptions& options, const std::string& run_dir) {
+  const auto bypass = load_bypass(run_dir);
+  if (bypass && !bypass->on) throw bypass_is_off(options, "");
+}
+
+void turn_on_bypass(const RunningOptions& options, const std::string& run_dir) {
+  try {
+    turn_bypass(run_dir, true);
+  } catch (const Error& error) {
+    throw bypass_is_off(options, std::string(" (") + error.what() + ")");
+  }
+}
+
+/// Without a plan it has not begun yet, or somebody else has come so far in ending it. True when
+/// that was so, and nothing is left of it.
+bool ends_already(const std::string& run_dir) {
+  const auto until = std::chrono::steady_clock::now() + kEnd;
+  bool waited = false;
+  while (!std::filesystem::exists(run_dir + "/plan.bin") && SupervisorLock::holder(run_dir) != 0) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    waited = true;
+  }
+  return waited && !std::filesystem::exists(run_dir + "/plan.bin");
+}
+
 /// Ends what runs here. Returns how.
 const char* down_here(const RunningOptions& options) {
+  const std::string left = run_dir_of(options.name, options.run_dir);
+  if (ends_already(left)) {
+    require_bypass(options, left);
+    return "stopped";
+  }
+  if (is_record(left)) {
+    const SupervisorLock lock(left);
+    remove_run_dir(left, options.name);
+    return "had ended by itself; its logs are removed";
+  }
   const std::string run_dir = running_dir(options);
   const char* how = "stopped";
-  if (SupervisorLock::holder(run_dir) != 0) {
-    end_by_supervisor(run_dir);
+  if (const pid_t supervisor = SupervisorLock::holder(run_dir); supervisor != 0) {
+    end_by_supervisor(run_dir, supervisor);
+    require_bypass(options, run_dir);
   } else if (!find_processes(run_dir).empty()) {
     stop_orphans(run_dir);
+    require_bypass(options, run_dir);
     how = "stopped (it had no supervisor)";
   } else {
     const SupervisorLock lock(run_dir);
+    if (const auto other = find_namesake(run_dir, options.name)) {
+      throw Error("topology '" + options.name + "' runs in " + other->run_dir +
+                  ": its shared memory is not removed");
+    }
     remove_run_dir(run_dir, options.name);
-    turn_bypass(run_dir, true);
+    turn_on_bypass(options, run_dir);
     how = "did not run; what it had left is removed";
   }
   return how;
@@ -61,11 +126,11 @@ void down(const RunningOptions& options) {
   if (options.remote.at.empty()) {
     how = down_here(options);
   } else {
-    ask_supervisor<OkReply>(options, DownRequest{}, kAnswer);
+    ask_supervisor<OkReply>(options, DownRequest{}, kDownAnswer);
   }
   if (options.json) {
     const nlohmann::ordered_json json = {{"ok", true}, {"topology", options.name}, {"text", how}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   std::cout << options.name << ": " << how << '\n';

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "orchestration/cli/json_text.hpp"
+#include "orchestration/cli/sgr.hpp"
 #include "shared/config/problem.hpp"
 
 namespace millrace {
@@ -11,18 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kRed = "\033[31m";
-constexpr const char* kBold = "\033[1m";
-constexpr const char* kPlain = "\033[0m";
-
 void print_text(const std::vector<Problem>& problems, std::size_t total, bool colour,
                 std::ostream& out) {
   for (const Problem& problem : problems) {
     const std::string text = to_text(problem);
     const std::size_t place = text.find(": found ");
     if (colour) {
-      out << kBold << text.substr(0, place) << kPlain << ": " << kRed << text.substr(place + 2)
-          << kPlain << '\n';
+      out << sgr::kBold << text.substr(0, place) << sgr::kPlain << ": " << sgr::kRed
+          << text.substr(place + 2) << sgr::kPlain << '\n';
     } else {
       out << text << '\n';
     }
@@ -30,9 +28,7 @@ void print_text(const std::vector<Problem>& problems, std::size_t total, bool co
   if (total > problems.size()) out << "and " << total - problems.size() << " more\n";
 }
 
-void print_json(const Json& json, std::ostream& out) {
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-}
+void print_json(const Json& json, std::ostream& out) { out << json_text(json) << '\n'; }
 
 Json problems_json(const std::vector<Problem>& problems) {
   Json list = Json::array();
@@ -64,7 +60,8 @@ void print_failure(const Error& error, Format format, bool colour, std::ostream&
   } else if (refused != nullptr) {
     print_text(refused->problems(), refused->total(), colour, out);
   } else {
-    out << (colour ? kRed : "") << "millrace: " << error.what() << (colour ? kPlain : "") << '\n';
+    out << (colour ? sgr::kRed : "") << "millrace: " << error.what() << (colour ? sgr::kPlain : "")
+        << '\n';
   }
 }
 

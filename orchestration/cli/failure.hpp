@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <ostream>
 
@@ -29,13 +30,33 @@ void print_failure(const Error& error, Format format, bool colour, std::ostream&
 /// and ends as CLI::RuntimeError(kExitInvalid). Colour only on a terminal, and never with NO_COLOR.
 template <typename Work>
 void run_command(Format format, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
+  const auto fail = [format](const Error& error) {
     const bool colour = isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
     print_failure(error, format, colour, format == Format::kJson ? std::cout : std::cerr);
     throw CLI::RuntimeError(kExitInvalid);
+  };
+  try {
+    work();
+  } catch (const CLI::Error&) {
+    throw;
+  } catch (const Error& error) {
+    fail(error);
+  } catch (const std::exception& error) {  // of the standard library
+    fail(Error(error.what()));
   }
+}
+
+/// The same where nobody above catches what it throws. Returns the exit status, which `work` gives
+/// when it does not fail.
+template <typename Work>
+int status_of_command(Format format, Work&& work) {
+  int status = kExitInvalid;
+  try {
+    run_command(format, [&] { status = work(); });
+  } catch (const CLI::RuntimeError& failure) {
+    status = failure.get_exit_code();
+  }
+  return status;
 }
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "shared/config/plan_names.hpp"
@@ -28,7 +29,7 @@ void set_service(const FunctionOptions& options) {
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"ok", true}, {"function", options.function}, {"out", out}, {"passes", passes}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   std::cout << options.function << ": ";

@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/history.hpp"
-
-#include <unistd.h>
+#include "orchestration/cli/json_text.hpp"
 
 #include <array>
 #include <ctime>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "orchestration/cli/changing.hpp"
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/restart.hpp"
+#include "shared/config/plan_diff.hpp"
 #include "shared/control/plan_file.hpp"
 
 // What was changed, and the way back: `history`, `rollback`, `confirm`.
@@ -20,7 +22,8 @@ namespace millrace {
 namespace {
 
 struct RollbackOptions : RunningOptions {
-  std::uint64_t generation = 0;  ///< 0: the one before the present one
+  std::optional<std::uint64_t> generation;  ///< nothing: the one before the present one
+  bool restart = false;
 };
 
 std::string time_text(std::uint64_t time_ns) {
@@ -33,7 +36,7 @@ std::string time_text(std::uint64_t time_ns) {
 }
 
 void print_history(const RunningOptions& options) {
-  const std::vector<History::Entry> entries = History(running_dir(options)).entries();
+  const std::vector<History::Entry> entries = History(recorded_dir(options)).entries();
   if (!options.json) {
     for (const History::Entry& one : entries) {
       std::cout << one.generation << "  " << time_text(one.time_ns) << "  " << one.hash << "  "
@@ -48,25 +51,44 @@ void print_history(const RunningOptions& options) {
                     {"hash", one.hash},
                     {"what", one.what}});
   }
-  std::cout << nlohmann::ordered_json{{"ok", true}, {"generations", list}}.dump(2) << '\n';
+  std::cout << json_text(nlohmann::ordered_json{{"ok", true}, {"generations", list}}) << '\n';
+}
+
+/// The one before the last change that somebody made: steps of `autoscale` are nobody's. 0: none.
+std::uint64_t one_before(const std::string& run_dir, std::uint64_t generation) {
+  std::uint64_t before = 0, previous = 0;
+  for (const History::Entry& one : History(run_dir).entries()) {
+    if (one.generation > generation) break;
+    if (!one.what.starts_with("autoscale ")) before = previous;
+    previous = one.generation;
+  }
+  return before;
 }
 
 void roll_back(const RollbackOptions& options) {
   const std::string run_dir = running_dir(options);
   const Plan now = load_plan(run_dir + "/plan.bin");
-  const std::uint64_t to = options.generation != 0 ? options.generation : now.generation - 1;
-  const std::string path = run_dir + "/plan.bin.back." + std::to_string(::getpid());
-  save_plan(History(run_dir).plan_of(to), path);
-  ChangeRequest request{.plan = path, .accept_refused = true, .rollback = true};
-  request.what = "rollback " + std::to_string(to);
-  try {
-    const ChangeReply reply = ask_change(run_dir, request);
-    ::unlink(path.c_str());
-    print_change(reply, options.json);
-  } catch (const Error&) {
-    ::unlink(path.c_str());
-    throw;
+  const std::uint64_t to = options.generation.value_or(one_before(run_dir, now.generation));
+  if (!options.generation && to == 0) {
+    throw Error("there is no generation before " + std::to_string(now.generation) +
+                ", which runs: see millrace history " + options.name);
   }
+  ChangeRequest request{.accept_refused = true, .rollback = true};
+  request.what = "rollback " + std::to_string(to);
+  Plan plan = History(run_dir).plan_of(to);
+  const PlanDiff diff = diff_plans(now, plan);
+  if (diff.restart.empty()) {
+    return print_change(ask_change_to(plan, run_dir, request), options.json);
+  }
+  check_restart(diff.restart, options.restart, run_dir);
+  check_host(now, plan);
+  PlannedRestart restart{.plan = std::move(plan),
+                         .run_dir = run_dir,
+                         .what = request.what + " --restart",
+                         .changes = diff.lines,
+                         .json = options.json};
+  restart.changes.insert(restart.changes.end(), diff.restart.begin(), diff.restart.end());
+  restart_in_background(restart);
 }
 
 void confirm(const RunningOptions& options) {
@@ -94,7 +116,10 @@ void add_history(CLI::App& app) {
   auto options = std::make_shared<RollbackOptions>();
   CLI::App* back = app.add_subcommand("rollback", "back to an earlier generation of `history`");
   add(back, options, roll_back);
-  back->add_option("generation", options->generation, "which; without: the one before");
+  back->add_option("generation", options->generation, "which; without: the one before")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{UINT32_MAX}));
+  back->add_flag("--restart", options->restart,
+                 "end it and start it anew where it has to be; the outage is printed");
 }
 
 }  // namespace millrace

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/supervisor/key_files.hpp"
 
 #include <unistd.h>
@@ -42,7 +43,7 @@ void make_keys(const KeysOptions& options) {
   const std::string open = options.file + ".pub";
   if (options.json) {
     const nlohmann::ordered_json json = {{"ok", true}, {"secret", options.file}, {"public", open}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   std::cout << options.file << ": the secret key; it stays here: `key:` of a topology, or --key\n"

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdio>
 
+#include "orchestration/cli/sgr.hpp"
 #include "shared/layout/reason.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr const char* kPlain = "\033[0m";
 constexpr std::size_t kBarWidth = 12;
 
 struct StateName {
@@ -19,10 +19,10 @@ struct StateName {
   const char* colour;
 };
 /// By ActorState.
-constexpr StateName kStateNames[] = {{"-", "\033[2m"},           {"starting", "\033[33m"},
-                                     {"alive", "\033[32m"},      {"draining", "\033[33m"},
-                                     {"dead", "\033[31m"},       {"recovering", "\033[31m"},
-                                     {"quarantined", "\033[31m"}};
+constexpr StateName kStateNames[] = {{"-", sgr::kDim},          {"starting", sgr::kYellow},
+                                     {"alive", sgr::kGreen},    {"draining", sgr::kYellow},
+                                     {"dead", sgr::kRed},       {"recovering", sgr::kRed},
+                                     {"quarantined", sgr::kRed}};
 
 template <typename... Arguments>
 std::string format(const char* text, Arguments... arguments) {
@@ -150,7 +150,7 @@ std::string actor_line(const Plan& plan, const Snapshot& after, const Rates& rat
   const double batches = rates.actor(i, Counter::kBatches);
   const double share = busy_share(rates, i);
   std::string text = format("%-18s ", plan.actors[i].name.c_str());
-  text += (colour ? state.colour : "") + format("%-11s", state.name) + (colour ? kPlain : "");
+  text += (colour ? state.colour : "") + format("%-11s", state.name) + (colour ? sgr::kPlain : "");
   return text +
          format(" %11s %12.1f  ", rate_text(packets).c_str(),
                 batches > 0 ? packets / batches : 0.0) +

@@ -12,6 +12,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/log_lines.hpp"
 #include "orchestration/cli/running.hpp"
+#include "orchestration/cli/sgr.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/say.hpp"
 
@@ -33,15 +34,15 @@ void print(const LogLine& line, const LogsOptions& options, bool colour) {
     // What a library printed may be no UTF-8.
     std::cout << json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else if (colour) {
-    std::cout << "\033[2m" << time << "\033[0m \033[36m" << line.who << "\033[0m: " << line.text
-              << '\n';
+    std::cout << sgr::kDim << time << sgr::kPlain << ' ' << sgr::kCyan << line.who << sgr::kPlain
+              << ": " << line.text << '\n';
   } else {
     std::cout << time << ' ' << line.who << ": " << line.text << '\n';
   }
 }
 
 void logs(const LogsOptions& options) {
-  const std::string run_dir = running_dir(options);
+  const std::string run_dir = recorded_dir(options);
   const std::uint64_t since =
       options.since.empty() ? 0 : parse_since(options.since, system_clock_ns());
   const bool colour = wants_colour(STDOUT_FILENO);

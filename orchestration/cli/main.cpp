@@ -1,17 +1,46 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "shared/base/nearest.hpp"
+
+namespace {
+
+/// A first word that is no command: CLI11 would say only that one is needed.
+void refuse_unknown(const CLI::App& app, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+  const std::string near = millrace::nearest_of(word, names);
+  throw CLI::ValidationError("no command '" + word + "'" +
+                             (near.empty() ? "" : ", did you mean '" + near + "'?"));
+}
+
+/// What a command says is its result: a full disk or device behind it is a failure.
+int written(int status) {
+  std::cout.flush();
+  if (std::cout || status != 0) return status;
+  std::cerr << "millrace: not all of this could be written to standard output\n";
+  return millrace::kExitInvalid;
+}
+
+}  // namespace
 
 /// `millrace`: every command that there is stands in this list.
 int main(int argc, char** argv) {
   CLI::App app{"Millrace: a middlebox made of processes."};
   app.name("millrace");
   app.require_subcommand(1);
+  app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   millrace::add_validate(app);
   millrace::add_plan(app);
   millrace::add_try(app);
@@ -35,12 +64,20 @@ int main(int argc, char** argv) {
   millrace::add_keys(app);
   millrace::add_doctor(app);
   try {
+    if (argc > 1) refuse_unknown(app, argv[1]);
     app.parse(argc, argv);
-    return 0;
+    return written(0);
   } catch (const CLI::RuntimeError& failure) {
     return failure.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : millrace::kExitUsage;
+    const std::span<char*> words(argv, static_cast<std::size_t>(argc));
+    const bool json = std::ranges::find(words, std::string_view("--json")) != words.end();
+    if (!json || error.get_exit_code() == 0) {
+      return written(app.exit(error) == 0 ? 0 : millrace::kExitUsage);
+    }
+    millrace::print_failure(millrace::Error(error.what()), millrace::Format::kJson, false,
+                            std::cout);
+    return millrace::kExitUsage;
   } catch (const std::exception& error) {
     std::cerr << "millrace: " << error.what() << '\n';
     return millrace::kExitInvalid;

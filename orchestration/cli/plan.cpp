@@ -5,6 +5,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "shared/config/plan_printer.hpp"
@@ -29,7 +30,7 @@ void print_diff(const TopologyFile& file, const PlanOptions& options) {
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"ok", true}, {"changes", diff.lines}, {"restart", diff.restart}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   if (diff.empty()) std::cout << "nothing differs\n";

@@ -9,6 +9,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/snapshot.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
@@ -16,17 +17,27 @@
 namespace millrace {
 namespace {
 
+struct PortTotals {
+  std::uint64_t received = 0, transmitted = 0;
+};
+
+PortTotals totals_of(const Plan& plan, const Snapshot& look, std::uint32_t port) {
+  PortTotals totals;
+  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
+    if (plan.streams[s].port == port) totals.received += look.streams[s].received;
+    totals.transmitted += look.streams[s].transmitted[port];
+  }
+  return totals;
+}
+
 void print_ports(const Plan& plan, const Snapshot& look) {
   std::printf("\n%-12s %12s %12s %10s %10s %10s  latency of batches, us\n", "port", "received",
               "transmitted", "p50", "p99", "p99.9");
   for (std::uint32_t port = 0; port < plan.ports.size(); ++port) {
-    std::uint64_t received = 0, transmitted = 0;
+    const auto [received, transmitted] = totals_of(plan, look, port);
     const Snapshot::Buckets* latency = nullptr;
     for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-      const bool mine = plan.streams[s].port == port;
-      if (mine) latency = &look.latency[s];
-      received += mine ? look.streams[s].received : 0;
-      transmitted += look.streams[s].transmitted[port];
+      if (plan.streams[s].port == port) latency = &look.latency[s];
     }
     std::printf("%-12s %12lu %12lu", plan.ports[port].name.c_str(), received, transmitted);
     for (const double quantile : {0.5, 0.99, 0.999}) {
@@ -70,6 +81,20 @@ void report(const RunningOptions& options) {
   const Observed running = observe(run_dir);
   const Snapshot look = look_at(running);
   const auto audit = ask_leader<AuditReply>(run_dir, AuditRequest{});
+  if (options.json) {
+    auto ports = nlohmann::ordered_json::array();
+    for (std::uint32_t port = 0; port < running.plan.ports.size(); ++port) {
+      const auto [received, transmitted] = totals_of(running.plan, look, port);
+      ports.push_back({{"name", running.plan.ports[port].name},
+                       {"received", received},
+                       {"transmitted", transmitted}});
+    }
+    const nlohmann::ordered_json json = {
+        {"ok", true}, {"ports", ports}, {"audit", audit_json(audit)}};
+    std::cout << json_text(json) << '\n';
+    if (!audit.exact) throw CLI::RuntimeError(kExitInvalid);
+    return;
+  }
   print_ports(running.plan, look);
   print_lanes(running);
   print_order(look);
@@ -85,7 +110,9 @@ void add_report(CLI::App& app) {
       "report", "what became of the packets: by port and lane, order, latency, audit");
   auto options = std::make_shared<RunningOptions>();
   add_running_options(*command, *options);
-  command->callback([options] { run_command(Format::kText, [&] { report(*options); }); });
+  command->callback([options] {
+    run_command(options->json ? Format::kJson : Format::kText, [&] { report(*options); });
+  });
 }
 
 }  // namespace millrace

@@ -6,10 +6,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "orchestration/supervisor/key_files.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/tcp_address.hpp"
 
 namespace millrace {
 namespace {
@@ -50,6 +52,9 @@ void add_remote_options(CLI::App& command, RunningOptions& options) {
 ControlClient remote_supervisor(const RunningOptions& options) {
   constexpr std::chrono::milliseconds kAnswer{5000};
   const RemoteOptions& remote = options.remote;
+  if (!host_and_port(remote.at)) {
+    throw Error("--at: found '" + remote.at + "'; allowed: tcp://HOST:PORT, port 0 to 65535");
+  }
   const std::vector<std::string> server_keys = read_public_keys(remote.server_key);
   if (server_keys.size() != 1) throw Error(remote.server_key + ": more than one public key");
   ControlClient supervisor({remote.at, read_secret_key(remote.key), server_keys.front()});
@@ -61,7 +66,20 @@ ControlClient remote_supervisor(const RunningOptions& options) {
 
 std::string running_dir(const RunningOptions& options) {
   std::string run_dir = run_dir_of(options.name, options.run_dir);
-  if (fs::exists(run_dir + "/plan.bin")) return run_dir;
+  std::error_code error;
+  const bool runs = fs::exists(run_dir + "/plan.bin", error);
+  if (error == std::errc::permission_denied) {
+    throw Error("what runs in " + run_dir + " belongs to another user: run this as root");
+  }
+  if (runs) {
+    const std::string name = topology_in(run_dir);
+    if (name.empty() || name == options.name) return run_dir;
+    throw Error("in " + run_dir + " runs topology '" + name + "', not '" + options.name + "'");
+  }
+  if (is_record(run_dir)) {
+    throw Error("topology '" + options.name + "' has ended by itself; why, say what it left in " +
+                run_dir + ": millrace logs " + options.name + " supervisor");
+  }
   std::string message = "topology '" + options.name + "' does not run: nothing in " + run_dir;
   const std::vector<std::string> names = names_beside(run_dir);
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -70,11 +88,21 @@ std::string running_dir(const RunningOptions& options) {
   throw Error(message);
 }
 
+std::string recorded_dir(const RunningOptions& options) {
+  std::string run_dir = run_dir_of(options.name, options.run_dir);
+  return is_record(run_dir) ? run_dir : running_dir(options);
+}
+
 pid_t require_supervisor(const std::string& run_dir) {
   if (const pid_t pid = SupervisorLock::holder(run_dir); pid != 0) return pid;
-  throw Error("what runs in " + run_dir +
-              " has no supervisor; take it over: millrace adopt NAME, or end it: millrace down "
-              "NAME");
+  const std::string name = topology_in(run_dir);
+  const std::string which = (name.empty() ? "NAME" : name) + " --run-dir " + run_dir;
+  if (find_processes(run_dir).empty()) {
+    throw Error("nothing runs in " + run_dir + " any more; clear what it left: millrace down " +
+                which);
+  }
+  throw Error("what runs in " + run_dir + " has no supervisor; take it over: millrace adopt " +
+              which + ", or end it: millrace down " + which);
 }
 
 bool wants_colour(int file) { return ::isatty(file) == 1 && std::getenv("NO_COLOR") == nullptr; }

@@ -37,6 +37,9 @@ void add_remote_options(CLI::App& command, RunningOptions& options);
 /// when there is no such topology.
 std::string running_dir(const RunningOptions& options);
 
+/// The same, or where a run that ended by itself has left its logs and its history.
+std::string recorded_dir(const RunningOptions& options);
+
 /// Its pid. Throws Error when no supervisor lives in `run_dir`.
 pid_t require_supervisor(const std::string& run_dir);
 

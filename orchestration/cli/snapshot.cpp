@@ -25,9 +25,11 @@ LaneRecord operator+(const LaneRecord& a, const LaneRecord& b) {
   sum.received += b.received;
   sum.received_bytes += b.received_bytes;
   sum.unaccounted += b.unaccounted;
-  sum.transmitted_bytes += b.transmitted_bytes;
   sum.batches += b.batches;
-  for (std::size_t i = 0; i < kPortCountMax; ++i) sum.transmitted[i] += b.transmitted[i];
+  for (std::size_t i = 0; i < kPortCountMax; ++i) {
+    sum.transmitted[i] += b.transmitted[i];
+    sum.transmitted_bytes[i] += b.transmitted_bytes[i];
+  }
   for (std::size_t i = 0; i < kReasonCount; ++i) sum.dropped[i] += b.dropped[i];
   return sum;
 }

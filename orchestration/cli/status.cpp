@@ -7,17 +7,18 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kAnswer{5000};
+constexpr std::chrono::milliseconds kStatusAnswer{5000};
 
 void status(const RunningOptions& options) {
-  const auto reply = ask_supervisor<StatusReply>(options, StatusRequest{}, kAnswer);
+  const auto reply = ask_supervisor<StatusReply>(options, StatusRequest{}, kStatusAnswer);
   if (options.json) {
-    std::cout << status_json(reply).dump(2) << '\n';
+    std::cout << json_text(status_json(reply)) << '\n';
   } else {
     std::cout << status_text(reply, wants_colour(STDOUT_FILENO));
   }

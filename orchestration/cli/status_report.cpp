@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "orchestration/cli/running.hpp"
+#include "orchestration/cli/sgr.hpp"
 
 namespace millrace {
 namespace {
@@ -13,9 +14,9 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kSeverityNames[] = {"info", "warning", "error"};
 
 const char* colour_of(const std::string& state) {
-  if (state == "alive") return "\033[32m";
-  if (state == "vacant") return "\033[2m";
-  return state == "given up" || state == "quarantined" ? "\033[31m" : "\033[33m";
+  if (state == "alive") return sgr::kGreen;
+  if (state == "vacant") return sgr::kDim;
+  return state == "given up" || state == "quarantined" ? sgr::kRed : sgr::kYellow;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right = false) {
@@ -29,10 +30,11 @@ std::string actor_line(const ActorStatus& actor, bool colour) {
   };
   const std::string state = padded(actor.state, 12);
   std::string line = padded(actor.name, 20);
-  line += colour ? colour_of(actor.state) + state + "\033[0m" : state;
+  line += colour ? colour_of(actor.state) + state + sgr::kPlain : state;
   line += padded(actor.pid == 0 ? "-" : std::to_string(actor.pid), 8, true);
   line += number(actor.restarts, 10) + number(actor.batches, 14) + number(actor.packets, 16);
-  line += padded(actor.pid == 0 ? "-" : std::to_string(actor.heartbeat_age_ms) + " ms", 12, true);
+  const bool beats = actor.pid != 0 && actor.heartbeat_age_ms != kNoHeartbeat;
+  line += padded(beats ? std::to_string(actor.heartbeat_age_ms) + " ms" : "-", 12, true);
   return line + (actor.note.empty() ? "" : "  last: " + actor.note) + "\n";
 }
 
@@ -59,6 +61,7 @@ std::string status_text(const StatusReply& status, bool colour) {
     text += "taken back in " + std::to_string(status.confirm_seconds) +
             " s, unless confirmed: millrace confirm " + status.topology + "\n";
   }
+  if (!status.taking_back.empty()) text += status.taking_back + "\n";
   text += "\n" + padded("actor", 20) + padded("state", 12) + padded("pid", 8, true) +
           padded("restarts", 10, true) + padded("batches", 14, true) + padded("packets", 16, true) +
           padded("heartbeat", 12, true) + "\n";
@@ -92,7 +95,8 @@ Json status_json(const StatusReply& status) {
     item["restarts"] = actor.restarts;
     item["packets"] = actor.packets;
     item["batches"] = actor.batches;
-    item["heartbeat_age_ms"] = actor.heartbeat_age_ms;
+    const bool beats = actor.heartbeat_age_ms != kNoHeartbeat;
+    item["heartbeat_age_ms"] = beats ? Json(actor.heartbeat_age_ms) : Json();
     item["last_end"] = actor.note;
     actors.push_back(std::move(item));
   }
@@ -117,6 +121,7 @@ Json status_json(const StatusReply& status) {
           {"hash", status.hash},
           {"differs", status.differs},
           {"confirm_seconds", status.confirm_seconds},
+          {"taking_back", status.taking_back},
           {"actors", std::move(actors)},
           {"skipped", std::move(skipped)},
           {"refused", std::move(refused)},

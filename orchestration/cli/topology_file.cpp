@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
+#include "orchestration/cli/same_place.hpp"
 #include "orchestration/supervisor/bypass.hpp"
+#include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
@@ -56,6 +58,39 @@ void check_parts(const Topology& topology, const Plan& plan) {
   problems.throw_if_any();
 }
 
+/// What one port writes is nobody else's: neither what another writes nor what one reads, nor what
+/// the topology was read from.
+void check_outputs(const Topology& topology, const std::set<std::string>& read) {
+  Problems problems;
+  const auto compare = [&](const auto& owner, const TopologyPort& port,
+                           const TopologySetting& out) {
+    for (const TopologySetting& other : owner.settings) {
+      const bool file =
+          other.kind == SettingKind::kInputFile || other.kind == SettingKind::kOutputFile;
+      if (!file || &other == &out || !same_place(other.value.value, out.value.value)) continue;
+      problems.add(out.value.mark,
+                   "'" + out.value.value + "' as '" + out.key + "' of port '" + port.name.value +
+                       "', which is '" + other.key + "' of '" + owner.name.value + "' too",
+                   "a file of its own");
+    }
+  };
+  for (const TopologyPort& port : topology.ports) {
+    for (const TopologySetting& setting : port.settings) {
+      if (setting.kind != SettingKind::kOutputFile) continue;
+      for (const TopologyPort& other : topology.ports) compare(other, port, setting);
+      for (const TopologyFunction& one : topology.functions) compare(one, port, setting);
+      for (const std::string& source : read) {
+        if (!same_place(source, setting.value.value)) continue;
+        problems.add(setting.value.mark,
+                     "'" + setting.value.value + "' as '" + setting.key + "' of port '" +
+                         port.name.value + "', which the topology was read from",
+                     "a file of its own");
+      }
+    }
+  }
+  problems.throw_if_any();
+}
+
 /// The topology, what it includes, and what its functions read: tables and rules.
 std::vector<std::string> sources_of(const Topology& topology, const std::string& self,
                                     std::set<std::string> read) {
@@ -74,7 +109,7 @@ std::vector<std::string> sources_of(const Topology& topology, const std::string&
 
 PlanDiff diff_to_running(const TopologyFile& file, const Plan& running,
                          const std::string& run_dir) {
-  PlanDiff diff = diff_plans(running, file.plan);
+  PlanDiff diff = diff_plans(History(run_dir).as_written(running), file.plan);
   if (remote_control_of(file.topology) != load_remote_control(run_dir)) {
     diff.restart.emplace_back("control");
   }
@@ -86,7 +121,8 @@ PlanDiff diff_to_running(const TopologyFile& file, const Plan& running,
 
 bool plans_the_same(const TopologyFile& file, const Plan& running, const std::string& run_dir) {
   const PlanDiff diff = diff_to_running(file, running, run_dir);
-  return diff.functions.empty() && diff.restart.empty();  // it may have been scaled
+  return diff.functions.empty() && diff.stages.empty() &&
+         diff.restart.empty();  // it may have been scaled
 }
 
 void print_warnings(const Topology& topology) {
@@ -109,6 +145,8 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
   const std::string self = std::filesystem::absolute(path).lexically_normal();
+  read.insert(self);
+  check_outputs(file.topology, read);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

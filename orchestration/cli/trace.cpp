@@ -4,13 +4,13 @@
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/trace_steps.hpp"
-#include "shared/layout/segment.hpp"
 
 namespace millrace {
 namespace {
@@ -33,7 +33,7 @@ WatchWish wish_of(const Plan& plan, const TraceOptions& options) {
   }
   wish.ring_bytes = kRingBytes;
   wish.trace_count = static_cast<std::uint32_t>(options.count) + kSpare;
-  wish.slot_count = segment_layout(plan).slot_count;
+  wish.slot_count = plan.slot_count;
   return wish;
 }
 
@@ -75,9 +75,10 @@ std::uint64_t follow(const TraceOptions& options, const std::string& run_dir) {
 void trace(const TraceOptions& options) {
   const std::uint64_t done = follow(options, running_dir(options));
   if (done == options.count) return;
-  throw Error(std::to_string(done) + " of " + std::to_string(options.count) +
-              " packets came through within " + std::to_string(static_cast<int>(options.seconds)) +
-              " s" + (options.filter.empty() ? "" : "; the filter may take none"));
+  std::ostringstream text;
+  text << done << " of " << options.count << " packets came through within " << options.seconds
+       << " s" << (options.filter.empty() ? "" : "; the filter may take none");
+  throw Error(text.str());
 }
 
 }  // namespace

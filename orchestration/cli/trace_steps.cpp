@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "orchestration/cli/sgr.hpp"
 #include "shared/base/say.hpp"
 #include "shared/config/plan_printer.hpp"
 
@@ -130,8 +131,8 @@ std::string trace_text(const Plan& plan, const TracedPacket& packet, std::uint64
     std::snprintf(line, sizeof line, "  %12.3f %10.3f  %-16s ", us(first.since_ns, one.since_ns),
                   us(one.since_ns, one.until_ns), name_at(plan.actors, one.step.actor).c_str());
     text += line;
-    text += (colour && dropped ? "\033[31m" : "") + what_text(plan, one) +
-            (colour && dropped ? "\033[0m" : "") + "\n";
+    text += (colour && dropped ? sgr::kRed : "") + what_text(plan, one) +
+            (colour && dropped ? sgr::kPlain : "") + "\n";
   }
   std::snprintf(line, sizeof line, "  %12.3f in all\n", us(first.since_ns, last.until_ns));
   return text + line;

@@ -7,6 +7,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/try_run.hpp"
 
 namespace millrace {
@@ -43,7 +44,7 @@ void print_json(const TryRun& run) {
                                        {"functions", functions},
                                        {"classes", run.classes()},
                                        {"broken_captures", run.totals().broken}};
-  std::cout << json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) << '\n';
+  std::cout << json_text(json) << '\n';
 }
 
 void print_text(const TryRun& run) {

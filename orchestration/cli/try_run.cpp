@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "io-worker/ports/capture_reader.hpp"
+#include "orchestration/cli/same_place.hpp"
 #include "orchestration/cli/try_settings.hpp"
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/table.hpp"
@@ -121,9 +122,37 @@ void TryRun::add_function(const std::string& type) {
                                                                 .counters = {tried.hits}}});
 }
 
+/// What is written is nothing that is read, and no other thing that is written.
+void TryRun::check_outputs() const {
+  const std::size_t count = options_.captures.size();
+  std::vector<std::string> taken = options_.captures;
+  for (const TriedFunction& tried : functions_) {
+    for (const auto& setting : tried.plan.settings) {
+      // Settings of every function, as `classes`, are not among those of its type.
+      const bool read = std::ranges::any_of(tried.traits->settings, [&](const KnownSetting& known) {
+        return known.kind == SettingKind::kInputFile && known.name == setting.first;
+      });
+      if (read) taken.push_back(setting.second);
+    }
+  }
+  std::error_code ignored;
+  for (const std::string& place : {options_.out, options_.verdicts}) {
+    for (const std::string& capture : options_.captures) {
+      const std::string out = place_of(place, capture, count);
+      if (out.empty() || fs::is_character_file(out, ignored)) continue;  // /dev/null
+      for (const std::string& other : taken) {
+        if (!same_place(out, other)) continue;
+        throw Error(out + " is read, or written for something else; name another file to write");
+      }
+      taken.push_back(out);
+    }
+  }
+}
+
 void TryRun::run() {
   prepare_folder(options_.out, options_.captures);
   prepare_folder(options_.verdicts, options_.captures);
+  check_outputs();
   const std::size_t count = options_.captures.size();
   for (const std::string& capture : options_.captures) {
     run_capture(capture, place_of(options_.out, capture, count),
@@ -133,10 +162,6 @@ void TryRun::run() {
 
 void TryRun::run_capture(const std::string& path, const std::string& out,
                          const std::string& verdicts) {
-  std::error_code absent;
-  if (!out.empty() && fs::equivalent(path, out, absent)) {
-    throw Error(out + " is the capture that is read; name another file to write");
-  }
   CaptureReader reader(path);
   std::unique_ptr<CaptureWriter> writer;
   if (!out.empty()) writer = std::make_unique<CaptureWriter>(out);

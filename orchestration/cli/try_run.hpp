@@ -65,6 +65,7 @@ class TryRun {
 
  private:
   void add_function(const std::string& type);
+  void check_outputs() const;
   void run_capture(const std::string& path, const std::string& out, const std::string& verdicts);
   void run_batch(CaptureWriter* out, std::ostream* verdicts);
   void count(const Batch& batch, std::uint32_t packet);

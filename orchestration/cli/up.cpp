@@ -10,8 +10,10 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/detach.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/topology_file.hpp"
+#include "orchestration/supervisor/last_run.hpp"
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/service_manager.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
@@ -26,6 +28,8 @@ struct UpOptions {
   std::string file;  ///< of `up`
   std::string name;  ///< of `adopt`
   std::string run_dir;
+  std::string last_run;  ///< of a planned restart, and what its history says of it
+  std::string what = "start";
   bool detach = false;
   bool until_done = false;
   bool json = false;
@@ -38,6 +42,13 @@ void block_stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  struct sigaction action {};
+  ::sigaction(SIGHUP, nullptr, &action);
+  // The terminal has gone: as Ctrl-C. With nohup it is nothing to us.
+  if (action.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
+  action = {};
+  action.sa_handler = SIG_IGN;  // whoever read what we say has gone: no reason to go too
+  ::sigaction(SIGPIPE, &action, nullptr);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
@@ -69,7 +80,7 @@ class Story {
                  {"pid", ::getpid()},
                  {"steps", steps_}};
     if (audit != nullptr) json["audit"] = audit_json(*audit);
-    std::cout << json.dump(2) << '\n' << std::flush;
+    std::cout << json_text(json) << '\n' << std::flush;
   }
 
  private:
@@ -85,9 +96,25 @@ struct Task {
   std::optional<RemoteControl> control;
 };
 
+bool runs_alone(const std::string& run_dir) {
+  return SupervisorLock::holder(run_dir) == 0 && !find_processes(run_dir).empty();
+}
+
 Task task_of_adopt(const UpOptions& options) {
   const std::string run_dir = running_dir({.name = options.name, .run_dir = options.run_dir});
   return {load_plan(run_dir + "/plan.bin"), run_dir, true};
+}
+
+/// A service manager has one command for the first start and for a supervisor that died. Then what
+/// runs counts, whatever its file says by now: `millrace plan --diff` and `status` tell the rest.
+bool takes_over(const UpOptions& options, bool served) {
+  return served && !options.until_done && !options.run_dir.empty() && runs_alone(options.run_dir);
+}
+
+Task task_of_takeover(const std::string& given) {
+  Plan plan = load_plan(given + "/plan.bin");
+  const std::string run_dir = run_dir_of(plan.name, given);
+  return {std::move(plan), run_dir, true};
 }
 
 Task task_of_up(const UpOptions& options) {
@@ -96,12 +123,13 @@ Task task_of_up(const UpOptions& options) {
     plan.others.clear();
     plan.generation = 1;
     const std::string run_dir = run_dir_of(plan.name, options.run_dir);
-    return {std::move(plan), run_dir};
+    if (options.last_run.empty()) return {std::move(plan), run_dir};
+    return {std::move(plan), run_dir, false, bypass_of_last_run(options.last_run),
+            remote_control_of_last_run(options.last_run)};
   }
   TopologyFile file = read_topology_file(options.file, this_host());
   const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);
-  const bool runs_alone = SupervisorLock::holder(run_dir) == 0 && !find_processes(run_dir).empty();
-  if (runs_alone && !options.until_done) {
+  if (runs_alone(run_dir) && !options.until_done) {
     Plan running = load_plan(run_dir + "/plan.bin");
     if (plans_the_same(file, running, run_dir)) return {std::move(running), run_dir, true};
     throw Error("topology '" + file.plan.name + "' runs in " + run_dir +
@@ -119,12 +147,16 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   block_stop_signals();
   ServiceManager service;
   Story story(options.json);
-  Task task = options.file.empty() ? task_of_adopt(options) : task_of_up(options);
+  Task task = options.file.empty()                     ? task_of_adopt(options)
+              : takes_over(options, service.listens()) ? task_of_takeover(options.run_dir)
+                                                       : task_of_up(options);
   const std::string& run_dir = task.run_dir;
   SupervisorOptions how{.run_dir = run_dir,
                         .bypass = task.bypass,
                         .control = task.control,
                         .folder = executable_folder(),
+                        .last_run = options.last_run,
+                        .what = options.what,
                         .until_done = options.until_done};
   how.limits.count_max = options.restarts_max;
   how.step = [&](const std::string& what, double seconds) { story.step(what, seconds); };
@@ -151,24 +183,15 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   return audit == nullptr || (audit->exact && audit->quiet) ? 0 : kExitInvalid;
 }
 
-/// In the background there is nobody above to catch what run_command() throws.
-int up_in_background(const UpOptions& options, Starter& starter) {
-  int status = kExitInvalid;
-  try {
-    run_command(options.json ? Format::kJson : Format::kText,
-                [&] { status = up(options, [&] { starter.running(); }); });
-  } catch (const CLI::RuntimeError& failure) {
-    status = failure.get_exit_code();
-  }
-  return status;
-}
-
 void run_up(const UpOptions& options) {
+  const Format format = options.json ? Format::kJson : Format::kText;
   int status = 0;
   if (options.detach) {
-    status = run_detached([&](Starter& starter) { return up_in_background(options, starter); });
+    status = run_detached([&](Starter& starter) {
+      return status_of_command(format, [&] { return up(options, [&] { starter.running(); }); });
+    });
   } else {
-    run_command(options.json ? Format::kJson : Format::kText, [&] { status = up(options, [] {}); });
+    run_command(format, [&] { status = up(options, [] {}); });
   }
   if (status != 0) throw CLI::RuntimeError(status);
 }
@@ -178,7 +201,8 @@ void add_shared_options(CLI::App& command, UpOptions& options) {
                      "instead of /run/millrace/NAME or $XDG_RUNTIME_DIR/millrace/NAME");
   command.add_flag("--detach", options.detach, "return when it runs");
   command.add_option("--restarts", options.restarts_max,
-                     "restarts of a worker in a minute before it is given up");
+                     "restarts of a worker in a minute, or of one that ends at once in a row, "
+                     "before it is given up");
   command.add_flag("--json", options.json, "steps and audit, also a refusal, as JSON at the end");
 }
 
@@ -193,6 +217,9 @@ void add_up(CLI::App& app) {
   command->add_flag("--until-done", options->until_done,
                     "end by itself when all input is read and nothing is in flight, and print "
                     "the audit");
+  // What `apply --restart` and `rollback --restart` say to it; in no help.
+  command->add_option("--last-run", options->last_run)->group("");
+  command->add_option("--what", options->what)->group("");
   command->callback([options] { run_up(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "shared/config/plan_printer.hpp"
 
@@ -39,7 +40,7 @@ void validate(const ValidateOptions& options) {
                                          {"streams", plan.streams.size()},
                                          {"processes", started},
                                          {"warnings", warnings}};
-    std::cout << json.dump(2) << '\n';
+    std::cout << json_text(json) << '\n';
     return;
   }
   print_warnings(file.topology);

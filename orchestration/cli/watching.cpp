@@ -165,10 +165,24 @@ std::vector<std::string> Watching::await_attached(std::chrono::milliseconds limi
   }
 }
 
-void Watching::await_all(const std::string& what) const {
-  for (const std::string& name : await_attached(kAttachLimit)) {
+std::vector<std::string> Watching::await_all(const std::string& what) const {
+  std::vector<std::string> names = await_attached(kAttachLimit);
+  for (const std::string& name : names) {
     std::cerr << "millrace: " << name << " does not answer; its " << what << " are missing\n";
   }
+  return names;
+}
+
+std::vector<std::string> Watching::still_silent(const std::vector<std::string>& names) const {
+  std::vector<std::string> silent;
+  for (std::uint32_t i = 0; i < observed_.plan.actors.size(); ++i) {
+    const std::string& name = observed_.plan.actors[i].name;
+    const std::uint8_t number = file_.header().ring_of[i];
+    if (number == kNoRing || std::ranges::find(names, name) == names.end()) continue;
+    const std::atomic<std::uint32_t>& attached = rings_[number].indexes->attached;
+    if (attached.load(std::memory_order_acquire) == 0) silent.push_back(name);
+  }
+  return silent;
 }
 
 bool Watching::goes_on() {

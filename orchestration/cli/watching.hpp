@@ -49,7 +49,9 @@ class Watching {
   std::vector<std::string> await_attached(std::chrono::milliseconds limit) const;
 
   /// The same for 2 s; stderr hears whose `what` ("packets") are missing.
-  void await_all(const std::string& what) const;
+  std::vector<std::string> await_all(const std::string& what) const;
+  /// Of these names: who has shown nothing until now, in no life of his.
+  std::vector<std::string> still_silent(const std::vector<std::string>& names) const;
   /// The topology still runs. Looks every 200 ms, so it may be asked at any rate.
   bool goes_on();
 

@@ -35,9 +35,9 @@ millrace_external(yaml LIBS yaml-cpp ARCHIVES yaml-cpp)
 # to come first, else an executable would hold two.
 if(MILLRACE_BUNDLE)
   millrace_external(prometheus LIBS -Wl,--push-state,--no-as-needed -l:libstdc++.so.6
-    -Wl,--pop-state prometheus-cpp-pull prometheus-cpp-core z)
+    -Wl,--pop-state prometheus-cpp-core civetweb)
 else()
-  millrace_external(prometheus LIBS prometheus-cpp-pull prometheus-cpp-core z)
+  millrace_external(prometheus LIBS prometheus-cpp-core civetweb)
 endif()
 # Always the archive: only there the code of one instruction set can be named (match.cpp says why).
 find_library(MILLRACE_VECTORSCAN NAMES libhs.a REQUIRED)
@@ -65,6 +65,8 @@ function(millrace_capnp target schema)
     COMMAND ${MILLRACE_CAPNP} compile -oc++:${out} --src-prefix=${CMAKE_SOURCE_DIR} ${schema}
     DEPENDS ${schema}
     VERBATIM)
+  add_custom_target(${target}_schema DEPENDS ${out}/${inside}.h)
+  add_dependencies(generated_headers ${target}_schema)
   target_sources(${target} PRIVATE ${out}/${inside}.c++)
   set_source_files_properties(${out}/${inside}.c++ PROPERTIES COMPILE_OPTIONS "-w")
   target_include_directories(${target} SYSTEM PUBLIC ${out})

@@ -25,6 +25,14 @@ if(MILLRACE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${MILLRACE_CCACHE})
 endif()
 
+# Several sources at a time, where headers are most of the work: a build from nothing takes half the
+# time, one after a small change longer.
+function(millrace_unity)
+  if(MILLRACE_UNITY)
+    set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # What a step of the build generates lies in generated/, at the path that its #include names.
 include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 # Designated initializers leave members at their defaults on purpose.

@@ -29,9 +29,17 @@ function(millrace_link_everything target)
   target_link_libraries(${target} PRIVATE ${libraries} ${ARGN})
 endfunction()
 
+# Their files have helpers of the same names.
+set(millrace_tests_apart unit_services_classifier unit_services_functions
+  unit_services_functions_match unit_services_functions_route unit_shared_links unit_shared_recovery
+  unit_shared_watch)
+
 # millrace_unit_test(<name> <source>...): a GoogleTest executable, one entry in ctest.
 function(millrace_unit_test name)
   add_executable(${name} ${ARGN})
+  if(NOT name IN_LIST millrace_tests_apart)
+    millrace_unity(${name})
+  endif()
   # libpcap compiles filters (shared/config) and is the oracle of captures; nothing else may use it.
   millrace_link_everything(${name} GTest::gmock GTest::gtest_main millrace::pcap)
   target_compile_definitions(${name} PRIVATE

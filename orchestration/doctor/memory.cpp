@@ -7,11 +7,11 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kPages = "/sys/kernel/mm/hugepages/hugepages-2048kB";
+constexpr const char* kHugepages = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 constexpr std::uint64_t kStatusBytes = 16 << 20;  ///< a status file and room for another
 
 Finding examine_pages(const HostFiles& host, const Needs& needs) {
-  const std::string folder = kPages;
+  const std::string folder = kHugepages;
   const auto total = host.number(folder + "/nr_hugepages");
   const auto free = host.number(folder + "/free_hugepages");
   Finding finding{.check = "huge pages"};

@@ -43,7 +43,8 @@ copy_libraries() {
 copy_files() {
   local path
   for path in LICENSE README.md CHANGELOG.md orchestration/topologies orchestration/schema \
-    dashboards tests/bench; do
+    dashboards tests/bench tests/harness \
+    tests/gpu/README.md tests/gpu/sanitize.sh; do
     [ -e "$path" ] || continue
     mkdir -p "$stage/$(dirname "$path")"
     cp -r "$path" "$stage/$(dirname "$path")/"

@@ -33,9 +33,10 @@ std::uint32_t Autoscaler::look(const std::vector<Spent>& workers) {
   const double up = count * limits_.up / 100.0, down = (count - 1.0) * limits_.down / 100.0;
   above_ = busy > up ? above_ + 1 : 0;
   below_ = count > 1 && busy < down ? below_ + 1 : 0;
-  if (above_ >= kUpLooks && count < limits_.max) return count + 1;
-  if (below_ >= kDownLooks && count > limits_.min) return count - 1;
-  return count;
+  const bool grows = above_ >= kUpLooks && count < limits_.max;
+  const bool shrinks = below_ >= kDownLooks && count > limits_.min;
+  if (grows || shrinks) above_ = below_ = 0;  // each step has its own looks
+  return grows ? count + 1 : shrinks ? count - 1 : count;
 }
 
 }  // namespace millrace

@@ -46,6 +46,24 @@ const std::string* interface_of(const Topology& topology, const std::string& por
   return nullptr;
 }
 
+bool is_part_of(const std::string& bridge, const Link& link) {
+  const auto found = find_link(bridge);
+  return found && link.master == found->index;
+}
+
+/// Before anything is made: an interface is part of one bridge at a time.
+void require_free(const Bypass& bypass) {
+  for (const std::string& interface : bypass.interfaces) {
+    const auto link = find_link(interface);
+    if (!link || link->master == 0 || is_part_of(bypass.bridge, *link)) continue;
+    char other[IF_NAMESIZE] = "?";
+    ::if_indextoname(link->master, other);
+    throw Error("bypass: interface " + interface + " is part of " + other +
+                " already, so no packet would pass between " + bypass.interfaces[0] + " and " +
+                bypass.interfaces[1] + "; take it out: ip link set " + interface + " nomaster");
+  }
+}
+
 /// The two requests that a bridge is made of; interfaces are added by their index.
 class BridgeSocket {
  public:
@@ -63,8 +81,7 @@ class BridgeSocket {
     ifreq request{};
     name.copy(request.ifr_name, IFNAMSIZ - 1);
     request.ifr_ifindex = static_cast<int>(link->index);
-    // EBUSY: it is in a bridge already; in which one is seen by what passes.
-    if (::ioctl(socket_.get(), SIOCBRADDIF, &request) != 0 && errno != EBUSY) {
+    if (!is_part_of(name, *link) && ::ioctl(socket_.get(), SIOCBRADDIF, &request) != 0) {
       throw system_error("add " + interface + " to bridge " + name, errno);
     }
     if (const int error = set_up(link->index, true)) {
@@ -77,6 +94,7 @@ class BridgeSocket {
 };
 
 void turn_bridge_on(const Bypass& bypass) {
+  require_free(bypass);
   const BridgeSocket socket;
   socket.make(bypass.bridge);
   for (const std::string& interface : bypass.interfaces) socket.add(bypass.bridge, interface);
@@ -101,7 +119,13 @@ void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
   command.arguments.emplace_back(on ? "on" : "off");
   const std::string log = run_dir + ".bypass.log";
   ::unlink(log.c_str());
-  const ExitStatus end = run_and_capture(command, log).end;
+  ExitStatus end;
+  try {
+    end = run_and_capture(command, log).end;
+  } catch (const Error& error) {
+    ::unlink(log.c_str());
+    throw Error("bypass: " + std::string(error.what()));
+  }
   std::ostringstream said;
   said << std::ifstream(log).rdbuf();
   ::unlink(log.c_str());
@@ -122,6 +146,20 @@ std::string tell_prometheus(const std::string& run_dir, const Bypass& bypass, bo
     return "";
   } catch (const Error& error) {
     return std::string("; no alert will tell of it: ") + error.what();
+  }
+}
+
+/// The one that was just saved. If that fails what was known before is known again.
+std::string turn_off_or_forget(const std::string& run_dir, const std::optional<Bypass>& before) {
+  try {
+    return turn_bypass(run_dir, false);
+  } catch (const Error&) {
+    if (before) {
+      save_bypass(run_dir, *before);
+    } else {
+      ::unlink(bypass_path(run_dir).c_str());
+    }
+    throw;
   }
 }
 
@@ -195,9 +233,23 @@ std::string turn_bypass(const std::string& run_dir, bool on) {
 }
 
 std::string begin_bypassed_run(const std::string& run_dir, const std::optional<Bypass>& bypass) {
-  std::string done = turn_bypass(run_dir, false);
+  std::string done;
+  try {
+    done = turn_bypass(run_dir, false);
+  } catch (const Error& error) {
+    throw Error(error.what() +
+                std::string("\nwhile it may be on nothing starts; when it is off "
+                            "for certain: rm ") +
+                bypass_path(run_dir));
+  }
   if (bypass) {
+    const auto before = load_bypass(run_dir);
     save_bypass(run_dir, *bypass);
+    // Bypass hardware is on after a boot, when no file tells of it; another one than before was
+    // not turned off either.
+    const bool same =
+        before && before->command == bypass->command && before->interfaces == bypass->interfaces;
+    if (!same) done = turn_off_or_forget(run_dir, before);
   } else {
     ::unlink(bypass_path(run_dir).c_str());
   }

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/boot.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/plan_diff.hpp"
@@ -16,7 +18,7 @@ namespace millrace {
 namespace {
 
 constexpr std::size_t kChangesWaitingMax = 64;
-constexpr std::chrono::seconds kLook{1};  // of autoscale
+constexpr std::chrono::seconds kAutoscaleLook{1};  // of autoscale
 
 /// The functions whose tables are to be built anew, as they are set now.
 std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
@@ -45,6 +47,11 @@ void note_sources(Plan& plan, const std::vector<std::string>& functions) {
   }
 }
 
+/// Until when a change that puts itself in the place of `generation` has to be confirmed.
+History::Deadline deadline_of(const ChangeRequest& wanted, std::uint64_t generation) {
+  return {boot_clock_ns() + wanted.confirm_seconds * 1'000'000'000ull, generation};
+}
+
 std::string line_of(const TableReport& report) {
   return "table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
          std::to_string(report.refused) + " refused";
@@ -62,9 +69,11 @@ void Supervisor::queue_change(const Received& received) {
   }
 }
 
-bool Supervisor::is_changing() const {
-  return change_ || !change_queue_.empty() || !tables_->idle() || !scaling_->idle() ||
-         !upgrade_->idle() || !growth_->idle();
+bool Supervisor::is_changing() const { return !change_queue_.empty() || !is_idle(); }
+
+bool Supervisor::is_idle() const {
+  return !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle() &&
+         queue_scaling_->idle();
 }
 
 void Supervisor::end_change(const std::string& error) {
@@ -78,18 +87,30 @@ void Supervisor::end_change(const std::string& error) {
     why = failure.what();
   }
   ChangeReply reply = std::move(change_->reply);
+  if (reply.lines.size() > kReplyLinesMax) {
+    const std::size_t more = reply.lines.size() - kReplyLinesMax + 1;
+    reply.lines.resize(kReplyLinesMax - 1);
+    reply.lines.push_back("and " + std::to_string(more) + " more");
+  }
+  const std::optional<Plan> next = std::move(change_->next);
+  const bool goes_back = way_back_ && wanted.rollback && request.message.id == 0;
+  const bool halfway = change_->halfway && (!wanted.rollback || !(way_back_ || deadline_));
   change_.reset();
   const bool tables = !wanted.reload.empty() || !wanted.plan.empty();
   if (tables) ++(why.empty() ? reloads_done_ : reloads_failed_);
   why = without_secrets(std::move(why), plan_.secrets);
   if (!why.empty()) {
-    note({.severity = Severity::kError,
-          .kind = "change_failed",
-          .text = wanted.what + ": " + why,
-          .time_ns = system_clock_ns()});
+    if (goes_back) return way_back_failed(why);
+    note_failed(wanted.what + ": " + why);
+    if (halfway) {
+      take_back_half(wanted, next);
+    } else if (!deadline_ && !way_back_) {
+      history_->set_deadline(std::nullopt);
+    }
     if (request.message.id != 0) server_->reply(request, ErrorReply{why});
     return;
   }
+  if (!wanted.plan.empty()) way_back_.reset();
   reply.generation = plan_.generation;
   note({.kind = "changed",
         .text = wanted.what,
@@ -100,37 +121,26 @@ void Supervisor::end_change(const std::string& error) {
 
 TableSwitch::Wish Supervisor::wish_of(const ChangeRequest& wanted) {
   change_->scale = scaling_->check(wanted.scale);
-  return {reloaded(plan_, wanted.reload), wanted.accept_refused};
+  // Anew means what is in the files now, also after a rollback.
+  return {reloaded(history_->as_written(plan_), wanted.reload), wanted.accept_refused};
 }
 
 /// From the present plan to another one, as far as that can be while it runs.
 TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   Plan next = load_plan(wanted.plan);
-  const PlanDiff diff = diff_plans(plan_, next);
+  const PlanDiff diff = diff_plans(wanted.rollback ? plan_ : history_->as_written(plan_), next);
   if (!diff.restart.empty()) {
     std::string text = "cannot change while it runs:";
     for (const std::string& line : diff.restart) text += "\n  " + line;
     throw Error(text);
   }
-  if (!diff.queues.empty()) {
-    if (diff.lines.size() != diff.queues.size()) {
-      throw Error("queues are added by a change of their own: apply the rest before or after it");
-    }
-    if (wanted.confirm_seconds != 0) {
-      throw Error("--confirm: queues that were added cannot be taken away while it runs");
-    }
-    change_->queues = diff.queues;
-  }
+  queue_scaling_->check(diff.queues);
+  change_->queues = diff.queues;
   std::vector<GroupCount> counts;
   for (const PlanDiff::Count& count : diff.counts) {
     counts.push_back({plan_.groups[count.group].name, count.after});
   }
   change_->scale = scaling_->check(counts);
-  TableSwitch::Wish wish{.accept_refused = wanted.accept_refused};
-  for (const std::uint32_t number : diff.functions) {
-    wish.functions.push_back({number, plan_.functions[number]});
-    wish.functions.back().function.settings = next.functions[number].settings;
-  }
   for (const std::string& secret : next.secrets) {
     if (std::ranges::find(plan_.secrets, secret) == plan_.secrets.end()) {
       plan_.secrets.push_back(secret);
@@ -138,7 +148,7 @@ TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   }
   change_->reply.lines = diff.lines;
   change_->next = std::move(next);
-  return wish;
+  return {diff.functions, wanted.accept_refused, diff.stages, diff.classes};
 }
 
 void Supervisor::begin_change() {
@@ -150,84 +160,81 @@ void Supervisor::begin_change() {
       throw Error("the last change waits to be confirmed: millrace confirm " + plan_.name +
                   ", or millrace rollback " + plan_.name);
     }
+    if (is_going_back() && !wanted.rollback) {
+      throw Error("nothing else changes meanwhile: " + way_back_->text(plan_.name));
+    }
     if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
     TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);
-    if (!wish.functions.empty()) return tables_->begin(std::move(wish));
-    if (!change_->queues.empty()) return growth_->begin(std::move(change_->queues));
-    begin_scaling();
+    // Should we die before it is done, it is not left half done (adopt()).
+    if (wanted.confirm_seconds != 0 && !deadline_) {
+      check_way_back();
+      history_->set_deadline(deadline_of(wanted, plan_.generation));
+    }
+    if (!wish.empty()) return tables_->begin(std::move(wish));
+    go_on();
   } catch (const Error& error) {
     end_change(error.what());
   }
 }
 
-/// The plan says what is now: of it a supervisor that takes over learns it, and the history.
-void Supervisor::adopt_change(const ChangeRequest& wanted) {
-  if (change_->next) {
-    plan_.sources = change_->next->sources;
-    for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
-      plan_.groups[i].autoscale = change_->next->groups[i].autoscale;
-    }
-  } else if (!wanted.reload.empty()) {
+/// What the plan's tables come from, and how many workers each group should have by now.
+void Supervisor::note_change(const ChangeRequest& wanted, const std::optional<Plan>& next) {
+  if (next) {
+    plan_.sources = next->sources;
+  } else {
     note_sources(plan_, wanted.reload);
   }
-  plan_.hash = hash_of_sources(plan_.sources);
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
   }
+}
+
+/// The plan says what is now: of it a supervisor that takes over learns it, and the history.
+void Supervisor::adopt_change(const ChangeRequest& wanted) {
+  note_change(wanted, change_->next);
+  if (change_->next) {
+    for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
+      plan_.groups[i].autoscale = change_->next->groups[i].autoscale;
+    }
+  }
+  plan_.hash = hash_of_sources(plan_.sources);
   for (const Post& post : fleet_.posts()) {
     if (!is_worker(post) && post.kind != ActorKind::kIngress) continue;
     plan_.actors[post.seats[0].actor].at_start = post.wish == Wish::kUp;
   }
   const std::uint64_t before = plan_.generation++;
-  save_plan(plan_, options_.run_dir + "/plan.bin");
-  history_->add(plan_, wanted.what, system_clock_ns());
-  deadline_.reset();
-  if (wanted.confirm_seconds != 0) {
-    deadline_ = {system_clock_ns() + wanted.confirm_seconds * 1'000'000'000ull, before};
+  try {
+    save_plan(plan_, options_.run_dir + "/plan.bin");
+    history_->add(plan_, wanted.what, system_clock_ns());
+  } catch (const std::exception&) {
+    plan_.generation = before;  // no gap in the history
+    throw;
   }
+  deadline_.reset();
+  if (wanted.confirm_seconds != 0) deadline_ = deadline_of(wanted, before);
   history_->set_deadline(deadline_);
 }
 
-void Supervisor::confirm(const Received& received) {
-  if (!deadline_) {
-    server_->reply(received, ErrorReply{"no change waits to be confirmed"});
-    return;
+/// The supervisor before this one died over a change that was to be confirmed: nobody has told
+/// anybody that it was made. What of it is in use differs from what was.
+void Supervisor::take_up_deadline() {
+  deadline_ = history_->deadline();
+  if (!deadline_ || deadline_->generation != plan_.generation) return;
+  std::vector<std::string> halfway;
+  for (const PlanEdition& other : plan_.others) {
+    const PlanFunction& function = plan_.functions.at(other.number);
+    if (!function.gone) halfway.push_back(function.name);
   }
-  deadline_.reset();
-  history_->set_deadline(std::nullopt);
-  note({.kind = "confirmed",
-        .text = "generation " + std::to_string(plan_.generation) + " stays",
-        .number = plan_.generation,
-        .time_ns = system_clock_ns()});
-  server_->reply(received, OkReply{});
-}
-
-/// Nobody confirmed the last change: whoever made it may have lost the way to us by it.
-void Supervisor::tend_deadline() {
-  if (!deadline_ || is_changing() || system_clock_ns() < deadline_->time_ns) return;
-  const std::uint64_t generation = deadline_->generation;
-  deadline_.reset();
-  history_->set_deadline(std::nullopt);
-  try {
-    const std::string path = options_.run_dir + "/plan.bin.back";
-    save_plan(history_->plan_of(generation), path);
-    ChangeRequest back{.plan = path, .accept_refused = true, .rollback = true};
-    back.what = "taken back to " + std::to_string(generation) + ", as nobody confirmed it";
-    change_queue_.push_back({.peer = "", .message = {.id = 0, .body = std::move(back)}});
-  } catch (const Error& error) {
-    note({.severity = Severity::kError,
-          .kind = "change_failed",
-          .text = std::string("take back what was not confirmed: ") + error.what(),
-          .time_ns = system_clock_ns()});
-  }
+  note_sources(plan_, halfway);
+  deadline_->time_ns = 0;
 }
 
 /// Looks at groups with `autoscale:`; a change of theirs waits in the row like any other.
 void Supervisor::tend_autoscale() {
   const auto now = Clock::now();
   if (now < next_look_ || fleet_.status() == nullptr || phase_ != "running") return;
-  next_look_ = now + kLook;
-  const bool busy = is_changing() || deadline_;
+  next_look_ = now + kAutoscaleLook;
+  const bool busy = is_changing() || deadline_ || is_going_back();
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     const PlanAutoscale& limits = plan_.groups[group].autoscale;
     if (autoscalers_.size() <= group) autoscalers_.emplace_back(limits);
@@ -253,8 +260,15 @@ void Supervisor::tend_autoscale() {
   }
 }
 
-void Supervisor::begin_scaling() {
+/// Once its tables are in use: queues, then workers.
+void Supervisor::go_on() {
+  change_->waits = false;
+  if (!change_->queues.empty()) {
+    return queue_scaling_->begin(std::exchange(change_->queues, {}));
+  }
+  if (change_->next) queue_scaling_->resume();  // one that ran out of time left its wishes
   if (change_->scale.empty()) return end_change("");
+  change_->halfway = true;
   scaling_->begin(std::move(change_->scale));
 }
 
@@ -269,15 +283,16 @@ void Supervisor::end_scaling() {
   end_change("");
 }
 
-void Supervisor::end_growth() {
-  for (const PlanDiff::Queues& step : growth_->steps()) {
+void Supervisor::end_queue_scaling() {
+  for (const PlanDiff::Queues& step : queue_scaling_->steps()) {
     const std::string line = "port " + plan_.ports[step.port].name + ": " +
                              std::to_string(step.before) + " -> " + std::to_string(step.after) +
                              " queues";
-    note({.kind = "grown", .text = line, .number = step.after, .time_ns = system_clock_ns()});
+    note({.kind = "queues", .text = line, .number = step.after, .time_ns = system_clock_ns()});
   }
-  growth_->forget();
-  end_change("");
+  queue_scaling_->forget();
+  change_->halfway = true;
+  go_on();
 }
 
 void Supervisor::end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome) {
@@ -302,19 +317,22 @@ void Supervisor::note_reports(const std::vector<TableReport>& reports) {
 void Supervisor::tend_changes() {
   tend_deadline();
   tend_autoscale();
-  const bool idle =
-      !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle() && growth_->idle();
-  if (idle && !change_queue_.empty()) begin_change();
+  tend_way_back();
+  if (is_idle() && !change_queue_.empty()) begin_change();
   try {
     const auto outcome = tables_->tend(Clock::now());
     if (outcome && change_) {
       if (!outcome->error.empty()) return end_change(outcome->error);
+      change_->halfway = true;
       note_reports(outcome->reports);
-      begin_scaling();
+      change_->waits = !change_->scale.empty() || !change_->queues.empty();
+      if (!change_->waits) end_change("");
+    } else if (change_ && change_->waits && tables_->idle()) {
+      go_on();
     } else if (change_ && !scaling_->idle() && scaling_->tend(Clock::now())) {
       end_scaling();
-    } else if (change_ && !growth_->idle() && growth_->tend(Clock::now())) {
-      end_growth();
+    } else if (change_ && !queue_scaling_->idle() && queue_scaling_->tend(Clock::now())) {
+      end_queue_scaling();
     }
     if (auto upgraded = upgrade_->tend(Clock::now())) {
       end_upgrade(std::get<ChangeRequest>(change_->request.message.body), std::move(*upgraded));

@@ -7,16 +7,23 @@
 #include <algorithm>
 #include <csignal>
 
+#include "io-worker/ports/kept_file.hpp"
 #include "orchestration/supervisor/programs.hpp"
+#include "orchestration/supervisor/share_words.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/beat_file.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kKillAfterTerm{2000};
 constexpr std::chrono::milliseconds kExitAfterKill{2000};
+// From its start until it takes its actor's place: tables, drivers and a GPU are opened before.
+constexpr std::chrono::minutes kStartLimit{2};
+// Of telemetry, a heartbeat limit at least: nobody's packets wait for it.
+constexpr std::uint64_t kTelemetryLimitNs = 1'250'000'000;
 
 }  // namespace
 
@@ -24,7 +31,12 @@ Fleet::Fleet(const Plan& plan, FleetPlace place, Tell tell)
     : plan_(plan),
       place_(std::move(place)),
       tell_(std::move(tell)),
-      posts_(make_posts(plan, place_.limits)) {}
+      posts_(make_posts(plan, place_.limits)),
+      hub_watch_(new_watch()),
+      standby_watch_(new_watch()),
+      telemetry_watch_(
+          std::max<std::uint64_t>(plan.heartbeat_limit_ms * 1'000'000ull, kTelemetryLimitNs),
+          LeaderWatch::kSupervisorsPatience) {}
 
 void Fleet::attach_status() { status_ = std::make_unique<StatusSource>(plan_); }
 
@@ -133,7 +145,11 @@ void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
         pid);
     return;
   }
-  if (post.wish == Wish::kDraining) post.wish = Wish::kDown;
+  if (post.wish == Wish::kDraining) {
+    post.wish = Wish::kDown;
+    // It may have left its socket at any time until now.
+    if (post.kind == ActorKind::kIngress) give_up_queue(post);
+  }
   if (&seat == &post.seat()) post.policy.ended(Clock::now());
   if (post.wish == Wish::kDown || post.replacing) {
     say(Severity::kInfo, "stopped", seat, post.name + " " + seat.note, pid);
@@ -152,7 +168,53 @@ void Fleet::tend() {
   for (Post& post : posts_) {
     if (post.wish == Wish::kDraining) tend_draining(post, now);
     if (post.wish == Wish::kUp && !post.replacing) tend_wanted(post, now);
+    if (post.kind == ActorKind::kHub || post.kind == ActorKind::kStandby) tend_leader(post);
+    if (!post.kind && post.wish == Wish::kUp) tend_telemetry(post, now);
   }
+}
+
+LeaderWatch Fleet::new_watch() const {
+  return {plan_.heartbeat_limit_ms * 1'000'000ull, LeaderWatch::kSupervisorsPatience};
+}
+
+/// Hub and standby watch each other. When both hang, or the one that is left does, nobody else
+/// ends them.
+void Fleet::tend_leader(Post& post) {
+  LeaderWatch& watch = post.kind == ActorKind::kHub ? hub_watch_ : standby_watch_;
+  const Seat& seat = post.seat();
+  if (!seat.child || !status_ || state(seat) != ActorState::kAlive) {
+    watch = new_watch();
+  } else if (watch.hangs(status_->heartbeat(seat.actor), monotonic_ns())) {
+    say(Severity::kError, "leader_hung", seat, post.name + " hangs: killed");
+    seat.child->signal(SIGKILL);
+    watch = new_watch();
+  }
+}
+
+/// It has no entry that the leader watches. One that has not begun to beat is still starting.
+void Fleet::tend_telemetry(const Post& post, Clock::time_point now) {
+  const Seat& seat = post.seat();
+  if (!seat.child || seat.child->pid() == telemetry_killed_) return;
+  const auto beat = read_beat(telemetry_beat_path(place_.run_dir));
+  const bool beats = beat && beat->pid == seat.child->pid();
+  const bool hangs = beats ? telemetry_watch_.hangs(beat->time_ns, monotonic_ns())
+                           : now - post.policy.started_at() > kStartLimit;
+  if (!hangs) return;
+  say(Severity::kError, "telemetry_hung", seat, post.name + " hangs: killed");
+  telemetry_killed_ = seat.child->pid();
+  seat.child->signal(SIGKILL);
+}
+
+std::optional<std::uint64_t> Fleet::heartbeat_age_ms(const Seat& seat, std::uint32_t actor) const {
+  if (!seat.child || !status_) return std::nullopt;
+  if (actor != kNoActor) {
+    if (status_->heartbeat(actor) == 0) return std::nullopt;
+    return status_->facts(actor).heartbeat_age_ms;
+  }
+  const auto beat = read_beat(telemetry_beat_path(place_.run_dir));
+  if (!beat || beat->pid != seat.child->pid()) return std::nullopt;
+  const std::uint64_t now = monotonic_ns();
+  return now > beat->time_ns ? (now - beat->time_ns) / 1'000'000 : 0;
 }
 
 void Fleet::tend_draining(Post& post, Clock::time_point now) {
@@ -162,13 +224,33 @@ void Fleet::tend_draining(Post& post, Clock::time_point now) {
   }
 }
 
+/// The leader watches those that have taken their places; this one has not, and keeps others from
+/// taking it.
+bool Fleet::hangs_at_its_start(const Post& post, Clock::time_point now) const {
+  return post.kind && post.kind != ActorKind::kHub && post.seat().child && status_ &&
+         state(post.seat()) == ActorState::kVacant && now - post.policy.started_at() > kStartLimit;
+}
+
+/// Nobody reads its shares any more: the kernel gives their flows to the port's others.
+void Fleet::give_up_queue(const Post& post) const {
+  const PlanStream& mine = plan_.streams.at(plan_.actors.at(post.seat().actor).index);
+  const std::vector<std::uint32_t> ingresses = ingresses_of_port(plan_, mine.port);
+  for (std::uint32_t share = 0; share < ingresses.size(); ++share) {
+    if (!status_ || status_->share_reader(ingresses[share]) != mine.ingress) continue;
+    discard_kept(place_.run_dir, kept_file_name(plan_.ports.at(mine.port), share));
+  }
+  if (status_) ShareWords(plan_).wait_no_more(mine.port, mine.ingress);
+}
+
 void Fleet::tend_wanted(Post& post, Clock::time_point now) {
   if (post.policy.given_up() && !post.reported) {
     post.reported = true;
+    if (post.kind == ActorKind::kIngress) give_up_queue(post);
     say(Severity::kError, "given_up", post.seat(),
         post.name + " ended too often and is not started again; last: " + post.seat().note,
         post.policy.restarts());
   }
+  if (hangs_at_its_start(post, now)) post.seat().child->signal(SIGKILL);
   const auto at = seat_to_start(
       post, [&](const Seat& seat) { return state(seat); }, now,
       !post_of(ActorKind::kHub).seat().child);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/status_source.hpp"
 #include "shared/control/messages.hpp"
+#include "shared/recovery/leader_watch.hpp"
 
 namespace millrace {
 
@@ -40,6 +42,9 @@ class Fleet {
 
   std::vector<Post>& posts() { return posts_; }
   const std::vector<Post>& posts() const { return posts_; }
+  /// How long ago a seat's process last gave a sign of life, in ms; nothing: it has given none.
+  std::optional<std::uint64_t> heartbeat_age_ms(const Seat& seat, std::uint32_t actor) const;
+
   /// The post of the first actor of that kind (hub, standby).
   Post& post_of(ActorKind kind);
 
@@ -65,6 +70,9 @@ class Fleet {
   /// The workers of this post leave: the hub has been asked to drain; its process is ended when it
   /// has not by itself in `grace`.
   void let_drain(Post& post, std::chrono::milliseconds grace);
+  /// Of an ingress that nobody will start again: hub and standby close the sockets that it read.
+  /// May take moments.
+  void give_up_queue(const Post& post) const;
   /// SIGTERM to all posts that `which` picks, SIGKILL to those that are left after `grace`, and
   /// waits for their ends.
   void stop(const std::function<bool(const Post&)>& which, std::chrono::milliseconds grace);
@@ -82,7 +90,11 @@ class Fleet {
   void reap(Post& post, Seat& seat);
   Command command_of(const Post& post, const std::string& folder) const;
   void tend_draining(Post& post, Clock::time_point now);
+  bool hangs_at_its_start(const Post& post, Clock::time_point now) const;
   void tend_wanted(Post& post, Clock::time_point now);
+  void tend_leader(Post& post);
+  void tend_telemetry(const Post& post, Clock::time_point now);
+  LeaderWatch new_watch() const;
   void say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
            std::uint64_t number = 0) const;
   bool any_running(const std::function<bool(const Post&)>& which);
@@ -92,6 +104,8 @@ class Fleet {
   Tell tell_;
   std::unique_ptr<StatusSource> status_;
   std::vector<Post> posts_;
+  LeaderWatch hub_watch_, standby_watch_, telemetry_watch_;
+  pid_t telemetry_killed_ = 0;  ///< as it hung
 };
 
 }  // namespace millrace

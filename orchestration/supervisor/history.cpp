@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <span>
 #include <sstream>
 
+#include "shared/base/boot.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
@@ -37,6 +39,17 @@ std::string History::kept_path(const std::string& hash, const std::string& path)
   return folder_ + "/" + hash + "/" + fs::path(path).filename().string();
 }
 
+std::uint64_t History::resume(const std::string& run_dir) const {
+  const std::string from = run_dir + "/history";
+  std::error_code error;
+  if (!fs::exists(from, error)) return 0;
+  fs::copy(from, folder_, fs::copy_options::recursive | fs::copy_options::create_hard_links, error);
+  if (error) throw Error(from + " cannot be kept in " + folder_ + ": " + error.message());
+  set_deadline(std::nullopt);
+  const std::vector<Entry> all = entries();
+  return all.empty() ? 0 : all.back().generation;
+}
+
 void History::add(const Plan& plan, const std::string& what, std::uint64_t time_ns) const {
   fs::create_directories(folder_);
   for (const std::string& source : plan.sources) {
@@ -63,6 +76,33 @@ void History::add(const Plan& plan, const std::string& what, std::uint64_t time_
     text << all[i].generation << ' ' << all[i].time_ns << ' ' << all[i].hash << ' ' << line << '\n';
   }
   write_text(folder_ + "/list", text.str());
+  if (first != 0) forget_files({all.begin() + static_cast<std::ptrdiff_t>(first), all.end()});
+}
+
+/// What no generation that is still there needs is not kept either.
+void History::forget_files(const std::vector<Entry>& kept) const {
+  std::set<std::string> needed;
+  try {
+    for (const Entry& one : kept) {
+      const Plan plan = load_plan(plan_path(one.generation));
+      for (const std::string& source : plan.sources) needed.insert(hash_of_source(source));
+      for (const PlanFunction& function : plan.functions) {
+        for (const auto& [key, value] : function.settings) {
+          needed.insert(fs::path(value).parent_path().filename());
+        }
+      }
+    }
+  } catch (const Error&) {
+    return;  // who cannot be asked may need all of them
+  }
+  std::error_code error;
+  std::vector<fs::path> others;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+    if (entry.is_directory(error) && !needed.contains(entry.path().filename())) {
+      others.push_back(entry.path());
+    }
+  }
+  for (const fs::path& path : others) fs::remove_all(path, error);
 }
 
 void History::forget_old(const std::vector<Entry>& entries) const {
@@ -105,12 +145,26 @@ Plan History::plan_of(std::uint64_t generation) const {
           throw Error(path + ": it is not what it was then, and was not kept (above " +
                       std::to_string(kFileBytesMax >> 20) + " MB, or changed at once)");
         }
-        value = kept;
-        source = hash + " " + kept;
+        value = kept;  // `source` goes on naming the file that people write: see as_written()
       }
     }
   }
   return plan;
+}
+
+Plan History::as_written(Plan plan) const {
+  for (PlanFunction& function : plan.functions) {
+    for (auto& [key, value] : function.settings) value = written_path(plan, value);
+  }
+  return plan;
+}
+
+std::string History::written_path(const Plan& plan, const std::string& value) const {
+  for (const std::string& source : plan.sources) {
+    std::string path = path_of_source(source);
+    if (kept_path(hash_of_source(source), path) == value) return path;
+  }
+  return value;
 }
 
 void History::set_deadline(std::optional<Deadline> deadline) const {
@@ -120,13 +174,17 @@ void History::set_deadline(std::optional<Deadline> deadline) const {
     fs::remove(path, error);
     return;
   }
-  write_text(path, std::to_string(deadline->time_ns) + " " + std::to_string(deadline->generation));
+  write_text(path, std::to_string(deadline->time_ns) + " " + std::to_string(deadline->generation) +
+                       " " + boot_id());
 }
 
 std::optional<History::Deadline> History::deadline() const {
   std::ifstream file(folder_ + "/deadline");
   Deadline deadline;
   if (!(file >> deadline.time_ns >> deadline.generation)) return std::nullopt;
+  std::string boot;
+  file >> boot;
+  if (boot != boot_id()) deadline.time_ns = 0;
   return deadline;
 }
 

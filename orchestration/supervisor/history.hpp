@@ -11,15 +11,16 @@
 
 namespace millrace {
 
-/// What a topology has been since its start, in its run directory:
+/// What a topology has been since its start, planned restarts included, in its run directory:
 ///
 ///     history/list          a line a generation: number, time, hash, what was done
 ///     history/N.plan        the plan of generation N
+///     history/deadline      until when its last change has to be confirmed
 ///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax
 class History {
  public:
   static constexpr std::size_t kGenerationsKept = 50;
-  static constexpr std::size_t kFileBytesMax = std::size_t{16} << 20;
+  static constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 
   struct Entry {
     std::uint64_t generation = 0;
@@ -30,6 +31,9 @@ class History {
 
   explicit History(const std::string& run_dir) : folder_(run_dir + "/history") {}
 
+  /// Takes over what a run in another directory had, which has ended or will; files are shared with
+  /// it. Returns its last generation, 0 for none. Throws Error.
+  std::uint64_t resume(const std::string& run_dir) const;
   /// Enters `plan` as its generation. Throws Error when it cannot be written.
   void add(const Plan& plan, const std::string& what, std::uint64_t time_ns) const;
   /// Oldest first; those that are no longer kept are left out.
@@ -38,8 +42,10 @@ class History {
   /// what was kept of it. Throws Error that says which generations there are, or what was too long
   /// to be kept.
   Plan plan_of(std::uint64_t generation) const;
-  /// Until when (system clock) the last change has to be confirmed, and to which generation it goes
-  /// back otherwise.
+  /// The plan with the files that people write, where a rollback has put what was kept of them.
+  Plan as_written(Plan plan) const;
+  /// Until when (boot_clock_ns()) the last change has to be confirmed, and to which generation it
+  /// goes back otherwise. One of another boot is over: 0.
   struct Deadline {
     std::uint64_t time_ns = 0;
     std::uint64_t generation = 0;
@@ -50,7 +56,9 @@ class History {
  private:
   std::string plan_path(std::uint64_t generation) const;
   std::string kept_path(const std::string& hash, const std::string& path) const;
+  std::string written_path(const Plan& plan, const std::string& value) const;
   void forget_old(const std::vector<Entry>& entries) const;
+  void forget_files(const std::vector<Entry>& kept) const;
 
   std::string folder_;
 };

@@ -28,7 +28,12 @@ void check_listen(const std::string& what, const std::string& address) {
   const int yes = 1;  // as the server does: what closes at this moment is no obstacle
   ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const auto* name = reinterpret_cast<const sockaddr*>(&wanted);
-  if (::bind(socket.get(), name, sizeof wanted) == 0 || errno != EADDRINUSE) return;
+  if (::bind(socket.get(), name, sizeof wanted) == 0) return;
+  if (errno == EADDRNOTAVAIL) {
+    throw Error(what + ": " + address + " is no address of this host (those are: ip address)");
+  }
+  if (errno == EACCES) throw system_error(what + ": listen on " + address, errno);
+  if (errno != EADDRINUSE) return;
   throw Error(what + ": " + address + " is in use (by whom: ss -tlnp 'sport = " +
               address.substr(colon) + "'); another port in `" + what +
               ": { listen: ... }` mends it, and port 0 takes any free one");

@@ -45,7 +45,9 @@ PortWatch::PortWatch(const Plan& plan, std::string run_dir, InUse in_use, Hooks 
     const auto wish = interface_wish(plan.ports[port]);
     if (!wish) continue;
     Watched watched{.port = port, .wish = *wish};
-    if (const auto link = find_link(wish->interface)) watched.index = link->index;
+    // Another one may have the name by now: nobody watched while there was no supervisor.
+    const auto link = find_link(wish->interface);
+    watched.index = taken_index(run_dir_, wish->interface).value_or(link ? link->index : 0);
     watched.held_down = is_held_down(run_dir_, wish->interface);
     watched_.push_back(std::move(watched));
   }

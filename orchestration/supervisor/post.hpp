@@ -41,6 +41,7 @@ struct Post {
   RestartPolicy::Time drain_until{};  ///< while draining: SIGTERM then, SIGKILL later
   bool reported = false;              ///< that it was given up, or cannot come back
   std::string folder;                 ///< of its executable; empty: the fleet's
+  bool helper = false;                ///< of an upgrade: whoever takes over sends it away
   bool replacing = false;             ///< an upgrade sees to it: nobody else starts it
 
   Seat& seat() { return seats[current]; }

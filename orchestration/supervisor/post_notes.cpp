@@ -20,7 +20,8 @@ std::vector<PostNote> notes_of(const std::vector<Post>& posts) {
   std::vector<PostNote> notes;
   notes.reserve(posts.size());
   for (const Post& post : posts) {
-    notes.push_back({post.name, post.wish, post.policy.restarts(), post.seat().note});
+    const Wish wish = post.helper ? Wish::kDown : post.wish;
+    notes.push_back({post.name, wish, post.policy.restarts(), post.seat().note});
   }
   return notes;
 }

@@ -4,6 +4,7 @@
 
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/boot.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/layout/actor_states.hpp"
 
@@ -24,6 +25,7 @@ std::vector<NamedCount> skipped_packets(const Plan& plan, const StatusSource& so
   std::vector<NamedCount> counts;
   for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
     const PlanFunction& function = plan.functions[i];
+    if (function.gone) continue;
     const std::uint64_t unavailable = source.skipped(i, SkipReason::kUnavailable);
     if (function.unavailable != Fallback::kWait || unavailable != 0) {
       counts.push_back({function.name + " unavailable", unavailable});
@@ -109,8 +111,8 @@ ActorStatus Supervisor::actor_status(const Post& post, const Seat& seat,
     status.incarnation = facts.incarnation;
     status.packets = facts.packets;
     status.batches = facts.batches;
-    status.heartbeat_age_ms = facts.heartbeat_age_ms;
   }
+  status.heartbeat_age_ms = fleet_.heartbeat_age_ms(seat, actor).value_or(kNoHeartbeat);
   return status;
 }
 
@@ -129,17 +131,19 @@ StatusReply Supervisor::status_reply() const {
     reply.skipped = skipped_packets(plan_, *fleet_.status());
     reply.refused = refused_packets(plan_, *fleet_.status());
     for (std::uint32_t i = 0; i < plan_.functions.size(); ++i) {
-      if (fleet_.status()->is_out(i)) reply.out.push_back(plan_.functions[i].name);
+      if (!plan_.functions[i].gone && fleet_.status()->is_out(i))
+        reply.out.push_back(plan_.functions[i].name);
     }
   }
   reply.generation = plan_.generation;
   reply.hash = plan_.hash;
   reply.differs = differs_;
   if (deadline_) {
-    const std::uint64_t now = system_clock_ns();
+    const std::uint64_t now = boot_clock_ns();
     const std::uint64_t left = deadline_->time_ns > now ? deadline_->time_ns - now : 0;
     reply.confirm_seconds = static_cast<std::uint32_t>(left / 1'000'000'000 + 1);
   }
+  if (way_back_) reply.taking_back = way_back_->text(plan_.name);
   const std::size_t shown = std::min(events_.size(), kEventsShown);
   reply.events.assign(events_.end() - static_cast<std::ptrdiff_t>(shown), events_.end());
   return reply;
@@ -160,14 +164,19 @@ void Supervisor::note_refused() {
 
 void Supervisor::tell_observers() {
   const auto bypass = load_bypass(options_.run_dir);
-  config_teller_.tend(options_.run_dir,
-                      {.generation = plan_.generation,
-                       .hash = plan_.hash,
-                       .differs = differs_,
-                       .reloads_done = reloads_done_,
-                       .reloads_refused = reloads_failed_,
-                       .control_refused = refused_,
-                       .bypass = bypass ? std::optional(bypass->on) : std::nullopt});
+  ConfigFacts facts{.generation = plan_.generation,
+                    .hash = plan_.hash,
+                    .differs = differs_,
+                    .reloads_done = reloads_done_,
+                    .reloads_refused = reloads_failed_,
+                    .control_refused = refused_,
+                    .bypass = bypass ? std::optional(bypass->on) : std::nullopt,
+                    .changed_ns = observed_.changed_ns,
+                    .failed_ns = observed_.failed_ns};
+  if (facts.generation != observed_.generation) facts.changed_ns = system_clock_ns();
+  if (facts.reloads_refused != observed_.reloads_refused) facts.failed_ns = system_clock_ns();
+  config_teller_.tend(options_.run_dir, facts);
+  observed_ = std::move(facts);
   wanted_.tend(options_.run_dir, plan_, fleet_.posts());
   noter_.tend(options_.run_dir, fleet_.posts());
   logs_.tend(options_.run_dir, Clock::now());
@@ -175,10 +184,10 @@ void Supervisor::tell_observers() {
 
 /// Counters go on where the supervisor before this one told observers that they were.
 void Supervisor::resume_counts() {
-  const ConfigFacts before = read_config(options_.run_dir);
-  reloads_done_ = before.reloads_done;
-  reloads_failed_ = before.reloads_refused;
-  refused_ = refused_before_ = before.control_refused;
+  observed_ = read_config(options_.run_dir);
+  reloads_done_ = observed_.reloads_done;
+  reloads_failed_ = observed_.reloads_refused;
+  refused_ = refused_before_ = observed_.control_refused;
 }
 
 }  // namespace millrace

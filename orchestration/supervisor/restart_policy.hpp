@@ -12,7 +12,8 @@ struct RestartLimits {
   std::chrono::milliseconds first_delay{50};  ///< doubles with each restart that did not help
   std::chrono::milliseconds delay_max{5000};
   std::chrono::milliseconds healthy_after{1000};  ///< a life this long starts again at first_delay
-  std::uint32_t count_max = 20;                   ///< restarts in `window`; then given up
+  std::uint32_t count_max = 20;  ///< restarts in `window`, or without a life that long between
+                                 ///< them; then given up (lives of no length: after 71 s)
   std::chrono::milliseconds window{60000};
 };
 
@@ -29,6 +30,8 @@ class RestartPolicy {
   /// It ended. From now on ready_at() and given_up() speak of the next start.
   void ended(Time now);
   Time ready_at() const { return ready_at_; }
+  /// Of the present life, or the last one.
+  Time started_at() const { return started_at_; }
   /// For good, until allow() is called: it would be the restart above the limit.
   bool given_up() const { return given_up_; }
   /// The user wants it again (scale): counts from the start.

@@ -33,6 +33,8 @@ namespace fs = std::filesystem;
 namespace millrace {
 namespace {
 
+constexpr const char* kRunDirs = "/run/millrace";  // of root
+
 std::vector<std::string> command_line(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -92,19 +94,11 @@ std::vector<FoundProcess> find_where(Wanted&& wanted) {
   return found;
 }
 
-bool is_plan_of(const std::string& run_dir, const std::string& topology) {
-  try {
-    return load_plan(run_dir + "/plan.bin").name == topology;
-  } catch (const Error&) {
-    return false;  // no plan there, or another user's
-  }
-}
-
 std::string lock_path(const std::string& run_dir) { return run_dir + "/supervisor.lock"; }
 
-void remove_images(const std::string& run_dir) noexcept {
+void remove_images_of(const std::string& plan_path) noexcept {
   try {
-    const Plan plan = load_plan(run_dir + "/plan.bin");
+    const Plan plan = load_plan(plan_path);
     for (const PlanFunction& function : plan.functions) {
       if (!function.image.empty()) ::unlink(function.image.c_str());
     }
@@ -116,10 +110,17 @@ void remove_images(const std::string& run_dir) noexcept {
   }
 }
 
+void remove_images(const std::string& run_dir) noexcept {
+  remove_images_of(run_dir + "/plan.bin");
+  remove_images_of(next_plan_path(run_dir));  // a supervisor died while tables were built
+}
+
 }  // namespace
 
+std::string next_plan_path(const std::string& run_dir) { return run_dir + "/plan.bin.next"; }
+
 std::string default_run_dir(const std::string& name) {
-  if (::geteuid() == 0) return "/run/millrace/" + name;
+  if (::geteuid() == 0) return std::string(kRunDirs) + "/" + name;
   const char* base = std::getenv("XDG_RUNTIME_DIR");
   if (base == nullptr || *base == '\0') {
     throw Error("XDG_RUNTIME_DIR is not set: name a directory with --run-dir");
@@ -128,8 +129,9 @@ std::string default_run_dir(const std::string& name) {
 }
 
 std::string run_dir_of(const std::string& name, const std::string& given) {
+  // Processes are known by this path: it must be one, whatever links lead there.
   const std::string path =
-      fs::absolute(given.empty() ? default_run_dir(name) : given).lexically_normal().string();
+      fs::weakly_canonical(fs::absolute(given.empty() ? default_run_dir(name) : given)).string();
   return path.size() > 1 && path.back() == '/' ? path.substr(0, path.size() - 1) : path;
 }
 
@@ -139,15 +141,36 @@ std::vector<FoundProcess> find_processes(const std::string& run_dir) {
 
 std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std::string& topology) {
   const auto found = find_where([&](const FoundProcess& process) {
-    return process.run_dir != run_dir && is_plan_of(process.run_dir, topology);
+    return process.run_dir != run_dir && topology_in(process.run_dir) == topology;
   });
   return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
+std::string topology_in(const std::string& run_dir) {
+  try {
+    return load_plan(run_dir + "/plan.bin").name;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+void refuse_foreign_dir(const std::string& run_dir) {
+  std::error_code error;  // what cannot be read is told by who makes it
+  if (!fs::exists(run_dir, error) || fs::is_empty(run_dir, error) || error) return;
+  for (const char* known : {"/plan.bin", "/supervisor.lock", "/logs"}) {
+    if (fs::exists(run_dir + known, error)) return;
+  }
+  throw Error(run_dir + " is not empty and no run directory: --run-dir names one of its own");
 }
 
 void make_run_dir(const std::string& run_dir) {
   constexpr int kAttempts = 100;  // somebody who cleans up may remove it in between
   std::error_code error;
   for (int i = 0; i < kAttempts; ++i) {
+    // Prometheus looks for what lies beside run directories, however strict the umask is.
+    const bool first =
+        fs::path(run_dir).parent_path() == kRunDirs && fs::create_directories(kRunDirs, error);
+    if (first) fs::permissions(kRunDirs, fs::perms(0755), error);
     fs::create_directories(run_dir + "/logs", error);
     if (!error) fs::permissions(run_dir, fs::perms::owner_all, error);
     if (error != std::errc::no_such_file_or_directory) break;
@@ -155,7 +178,7 @@ void make_run_dir(const std::string& run_dir) {
   if (error) throw Error("make run directory " + run_dir + ": " + error.message());
 }
 
-void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs) {
+void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep keep) {
   give_back_interfaces(run_dir);
   remove_images(run_dir);
   destroy_shared_memory(topology);
@@ -167,16 +190,34 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, bool
     const std::string name = entry.path().filename();
     const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
                        name.starts_with("telemetry.") || name.starts_with("files.") ||
-                       name.starts_with("waiting.") || name == "hub.ready" || name == "history" ||
-                       name.starts_with("supervisor.posts") || name == "lost.pcapng" ||
-                       name == "lost.1.pcapng";
-    if (known || (name == "logs" && !keep_logs)) ours.push_back(entry.path());
+                       name.starts_with("waiting.") || name == "hub.ready" || name == "stopping" ||
+                       name.starts_with("supervisor.posts");
+    const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";
+    if (known || (recorded && keep != Keep::kRecord) || (name == "logs" && keep == Keep::kNothing))
+      ours.push_back(entry.path());
   }
   for (const fs::path& path : ours) fs::remove_all(path, error);
 }
 
+void note_stopping(const std::string& run_dir) noexcept {
+  const UniqueFd file(
+      ::open((run_dir + "/stopping").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+bool is_stopping(const std::string& run_dir) {
+  std::error_code error;
+  return fs::exists(run_dir + "/stopping", error);
+}
+
+bool is_record(const std::string& run_dir) {
+  std::error_code error;  // what cannot be seen is nothing to us
+  const auto has = [&](const char* name) { return fs::exists(run_dir + name, error); };
+  // A planned restart that was killed leaves a plan besides (last_run.hpp), and is nobody's.
+  return has("/history/list") && !has("/plan.bin") && !has("/plan.bin.plan");
+}
+
 void remove_run_dir(const std::string& run_dir, const std::string& topology) {
-  clean_run_dir(run_dir, topology, false);
+  clean_run_dir(run_dir, topology, Keep::kNothing);
   ::unlink(lock_path(run_dir).c_str());
   std::error_code error;  // not empty: what is left is none of ours
   fs::remove(run_dir, error);
@@ -205,7 +246,7 @@ std::size_t remove_dead_beside(const std::string& run_dir) {
   std::size_t removed = 0;
   for (const std::string& other : beside) {
     const auto lock = SupervisorLock::attempt(other);
-    if (!lock || !find_processes(other).empty()) continue;
+    if (!lock || is_record(other) || !find_processes(other).empty()) continue;
     const std::string topology = fs::path(other).filename();
     if (find_namesake(other, topology)) continue;  // shared memory of this name is in use
     remove_run_dir(other, topology);
@@ -266,6 +307,10 @@ pid_t SupervisorLock::holder(const std::string& run_dir) {
     std::this_thread::sleep_for(kPause);
   }
   return pid;
+}
+
+bool is_in_use(const std::string& run_dir) {
+  return SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty();
 }
 
 }  // namespace millrace

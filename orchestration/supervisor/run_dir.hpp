@@ -18,8 +18,10 @@
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
 ///     <run dir>/supervisor.posts what it wants of whom (post_notes.hpp)
+///     <run dir>/stopping        a supervisor ends the topology, or died over that
 ///     <run dir>/hub.ready       the hub has made segment and status file
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
+///     <run dir>/telemetry.beat  that telemetry lives (shared/control/beat_file.hpp)
 ///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
@@ -27,6 +29,9 @@
 ///     <run dir>.telemetry.json  for Prometheus (shared/control/discovery_file.hpp)
 
 namespace millrace {
+
+/// Where the plan lies whose tables are being built (table_build.hpp).
+std::string next_plan_path(const std::string& run_dir);
 
 /// Where topology `name` runs unless told otherwise: /run/millrace/<name> for root, else
 /// $XDG_RUNTIME_DIR/millrace/<name>. Throws Error when that variable is missing.
@@ -53,12 +58,34 @@ std::vector<FoundProcess> find_processes(const std::string& run_dir);
 /// shared memory would collide.
 std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std::string& topology);
 
+/// Name of the topology whose plan lies there; empty: none, another user's or another build's.
+std::string topology_in(const std::string& run_dir);
+
+/// Throws Error when the directory is there and something in it, none of it of a topology's: it
+/// would be closed to others, and files that have our names would go.
+void refuse_foreign_dir(const std::string& run_dir);
+
 /// Makes the directory and logs/ below it, mode 0700. Throws Error with the path.
 void make_run_dir(const std::string& run_dir);
 
+/// What of an ended run stays to be read.
+enum class Keep : std::uint8_t {
+  kNothing,
+  kLogs,
+  kRecord  ///< logs, history, and packets that workers died with: of a run that ended by itself
+};
+
 /// Removes what an ended topology leaves: taken interfaces (given back), shared memory, table
-/// images, sockets, plan; logs stay when `keep_logs`. Nobody may run; the caller holds the lock.
-void clean_run_dir(const std::string& run_dir, const std::string& topology, bool keep_logs);
+/// images, sockets, plan, and what is not to be kept. Nobody may run; the caller holds the lock.
+void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep keep);
+
+/// A supervisor has begun to end the topology here: from now on it may answer nothing any more.
+void note_stopping(const std::string& run_dir) noexcept;
+bool is_stopping(const std::string& run_dir);
+
+/// True when nothing is there but what Keep::kRecord keeps. It stays until the next start in it, or
+/// until `down` takes it away.
+bool is_record(const std::string& run_dir);
 
 /// The same with the logs and the lock, and the directory itself unless something of the user's is
 /// in it.
@@ -68,8 +95,9 @@ void remove_run_dir(const std::string& run_dir, const std::string& topology);
 /// logs of nobody. The caller holds the lock.
 void remove_empty_run_dir(const std::string& run_dir);
 
-/// remove_run_dir() of all directories beside this one in which nobody lives: killed topologies
-/// keep huge pages. Returns how many. `run_dir` has to be a default one: nothing else is beside it.
+/// remove_run_dir() of all directories beside this one in which nobody lives, but for records:
+/// killed topologies keep huge pages. Returns how many. `run_dir` has to be a default one: nothing
+/// else is beside it.
 std::size_t remove_dead_beside(const std::string& run_dir);
 
 /// Held while its owner lives: at most one supervisor a run directory. The kernel lets go of it
@@ -88,5 +116,8 @@ class SupervisorLock {
   explicit SupervisorLock(UniqueFd file) : file_(std::move(file)) {}
   UniqueFd file_;
 };
+
+/// Something of a topology lives there, so it has its interfaces.
+bool is_in_use(const std::string& run_dir);
 
 }  // namespace millrace

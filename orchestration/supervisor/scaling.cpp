@@ -63,18 +63,23 @@ void Scaling::begin(std::vector<Step> steps) {
   until_ = Clock::now() + kLimit;
   ask_again_ = Clock::now() + kAskAgain;
   for (const Step& step : steps_) {
+    try_again(step.group);
     up(step.group, step.after);
     down(step.group, step.after);
   }
 }
 
-void Scaling::up(std::uint32_t group, std::uint32_t count) {
+/// Whoever asks for as many as there should be wants those that were given up to be tried again.
+void Scaling::try_again(std::uint32_t group) {
   for (Post& post : fleet_.posts()) {
-    // Whoever asks for as many as there should be wants those that were given up to be tried again.
     if (is_worker_of(post, group) && post.wish == Wish::kUp && post.policy.given_up()) {
       post.policy.allow();
     }
   }
+}
+
+/// As far as there are places: one whose worker still drains is none yet.
+void Scaling::up(std::uint32_t group, std::uint32_t count) {
   for (Post& post : fleet_.posts()) {
     if (wanted_count(group) >= count) return;
     if (!is_worker_of(post, group) || post.wish != Wish::kDown) continue;
@@ -107,7 +112,10 @@ bool Scaling::settled(std::uint32_t group) const {
 }
 
 bool Scaling::tend(Clock::time_point now) {
-  if (std::ranges::all_of(steps_, [&](const Step& step) { return settled(step.group); })) {
+  for (const Step& step : steps_) up(step.group, step.after);
+  if (std::ranges::all_of(steps_, [&](const Step& step) {
+        return wanted_count(step.group) == step.after && settled(step.group);
+      })) {
     return true;
   }
   if (now > until_) {

@@ -41,6 +41,7 @@ class Scaling {
   std::uint32_t wanted_count(std::uint32_t group) const;
 
  private:
+  void try_again(std::uint32_t group);
   void up(std::uint32_t group, std::uint32_t count);
   void down(std::uint32_t group, std::uint32_t count);
   bool settled(std::uint32_t group) const;

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 namespace millrace {
 namespace {
@@ -68,5 +70,18 @@ void ServiceManager::alive() {
 }
 
 void ServiceManager::stopping() { send("STOPPING=1"); }
+
+std::string unit_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cgroup");
+  return unit_in(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+std::string unit_in(std::string_view cgroup) {
+  constexpr std::string_view kPrefix = "/millrace@", kSuffix = ".service";
+  const std::size_t at = cgroup.find(kPrefix);
+  if (at == std::string_view::npos) return "";
+  const std::string_view name = cgroup.substr(at + 1, cgroup.find_first_of("/\n", at + 1) - at - 1);
+  return name.ends_with(kSuffix) ? std::string(name) : "";
+}
 
 }  // namespace millrace

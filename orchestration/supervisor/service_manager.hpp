@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "shared/base/unique_fd.hpp"
 
@@ -34,5 +37,10 @@ class ServiceManager {
   std::chrono::microseconds interval_{0};  ///< 0: no watchdog
   Clock::time_point next_{};
 };
+
+/// Our unit, "millrace@NAME.service", that systemd runs a process of; empty: none, or no systemd.
+std::string unit_of(pid_t pid);
+/// The same from the text of its /proc/PID/cgroup (cgroups(7)).
+std::string unit_in(std::string_view cgroup);
 
 }  // namespace millrace

@@ -26,7 +26,7 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
           .pid = entry.pid.load(std::memory_order_relaxed),
           .packets = counters[static_cast<std::size_t>(Counter::kPackets)],
           .batches = counters[static_cast<std::size_t>(Counter::kBatches)],
-          .heartbeat_age_ms = beat == 0 || beat > now ? 0 : scale.to_ns(now - beat) / 1'000'000,
+          .heartbeat_age_ms = beat == 0 ? 0 : scale.ns_between(beat, now) / 1'000'000,
           .busy_ticks = counters[static_cast<std::size_t>(Counter::kBusyCycles)],
           .idle_ticks = counters[static_cast<std::size_t>(Counter::kIdleCycles)]};
 }

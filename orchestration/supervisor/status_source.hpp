@@ -12,8 +12,9 @@
 
 namespace millrace {
 
-/// What the supervisor sees of the running topology: the status file, mapped read-only. It never
-/// writes there: the hub fences and recovers, the supervisor restarts.
+/// What the supervisor sees of the running topology: the status file, mapped read-only. It writes
+/// nothing there but who shall read what of a port (share_words.hpp): the hub fences and recovers,
+/// the supervisor restarts.
 class StatusSource {
  public:
   /// Throws Error when the hub has not made the file, or made it for another plan. `plan` is
@@ -33,6 +34,15 @@ class StatusSource {
   };
   Facts facts(std::uint32_t actor) const;
 
+  /// Moves while the actor's loop does.
+  std::uint64_t heartbeat(std::uint32_t actor) const {
+    return view_.actor(actor).heartbeat_tsc.load(std::memory_order_relaxed);
+  }
+
+  /// The actor that reads the share of a port's flows with the number of `ingress`'s queue.
+  std::uint32_t share_reader(std::uint32_t ingress) const {
+    return view_.actor(ingress).share_reader.load(std::memory_order_acquire);
+  }
   /// Plan::revision by which the actor's data thread works.
   std::uint32_t revision(std::uint32_t actor) const;
   /// Numbers of the batches that were sealed last, by stream and lane.

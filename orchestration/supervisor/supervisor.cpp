@@ -36,14 +36,10 @@ UniqueFd stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   UniqueFd file(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file) throw system_error("signalfd", errno);
   return file;
-}
-
-/// A topology has its interfaces as long as something of it lives.
-bool is_in_use(const std::string& run_dir) {
-  return SupervisorLock::holder(run_dir) != 0 || !find_processes(run_dir).empty();
 }
 
 }  // namespace
@@ -54,6 +50,7 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
       fleet_(plan_, {options_.folder, options_.run_dir, options_.limits},
              [this](Event event) { note(std::move(event)); }),
       signals_(stop_signals()) {
+  refuse_foreign_dir(options_.run_dir);
   lock_.emplace(options_.run_dir);
   history_.emplace(options_.run_dir);
   const auto ask_drain = [this](std::uint32_t actor) {
@@ -67,7 +64,9 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
                                      }});
   const auto is_ready = [this](std::uint32_t actor) { return ready_.contains(actor); };
   const auto is_not_ready = [this](std::uint32_t actor) { ready_.erase(actor); };
-  growth_.emplace(plan_, fleet_, PortGrowth::Means{options_.run_dir, is_ready, is_not_ready});
+  queue_scaling_.emplace(plan_, fleet_,
+                         QueueScaling::Means{options_.run_dir, is_ready, is_not_ready,
+                                             [this] { return ShareWords(plan_); }});
   upgrade_.emplace(plan_, fleet_,
                    Upgrade::Means{options_.run_dir, ask_drain, is_ready, is_not_ready});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
@@ -113,18 +112,21 @@ void Supervisor::take_ports() {
 }
 
 void Supervisor::prepare_run_dir() {
-  clean_run_dir(options_.run_dir, plan_.name, false);
+  clean_run_dir(options_.run_dir, plan_.name, Keep::kNothing);
   make_run_dir(options_.run_dir);
   try {
+    // Before tables are built: they may be of files that only the history has.
+    if (!options_.last_run.empty()) plan_.generation = history_->resume(options_.last_run) + 1;
     save_plan(plan_, options_.run_dir + "/plan.bin");
     say("run directory " + options_.run_dir);
     say(begin_bypassed_run(options_.run_dir, options_.bypass));
     take_ports();
     make_tables();
-    history_->add(plan_, "start", system_clock_ns());
+    history_->add(plan_, options_.what, system_clock_ns());
     server_ = std::make_unique<ControlServer>(options_.run_dir, kSupervisorEndpoint);
   } catch (const Error&) {
-    clean_run_dir(options_.run_dir, plan_.name, true);  // what a builder said stays to be read
+    clean_run_dir(options_.run_dir, plan_.name,
+                  Keep::kLogs);  // what a builder said stays to be read
     say(end_bypassed_run(options_.run_dir));
     throw;
   }
@@ -132,6 +134,8 @@ void Supervisor::prepare_run_dir() {
 
 void Supervisor::make_tables() {
   plan_.hash = hash_of_sources(plan_.sources);
+  plan_.others.clear();  // of a plan that was saved in the middle of a change
+  plan_.other_stages.clear();
   for (const TableReport& report : build_tables(plan_, options_.folder, options_.run_dir)) {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
@@ -261,27 +265,6 @@ void Supervisor::wait_ready() {
   }
 }
 
-void Supervisor::watch_ports() {
-  ports_.emplace(plan_, options_.run_dir, is_in_use,
-                 PortWatch::Hooks{[this](Event event) { note(std::move(event)); },
-                                  [this](std::uint32_t port) { reopen(port); }});
-}
-
-/// Its interface is another one: whoever receives there begins anew, and that is no failure of his.
-void Supervisor::reopen(std::uint32_t port) {
-  for (Post& post : fleet_.posts()) {
-    if (post.kind != ActorKind::kIngress || !post.seat().child) continue;
-    const auto receives = [&](std::uint32_t actor) {
-      const PlanActor& one = plan_.actors[actor];
-      return one.kind == ActorKind::kIngress && plan_.streams[one.index].port == port;
-    };
-    if (!receives(post.seat().actor) && std::ranges::none_of(post.seat().others, receives))
-      continue;
-    post.policy.allow();
-    post.seat().child->signal(SIGKILL);
-  }
-}
-
 /// Waits for something to happen and deals with it; does not restart anybody.
 void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
@@ -306,13 +289,24 @@ void Supervisor::run() {
     tell_observers();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";
     if (cannot_move_packets(fleet_.posts()) && load_bypass(options_.run_dir))
-      return say("packets cannot be moved any more: the bypass takes them");
+      return end_of_itself();
     if (options_.until_done && done()) {
       say("all input is read and nothing is in flight");
       take_audit();
       return;
     }
   }
+}
+
+/// Nobody is there who asked for it: why it ended is to be found later.
+void Supervisor::end_of_itself() {
+  keep_ = Keep::kRecord;
+  note({.severity = Severity::kError,
+        .kind = "ended",
+        .text =
+            "packets cannot be moved any more: the bypass takes them; logs and history stay in " +
+            options_.run_dir + " until the next `up` or `down`: millrace logs " + plan_.name,
+        .time_ns = system_clock_ns()});
 }
 
 /// Seen so several times in a row: counts of different lanes are not read at one moment.
@@ -347,6 +341,7 @@ void Supervisor::stop() {
   constexpr milliseconds kGrace{5000};
   const bool ran = phase_ != "starting";
   phase_ = "stopping";
+  note_stopping(options_.run_dir);
   const auto stop_kinds = [&](std::initializer_list<ActorKind> kinds, const char* what) {
     fleet_.stop(
         [&](const Post& post) {
@@ -369,12 +364,10 @@ void Supervisor::stop() {
   stop_kinds({ActorKind::kHub}, "hub");
   fleet_.stop([](const Post&) { return true; }, kGrace);
   server_.reset();  // its socket lies there
-  if (ran) {
-    remove_run_dir(options_.run_dir, plan_.name);
-  } else {
-    clean_run_dir(options_.run_dir, plan_.name, true);
-  }
+  clean_run_dir(options_.run_dir, plan_.name, ran ? keep_ : Keep::kLogs);
+  // Before the lock goes: whoever waits for our end looks at the bypass next, or turns it off.
   say(end_bypassed_run(options_.run_dir));
+  if (ran) remove_empty_run_dir(options_.run_dir);
   say("stopped");
 }
 

@@ -16,9 +16,9 @@
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/log_keeper.hpp"
-#include "orchestration/supervisor/port_growth.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/post_notes.hpp"
+#include "orchestration/supervisor/queue_scaling.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/scaling.hpp"
@@ -26,6 +26,7 @@
 #include "orchestration/supervisor/tables.hpp"
 #include "orchestration/supervisor/tell_observers.hpp"
 #include "orchestration/supervisor/upgrade.hpp"
+#include "orchestration/supervisor/way_back.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {
@@ -35,6 +36,8 @@ struct SupervisorOptions {
   std::optional<Bypass> bypass;          ///< of start(); on whenever the topology has ended
   std::optional<RemoteControl> control;  ///< of start(): who is heard by TCP
   std::string folder;                    ///< of the executables
+  std::string last_run;  ///< of start(): folder of a LastRun whose history goes on; empty: none
+  std::string what = "start";  ///< of the history: why it starts
   bool until_done =
       false;  ///< end by itself when every ingress is exhausted and nothing is in flight
   RestartLimits limits;
@@ -65,7 +68,8 @@ class Supervisor {
   /// Until DownRequest, SIGTERM or SIGINT (which must be blocked in the process), or done.
   void run();
   /// Ingress first, then what is in flight is waited for, then workers, egress, standby, hub; each
-  /// in bounded time. Removes the run directory; after a start that failed its logs stay.
+  /// in bounded time. Removes the run directory; after a start that failed its logs
+  /// stay, after a run that ended by itself also its history.
   void stop();
 
   /// The audit of a run with `until_done`, taken before its hub went.
@@ -77,9 +81,11 @@ class Supervisor {
   struct PendingChange {
     Received request;
     ChangeReply reply;
-    std::vector<Scaling::Step> scale;  ///< when its tables are in use
-    std::vector<PlanDiff::Queues> queues;
-    std::optional<Plan> next;  ///< what it goes over to; nothing: reload, scale
+    std::vector<PlanDiff::Queues> queues;  ///< when its tables are in use
+    std::vector<Scaling::Step> scale;      ///< after these
+    std::optional<Plan> next;              ///< what it goes over to; nothing: reload, scale
+    bool waits = false;    ///< for the old tables to go: who starts would look for them
+    bool halfway = false;  ///< something of it is in use already
   };
 
   void refuse_if_running() const;
@@ -98,6 +104,7 @@ class Supervisor {
   void wait_ready();
   void listen_by_tcp();
   void watch_ports();
+  void end_of_itself();
   void reopen(std::uint32_t port);
   void turn(std::chrono::milliseconds timeout);
   bool done();
@@ -110,16 +117,25 @@ class Supervisor {
   ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
   void queue_change(const Received& received);
   bool is_changing() const;
+  bool is_idle() const;
   void begin_change();
+  void check_way_back() const;
   TableSwitch::Wish wish_of(const ChangeRequest& wanted);
   TableSwitch::Wish wish_to_apply(const ChangeRequest& wanted);
+  void note_change(const ChangeRequest& wanted, const std::optional<Plan>& next);
   void adopt_change(const ChangeRequest& wanted);
+  void take_back(std::uint64_t generation, const std::string& why);
+  bool is_going_back() const { return way_back_ && !way_back_->given_up(); }
+  void tend_way_back();
+  void way_back_failed(const std::string& error);
+  void take_back_half(const ChangeRequest& wanted, const std::optional<Plan>& next);
+  void take_up_deadline();
   void tend_deadline();
   void tend_autoscale();
   void confirm(const Received& received);
-  void begin_scaling();
+  void go_on();
   void end_scaling();
-  void end_growth();
+  void end_queue_scaling();
   void end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome);
   void end_change(const std::string& error);
   void tend_changes();
@@ -127,6 +143,7 @@ class Supervisor {
 
   void say(const std::string& what) const;  ///< nothing when empty
   void note(Event event);
+  void note_failed(const std::string& text);  ///< a change
   double seconds() const;
 
   Plan plan_;
@@ -146,7 +163,7 @@ class Supervisor {
   std::deque<Event> events_;
   std::optional<Scaling> scaling_;
   std::optional<TableSwitch> tables_;
-  std::optional<PortGrowth> growth_;
+  std::optional<QueueScaling> queue_scaling_;
   std::optional<Upgrade> upgrade_;
   std::deque<Received> change_queue_;
   std::optional<PendingChange> change_;
@@ -154,11 +171,14 @@ class Supervisor {
   Clock::time_point next_look_{};
   std::optional<History> history_;
   std::optional<History::Deadline> deadline_;  ///< of the last change
+  std::optional<WayBack> way_back_;            ///< from a change that has to be taken back
   ConfigWatch config_;
   bool differs_ = false;
   std::uint64_t reloads_done_ = 0, reloads_failed_ = 0;
+  ConfigFacts observed_;  ///< as observers were told last
   std::optional<AuditReply> audit_;
   bool ending_ = false;
+  Keep keep_ = Keep::kNothing;        ///< when it has ended
   std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last
   std::uint64_t refused_before_ = 0;  ///< by the supervisors before this one
   Clock::time_point refused_next_{};

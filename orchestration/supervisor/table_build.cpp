@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "orchestration/supervisor/programs.hpp"
+#include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/whole_file.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::size_t kReportBytesMax = std::size_t{1} << 20;
 
-std::string plan_of(const std::string& run_dir) { return run_dir + "/plan.bin.next"; }
 std::string report_of(const std::string& run_dir) { return run_dir + "/plan.bin.report"; }
 
 }  // namespace
@@ -31,12 +31,12 @@ TableBuild::TableBuild(Plan plan, std::vector<std::uint32_t> numbers, std::strin
       folder_(std::move(folder)),
       run_dir_(std::move(run_dir)) {
   std::erase_if(numbers_, [&](std::uint32_t i) { return plan_.functions[i].image.empty(); });
-  save_plan(plan_, plan_of(run_dir_));
+  save_plan(plan_, next_plan_path(run_dir_));
 }
 
 TableBuild::~TableBuild() {
   if (child_) child_->signal(SIGKILL);
-  ::unlink(plan_of(run_dir_).c_str());
+  ::unlink(next_plan_path(run_dir_).c_str());
   ::unlink(report_of(run_dir_).c_str());
   if (kept_) return;
   for (const std::uint32_t number : numbers_) ::unlink(plan_.functions[number].image.c_str());
@@ -48,8 +48,8 @@ void TableBuild::start_next() {
   if (!output_) throw system_error("open " + path, errno);
   const std::string log = log_path(run_dir_, builder_log(plan_.functions[numbers_[at_]]));
   ::unlink(log.c_str());  // what it says is of this build
-  child_ =
-      Child::start(builder_command(folder_, plan_of(run_dir_), numbers_[at_]), log, output_.get());
+  child_ = Child::start(builder_command(folder_, next_plan_path(run_dir_), numbers_[at_]), log,
+                        output_.get());
 }
 
 bool TableBuild::tend() {

@@ -9,6 +9,7 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_renumber.hpp"
 #include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -69,20 +70,39 @@ void TableSwitch::build() {
   const std::uint32_t edition = plan_.revision + 1;
   Plan next = plan_;
   std::vector<std::uint32_t> numbers;
+  for (PlanStageEdition& one : wish_.stages) one.edition = edition;
   for (PlanEdition& one : wish_.functions) {
-    const PlanFunction& now = plan_.functions.at(one.number);
-    one.function.edition = edition;
-    if (!now.image.empty()) one.function.image = image_of(now.image, edition);
-    one.function.counter_count = now.counter_count;  // the status file is laid out by it
-    next.functions[one.number] = one.function;
+    PlanFunction& wanted = one.function;
+    wanted.edition = edition;
+    if (one.number == next.functions.size()) next.functions.push_back(gone(wanted));
+    const PlanFunction& now = next.functions.at(one.number);
+    wanted.counter_count = now.counter_count;  // the status file is laid out by it
+    if (wanted.gone) continue;                 // until then its stages run it
+    const std::string& image = now.gone ? wanted.image : now.image;
+    if (!image.empty()) wanted.image = image_of(image, edition);
+    next.functions[one.number] = wanted;
     numbers.push_back(one.number);
   }
   build_ = std::make_unique<TableBuild>(std::move(next), std::move(numbers), means_.folder,
                                         means_.run_dir);
 }
 
+/// For functions that were never there: a number, and counters of those to spare.
+void TableSwitch::make_places() {
+  for (PlanEdition& one : wish_.functions) {
+    if (one.number != plan_.functions.size()) continue;
+    const auto report = std::ranges::find(reports_, one.function.name, &TableReport::function);
+    std::uint32_t& count = one.function.counter_count;
+    if (report != reports_.end()) count = report->counter_count;
+    count = std::min({count, kCounterMaxOfComer, plan_.spare_counters});
+    plan_.spare_counters -= count;
+    plan_.functions.push_back(gone(one.function));
+    plan_.functions.back().edition = 0;
+  }
+}
+
 void TableSwitch::resume() {
-  if (plan_.others.empty()) return;
+  if (plan_.others.empty() && plan_.other_stages.empty()) return;
   publish(Phase::kReverting);
 }
 
@@ -119,6 +139,10 @@ void TableSwitch::swap_editions() {
   for (PlanEdition& other : plan_.others) {
     std::swap(other.function, plan_.functions[other.number]);
   }
+  for (PlanStageEdition& other : plan_.other_stages) {
+    std::swap(other.functions, plan_.stages[other.number].functions);
+    std::swap(other.edition, plan_.stages[other.number].edition);
+  }
 }
 
 void TableSwitch::fail(const std::string& why) {
@@ -144,11 +168,19 @@ void TableSwitch::forget_others() {
     if (!other.function.image.empty()) ::unlink(other.function.image.c_str());
   }
   plan_.others.clear();
+  plan_.other_stages.clear();
 }
 
 void TableSwitch::finish(const std::string& error) {
   outcome_ = Outcome{error, reports_};
   wish_ = {};
+}
+
+/// From now on no batch is sealed for the other tables.
+void TableSwitch::drain(Clock::time_point now) {
+  if (fleet_.status() != nullptr) sealed_ = fleet_.status()->sealed();
+  phase_ = Phase::kDraining;
+  until_ = now + means_.limit;
 }
 
 void TableSwitch::advance(Clock::time_point now) {
@@ -161,7 +193,10 @@ void TableSwitch::advance(Clock::time_point now) {
       reports_ = build_->reports();
       build_->keep();
       build_.reset();
+      make_places();
       plan_.others = wish_.functions;
+      plan_.other_stages = wish_.stages;
+      if (!wish_.classes.empty()) plan_.classes = wish_.classes;
       return publish(Phase::kLoading);
     case Phase::kLoading:
       if (all_follow(now)) {
@@ -172,20 +207,21 @@ void TableSwitch::advance(Clock::time_point now) {
       return;
     case Phase::kUsing:
       if (all_follow(now)) {
-        if (fleet_.status() != nullptr) sealed_ = fleet_.status()->sealed();
-        phase_ = Phase::kDraining;
+        drain(now);
         return finish("");
       }
       if (now > until_) fail("not everybody has gone over to the new tables in time");
       return;
     case Phase::kReverting:
       if (!all_follow(now)) return;
-      if (fleet_.status() != nullptr) sealed_ = fleet_.status()->sealed();
-      phase_ = Phase::kDraining;
+      drain(now);
       if (!failure_.empty()) finish(failure_);
       return;
     case Phase::kDraining:
-      if (has_gpu(plan_) && fleet_.status() != nullptr && !fleet_.status()->released(sealed_)) {
+      // Batches that nobody works on are not waited for: the cure may be a change itself. What
+      // comes late of tables that have gone is dropped, and counted.
+      if (now <= until_ && has_gpu(plan_) && fleet_.status() != nullptr &&
+          !fleet_.status()->released(sealed_)) {
         return;
       }
       forget_others();

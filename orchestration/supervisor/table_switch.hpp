@@ -14,8 +14,9 @@
 
 namespace millrace {
 
-/// Gives functions of a running topology other settings and tables, while batches flow. One change
-/// at a time, in phases; everybody's tally in the status file says how far he is:
+/// Gives functions of a running topology other settings and tables, and stages other functions,
+/// while batches flow. One change at a time, in phases; everybody's tally in the status file says
+/// how far he is:
 ///
 /// | phase    | plan.bin                   | goes on when                                      |
 /// |----------|----------------------------|---------------------------------------------------|
@@ -37,11 +38,14 @@ class TableSwitch {
   struct Means {
     std::string folder, run_dir;
     std::function<void(std::uint32_t actor, std::uint32_t revision)> tell;  ///< FollowPlan
-    std::chrono::milliseconds limit{20'000};  ///< of loading, of using
+    std::chrono::milliseconds limit{20'000};  ///< of loading, of using, of batches of the old
   };
   struct Wish {
-    std::vector<PlanEdition> functions;  ///< with settings as they are to be
+    std::vector<PlanEdition> functions;  ///< as they are to be; those that come and go among them
     bool accept_refused = false;         ///< also tables of which more lines are refused than now
+    std::vector<PlanStageEdition> stages = {};  ///< that are to run other functions
+    std::vector<std::string> classes = {};      ///< those of the plan, then new ones; empty: as now
+    bool empty() const { return functions.empty() && stages.empty(); }
   };
   struct Outcome {
     std::string error;                 ///< empty: the new tables are in use
@@ -68,11 +72,13 @@ class TableSwitch {
   enum class Phase { kIdle, kBuilding, kLoading, kUsing, kReverting, kDraining, kDropping };
 
   void build();
+  void make_places();
   void publish(Phase phase);
   bool all_follow(Clock::time_point now);
   void swap_editions();
   void forget_others();
   void fail(const std::string& why);
+  void drain(Clock::time_point now);
   void advance(Clock::time_point now);
   void finish(const std::string& error);
 

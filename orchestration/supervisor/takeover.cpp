@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <system_error>
 
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
@@ -11,7 +12,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kLeaveGrace{8'000};
+constexpr std::chrono::milliseconds kTakeoverGrace{8'000};
 
 }  // namespace
 
@@ -49,12 +50,15 @@ void Supervisor::adopt() {
   take_over_processes();
   for (Post& post : fleet_.posts()) {
     const bool leaves = post.wish == Wish::kDown && post.seat().child;
-    if (leaves) fleet_.let_drain(post, kLeaveGrace);
+    if (leaves) fleet_.let_drain(post, kTakeoverGrace);
   }
+  std::error_code none;  // who died over stopping it is not followed
+  std::filesystem::remove(options_.run_dir + "/stopping", none);
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";
+  take_up_deadline();
   tables_->resume();
-  deadline_ = history_->deadline();
+  queue_scaling_->resume();
   try {
     options_.control = load_remote_control(options_.run_dir);
     listen_by_tcp();

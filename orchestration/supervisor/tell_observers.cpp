@@ -7,9 +7,13 @@ namespace millrace {
 std::vector<WantedWorkers> wanted_workers(const Plan& plan, const std::vector<Post>& posts) {
   std::vector<WantedWorkers> wanted;
   for (const PlanGroup& group : plan.groups) wanted.push_back({.group = group.name});
+  wanted.push_back({.group = "ingress"});
+  wanted.push_back({.group = "egress"});
   const auto count = [&](std::uint32_t number) {
     const PlanActor& actor = plan.actors[number];
     if (is_of_group(actor.kind)) ++wanted[actor.group].count;
+    if (actor.kind == ActorKind::kIngress) ++wanted[plan.groups.size()].count;
+    if (actor.kind == ActorKind::kEgress) ++wanted[plan.groups.size() + 1].count;
   };
   for (const Post& post : posts) {
     if (post.wish != Wish::kUp || !post.kind) continue;

@@ -20,8 +20,8 @@ namespace {
 
 using Kind = UpgradeStep::Kind;
 
-constexpr std::chrono::milliseconds kAskAgain{1'000};  // the leader may be another one since
-constexpr std::uint64_t kBeatMs = 1'000;               // a heartbeat not older than that
+constexpr std::chrono::milliseconds kAskToLeaveAgain{1'000};  // the leader may be another one since
+constexpr std::uint64_t kBeatMs = 1'000;                      // a heartbeat not older than that
 
 std::string seconds_text(Upgrade::Clock::duration time) {
   std::array<char, 32> text{};
@@ -45,6 +45,9 @@ void Upgrade::begin(const std::string& folder) {
   UpgradePlan plan = plan_upgrade(plan_, fleet_.posts());
   folder_ = folder;
   steps_ = std::move(plan.steps);
+  for (const UpgradeStep& step : steps_) {
+    if (step.kind == Kind::kDrain) fleet_.posts()[step.post].helper = true;
+  }
   lines_ = std::move(plan.remarks);
   at_ = 0;
   phase_ = Phase::kBegin;
@@ -60,7 +63,10 @@ std::optional<Upgrade::Outcome> Upgrade::tend(Clock::time_point now) {
   }
   if (at_ < steps_.size()) return std::nullopt;
   running_ = false;
-  for (Post& post : fleet_.posts()) post.folder.clear();
+  for (Post& post : fleet_.posts()) {
+    post.folder.clear();
+    post.helper = false;
+  }
   fleet_.use_folder(folder_);
   return Outcome{"", std::exchange(lines_, {})};
 }
@@ -116,7 +122,7 @@ void Upgrade::begin_step(Clock::time_point now) {
     case Kind::kDrain:
       if (one.seat().child) means_.ask_drain(one.seat().actor);
       fleet_.let_drain(one, means_.drain_limit);
-      ask_again_ = now + kAskAgain;
+      ask_again_ = now + kAskToLeaveAgain;
       return enter(Phase::kLeaves, now);
   }
 }
@@ -154,7 +160,7 @@ bool Upgrade::wait_for_successor(Clock::time_point now) {
 void Upgrade::let_go(Clock::time_point now) {
   const Seat& seat = post().seat();
   left_at_ = now;
-  ask_again_ = now + kAskAgain;
+  ask_again_ = now + kAskToLeaveAgain;
   if (pid_of(seat) == old_pid_) {
     if (steps_[at_].drain) {
       means_.ask_drain(seat.actor);
@@ -173,6 +179,7 @@ bool Upgrade::wait_for_end(Clock::time_point now) {
   if (pid_of(seat) != old_pid_ || !seat.child) {
     if (kind == Kind::kReplace) {
       if (pid_of(seat) != new_pid_) throw Error(failure("ended before it had its place"));
+      if (moves_ports(one)) means_.forget_ready(seat.actor);  // the old one went on saying it
       enter(Phase::kProves, now);
       return false;
     }
@@ -186,7 +193,7 @@ bool Upgrade::wait_for_end(Clock::time_point now) {
   const auto limit = drains ? means_.drain_limit : Clock::duration::zero();
   if (drains && now < since_ + limit) {
     if (now >= ask_again_ && fleet_.state(seat) == ActorState::kAlive) {
-      ask_again_ = now + kAskAgain;
+      ask_again_ = now + kAskToLeaveAgain;
       means_.ask_drain(seat.actor);
     }
   } else if (now > since_ + limit + means_.end_limit) {
@@ -264,7 +271,7 @@ Upgrade::Outcome Upgrade::fail(const std::string& why) {
     Post& helper = fleet_.posts()[steps_[i].post];
     if (steps_[i].kind == Kind::kDrain && helper.wish == Wish::kUp) send_away(helper);
   }
-  for (Post& one : fleet_.posts()) one.replacing = false;
+  for (Post& one : fleet_.posts()) one.replacing = one.helper = false;
   running_ = false;
   lines_.clear();
   return {why +

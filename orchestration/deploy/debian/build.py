@@ -25,11 +25,12 @@ def output_of(*words):
 
 
 def version():
-    """Of the project, with the day and name of the commit."""
+    """Of the project, with the second and name of the commit."""
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     number = re.search(r"project\(millrace VERSION ([\d.]+)", text).group(1)
     done = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%cd.%h",
-                           "--date=format:%Y%m%d"], capture_output=True, text=True, check=False)
+                           "--date=format:%Y%m%d%H%M%S"], capture_output=True, text=True,
+                          check=False)
     return f"{number}~{done.stdout.strip()}" if done.returncode == 0 else number
 
 
@@ -68,8 +69,9 @@ def commands_of(program):
 
 
 def options_of(text):
-    """All spellings of the options in a help text."""
-    return sorted(set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", text.partition("Options:")[2])))
+    """All spellings of the options in a help text, whose examples may name those of others."""
+    options = text.partition("Options:")[2].partition("\n\n")[0]
+    return sorted(set(re.findall(r"(?<![\w-])(--?[A-Za-z][\w-]*)", options)))
 
 
 def roff(text):

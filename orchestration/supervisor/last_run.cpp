@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/last_run.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "orchestration/supervisor/history.hpp"
+#include "shared/control/plan_file.hpp"
+
+namespace fs = std::filesystem;
+
+namespace millrace {
+namespace {
+
+/// Of the file that is beside a run directory of this name.
+std::string bypass_in(const std::string& folder) { return folder + "/control"; }
+
+}  // namespace
+
+LastRun::LastRun(const std::string& run_dir)
+    : folder_(run_dir + "." + std::to_string(::getpid()) + ".before") {
+  lock_.emplace(folder_);
+  save_plan(load_plan(run_dir + "/plan.bin"), plan_path());
+  History(folder_).resume(run_dir);
+  if (const auto control = load_remote_control(run_dir)) save_remote_control(folder_, *control);
+  if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder_), *bypass);
+}
+
+LastRun::~LastRun() {
+  std::error_code error;
+  fs::remove_all(folder_, error);
+}
+
+std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder) {
+  return load_remote_control(folder);
+}
+
+std::optional<Bypass> bypass_of_last_run(const std::string& folder) {
+  auto bypass = load_bypass(bypass_in(folder));
+  if (bypass) bypass->on = false;
+  return bypass;
+}
+
+}  // namespace millrace

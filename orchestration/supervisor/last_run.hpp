@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "orchestration/supervisor/bypass.hpp"
+#include "orchestration/supervisor/remote_control.hpp"
+#include "orchestration/supervisor/run_dir.hpp"
+
+namespace millrace {
+
+/// What a planned restart takes along of the run that it ends, in a folder beside its directory:
+///
+///     <run dir>.PID.before/plan.bin.plan    its plan: `up` starts it again
+///                          history/         see history.hpp
+///                          control.*        its `control:` and `bypass:`, which no plan has
+///
+/// The folder goes with this object; of a restart that was killed, with the next start of any
+/// topology, like all that nobody holds the lock of.
+class LastRun {
+ public:
+  /// Keeps it. Throws Error when that cannot be done.
+  explicit LastRun(const std::string& run_dir);
+  ~LastRun();
+  LastRun(const LastRun&) = delete;
+  LastRun& operator=(const LastRun&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  std::string plan_path() const { return folder_ + "/plan.bin.plan"; }
+
+ private:
+  std::string folder_;
+  std::optional<SupervisorLock> lock_;
+};
+
+/// What it was started with, of the folder of a LastRun.
+std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder);
+std::optional<Bypass> bypass_of_last_run(const std::string& folder);
+
+}  // namespace millrace
