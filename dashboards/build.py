@@ -24,19 +24,21 @@ SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 COLUMNS = 24
 ANNOTATION_STEP = "15s"
 KINDS = {
-    "topology": ("Topology", "label_values(millrace_topology_info, topology)", False),
+    # Of one that does not run only its bypass may be known.
+    "topology": ("Topology", 'label_values({__name__=~"millrace_topology_info|'
+                 'millrace_bypass_active"}, topology)', False),
     "stage": ("Stage", 'label_values(millrace_worker_info{topology="$topology"}, group)', True),
     "worker": ("Worker", 'label_values(millrace_worker_info{topology="$topology", '
                'group=~"$stage"}, worker)', True),
     "worker_stage": ("Stage", 'label_values(millrace_worker_info{topology="$topology", '
                      'kind=~"classifier|gpu"}, group)', True),
     "gpu_worker": ("Worker", 'label_values(millrace_gpu_info{topology="$topology"}, worker)', True),
-    "port": ("Port", 'label_values(millrace_port_received_packets_total{topology="$topology"}, '
-             'port)', True),
+    "port": ("Port", 'label_values(millrace_port_info{topology="$topology"}, port)', True),
 }
 PANEL_KEYS = {"title", "type", "size", "means", "do", "unit", "queries", "min", "max", "decimals",
               "steps", "mappings", "stack", "options", "columns", "drill", "legend", "empty",
               "overrides", "log"}
+NOW_POINTS = 10000  # keeps $__rate_interval short in a stat however long the range is
 
 
 class Refused(Exception):
@@ -44,12 +46,14 @@ class Refused(Exception):
 
 
 def variable(name):
+    """Sorted by the alphabet; workers are numbers."""
     label, query, many = KINDS[name]
     return {
         "name": name.rpartition("_")[2], "label": label, "type": "query",
         "datasource": SOURCE, "definition": query,
         "query": {"query": query, "refId": "PrometheusVariableQueryEditor-VariableQuery"},
-        "refresh": 2, "sort": 1, "regex": "", "hide": 0, "skipUrlSync": False, "options": [],
+        "refresh": 2, "sort": 3 if label == "Worker" else 1, "regex": "", "hide": 0,
+        "skipUrlSync": False, "options": [],
         "multi": many, "includeAll": many, "allValue": ".*" if many else None,
         "current": {"selected": True, "text": ["All"], "value": ["$__all"]} if many else {},
     }
@@ -61,10 +65,20 @@ def source_variable():
             "multi": False, "includeAll": False, "options": [], "current": {}}
 
 
-def annotation(name, colour, expression, title, text):
+def change_of(metric, seen_by, where):
+    """Looked at every 15 seconds over the last 30, so that one change is one mark, however long the
+    time between scrapes. Grafana looks less often the longer the time shown (until 11.6 at 100
+    points only: each 5 minutes of 6 hours, whatever `step` says), so the second half compares with
+    the point before, $__interval ago: nothing that lies between two points is missed."""
+    series = metric + '{' + ",".join(['topology="$topology"', *where]) + '}'
+    return (f"{seen_by}({series}[30s]) > 0 "
+            f"or ({series} != bool {series} offset $__interval) > 0")
+
+
+def annotation(name, colour, metric, seen_by, title, text, where=()):
     return {"name": name, "datasource": SOURCE, "enable": True, "hide": False, "iconColor": colour,
-            "expr": expression, "step": ANNOTATION_STEP, "titleFormat": title, "textFormat": text,
-            "tagKeys": "", "useValueForTime": False}
+            "expr": change_of(metric, seen_by, where), "step": ANNOTATION_STEP,
+            "titleFormat": title, "textFormat": text, "tagKeys": "", "useValueForTime": False}
 
 
 def thresholds(steps):
@@ -97,7 +111,8 @@ def link(target):
 def target(panel, number, query):
     table = panel["type"] == "table"
     heatmap = panel["type"] == "heatmap"
-    instant = table or panel["type"] == "bargauge"
+    # Of a range the last value of each series would be shown, of those too that ended long ago.
+    instant = panel["type"] in ("table", "bargauge", "stat")
     return {"refId": chr(ord("A") + number), "datasource": SOURCE, "editorMode": "code",
             "expr": " ".join(query["expr"].split()), "legendFormat": query.get("legend", "__auto"),
             "format": "table" if table else "heatmap" if heatmap else "time_series",
@@ -120,7 +135,7 @@ def options(panel):
     if kind == "timeseries":
         return {"legend": legend(panel), "tooltip": {"mode": "multi", "sort": "desc"}}
     if kind == "stat":
-        return reduced(panel, textMode="auto", colorMode="value", graphMode="area",
+        return reduced(panel, textMode="auto", colorMode="value", graphMode="none",
                        justifyMode="auto")
     if kind == "bargauge":
         return reduced(panel, displayMode="gradient", orientation="horizontal", showUnfilled=True,
@@ -148,7 +163,7 @@ def custom(panel):
     if kind == "timeseries":
         scale = {"type": "log", "log": 10} if panel.get("log") else {"type": "linear"}
         return {"drawStyle": "line", "lineWidth": 1, "lineInterpolation": "linear",
-                "fillOpacity": 20 if panel.get("stack") else 5, "showPoints": "never",
+                "fillOpacity": 20 if panel.get("stack") else 5, "showPoints": "auto",
                 "spanNulls": False, "scaleDistribution": scale,
                 "stacking": {"mode": "normal" if panel.get("stack") else "none", "group": "A"}}
     if kind == "table":
@@ -224,6 +239,7 @@ def panel_json(where, panel, place, number):
                                       if panel["type"] == "table"]},
         "targets": [target(panel, index, query) for index, query in enumerate(panel["queries"])],
         "transformations": transformations(panel),
+        **({"maxDataPoints": NOW_POINTS} if panel["type"] == "stat" else {}),
     }
 
 
