@@ -3,16 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <random>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "services/functions/acl/acl_search.hpp"
+#include "tests/bench/look_up_rate.hpp"
 #include "tests/unit/services/functions/acl/acl_traces.hpp"
 
 /// Rates of look-ups alone, without packets.
@@ -33,33 +31,9 @@ inline std::vector<AclKey> shuffled(const AclTrace& trace, unsigned seed) {
 /// an order of its own, `at_once` (at most kAclKeysMax) in a call.
 inline double rate(const AclTrace& trace, const LookUp& look_up, unsigned thread_count,
                    std::size_t at_once, double seconds = 1) {
-  std::atomic<unsigned> ready{0};
-  std::atomic<std::uint64_t> done{0};
-  std::atomic<bool> stop{false};
-  std::vector<std::thread> threads;
-  for (unsigned t = 0; t < thread_count; ++t) {
-    threads.emplace_back([&, t] {
-      const std::vector<AclKey> keys = shuffled(trace, t);
-      std::uint32_t words[kAclKeysMax];
-      std::uint64_t count = 0;
-      ++ready;
-      while (ready < thread_count) std::this_thread::yield();
-      while (!stop) {
-        for (std::size_t i = 0; i + at_once <= keys.size() && !stop; i += at_once) {
-          look_up({keys.data() + i, at_once}, words);
-          count += at_once;
-        }
-      }
-      done += count;
-    });
-  }
-  while (ready < thread_count) std::this_thread::yield();
-  const auto start = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  stop = true;
-  for (std::thread& thread : threads) thread.join();
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  return static_cast<double>(done) / took.count() / 1e6;
+  return look_up_rate<std::uint32_t>(
+      thread_count, at_once, seconds, [&](unsigned thread) { return shuffled(trace, thread); },
+      look_up);
 }
 
 }  // namespace millrace::acl_rate

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures a GPU beside all CPU cores of the same host in the same run, and writes a page with
 plots: rate over batch size, latency over load, and what share of the PCIe limit is reached. The
-limit is what copying pinned memory reaches in that run. Nothing here passes or fails on speed.
+limit is what copying pinned memory reaches in that run. Rates are medians of several samples.
+Whole topologies are measured by gpu_path.py. Nothing here passes or fails on speed.
 """
 
 import argparse
@@ -23,8 +24,8 @@ from run import cpu_model, find_binaries
 def measure(program, name, words, folder, options):
     """The figures of one run of millrace-gpu-figures: its cases, renamed for the page."""
     target = folder / f"{name}.json"
-    command = [program, "--json", target, "--seconds", str(options.seconds), "--sizes",
-               *options.sizes.split(","), *words]
+    command = [program, "--json", target, "--seconds", str(options.seconds), "--samples",
+               str(options.samples), "--sizes", *options.sizes.split(","), *words]
     if subprocess.run(command, check=False).returncode != 0:
         sys.exit(f"{shlex.join(map(str, command))} failed")
     return json.loads(target.read_text())
@@ -57,40 +58,55 @@ def draw(folder, results):
     (folder / "latency.svg").write_text(
         line_chart(f"Latency over load, {middle} packets a batch", Axis("Mpps", log=True),
                    Axis("mean us at the device", log=True), loads))
-    shares = {name: [(x, y / results["copy_gbps"]) for x, y in points]
-              for name, points in rates.items()}
+    shares = {name: [(case["packets"], share_of_limit(case, results)) for case in all_sizes]
+              for name, all_sizes in cases.items()}
     (folder / "roofline.svg").write_text(
         line_chart("Share of the PCIe limit", size, Axis("achieved / copy"), shares))
 
 
+def share_of_limit(case, results):
+    """By the bytes that the GPU reads, which are less or more than those of the frames."""
+    return case["gpu"]["mpps"] * case["read_each"] * 8 / 1e3 / results["copy_gbps"]
+
+
+def spread(rate, key="mpps"):
+    return f"{rate[key]:.1f} ({rate['low']:.1f} to {rate['high']:.1f})"
+
+
 def table(results):
-    lines = ["| case | packets a batch | GPU p50 / p99 us | GPU Mpps | GPU Gbit/s | "
-             f"of the limit | {results['threads']} cores Gbit/s | GPU / cores | worth cores |",
-             "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    cores = f"{results['threads']} cores"
+    lines = ["| case | packets a batch | GPU p50 / p99 us | GPU Mpps | GPU Gbit/s | bytes read "
+             f"each | of the limit | {cores} Mpps | GPU / {cores} | {cores}, DPDK's look-ups M/s | "
+             "GPU / DPDK's | worth cores |",
+             "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"]
     for case in results["cases"]:
-        gpu, cpu, one = case["gpu"], case["cpu_all"], case["cpu_one"]
+        gpu, cpu, one, library = (case.get(key) for key in
+                                  ("gpu", "cpu_all", "cpu_one", "library"))
+        beside = "- | -"
+        if library:
+            beside = (f"{library['name']} {spread(library, 'mps')} | "
+                      f"{gpu['mpps'] / library['mps']:.2f}")
         lines.append(f"| {case['name']} | {case['packets']} | {case['p50_us']:.1f} / "
-                     f"{case['p99_us']:.1f} | {gpu['mpps']:.1f} | {gpu['gbps']:.1f} | "
-                     f"{gpu['gbps'] / results['copy_gbps']:.2f} | {cpu['gbps']:.1f} | "
-                     f"{gpu['mpps'] / cpu['mpps']:.2f} | {gpu['mpps'] / one['mpps']:.0f} |")
+                     f"{case['p99_us']:.1f} | {spread(gpu)} | {gpu['gbps']:.1f} | "
+                     f"{case['read_each']:.0f} | {share_of_limit(case, results):.2f} | "
+                     f"{spread(cpu)} | {gpu['mpps'] / cpu['mpps']:.2f} | {beside} | "
+                     f"{gpu['mpps'] / one['mpps']:.0f} |")
     return lines
 
 
-def rte_acl_lines(results):
-    """The best of each rule set beside rte_acl."""
-    lines = []
-    for name, cases in by_name(results["cases"]).items():
-        if "rte_acl_mps" not in cases[0]:
-            continue
-        best = max(case["gpu"]["mpps"] for case in cases)
-        alone = cases[0]["rte_acl_mps"]
-        lines.append(f"| {name} | {best:.0f} | {alone:.0f} | {best / alone:.2f} |")
-    if not lines:
-        return []
-    return ["", "| rules | GPU Mpps, best | rte_acl M/s | GPU / rte_acl |", "|---|--:|--:|--:|",
-            *lines, "", f"rte_acl: look-ups alone on {results['threads']} threads that share a "
-            "table, 64 in a call, no packet read; the columns of cores above are bit vectors over "
-            "whole packets. `keys`: with the column of flow keys, as on a path with several lanes."]
+def notes(results, options):
+    """What the columns say."""
+    return [f"Rates: medians of {options.samples} samples of {options.seconds:g} s (the least to "
+            "the most). GPU Gbit/s are of frames. `bytes read each`: columns and bytes of frames "
+            "that the GPU asks for, of a packet; `of the limit` is of these. "
+            f"`{results['threads']} cores Mpps`: our own code on the CPU over whole packets, `acl` "
+            "by bit vectors. DPDK's: rte_acl, rte_fib, look-ups alone on as many threads that "
+            "share a table, 64 in a call, no packet read. `with options`: of IPv4, so that the "
+            "column of keys says nothing and the GPU reads each header in place, as it does for "
+            "IPv6 and fragments. `worth cores`: its rate by that of one core alone, which is where "
+            "a stage begins to gain by a GPU.", "",
+            "Latency: p50 and p99 of batches sent one by one; in the plot, batches under way by "
+            "their rate (Little's law), single samples."]
 
 
 def gpu_model():
@@ -102,16 +118,13 @@ def gpu_model():
     return asked.stdout.strip().splitlines()[0] if asked.stdout.strip() else "GPU"
 
 
-def write_page(folder, results):
+def write_page(folder, results, options):
     page = ["# Figures of a GPU", "",
             f"{gpu_model()}; {cpu_model()}, {len(os.sched_getaffinity(0))} cores, Linux "
             f"{platform.release()}", "", f"    {shlex.join(sys.argv)}", "",
             f"The limit, copying pinned memory in this run: {results['copy_gbps']:.0f} Gbit/s.", "",
-            *table(results), *rte_acl_lines(results), "", "![rate over batch size](rate.svg)",
-            "![latency over load](latency.svg)", "![share of the PCIe limit](roofline.svg)", "",
-            "Latency: p50 and p99 of batches sent one by one; in the plot, batches under way by "
-            "their rate (Little's law). `worth cores`: its rate by that of one core alone, which "
-            "is where a stage begins to gain by a GPU.", ""]
+            *table(results), "", *notes(results, options), "", "![rate over batch size](rate.svg)",
+            "![latency over load](latency.svg)", "![share of the PCIe limit](roofline.svg)", ""]
     (folder / "README.md").write_text("\n".join(page))
 
 
@@ -119,9 +132,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", help="folder of the executables")
     parser.add_argument("--out", default="build/gpu-figures", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of each sample")
+    parser.add_argument("--samples", type=int, default=5, help="of each rate")
     parser.add_argument("--sizes", default="8,16,32,64,128,256", help="packets a batch")
     parser.add_argument("--rules", help="a rule file of match")
+    parser.add_argument("--routes", help="prefixes of IPv4 a line, or a route table; default: "
+                        "900,000 made ones")
     parser.add_argument("--capture", action="append", default=[], metavar="FILE",
                         help="packets for match (pcap); may be given several times")
     parser.add_argument("--acl", action="append", default=[], metavar="FILE",
@@ -132,7 +148,8 @@ def main():
     program = find_binaries(options.bin) / "millrace-gpu-figures"
     options.out.mkdir(parents=True, exist_ok=True)
     rules = ["--rules", options.rules] if options.rules else []
-    results = measure(program, "frames", rules, options.out, options)
+    routes = ["--routes", options.routes] if options.routes else []
+    results = measure(program, "frames", [*rules, *routes], options.out, options)
     for rules_file, trace in zip(options.acl, options.trace, strict=True):
         words = ["--acl", rules_file, "--trace", trace]
         results["cases"] += measure(program, "acl", words, options.out, options)["cases"]
@@ -140,7 +157,7 @@ def main():
         words = [*rules, "--capture", path]
         results["cases"] += measure(program, "capture", words, options.out, options)["cases"]
     draw(options.out, results)
-    write_page(options.out, results)
+    write_page(options.out, results, options)
     print(f"written: {options.out}/README.md")
 
 

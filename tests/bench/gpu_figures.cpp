@@ -18,16 +18,20 @@
 #include <thread>
 
 #include "gpu-worker/resident/resident_device.hpp"
-#include "io-worker/ports/capture_reader.hpp"
+#include "services/functions/route/route_check.hpp"
 #include "tests/bench/acl_rate.hpp"
 #include "tests/bench/copy_rate.hpp"
-#include "tests/gpu/gpu_world.hpp"
+#include "tests/bench/fib.hpp"
+#include "tests/bench/gpu_cases.hpp"
 
 namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using test::GpuWorld;
+using gpu_cases::Case;
+using gpu_cases::Frames;
+using gpu_cases::kSlots;
+using gpu_cases::Stage;
 
 /// Cores that this process may use.
 unsigned allowed_cores() {
@@ -41,7 +45,9 @@ struct Options {
   std::string rules, routes, capture, acl, trace, json;
   std::vector<std::uint32_t> sizes = {32, 64, 256};
   double seconds = 1;
+  unsigned samples = 5;
   unsigned threads = allowed_cores();
+  bool copy = false;
 };
 
 double seconds_since(Clock::time_point start) {
@@ -54,90 +60,18 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Frames of a capture, again and again.
-class Frames {
- public:
-  explicit Frames(const std::string& path) {
-    CaptureReader reader(path);
-    CaptureRecord record;
-    while (reader.next(record) == CaptureStatus::kRecord) {
-      if (record.bytes.size() <= 1514) all_.emplace_back(record.bytes.begin(), record.bytes.end());
-    }
-    if (all_.empty()) throw Error(path + " holds no packet that fits");
-  }
-  /// Frames of one size, UDP, without a literal.
-  explicit Frames(std::uint32_t bytes) {
-    std::mt19937 random(5);
-    for (int i = 0; i < 4096; ++i) {
-      const std::uint32_t payload = bytes - 42;
-      std::string text(payload, ' ');
-      for (char& letter : text) letter = static_cast<char>(' ' + random() % 95);
-      Frame frame = FrameBuilder().ipv4(17, 8 + payload).udp(payload).text(text).build();
-      for (std::size_t at = 30; at < 34; ++at) frame[at] = static_cast<std::byte>(random());
-      all_.push_back(std::move(frame));
-    }
-  }
-  explicit Frames(const AclTrace& trace) {
-    std::mt19937 random(5);
-    for (AclKey key : trace.keys) {
-      // Another protocol would have no ports; TCP instead meets as many rules.
-      if (key.protocol != 17) key.protocol = 6;
-      all_.push_back(frame_of(key));
-    }
-    std::ranges::shuffle(all_, random);
-  }
-  const Frame& next() { return all_[at_++ % all_.size()]; }
-
- private:
-  std::vector<Frame> all_;
-  std::size_t at_ = 0;
+/// Of several samples.
+struct Spread {
+  double median = 0, low = 0, high = 0;
 };
 
-constexpr std::uint32_t kSlots = 2048;
-
-/// One function on a GPU.
-struct Case {
-  std::string name, type, table, text;  ///< `table`: the setting that names it
-  std::uint32_t lanes = 1;              ///< of the path; with several a batch has keys of flows
-};
-
-/// One stage of a function on a GPU, and its batches.
-class Stage {
- public:
-  Stage(const Case& what, std::uint32_t batch_packets, Frames frames)
-      : world_(yaml_of(what, batch_packets), {{"table", what.text}}) {
-    for (std::uint32_t slot = 0; slot < kSlots; ++slot) {
-      std::vector<Frame> batch;
-      for (std::uint32_t i = 0; i < batch_packets; ++i) batch.push_back(frames.next());
-      for (const Frame& frame : batch) bytes_ += frame.size();
-      world_.fill(slot, slot * batch_packets, batch);
-    }
-    packets_ = std::uint64_t{kSlots} * batch_packets;
-  }
-  GpuWorld& world() { return world_; }
-  double bytes_per_packet() const {
-    return static_cast<double>(bytes_) / static_cast<double>(packets_);
-  }
-
- private:
-  static std::string yaml_of(const Case& what, std::uint32_t capacity) {
-    return "millrace: 1\nname: figures\nbatch: { capacity: " + std::to_string(capacity) +
-           " }\nports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
-           "workers: { cpu: { kind: classifier }, gpu: { kind: gpu, device: cuda } }\n"
-           "functions: { f: { type: " +
-           what.type + ", " + what.table +
-           ": table, on: gpu } }\n"
-           "paths: { one: { from: [a], run: [f], slots: " +
-           std::to_string(kSlots) + ", lanes: " + std::to_string(what.lanes) + " } }\n";
-  }
-  GpuWorld world_;
-  std::uint64_t bytes_ = 0, packets_ = 0;
-};
-
-struct Rate {
-  double packets = 0;  ///< a second
-  double bytes = 0;
-};
+template <typename Sample>
+Spread spread_of(unsigned samples, Sample sample) {
+  std::vector<double> all(samples);
+  std::generate(all.begin(), all.end(), sample);
+  std::sort(all.begin(), all.end());
+  return {all[all.size() / 2], all.front(), all.back()};
+}
 
 /// Batches one at a time: the time of each, in microseconds, sorted.
 std::vector<double> latencies(Stage& stage, Device& gpu) {
@@ -154,8 +88,9 @@ std::vector<double> latencies(Stage& stage, Device& gpu) {
   return all;
 }
 
-Rate rate_of_gpu(Stage& stage, Device& gpu, std::uint32_t packets, std::uint32_t under_way,
-                 double seconds) {
+/// Packets a second.
+double rate_of_gpu(Stage& stage, Device& gpu, std::uint32_t packets, std::uint32_t under_way,
+                   double seconds) {
   std::vector<DeviceBatch> done(64);
   std::uint64_t batches = 0;
   std::uint32_t next = 0;
@@ -171,12 +106,11 @@ Rate rate_of_gpu(Stage& stage, Device& gpu, std::uint32_t packets, std::uint32_t
   }
   const double took = seconds_since(start);
   while (gpu.in_flight() != 0) gpu.poll(done);
-  const double rate = static_cast<double>(batches) * packets / took;
-  return {rate, rate * stage.bytes_per_packet()};
+  return static_cast<double>(batches) * packets / took;
 }
 
 /// The CPU's version of the function on `threads` threads, each with tables of its own.
-Rate rate_of_cpu(Stage& stage, unsigned threads, std::uint32_t packets, double seconds) {
+double rate_of_cpu(Stage& stage, unsigned threads, std::uint32_t packets, double seconds) {
   std::atomic<std::uint64_t> batches = 0;
   std::atomic<unsigned> ready = 0;
   std::atomic<bool> stop = false;
@@ -202,51 +136,72 @@ Rate rate_of_cpu(Stage& stage, unsigned threads, std::uint32_t packets, double s
   stop = true;
   const double took = seconds_since(start);
   workers.clear();
-  const double rate = static_cast<double>(batches) * packets / took;
-  return {rate, rate * stage.bytes_per_packet()};
+  return static_cast<double>(batches) * packets / took;
 }
 
-nlohmann::json json_of(const Rate& rate) {
-  return {{"mpps", rate.packets / 1e6}, {"gbps", rate.bytes * 8 / 1e9}};
+nlohmann::json json_of(const Stage& stage, double rate) {
+  return {{"mpps", rate / 1e6}, {"gbps", rate * stage.bytes_per_packet() * 8 / 1e9}};
+}
+nlohmann::json json_of(const Stage& stage, const Spread& rate) {
+  nlohmann::json json = json_of(stage, rate.median);
+  json["low"] = rate.low / 1e6;
+  json["high"] = rate.high / 1e6;
+  return json;
 }
 
 /// Every figure of a case; `load`: with so many batches under way, what comes through and, by
-/// Little's law, how long a batch is there on average.
+/// Little's law, how long a batch is there on average. These are single samples; with as many under
+/// way as gave most of them the rate is then measured, anew.
 nlohmann::json measure(const Options& options, const std::string& name, Stage& stage,
                        std::uint32_t packets) {
-  nlohmann::json result = {
-      {"name", name}, {"packets", packets}, {"bytes_each", stage.bytes_per_packet()}};
-  result["cpu_one"] = json_of(rate_of_cpu(stage, 1, packets, options.seconds));
-  result["cpu_all"] = json_of(rate_of_cpu(stage, options.threads, packets, options.seconds));
+  nlohmann::json result = {{"name", name},
+                           {"packets", packets},
+                           {"bytes_each", stage.bytes_per_packet()},
+                           {"read_each", stage.read_bytes_per_packet()}};
+  for (const auto& [key, threads] : {std::pair{"cpu_one", 1u}, {"cpu_all", options.threads}}) {
+    const auto sample = [&, count = threads] {
+      return rate_of_cpu(stage, count, packets, options.seconds);
+    };
+    result[key] = json_of(stage, spread_of(options.samples, sample));
+  }
   ResidentDevice gpu(stage.world().context("gpu.0.a"), 0);
   const std::vector<double> times = latencies(stage, gpu);
   result["p50_us"] = times[times.size() / 2];
   result["p99_us"] = times[times.size() * 99 / 100];
   double best = 0;
+  std::uint32_t best_under_way = 1;
   for (const std::uint32_t under_way : {1u, 4u, 16u, 64u, 256u, 1024u, 2000u}) {
-    const Rate rate = rate_of_gpu(stage, gpu, packets, under_way, options.seconds);
-    nlohmann::json point = json_of(rate);
+    const double rate = rate_of_gpu(stage, gpu, packets, under_way, options.seconds);
+    nlohmann::json point = json_of(stage, rate);
     point["batches"] = under_way;
-    point["mean_us"] = under_way / (rate.packets / packets) * 1e6;
-    if (rate.packets > best) result["gpu"] = point;
-    best = std::max(best, rate.packets);
+    point["mean_us"] = under_way / (rate / packets) * 1e6;
+    if (rate > best) best_under_way = under_way;
+    best = std::max(best, rate);
     result["load"].push_back(point);
   }
+  const auto sample = [&] {
+    return rate_of_gpu(stage, gpu, packets, best_under_way, options.seconds);
+  };
+  result["gpu"] = json_of(stage, spread_of(options.samples, sample));
+  result["gpu"]["batches"] = best_under_way;
   return result;
 }
 
 void print(const Options& options, const nlohmann::json& result) {
-  const auto rate = [&](const char* key) { return result[key]["mpps"].get<double>(); };
-  const auto bits = [&](const char* key) { return result[key]["gbps"].get<double>(); };
+  const auto figure = [&](const char* of, const char* key) {
+    return result[of][key].get<double>();
+  };
   std::printf(
-      "%-28s %4u packets a batch, %6.1f bytes each: GPU p50 %5.1f p99 %5.1f us; %7.1f Mpps %6.1f "
-      "Gbit/s %5.1f GB/s with %4u batches under way | CPU 1 core %7.2f Mpps %6.1f Gbit/s, %u cores "
-      "%7.1f Mpps %6.1f Gbit/s | GPU / all cores %.2f\n",
+      "%-28s %4u packets a batch, %6.1f bytes each, %6.1f read: GPU p50 %5.1f p99 %5.1f us; %7.1f "
+      "Mpps (%.1f to %.1f) %6.1f Gbit/s with %4u batches under way | CPU 1 core %7.2f Mpps, %u "
+      "cores %7.1f (%.1f to %.1f) Mpps %6.1f Gbit/s | GPU / all cores %.2f\n",
       result["name"].get_ref<const std::string&>().c_str(), result["packets"].get<unsigned>(),
-      result["bytes_each"].get<double>(), result["p50_us"].get<double>(),
-      result["p99_us"].get<double>(), rate("gpu"), bits("gpu"), bits("gpu") / 8,
-      result["gpu"]["batches"].get<unsigned>(), rate("cpu_one"), bits("cpu_one"), options.threads,
-      rate("cpu_all"), bits("cpu_all"), rate("gpu") / rate("cpu_all"));
+      result["bytes_each"].get<double>(), result["read_each"].get<double>(),
+      result["p50_us"].get<double>(), result["p99_us"].get<double>(), figure("gpu", "mpps"),
+      figure("gpu", "low"), figure("gpu", "high"), figure("gpu", "gbps"),
+      result["gpu"]["batches"].get<unsigned>(), figure("cpu_one", "mpps"), options.threads,
+      figure("cpu_all", "mpps"), figure("cpu_all", "low"), figure("cpu_all", "high"),
+      figure("cpu_all", "gbps"), figure("gpu", "mpps") / figure("cpu_all", "mpps"));
   std::fflush(stdout);
 }
 
@@ -273,25 +228,72 @@ void write_json(const Options& options, const Results& results, double copy) {
   if (!file.flush()) throw Error("cannot write " + options.json);
 }
 
+/// What DPDK's library for the same does on all cores: `sample` gives millions of look-ups a
+/// second, without packets. Put beside the results from `first` on.
+template <typename Sample>
+void put_library(const Options& options, const char* name, Results& results, std::size_t first,
+                 Sample sample) {
+  const Spread rate = spread_of(options.samples, sample);
+  std::printf("%s, look-ups alone, 64 at once: %u threads %.1f M/s (%.1f to %.1f)\n", name,
+              options.threads, rate.median, rate.low, rate.high);
+  for (std::size_t i = first; i < results.size(); ++i) {
+    results[i]["library"] = {
+        {"name", name}, {"mps", rate.median}, {"low", rate.low}, {"high", rate.high}};
+  }
+}
+
 /// The CPU by its bit vectors: sixteen tables of rte_acl would take minutes and gigabytes to build.
 /// Beside it the look-ups alone of one such table that all threads share, without packets.
 void run_acl(const Options& options, Results& results) {
   const AclTrace trace = read_acl_trace(options.trace);
-  const Frames frames(trace);
-  const AclSearch search(plain_rules(read_acl_rules(options.acl)));
-  const double rte_acl = acl_rate::rate(
-      trace, [&](auto keys, auto words) { search.look_up(keys, words); }, options.threads,
-      kAclKeysMax, options.seconds);
-  std::printf("rte_acl, look-ups alone, 64 at once: %u threads %.1f M/s\n", options.threads,
-              rte_acl);
   const std::size_t first = results.size();
   Case acl{"acl " + std::filesystem::path(options.acl).stem().string(), "acl, method: bits",
            "rules", text_of(options.acl)};
-  measure_sizes(options, results, acl, frames);
-  acl.name += ", keys";
-  acl.lanes = 8;
-  measure_sizes(options, results, acl, frames);
-  for (std::size_t i = first; i < results.size(); ++i) results[i]["rte_acl_mps"] = rte_acl;
+  measure_sizes(options, results, acl, Frames(trace, false));
+  acl.name += ", with options";
+  measure_sizes(options, results, acl, Frames(trace, true));
+  const AclSearch search(plain_rules(read_acl_rules(options.acl)));
+  put_library(options, "rte_acl", results, first, [&] {
+    return acl_rate::rate(
+        trace, [&](auto keys, auto words) { search.look_up(keys, words); }, options.threads,
+        kAclKeysMax, options.seconds);
+  });
+}
+
+/// Throws Error if `route` would drop a packet instead of looking it up.
+void require_looked_up(Stage& stage) {
+  const SegmentView& segment = stage.world().segment();
+  FunctionStages functions(stage.world().context("cpu.0"));
+  std::vector<std::uint32_t> words(std::size_t{segment.capacity()} * kStageFunctionCountMax);
+  const Batch batch = segment.batch(0);
+  functions.compute(0, batch, words.data());
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if ((words[i] & kRouteDrop) != 0) throw Error("route drops the bench's packets");
+  }
+}
+
+void run_routes(const Options& options, Results& results) {
+  constexpr std::size_t kMadePrefixes = 900'000, kAddresses = 1 << 16;
+  const std::vector<FibPrefix> prefixes =
+      options.routes.empty() ? made_prefixes(kMadePrefixes) : read_prefixes(options.routes);
+  const std::string name =
+      "route, " + std::to_string(prefixes.size()) + " prefixes, 64-byte frames";
+  const Case route{name, "route", "table", routes_text(prefixes, "b")};
+  const Frames frames(60, addresses_in(prefixes, kAddresses, 1));
+  const std::size_t first = results.size();
+  for (const std::uint32_t packets : options.sizes) {
+    Stage stage(route, packets, frames);
+    require_looked_up(stage);
+    results.push_back(measure(options, name, stage, packets));
+    print(options, results.back());
+  }
+  const Fib fib(prefixes);
+  put_library(options, "rte_fib", results, first, [&] {
+    return look_up_rate<std::uint64_t>(
+        options.threads, 64, options.seconds,
+        [&](unsigned thread) { return addresses_in(prefixes, kAddresses, thread); },
+        [&](auto addresses, auto hops) { fib.look_up(addresses, hops); });
+  });
 }
 
 std::string rules_of(const Options& options) {
@@ -305,12 +307,10 @@ void run_capture(const Options& options, Results& results) {
 }
 
 void run_frames(const Options& options, Results& results) {
-  const std::string routes = options.routes.empty()
-                                 ? "0.0.0.0/0 b 02:00:00:00:00:01\n10.0.0.0/8 drop\n"
-                                 : text_of(options.routes);
-  measure_sizes(options, results, {"route, 64-byte frames", "route", "table", routes}, Frames(64u));
+  run_routes(options, results);
+  const std::vector<std::uint32_t> anywhere(4096, 0xc0000209);
   measure_sizes(options, results, {"match, 1504-byte frames", "match", "rules", rules_of(options)},
-                Frames(1504u));
+                Frames(1504u, anywhere));
 }
 
 void run(const Options& options) {
@@ -318,7 +318,9 @@ void run(const Options& options) {
   uname(&host);
   std::printf("host %s %s, %u cores\n", host.sysname, host.release, allowed_cores());
   Results results;
-  if (!options.acl.empty()) {
+  if (options.copy) {
+    // nothing else
+  } else if (!options.acl.empty()) {
     run_acl(options, results);
   } else if (!options.capture.empty()) {
     run_capture(options, results);
@@ -337,12 +339,15 @@ int main(int argc, char** argv) {
   millrace::Options options;
   CLI::App app("What a GPU does with batches in place, beside all CPU cores of this host");
   app.add_option("--rules", options.rules, "a rule file of match");
-  app.add_option("--routes", options.routes, "a route table");
+  app.add_option("--routes", options.routes, "prefixes of IPv4, or a route table");
   app.add_option("--capture", options.capture, "packets for match (pcap): they alone are measured");
   CLI::Option* acl =
       app.add_option("--acl", options.acl, "a rule file of acl: it alone is measured");
   acl->needs(app.add_option("--trace", options.trace, "a trace for it (ClassBench)"));
-  app.add_option("--seconds", options.seconds, "of each measurement");
+  app.add_flag("--copy", options.copy, "only what copying to the GPU reaches");
+  app.add_option("--seconds", options.seconds, "of each sample");
+  app.add_option("--samples", options.samples, "of each rate, whose median counts")
+      ->check(CLI::Range(1, 1000));
   app.add_option("--sizes", options.sizes, "packets a batch")->check(CLI::Range(1, 256));
   app.add_option("--json", options.json, "also write the figures there (gpu.py draws them)");
   app.add_option("--threads", options.threads, "CPU threads to compare with");

@@ -7,15 +7,14 @@ path of the same port that runs none; offered from 0.2 to 3 times what they can 
 `overload: wait`, `pass` and `drop`. Nothing here passes or fails on speed.
 
 delivered: packets a second that left, of both paths. looked: those of the functions, which took
-`each` ns for one just then, so `busy` of a core went into them: where that stays, no work is
-wasted, even on a host that is now faster and now slower. missed: what the port's own queue of 4,096
+`each` ns for one just then, so `busy` of a core went into them. held: looked, as a part of what was
+looked at just before and just after without a rate, which is the capacity of that moment: a host
+that is now faster and now slower does not show in it. missed: what the port's own queue of 4,096
 packets had no room for. Latency is from when a packet was due.
 """
 
 import argparse
-import os
 import pathlib
-import platform
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ sys.path.insert(0, str(TESTS / "harness"))
 # pylint: disable=wrong-import-position
 import metrics  # noqa: E402
 from plot import Axis, line_chart  # noqa: E402
+from report import print_machine  # noqa: E402
 from topology import Topology  # noqa: E402
 
 FATES = ("wait", "pass", "drop")
@@ -103,7 +103,8 @@ def measure(fate, rate_mpps, seconds):
 def print_row(fate, factor, offered, figures):
     drops = ", ".join(f"{reason} {int(count)}" for reason, count in figures["drops"].items())
     print(f"{fate:5} {factor:6.2f} {offered:9.4f} {figures['sent']:10.4f} {figures['looked']:8.4f} "
-          f"{figures['each']:6.0f} {figures['busy']:5.2f} {figures['quick']:8.4f} "
+          f"{figures['held']:5.2f} {figures['each']:6.0f} {figures['busy']:5.2f} "
+          f"{figures['quick']:8.4f} "
           f"{figures['missed']:8.4f} {figures['p50']:9.0f} {figures['p99']:9.0f}  {drops}",
           flush=True)
 
@@ -130,20 +131,20 @@ def main():
     parser.add_argument("--seconds", type=float, default=2, help="of each measurement")
     parser.add_argument("--plots", type=pathlib.Path, help="folder for SVG files")
     options = parser.parse_args()
-    print(f"machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores, Linux "
-          f"{platform.release()}, {os.getloadavg()[0]:.1f} running before")
-    print(f"command: {' '.join(sys.argv)}")
+    print_machine()
     base = measure("wait", 0, options.seconds)
-    capacity = base["sent"]
+    capacity, looked = base["sent"], base["looked"]
     print(f"baseline: without a rate, `wait`: {base['sent']:.4f} Mpps, {base['looked']:.4f} of "
           f"them looked at; capacity is taken for {capacity:.4f} Mpps offered\n")
     print(f"{'fate':5} {'factor':>6} {'offered':>9} {'delivered':>10} {'looked':>8} "
-          f"{'each':>6} {'busy':>5} {'quick':>8} "
+          f"{'held':>5} {'each':>6} {'busy':>5} {'quick':>8} "
           f"{'missed':>8} {'p50 us':>9} {'p99 us':>9}  dropped")
     rows = []
     for fate in FATES:
         for factor in FACTORS:
             figures = measure(fate, capacity * factor, options.seconds)
+            before, looked = looked, measure("wait", 0, options.seconds)["looked"]
+            figures["held"] = figures["looked"] * 2 / (before + looked)
             rows.append((fate, capacity * factor, figures))
             print_row(fate, factor, capacity * factor, figures)
     if options.plots:

@@ -25,15 +25,29 @@ using Json = nlohmann::json;
 
 struct Look {
   std::uint64_t at_ns = 0;
-  std::vector<std::vector<std::uint64_t>> counters;  ///< by actor
-  std::vector<std::vector<std::uint64_t>> latency;   ///< by stream
-  std::vector<LaneRecord> streams;                   ///< sums over the lanes of a stream
+  std::vector<std::vector<std::uint64_t>> counters;   ///< by actor
+  std::vector<std::vector<std::uint64_t>> latency;    ///< by stream
+  std::vector<std::vector<std::uint64_t>> stages;     ///< by stage: waiting and work
+  std::vector<std::vector<std::uint64_t>> handovers;  ///< by stage: at a device
+  std::vector<LaneRecord> streams;                    ///< sums over the lanes of a stream
 };
 
 std::uint64_t sum(const std::uint64_t* first, std::size_t count) {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < count; ++i) total += first[i];
   return total;
+}
+
+/// Of the GPU workers, or of everybody else who ended a batch's visit to the stage.
+std::vector<std::uint64_t> stage_buckets(const Plan& plan, const StatusView& status,
+                                         std::uint32_t stage, bool gpu) {
+  std::vector<std::uint64_t> sums(kLatencyBucketCount);
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    if ((plan.actors[actor].kind == ActorKind::kGpu) != gpu) continue;
+    const LatencyHistogram& histogram = status.stage_latency(actor, stage);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += histogram.count[i].load();
+  }
+  return sums;
 }
 
 Look look_at(const Plan& plan, const StatusView& status) {
@@ -51,11 +65,16 @@ Look look_at(const Plan& plan, const StatusView& status) {
       const LaneRecord record = read_totals(status, stream, lane);
       total.received += record.received;
       total.batches += record.batches;
+      total.transmitted_bytes[0] += sum(record.transmitted_bytes, kPortCountMax);
       total.transmitted[0] += sum(record.transmitted, kPortCountMax);
       total.dropped[0] += sum(record.dropped, kReasonCount);
       total.unaccounted += record.unaccounted;
     }
     look.streams.push_back(total);
+  }
+  for (std::uint32_t stage = 0; stage < plan.stages.size(); ++stage) {
+    look.stages.push_back(stage_buckets(plan, status, stage, false));
+    look.handovers.push_back(stage_buckets(plan, status, stage, true));
   }
   return look;
 }
@@ -96,6 +115,24 @@ Json actor_figures(const Plan& plan, std::size_t actor, const Look& a, const Loo
       {"out_of_order", moved(Counter::kBatchesOutOfOrder)}};
 }
 
+/// p50 and p99, in microseconds, of what came between two looks.
+Json times_of(const std::vector<std::uint64_t>& before, const std::vector<std::uint64_t>& after) {
+  const auto at = [&](double q) {
+    return static_cast<double>(quantile_ns(before, after, q)) / 1e3;
+  };
+  return {{"p50_us", at(0.5)}, {"p99_us", at(0.99)}};
+}
+
+Json stage_figures(const Plan& plan, std::size_t stage, const Look& a, const Look& b) {
+  const PlanGroup& group = plan.groups[plan.stages[stage].group];
+  Json figures = times_of(a.stages[stage], b.stages[stage]);
+  figures["group"] = group.name;
+  if (group.kind == GroupKind::kGpu) {
+    figures["handover"] = times_of(a.handovers[stage], b.handovers[stage]);
+  }
+  return figures;
+}
+
 Json stream_figures(std::size_t stream, const Look& a, const Look& b) {
   const LaneRecord& before = a.streams[stream];
   const LaneRecord& after = b.streams[stream];
@@ -105,6 +142,7 @@ Json stream_figures(std::size_t stream, const Look& a, const Look& b) {
       {"stream", stream},
       {"mpps", packets / static_cast<double>(b.at_ns - a.at_ns) * 1e3},
       {"transmitted", after.transmitted[0] - before.transmitted[0]},
+      {"transmitted_bytes", after.transmitted_bytes[0] - before.transmitted_bytes[0]},
       {"dropped", after.dropped[0] - before.dropped[0]},
       {"unaccounted", after.unaccounted},
       {"fill", batches > 0 ? packets / batches : 0.0},
@@ -126,6 +164,9 @@ Json figures(const std::string& plan_path, double seconds) {
   Json result{{"seconds", static_cast<double>(b.at_ns - a.at_ns) / 1e9}};
   for (std::size_t s = 0; s < plan.streams.size(); ++s) {
     result["streams"].push_back(stream_figures(s, a, b));
+  }
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    result["stages"].push_back(stage_figures(plan, i, a, b));
   }
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     const PlanActor& actor = plan.actors[i];

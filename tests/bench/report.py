@@ -2,9 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """How figures are shown."""
 
+import os
 import pathlib
+import platform
+import random
+import sys
 
 from plot import Axis, line_chart
+
+
+def print_machine(*more):
+    """For a shared host: what else it was doing. `more`: behind the command."""
+    print(f"machine: {platform.processor() or platform.machine()}, {os.cpu_count()} cores, Linux "
+          f"{platform.release()}, {os.getloadavg()[0]:.1f} running before")
+    print("command:", *sys.argv, *more)
+
+
+def load_options(parser):
+    """What every bench takes that strikes a topology under load; printed with the machine."""
+    parser.add_argument("--rate-mpps", type=float, default=0.05, help="offered load")
+    parser.add_argument("--device", default="auto", choices=("auto", "cuda", "software"),
+                        help="of the GPU worker")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    options = parser.parse_args()
+    print_machine(f"(seed {options.seed})")
+    return options
 
 
 def print_header(cpu, cores, kernel, command):

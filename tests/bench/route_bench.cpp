@@ -7,7 +7,6 @@
 // batches take turns, as slots do.
 
 #include <benchmark/benchmark.h>
-#include <rte_fib.h>
 #include <rte_fib6.h>
 #include <rte_memory.h>
 
@@ -26,6 +25,7 @@
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
+#include "tests/bench/fib.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"
 
@@ -37,21 +37,11 @@ constexpr int kRunsPerFill = 200;  ///< a packet of TTL 255 survives so many
 
 /// `count` different /24 prefixes spread over the unicast space, or one /0.
 struct Table {
-  explicit Table(std::size_t count) : routes(text(count), {}) {}
+  explicit Table(std::size_t count)
+      : prefixes(count == 1 ? std::vector<FibPrefix>{{0, 0}} : made_prefixes(count)),
+        routes(routes_text(prefixes, "p0"), {}) {}
 
-  static std::string text(std::size_t count) {
-    if (count == 1) return "0.0.0.0/0 p0 02:00:00:00:00:01\n";
-    std::string all;
-    for (std::size_t i = 0; i < count; ++i) {
-      all += ipv4_text(prefix(i)) + "/24 p" + std::to_string(i % 4) +
-             " 02:00:00:00:00:" + std::to_string(10 + i % 80) + "\n";
-    }
-    return all;
-  }
-  static std::uint32_t prefix(std::size_t i) {
-    // An odd factor permutes the 2^22 networks of 128.0.0.0/2.
-    return 0x80000000u | static_cast<std::uint32_t>(i * 2'654'435u & 0x3fffff) << 8;
-  }
+  std::vector<FibPrefix> prefixes;
   BuiltRoutes routes;
 };
 
@@ -61,12 +51,7 @@ const Table& table_of(std::size_t count) {
 }
 
 std::vector<std::uint32_t> addresses_of(std::size_t count, std::size_t wanted) {
-  std::mt19937 random(1);
-  std::vector<std::uint32_t> addresses(wanted);
-  for (std::uint32_t& address : addresses) {
-    address = Table::prefix(random() % count) | (random() & 255);
-  }
-  return addresses;
+  return addresses_in(made_prefixes(count), wanted, 1);
 }
 
 constexpr std::size_t kIpv6Prefixes = 160'000;
@@ -227,25 +212,16 @@ BENCHMARK(lookup_image)->Arg(100)->Arg(900'000)->ArgName("prefixes");
 
 void lookup_rte_fib(benchmark::State& state) {
   const auto prefixes = static_cast<std::size_t>(state.range(0));
-  start_private_eal();
-  rte_fib_conf conf{};
-  conf.type = RTE_FIB_DIR24_8;
-  conf.max_routes = static_cast<int>(2 * prefixes + 16);
-  conf.dir24_8.nh_sz = RTE_FIB_DIR24_8_4B;
-  conf.dir24_8.num_tbl8 = 256;
-  rte_fib* fib = rte_fib_create("bench", SOCKET_ID_ANY, &conf);
-  if (fib == nullptr) return state.SkipWithError("rte_fib_create failed");
-  for (std::size_t i = 0; i < prefixes; ++i) rte_fib_add(fib, Table::prefix(i), 24, 1 + i % 80);
+  const Fib fib(made_prefixes(prefixes));
   std::vector<std::uint32_t> addresses = addresses_of(prefixes, kLookups);
   std::vector<std::uint64_t> hops(kLookups);
   for (auto _ : state) {
     for (std::size_t i = 0; i < kLookups; i += 64) {
-      rte_fib_lookup_bulk(fib, &addresses[i], &hops[i], 64);
+      fib.look_up(std::span(addresses).subspan(i, 64), std::span(hops).subspan(i, 64));
     }
     benchmark::DoNotOptimize(hops.data());
   }
   state.SetItemsProcessed(state.iterations() * kLookups);
-  rte_fib_free(fib);
 }
 BENCHMARK(lookup_rte_fib)->Arg(100)->Arg(900'000)->ArgName("prefixes");
 

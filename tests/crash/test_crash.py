@@ -54,9 +54,11 @@ paths:
 
 
 def most_lost(struck):
-    """What may be lost at most when these have been struck: the table of ARCHITECTURE.md."""
-    lost_max = {"worker_lost": CAPACITY * sum(name.startswith("front.") for name in struck),
-                "egress_lost": CAPACITY * struck.count("egress.0")}
+    """What may be lost at most when these have been struck: the table of ARCHITECTURE.md. Who takes
+    a GPU's results has a batch in its hands too, while it finishes the stage."""
+    egress = CAPACITY * struck.count("egress.0")
+    front = CAPACITY * sum(name.startswith("front.") for name in struck)
+    lost_max = {"worker_lost": front + egress, "egress_lost": egress}
     return {reason: most for reason, most in lost_max.items() if most}
 
 
@@ -70,6 +72,7 @@ def finish(running, folder, ordeal):
     lost = audit["dropped"]
     lost_max = most_lost(ordeal.struck)
     assert all(count <= lost_max.get(reason, 0) for reason, count in lost.items()), lost
+    assert sum(lost.values()) <= CAPACITY * len(ordeal.struck)
     # What the egress was sending when it died counts as lost and may have left all the same.
     missing = ordeal.count - len(arrived)
     assert missing <= sum(lost.values()) and audit["transmitted"] <= len(arrived)
@@ -157,6 +160,31 @@ def test_without_hub_traffic_goes_on_and_the_standby_recovers(tmp_path, seed):
     with Topology(tmp_path, text, name=running.name) as again:
         assert again.audit()["by"] == "hub" and again.status()["phase"] == "running"
         again.settle(received=count)
+
+
+def test_a_hub_that_hangs_is_ended_by_the_standby(tmp_path, seed):
+    count = 2 * COUNT  # it has five times the heartbeat's limit
+    with Topology(tmp_path, path_under_load(tmp_path, seed, "hang", count)) as running:
+        ordeal = Ordeal(running, seed, count)
+        ordeal.hit(["hub"], "hang", running.lives())
+        wait_until(lambda: running.status()["phase"] == "degraded", 100, "degraded")
+        assert running.audit()["by"] == "standby"
+        ordeal.strike(["front.1"])
+        finish(running, tmp_path, ordeal)
+
+
+def test_hub_and_standby_that_hang_together_are_ended_by_the_supervisor(tmp_path, seed):
+    count = 3 * COUNT  # they have eight times the heartbeat's limit
+    with Topology(tmp_path, path_under_load(tmp_path, seed, "hang", count)) as running:
+        ordeal = Ordeal(running, seed, count)
+        lives = running.lives()
+        ordeal.hit(["hub", "standby"], "hang", lives)
+        wait_until(lambda: running.status()["phase"] == "degraded", 160, "degraded")
+        wait_until(lambda: running.lives().get("standby", lives["standby"]) != lives["standby"],
+                   30, "another standby leads")
+        assert running.audit()["by"] == "standby"
+        ordeal.strike(["front.1"])
+        finish(running, tmp_path, ordeal)
 
 
 def test_hub_and_classifier_die_at_once(tmp_path, seed):

@@ -8,6 +8,7 @@ MILLRACE_KILLS=1000 MILLRACE_SOAK=3600 build/venv/bin/python -m pytest -s tests/
 
 import collections
 import os
+import signal
 import time
 
 import processes
@@ -88,6 +89,27 @@ def test_hub_and_standby_gone_a_new_standby_recovers(tmp_path, seed):
             running.wait_alive("standby")
             ordeal.wait_back(part, lives)
         finish(running, tmp_path, ordeal)
+
+
+def test_telemetry_that_hangs_is_found_and_started_again(tmp_path):
+    text = """
+heartbeat_limit: 1s
+ports:
+  in:  { device: generate, flows: 64, count: 1000 }
+  out: { device: "null" }
+paths:
+  main: { from: in, to: out }
+"""
+    with Topology(tmp_path, text) as running:
+        running.settle(received=1000)
+        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, 60, "beats")
+        hung = running.actor("telemetry")["pid"]
+        os.kill(hung, signal.SIGSTOP)
+        wait_until(lambda: running.actor("telemetry")["pid"] not in (0, hung), 120, "another one")
+        assert any(event["kind"] == "telemetry_hung" for event in running.status()["events"])
+        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, 60, "beats")
+        assert running.metrics().total("millrace_port_received_packets_total") == 1000
+
 
 
 def test_downloads_survive_kills(tmp_path, seed):

@@ -8,6 +8,7 @@ Exit 1 when a panel has an error, or no data where there should be some. Without
 is skipped, and counted.
 """
 
+import html
 import json
 import os
 import pathlib
@@ -32,7 +33,7 @@ LOAD_SECONDS = 20
 BROWSER_SECONDS = 90
 BROWSER = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
            "--hide-scrollbars", "--window-size=1600,4000"]
-# A page that never rests does not use up its virtual time: then so long by the clock.
+# Some Chromium prints nothing under virtual time; without it the page is taken when it has loaded.
 PATIENCE = ["--virtual-time-budget=20000", "--timeout=30000"]
 
 
@@ -63,7 +64,10 @@ def asked(grafana, panel, target, topology):
 
 def faults_of(grafana, uid, topology):
     """What is wrong with one dashboard, and how many queries were run."""
-    loaded = json.loads(servers.fetch(f"{grafana.url}/api/dashboards/uid/{uid}"))["dashboard"]
+    try:
+        loaded = json.loads(servers.fetch(f"{grafana.url}/api/dashboards/uid/{uid}"))["dashboard"]
+    except urllib.error.HTTPError as error:
+        return [f"{uid}: not loaded, see the log of Grafana: {error}"], 0
     ours, faults, count = panels.dashboards()[uid], [], 0
     if len(loaded["panels"]) != len(ours["panels"]):
         faults.append(f"{uid}: {len(loaded['panels'])} panels, not {len(ours['panels'])}")
@@ -101,29 +105,39 @@ def browser():
 
 def browse(program, *words):
     """What it prints; empty when it does not end."""
-    for patience in PATIENCE:
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            try:
-                return subprocess.run(
-                    [program, *BROWSER, patience, f"--user-data-dir={profile}", *words],
-                    capture_output=True, text=True, check=False, timeout=BROWSER_SECONDS).stdout
-            except subprocess.TimeoutExpired:
-                continue
-    return ""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        try:
+            return subprocess.run([program, *BROWSER, f"--user-data-dir={profile}", *words],
+                                  capture_output=True, text=True, check=False,
+                                  timeout=BROWSER_SECONDS).stdout
+        except subprocess.TimeoutExpired:
+            return ""
 
 
-def picture(program, url, path):
-    """A fault of the page, or None; its picture lies in `path`."""
-    path.unlink(missing_ok=True)
-    browse(program, f"--screenshot={path}", url)
-    page = browse(program, "--dump-dom", url)
+def fault_of_page(page, path, titles):
+    """What is wrong with a page and its picture, or None. A page without its panels is no page."""
     if not page:
         return "the browser shows nothing"
     if not path.exists() or path.stat().st_size < 10000:
         return "no picture"
+    missing = [title for title in titles if f"Panel header {title}" not in html.unescape(page)]
+    if missing:
+        return f"{len(missing)} of {len(titles)} panels are not drawn: {missing[0]}"
     if "Panel status error" in page:
         return "a panel shows an error"
     return None
+
+
+def picture(program, url, path, titles):
+    """A fault of the page, or None; its picture lies in `path`."""
+    fault = None
+    for patience in PATIENCE:
+        path.unlink(missing_ok=True)
+        browse(program, patience, f"--screenshot={path}", url)
+        fault = fault_of_page(browse(program, patience, "--dump-dom", url), path, titles)
+        if fault is None:
+            break
+    return fault
 
 
 def pictures(grafana, topology):
@@ -133,10 +147,11 @@ def pictures(grafana, topology):
         return [], len(panels.dashboards())
     faults = []
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for uid in panels.dashboards():
+    for uid, one in panels.dashboards().items():
         url = (f"{grafana.url}/d/{uid}/?orgId=1&var-topology={topology}&from=now-2m&to=now"
                "&kiosk&theme=light")
-        fault = picture(program, url, PICTURES / f"{uid}.png")
+        titles = [panel["title"] for panel in panels.panels(one)]
+        fault = picture(program, url, PICTURES / f"{uid}.png", titles)
         if fault:
             faults.append(f"{uid}: {fault}: {url}")
     return faults, 0

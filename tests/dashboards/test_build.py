@@ -47,7 +47,7 @@ def test_variables_come_before_what_depends_on_them():
         assert {"datasource", "topology"} <= known
         asked = " ".join(target["expr"] for panel in panels.panels(one)
                          for target in panel["targets"])
-        used = set(re.findall(r"\$(\w+)", asked)) - {"__rate_interval"}
+        used = set(re.findall(r"\$([a-z_]\w*)", asked)) - {"__rate_interval"}
         assert used <= known
         assert known <= used | {"datasource"}, "a variable that no panel asks by"
 
@@ -63,6 +63,13 @@ def test_panels_lie_beside_each_other():
             assert (a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
                     or a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]), (a, b)
         assert {panel["type"] for panel in one["panels"]} <= TYPES
+
+
+def test_marks_are_seen_however_far_apart_the_points_are():
+    for one in ALL.values():
+        for mark in one["annotations"]["list"]:
+            metric = re.search(r"millrace_\w+\{.*?\}", mark["expr"])[0]
+            assert f"({metric} != bool {metric} offset $__interval) > 0" in mark["expr"]
 
 
 @pytest.mark.parametrize("panel", BY_PANEL)
@@ -91,6 +98,34 @@ def test_what_is_named_in_a_panel_is_in_its_series(panel):
         assert re.match(r"/d/([\w-]+)\?", link["url"])[1] in ALL
 
 
+def test_what_has_ended_is_not_shown_as_a_present_value():
+    """A stat takes the last value of each series of a range: of what is over it would stay."""
+    for one in ALL.values():
+        for panel in panels.panels(one):
+            if panel["type"] == "stat":
+                assert all(target["instant"] and not target["range"] for target in panel["targets"])
+                assert panel["options"]["graphMode"] == "none", "a curve of one point"
+                assert panel["fieldConfig"]["defaults"]["noValue"]
+
+
+@pytest.mark.parametrize("panel", BY_PANEL)
+def test_what_there_is_not_is_no_number(panel):
+    """Quantiles of nothing and 0 / 0 are NaN, which a stat prints and a legend keeps."""
+    for target in panel["targets"]:
+        if "histogram_quantile(" in target["expr"]:
+            assert target["expr"].endswith(") >= 0"), target["expr"]
+        if re.search(r"/ \(sum by .*rate\(", target["expr"]):
+            assert target["expr"].count("> 0)") == 1, target["expr"]
+
+
+def test_a_topology_that_only_its_bypass_is_left_of_can_be_chosen():
+    for one in ALL.values():
+        query = next(variable["definition"] for variable in one["templating"]["list"]
+                     if variable["name"] == "topology")
+        assert re.search(panels.label_values(query, "t")[0].partition('~"')[2].rstrip('"}'),
+                         "millrace_bypass_active")
+
+
 def test_a_source_that_is_wrong_is_refused():
     good = {"title": "x", "type": "stat", "size": [4, 4], "means": "y", "do": "z", "unit": "s",
             "queries": [{"expr": "x"}]}
@@ -106,6 +141,6 @@ def test_provisioning_names_what_is_there():
     source = yaml.safe_load((folder / "datasources/millrace.yaml").read_text())["datasources"][0]
     assert source["type"] == "prometheus" and source["url"] == "${MILLRACE_PROMETHEUS_URL}"
     scrape = yaml.safe_load((ROOT / "dashboards/prometheus/prometheus.yml").read_text())
-    assert source["jsonData"]["timeInterval"] == scrape["global"]["scrape_interval"]
+    assert source["jsonData"]["timeInterval"] == scrape["scrape_configs"][0]["scrape_interval"]
     provider = yaml.safe_load((folder / "dashboards/millrace.yaml").read_text())["providers"][0]
     assert provider["type"] == "file" and provider["options"]["path"] == "${MILLRACE_DASHBOARDS}"

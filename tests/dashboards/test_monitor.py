@@ -110,3 +110,10 @@ def test_the_compose_file_mounts_what_is_there():
     given = services["grafana"]["environment"]
     mounted = [volume.split(":")[1] for volume in services["grafana"]["volumes"]]
     assert given["MILLRACE_DASHBOARDS"] in mounted and given["GF_PATHS_PROVISIONING"] in mounted
+
+
+def test_a_prometheus_that_is_not_root_may_list_the_folder_of_the_files_it_looks_for():
+    """Those of Debian's package and of the container are not; what they cannot list, they lack."""
+    unit = (ROOT / "orchestration/deploy/debian/millrace@.service").read_text()
+    mode = next(line for line in unit.splitlines() if line.startswith("RuntimeDirectoryMode="))
+    assert int(mode.partition("=")[2], 8) & 0o005 == 0o005

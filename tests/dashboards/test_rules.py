@@ -24,6 +24,10 @@ def promtool(*words):
     return done.returncode, done.stdout + done.stderr
 
 
+def seconds(text):
+    return int(text[:-1]) * {"s": 1, "m": 60}[text[-1]]
+
+
 def declared_metrics():
     sections = yaml.safe_load((ROOT / "shared/metrics/metrics.yaml").read_text())
     return {metric["name"]: metric for section in sections.values() for metric in section}
@@ -47,6 +51,7 @@ def test_every_label_that_is_chosen_by_is_declared():
         for name, selector in re.findall(r"(millrace_\w+)\{([^}]*)\}", text):
             known = declared[panels.metric_names(name).pop()]
             labels = known.get("labels", ["actor", "group", "worker"])
+            labels = [*labels, "direction"] if "direction" in known else labels
             assert set(re.findall(r"(\w+)\s*(?:=~?|!~|!=)", selector)) <= {*labels, *always}, text
 
 
@@ -55,7 +60,7 @@ def test_each_alert_says_whose_and_where_to_read_on():
     names = [rule["alert"] for rule in RULES]
     assert len(set(names)) == len(names)
     for rule in RULES:
-        assert rule["annotations"]["runbook"] == f"dashboards/README.md#{rule['alert'].lower()}"
+        assert rule["annotations"]["runbook_url"] == f"dashboards/README.md#{rule['alert'].lower()}"
         assert f"### {rule['alert']}\n" in runbook, "its paragraph"
         assert "$labels.topology" in rule["annotations"]["summary"]
         assert rule["labels"]["severity"] in ("warning", "critical")
@@ -69,6 +74,23 @@ def test_only_losses_of_our_own_make_a_drop_alert():
             assert 'cause="loss"' in selector or 'reason="tx_full"' in selector, rule["alert"]
 
 
+def test_what_goes_on_lasts_as_long_as_the_window_it_is_seen_through():
+    """One event stays in a rate's window for so long: it alone is no reason to wake somebody."""
+    events = {"MillraceBypass",  # nobody looks at those packets: each counts
+              "MillraceStreamStalled"}  # nothing within its window
+    for rule in RULES:
+        windows = map(seconds, re.findall(r"rate\([^\[]*\[(\w+)\]", rule["expr"]))
+        longest = max(windows, default=0)
+        if rule["alert"] not in events:
+            assert seconds(rule.get("for", "0s")) >= longest, rule["alert"]
+
+
+def test_a_share_alone_makes_no_alert_of_drops():
+    for rule in RULES:
+        if re.search(r"(drops|missed_packets)_total", rule["expr"]) and " / " in rule["expr"]:
+            assert " and " in rule["expr"] and "> 1" in rule["expr"], rule["alert"]
+
+
 def test_each_alert_has_a_test_that_fires_it():
     text = (FOLDER / "alerts_test.yml").read_text(encoding="utf-8")
     for rule in RULES:
@@ -80,6 +102,27 @@ def test_promtool_accepts_rules_and_configuration():
     for words in (("check", "rules", "alerts.yml"), ("check", "config", "prometheus.yml")):
         status, said = promtool(*words)
         assert status == 0, said
+
+
+def exposition(metrics):
+    """As telemetry would give them, each with one sample."""
+    text = ""
+    for name, metric in metrics.items():
+        text += f"# HELP {name} {metric['help']}\n# TYPE {name} {metric['type']}\n"
+        samples = [name] if metric["type"] != "histogram" else [
+            f'{name}_bucket{{le="+Inf"}}', f"{name}_sum", f"{name}_count"]
+        text += "".join(f"{sample} 0\n" for sample in samples)
+    return text
+
+
+@needs_promtool
+def test_promtool_has_nothing_to_say_of_any_metric():
+    bad = {"millrace_some_counter_total": {"type": "counter", "help": "So."}}
+    for metrics, fine in ((declared_metrics(), True), (bad, False)):
+        done = subprocess.run(["promtool", "check", "metrics"], input=exposition(metrics),
+                              capture_output=True, text=True, check=False)
+        said = done.stdout + done.stderr
+        assert (done.returncode == 0 and not said) == fine, said
 
 
 @needs_promtool

@@ -68,6 +68,9 @@ def test_the_headers_compile_alone_and_agree(tmp_path):
     (("unit: packets", "unit: ''"), "has no unit"),
     (("help: Batches handled.", "help: batches handled."), "not a sentence"),
     (("unit: packets", "units: packets"), "unknown key"),
+    (("direction: in", "direction: up"), "direction is none"),
+    (("direction: out", "direction: in"), "name given twice"),
+    (("    direction: in\n", ""), "out without in"),
     (("roster:", "rooster:"), "sections are"),
 ])
 def test_a_broken_rule_is_refused(change, complaint):

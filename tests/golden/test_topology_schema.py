@@ -111,6 +111,7 @@ WRONG = [
     ("queues: 2", "queues: 0"), ("queues: 2", "queues: '2'"), ("queues: 2", "numbered: 1"),
     ("queues: 2", "size: 59"), ("queues: 2", "rate_mpps: fast"),
     ("kind: gpu", "kind: gpus"), ("kind: gpu", "count: 1"), ("kind: gpu", "kind: gpu, late: 1001"),
+    ("kind: gpu", "kind: gpu, devices: [1, 0, 1]"),
     ("max: 2", "max: 0"), ("max: 2", "max: 65"), ("max: 2", "seed: 1"), ("max: 2", "cores: x"),
     ("dispatch: flow", "dispatch: flows"), ("type: match", "typ: match"),
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),

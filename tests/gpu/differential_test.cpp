@@ -8,6 +8,8 @@
 
 #include "io-worker/ports/capture_reader.hpp"
 #include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/made_data.hpp"
+#include "tests/unit/io-worker/ports/capture_files.hpp"
 
 namespace millrace {
 namespace {
@@ -73,9 +75,7 @@ Frame random_packet(std::mt19937& random) {
 }
 
 TEST_F(Differential, RandomPacketsAndRules) {
-  const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
-  const std::uint32_t sets =
-      given == nullptr ? 40 : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+  const std::uint32_t sets = test::many(40);
   std::mt19937 random(7);
   for (std::uint32_t set = 0; set < sets; ++set) {
     const std::size_t shortest = set % 3 == 0 ? 1 : 4;
@@ -93,21 +93,61 @@ TEST_F(Differential, RandomPacketsAndRules) {
   }
 }
 
-/// Real packets: the capture that MILLRACE_CAPTURE names, with the rules of MILLRACE_RULES.
+/// Its packets go past it, also those that it would have ended: the GPU has to have looked further.
+TEST_F(Differential, AFunctionThatIsOutOfServiceEndsNothing) {
+  std::mt19937 random(13);
+  const std::uint32_t batches = 100 * test::many(4);
+  for (const char* unavailable : {"pass", "drop"}) {
+    std::string chain = kChain;
+    const std::string scan = "scan: { type: match,";
+    chain.replace(chain.find(scan), scan.size(), scan + " unavailable: " + unavailable + ",");
+    const GpuWorld world(chain, {{"scan.rules", "drop \"a\"\nclass odd \"b\"\n"},
+                                 {"again.rules", random_rules(random, 2)},
+                                 {"routes.txt", kRoutes}});
+    FunctionStages cpu(world.context("cpu.0"));
+    ResidentDevice gpu(world.context("gpu.0.a"), 0);
+    for (std::uint32_t batch = 0; batch < batches; ++batch) {
+      world.context("cpu.0").status.header().functions_out = batch / 100 % 2;  // the first: scan
+      std::vector<Frame> frames(1 + random() % 256);
+      for (Frame& frame : frames) frame = random_packet(random);
+      compare(world, gpu, cpu, frames, batch);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+void write_capture(const std::string& path, std::mt19937& random,
+                   const std::vector<std::string>& literals, std::uint32_t packets) {
+  std::ofstream out(path, std::ios::binary);
+  out << test::pcap_header();
+  for (std::uint32_t i = 0; i < packets; ++i) {
+    Frame frame = test::made_frame(random, literals);
+    test::mend_checksum(frame);
+    out << test::pcap_record({reinterpret_cast<const char*>(frame.data()), frame.size()});
+  }
+}
+
+/// Real packets where MILLRACE_CAPTURE names a capture and MILLRACE_RULES rules of match, else made
+/// ones: some thousand literals over requests, pages and binary payloads.
 TEST_F(Differential, ACapture) {
   const char* const capture = std::getenv("MILLRACE_CAPTURE");
   const char* const rules = std::getenv("MILLRACE_RULES");
-  if (capture == nullptr || rules == nullptr) {
-    GTEST_SKIP() << "MILLRACE_CAPTURE and MILLRACE_RULES name a capture and rules of match";
+  const bool real = capture != nullptr && rules != nullptr;
+  std::mt19937 random(17);
+  const test::MadeRules made = test::made_rules(random, 4400);
+  std::string text = made.text;
+  if (real) {
+    std::ifstream file(rules);
+    text.assign(std::istreambuf_iterator<char>(file), {});
   }
-  std::ifstream file(rules);
-  const std::string text(std::istreambuf_iterator<char>(file), {});
   const GpuWorld world(
       kChain,
       {{"scan.rules", text}, {"again.rules", "class plain \"GET\"\n"}, {"routes.txt", kRoutes}});
+  const std::string path = real ? capture : world.path("made.pcap");
+  if (!real) write_capture(path, random, made.literals, test::many(20'000));
   FunctionStages cpu(world.context("cpu.0"));
   ResidentDevice gpu(world.context("gpu.0.a"), 0);
-  CaptureReader reader(capture);
+  CaptureReader reader(path);
   CaptureRecord record;
   std::uint32_t packets = 0;
   for (bool more = true; more;) {
@@ -122,7 +162,7 @@ TEST_F(Differential, ACapture) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(packets, 0u);
-  std::printf("%u packets of the capture\n", packets);
+  std::printf("%u packets of %s\n", packets, real ? capture : "a capture that was made");
 }
 
 /// One slot, few buffers: each round is read anew, not from a cache that holds the last one.
@@ -138,7 +178,8 @@ TEST_F(Differential, NothingIsReadStale) {
     test::mend_checksum(frame);
     return frame;
   };
-  for (std::uint32_t round = 0; round < 50'000; ++round) {
+  const std::uint32_t rounds = test::many(50'000);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
     const char* const texts[] = {"abcd", "dcba", "none"};
     const std::uint32_t chosen = random() % 3;
     world.fill(0, 0, std::vector<Frame>{frame_of(texts[chosen])});

@@ -5,9 +5,11 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <thread>
 
 #include "gpu-worker/cuda/gpu_memory.hpp"
 #include "gpu-worker/cuda/stream.hpp"
@@ -115,7 +117,24 @@ TEST_F(Failure, ANewTableThatDoesNotFitLeavesTheOldOne) {
   {
     ResidentDevice gpu(world.context("gpu.0.a"), 0);
     hog.emplace();
-    EXPECT_THAT(refusal([&] { gpu.load_tables(0, world.plan()); }), HasSubstr("out of memory"));
+    EXPECT_THAT(refusal([&] { gpu.load_tables(test::with_edition(world.plan(), 1)); }),
+                HasSubstr("out of memory"));
+    expect_works(world, gpu);
+  }
+}
+
+/// Longer than a kernel at work may be silent, and than a batch may take.
+TEST_F(Failure, AnIdleKernelIsNotCalledHung) {
+  const GpuWorld world(kTopology, {{"routes.txt", kRoutes}});
+  ResidentDevice gpu(world.context("gpu.0.a"), 0);
+  expect_works(world, gpu);
+  for (int rounds = 0; rounds < 2; ++rounds) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(2500);
+    DeviceBatch done;
+    while (std::chrono::steady_clock::now() < until) {
+      ASSERT_EQ(gpu.poll({&done, 1}), 0u);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     expect_works(world, gpu);
   }
 }

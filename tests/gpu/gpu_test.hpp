@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <string>
 
 #include "gpu-worker/cuda/gpu.hpp"
@@ -21,6 +23,20 @@ class GpuTest : public ::testing::Test {
     if (gpu_count(reason) == 0) GTEST_SKIP() << reason;
   }
 };
+
+/// How many of something a test does: `usual`, or the percentage of it that MILLRACE_GPU_PERCENT
+/// says (compute-sanitizer is slow; a release wants millions of packets); at least one.
+inline std::uint32_t many(std::uint32_t usual) {
+  const char* const given = std::getenv("MILLRACE_GPU_PERCENT");
+  const double percent = given == nullptr ? 100 : std::strtod(given, nullptr);
+  return std::max(1u, static_cast<std::uint32_t>(usual * percent / 100));
+}
+
+/// The plan with tables of another edition.
+inline Plan with_edition(Plan plan, std::uint32_t edition) {
+  for (PlanFunction& function : plan.functions) function.edition = edition;
+  return plan;
+}
 
 /// Waits for one batch; fails after ten seconds.
 inline DeviceBatch wait_for_one(Device& device) {
@@ -47,11 +63,17 @@ struct BothWays {
   const std::uint32_t* words;  ///< of the GPU, as in the result column
 };
 
+/// A word that no function's result is: the CPU did not look at that packet.
+inline constexpr std::uint32_t kNotLookedAt = 0xfffffffd;
+
 /// Slot 0 goes to the GPU, slot 1 to the CPU.
 inline BothWays run_both_ways(const GpuWorld& world, Device& gpu, StageWork& cpu,
                               const std::vector<Frame>& frames) {
   world.fill(0, 0, frames);
   world.fill(1, 256, frames);
+  std::fill_n(world.segment().batch(1).result,
+              std::size_t{world.segment().batch(1).capacity} * kStageFunctionCountMax,
+              kNotLookedAt);
   submit(world, gpu, 0);
   cpu.run(0, world.segment().batch(1));
   wait_for_one(gpu);
@@ -63,10 +85,26 @@ inline BothWays run_both_ways(const GpuWorld& world, Device& gpu, StageWork& cpu
   return both;
 }
 
-/// All columns and bytes are the same on both sides.
+/// What the GPU said of packets is what the CPU said of all those that it looked at, by each member
+/// of the stage: alerts show in no column.
+inline void compare_words(const BothWays& both, std::size_t members, std::uint32_t serial) {
+  for (std::uint32_t member = 0; member < members; ++member) {
+    for (std::uint32_t i = 0; i < both.here.count; ++i) {
+      const std::uint32_t word = both.here.results(member)[i];
+      if (word == kNotLookedAt) continue;
+      ASSERT_EQ(both.there.results(member)[i], word)
+          << "batch " << serial << " packet " << i << " member " << member;
+    }
+  }
+}
+
+/// All columns and bytes are the same on both sides, and what the functions said.
 inline void compare(const GpuWorld& world, Device& gpu, StageWork& cpu,
                     const std::vector<Frame>& frames, std::uint32_t serial) {
-  const auto [there, here, words] = run_both_ways(world, gpu, cpu, frames);
+  const BothWays both = run_both_ways(world, gpu, cpu, frames);
+  const auto& [there, here, words] = both;
+  compare_words(both, world.plan().stages[0].functions.size(), serial);
+  if (::testing::Test::HasFatalFailure()) return;
   for (std::uint32_t i = 0; i < frames.size(); ++i) {
     ASSERT_EQ(there.verdict[i], here.verdict[i]) << "batch " << serial << " packet " << i;
     if (!here.passes(i)) {

@@ -11,6 +11,7 @@
 
 #include "services/functions/route/route_text.hpp"
 #include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/made_data.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"
 
 namespace millrace {
@@ -131,9 +132,7 @@ class RouteOnGpu : public test::GpuTest {
 };
 
 TEST_F(RouteOnGpu, RandomTablesOfBothFamilies) {
-  const char* const given = std::getenv("MILLRACE_GPU_BATCHES");
-  const std::uint32_t sets =
-      given == nullptr ? 20 : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+  const std::uint32_t sets = test::many(20);
   Random random(17);
   for (std::uint32_t set = 0; set < sets; ++set) {
     const Prefixes prefixes = random_prefixes(random, 1 + random() % 400);
@@ -143,22 +142,33 @@ TEST_F(RouteOnGpu, RandomTablesOfBothFamilies) {
   }
 }
 
-/// Real prefixes: MILLRACE_PREFIXES names a file with one a line.
-TEST_F(RouteOnGpu, ARealTable) {
+std::vector<std::string> lines_of(const char* path) {
+  std::vector<std::string> lines;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Real prefixes where MILLRACE_PREFIXES names a file with one a line, else made ones.
+TEST_F(RouteOnGpu, ALargeTable) {
   const char* const given = std::getenv("MILLRACE_PREFIXES");
-  if (given == nullptr) GTEST_SKIP() << "MILLRACE_PREFIXES names a file of prefixes, one a line";
+  std::mt19937 seed(31);
+  const std::vector<std::string> lines =
+      given == nullptr ? test::made_prefixes(seed, 150'000, 50'000) : lines_of(given);
+  ASSERT_FALSE(lines.empty()) << given;
   Prefixes prefixes;
-  std::ifstream in(given);
-  std::uint64_t number = 0;
-  for (std::string line; std::getline(in, line); ++number) {
-    prefixes.add(line, number % 253 + 1);
-    Ipv6Address address;
-    if (parse_ipv6(line.substr(0, line.find('/')), address)) prefixes.ipv6.push_back(address);
+  for (std::size_t number = 0; number < lines.size(); ++number) {
+    const std::string address = lines[number].substr(0, lines[number].find('/'));
+    prefixes.add(lines[number], number % 253 + 1);
+    Ipv6Address ipv6;
+    std::uint32_t ipv4 = 0;
+    if (parse_ipv6(address, ipv6)) prefixes.ipv6.push_back(ipv6);
+    if (parse_ipv4(address, ipv4)) prefixes.ipv4.push_back(ipv4);
   }
-  ASSERT_GT(number, 0u) << given;
   Random random(19);
-  compare_batches(GpuWorld(kTopology, {{"routes.txt", prefixes.text}}), prefixes, random, 4000);
-  std::printf("%lu prefixes\n", static_cast<unsigned long>(number));
+  compare_batches(GpuWorld(kTopology, {{"routes.txt", prefixes.text}}), prefixes, random,
+                  test::many(4000));
+  std::printf("%zu prefixes, %s\n", lines.size(), given == nullptr ? "made" : given);
 }
 
 }  // namespace

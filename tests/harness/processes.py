@@ -68,11 +68,13 @@ def telemetry_pid(run_dir):
 
 
 def wait_until(condition, seconds, what):
-    """Polls until the condition gives something true, which is returned."""
+    """Polls until the condition gives something true, which is returned. `what` is awaited: a text,
+    or what gives one at the end."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"after {seconds} s: not {what}"
+        if time.monotonic() >= end:
+            raise AssertionError(f"after {seconds} s: not {what() if callable(what) else what}")
         time.sleep(0.05)

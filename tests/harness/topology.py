@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,10 @@ BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", "") or BUILD / "bin")
 EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "millrace-io-worker",
                "egress": "millrace-io-worker", "classifier": "millrace-classifier",
                "gpu": "millrace-gpu-worker"}
+# Of the product; beside them lie those that measure it.
+PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fused",
+            "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry")
+STARTERS = ("up", "adopt", "apply")  # commands that leave processes behind
 SLOW_SECONDS = 0.5
 ATTEMPTS = 3
 NUMBERS = itertools.count(1)
@@ -45,8 +50,8 @@ def precedence():
 def millrace(*words, check=True, prefix=()):
     """Runs one command, by way of another one (`prefix`) or directly; the finished process."""
     began = time.monotonic()
-    # What `up` leaves behind has to be as everywhere.
-    with contextlib.nullcontext() if words[0] == "up" else precedence():
+    # What is left behind has to be as everywhere.
+    with contextlib.nullcontext() if words[0] in STARTERS else precedence():
         done = subprocess.run([*prefix, BIN / "millrace", *map(str, words)], capture_output=True,
                               text=True, check=False, timeout=120)
     if time.monotonic() - began > SLOW_SECONDS:  # seen when the test fails
@@ -57,11 +62,22 @@ def millrace(*words, check=True, prefix=()):
     return done
 
 
+def start(*words):
+    """One command, which goes on while the test does."""
+    return subprocess.Popen([BIN / "millrace", *map(str, words)], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def copy_programs(folder):
+    """A new folder with the product's executables."""
+    folder.mkdir()
+    for name in PROGRAMS:
+        shutil.copy(BIN / name, folder)
+
+
 def with_program(folder, program, name):
     """A folder of executables in which a program of the tests has the place of a real one."""
-    folder.mkdir()
-    for path in BIN.glob("millrace*"):
-        shutil.copy(path, folder)
+    copy_programs(folder)
     shutil.copy(BIN.parent / "test" / program, folder / name)
     return folder
 
@@ -82,16 +98,25 @@ class Topology:
     """`with Topology(folder, text) as running:` at the end of a block that did not fail nothing may
     be in flight any more and the audit has to be exact; then the topology is brought down."""
 
+    # Of texts that say none; None: the product's own.
+    heartbeat_limit = None
+
     def __init__(self, folder, text, name=None, prefix=(), words=()):
         self.words = words  # for `up`
         self.prefix = prefix  # of the command that starts it: where its interfaces are
         self.name = name or f"test-{os.getpid()}-{next(NUMBERS)}"
         self.file = folder / f"{self.name}.yaml"
-        self.file.write_text(f"millrace: 1\nname: {self.name}\n{text}", encoding="utf-8")
+        self.write(text)
         self.run_dir = None
         self.said = ""  # by `up`
         self.struck = {}  # pid that an actor had when it was last sent a signal
         self.endless = False  # nothing settles: the source has no end, or everything was killed
+
+    def write(self, text):
+        """What its file says from now on."""
+        if self.heartbeat_limit and not re.search("^heartbeat_limit:", text, re.M):
+            text = f"heartbeat_limit: {self.heartbeat_limit}\n{text}"
+        self.file.write_text(f"millrace: 1\nname: {self.name}\n{text}", encoding="utf-8")
 
     def __enter__(self):
         try:

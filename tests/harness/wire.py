@@ -18,6 +18,16 @@ from topology import Topology
 NUMBERS = itertools.count(1)
 # What a cable does not do: several segments in one frame. Checksums are left to be filled in.
 MERGING = ("tso", "gso", "gro")
+# Pages of a folder, by ADDRESS FOLDER. The usual server looks up its own name before it listens,
+# which takes seconds where a route leads to no name server.
+PAGES = """
+import functools, http.server, socket, socketserver, sys
+class Server(http.server.ThreadingHTTPServer):
+    address_family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+    server_bind = socketserver.TCPServer.server_bind
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[2])
+Server((sys.argv[1], 8080), handler).serve_forever()
+"""
 
 
 def run(*words, check=True, timeout=60):
@@ -108,12 +118,17 @@ class Wire:
             raise
         return self
 
-    def plug(self, host, port, mtu=None):
-        """A cable between them; `mtu` of its end at the port."""
+    def index_of(self, port):
+        """The number by which the kernel knows it."""
+        return int(run("ip", "-n", self.middle, "-o", "link", "show", port).stdout.split(":")[0])
+
+    def plug(self, host, port, mtu=None, index=None):
+        """A cable between them; `mtu` and `index` of its end at the port."""
+        number = () if index is None else ("index", index)
         queues = ("numtxqueues", self.queues, "numrxqueues", self.queues)
         run("ip", "link", "add", "eth", "netns", host.namespace, "address", host.mac, "mtu",
-            self.mtu, *queues, "type", "veth", "peer", "name", port, "netns", self.middle, "mtu",
-            mtu or self.mtu, *queues)
+            self.mtu, *queues, "type", "veth", "peer", "name", port, *number, "netns",
+            self.middle, "mtu", mtu or self.mtu, *queues)
         host.come_up()
         run("ip", "-n", self.middle, "link", "set", port, "up")
         switches = [word for name in MERGING for word in (name, "off")]
@@ -165,8 +180,7 @@ class Wire:
         """curl at a from a server at b; the hash of what arrives is that of what was sent."""
         page = folder / "page"
         page.write_bytes(os.urandom(1 << 20) * megabytes)
-        server = self.b.start("python3", "-m", "http.server", "-d", folder, "--bind", self.b.ip,
-                              "8080")
+        server = self.b.start("python3", "-c", PAGES, self.b.ip, folder)
         try:
             out = folder / "fetched"
             host = f"[{self.b.ip}]" if ":" in self.b.ip else self.b.ip

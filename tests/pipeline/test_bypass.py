@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """While a topology does not run its bypass takes the packets."""
 
+import contextlib
 import json
 import pathlib
 import signal
 
 import processes
 from processes import wait_until
+from test_running import numbered
 from topology import Topology, ask, millrace
 from wire import Wire
 
@@ -45,10 +47,22 @@ def bridges(wire):
     return [line.split()[0] for line in text.splitlines()]
 
 
+@contextlib.contextmanager
+def cleaned(running):
+    """Whatever happens, neither the topology nor its bypass is left."""
+    try:
+        yield running
+    finally:
+        millrace("down", running.name, check=False, prefix=running.prefix)
+        millrace("bypass", running.name, "off", check=False, prefix=running.prefix)
+        if running.run_dir:
+            pathlib.Path(running.run_dir + ".bypass").unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize("device", ["afpacket", "afxdp"])
 def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
-    with Wire() as wire:
-        running = Topology(tmp_path, wall(tmp_path, wire, device), prefix=wire.prefix)
+    with Wire() as wire, cleaned(Topology(tmp_path, wall(tmp_path, wire, device),
+                                          prefix=wire.prefix)) as running:
         for _ in range(2):
             with running:
                 assert not passes(wire) and not bridges(wire)
@@ -70,13 +84,11 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         assert not bridges(wire) and not ask("bypass", running.name)["on"]
         assert told(running) is None
-        pathlib.Path(running.run_dir + ".bypass").unlink()
 
 
 def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
-    with Wire() as wire:
-        running = Topology(tmp_path, wall(tmp_path, wire), prefix=wire.prefix,
-                           words=("--restarts", "0"))
+    with Wire() as wire, cleaned(Topology(tmp_path, wall(tmp_path, wire), prefix=wire.prefix,
+                                          words=("--restarts", "0"))) as running:
         running.__enter__()
         pid = running.supervisor()
         assert not passes(wire)
@@ -84,27 +96,73 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         wait_until(lambda: not processes.is_running(pid), 20, "it has ended")
         wait_until(lambda: passes(wire), 30, "pings pass")
         assert not processes.processes_of(running.run_dir)
+        # Why it ended can be read until somebody brings it down, or up again.
+        refused = millrace("status", running.name, check=False)
+        assert refused.returncode == 1 and f"millrace logs {running.name}" in refused.stderr
+        said = millrace("logs", running.name).stdout
+        assert "given_up: egress.0" in said and f"stay in {running.run_dir}" in said
+        assert len(ask("history", running.name)["generations"]) == 1
+        assert "its logs are removed" in millrace("down", running.name).stdout
+        assert not pathlib.Path(running.run_dir).exists() and passes(wire)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
-        pathlib.Path(running.run_dir + ".bypass").unlink()
+
+
+def test_it_can_be_turned_on_by_hand_after_everything_was_killed(tmp_path):
+    with Wire() as wire, cleaned(Topology(tmp_path, wall(tmp_path, wire),
+                                          prefix=wire.prefix)) as running:
+        running.__enter__()
+        assert not passes(wire)
+        assert running.settle()["dropped"]["rule"] > 0
+        running.kill_everything()
+        assert not passes(wire), "nobody has turned it on"
+        millrace("bypass", running.name, "on", prefix=wire.prefix)
+        wait_until(lambda: passes(wire), 30, "pings pass")
+        millrace("down", running.name, prefix=wire.prefix)
+        millrace("bypass", running.name, "off", prefix=wire.prefix)
+
+
+def relay(folder, then=""):
+    """A bypass that writes down what it is told."""
+    script = folder / "relay"
+    script.write_text(f"#!/bin/sh\necho \"$@\" >> {folder}/told\n{then}\n")
+    script.chmod(0o700)
+    return script
 
 
 def test_a_command_is_told(tmp_path):
     told = tmp_path / "told"
-    script = tmp_path / "relay"
-    script.write_text(f"#!/bin/sh\necho \"$@\" >> {told}\n")
-    script.chmod(0o700)
     with Wire() as wire:
-        text = wall(tmp_path, wire, bypass=f"command: [{script}, --card, '3']")
+        text = wall(tmp_path, wire, bypass=f"command: [{relay(tmp_path)}, --card, '3']")
         running = Topology(tmp_path, text, prefix=wire.prefix)
         with running:
             pass
         with running:
             running.kill("front.0" if "front.0" in running.lives() else "egress.0",
                          number=signal.SIGKILL)
+        wait_until(lambda: ask("bypass", running.name)["on"], 30, "on")
         said = told.read_text().splitlines()
-        assert said == ["--card 3 on", "--card 3 off", "--card 3 on"]
+        assert said == ["--card 3 off", "--card 3 on"] * 2, "off also before the first start"
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         pathlib.Path(running.run_dir + ".bypass").unlink()
+
+
+@pytest.mark.parametrize("then, status", [('[ "$1" = off ]', 1), ("sleep 1", 0)])
+def test_down_tells_whether_the_command_failed(tmp_path, then, status):
+    script = relay(tmp_path, then)
+    running = Topology(tmp_path, f"bypass: {{ command: [{script}] }}\n{numbered(tmp_path, 1000)}")
+    with running:
+        running.settle(received=1000)
+        done = millrace("down", running.name, check=False)
+        assert done.returncode == status, done.stderr
+        assert (f"millrace bypass {running.name} on" in done.stderr) == (status == 1)
+        assert (tmp_path / "told").read_text().splitlines() == ["off", "on"]
+        assert not pathlib.Path(running.run_dir).exists()
+        relay(tmp_path)  # mended
+        millrace("bypass", running.name, "on")
+        assert ask("bypass", running.name)["on"]
+        running.__enter__()
+    millrace("bypass", running.name, "off")
+    pathlib.Path(running.run_dir + ".bypass").unlink()
 
 
 def test_what_cannot_be_a_bypass_is_refused(tmp_path):

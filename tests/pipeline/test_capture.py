@@ -18,7 +18,8 @@ from topology import BIN, Topology, millrace
 import pytest
 
 
-def numbered(folder, count, rate_mpps=0.02, function="type: match, rules: all.rules", more=""):
+# So slowly that a capture is attached long before the last.
+def numbered(folder, count, rate_mpps=0.005, function="type: match, rules: all.rules", more=""):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 ports:
@@ -105,7 +106,7 @@ def test_each_place_shows_every_packet_once_and_in_order(tmp_path, place, more):
 
 
 def test_filter_count_and_length_do_what_they_say(tmp_path):
-    count = 60000
+    count = 40000
     with Topology(tmp_path, numbered(tmp_path, count)) as running:
         capture = Capture(running, tmp_path / "few.pcapng", "--port=in:in", "--count=500",
                           "--snaplen=40", "--filter=udp and less 10000")
@@ -121,7 +122,7 @@ def test_filter_count_and_length_do_what_they_say(tmp_path):
 
 @pytest.mark.parametrize("more", ["", "placement: fused"], ids=["split", "fused"])
 def test_dropped_packets_are_shown_with_their_reason(tmp_path, more):
-    count = 20000
+    count = 30000
     text = numbered(tmp_path, count, more=more)
     (tmp_path / "none.acl").write_text("drop ip any -> any\n")
     text = text.replace("type: match, rules: all.rules", "type: acl, rules: none.acl")
@@ -198,8 +199,24 @@ def test_what_cannot_be_captured_is_refused_with_what_can(tmp_path):
                               (["--port", "in:up"], "PORT:in or PORT:out"),
                               (["--link", "front.0_egress"], "front.0_egress.0"),
                               (["--filter", "tcp and and"], "--filter: "),
-                              (["--seconds", "0"], "--seconds")):
-            done = millrace("capture", running.name, "-w", tmp_path / "no", *words, check=False)
+                              (["--seconds", "0"], "--seconds"),
+                              (["-w", running.file], "was made from"),
+                              (["-w", tmp_path / "all.rules"], "was made from"),
+                              (["-w", tmp_path / "out.pcap"], "'out' of 'out'")):
+            words = words if "-w" in words else ["-w", tmp_path / "no", *words]
+            done = millrace("capture", running.name, *words, check=False)
             assert done.returncode != 0 and answer in done.stderr, done.stderr
         running.settle(received=1000)
     assert not os.path.exists(tmp_path / "no")
+
+
+def test_a_capture_of_somebody_who_never_answers_fails_and_names_him(tmp_path):
+    with Topology(tmp_path, "heartbeat_limit: 20s\n" + numbered(tmp_path, 1000)) as running:
+        running.settle(received=1000)
+        running.kill("ingress.in.0", number=signal.SIGSTOP)
+        done = millrace("capture", running.name, "--port", "in", "-w", tmp_path / "some.pcapng",
+                        "--seconds", "0.1", "--json", check=False)
+        running.kill("ingress.in.0", number=signal.SIGCONT)
+        assert done.returncode == 1 and "ingress.in.0 never answered" in done.stderr, done.stderr
+        said = json.loads(done.stdout)
+        assert not said["ok"] and said["silent"] == ["ingress.in.0"]

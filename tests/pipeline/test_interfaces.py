@@ -3,6 +3,7 @@
 """Network interfaces of the kernel as ports: real clients and servers, each in a namespace, talk
 through a topology between them."""
 
+import contextlib
 import os
 import random
 import signal
@@ -13,6 +14,7 @@ import sys
 import time
 
 import processes
+from ordeal import striking
 from processes import wait_until
 from topology import Topology
 from wire import Wire
@@ -119,6 +121,7 @@ sender.bind(("eth", 0))
 for line in sys.stdin:
     sender.send(bytes.fromhex(line))
 """
+# Until so many have come, and a little longer: none may come twice.
 RECEIVER = """
 import socket, struct, sys, time
 receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -126,7 +129,7 @@ receiver.bind(("eth", 3))
 receiver.setsockopt(263, 8, 1)  # PACKET_AUXDATA: where the kernel puts the outer tag
 receiver.settimeout(0.2)
 print("ready", flush=True)
-end = time.monotonic() + float(sys.argv[1])
+end, awaited = time.monotonic() + float(sys.argv[1]), int(sys.argv[2])
 while time.monotonic() < end:
     try:
         data, ancillary, _, _ = receiver.recvmsg(20000, 64)
@@ -138,6 +141,9 @@ while time.monotonic() < end:
             data = data[:12] + struct.pack("!HH", tpid if status & 64 else 0x8100, tci) + data[12:]
     if b"MILLRACE" in data:
         print(data.hex(), flush=True)
+        awaited -= 1
+        if awaited == 0:
+            end = time.monotonic() + 0.3
 """
 
 
@@ -159,8 +165,8 @@ def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
     with Wire(mtu, device=device) as wire, wire.between(tmp_path, bump(wire, device)):
         wire.a.wait_for(wire.b.ip)
         receiver = subprocess.Popen(
-            ["ip", "netns", "exec", wire.b.namespace, sys.executable, "-c", RECEIVER, "3"],
-            stdout=subprocess.PIPE, text=True)
+            ["ip", "netns", "exec", wire.b.namespace, sys.executable, "-c", RECEIVER, "15",
+             str(len(sent))], stdout=subprocess.PIPE, text=True)
         assert receiver.stdout.readline() == "ready\n"
         subprocess.run(["ip", "netns", "exec", wire.a.namespace, sys.executable, "-c", SENDER],
                        input="".join(frame.hex() + "\n" for frame in sent), text=True, check=True)
@@ -190,32 +196,6 @@ def test_tcp_survives_a_classifier_killed_each_second(tmp_path, device):
         assert set(lost) <= {"worker_lost"} and lost.get("worker_lost", 0) <= kills * CAPACITY
 
 
-class striking:
-    """Something is done again and again by a thread while the block runs."""
-
-    def __init__(self, what, every):
-        import threading
-        self.what, self.every, self.error = what, every, None
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        try:
-            while not self.stop.wait(self.every):
-                self.what()
-        except BaseException as error:  # pylint: disable=broad-except
-            self.error = error
-
-    def __enter__(self):
-        self.thread.start()
-
-    def __exit__(self, kind, error, trace):
-        self.stop.set()
-        self.thread.join()
-        if self.error is not None and kind is None:
-            raise self.error
-
-
 @pytest.mark.parametrize("device", DEVICES)
 def test_io_workers_die_under_load(tmp_path, device):
     with Wire(device=device) as wire, wire.between(
@@ -233,7 +213,7 @@ def test_io_workers_die_under_load(tmp_path, device):
             struck.append(name)
 
         with striking(strike, every=1.2):
-            sums = wire.iperf(seconds=7)
+            sums = wire.iperf(seconds=15)
         assert len(struck) == 4 and sums["sum_received"]["bytes"] > 1e6
         running.wait_alive(*set(struck))
         wire.a.wait_for(wire.b.ip)
@@ -292,11 +272,13 @@ def test_interfaces_are_given_back_as_they_were(tmp_path):
         assert features_of(wire) == features and links_of(wire) == links
         # Killed as a whole; the next start mends it.
         killed = Topology(tmp_path, bump(wire, "afpacket"), prefix=wire.prefix)
-        killed.__enter__()
-        killed.kill_everything()
-        assert links_of(wire) != links
-        with Topology(tmp_path, bump(wire, "afpacket"), prefix=wire.prefix):
-            wire.a.wait_for(wire.b.ip)
+        with contextlib.ExitStack() as stack:
+            stack.callback(killed.down, check=False)
+            killed.__enter__()
+            killed.kill_everything()
+            assert links_of(wire) != links
+            with Topology(tmp_path, bump(wire, "afpacket"), prefix=wire.prefix):
+                wire.a.wait_for(wire.b.ip)
         assert features_of(wire) == features and links_of(wire) == links
 
 
@@ -354,14 +336,15 @@ def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device, queues):
     with Wire(queues=queues) as wire, Topology(tmp_path, bump(wire, device, text),
                                                prefix=wire.prefix) as running:
         wire.a.wait_for(wire.b.ip)
-        for _ in range(2):
+        for same in (False, True):
+            number = wire.index_of(wire.port_b) if same else None  # by which the kernel knows it
             load = wire.a.start("ping", "-f", "-w", "20", "10.9.0.9")
             wire.b.unplug()
             wait_until(lambda: "port_lost" in kinds_of(running), 30, "the loss seen")
             wait_until(lambda: running.audit()["dropped"].get("no_output"), 30, "drops there")
             audit = running.audit()
             assert audit["buffers"]["in_use"] < 5000
-            wire.plug(wire.b, wire.port_b)
+            wire.plug(wire.b, wire.port_b, index=number)
             wire.a.wait_for(wire.b.ip, 15)
             load.kill()
             load.wait()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """millrace logs, and millrace top when its topology ends."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -83,6 +84,7 @@ def test_a_log_that_has_grown_is_moved_and_read_as_before(tmp_path):
     with start(tmp_path) as running:
         log = pathlib.Path(running.run_dir, "logs/front.0.log")
         with open(log, "a", encoding="ascii") as said:
+            fcntl.flock(said, fcntl.LOCK_EX)  # so it is moved with all of them, or not yet
             for number in range(count):
                 said.write(f"2026-01-01T00:00:00.000000Z front.0: line {number:05}\n")
         older = log.with_suffix(".log.1")

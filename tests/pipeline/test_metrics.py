@@ -3,6 +3,7 @@
 """Metrics of running topologies: right, monotone whoever dies, and nobody's burden."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -44,7 +45,7 @@ def monotone(sample):
 
 def answer_of(topology):
     """A scrape; nothing while nobody answers."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, http.client.HTTPException):
         return metrics.scrape(metrics.address_in(topology.run_dir))
     return None
 
@@ -95,6 +96,7 @@ def test_metrics_say_what_the_audit_says(tmp_path):
                  found.by("reason", "millrace_drops_total").items() if number}
         assert drops == audit["dropped"] and 0 < drops["rule"] < count
         assert found.total("millrace_drops_total", cause="loss") == 0
+        check_who_dropped(found, drops["rule"])
         assert found.total("millrace_unaccounted_packets_total") == audit["unaccounted"] == 0
         assert found.by("verdict", "millrace_path_packets_total") == {
             "transmitted": audit["transmitted"], "dropped": drops["rule"]}
@@ -104,6 +106,21 @@ def test_metrics_say_what_the_audit_says(tmp_path):
                            function="look") == count - drops["rule"]
         check_steps(found)
         check_pools(found, audit)
+
+
+def check_who_dropped(found, count):
+    """What function and group, and what was left of the packets behind each actor."""
+    of = {"reason": "rule", "path": "main"}
+    assert found.values("millrace_function_drops_total", function="some", group="front",
+                        **of) == [count]
+    assert found.total("millrace_function_drops_total") == count
+    assert found.by("by", "millrace_drops_total", **of) == {"function": count}
+    packets = found.by("direction", "millrace_packets_total", group="front")
+    assert packets["in"] - packets["out"] == count
+    assert found.total("millrace_packets_total", group="egress", direction="out") == found.total(
+        "millrace_port_transmitted_packets_total")
+    assert found.total("millrace_port_transmitted_bytes_total", port="out") > 0
+    assert not found.total("millrace_port_transmitted_bytes_total", port="in")
 
 
 def check_steps(found):
@@ -153,8 +170,9 @@ def test_counters_never_run_backwards_whoever_is_killed(tmp_path):
             wait_until(lambda: scraper.scrapes > seen + 3, 60, "telemetry is back")
         assert not scraper.back
         found = topology.metrics()
-        assert found.values("millrace_restarts_total", actor="front.0") == [1]
-        assert found.values("millrace_restarts_total", actor="ingress.in.0") == [1]
+        for actor in ("front.0", "ingress.in.0"):
+            assert found.by("cause", "millrace_restarts_total", actor=actor) == {
+                "crash": 1, "hang": 0, "asked": 0}
 
 
 def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):

@@ -109,8 +109,8 @@ paths:
 
 def witnessed(metrics):
     """(packets, inversions, unnumbered, skipped) of the recorder."""
-    return [metrics.total("millrace_function_counter_total", function="witness", number=str(number))
-            for number in range(4)]
+    return [metrics.total("millrace_function_number_hits_total", function="witness",
+                          number=str(number)) for number in range(4)]
 
 
 @pytest.mark.parametrize("number", [1, 2])

@@ -1,64 +1,23 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Queues that are added to a port while packets of many flows come to it: no flow is overtaken by
+"""Queues come to a port and go while packets of many flows come to it: no flow is overtaken by
 itself, nothing is lost, the audit is exact."""
 
 import contextlib
-import json
 import os
-import re
+import random
 import signal
-import subprocess
 import time
 
 import pytest
+import topology
+from flows import FLOWS, Load
 from metrics import Metrics, address_of
 from processes import wait_until
 from topology import ask, millrace
 from wire import Wire
 
-FLOWS = 64
-# Numbered datagrams of many flows, all sent by one thread on one core, so that the kernel keeps
-# their order: `seconds` long, some `rate` of them a second.
-SENDER = """
-import os, socket, struct, sys, time
-os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-to, rate, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-flows = []
-for _ in range(%d):
-    flows.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-    flows[-1].connect((to, 9))
-sent, began = 0, time.monotonic()
-while not os.path.exists(folder + "/enough"):
-    for number, flow in enumerate(flows):
-        flow.send(struct.pack("!IQ", number, sent // len(flows)) + bytes(20))
-        sent += 1
-    ahead = began + sent / rate - time.monotonic()
-    if ahead > 0:
-        time.sleep(ahead)
-print(sent)
-""" % FLOWS
-# Counts what arrives, and what came behind a later one of its flow.
-RECEIVER = """
-import json, os, socket, struct, sys, time
-receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-receiver.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
-receiver.bind((sys.argv[1], 9))
-receiver.settimeout(0.2)
-last, count, overtaken = {}, 0, 0
-open(sys.argv[2] + "/listens", "w").close()
-while True:
-    try:
-        flow, number = struct.unpack("!IQ", receiver.recv(100)[:12])
-    except TimeoutError:
-        if os.path.exists(sys.argv[2] + "/all"):
-            break
-        continue
-    count += 1
-    overtaken += number <= last.get(flow, -1)
-    last[flow] = number
-print(json.dumps({"count": count, "overtaken": overtaken, "flows": len(last)}))
-"""
+MOST = 4
 
 
 def bump(wire, folder, more):
@@ -66,7 +25,7 @@ def bump(wire, folder, more):
     return f"""
 heartbeat_limit: 20s
 ports:
-  a: {{ device: afpacket, interface: {wire.port_a}, ring: 65536{more} }}
+  a: {{ device: afpacket, interface: {wire.port_a}, ring: 32768{more} }}
   b: {{ device: afpacket, interface: {wire.port_b} }}
 workers:
   front: {{ kind: classifier, count: 2, dispatch: any }}
@@ -80,39 +39,28 @@ paths:
 """
 
 
+def queues(wire, folder, count, most=MOST):
+    return bump(wire, folder, f", queues: {count}, queues_max: {most}")
+
+
 def say(running, text):
-    running.file.write_text(f"millrace: 1\nname: {running.name}\n{text}", encoding="utf-8")
+    running.write(text)
 
 
-def start(namespace, program, *words):
-    return subprocess.Popen(["ip", "netns", "exec", namespace, "python3", "-c", program,
-                             *map(str, words)], stdout=subprocess.PIPE, text=True)
+def apply(running, wire, folder, count):
+    """The file says so many queues, and is applied."""
+    say(running, queues(wire, folder, count))
+    return ask("apply", running.file)
 
 
-class Load:
-    """Flows from a to b, until told."""
+def begin_apply(running, wire, folder, count):
+    """The same, while the test goes on."""
+    say(running, queues(wire, folder, count))
+    return topology.start("apply", running.file)
 
-    def __init__(self, wire, folder, rate):
-        self.wire, self.folder, self.rate = wire, folder, rate
 
-    def __enter__(self):
-        self.receiver = start(self.wire.b.namespace, RECEIVER, self.wire.b.ip, self.folder)
-        wait_until((self.folder / "listens").exists, 60, "the receiver listens")
-        self.sender = start(self.wire.a.namespace, SENDER, self.wire.b.ip, self.rate, self.folder)
-        return self
-
-    def end(self, running):
-        """(sent, what the receiver says)."""
-        (self.folder / "enough").touch()
-        sent = int(self.sender.communicate(timeout=60)[0])
-        running.settle()
-        (self.folder / "all").touch()
-        return sent, json.loads(self.receiver.communicate(timeout=60)[0])
-
-    def __exit__(self, *_):
-        for child in (self.sender, self.receiver):
-            child.kill()
-            child.wait()
+def names_of(count):
+    return [f"ingress.a.{queue}" for queue in range(count)]
 
 
 def taken(running):
@@ -121,116 +69,192 @@ def taken(running):
 
 
 def wait_taken(running, names, count):
+    """Those take packets, and no other one of the port does."""
     before = taken(running)
     wait_until(lambda: all(taken(running).get(name, 0) >= before.get(name, 0) + count
                            for name in names), 60, f"{names} take packets")
+    after = taken(running)
+    assert {name for name in after if after[name] != before.get(name, 0)} == set(names)
+
+
+def alive(running):
+    return {name for name in running.lives() if name.startswith("ingress.a.")}
+
+
+def strike(running, chance, number):
+    """One of the port's ingresses, or several; some may be leaving of themselves just then."""
+    lives = running.lives()
+    names = [name for name in sorted(lives) if name.startswith("ingress.a.")]
+    for name in chance.sample(names, chance.randint(1, len(names))):
+        with contextlib.suppress(ProcessLookupError):
+            running.kill(name, number=number, lives=lives)
+
+
+def has_kept_all(running, load):
+    """Ends the load; every packet has arrived, in the order of its flow."""
+    sent, got = load.end(running)
+    assert got == {"count": sent, "overtaken": 0, "flows": FLOWS}
+    audit = running.settle()
+    assert audit["dropped"] == {} and audit["unaccounted"] == 0, audit
+    assert audit["received"] == audit["transmitted"], audit
+
+
+def metrics_of(running, wire):
+    address = address_of(running.run_dir)
+    return Metrics(wire.in_middle("curl", "-s", address + "/metrics").stdout)
 
 
 @contextlib.contextmanager
-def stopped(running, name):
-    """What comes to it meanwhile waits in the kernel: as on a host that is short of time."""
-    pid = running.actor(name)["pid"]
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
+def between(wire, folder, count):
+    with wire.between(folder, queues(wire, folder, count)) as running:
+        wire.a.wait_for(wire.b.ip)
+        wire.a.neighbour(wire.b.ip, wire.b.mac)
+        yield running
 
 
-@pytest.mark.parametrize("most, rate, late", [(2, 3000, True), (2, 20000, False),
-                                              (4, 3000, True), (4, 20000, False)])
-def test_queues_are_added_under_load(tmp_path, most, rate, late):
-    with Wire() as wire:
-        text = bump(wire, tmp_path, f", queues_max: {most}")
-        with wire.between(tmp_path, text) as running:
-            wire.a.wait_for(wire.b.ip)
-            wire.a.neighbour(wire.b.ip, wire.b.mac)
-            names = [f"ingress.a.{queue}" for queue in range(most)]
-            with Load(wire, tmp_path, rate) as load:
-                wait_taken(running, names[:1], rate // 4)
-                say(running, text.replace("queues_max", f"queues: {most}, queues_max"))
-                assert ask("plan", running.file, "--diff")["changes"] == [
-                    f"port a: queues (default) -> {most}"]
-                with stopped(running, names[0]) if late else contextlib.nullcontext():
-                    done = ask("apply", running.file)
-                    assert done["generation"] == 2, done
-                    if late:
-                        time.sleep(0.5)
-                        assert max(taken(running)[name] for name in names[1:]) == 0, "overtaken"
-                wait_taken(running, names, 1000)
-                sent, got = load.end(running)
-                assert got == {"count": sent, "overtaken": 0, "flows": FLOWS}
-                audit = running.audit()
-                assert audit["dropped"] == {} and audit["unaccounted"] == 0, audit
-                assert audit["received"] == audit["transmitted"], audit
-            waits = re.findall(r"(ingress\.a\.\d): waited ([0-9.]+) ms",
-                               millrace("logs", running.name).stdout)
-            assert sorted(name for name, _ in waits) == names[1:], waits
-            assert not late or min(float(wait) for _, wait in waits) > 500, waits
-            print("the added queues waited", waits)
-            address = address_of(running.run_dir)
-            metrics = Metrics(wire.in_middle("curl", "-s", address + "/metrics").stdout)
-            by_queue = metrics.by("stream", "millrace_port_received_packets_total", port="a")
-            assert len(by_queue) == most and min(by_queue.values()) >= 1000, by_queue
-            assert metrics.total("millrace_port_missed_packets_total", port="a") == 0
-            inversions = metrics.total("millrace_function_counter_total", function="witness",
-                                       number="1")
-            assert inversions == 0
-            assert ask("plan", running.file, "--diff")["changes"] == []
-            running.kill(names[-1])
-            running.wait_alive(*names)
-            wire.a.wait_for(wire.b.ip)
-            wire.iperf("-P", "16")
-            running.settle()
+@pytest.mark.parametrize("rate", [3000, 8000])
+def test_queues_come_and_go_under_load(tmp_path, rate):
+    steps = [4, 2, 3, 1, 2, 4, 3, 1]
+    with Wire() as wire, between(wire, tmp_path, 1) as running:
+        with Load(wire, tmp_path, rate) as load:
+            wait_taken(running, names_of(1), rate // 4)
+            for number, count in enumerate(steps):
+                done = apply(running, wire, tmp_path, count)
+                assert done["generation"] == 2 + number, done
+                assert ask("plan", running.file, "--diff")["changes"] == []
+                wait_taken(running, names_of(count), rate // 20)
+                assert alive(running) == set(names_of(count))
+            has_kept_all(running, load)
+        metrics = metrics_of(running, wire)
+        by_queue = metrics.by("stream", "millrace_port_received_packets_total", port="a")
+        assert len(by_queue) == MOST and min(by_queue.values()) > 0, by_queue
+        assert metrics.total("millrace_port_missed_packets_total", port="a") == 0
+        assert metrics.total("millrace_function_number_hits_total", function="witness",
+                             number="1") == 0, "inversions"
+
+
+def test_a_share_goes_over_when_what_was_read_of_it_has_left(tmp_path):
+    """Late: both workers of a stage stand still, so nothing leaves."""
+    with Wire() as wire, between(wire, tmp_path, 1) as running:
+        with Load(wire, tmp_path, 2000) as load:
+            wait_taken(running, names_of(1), 500)
+            workers = [running.actor(name)["pid"] for name in ("deep.0", "deep.1")]
+            for pid in workers:
+                os.kill(pid, signal.SIGSTOP)
+            try:
+                applying = begin_apply(running, wire, tmp_path, 2)
+                time.sleep(1)
+                assert applying.poll() is None and taken(running).get("ingress.a.1", 0) == 0
+            finally:
+                for pid in workers:
+                    os.kill(pid, signal.SIGCONT)
+            assert applying.wait(timeout=60) == 0
+            wait_taken(running, names_of(2), 200)
+            has_kept_all(running, load)
+
+
+def test_an_unconfirmed_change_of_queues_takes_itself_back(tmp_path):
+    with Wire() as wire, between(wire, tmp_path, 3) as running:
+        with Load(wire, tmp_path, 3000) as load:
+            wait_taken(running, names_of(3), 100)
+            say(running, queues(wire, tmp_path, 1))
+            assert ask("apply", running.file, "--confirm", 10)["generation"] == 2
+            wait_taken(running, names_of(1), 300)
+            wait_until(lambda: running.status()["generation"] == 3, 30, "taken back")
+            wait_taken(running, names_of(3), 300)
+            has_kept_all(running, load)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSEGV])
+def test_ingresses_die_while_shares_go_from_queue_to_queue(tmp_path, seed, ending):
+    """Whoever follows them finds who reads what, and where to go on."""
+    chance = random.Random(seed)
+    with Wire() as wire, between(wire, tmp_path, 2) as running:
+        with Load(wire, tmp_path, 4000) as load:
+            wait_taken(running, names_of(2), 500)
+            count = 2
+            for _ in range(8):
+                count = chance.choice([other for other in range(1, MOST + 1) if other != count])
+                applying = begin_apply(running, wire, tmp_path, count)
+                time.sleep(chance.uniform(0, 0.3))
+                strike(running, chance, ending)
+                # One that comes and dies at once is not taken: then all is as it was.
+                if applying.wait(timeout=120) != 0:
+                    assert ask("apply", running.file)["ok"]
+                running.wait_alive(*names_of(count), seconds=30)
+                wait_taken(running, names_of(count), 100)
+            has_kept_all(running, load)
+
+
+def test_the_supervisor_dies_while_queues_come(tmp_path):
+    with Wire() as wire, between(wire, tmp_path, 1) as running:
+        with Load(wire, tmp_path, 3000) as load:
+            wait_taken(running, names_of(1), 500)
+            applying = begin_apply(running, wire, tmp_path, 3)
+            time.sleep(0.05)
+            running.adopt_after_kill()
+            applying.wait(timeout=60)
+            assert ask("apply", running.file)["ok"]
+            running.wait_alive(*names_of(3))
+            wait_taken(running, names_of(3), 300)
             lives = running.lives()
             running.adopt_after_kill()  # whoever supervises next wants as many
+            wait_taken(running, names_of(3), 300)
             assert running.lives() == lives
+            has_kept_all(running, load)
 
 
-# As many packet sockets as a fanout group takes: one more is refused. The group's program gives
-# them nothing.
-FILLER = """
-import signal, socket, struct, sys
-held = []
-for _ in range(255):
-    held.append(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
-    held[-1].setsockopt(263, 23, 1)  # PACKET_IGNORE_OUTGOING, as all of the group
-    held[-1].bind((sys.argv[1], 3))
-    group = 0x8000 | socket.if_nametoindex(sys.argv[1])
-    held[-1].setsockopt(263, 18, struct.pack("I", group | 6 << 16))  # PACKET_FANOUT, CBPF
-print("full", flush=True)
-signal.pause()
-"""
+def test_a_queue_that_cannot_be_opened_is_taken_back(tmp_path, monkeypatch):
+    folder = tmp_path / "bin"
+    topology.with_program(folder, "slow-classifier", "millrace-never")
+    monkeypatch.setattr(topology, "BIN", folder)
+    with Wire() as wire, between(wire, tmp_path, 1) as running:
+        with Load(wire, tmp_path, 5000) as load:
+            wait_taken(running, names_of(1), 1000)
+            lives = running.lives()
+            (folder / "millrace-io-worker").chmod(0)
+            say(running, queues(wire, tmp_path, 2))
+            refused = millrace("apply", running.file, check=False)
+            assert refused.returncode == 1 and "ingress.a.1" in refused.stderr, refused.stderr
+            assert running.status()["generation"] == 1
+            wait_taken(running, names_of(1), 1000)
+            assert running.lives() == lives
+            (folder / "millrace-io-worker").chmod(0o755)
+            assert ask("apply", running.file)["generation"] == 2
+            wait_taken(running, names_of(2), 1000)
+            has_kept_all(running, load)
+        for count, most, words in ((5, MOST, "queues_max 4 with queues 5"),
+                                   (1, 5, "queues_max 4 -> 5")):
+            say(running, queues(wire, tmp_path, count, most))
+            refused = millrace("apply", running.file, check=False)
+            assert refused.returncode != 0 and words in refused.stderr, refused.stderr
 
 
-def test_a_queue_that_cannot_be_opened_is_taken_back(tmp_path):
-    with Wire() as wire:
-        text = bump(wire, tmp_path, ", queues_max: 2")
-        with wire.between(tmp_path, text) as running:
-            wire.a.wait_for(wire.b.ip)
-            wire.a.neighbour(wire.b.ip, wire.b.mac)
-            say(running, text.replace("queues_max", "queues: 2, queues_max"))
-            with Load(wire, tmp_path, 5000) as load:
-                wait_taken(running, ["ingress.a.0"], 1000)
-                filler = start(wire.middle, FILLER, wire.port_a)
-                try:
-                    assert filler.stdout.readline() == "full\n"
-                    lives = running.lives()
-                    refused = millrace("apply", running.file, check=False)
-                    assert refused.returncode == 1, refused.stdout
-                    assert "share the interface" in refused.stderr, refused.stderr
-                    assert running.status()["generation"] == 1
-                    wait_taken(running, ["ingress.a.0"], 1000)
-                    assert running.lives() == lives
-                finally:
-                    filler.kill()
-                    filler.wait()
-                assert ask("apply", running.file)["generation"] == 2
-                wait_taken(running, ["ingress.a.0", "ingress.a.1"], 1000)
-                sent, got = load.end(running)
-                assert got == {"count": sent, "overtaken": 0, "flows": FLOWS}
-            for settings, words in ((", queues_max: 2", "queues cannot be taken away"),
-                                    (", queues: 3, queues_max: 2", "queues_max 2 with queues 3")):
-                say(running, bump(wire, tmp_path, settings))
-                refused = millrace("apply", running.file, check=False)
-                assert refused.returncode != 0 and words in refused.stderr, refused.stderr
+def test_one_apply_changes_tables_queues_and_workers_or_nothing_of_it(tmp_path, monkeypatch):
+    folder = tmp_path / "bin"
+    topology.with_program(folder, "slow-classifier", "millrace-never")
+    monkeypatch.setattr(topology, "BIN", folder)
+    with Wire() as wire, between(wire, tmp_path, 1) as running:
+        with Load(wire, tmp_path, 3000) as load:
+            wait_taken(running, names_of(1), 500)
+            front = lambda: {name for name in running.lives() if name.startswith("front.")}
+            everything = queues(wire, tmp_path, 3).replace("all.rules", "more.rules").replace(
+                "count: 2, dispatch: any", "count: 1, max: 4, dispatch: any")
+            (tmp_path / "more.rules").write_text('alert "one"\nalert "two"\n')
+            say(running, everything)
+            (folder / "millrace-io-worker").chmod(0)
+            refused = millrace("apply", running.file, check=False)
+            assert refused.returncode == 1 and "ingress.a.1" in refused.stderr, refused.stderr
+            wait_until(lambda: running.status()["generation"] == 2, 30, "taken back")
+            changes = ask("plan", running.file, "--diff")["changes"]
+            assert [line.split(":")[0] for line in changes] == [
+                "port a", "function look", "group front"], "its rules are the old ones again"
+            (folder / "millrace-io-worker").chmod(0o755)
+            done = ask("apply", running.file)
+            assert done["generation"] == 3 and ask("plan", running.file, "--diff")["changes"] == []
+            wait_taken(running, names_of(3), 300)
+            assert front() == {"front.0"}
+            assert ask("rollback", running.name)["generation"] == 4
+            wait_taken(running, names_of(1), 300)
+            assert front() == {"front.0", "front.1"}
+            has_kept_all(running, load)

@@ -3,6 +3,7 @@
 """Control by TCP: who has the keys changes a topology under traffic; all others are refused,
 counted, and nothing changes."""
 
+import contextlib
 import os
 import random
 import re
@@ -121,43 +122,58 @@ def test_who_has_no_key_changes_nothing(running):
     assert what_is(running) == before
 
 
+def pass_on(client, server, said):
+    """Between two sockets until one of them ends; `said`: what the client did."""
+    with client, server:
+        while True:
+            for one in select.select([client, server], [], [], 30)[0]:
+                data = one.recv(65536)
+                if not data:
+                    return
+                if one is client:
+                    said.extend(data)
+                (server if one is client else client).sendall(data)
+
+
+def listen(door, address, sessions):
+    """Each connection to `door` goes to `address`, until the door is shut."""
+    threads = []
+    with contextlib.suppress(OSError):
+        while True:
+            client, _ = door.accept()
+            sessions.append(bytearray())
+            server = socket.create_connection(address)
+            threads.append(threading.Thread(target=pass_on, args=(client, server, sessions[-1])))
+            threads[-1].start()
+    for thread in threads:
+        thread.join(60)
+
+
 def test_a_session_that_is_played_again_changes_nothing(running):
     host, port = running.at.removeprefix("tcp://").split(":")
-    said = bytearray()
+    sessions = []
     door = socket.create_server(("127.0.0.1", 0))
-
-    def pass_on():
-        client, _ = door.accept()
-        with client, socket.create_connection((host, int(port))) as server:
-            while True:
-                for one in select.select([client, server], [], [], 30)[0]:
-                    data = one.recv(65536)
-                    if not data:
-                        return
-                    if one is client:
-                        said.extend(data)
-                    (server if one is client else client).sendall(data)
-
-    thread = threading.Thread(target=pass_on)
-    thread.start()
+    listener = threading.Thread(target=listen, args=(door, (host, int(port)), sessions))
+    listener.start()
     try:
         there, running.at = running.at, f"tcp://127.0.0.1:{door.getsockname()[1]}"
         assert "front: 1 -> 2 workers" in remote(running, "scale", "front=2").stdout
     finally:
-        thread.join(60)
+        door.shutdown(socket.SHUT_RDWR)
+        listener.join(90)
         door.close()
         running.at = there
     assert "front: 2 -> 1 workers" in remote(running, "scale", "front=1").stdout
     before = what_is(running)
-    assert len(said) > 500 and b"front" not in said
-    for _ in range(3):
+    assert max(map(len, sessions)) > 500 and not any(b"front" in said for said in sessions)
+    for said in sessions * 3:
         with socket.create_connection((host, int(port)), timeout=30) as again:
             again.sendall(said)
             with pytest.raises((ConnectionError, EOFError)):
                 while True:
                     if not again.recv(4096):
                         raise EOFError
-    wait_refused(running, 3)
+    wait_refused(running, 3 * len(sessions))
     assert what_is(running) == before
 
 

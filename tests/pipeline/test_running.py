@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topologies as their users run them: side by side, killed whole, scaled, idle."""
 
+import contextlib
 import os
 import pathlib
 import signal
+import subprocess
 import time
 
 import frames
 import metrics
 import processes
-from topology import Topology, ask, millrace
+from processes import wait_until
+from topology import BIN, Topology, ask, millrace
 
 
 def numbered(folder, count, rate_mpps=0.0, front="count: 2, max: 4"):
@@ -50,21 +53,25 @@ def test_two_topologies_run_side_by_side(tmp_path):
 
 def test_everything_is_killed_at_once_and_starts_again_at_once(tmp_path):
     count = 40000
-    first = Topology(tmp_path, numbered(tmp_path, 0))
-    first.__enter__()
-    first.wait_received(10000)
-    first.kill_everything()
-    with Topology(tmp_path, numbered(tmp_path, count), name=first.name) as running:
-        running.settle(received=count)
+    first = Topology(tmp_path, numbered(tmp_path, 0, rate_mpps=0.05))
+    with contextlib.ExitStack() as stack:
+        stack.callback(first.down, check=False)
+        first.__enter__()
+        first.wait_received(10000)
+        first.kill_everything()
+        with Topology(tmp_path, numbered(tmp_path, count), name=first.name) as running:
+            running.settle(received=count)
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
 def test_what_killed_topologies_leave_is_removed_by_the_next_start(tmp_path):
     folders = [folder_of(tmp_path, name) for name in ("dead", "orphan", "next")]
-    dead, orphan, following = (Topology(folder, numbered(folder, 0)) for folder in folders)
+    dead, orphan, following = (Topology(folder, numbered(folder, 0, rate_mpps=0.05))
+                               for folder in folders)
     for topology in (dead, orphan, following):
         topology.endless = True
-    with orphan:
+    with contextlib.ExitStack() as stack, orphan:
+        stack.callback(dead.down, check=False)
         os.kill(orphan.supervisor(), signal.SIGKILL)
         dead.__enter__()
         dead.kill_everything()
@@ -86,6 +93,21 @@ def test_a_second_start_of_a_running_name_is_refused(tmp_path):
         running.settle(received=count)
 
 
+def test_two_who_end_it_at_once_both_hear_that_it_is_down(tmp_path):
+    running = Topology(tmp_path, numbered(tmp_path, 1000))
+    running.__enter__()
+    try:
+        running.settle(received=1000)
+        downs = [subprocess.Popen([BIN / "millrace", "down", running.name],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                 for _ in range(3)]
+        said = [down.communicate(timeout=120) for down in downs]
+        assert [down.returncode for down in downs] == [0] * 3, said
+        assert not processes.processes_of(running.run_dir) and not os.path.exists(running.run_dir)
+    finally:
+        running.down(check=False)
+
+
 def test_until_done_ends_with_the_audit(tmp_path):
     count = 20000
     file = tmp_path / f"done-{os.getpid()}.yaml"
@@ -96,9 +118,54 @@ def test_until_done_ends_with_the_audit(tmp_path):
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
+def test_who_reads_what_up_says_may_go(tmp_path):
+    count = 20000
+    running = Topology(tmp_path, numbered(tmp_path, count))
+    words = [BIN / "millrace", "up", running.file]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            for line in process.stdout:
+                if b"  running: " in line:
+                    break
+            process.stdout.close()
+            running.run_dir = running.status()["run_dir"]
+            running.kill("front.0")  # of which it has something to say
+            running.wait_alive("front.0")
+            running.settle(received=count)
+            assert running.supervisor() == process.pid
+            process.send_signal(signal.SIGHUP)
+            assert process.wait(timeout=60) >= 0, "ended by a signal"
+            assert not processes.processes_of(running.run_dir)
+            assert not os.path.exists(running.run_dir)
+        finally:
+            running.down(check=False)
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+
+
+def test_a_terminal_that_goes_ends_it_in_order(tmp_path):
+    running = Topology(tmp_path, numbered(tmp_path, 0, rate_mpps=0.01))
+    with open(tmp_path / "said", "w+", encoding="utf-8") as said:
+        process = subprocess.Popen([BIN / "millrace", "up", running.file, "--until-done"],
+                                   stdout=said)
+        try:
+            wait_until(lambda: "  running: " in (tmp_path / "said").read_text(), 30, "running")
+            running.run_dir = running.status()["run_dir"]
+            running.wait_received(1000)
+            process.send_signal(signal.SIGHUP)
+            assert process.wait(timeout=60) == 0
+            assert "audit by hub: exact" in (tmp_path / "said").read_text()
+            assert not processes.processes_of(running.run_dir)
+            assert not os.path.exists(running.run_dir)
+        finally:
+            running.down(check=False)
+            process.wait()
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert len(numbers) >= 1000 and numbers == list(range(len(numbers)))
+
+
 def test_a_group_scales_under_traffic_and_nothing_is_lost(tmp_path):
     count = 400000
-    with Topology(tmp_path, numbered(tmp_path, count, rate_mpps=0.05, front="count: 1, max: 4")
+    with Topology(tmp_path, numbered(tmp_path, count, rate_mpps=0.02, front="count: 1, max: 4")
                   ) as running:
         lives = running.lives()
         for workers in (4, 1, 3, 2):

@@ -57,8 +57,8 @@ paths:
 def witnessed(running):
     """(packets, inversions) that the recorder counted."""
     metrics = running.metrics()
-    return tuple(metrics.total("millrace_function_counter_total", function="witness", number=number)
-                 for number in ("0", "1"))
+    return tuple(metrics.total("millrace_function_number_hits_total", function="witness",
+                               number=number) for number in ("0", "1"))
 
 
 def check_account(running, count, name, why, fate, deaths=0):
@@ -77,6 +77,10 @@ def check_account(running, count, name, why, fate, deaths=0):
     metrics = running.metrics()
     assert metrics.by("fate", "millrace_function_skipped_packets_total", function=name,
                       why=why) == {fate: skipped}
+    dropped = skipped if fate == "drop" else 0
+    assert metrics.total("millrace_function_drops_total", function=name, reason=why) == dropped
+    assert metrics.total("millrace_drops_total", by="function") == dropped
+    assert metrics.total("millrace_drops_total", by="ingress") == refused
     assert metrics.total("millrace_refused_packets_total") == refused
     return skipped, gone
 
@@ -91,7 +95,7 @@ def in_order(path, count):
 @pytest.mark.parametrize("fate", FATES)
 def test_a_group_that_stays_dead_is_gone_past(tmp_path, fate):
     count = 60000
-    text = look_topology(tmp_path, count, 0.02, f"unavailable: {fate}")
+    text = look_topology(tmp_path, count, 0.005, f"unavailable: {fate}")
     with Topology(tmp_path, text, words=("--restarts", "0")) as running:
         running.wait_received(count // 10)
         assert running.status()["skipped"] == {"look unavailable": 0}
@@ -106,7 +110,7 @@ def test_a_group_that_stays_dead_is_gone_past(tmp_path, fate):
 @pytest.mark.parametrize("fate", FATES)
 def test_a_function_with_state_goes_on_behind_what_was_skipped(tmp_path, fate):
     count = 80000
-    text = state_topology(tmp_path, count, 0.02, f"unavailable: {fate}")
+    text = state_topology(tmp_path, count, 0.005, f"unavailable: {fate}")
     kills = 4
     with Topology(tmp_path, text) as running:
         for kill in range(1, kills + 1):

@@ -13,8 +13,9 @@ import time
 import pytest
 
 from metrics import Metrics, address_of
+from ordeal import striking
 from processes import wait_until
-from test_interfaces import CAPACITY, bump, looking_bump, striking
+from test_interfaces import CAPACITY, bump, looking_bump
 from topology import Topology, millrace
 from wire import Wire
 
@@ -75,7 +76,7 @@ def test_the_hub_dies_and_traffic_goes_on(tmp_path):
             struck.append(name)
 
         with striking(strike, every=1.2):
-            sums = wire.iperf(seconds=8)
+            sums = wire.iperf(seconds=15)
         assert len(struck) == 5 and sums["sum_received"]["bytes"] > 1e6
         running.wait_alive(*struck[1:])
         wire.a.wait_for(wire.b.ip)

@@ -21,9 +21,7 @@ from wire import Wire
 def another_build(folder, **scripts):
     """A copy of this build's executables; scripts in the place of some, by `part="script"`, where
     REAL is the real one."""
-    folder.mkdir()
-    for path in topology.BIN.glob("millrace*"):
-        shutil.copy(path, folder)
+    topology.copy_programs(folder)
     for part, script in scripts.items():
         program = folder / f"millrace-{part}"
         real = f"'{topology.BIN}/{program.name}'"
@@ -60,6 +58,9 @@ def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
         assert not pids - {supervisor} & set(processes_of(running.run_dir))
         assert folders(running) == {str(new)}
         assert all(life[2] == 0 for life in after.values()), "nobody was restarted: none failed"
+        for actor in ("front.0", "ingress.in.0", "egress.0", "standby"):
+            found = running.metrics().by("cause", "millrace_restarts_total", actor=actor)
+            assert found["crash"] == found["hang"] == 0 < found["asked"], (actor, found)
         assert done["generation"] == 2
         assert ask("history", running.name)["generations"][-1]["what"] == f"upgrade {new}"
         assert running.status()["phase"] == "running" and running.audit()["by"] == "hub"

@@ -63,6 +63,7 @@ class WitnessWork : public StageWork {
       results[i] = word_of(batch, i);
     }
   }
+  std::uint32_t columns(std::uint8_t, std::uint32_t) const noexcept override { return 1; }
   void finish(std::uint8_t, const Batch& batch) noexcept override {
     for (std::uint32_t i = 0; i < batch.count; ++i) {
       if (batch.result[i] != word_of(batch, i)) arena_.bad_results.fetch_add(1);

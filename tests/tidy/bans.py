@@ -29,15 +29,40 @@ BANNED = (
     (r"\bstd::async\b|\.detach\s*\(\)", "std::jthread with an owner", ()),
     (r"\bpthread_cancel\b", "a stop flag that the thread reads", ()),
 )
+# What waits for a resident kernel, which never ends, and what it is waited for with. Everywhere but
+# in the files that end after the kernel has.
+BESIDE_A_KERNEL = (
+    (r"\b(?:cudaFree|cudaFreeArray|cudaFreeMipmappedArray|cuMemFree(?:_v2)?)\s*\(",
+     "cudaFreeAsync: it hangs beside a resident kernel", ()),
+    (r"\b(?:cudaHostUnregister|cudaFreeHost|cuMemHostUnregister|cuMemFreeHost)\s*\(",
+     "the owners of host_memory.hpp: it hangs beside a resident kernel",
+     ("gpu-worker/cuda/host_memory.hpp",)),
+    (r"\b(?:cuda(?:Device|Thread)Synchronize|cuCtxSynchronize)\s*\(",
+     "cudaStreamSynchronize: it hangs beside a resident kernel", ()),
+    (r"\b(?:cudaDeviceReset|cudaThreadExit|cudaDeviceSetLimit|cu(?:Module|Library)Unload"
+     r"|cudaLibraryUnload|cuDevicePrimaryCtxReset(?:_v2)?|cudaMemPool(?:Destroy|TrimTo))\s*\(",
+     "the end of the process: it waits for a resident kernel", ()),
+    (r"\bcudaMem(?:cpy|set|cpyToSymbol|cpyFromSymbol|cpyPeer|cpy2D|cpy3D|set2D|set3D)\s*\(",
+     "its Async form on a stream of one's own: the default stream waits for kernels", ()),
+    (r"\bcudaStreamCreate(?:WithPriority)?\s*\(",
+     "make_stream(): other streams wait for the default one", ()),
+    (r"\bcudaStream(?:Legacy|PerThread)\b", "make_stream(): the default stream waits for kernels",
+     ()),
+    (r"<<<(?:[^,>]*,){0,2}[^,>]*>>>",
+     "a stream as the fourth: the default stream waits for kernels", ()),
+    (r"(?:^|[;{}])\s*cu(?:da)?[A-Z]\w*\s*\(", "check_cuda(), or note_cuda() where an owner ends",
+     ("tests/bench/",)),
+)
 # Only in folders of the product: tests may do these.
 BANNED_IN_PRODUCT = (
     (r"\b(?:system|popen)\s*\(", "posix_spawn with an argument list", ()),
     (r"\bnew\s+(?!\()[\w:]", "std::make_unique or an owner type", ()),
     (r"(?<!=)(?<!= )(?<!operator )\bdelete\b\s*(?:\[\s*\])?\s*[\w(*]", "an owner type", ()),
     (r"\b(?:malloc|calloc|realloc)\s*\(", "std::vector or an owner type", ()),
-    (r"\bcuda(?:Malloc|Free)\w*\s*\(", "the owners in gpu-worker/cuda/", ("gpu-worker/cuda/",)),
-    (r"\bcudaDeviceSynchronize\s*\(", "cudaStreamSynchronize: it hangs with a resident kernel",
-     ("gpu-worker/cuda/",)),
+    (r"\bcuda(?:Malloc\w*|HostAlloc|HostRegister|FreeAsync|StreamDestroy)\s*\(",
+     "the owners in gpu-worker/cuda/", ("gpu-worker/cuda/",)),
+    (r"<<<", "functions.cuh: the first launch of another kernel hangs beside a resident one",
+     ("gpu-worker/resident/resident.cu",)),
     (r"\bstd::c(?:out|err)\b", "the logger, or std::fputs in the CLI", ("orchestration/",)),
 )
 OWNED = re.compile(r"\brte_(fib6?|rib6?|acl|hash|mempool|lpm6?)_free\s*\(")
@@ -64,7 +89,8 @@ def matches(file, pattern, allowed):
 def banned_calls(file):
     if not file.path.endswith(CPP):
         return
-    for pattern, instead, allowed in BANNED + (BANNED_IN_PRODUCT if file.in_product else ()):
+    rules = BANNED + BESIDE_A_KERNEL + (BANNED_IN_PRODUCT if file.in_product else ())
+    for pattern, instead, allowed in rules:
         for line, call in matches(file, pattern, allowed):
             yield Finding("banned", file.path, line, f"'{call}' is banned: use {instead}")
 

@@ -72,9 +72,9 @@ def orphan_tests(tree):
 
 
 def unbuilt(tree):
-    """Sources that ninja does not build."""
+    """Sources that no build compiles."""
     if tree.build_text is None:
-        yield Finding("unreachable", "build/release", 0, "nothing is built: run 'make build' first")
+        yield Finding("unreachable", "build/check", 0, "not configured: run 'make check'")
         return
     cuda = ".cu.o" in tree.build_text
     for file in tree.with_suffix(".cpp", ".cu", ".capnp"):

@@ -22,7 +22,8 @@ def findings(rule, text, path="services/a.cpp"):
     ("vfork();", "posix_spawn"), ("rte_panic(a);", "CHECK"), ("thread.detach();", "jthread"),
     ("pthread_cancel(t);", "stop flag"), ("auto* p = new Actor;", "make_unique"),
     ("delete p;", "owner"), ("delete[] p;", "owner"), ("malloc(8);", "std::vector"),
-    ("cudaMalloc(&p, 8);", "gpu-worker/cuda"), ("cudaDeviceSynchronize();", "Stream"),
+    ("check_cuda(cudaMalloc(&p, 8));", "gpu-worker/cuda"),
+    ("check_cuda(cudaHostAlloc(&p, 8, 0));", "gpu-worker/cuda"),
     ("std::cout << 1;", "logger")])
 def test_a_banned_call_fails_with_its_replacement_named(text, replacement):
     messages = findings(banned_calls, f"void f() {{ {text} }}")
@@ -39,12 +40,55 @@ def test_what_looks_similar_is_allowed(text):
     assert findings(banned_calls, text) == []
 
 
+@pytest.mark.parametrize("call, replacement", [
+    ("cudaFree(p)", "cudaFreeAsync"), ("cuMemFree(p)", "cudaFreeAsync"),
+    ("cudaHostUnregister(p)", "host_memory"), ("cudaFreeHost(p)", "host_memory"),
+    ("cudaDeviceSynchronize()", "cudaStreamSynchronize"), ("cuCtxSynchronize()", "Stream"),
+    ("cudaDeviceReset()", "end of the process"), ("cudaMemPoolTrimTo(p, 0)", "end of the process"),
+    ("cuModuleUnload(m)", "end of the process"),
+    ("cudaMemcpy(a, b, 8, kind)", "Async"), ("cudaMemset(a, 0, 8)", "Async"),
+    ("cudaMemcpyToSymbol(a, b, 8)", "Async"), ("cudaStreamCreate(&s)", "make_stream"),
+    ("cudaMemsetAsync(a, 0, 8, cudaStreamLegacy)", "make_stream")])
+@pytest.mark.parametrize("path", ["gpu-worker/cuda/gpu.cpp", "tests/gpu/a_test.cpp"])
+def test_what_hangs_beside_a_resident_kernel_is_banned_everywhere(call, replacement, path):
+    messages = findings(banned_calls, f"void f() {{ check_cuda({call}); }}", path)
+    assert len(messages) == 1 and replacement in messages[0]
+
+
+@pytest.mark.parametrize("launch, count", [
+    ("kernel<<<1, 2>>>(a)", 1), ("kernel<<<blocks, 2, bytes>>>(a)", 1),
+    ("kernel<<<blocks, 2, sizeof(Block), stream>>>(a)", 0)])
+def test_a_kernel_starts_on_a_stream_of_ones_own(launch, count):
+    text = f"void f() {{ {launch}; }}"
+    assert len(findings(banned_calls, text, "gpu-worker/resident/resident.cu")) == count
+
+
+def test_there_is_one_kernel():
+    text = "void f() { kernel<<<1, 2, 3, stream>>>(a); }"
+    assert len(findings(banned_calls, text, "services/functions/acl/a.cu")) == 1
+
+
+@pytest.mark.parametrize("text", [
+    "void f() { cudaFreeAsync(p, s); }", "void f() {\n  g();\n  cudaEventRecord(e, s);\n}"])
+def test_a_call_of_cuda_is_checked(text):
+    messages = findings(banned_calls, text, "gpu-worker/cuda/gpu.cpp")
+    assert len(messages) == 1 and "check_cuda" in messages[0]
+    checked = text.replace("cuda", "check_cuda(cuda", 1).replace(");", "), a);", 1)
+    assert findings(banned_calls, checked, "gpu-worker/cuda/gpu.cpp") == []
+
+
+def test_the_owners_of_pinned_memory_may_give_it_back():
+    text = "void f() { note_cuda(cudaHostUnregister(p), a); }"
+    assert findings(banned_calls, text, "gpu-worker/cuda/host_memory.hpp") == []
+
+
 def test_tests_may_allocate_and_print():
     assert findings(banned_calls, "int* p = new int; std::cout << 1;", "tests/unit/a.cpp") == []
 
 
 def test_owners_of_device_memory_may_call_cuda():
-    assert findings(banned_calls, "cudaMalloc(&p, 8);", "gpu-worker/cuda/pool.cpp") == []
+    text = "check_cuda(cudaMallocAsync(&p, 8, s));"
+    assert findings(banned_calls, text, "gpu-worker/cuda/pool.cpp") == []
 
 
 def test_a_table_is_freed_where_it_is_created():

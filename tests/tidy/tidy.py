@@ -57,7 +57,7 @@ def apply_exceptions(found, exceptions):
 def main():
     root = HERE.parents[1]
     exceptions, found = read_exceptions((HERE / "exceptions.txt").read_text())
-    tree = read_tree(root, root / "build" / "release")
+    tree = read_tree(root, root / "build" / "check")
     found += apply_exceptions(findings_of(tree), exceptions)
     for finding in found:
         print(finding)

@@ -8,7 +8,6 @@
 #include <deque>
 #include <vector>
 
-#include "shared/base/error.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -41,19 +40,15 @@ class FakeDevice : public Device {
   std::uint32_t in_flight() const noexcept override {
     return static_cast<std::uint32_t>(inside.size());
   }
-  void load_tables(std::uint8_t stage, const Plan& plan) override {
-    if (full) throw Error("no room");
-    loaded.emplace_back(stage, stage_edition(plan, stage));
-  }
-  bool full = false;
-  std::vector<std::pair<int, std::uint32_t>> loaded;
+  void use_tables() noexcept override { ++went_over; }
+  int went_over = 0;
   std::size_t room = 1000;
   std::uint32_t ready = 0;
   std::deque<DeviceBatch> inside;
   std::vector<DeviceBatch> submitted;
 };
 
-/// A plan whose tables are ready, until they are taken or refused.
+/// A plan whose tables are ready, until they are taken.
 class FakeTables : public NewTables {
  public:
   const Plan* ready() noexcept override { return plan; }
@@ -61,13 +56,8 @@ class FakeTables : public NewTables {
     plan = nullptr;
     ++taken;
   }
-  void refuse(const char* reason) noexcept override {
-    plan = nullptr;
-    why = reason;
-  }
   const Plan* plan = nullptr;
   int taken = 0;
-  std::string why;
 };
 
 class GpuActorTest : public ::testing::Test {
@@ -213,7 +203,7 @@ TEST_F(GpuActorTest, EachBatchSaysWhichTablesItMet) {
   gpu_.do_work();
   tables_.plan = &next;
   gpu_.take_stock(0);
-  EXPECT_EQ(device_.loaded, (std::vector<std::pair<int, std::uint32_t>>{{kSecond, 4}}));
+  EXPECT_EQ(device_.went_over, 1);
   EXPECT_EQ(tables_.taken, 1);
   const std::uint32_t after = arrives("front.0", 0, 2);
   gpu_.do_work();
@@ -223,19 +213,10 @@ TEST_F(GpuActorTest, EachBatchSaysWhichTablesItMet) {
   EXPECT_EQ(world_.segment.gpu_edition(0, after), 4u);
 }
 
-TEST_F(GpuActorTest, TablesForWhichTheDeviceHasNoRoomAreRefused) {
-  Plan next = world_.plan;
-  next.functions[1].edition = 4;
-  tables_.plan = &next;
-  device_.full = true;
+TEST_F(GpuActorTest, WithoutNewTablesTheDeviceIsNotAsked) {
   gpu_.take_stock(0);
-  EXPECT_EQ(tables_.why, "no room");
+  EXPECT_EQ(device_.went_over, 0);
   EXPECT_EQ(tables_.taken, 0);
-  const std::uint32_t slot = arrives("front.0");
-  gpu_.do_work();
-  device_.ready = 1;
-  gpu_.do_work();
-  EXPECT_EQ(world_.segment.gpu_edition(0, slot), 0u);
 }
 
 }  // namespace

@@ -37,6 +37,9 @@ class FakeWork : public StageWork {
       }
     }
   }
+  std::uint32_t columns(std::uint8_t, std::uint32_t) const noexcept override {
+    return function_count_;
+  }
   void finish(std::uint8_t stage, const Batch& batch) noexcept override {
     finished.push_back(call_of(stage, batch));
     for (std::uint32_t f = 0; f < function_count_; ++f) {

@@ -20,6 +20,9 @@ class OddWork : public StageWork {
   void compute(std::uint8_t stage, const Batch& batch, std::uint32_t* results) noexcept override {
     work_.compute(stage, batch, results);
   }
+  std::uint32_t columns(std::uint8_t stage, std::uint32_t edition) const noexcept override {
+    return work_.columns(stage, edition);
+  }
   void finish(std::uint8_t stage, const Batch& batch) noexcept override {
     work_.finish(stage, batch);
   }

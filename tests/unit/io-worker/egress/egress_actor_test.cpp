@@ -30,9 +30,11 @@ TEST_F(EgressTest, APacketThatThePortRefusesIsDroppedAloneAndTheOthersFollow) {
   work();
   EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2, 3, 4}));
   EXPECT_EQ(record().transmitted[1], 4u);
-  EXPECT_EQ(record().transmitted_bytes, 4u * SmallWorld::kPacketBytes);
+  EXPECT_EQ(record().transmitted_bytes[1], 4u * SmallWorld::kPacketBytes);
   EXPECT_EQ(dropped(Reason::kOversize), 1u);
   EXPECT_EQ(dropped(Reason::kTxFull), 0u);
+  EXPECT_EQ(context_.counter(Counter::kPackets), 5u);
+  EXPECT_EQ(context_.counter(Counter::kPacketsOut), 4u);
   EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), world_.buffers_of(slot));
 }
 
@@ -54,13 +56,14 @@ TEST_F(EgressTest, ABatchIsSentCountedAndGivenBack) {
   EXPECT_EQ(record().released_sequence, 1u);
   EXPECT_EQ(record().received, 3u);
   EXPECT_EQ(record().transmitted[1], 3u);
-  EXPECT_EQ(record().transmitted_bytes, 3u * SmallWorld::kPacketBytes);
+  EXPECT_EQ(record().transmitted_bytes[1], 3u * SmallWorld::kPacketBytes);
   EXPECT_EQ(record().position, 3u);
   EXPECT_EQ(record().unaccounted, 0u);
   EXPECT_EQ(world_.slots_returned(0, Returner::kEgress), std::vector<std::uint32_t>{slot});
   EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), world_.buffers_of(slot));
   EXPECT_EQ(world_.slot_state(slot), SlotState{});
   EXPECT_EQ(context_.counter(Counter::kPackets), 3u);
+  EXPECT_EQ(context_.counter(Counter::kPacketsOut), 3u);
 }
 
 TEST_F(EgressTest, WhateverTheOrderOfArrivalTheOutputIsInSequence) {

@@ -5,9 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,45 @@
 /// An ingress between a source that a test fills and links that a test empties.
 
 namespace millrace::test {
+
+/// Shares of a port that one queue reads: a test fills them, and says what the queue may do.
+class FakeShares : public RxShares {
+ public:
+  ShareSet read_here() const noexcept override { return here; }
+  void admit() noexcept override { ++admits; }
+  bool hold(ShareSet shares) noexcept override {
+    if (may_hold) held = shares;
+    return may_hold;
+  }
+  bool leave(std::uint32_t share) noexcept override {
+    ++leaves;
+    if (before_leave) before_leave(share);
+    if (!may_leave || (here & held & ShareSet{1} << share) == 0) return false;
+    here &= ~(ShareSet{1} << share);
+    return true;
+  }
+  bool join(std::uint32_t share) noexcept override {
+    ++joins;
+    if (may_join) here |= ShareSet{1} << share;
+    return may_join;
+  }
+  /// The oldest packet's flow, of the first share that has one.
+  std::optional<std::uint64_t> take() noexcept {
+    for (std::uint32_t share = 0; share < waiting.size(); ++share) {
+      if (((here & ~held) >> share & 1) == 0 || waiting[share].empty()) continue;
+      const std::uint64_t flow = waiting[share].front();
+      waiting[share].pop_front();
+      return flow;
+    }
+    return std::nullopt;
+  }
+
+  ShareSet here = 0, held = 0;
+  bool may_hold = true, may_leave = true, may_join = true;
+  int admits = 0, leaves = 0, joins = 0;
+  std::function<void(std::uint32_t share)> before_leave;
+  std::array<std::deque<std::uint64_t>, kPortQueueCountMax> waiting;  ///< flows, by share
+};
 
 /// Hands out packets as the test offers them: numbered from where resume() says, frames that are
 /// not IP, whose flow is the MAC address.
@@ -37,7 +79,7 @@ class FakeRx : public RxQueue {
     ++polls;
     std::uint32_t count = 0;
     std::uint32_t buffer = 0;
-    while (count < out.size() && next < offered.size() && pool.take({&buffer, 1}) == 1) {
+    while (count < out.size() && has_next() && pool.take({&buffer, 1}) == 1) {
       std::byte* const data = pool.area().at(buffer) + kBufferHeadroom;
       std::memset(data, 0, kBytes);
       std::memcpy(data, &offered[next].flow, 6);
@@ -52,14 +94,21 @@ class FakeRx : public RxQueue {
   std::uint64_t next_ready_ns() const noexcept override { return ready_ns; }
   int wait_descriptor() noexcept override { return descriptor; }
   std::uint32_t held() const noexcept override { return 0; }
-  bool waiting() const noexcept override { return next < offered.size(); }
-  std::uint32_t waiting_max() const noexcept override { return ring; }
+  RxShares* shares() noexcept override { return from_shares; }
 
-  std::uint32_t ring = 1'000'000;  ///< packets that may wait
-  std::vector<Offer> offered;      ///< by ordinal; a next life reads them again
+  FakeShares* from_shares = nullptr;  ///< what comes when all that is offered has been read
+  std::vector<Offer> offered;         ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
   int polls = 0, descriptor = -1;
+
+ private:
+  bool has_next() noexcept {
+    if (next < offered.size()) return true;
+    const auto flow = from_shares == nullptr ? std::nullopt : from_shares->take();
+    if (flow) offered.push_back({*flow, false});
+    return flow.has_value();
+  }
 };
 
 /// Batches of up to 8 packets straight to the egress, `slots` of them, in `lanes` lanes.

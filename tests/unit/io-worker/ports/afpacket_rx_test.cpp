@@ -1,88 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "io-worker/ports/afpacket.hpp"
-#include "shared/base/clock.hpp"
 #include "shared/base/packet.hpp"
-#include "tests/unit/io-worker/ports/test_pool.hpp"
-#include "tests/unit/io-worker/ports/veth.hpp"
+#include "tests/unit/io-worker/ports/afpacket_fixture.hpp"
 
 namespace millrace {
 namespace {
 
-using test::make_port;
 using test::Taken;
-using test::TestPool;
 
-class AfpacketRxTest : public test::VethTest {
- protected:
-  void open(Settings more = {}) {
-    more.emplace_back("interface", "here");
-    port_ = make_port("afpacket", std::move(more));
-    for (std::uint32_t i = 0; i < afpacket_queues(port_).receive; ++i) {
-      queues_.push_back(open_rx_queue(port_, i, pool_, false));
-    }
-    sender_ = open_packet_socket();
-    bind_packet_socket(sender_, "there", 0);
-  }
-  void send(const std::string& frame) const {
-    ASSERT_EQ(::send(sender_.get(), frame.data(), frame.size(), 0), std::ssize(frame));
-  }
-  static std::string frame(std::size_t bytes, char fill) {
-    std::string text(bytes, fill);
-    text.replace(12, 2, "\x88\xb5", 2);
-    return text;
-  }
-  /// A UDP packet of a flow, its checksum right or as an offloading stack leaves it.
-  static std::string udp(std::uint8_t from, std::uint8_t to, std::uint16_t from_port,
-                         std::uint16_t to_port) {
-    std::string text = frame(60, '\0');
-    text.replace(12, 2, std::string("\x08\x00", 2));
-    text[14] = 0x45;
-    text[17] = 46;
-    text[22] = 64;
-    text[23] = 17;
-    text.replace(26, 8,
-                 std::string{10, 0, 0, static_cast<char>(from), 10, 0, 0, static_cast<char>(to)});
-    const auto put = [&](std::size_t at, std::uint16_t value) {
-      text[at] = static_cast<char>(value >> 8);
-      text[at + 1] = static_cast<char>(value);
-    };
-    put(34, from_port);
-    put(36, to_port);
-    put(38, 26);
-    return text;
-  }
-  /// The kernel's own chatter (IPv6) is left out.
-  std::vector<Taken> take(std::size_t queue = 0) {
-    std::vector<Taken> ours;
-    for (Taken& taken : take_all(*queues_[queue], pool_)) {
-      if (taken.bytes.substr(12, 2) != "\x86\xdd") ours.push_back(std::move(taken));
-    }
-    return ours;
-  }
-  /// As many as are on their way: the kernel hands them over in its own time.
-  std::vector<Taken> take_some(std::size_t count, std::size_t queue = 0) {
-    std::vector<Taken> all;
-    const std::uint64_t end = monotonic_ns() + kLong;
-    while (all.size() < count && monotonic_ns() < end) {
-      for (Taken& taken : take(queue)) all.push_back(std::move(taken));
-    }
-    return all;
-  }
-
-  static constexpr std::uint64_t kLong = 30'000'000'000;
-  TestPool pool_{600};
-  PlanPort port_;
-  UniqueFd sender_;
-  std::vector<std::unique_ptr<RxQueue>> queues_;
-};
+class AfpacketRxTest : public test::AfpacketFixture {};
 
 TEST_F(AfpacketRxTest, FramesComeInTheirOrderAndTheRingComesRound) {
   open({{"ring", "64"}});
@@ -100,6 +32,15 @@ TEST_F(AfpacketRxTest, FramesComeInTheirOrderAndTheRingComesRound) {
     }
   }
   EXPECT_EQ(pool_.free_count(), 600u);
+}
+
+TEST_F(AfpacketRxTest, ItsOrdinalsAreAboveAllThatALifeBeforeMayHaveHandedOut) {
+  open();
+  queues_[0]->resume(1000);
+  send(frame(60, 'x'));
+  const std::vector<Taken> taken = take_some(1);
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_GE(taken[0].packet.ordinal, 1000u + kBufferCountMax);
 }
 
 TEST_F(AfpacketRxTest, WhatThisSideSendsIsNotReceived) {

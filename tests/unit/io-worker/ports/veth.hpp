@@ -14,8 +14,9 @@
 
 namespace millrace::test {
 
-/// Each test in a network namespace of its own with a cable: `here` - `there`, both up. Without the
-/// right to make one, tests of it are skipped.
+/// Each test in a network namespace of its own with a cable: `here` - `there`, both up. No link in
+/// it gets an address unless a test gives it one, so the kernel sends nothing by itself. Without
+/// the right to make one, tests of it are skipped.
 class VethTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -25,10 +26,11 @@ class VethTest : public ::testing::Test {
       ASSERT_EQ(errno, EPERM);
       GTEST_SKIP() << "making a network namespace needs root";
     }
+    if (::access(kAddressMode, W_OK) == 0) shell(std::string("echo 1 >") + kAddressMode);
     shell("ip link add here type veth peer name there");
     shell("ip link set here up && ip link set there up");
-    for (const char* end : {"here", "there"}) {  // what is sent before the kernel says so is lost
-      shell(std::string("timeout 30 sh -c 'until ip link show ") + end +
+    for (const std::string end : {"here", "there"}) {  // what is sent before it is up is lost
+      shell("timeout 30 sh -c 'until ip link show " + end +
             " | grep -q \"state UP\"; do sleep 0.01; done'");
     }
   }
@@ -41,6 +43,9 @@ class VethTest : public ::testing::Test {
   }
 
  private:
+  /// 1: links get no address of their own (Linux, ip-sysctl).
+  static constexpr const char* kAddressMode = "/proc/sys/net/ipv6/conf/default/addr_gen_mode";
+
   int before_ = -1;
 };
 

@@ -21,13 +21,16 @@ TEST(Detach, ReturnsOnceTheChildRunsInASessionOfItsOwn) {
   const pid_t parent_session = ::getsid(0);
   const int status = run_detached([&](Starter& starter) {
     starter.running();
-    ::usleep(100'000);
+    for (int wait = 0; wait < 1000 && !std::filesystem::exists(folder + "/go"); ++wait) {
+      ::usleep(10'000);
+    }
     std::ofstream(folder + "/draft") << ::getsid(0) << " " << ::getpid();
     std::filesystem::rename(folder + "/draft", folder + "/done");
     return 5;
   });
   EXPECT_EQ(status, 0);
   EXPECT_FALSE(std::filesystem::exists(folder + "/done")) << "it was not waited for";
+  std::ofstream(folder + "/go") << "go";
   for (int wait = 0; wait < 1000 && !std::filesystem::exists(folder + "/done"); ++wait) {
     ::usleep(10'000);
   }

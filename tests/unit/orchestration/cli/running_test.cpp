@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "shared/base/error.hpp"
+#include "shared/control/plan_file.hpp"
 #include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
@@ -39,9 +40,25 @@ TEST_F(Running, IsFoundByItsRunDirectory) {
             "topology 'dmo' does not run: nothing in " + folder_ + "/dmo; these run: demo");
 }
 
-TEST_F(Running, SaysAtOnceThatNobodySupervises) {
-  EXPECT_THAT(error_of([&] { require_supervisor(folder_ + "/demo"); }),
-              HasSubstr("has no supervisor; take it over: millrace adopt NAME"));
+TEST_F(Running, IsNotAnotherTopologyInItsPlace) {
+  save_plan({.name = "demo"}, folder_ + "/demo/plan.bin");
+  EXPECT_EQ(running_dir({.name = "demo", .run_dir = folder_ + "/demo"}), folder_ + "/demo");
+  EXPECT_EQ(error_of([&] { running_dir({.name = "dmo", .run_dir = folder_ + "/demo"}); }),
+            "in " + folder_ + "/demo runs topology 'demo', not 'dmo'");
+}
+
+TEST_F(Running, IsOneByWhateverLinkItIsNamed) {
+  fs::create_directory_symlink(folder_, folder_ + "/link");
+  EXPECT_EQ(running_dir({.name = "demo", .run_dir = folder_ + "/link/demo"}), folder_ + "/demo");
+}
+
+TEST_F(Running, SaysAtOnceThatNothingIsLeftToAsk) {
+  save_plan({.name = "demo"}, folder_ + "/demo/plan.bin");
+  EXPECT_EQ(error_of([&] { require_supervisor(folder_ + "/demo"); }),
+            "nothing runs in " + folder_ +
+                "/demo any more; clear what it left: millrace down demo "
+                "--run-dir " +
+                folder_ + "/demo");
 }
 
 StatusReply sample_status() {

@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t kTime = 1'700'000'000'000'000'000;
+constexpr std::uint64_t kTraceTime = 1'700'000'000'000'000'000;
 
 class TraceSteps : public testing::Test {
  protected:
@@ -35,8 +35,9 @@ class TraceSteps : public testing::Test {
                              .reason = static_cast<std::uint8_t>(
                                  verdict == Verdict::kPass ? Reason::kNone : Reason::kRule),
                              .wire_length = 60};
-    return gatherer_.add({&record, std::as_bytes(std::span(&step, 1)), kTime + until_us * 1000},
-                         kTime + since_us * 1000);
+    return gatherer_.add(
+        {&record, std::as_bytes(std::span(&step, 1)), kTraceTime + until_us * 1000},
+        kTraceTime + since_us * 1000);
   }
   Plan plan_ = plan_of_text(kTwoPaths);
   TraceGatherer gatherer_;

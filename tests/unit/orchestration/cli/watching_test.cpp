@@ -109,7 +109,10 @@ TEST_F(WatchingTest, WhatTwoActorsShowComesInTheOrderOfTime) {
   WatchPoint a, b;
   attach(a, "ingress.a.0");
   EXPECT_THAT(watching.await_attached(std::chrono::milliseconds(0)), ElementsAre("ingress.b.0"));
+  const std::vector<std::string> missing{"ingress.b.0"};
+  EXPECT_EQ(watching.still_silent(missing), missing);
   attach(b, "ingress.b.0");
+  EXPECT_TRUE(watching.still_silent(missing).empty());
   EXPECT_TRUE(watching.await_attached(std::chrono::milliseconds(0)).empty());
   const std::uint64_t now = tsc_now();
   for (const std::uint64_t at : {1, 4, 5}) show(a, "ingress.a.0", 0, now + at);

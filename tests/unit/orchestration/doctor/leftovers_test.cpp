@@ -41,6 +41,27 @@ TEST_F(Leftovers, AreFilesThatNobodyUses) {
             "/run/millrace/dead /run/millrace/dead.telemetry.json");
 }
 
+/// Files of another user's living run must not be taken for those of a dead one.
+TEST_F(Leftovers, CannotBeToldWhereAProcessHidesWhatItHasMapped) {
+  put("/proc/17/cmdline", std::string("millrace-hub\0", 13));
+  EXPECT_EQ(look().found, "none");
+  put("/dev/hugepages/millrace-live.segment", "");
+  const Finding finding = look();
+  EXPECT_EQ(finding.health, Health::kNote);
+  EXPECT_THAT(finding.paths, ElementsAre());
+  EXPECT_EQ(finding.mend, "run this as root");
+}
+
+TEST_F(Leftovers, AreNotTheRecordOfARunThatEndedByItself) {
+  put("/run/millrace/edge/history/list", "1 0 - start\n");
+  EXPECT_EQ(look().found, "none");
+  put("/run/millrace/edge.7.before/history/list", "1 0 - start\n");
+  put("/run/millrace/edge.7.before/plan.bin.plan", "");
+  EXPECT_THAT(look().paths, ElementsAre("/run/millrace/edge.7.before")) << "a killed restart";
+  put("/run/millrace/edge/plan.bin", "");
+  EXPECT_EQ(look().paths.size(), 2U) << "that one was killed too";
+}
+
 /// Else the next `up` would find a bridge over its interfaces and not know of it.
 TEST_F(Leftovers, AreNotWhatIsKnownOfABypass) {
   put("/run/millrace/edge.bypass", "is on\n");

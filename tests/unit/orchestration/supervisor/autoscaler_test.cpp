@@ -36,6 +36,13 @@ TEST_F(AutoscalerTest, OneMoreWhenAllAreBusyForAWhile) {
   EXPECT_EQ(look({90, 85}), 3u) << "the first look knows nothing of before";
 }
 
+TEST_F(AutoscalerTest, EachStepHasItsOwnLooks) {
+  looks(Autoscaler::kDownLooks, {10, 10, 10});
+  EXPECT_EQ(look({10, 10, 10}), 2u);
+  EXPECT_EQ(looks(Autoscaler::kDownLooks - 1, {10, 10}), 2u);
+  EXPECT_EQ(look({10, 10}), 1u);
+}
+
 TEST_F(AutoscalerTest, AMomentIsNoWhile) {
   looks(Autoscaler::kUpLooks, {90});
   EXPECT_EQ(look({50}), 1u);

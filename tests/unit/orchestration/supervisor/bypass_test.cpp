@@ -94,12 +94,12 @@ TEST(Bypass, IsOffAndKnownDuringARunAndOnBehindIt) {
   const std::string run_dir = folder.path("run");
   const std::string append = "echo $1 >> " + folder.path("told");
   const Bypass bypass{.command = {"/bin/sh", "-c", append, "relay"}};
-  EXPECT_EQ(begin_bypassed_run(run_dir, bypass), "") << "there was none before";
+  EXPECT_NE(begin_bypassed_run(run_dir, bypass), "") << "hardware may be on after a boot";
   EXPECT_NE(end_bypassed_run(run_dir), "");
   EXPECT_NE(begin_bypassed_run(run_dir, std::nullopt), "");
-  EXPECT_EQ(text_of(folder.path("told")), "on\noff\n");
+  EXPECT_EQ(text_of(folder.path("told")), "off\non\noff\n");
   EXPECT_EQ(end_bypassed_run(run_dir), "") << "the next run has none";
-  begin_bypassed_run(run_dir, Bypass{.command = {"/bin/false"}});
+  begin_bypassed_run(run_dir, Bypass{.command = {"/bin/sh", "-c", "test $1 = off", "relay"}});
   EXPECT_THAT(end_bypassed_run(run_dir), HasSubstr("exited with 1"));
 }
 
@@ -134,6 +134,26 @@ TEST_F(BypassBridge, IsMadeAndGoesWithBothInterfaces) {
   EXPECT_FALSE(find_link("mr-by-test"));
   EXPECT_TRUE(find_link("here"));
   EXPECT_NE(turn_bypass(run_dir, false), "") << "nor is that";
+}
+
+TEST_F(BypassBridge, AnInterfaceOfAnotherBridgeIsAnErrorThatNamesIt) {
+  shell("ip link add other type veth peer name beyond");
+  shell("ip link add br-office type bridge && ip link set other master br-office");
+  const test::TestFolder folder;
+  const std::string run_dir = folder.path("run");
+  save_bypass(run_dir, {.bridge = "mr-by-test", .interfaces = {"here", "other"}});
+  try {
+    turn_bypass(run_dir, true);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("other is part of br-office already"));
+    EXPECT_THAT(error.what(), HasSubstr("ip link set other nomaster"));
+  }
+  EXPECT_FALSE(load_bypass(run_dir)->on);
+  EXPECT_FALSE(find_link("mr-by-test")) << "nothing is half made";
+  shell("ip link set other nomaster");
+  EXPECT_NE(turn_bypass(run_dir, true), "");
+  EXPECT_TRUE(load_bypass(run_dir)->on);
 }
 
 TEST_F(BypassBridge, WithoutAnInterfaceIsAnErrorThatNamesIt) {

@@ -2,17 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/fleet.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "io-worker/ports/kept_file.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/file_lender.hpp"
 #include "shared/base/process.hpp"
+#include "shared/control/beat_file.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
+#include "tests/unit/support/signal_set.hpp"
 
 namespace millrace {
 namespace {
@@ -60,8 +67,14 @@ class FleetTest : public testing::Test {
     }
     ASSERT_TRUE(condition());
   }
-  /// The script has set its trap.
-  static void settle() { ::usleep(300'000); }
+  /// All scripts have set their traps.
+  void settle() {
+    for (const Post& post : fleet_->posts()) {
+      if (!post.seat().child) continue;
+      const pid_t pid = post.seat().child->pid();
+      ASSERT_TRUE(test::await_signal_in(pid, {"SigCgt", "SigIgn"}, SIGTERM));
+    }
+  }
 
   std::string folder_;
   Plan plan_ = test::small_plan("fleet-" + std::to_string(::getpid()));
@@ -128,6 +141,31 @@ TEST_F(FleetTest, GivesUpAWorkerThatEndsTooOften) {
                                 "last: exited with 7"));
 }
 
+TEST_F(FleetTest, TheQueueOfAnIngressThatIsGivenUpIsKeptForNobody) {
+  const FileLender keeper(folder_ + "/run" + kHubFiles, {}, {"a.0"});
+  leave_kept(folder_ + "/run", "a.0", UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  program("io-worker", "exit 7");
+  Post& ingress = post("ingress.lan.0");
+  ingress.policy = RestartPolicy(
+      {.first_delay = milliseconds(200), .delay_max = milliseconds(200), .count_max = 1});
+  fleet_->start(ingress);
+  tend_until([&] { return !ingress.seat().child; });
+  EXPECT_TRUE(borrow_kept(folder_ + "/run", "a.0")) << "the next one goes on with it";
+  tend_until([&] { return ingress.reported; });
+  EXPECT_FALSE(borrow_kept(folder_ + "/run", "a.0"));
+}
+
+TEST_F(FleetTest, AnIngressThatIsTakenBackLeavesNoQueueBehind) {
+  const FileLender keeper(folder_ + "/run" + kHubFiles, {}, {"a.0"});
+  Post& ingress = post("ingress.lan.0");
+  fleet_->start(ingress);
+  settle();
+  leave_kept(folder_ + "/run", "a.0", UniqueFd(::open("/dev/null", O_RDWR | O_CLOEXEC)));
+  fleet_->let_drain(ingress, milliseconds(0));
+  tend_until([&] { return !ingress.seat().child; });
+  EXPECT_FALSE(borrow_kept(folder_ + "/run", "a.0")) << "the kernel would go on filling it";
+}
+
 TEST_F(FleetTest, LetsAWorkerDrainAndEndsItWhenItDoesNot) {
   Post& front = post("front.0");
   fleet_->start(front);
@@ -148,7 +186,8 @@ TEST_F(FleetTest, StopsWhomItIsToldAndKillsWhoDoesNotListen) {
   for (Post* each : {&front, &ingress, &egress}) fleet_->start(*each);
   settle();
   EXPECT_EQ(fleet_->process_count(), 3U);
-  fleet_->stop([&](const Post& post) { return &post != &egress; }, milliseconds(200));
+  fleet_->stop([&](const Post& post) { return &post == &front; }, std::chrono::seconds(30));
+  fleet_->stop([&](const Post& post) { return &post == &ingress; }, milliseconds(200));
   EXPECT_FALSE(front.seat().child);
   EXPECT_EQ(front.seat().note, "exited with 0");
   EXPECT_EQ(ingress.seat().note, "killed by signal 9 (Killed)");
@@ -239,6 +278,25 @@ TEST_F(FleetTest, AdoptsAProcessAndItsSuccessorInAnyOrder) {
     EXPECT_EQ(seat.next->pid(), next);
     before.stop([](const Post&) { return true; }, milliseconds(0));
   }
+}
+
+TEST_F(FleetTest, TelemetryTellsItsAgeByItsBeats) {
+  Post& telemetry = post("telemetry");
+  const auto age = [&] { return fleet_->heartbeat_age_ms(telemetry.seat(), kNoActor); };
+  const std::string path = telemetry_beat_path(folder_ + "/run");
+  EXPECT_FALSE(age()) << "it does not run";
+  fleet_->start(telemetry);
+  const BeatFile of_another(path);
+  EXPECT_FALSE(age()) << "an earlier life";
+  const Beat beat{telemetry.seat().child->pid(), monotonic_ns() - 3'000'000'000};
+  std::ofstream(path).write(reinterpret_cast<const char*>(&beat), sizeof beat);
+  ASSERT_TRUE(age());
+  EXPECT_GE(*age(), 3000U);
+  fleet_->tend();
+  EXPECT_TRUE(telemetry.seat().child) << "one look is not long enough";
+  Post& front = post("front.0");
+  fleet_->start(front);
+  EXPECT_FALSE(fleet_->heartbeat_age_ms(front.seat(), front.seat().actor)) << "it has not beaten";
 }
 
 TEST_F(FleetTest, TellsWhenAProgramIsMissing) {

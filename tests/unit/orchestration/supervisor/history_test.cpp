@@ -80,7 +80,9 @@ TEST_F(HistoryTest, AFileThatChangedIsReplacedByWhatItWas) {
   std::ifstream(kept) >> text;
   EXPECT_EQ(text, "one");
   EXPECT_EQ(fs::path(kept).filename(), "scan.rules");
-  EXPECT_EQ(path_of_source(then.sources[0]), kept);
+  EXPECT_EQ(path_of_source(then.sources[0]), rules_path()) << "what people write";
+  EXPECT_EQ(history_->as_written(then).functions[0].settings[0].second, rules_path());
+  EXPECT_EQ(history_->as_written(plan_).functions[0].settings, plan_.functions[0].settings);
 }
 
 TEST_F(HistoryTest, WhatWasNotKeptIsNamed) {
@@ -100,6 +102,21 @@ TEST_F(HistoryTest, KnowsWhichGenerationsThereAre) {
   EXPECT_FALSE(fs::exists(folder_ + "/history/5.plan"));
 }
 
+TEST_F(HistoryTest, KeepsFilesOfTheGenerationsThereAreOnly) {
+  for (std::size_t i = 0; i < History::kGenerationsKept + 5; ++i) {
+    write("rules " + std::to_string(i));
+    plan_.sources = {source_of(rules_path())};
+    add("reload");
+  }
+  write("later");
+  std::size_t folders = 0;
+  for (const auto& entry : fs::directory_iterator(folder_ + "/history")) {
+    folders += entry.is_directory() ? 1 : 0;
+  }
+  EXPECT_EQ(folders, History::kGenerationsKept);
+  EXPECT_EQ(error_of(6), "no error");
+}
+
 TEST_F(HistoryTest, RemembersUntilWhenAChangeIsToBeConfirmed) {
   EXPECT_FALSE(history_->deadline());
   add("start");
@@ -109,6 +126,17 @@ TEST_F(HistoryTest, RemembersUntilWhenAChangeIsToBeConfirmed) {
   EXPECT_EQ(history_->deadline()->generation, 1U);
   history_->set_deadline(std::nullopt);
   EXPECT_FALSE(history_->deadline());
+}
+
+TEST_F(HistoryTest, ADeadlineOfAnotherBootHasPassed) {
+  add("start");
+  const std::string path = folder_ + "/history/deadline";
+  for (const char* text : {"5000 1 another-boot", "5000 1"}) {
+    std::ofstream(path) << text;
+    ASSERT_TRUE(history_->deadline());
+    EXPECT_EQ(history_->deadline()->time_ns, 0U) << text;
+    EXPECT_EQ(history_->deadline()->generation, 1U);
+  }
 }
 
 }  // namespace

@@ -53,6 +53,23 @@ TEST_F(RestartPolicyTest, GivesUpAtTheTwentyFirstRestartInAMinute) {
   EXPECT_EQ(policy_.restarts(), 20U);
 }
 
+TEST_F(RestartPolicyTest, GivesUpWhoEndsAtOnceHoweverSlowlyItIsStarted) {
+  const auto begin = now_;
+  for (int life = 0; life <= 20; ++life) {
+    EXPECT_FALSE(policy_.given_up()) << "after " << life << " lives";
+    live(milliseconds(life % 2 == 0 ? 1 : 999));
+  }
+  EXPECT_TRUE(policy_.given_up());
+  EXPECT_GT(now_ - begin, std::chrono::minutes(1));
+}
+
+TEST_F(RestartPolicyTest, ShortLivesAreForgottenAfterAHealthyOne) {
+  for (int life = 0; life < 20; ++life) live(milliseconds(1));
+  live(std::chrono::minutes(2));
+  live(milliseconds(1));
+  EXPECT_FALSE(policy_.given_up());
+}
+
 TEST_F(RestartPolicyTest, GoesOnForeverWithARestartEveryFourSeconds) {
   for (int life = 0; life < 200; ++life) {
     live(milliseconds(4000));

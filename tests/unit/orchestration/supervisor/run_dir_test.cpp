@@ -63,6 +63,16 @@ TEST_F(RunDir, IsClosedToOthersAndHasRoomForLogs) {
   EXPECT_TRUE(fs::is_directory(run_dir_ + "/logs"));
 }
 
+TEST_F(RunDir, IsNoFolderOfSomebodyElse) {
+  EXPECT_NO_THROW(refuse_foreign_dir(run_dir_));
+  EXPECT_NO_THROW(refuse_foreign_dir(folder_ + "/not/there"));
+  const std::string foreign = folder_ + "/foreign";
+  fs::create_directory(foreign);
+  EXPECT_NO_THROW(refuse_foreign_dir(foreign)) << "empty";
+  std::ofstream(foreign + "/history") << "mine";
+  EXPECT_THROW(refuse_foreign_dir(foreign), Error);
+}
+
 TEST_F(RunDir, NamesADirectoryThatCannotBeMade) {
   std::ofstream(folder_ + "/file") << "x";
   try {
@@ -151,19 +161,36 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   plan.groups.resize(1);
   plan.functions.resize(2);
   plan.functions[0].image = folder_ + "/image";
+  fs::create_directory(run_dir_ + "/history");
   save_plan(plan, run_dir_ + "/plan.bin");
   std::ofstream(plan.functions[0].image) << "x";
-  for (const char* file :
-       {"hub.ready", "control.hub", "files.hub", "telemetry.address", "logs/hub.log"}) {
+  Plan next = plan;  // its supervisor died while that was built
+  next.functions[0].image = folder_ + "/next-image";
+  save_plan(next, next_plan_path(run_dir_));
+  std::ofstream(next.functions[0].image) << "x";
+  for (const char* file : {"hub.ready", "control.hub", "files.hub", "telemetry.address",
+                           "logs/hub.log", "history/list", "lost.pcapng"}) {
     std::ofstream(run_dir_ + "/" + file) << "x";
   }
+  note_stopping(run_dir_);
+  EXPECT_TRUE(is_stopping(run_dir_));
+  EXPECT_FALSE(is_record(run_dir_)) << "it may run";
   std::ofstream(run_dir_ + "/notes.txt") << "the user's own";
   std::ofstream(run_dir_ + ".telemetry.json") << "[]";
   const UniqueFd status(::shm_open(status_file_name(name).c_str(), O_CREAT | O_RDWR, 0600));
   ASSERT_TRUE(status);
 
-  clean_run_dir(run_dir_, name, true);
+  clean_run_dir(run_dir_, name, Keep::kRecord);
+  EXPECT_TRUE(is_record(run_dir_));
+  EXPECT_TRUE(fs::exists(run_dir_ + "/lost.pcapng"));
+  EXPECT_FALSE(is_stopping(run_dir_));
+  std::ofstream(run_dir_ + "/plan.bin.plan") << "x";
+  EXPECT_FALSE(is_record(run_dir_)) << "of a planned restart";
+  clean_run_dir(run_dir_, name, Keep::kLogs);
+  EXPECT_FALSE(is_record(run_dir_));
+  EXPECT_FALSE(fs::exists(run_dir_ + "/lost.pcapng"));
   EXPECT_FALSE(fs::exists(plan.functions[0].image));
+  EXPECT_FALSE(fs::exists(next.functions[0].image));
   EXPECT_FALSE(fs::exists("/dev/shm" + status_file_name(name)));
   EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/hub.ready"));
@@ -174,7 +201,7 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_TRUE(fs::exists(run_dir_ + "/logs/hub.log"));
   EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));
 
-  clean_run_dir(run_dir_, name, false);
+  clean_run_dir(run_dir_, name, Keep::kNothing);
   EXPECT_FALSE(fs::exists(run_dir_ + "/logs"));
   remove_run_dir(run_dir_, name);
   EXPECT_TRUE(fs::exists(run_dir_ + "/notes.txt"));
@@ -212,6 +239,8 @@ TEST_F(RunDir, OfTheDeadIsRemovedAndOfTheLivingIsNot) {
   const UniqueFd status(::shm_open(status_file_name(dead).c_str(), O_CREAT | O_RDWR, 0600));
   ASSERT_TRUE(status);
   std::ofstream(folder_ + "/file") << "x";
+  fs::create_directories(folder_ + "/ended/history");
+  std::ofstream(folder_ + "/ended/history/list") << "1 0 - start";
   const SupervisorLock supervisor(folder_ + "/supervised");
   Child worker = dummy("millrace-hub", {"--run-dir", folder_ + "/orphaned", "--actor", "0"});
   while (find_processes(folder_ + "/orphaned").empty()) ::usleep(5000);
@@ -219,6 +248,7 @@ TEST_F(RunDir, OfTheDeadIsRemovedAndOfTheLivingIsNot) {
   EXPECT_EQ(remove_dead_beside(run_dir_), 1U);
   EXPECT_FALSE(fs::exists(folder_ + "/" + dead));
   EXPECT_FALSE(fs::exists("/dev/shm" + status_file_name(dead)));
+  EXPECT_TRUE(is_record(folder_ + "/ended")) << "to be read";
   EXPECT_TRUE(fs::exists(folder_ + "/supervised/hub.ready"));
   EXPECT_TRUE(fs::exists(folder_ + "/orphaned/hub.ready"));
   EXPECT_TRUE(fs::exists(run_dir_) && fs::exists(folder_ + "/file"));

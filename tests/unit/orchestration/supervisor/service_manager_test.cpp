@@ -78,14 +78,14 @@ TEST_F(ServiceManagerTest, KnowsTheAbstractNamespace) {
 
 TEST_F(ServiceManagerTest, TellsTheWatchdogOftenEnoughAndNotMore) {
   const Manager systemd(path_);
-  ::setenv("WATCHDOG_USEC", "60000", 1);
+  ::setenv("WATCHDOG_USEC", "3000000", 1);
   ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
   ServiceManager manager;
   manager.alive();
   manager.alive();
   EXPECT_EQ(systemd.heard(), "WATCHDOG=1");
   EXPECT_EQ(systemd.heard(), "");
-  std::this_thread::sleep_for(std::chrono::milliseconds(21));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1010));
   manager.alive();
   EXPECT_EQ(systemd.heard(), "WATCHDOG=1");
 }
@@ -97,6 +97,18 @@ TEST_F(ServiceManagerTest, AWatchdogOfAnotherProcessIsNotOurs) {
   ServiceManager manager;
   manager.alive();
   EXPECT_EQ(systemd.heard(), "");
+}
+
+TEST(Unit, IsNamedByTheControlGroup) {
+  EXPECT_EQ(unit_in("0::/system.slice/system-millrace.slice/millrace@edge.service\n"),
+            "millrace@edge.service");
+  EXPECT_EQ(unit_in("1:name=systemd:/a\n0::/x/millrace@edge.service/part\n"),
+            "millrace@edge.service");
+  EXPECT_EQ(unit_in("0::/user.slice/user-0.slice/session-3.scope\n"), "");
+  EXPECT_EQ(unit_in("0::/x/millrace@edge.scope\n"), "");
+  EXPECT_EQ(unit_in("0::/x/millrace@edge"), "");
+  EXPECT_EQ(unit_in(""), "");
+  EXPECT_EQ(unit_of(::getpid()), "");
 }
 
 }  // namespace

@@ -24,13 +24,16 @@ void wish_up(std::vector<Post>& posts, const std::string& name) {
 TEST(TellObservers, AGpuWorkerWithItsTwinIsOne) {
   const Plan plan = test::small_plan("wanted");
   std::vector<Post> posts = make_posts(plan, RestartLimits{});
-  EXPECT_EQ(wanted_workers(plan, posts), (Wanted{{"front", 0}, {"gpu", 0}}));
+  EXPECT_EQ(wanted_workers(plan, posts),
+            (Wanted{{"front", 0}, {"gpu", 0}, {"ingress", 0}, {"egress", 0}}));
   for (const char* name : {"hub", "telemetry", "ingress.lan.0", "front.0", "gpu.0.a"}) {
     wish_up(posts, name);
   }
-  EXPECT_EQ(wanted_workers(plan, posts), (Wanted{{"front", 1}, {"gpu", 1}}));
+  EXPECT_EQ(wanted_workers(plan, posts),
+            (Wanted{{"front", 1}, {"gpu", 1}, {"ingress", 1}, {"egress", 0}}));
   wish_up(posts, "front.1");
-  EXPECT_EQ(wanted_workers(plan, posts), (Wanted{{"front", 2}, {"gpu", 1}}));
+  EXPECT_EQ(wanted_workers(plan, posts),
+            (Wanted{{"front", 2}, {"gpu", 1}, {"ingress", 1}, {"egress", 0}}));
 }
 
 TEST(TellObservers, WorkersInOneProcessAreCountedOneByOne) {
@@ -50,13 +53,13 @@ TEST(TellObservers, TheFileIsWrittenWhenSomethingHasChanged) {
   wish_up(posts, "front.0");
   WantedTeller teller;
   teller.tend(path, plan, posts);
-  EXPECT_EQ(read_wanted(path), (Wanted{{"front", 1}, {"gpu", 0}}));
+  EXPECT_EQ(read_wanted(path), (Wanted{{"front", 1}, {"gpu", 0}, {"ingress", 0}, {"egress", 0}}));
   std::filesystem::remove(run_dir.path("telemetry.wanted"));
   teller.tend(path, plan, posts);
   EXPECT_TRUE(read_wanted(path).empty());
   wish_up(posts, "front.1");
   teller.tend(path, plan, posts);
-  EXPECT_EQ(read_wanted(path), (Wanted{{"front", 2}, {"gpu", 0}}));
+  EXPECT_EQ(read_wanted(path), (Wanted{{"front", 2}, {"gpu", 0}, {"ingress", 0}, {"egress", 0}}));
 }
 
 TEST(TellObservers, AFolderThatIsGoneIsNoError) {

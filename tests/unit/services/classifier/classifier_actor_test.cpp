@@ -69,6 +69,7 @@ TEST_F(ClassifierTest, ABatchIsWorkedOnAndHandedToTheNextStage) {
   EXPECT_EQ(world_.slots_in("front.0", "gpu.0.a"), Slots{slot});
   EXPECT_GT(world_.segment.slot(slot).time_stage_tsc, 0u);
   EXPECT_EQ(world_.context("front.0").counter(Counter::kPackets), 3u);
+  EXPECT_EQ(world_.context("front.0").counter(Counter::kPacketsOut), 3u);
 }
 
 TEST_F(ClassifierTest, WithoutStateBatchesAreWorkedInTheOrderOfArrival) {

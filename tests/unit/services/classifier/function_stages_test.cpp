@@ -224,6 +224,29 @@ TEST_F(Editions, AResultIsFinishedByTheTablesThatComputedIt) {
   EXPECT_EQ(revision_of("egress.0"), 2u);
 }
 
+TEST_F(Editions, AResultIsFinishedByTheListOfFunctionsThatComputedIt) {
+  FunctionStages gpu(context("gpu.0.a"));
+  FunctionStages egress(context("egress.0"));
+  Plan loading = plan_;
+  loading.revision = 1;
+  loading.other_stages = {{2, {0, 2}, 1}};
+  Plan using_it = loading;
+  using_it.revision = 2;
+  std::swap(using_it.stages[2].functions, using_it.other_stages[0].functions);
+  std::swap(using_it.stages[2].edition, using_it.other_stages[0].edition);
+  for (FunctionStages* each : {&gpu, &egress}) {
+    each->follow(loading);
+    each->take_tables();
+  }
+  egress.follow(using_it);
+  egress.take_tables();
+  EXPECT_EQ(egress.columns(2, 0), 1u);
+  EXPECT_EQ(egress.columns(2, 1), 2u);
+  EXPECT_EQ(egress.columns(2, 2), 0u);
+  EXPECT_TRUE(drops(gpu, egress, 0)) << "one column, of the old list";
+  EXPECT_TRUE(drops(gpu, egress, 1)) << "the second of two";
+}
+
 TEST_F(Editions, WhatIsNotKnownAnyMoreDropsTheBatchInsteadOfGuessing) {
   FunctionStages egress(context("egress.0"));
   const Plan all = dropped(used(next()));
@@ -259,17 +282,17 @@ TEST_F(Editions, ATableThatCannotBeReadLeavesAllAsItIs) {
   EXPECT_TRUE(drops(gpu, egress, 0));
 }
 
-TEST_F(Editions, WhatADeviceRefusesIsToldOnce) {
+TEST_F(Editions, APlanIsWantedOnceItIsNewAndTheOneBeforeIsTaken) {
   FunctionStages gpu(context("gpu.0.a"));
-  gpu.follow(next());
-  ASSERT_NE(gpu.ready(), nullptr);
-  gpu.refuse("no room on the GPU");
-  EXPECT_EQ(gpu.ready(), nullptr);
-  const auto refusal = gpu.tend();
-  ASSERT_TRUE(refusal);
-  EXPECT_EQ(refusal->revision, 1u);
-  EXPECT_EQ(refusal->why, "no room on the GPU");
-  EXPECT_FALSE(gpu.tend());
+  const Plan first = next();
+  const Plan second = used(first);
+  EXPECT_FALSE(gpu.wants(plan_));
+  EXPECT_TRUE(gpu.wants(first));
+  gpu.follow(first);
+  EXPECT_FALSE(gpu.wants(second));
+  gpu.take_tables();
+  EXPECT_FALSE(gpu.wants(first));
+  EXPECT_TRUE(gpu.wants(second));
 }
 
 TEST_F(Editions, CountersOfRulesBeginAnewWithTheirNumbers) {

@@ -12,7 +12,7 @@ namespace millrace {
 namespace {
 
 /// Functions without tables will do: which editions are made is all that counts here.
-constexpr const char* kTopology = R"(
+constexpr const char* kTablesTopology = R"(
 millrace: 1
 name: tables
 ports: { a: { device: "null" }, b: { device: "null" } }
@@ -24,8 +24,8 @@ paths: { one: { from: [a], run: [watch, again], lanes: 2 } }
 class FunctionTablesTest : public ::testing::Test {
  protected:
   FunctionTablesTest()
-      : plan_(make_plan(parse_topology(kTopology, "t.yaml", known_functions()), known_functions(),
-                        Host{})),
+      : plan_(make_plan(parse_topology(kTablesTopology, "t.yaml", known_functions()),
+                        known_functions(), Host{})),
         memory_(Mapping::create_anonymous(status_layout(plan_).bytes)),
         status_(StatusView::create(memory_.base(), plan_, 1'000'000'000)) {}
   ActorContext context(const std::string& name) const {

@@ -207,6 +207,51 @@ TEST(StageRunner, ShowsALaterFunctionOnlyWhatPassesAndHasItsClass) {
   EXPECT_THAT(stage.second.finished, ElementsAre(1, 2));
 }
 
+/// Drops each packet for a reason of its own, those of even numbers for the same one.
+class Reasoned final : public Function {
+ public:
+  void prepare(const Batch&, Selection) noexcept override {}
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
+  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t>,
+              FunctionCounters, LaneState) noexcept override {
+    for (const std::uint16_t packet : selected.packets) {
+      if (packet == 0) continue;
+      batch.drop(packet, packet % 2 == 0 ? Reason::kNoRoute : Reason::kMalformed);
+    }
+  }
+};
+
+TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
+  Reasoned several;
+  Scripted one{0b0011, 0};
+  DropTally by_several{}, by_one{};
+  StageRunner runner({{.function = &one, .drops_for = Reason::kRule, .drops = &by_one},
+                      {.function = &several, .drops = &by_several}});
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>(6, Frame(60)));
+  batch.drop(5, Reason::kMalformed);  // by an earlier stage
+  const auto count = [](const DropTally& tally, Reason reason) {
+    return tally.dropped[static_cast<std::size_t>(reason)];
+  };
+  runner.run(batch, {});
+  EXPECT_EQ(count(by_one, Reason::kRule), 2u);
+  EXPECT_EQ(count(by_several, Reason::kNoRoute), 2u);
+  EXPECT_EQ(count(by_several, Reason::kMalformed), 1u);
+  EXPECT_EQ(count(by_several, Reason::kRule), 0u);
+  EXPECT_EQ(dropped_in(batch), 6u);
+}
+
+TEST(StageRunner, CountsWhatAFunctionOutOfServiceDropsAsItsOwn) {
+  Scripted first{0, 0};
+  DropTally drops{};
+  const std::atomic<std::uint64_t> out{1};
+  StageRunner runner({{.function = &first, .drops = &drops}}, {nullptr, &out});
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>(3, Frame(60)));
+  runner.run(batch, {});
+  EXPECT_EQ(drops.dropped[static_cast<std::size_t>(Reason::kUnavailable)], 3u);
+}
+
 TEST(StageRunner, ComputesOnADeviceWhateverMayYetBeWanted) {
   TwoFunctions stage;
   std::vector<std::uint32_t> results(2 * stage.batch.capacity);

@@ -98,7 +98,7 @@ TEST_F(LeaderTest, WaitsForAHandThatHasASlotBeforeItCallsItLeaked) {
   const std::uint32_t ingress = owner;
   owner = world_.owner_word("front.0").word();
   std::thread hand([&] {
-    std::this_thread::sleep_for(50ms);
+    std::this_thread::sleep_for(5ms);
     owner = ingress;
   });
   EXPECT_TRUE(client().request_for<AuditReply>(AuditRequest{}, 10'000ms).exact);
@@ -133,6 +133,8 @@ TEST_F(LeaderTest, AnActorThatDoesNotExistIsNotDrained) {
 
 TEST_F(LeaderTest, RecoversAnActorWhoseProcessHasEndedAndTellsOfIt) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  // The leader has found it: what is told before is lost.
+  ASSERT_TRUE(soon([&] { return supervisor.receive(100ms).has_value(); }));
   alive_with_a_child("front.1");
   end_child();
   EXPECT_TRUE(soon([&] { return world_.state_of("front.1") == ActorState::kVacant; }));

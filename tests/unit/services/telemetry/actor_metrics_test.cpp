@@ -31,11 +31,15 @@ TEST(ActorCounters, ComeInBaseUnitsWithTheActorsLabels) {
   watched.start(3);
   std::uint64_t* words = watched.status.counters(3);
   words[static_cast<std::size_t>(Counter::kPackets)] = 1234;
+  words[static_cast<std::size_t>(Counter::kPacketsOut)] = 1230;
   words[static_cast<std::size_t>(Counter::kBusyCycles)] = 3'000'000'000;
   words[static_cast<std::size_t>(Counter::kLongestLoopNs)] = 2'500'000;
   const Samples found = counters_of(watched);
   const std::string labels = "{actor=front.0,group=front,worker=0}";
-  EXPECT_EQ(found.at("millrace_packets_total" + labels), 1234);
+  EXPECT_EQ(found.at("millrace_packets_total{actor=front.0,group=front,worker=0,direction=in}"),
+            1234);
+  EXPECT_EQ(found.at("millrace_packets_total{actor=front.0,group=front,worker=0,direction=out}"),
+            1230);
   EXPECT_EQ(found.at("millrace_busy_seconds_total" + labels), 1.5);
   EXPECT_EQ(found.at("millrace_longest_loop_seconds" + labels), 0.0025);
 }
@@ -46,9 +50,13 @@ TEST(ActorCounters, AreThereForEveryActorThatRanAndNoOther) {
   watched.start(2);
   watched.start(4, ActorState::kVacant);  // ran once
   const Samples found = counters_of(watched);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=ingress.lan.0,group=ingress,worker=0}"), 1u);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=front.1,group=front,worker=1}"), 1u);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=front.0,group=front,worker=0}"), 0u);
+  EXPECT_EQ(found.count(
+                "millrace_packets_total{actor=ingress.lan.0,group=ingress,worker=0,direction=in}"),
+            1u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=front.1,group=front,worker=1,direction=in}"),
+            1u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=front.0,group=front,worker=0,direction=in}"),
+            0u);
 }
 
 TEST(ActorCounters, AreThereOnlyForTheKindsOfActorsThatHaveThem) {
@@ -57,7 +65,7 @@ TEST(ActorCounters, AreThereOnlyForTheKindsOfActorsThatHaveThem) {
   const Samples found = counters_of(watched);
   EXPECT_EQ(found.count("millrace_rx_polls_total{actor=ingress.lan.0,group=ingress,worker=0}"), 1u);
   EXPECT_EQ(found.count("millrace_rx_polls_total{actor=egress.0,group=egress,worker=0}"), 0u);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=hub,group=hub,worker=0}"), 0u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=hub,group=hub,worker=0,direction=in}"), 0u);
   EXPECT_EQ(found.count("millrace_gpu_in_flight_batches{actor=gpu.0.a,group=gpu,worker=0}"), 1u);
   EXPECT_EQ(found.count("millrace_pool_slots_free{stream=lan.0}"), 1u);
   EXPECT_EQ(found.count("millrace_pool_slots_free{stream=wan.3}"), 1u);
@@ -79,7 +87,8 @@ TEST(ActorCounters, OfTheDeadGaugesAreLeftOutAndCountersStay) {
   const WatchedTopology watched;
   watched.start(7, ActorState::kFenced);
   const Samples found = counters_of(watched);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=egress.0,group=egress,worker=0}"), 1u);
+  EXPECT_EQ(
+      found.count("millrace_packets_total{actor=egress.0,group=egress,worker=0,direction=in}"), 1u);
   EXPECT_EQ(found.count("millrace_window_batches{actor=egress.0,group=egress,worker=0}"), 0u);
 }
 
@@ -111,7 +120,8 @@ TEST(ActorCounters, AreLeftOutWhenTheirUnitIsNotKnown) {
   watched.start(3);
   const Samples found = counters_of(watched);
   EXPECT_EQ(found.count("millrace_busy_seconds_total{actor=front.0,group=front,worker=0}"), 0u);
-  EXPECT_EQ(found.count("millrace_packets_total{actor=front.0,group=front,worker=0}"), 1u);
+  EXPECT_EQ(found.count("millrace_packets_total{actor=front.0,group=front,worker=0,direction=in}"),
+            1u);
 }
 
 TEST(Roster, TellsWhoIsUpAndWhoNeverRan) {
@@ -147,8 +157,11 @@ TEST(Roster, GivesTheAgeOfAHeartbeatOnlyWhileThereIsOne) {
   ActorEntry& ahead = watched.status.actor(2);
   watched.start(2);
   ahead.heartbeat_tsc = tsc_now() + watched.status.header().tsc_hz * 20;
-  slow.restarts = 4;
+  slow.crashes = 4;
+  slow.hangs = 3;
+  slow.was_asked = 2;
   slow.in_hand = 99;
+  watched.status.actor(2).in_hand = 7;
   const Samples found = roster_of(watched);
   EXPECT_LT(found.at("millrace_heartbeat_age_seconds{actor=front.0,group=front,worker=0}"), 20);
   const double age =
@@ -159,8 +172,13 @@ TEST(Roster, GivesTheAgeOfAHeartbeatOnlyWhileThereIsOne) {
             0);
   EXPECT_EQ(found.count("millrace_heartbeat_age_seconds{actor=gpu.0.a,group=gpu,worker=0}"), 0u);
   EXPECT_EQ(found.count("millrace_heartbeat_age_seconds{actor=hub,group=hub,worker=0}"), 0u);
-  EXPECT_EQ(found.at("millrace_restarts_total{actor=egress.0,group=egress,worker=0}"), 4);
-  EXPECT_EQ(found.at("millrace_in_hand_packets{actor=egress.0,group=egress,worker=0}"), 99);
+  const std::string restarts = "millrace_restarts_total{actor=egress.0,group=egress,worker=0,";
+  EXPECT_EQ(found.at(restarts + "cause=crash}"), 4);
+  EXPECT_EQ(found.at(restarts + "cause=hang}"), 3);
+  EXPECT_EQ(found.at(restarts + "cause=asked}"), 2);
+  EXPECT_EQ(found.at("millrace_in_hand_packets{actor=ingress.lan.0,group=ingress,worker=0}"), 7);
+  EXPECT_EQ(found.count("millrace_in_hand_packets{actor=egress.0,group=egress,worker=0}"), 0u)
+      << "that is batches, millrace_window_batches";
 }
 
 TEST(Roster, LeavesOutAStateThatIsNone) {

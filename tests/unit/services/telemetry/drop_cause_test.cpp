@@ -18,5 +18,14 @@ TEST(DropCause, TellsPolicyFromBrokenPacketsFromLoss) {
   }
 }
 
+TEST(DropCause, TellsWhoDropped) {
+  EXPECT_EQ(dropped_by(Reason::kRule), "function");
+  EXPECT_EQ(dropped_by(Reason::kUnavailable), "function");
+  EXPECT_EQ(dropped_by(Reason::kNoPath), "ingress");
+  EXPECT_EQ(dropped_by(Reason::kTxFull), "egress");
+  EXPECT_EQ(dropped_by(Reason::kOversize), "port") << "both sides have that one";
+  EXPECT_EQ(dropped_by(Reason::kWorkerLost), "recovery");
+}
+
 }  // namespace
 }  // namespace millrace

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "services/telemetry/status_collectable.hpp"
+#include "shared/base/clock.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/services/telemetry/scraping.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
@@ -37,6 +38,20 @@ TEST(Exporter, ServesTheMetricsAtTheAddressThatItWrites) {
             std::string::npos);
 }
 
+TEST(Exporter, AnswersHeadWithTheHeadersAloneAndRefusesToBeWritten) {
+  const TestFolder run_dir;
+  const test::WatchedTopology watched;
+  Exporter exporter("127.0.0.1:0", run_dir.path(""));
+  exporter.serve(std::make_shared<StatusCollectable>(watched.plan, watched.status));
+  const std::string head = scrape(exporter.address(), "HEAD");
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n")) << head;
+  EXPECT_TRUE(head.ends_with("\r\n\r\n"));
+  EXPECT_EQ(head.find("# TYPE"), std::string::npos);
+  EXPECT_NE(scrape(exporter.address(), "POST").find(" 405 "), std::string::npos);
+  const std::string all = scrape(exporter.address());
+  EXPECT_EQ(all.find("exposer_"), std::string::npos) << "of the library, declared nowhere";
+}
+
 TEST(Exporter, WritesTheFileByWhichPrometheusFindsIt) {
   namespace fs = std::filesystem;
   const TestFolder folder;
@@ -55,6 +70,16 @@ TEST(Exporter, WritesTheFileByWhichPrometheusFindsIt) {
   fs::create_directory(folder.path("branch.telemetry.json.tmp"));  // in the way
   EXPECT_NE(error_of([&] { exporter.announce("branch"); }).find("branch.telemetry.json"),
             std::string::npos);
+}
+
+TEST(Exporter, ConnectionsThatAskNothingKeepNobodyFromScraping) {
+  const TestFolder run_dir;
+  const Exporter exporter("127.0.0.1:0", run_dir.path(""));
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 24; ++i) silent.push_back(test::connect_to(exporter.address()));
+  const std::uint64_t before = monotonic_ns();
+  EXPECT_NE(scrape(exporter.address()), "");
+  EXPECT_LT(monotonic_ns() - before, 20'000'000'000u);  // the library's own patience is 30 s
 }
 
 TEST(Exporter, TakesTheSamePortAgainAfterARestart) {

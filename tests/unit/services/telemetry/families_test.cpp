@@ -20,10 +20,10 @@ TEST(Families, LeaveOutWhatWasNotAdded) {
 
 TEST(Families, NameTheLabelsAsDeclared) {
   Families families;
-  families.add(Metric::kDrops, {"lan.0", "rest", "no_route", "policy"}, 7);
+  families.add(Metric::kDrops, {"lan.0", "rest", "no_route", "policy", "function"}, 7);
   const auto taken = families.take();
   const auto& labels = taken.at(0).metric.at(0).label;
-  ASSERT_EQ(labels.size(), 4u);
+  ASSERT_EQ(labels.size(), 5u);
   EXPECT_EQ(labels[0].name, "stream");
   EXPECT_EQ(labels[2].name, "reason");
   EXPECT_EQ(labels[2].value, "no_route");

@@ -24,15 +24,15 @@ TEST(FunctionMetrics, SumOverActorsAndBoundTheirSeries) {
   Families families;
   add_functions(watched.source(), families);
   const auto found = samples(families.take());
-  EXPECT_EQ(found.at("millrace_function_counter_total{function=route,number=2}"), 11);
-  EXPECT_EQ(found.at("millrace_function_counter_total{function=route,number=1}"), 0);
+  EXPECT_EQ(found.at("millrace_function_number_hits_total{function=route,number=2}"), 11);
+  EXPECT_EQ(found.at("millrace_function_number_hits_total{function=route,number=1}"), 0);
   EXPECT_EQ(found.at("millrace_function_hits_total{function=route}"), 12);
   EXPECT_EQ(found.at("millrace_function_hits_total{function=ids}"), 7);
   EXPECT_EQ(
       found.at("millrace_function_skipped_packets_total{function=route,why=unavailable,fate=pass}"),
       9);
   // 100 counters are too many for a series each.
-  EXPECT_EQ(found.count("millrace_function_counter_total{function=ids,number=99}"), 0u);
+  EXPECT_EQ(found.count("millrace_function_number_hits_total{function=ids,number=99}"), 0u);
   EXPECT_EQ(found.count("millrace_function_skipped_packets_total{function=route,why=overload,"
                         "fate=wait}"),
             0u);
@@ -55,6 +55,29 @@ TEST(FunctionMetrics, GiveVerdictsAlertsClassesAndTime) {
   EXPECT_EQ(found.at("millrace_function_timed_seconds_total{function=ids}"), 2e-6);
   EXPECT_EQ(found.at("millrace_function_classified_packets_total{function=ids,class=voice}"), 5);
   EXPECT_EQ(found.count("millrace_function_classified_packets_total{function=ids,class=bulk}"), 0u);
+}
+
+TEST(FunctionMetrics, TellWhoDroppedByPathAndReason) {
+  const WatchedTopology watched;
+  const auto drops = [&](std::uint32_t actor, Reason reason) -> std::uint64_t& {
+    return watched.status.drops(actor, 0, 1).dropped[static_cast<std::size_t>(reason)];
+  };
+  drops(3, Reason::kRule) = 5;
+  drops(7, Reason::kRule) = 6;
+  drops(3, Reason::kUnavailable) = 2;
+  drops(7, Reason::kWorkerLost) = 1;  // of an edition that nobody knows any more
+  Families families;
+  add_functions(watched.source(), families);
+  const auto found = samples(families.take());
+  const std::string ids = "millrace_function_drops_total{function=ids,group=gpu,path=rest,reason=";
+  EXPECT_EQ(found.at(ids + "rule}"), 11);
+  EXPECT_EQ(found.at(ids + "unavailable}"), 2);
+  EXPECT_EQ(found.at(ids + "worker_lost}"), 1);
+  EXPECT_EQ(found.at(ids + "no_route}"), 0);
+  EXPECT_EQ(found.count(ids + "tx_full}"), 0u);
+  EXPECT_EQ(found.at("millrace_function_drops_total{function=route,group=front,path=rest,"
+                     "reason=rule}"),
+            0);
 }
 
 TEST(FunctionMetrics, SayWhichIsOutOfService) {

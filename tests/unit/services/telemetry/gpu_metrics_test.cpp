@@ -23,13 +23,24 @@ TEST(GpuMetrics, NameTheBackendOfLivingWorkers) {
     add_gpus(watched.source(), nullptr, families);
     return samples(families.take());
   };
-  EXPECT_TRUE(look().empty());  // it has not opened its device yet
+  EXPECT_EQ(look().size(), 1u);  // it has not opened its device yet
+  EXPECT_EQ(look().at("millrace_gpu_group_shares{group=gpu}"), 0);
   watched.status.actor_tally(5).backend = static_cast<std::uint64_t>(Backend::kSoftware);
   watched.status.actor_tally(6).backend = static_cast<std::uint64_t>(Backend::kCuda);
   const auto found = look();
-  EXPECT_EQ(found.size(), 1u);
-  EXPECT_EQ(found.count("millrace_gpu_info{actor=gpu.0.a,group=gpu,worker=0,backend=software}"),
+  EXPECT_EQ(found.size(), 2u);
+  EXPECT_EQ(found.count("millrace_gpu_info{actor=gpu.0.a,group=gpu,worker=0,backend=software,"
+                        "wanted=auto}"),
             1u);
+}
+
+TEST(GpuMetrics, SayWhichGroupSharesItsBatchesByChoice) {
+  Plan plan = test::small_plan();
+  for (PlanGroup& group : plan.groups) group.spill = group.kind == GroupKind::kGpu ? 4 : 0;
+  const WatchedTopology watched(plan);
+  Families families;
+  add_gpus(watched.source(), nullptr, families);
+  EXPECT_EQ(samples(families.take()).at("millrace_gpu_group_shares{group=gpu}"), 1);
 }
 
 TEST(GpuMetrics, OfADeviceWhatCouldBeRead) {

@@ -7,8 +7,13 @@
 namespace millrace {
 namespace {
 
-TEST(KernelLink, OfAnInterfaceThatIsNotThereNothingIsKnown) {
-  EXPECT_FALSE(read_kernel_link("mr-no-such-if").has_value());
+TEST(KernelLink, AnInterfaceThatIsNotThereIsDown) {
+  const auto link = read_kernel_link("mr-no-such-if");
+  ASSERT_TRUE(link.has_value());
+  EXPECT_FALSE(link->up);
+}
+
+TEST(KernelLink, OfWhatCannotBeAskedNothingIsKnown) {
   EXPECT_FALSE(read_kernel_link("a-name-that-no-interface-can-have").has_value());
 }
 

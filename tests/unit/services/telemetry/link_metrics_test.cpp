@@ -18,7 +18,6 @@ TEST(LinkMetrics, TellDepthAndHighWaterOfLinksThatAreInUse) {
   watched.start(5, ActorState::kReclaiming);
   watched.status.link(0).depth = 9;
   PeakMark(watched.status.link(0).high).note(tsc_now(), 40);
-  PeakMark(watched.status.link(2).high).note(tsc_now(), 3);
   Families families;
   add_links(watched.source(), families);
   const auto found = samples(families.take());
@@ -26,11 +25,19 @@ TEST(LinkMetrics, TellDepthAndHighWaterOfLinksThatAreInUse) {
   EXPECT_EQ(found.at("millrace_link_depth_batches" + first), 9);
   EXPECT_EQ(found.at("millrace_link_high_water_10s_batches" + first), 40);
   EXPECT_EQ(found.at("millrace_link_capacity_batches" + first), 64);  // the stream's slots
-  const std::string gpu = "{producer=front.0,consumer=gpu.0.a}";
-  EXPECT_EQ(found.count("millrace_link_depth_batches" + gpu), 0u);  // nobody looks
-  EXPECT_EQ(found.at("millrace_link_high_water_10s_batches" + gpu), 3);
-  EXPECT_EQ(found.at("millrace_link_capacity_batches" + gpu), 96);
-  EXPECT_EQ(found.size(), 5u);  // not the one of the hub, nor that to a spare
+  EXPECT_EQ(found.size(), 3u);  // not the hub's, nor those to a spare and to one that is gone
+}
+
+TEST(LinkMetrics, KeepTheLinkOfADeadProducerWhileSomethingIsInIt) {
+  const WatchedTopology watched;
+  watched.start(2, ActorState::kVacant);
+  watched.start(3);
+  for (const std::uint64_t depth : {2u, 0u}) {
+    watched.status.link(0).depth = depth;
+    Families families;
+    add_links(watched.source(), families);
+    EXPECT_EQ(samples(families.take()).size(), depth == 0 ? 0u : 3u);
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/services/telemetry/scraping.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
+#include "tests/unit/support/signal_set.hpp"
 
 extern char** environ;
 
@@ -40,10 +41,14 @@ class TelemetryProcess : public testing::Test {
     char* arguments[] = {program.data(), option.data(), folder.data(), nullptr};
     ASSERT_EQ(posix_spawn(&pid_, program.c_str(), nullptr, nullptr, arguments, environ), 0);
   }
+  /// Asks once a second, as whoever ends a process does.
   int end(int signal) {
-    ::kill(pid_, signal);
     int status = 0;
-    ::waitpid(std::exchange(pid_, -1), &status, 0);
+    for (int turn = 0; ::waitpid(pid_, &status, WNOHANG) == 0; ++turn) {
+      if (turn % 100 == 0) ::kill(pid_, signal);
+      ::usleep(10'000);
+    }
+    pid_ = -1;
     return status;
   }
   std::string address() { return await_word(telemetry_address_path(run_dir_.path(""))); }
@@ -89,7 +94,7 @@ TEST_F(TelemetryProcess, ComesBackAtTheSameAddressAfterAKill) {
 
 TEST_F(TelemetryProcess, CanBeStoppedWhileItWaitsForTheHub) {
   start();
-  ::usleep(300'000);
+  ASSERT_TRUE(test::await_signal_in(pid_, {"SigBlk"}, SIGTERM)) << "it is to be waited for";
   EXPECT_EQ(end(SIGTERM), 0);
 }
 

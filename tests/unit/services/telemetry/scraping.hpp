@@ -16,16 +16,22 @@
 
 namespace millrace::test {
 
-/// The whole answer to GET /metrics of "address:port"; empty when nobody listens.
-inline std::string scrape(const std::string& address) {
+/// To "address:port"; nothing when nobody listens.
+inline UniqueFd connect_to(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(address.substr(colon + 1))));
   inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr);
-  const UniqueFd connection(::socket(AF_INET, SOCK_STREAM, 0));
-  if (::connect(connection.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) != 0) return "";
-  const std::string request = "GET /metrics HTTP/1.0\r\n\r\n";
+  UniqueFd connection(::socket(AF_INET, SOCK_STREAM, 0));
+  if (::connect(connection.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) != 0) return {};
+  return connection;
+}
+
+/// The whole answer to GET /metrics of "address:port"; empty when nobody listens.
+inline std::string scrape(const std::string& address, const std::string& method = "GET") {
+  const UniqueFd connection = connect_to(address);
+  const std::string request = method + " /metrics HTTP/1.0\r\n\r\n";
   if (::write(connection.get(), request.data(), request.size()) < 0) return "";
   std::string answer;
   char piece[65536];

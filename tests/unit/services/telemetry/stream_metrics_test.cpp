@@ -30,7 +30,7 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
   record.received = 100;
   record.received_bytes = 6000;
   record.transmitted[1] = 90;
-  record.transmitted_bytes = 5400;
+  record.transmitted_bytes[1] = 5400;
   record.dropped[static_cast<std::size_t>(Reason::kNoRoute)] = 10;
   record.batches = 4;
   watched.release(0, 0, record);
@@ -44,11 +44,13 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
             180);
   EXPECT_EQ(found.at("millrace_port_transmitted_packets_total{port=lan,stream=lan.0,path=rest}"),
             0);
-  EXPECT_EQ(found.at("millrace_transmitted_bytes_total{stream=lan.0,path=rest}"), 10800);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=no_route,cause=policy}"),
-            20);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=tx_full,cause=loss}"), 0);
-  EXPECT_EQ(found.count("millrace_drops_total{stream=lan.0,path=rest,reason=none,cause=loss}"), 0u);
+  EXPECT_EQ(found.at("millrace_port_transmitted_bytes_total{port=wan,stream=lan.0,path=rest}"),
+            10800);
+  EXPECT_EQ(found.at("millrace_port_transmitted_bytes_total{port=lan,stream=lan.0,path=rest}"), 0);
+  const std::string drops = "millrace_drops_total{stream=lan.0,path=rest,reason=";
+  EXPECT_EQ(found.at(drops + "no_route,cause=policy,by=function}"), 20);
+  EXPECT_EQ(found.at(drops + "tx_full,cause=loss,by=egress}"), 0);
+  EXPECT_EQ(found.count(drops + "none,cause=loss,by=function}"), 0u);
   EXPECT_EQ(found.at("millrace_unaccounted_packets_total{stream=lan.0,path=rest}"), 0);
   EXPECT_EQ(found.at("millrace_released_batches_total{stream=lan.0,path=rest}"), 8);
   EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 50);
@@ -81,7 +83,9 @@ TEST(StreamMetrics, CountWhatTheIngressRefusedAsReceivedAndDropped) {
   EXPECT_EQ(found.at("millrace_refused_packets_total{stream=lan.0,path=rest}"), 5);
   EXPECT_EQ(found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}"), 5);
   EXPECT_EQ(found.at("millrace_port_received_bytes_total{port=lan,stream=lan.0,path=rest}"), 300);
-  EXPECT_EQ(found.at("millrace_drops_total{stream=lan.0,path=rest,reason=overload,cause=loss}"), 5);
+  const std::string drops = "millrace_drops_total{stream=lan.0,path=rest,reason=overload,";
+  EXPECT_EQ(found.at(drops + "cause=loss,by=ingress}"), 5);
+  EXPECT_EQ(found.at(drops + "cause=loss,by=function}"), 0);
   EXPECT_EQ(found.at("millrace_in_flight_packets{stream=lan.0,path=rest}"), 0);
 }
 
@@ -152,8 +156,8 @@ TEST(StreamMetrics, NeverRunBackwardsWhileTheEgressWrites) {
         found.at("millrace_port_received_packets_total{port=lan,stream=lan.0,path=rest}");
     const double sent =
         found.at("millrace_port_transmitted_packets_total{port=wan,stream=lan.0,path=rest}");
-    const double dropped =
-        found.at("millrace_drops_total{stream=lan.0,path=rest,reason=oversize,cause=packet}");
+    const double dropped = found.at(
+        "millrace_drops_total{stream=lan.0,path=rest,reason=oversize,cause=packet,by=port}");
     ASSERT_EQ(received, sent + dropped);
     ASSERT_GE(received, last);
     ASSERT_EQ(found.count("millrace_in_flight_packets{stream=lan.0,path=rest}"), 1u);

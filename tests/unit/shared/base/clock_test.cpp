@@ -35,6 +35,13 @@ TEST(Clock, TicksOfADurationLastThatDuration) {
   }
 }
 
+TEST(Clock, AReadingOfAnotherCoreThatIsBehindIsNoTime) {
+  const TscScale scale(2'000'000'000);
+  EXPECT_EQ(scale.ns_between(1'000, 3'000), 1'000u);
+  EXPECT_EQ(scale.ns_between(3'000, 3'000), 0u);
+  EXPECT_EQ(scale.ns_between(3'001, 3'000), 0u);
+}
+
 TEST(Clock, TheMeasuredRateFitsTheMonotonicClock) {
   const std::uint64_t hz = measure_tsc_hz();
   const TscScale scale(hz);

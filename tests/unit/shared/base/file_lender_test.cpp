@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <array>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 
@@ -31,7 +33,19 @@ class FileLenderTest : public ::testing::Test {
     std::map<std::string, UniqueFd> files;
     files["pipe"] = UniqueFd(ends[0]);
     writer_ = UniqueFd(ends[1]);
-    lender_.emplace(path_, std::move(files));
+    lender_.emplace(path_, std::move(files), std::set<std::string>{"left"});
+  }
+  /// A file of its own, which says that it is `what`.
+  UniqueFd note(const std::string& what) const {
+    const std::string path = folder_ / what;
+    UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    EXPECT_EQ(::write(file.get(), what.data(), what.size()), std::ssize(what));
+    return file;
+  }
+  std::string borrowed(const std::string& name) const {
+    const UniqueFd file = borrow_file(path_, name);
+    char text[16] = {};
+    return file && ::pread(file.get(), text, sizeof text, 0) > 0 ? text : "";
   }
   /// Whether `file` is the read end.
   bool is_the_pipe(const UniqueFd& file) const {
@@ -78,6 +92,66 @@ TEST_F(FileLenderTest, NothingIsLentUnderAnotherName) {
   EXPECT_FALSE(borrow_file(path_, std::string(5000, 'x')));
   EXPECT_FALSE(borrow_file(std::string(5000, 'x'), "pipe"));
   EXPECT_TRUE(borrow_file(path_, "pipe"));
+}
+
+TEST_F(FileLenderTest, WhatSomebodyLeftIsLentAfterHisEnd) {
+  EXPECT_FALSE(leave_file(path_, "left", note("none"))) << "nobody lends";
+  lend();
+  EXPECT_EQ(borrowed("left"), "");
+  EXPECT_TRUE(leave_file(path_, "left", note("first")));
+  EXPECT_EQ(borrowed("left"), "first");
+  EXPECT_FALSE(leave_file_if_none(path_, "left", note("late")));
+  EXPECT_EQ(borrowed("left"), "first");
+  EXPECT_TRUE(leave_file(path_, "left", note("second")));
+  EXPECT_EQ(borrowed("left"), "second");
+  EXPECT_TRUE(discard_file(path_, "left"));
+  EXPECT_EQ(borrowed("left"), "");
+  EXPECT_TRUE(leave_file_if_none(path_, "left", note("third")));
+  EXPECT_EQ(borrowed("left"), "third");
+}
+
+TEST_F(FileLenderTest, NothingIsTakenUnderNamesThatItWasNotToldOf) {
+  lend();
+  EXPECT_FALSE(leave_file(path_, "elsewhere", note("x")));
+  EXPECT_FALSE(leave_file(path_, "pipe", note("y"))) << "its own files are not to be replaced";
+  EXPECT_FALSE(discard_file(path_, "pipe"));
+  EXPECT_FALSE(leave_file(path_, "left", UniqueFd())) << "without a file";
+  EXPECT_FALSE(leave_file(path_, std::string(5000, 'x'), note("z")));
+  EXPECT_EQ(borrowed("left"), "");
+  EXPECT_TRUE(is_the_pipe(borrow_file(path_, "pipe")));
+}
+
+TEST_F(FileLenderTest, DescriptorsThatNobodyAskedForAreClosed) {
+  lend();
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const UniqueFd file = note("x");
+  const auto before = open_files();
+  for (int i = 0; i < 20; ++i) {
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> control{};
+    char nothing = 0;
+    iovec piece{&nothing, 0};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    const int twice[2] = {file.get(), file.get()};
+    std::memcpy(CMSG_DATA(head), twice, sizeof twice);
+    ASSERT_GE(::sendmsg(socket.get(), &message, 0), 0);
+  }
+  EXPECT_TRUE(is_the_pipe(borrow_file(path_, "pipe")));
+  for (int i = 0; i < 1000 && open_files() != before; ++i) ::usleep(10'000);  // it closes the last
+  EXPECT_EQ(open_files(), before);
 }
 
 TEST_F(FileLenderTest, ABorrowerThatSaysNothingHoldsUpTheOthersForAMoment) {

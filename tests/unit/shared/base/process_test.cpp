@@ -78,6 +78,23 @@ TEST(Process, TheEndIsSeenOnceItIsCertain) {
   EXPECT_TRUE(process_ended(UniqueFd())) << "nobody has ended";
 }
 
+TEST(Process, WithoutDescriptorsOnlyWhatIsCertainHasEnded) {
+  const std::int32_t child = sleeping_child();
+  const std::uint64_t start = process_start_time(child);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const UniqueFd process = open_process(child, start);
+  const bool ended = process_ended(process, child, start);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_FALSE(process);
+  EXPECT_FALSE(ended) << "it lives, and has an owner's rights";
+  EXPECT_TRUE(process_ended({}, child, start + 1)) << "the number was used again";
+  end(child);
+  EXPECT_TRUE(process_ended({}, child, start));
+}
+
 TEST(Process, OneThatIsDeadAndNotYetCollectedIsEnding) {
   const std::int32_t child = sleeping_child();
   const std::uint64_t start = process_start_time(child);

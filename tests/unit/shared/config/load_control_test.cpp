@@ -7,13 +7,14 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kLeast = "millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n";
+constexpr const char* kLeastControl =
+    "millrace: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n";
 
 std::string with(const std::string& control) {
-  return std::string(kLeast) + "control: " + control + "\n";
+  return std::string(kLeastControl) + "control: " + control + "\n";
 }
 
-TEST(LoadControl, IsOffUnlessSaid) { EXPECT_FALSE(parse(kLeast).control); }
+TEST(LoadControl, IsOffUnlessSaid) { EXPECT_FALSE(parse(kLeastControl).control); }
 
 TEST(LoadControl, ReadsAddressAndFiles) {
   const Topology topology =

@@ -82,7 +82,7 @@ TEST(LoadPaths, CompileTheirFiltersAndWarnOfThem) {
 
 TEST(LoadPaths, RefusesMoreThanEight) {
   std::string text = with_ports("paths:\n");
-  for (int i = 0; i < 9; ++i) text += "  p" + std::to_string(i) + ": {from: []}\n";
+  for (int i = 0; i < 9; ++i) text += "  p" + std::to_string(i) + ": {from: a, match: ip}\n";
   EXPECT_EQ(wrong(text), "12:3: found 9 entries in 'paths'; allowed: at most 8");
 }
 

@@ -26,6 +26,31 @@ TEST(LoadWorkers, FillsInCounts) {
   EXPECT_EQ(read_group("kind: gpu, count: 2, max: 3").max.value, 3u);
 }
 
+TEST(LoadWorkers, RefusesAGpuTwice) {
+  EXPECT_EQ(wrong(group("kind: gpu, devices: [0, 1, 0]")),
+            "5:34: found '0' as 'devices'; allowed: numbers of GPUs, each once");
+  EXPECT_EQ(wrong(group("kind: gpu, device: software, devices: [2, 02]")),
+            "5:49: found '02' as 'devices'; allowed: numbers of GPUs, each once");
+}
+
+TEST(LoadWorkers, WarnsOfAGpuThatTwoGroupsHave) {
+  const auto warnings = [](const std::string& other) {
+    std::string text;
+    for (const TopologyWarning& warning :
+         parse(group("kind: gpu, devices: [0, 1]") + "  h: {" + other + "}\n").warnings) {
+      text += to_text(warning).substr(sizeof "/etc/millrace/t.yaml:" - 1) + "\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(warnings("kind: gpu, devices: [2, 1]"),
+            "6:31: warning: group 'h' shares GPU 1 with group 'g': they have it in turns\n");
+  EXPECT_EQ(warnings("kind: gpu"),
+            "6:3: warning: group 'h' shares GPU 0 with group 'g': they have it in turns\n");
+  EXPECT_EQ(warnings("kind: gpu, devices: [2, 3]"), "");
+  EXPECT_EQ(warnings("kind: gpu, device: software, devices: [0, 1]"), "");
+  EXPECT_EQ(warnings("kind: classifier"), "");
+}
+
 TEST(LoadWorkers, ReadsLimitsOfAutoscale) {
   const auto limits = [](const std::string& text) {
     const PlanAutoscale one = read_group("kind: classifier, count: 2, max: 6" + text).autoscale;
@@ -116,6 +141,9 @@ TEST(DefaultGroups, AreThoseThatTheFunctionsNeed) {
             "gpu 1/1 any;classifier 1/4 any;");
   EXPECT_EQ(groups("workers: {x: {kind: gpu}}\nfunctions: {r: {type: route, table: x, on: x}}\n"),
             "x 1/1 any;standin 1/1 any;");
+  EXPECT_EQ(groups("workers: {standin: {kind: gpu}}\n"
+                   "functions: {r: {type: route, table: x, on: standin}}\n"),
+            "standin 1/1 any;standin-cpu 1/1 any;");
   EXPECT_EQ(groups("workers: {x: {kind: gpu}}\nfunctions: {r: {type: route, table: x}}\n"),
             "x 1/1 any;classifier 1/4 any;");
   EXPECT_EQ(groups("workers: {x: {kind: classifier, max: 2}}\n"), "x 1/2 any;");

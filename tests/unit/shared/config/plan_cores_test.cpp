@@ -8,7 +8,7 @@
 namespace millrace {
 namespace {
 
-constexpr const char* kTopology =
+constexpr const char* kCoresTopology =
     "workers: {c: {kind: classifier, count: 2, max: 3}, g: {kind: gpu, max: 2}}\n"
     "functions: {x: {type: plain, on: c}, m: {type: match, rules: x, on: g}}\n"
     "paths: {p: {from: [a, b], run: [x, m]}}\n";
@@ -22,22 +22,23 @@ std::vector<int> cores(const std::string& text, const Host& host) {
 TEST(PlanCores, AreOneAnActorWhenThereAreEnough) {
   // hub, standby, 2 ingress, 2 + 1 classifiers, 2 gpu workers of two incarnations, egress
   const Host twelve{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
-  EXPECT_EQ(cores(kTopology, twelve), (std::vector<int>{-1, -1, 1, 2, 3, 4, 7, 5, 5, 8, 8, 6}));
-  EXPECT_FALSE(plan_of(with_ports(kTopology), twelve).shared_cores);
+  EXPECT_EQ(cores(kCoresTopology, twelve),
+            (std::vector<int>{-1, -1, 1, 2, 3, 4, 7, 5, 5, 8, 8, 6}));
+  EXPECT_FALSE(plan_of(with_ports(kCoresTopology), twelve).shared_cores);
 }
 
 TEST(PlanCores, LeaveSpareActorsUnboundWhenTheyRunOut) {
   const Host seven{{2, 4, 6, 8, 10, 12, 14}};
-  EXPECT_EQ(cores(kTopology, seven),
+  EXPECT_EQ(cores(kCoresTopology, seven),
             (std::vector<int>{-1, -1, 4, 6, 8, 10, -1, 12, 12, -1, -1, 14}));
-  EXPECT_FALSE(plan_of(with_ports(kTopology), seven).shared_cores);
+  EXPECT_FALSE(plan_of(with_ports(kCoresTopology), seven).shared_cores);
 }
 
 TEST(PlanCores, AreSharedWhenThereAreTooFewOrNobodyKnows) {
   const Host six{{0, 1, 2, 3, 4, 5}};
-  EXPECT_EQ(cores(kTopology, six), std::vector<int>(12, -1));
-  EXPECT_TRUE(plan_of(with_ports(kTopology), six).shared_cores);
-  EXPECT_TRUE(plan_of(with_ports(kTopology)).shared_cores);
+  EXPECT_EQ(cores(kCoresTopology, six), std::vector<int>(12, -1));
+  EXPECT_TRUE(plan_of(with_ports(kCoresTopology), six).shared_cores);
+  EXPECT_TRUE(plan_of(with_ports(kCoresTopology)).shared_cores);
 }
 
 TEST(PlanCores, AreThoseThatTheGroupNames) {
@@ -46,6 +47,9 @@ TEST(PlanCores, AreThoseThatTheGroupNames) {
       "functions: {x: {type: plain, on: c}}\npaths: {p: {from: a, run: x}}\n";
   // hub, standby, ingress, 2 + 1 classifiers, egress
   EXPECT_EQ(cores(text, {{0, 1, 2, 3, 4, 5}}), (std::vector<int>{-1, -1, 2, 5, 1, 5, 3}));
+  for (const PlanActor& actor : plan_of(with_ports(text), {{0, 1, 2, 3, 4, 5}}).actors) {
+    EXPECT_EQ(actor.core_named, actor.kind == ActorKind::kClassifier) << actor.name;
+  }
   EXPECT_EQ(cores(text, {}), (std::vector<int>{-1, -1, -1, 5, 1, 5, -1}));
 }
 

@@ -3,6 +3,7 @@
 #include "shared/config/plan_sources.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,7 +12,8 @@ namespace millrace {
 namespace {
 
 TEST(PlanSources, SayWhatIsInAFile) {
-  const std::string path = testing::TempDir() + "/millrace-plan-sources.rules";
+  const std::string path =
+      testing::TempDir() + "/millrace-plan-sources-" + std::to_string(::getpid());
   const auto write = [&](const char* text) { std::ofstream(path) << text; };
   write("one");
   const std::string source = source_of(path);

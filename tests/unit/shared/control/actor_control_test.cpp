@@ -105,19 +105,16 @@ TEST_F(ActorControlTest, ObeysStopAndDrain) {
   EXPECT_EQ(control.dropped_count(), 0U);
 }
 
-/// Notes what it is given; refuses plans of the revision that it does not like.
+/// Notes what it is given; refuses plans of one revision.
 class FakeFollower : public PlanFollower {
  public:
   void follow(const Plan& plan) override {
     if (plan.revision == 3) throw Error("cannot map that");
     revision = plan.revision;
   }
-  std::optional<Refusal> tend() override {
-    if (!refuses.exchange(false)) return std::nullopt;
-    return Refusal{7, "no room on the GPU"};
-  }
+  void tend() noexcept override { ++tended; }
   std::atomic<std::uint32_t> revision{0};
-  std::atomic<bool> refuses{false};
+  std::atomic<std::uint32_t> tended{0};
 };
 
 TEST_F(ActorControlTest, FollowsThePlanThatItFinds) {
@@ -141,16 +138,17 @@ TEST_F(ActorControlTest, TellsWhyItStaysAsItIs) {
   plan.revision = 3;
   save_plan(plan, run_dir_ + "/plan.bin");
   EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{3}));
-  auto event = wait_for<Event>(supervisor);
+  const auto event = wait_for<Event>(supervisor);
   ASSERT_TRUE(event);
   EXPECT_EQ(event->kind, kPlanRefused);
   EXPECT_EQ(event->number, 3U);
   EXPECT_EQ(event->text, "cannot map that");
-  follower.refuses = true;
-  event = wait_for<Event>(supervisor);
-  ASSERT_TRUE(event);
-  EXPECT_EQ(event->number, 7U);
-  EXPECT_EQ(event->text, "no room on the GPU");
+}
+
+TEST_F(ActorControlTest, TendsItsFollowersWithoutBeingAsked) {
+  FakeFollower follower;
+  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
+  EXPECT_TRUE(soon([&] { return follower.tended > 2; }));
 }
 
 TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {

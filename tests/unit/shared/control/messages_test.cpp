@@ -86,13 +86,15 @@ TEST(Messages, CarryAStatus) {
       .events = {{Severity::kWarning, "restarted", 3, "front.0", 1, 2}},
       .skipped = {{"ids overload", 7}},
       .refused = {{"rest", 8}},
-      .out = {"ids", "sip"}};
+      .out = {"ids", "sip"},
+      .taking_back = "the last change is being taken back"};
   const StatusReply status = round_trip(sent);
   EXPECT_EQ(status.topology, "branch");
   EXPECT_EQ(status.phase, "running");
   EXPECT_EQ(status.run_dir, "/run/millrace/branch");
   EXPECT_EQ(status.up_ns, 5U);
   EXPECT_EQ(status.out, sent.out);
+  EXPECT_EQ(status.taking_back, sent.taking_back);
   ASSERT_EQ(status.actors.size(), 1U);
   const ActorStatus& actor = status.actors[0];
   EXPECT_EQ(actor.actor, 3U);

@@ -44,7 +44,7 @@ TEST(WantedWorkers, AreReadAsWritten) {
 TEST(ConfigFacts, AreReadAsWritten) {
   const test::TestFolder run_dir;
   EXPECT_EQ(read_config(run_dir.path("")).generation, 0u);
-  const ConfigFacts facts{4, "0123", true, 5, 6, 7, true};
+  const ConfigFacts facts{4, "0123", true, 5, 6, 7, true, 8, 9};
   note_config(run_dir.path(""), facts);
   EXPECT_EQ(read_config(run_dir.path("")), facts);
   const ConfigFacts unknown{4, "", false, 5, 6, 7, std::nullopt};

@@ -132,7 +132,7 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"group 1: spill 16385 of 16385", [](Plan& p) { p.groups[1].spill = 16385; }},
       {"stage 0: path 2 of 2", [](Plan& p) { p.stages[0].path = 2; }},
       {"stage 1: group 4 of 2", [](Plan& p) { p.stages[1].group = 4; }},
-      {"stage 0: function 2 of 2", [](Plan& p) { p.stages[0].functions[1] = 2; }},
+      {"stage 0: function 3 of 3", [](Plan& p) { p.stages[0].functions[1] = 3; }},
       {"stage 1: next 2 of 2", [](Plan& p) { p.stages[1].next = 2; }},
       {"path 0: first_stage 3 of 2", [](Plan& p) { p.paths[0].first_stage = 3; }},
       {"path 0: lanes [60, 68) of 64", [](Plan& p) { p.paths[0].lane_first = 60; }},
@@ -153,6 +153,9 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"link 0: producer 6 of 6", [](Plan& p) { p.links[0].producer = 6; }},
       {"link 1: consumer 6 of 6", [](Plan& p) { p.links[1].consumer = 6; }},
       {"link 1: depth is no power of two", [](Plan& p) { p.links[1].depth = 48; }},
+      {"stage 0: a function that has gone", [](Plan& p) { p.stages[0].functions = {2}; }},
+      {"other list 0: stage 2 of 2", [](Plan& p) { p.other_stages[0].number = 2; }},
+      {"other list 0: the same edition", [](Plan& p) { p.other_stages[0].edition = 0; }},
       {"17 ports, at most 16", [](Plan& p) { p.ports.resize(17, p.ports[0]); }},
       {"65 actors, at most 64", [](Plan& p) { p.actors.resize(65, p.actors[0]); }},
   };

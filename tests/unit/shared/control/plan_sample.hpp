@@ -50,23 +50,25 @@ inline Plan filled_plan() {
        64,
        11,
        24,
-       3},
-      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0, 0}};
+       3,
+       false},
+      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0, 0, false},
+      {"w", "match", {}, "", 1, 0, 0, Fallback::kDrop, Fallback::kWait, false, 0, 13, 0, 4, true}};
   plan.classes = {"suspicious", "voice"};
   plan.groups = {
       {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},
       {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, 16, 75, {{"seed", "7"}}, {}}};
-  plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7}, {0, 1, {1}, 255, false, 0, 0}};
+  plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7, 0}, {0, 1, {1}, 255, false, 0, 0, 3}};
   plan.paths = {{"rest", 0, 3, 8, true, "ip", {filter_word(0x6, 0, 0, 65535)}},
                 {"all", 1, 11, 1, false, "", {}}};
   plan.streams = {{0, 1, {{0, 1, 20}, {1, 0, 0}}, 2, 4, 0, 24, 0, 400},
                   {1, 0, {{0, 0, 0}}, 2, 4, 24, 24, 400, 500}};
-  plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, -1, 0},
-                 {"standby", ActorKind::kStandby, 0, 0, 0, true, 1, 0, 1},
-                 {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2, 1, 0},
-                 {"gpu.0.b", ActorKind::kGpu, 1, 0, 3, false, 3, 1, 1},
-                 {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4, 0, -1},
-                 {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5, -1, -1}};
+  plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, false, -1, 0},
+                 {"standby", ActorKind::kStandby, 0, 0, 0, true, 1, false, 0, 1},
+                 {"ingress.lan.0", ActorKind::kIngress, 0, 1, 0, true, 2, true, 1, 0},
+                 {"gpu.0.b", ActorKind::kGpu, 1, 0, 3, false, 3, false, 1, 1},
+                 {"egress.0", ActorKind::kEgress, 0, 0, 0, true, 4, true, 0, -1},
+                 {"front.0", ActorKind::kClassifier, 0, 5, 0, true, 5, false, -1, -1}};
   plan.links = {{2, 3, 64}, {3, 4, 128}};
   plan.secrets = {"a b", "c"};
   plan.nodes = {{0, {0, 4}}, {3, {1, 2, 3, 5}}};
@@ -78,6 +80,8 @@ inline Plan filled_plan() {
   plan.others = {{1, plan.functions[1]}};
   plan.others[0].function.edition = 4;
   plan.others[0].function.image = "/dev/shm/m.4";
+  plan.other_stages = {{0, {1, 0}, 4}};
+  plan.spare_counters = 99;
   return plan;
 }
 
@@ -89,10 +93,11 @@ class PlanText {
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
                  heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, ports,
                  functions, classes, groups, stages, paths, streams, actors, links, secrets, nodes,
-                 memory_node, sources, hash, generation, revision, others] = plan;
+                 memory_node, sources, hash, generation, revision, others, other_stages,
+                 spare_counters] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
               heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, memory_node,
-              revision, hash, generation);
+              revision, hash, generation, spare_counters);
     for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
@@ -111,6 +116,10 @@ class PlanText {
     for (const auto& [number, function] : others) {
       text.line(number);
       text.add(function);
+    }
+    for (const auto& [number, functions_of_stage, edition] : other_stages) {
+      text.line(number, edition);
+      for (const auto function : functions_of_stage) text.line(function);
     }
     return text.out_.str();
   }
@@ -140,9 +149,10 @@ class PlanText {
   }
   void add(const PlanFunction& function) {
     const auto& [name, type, pairs, image, group, when_class, class_mask, unavailable, overload,
-                 stateful, lane_state_bytes, counter_count, share, edition] = function;
+                 stateful, lane_state_bytes, counter_count, share, edition, gone] = function;
     line(name, type, image, group, when_class, class_mask, static_cast<int>(unavailable),
-         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share, edition);
+         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share, edition,
+         gone);
     settings(pairs);
   }
   void add(const PlanGroup& group) {
@@ -155,8 +165,8 @@ class PlanText {
     settings(pairs);
   }
   void add(const PlanStage& stage) {
-    const auto& [path, group, functions, next, stateful, share, lane_share] = stage;
-    line(path, group, next, stateful, share, lane_share);
+    const auto& [path, group, functions, next, stateful, share, lane_share, edition] = stage;
+    line(path, group, next, stateful, share, lane_share, edition);
     for (const auto function : functions) line(function);
   }
   void add(const PlanPath& path) {
@@ -174,8 +184,8 @@ class PlanText {
     }
   }
   void add(const PlanActor& actor) {
-    const auto& [name, kind, group, index, twin, at_start, core, node, home] = actor;
-    line(name, static_cast<int>(kind), group, index, twin, at_start, core, node, home);
+    const auto& [name, kind, group, index, twin, at_start, core, core_named, node, home] = actor;
+    line(name, static_cast<int>(kind), group, index, twin, at_start, core, core_named, node, home);
   }
   void add(const PlanLink& link) {
     const auto& [producer, consumer, depth] = link;

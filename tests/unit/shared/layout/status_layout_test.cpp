@@ -37,7 +37,7 @@ TEST(StatusLayout, RegionsLieApartOnLinesInsideTheFile) {
   const Plan plan = plan_of_text(test::kTwoPaths);
   const StatusLayout at = status_layout(plan);
   const std::uint64_t actors = plan.actors.size();
-  std::uint64_t function_counters = 0;
+  std::uint64_t function_counters = kSpareCounterCount;
   for (const PlanFunction& function : plan.functions) function_counters += function.counter_count;
   const std::uint64_t lanes = 6;
   const std::uint64_t streams = 2;
@@ -50,10 +50,10 @@ TEST(StatusLayout, RegionsLieApartOnLinesInsideTheFile) {
       {at.lane_maps, plan.groups.size() * 128},
       {at.latency, streams * sizeof(LatencyHistogram)},
       {at.function_counters, actors * function_counters * 8},
-      {at.skips, actors * plan.functions.size() * kSkipReasonCount * 8},
+      {at.skips, actors * kFunctionPlaceMax * kSkipReasonCount * 8},
       {at.stage_latency,
        actors * (plan.stages.size() + plan.paths.size()) * sizeof(LatencyHistogram)},
-      {at.tallies, actors * plan.functions.size() * sizeof(FunctionTally)},
+      {at.tallies, actors * kFunctionPlaceMax * sizeof(FunctionTally)},
       {at.actor_tallies, actors * sizeof(ActorTally)},
       {at.stream_peaks, streams * sizeof(StreamPeaks)},
       {at.links, plan.links.size() * sizeof(LinkTally)},
@@ -128,6 +128,31 @@ TEST(StatusLayout, ANewFileNamesItsTopologyAndGivesNoLaneAWorker) {
   }
 }
 
+TEST(StatusLayout, QueuesThatAPortHasReadTheSharesOfThoseThatItMayGet) {
+  const SmallWorld world(
+      "millrace: 1\nname: small\n"
+      "ports:\n"
+      "  a: { device: afpacket, interface: x, queues: 2, queues_max: 5 }\n"
+      "  b: { device: afpacket, interface: y, queues_max: 3 }\n"
+      "  c: { device: afpacket, interface: z, queues: 2 }\n"
+      "  d: { device: \"null\" }\n"
+      "paths: { one: { from: [a, b, c, d], run: [], to: d } }\n");
+  const std::pair<const char*, const char*> readers[] = {
+      {"ingress.a.0", "ingress.a.0"}, {"ingress.a.1", "ingress.a.1"},
+      {"ingress.a.2", "ingress.a.0"}, {"ingress.a.3", "ingress.a.1"},
+      {"ingress.a.4", "ingress.a.0"}, {"ingress.b.0", "ingress.b.0"},
+      {"ingress.b.1", "ingress.b.0"}, {"ingress.b.2", "ingress.b.0"},
+      {"ingress.c.0", "ingress.c.0"}, {"ingress.c.1", "ingress.c.1"},
+      {"ingress.d.0", "ingress.d.0"}};
+  for (const auto& [share, reader] : readers) {
+    EXPECT_EQ(world.entry(share).share_reader, world.actor(reader)) << share;
+    EXPECT_EQ(world.entry(share).share_wanted, 0u) << share;
+    EXPECT_EQ(world.entry(share).share_joined, 0u) << share;
+    EXPECT_NE(world.actor(reader), 0u) << "0 says that it is as wanted";
+  }
+  EXPECT_EQ(world.entry("egress.0").share_reader, 0u);
+}
+
 TEST(StatusLayout, ANameOfFullLengthStaysTerminated) {
   Plan plan = plan_of_text(test::kTwoPaths);
   plan.name = std::string(100, 'n');
@@ -148,6 +173,15 @@ TEST(StatusLayout, AttachingRefusesWhatIsNotReadyOrLaidOutOtherwise) {
   Plan other = plan;
   other.functions[0].counter_count += 8;
   EXPECT_THAT(attach_error(memory.base(), bytes, other), HasSubstr("start it with one build"));
+}
+
+TEST(StatusLayout, AFunctionThatComesHasItsCountersFromThoseToSpare) {
+  const Plan plan = plan_of_text(test::kTwoPaths);
+  Plan next = plan;
+  next.functions.push_back({.name = "more", .counter_count = 100});
+  next.spare_counters -= 100;
+  EXPECT_EQ(status_layout(next).hash, status_layout(plan).hash);
+  EXPECT_EQ(function_counter_first(next, 3), function_counter_first(plan, 3));
 }
 
 TEST(StatusLayout, ARecordIsReadWholeWhileItsWriterFlipsAMillionTimes) {

@@ -52,6 +52,10 @@ class SkippingTest : public ::testing::Test {
     for (std::uint32_t i = 0; i < made.count; ++i) made.classes[i] = i == 1 ? 1 : 0;
     return slot;
   }
+  std::uint64_t dropped_for(std::uint32_t function, Reason reason) {
+    const std::uint32_t me = world_.actor("ingress.a.0");
+    return world_.status.drops(me, 0, function).dropped[static_cast<std::size_t>(reason)];
+  }
   std::uint64_t skipped(std::uint32_t function, SkipReason why) {
     return world_.status.skipped(world_.actor("ingress.a.0"), function, why);
   }
@@ -80,6 +84,8 @@ TEST_F(SkippingTest, ADeadGroupIsGonePastAndEachFunctionHasItsWay) {
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kUnavailable));
   EXPECT_EQ(skipped(0, SkipReason::kUnavailable), 3u);
   EXPECT_EQ(skipped(1, SkipReason::kUnavailable), 1u);
+  EXPECT_EQ(dropped_for(0, Reason::kUnavailable), 0u) << "it lets pass";
+  EXPECT_EQ(dropped_for(1, Reason::kUnavailable), 1u);
   EXPECT_EQ(skipped(0, SkipReason::kOverload), 0u);
 }
 
@@ -102,6 +108,8 @@ TEST_F(SkippingTest, WhatTheShareHasNoRoomForGoesPast) {
   const auto past = world_.slots_in("ingress.a.0", "deep.0");
   ASSERT_EQ(past.size(), 2u);
   EXPECT_EQ(skipped(0, SkipReason::kOverload), 6u);
+  EXPECT_EQ(dropped_for(0, Reason::kOverload), 0u) << "it lets pass";
+  EXPECT_EQ(dropped_for(1, Reason::kOverload), 2u);
   EXPECT_EQ(world_.segment.batch(past[0]).reason[1], static_cast<std::uint8_t>(Reason::kOverload));
 }
 

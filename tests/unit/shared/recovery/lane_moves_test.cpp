@@ -78,6 +78,28 @@ TEST_F(LaneMoves, AnIngressThatHasNotHeardIsWaitedFor) {
   EXPECT_EQ(lanes(), (Lanes{0, 0, 0, 0}));
 }
 
+TEST_F(LaneMoves, AnIngressThatSealsNothingAnyMoreIsNotWaitedFor) {
+  for (const S state : {S::kReclaiming, S::kQuarantined}) {
+    assign_lanes("deep.0", 1);
+    deaf_ = {"ingress.a.0"};
+    world_.entry("ingress.a.0").state = static_cast<std::uint32_t>(state);
+    tick_until_moved({1, 1, 0, 0});
+  }
+}
+
+TEST_F(LaneMoves, ALeaderThatComesGivesLanesToWorkersThatNobodyGaveAny) {
+  const std::uint32_t group = world_.plan.actors[world_.actor("deep.0")].group;
+  for (std::uint32_t lane = 0; lane < 4; ++lane) {
+    world_.status.lane_map(group).worker[lane] = lane == 2 ? 1 : kNoWorker;
+  }
+  const std::uint64_t epoch = world_.status.header().epoch;
+  hub_dies();
+  leader_->take_the_lead();
+  EXPECT_EQ(lanes()[2], 1) << "state has one writer";
+  for (const int worker : lanes()) EXPECT_NE(worker, kNoWorker);
+  EXPECT_GT(world_.status.header().epoch, epoch) << "everybody looks";
+}
+
 TEST_F(LaneMoves, WhoLeavesDrainsWhenItsLanesHaveGone) {
   offered(1, 3);
   leader_->drain(world_.actor("deep.1"));

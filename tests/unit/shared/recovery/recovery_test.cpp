@@ -45,13 +45,33 @@ TEST_F(RecoveryTest, AProcessThatWantsInIsGrantedItsPlace) {
   EXPECT_EQ(tick(), 0);
   EXPECT_EQ(world_.state_of("front.0"), S::kAlive);
   EXPECT_GT(totals().epoch, epoch) << "producers do not learn of it";
-  EXPECT_EQ(world_.entry("front.0").restarts, 0u);
+  EXPECT_EQ(world_.entry("front.0").crashes, 0u);
 }
 
 TEST_F(RecoveryTest, OnlyFurtherLivesCountAsRestarts) {
   enters("front.0", 2);
   tick();
-  EXPECT_EQ(world_.entry("front.0").restarts, 1u);
+  EXPECT_EQ(world_.entry("front.0").crashes, 1u);
+}
+
+TEST_F(RecoveryTest, ALifeThatFollowsOnAnEndAsItWasToldIsNoCrash) {
+  world_.entry("front.0").ended = 1;  // the leader of that time may have ended since
+  enters("front.0", 2);
+  tick();
+  EXPECT_EQ(world_.entry("front.0").was_asked, 1u);
+  EXPECT_EQ(world_.entry("front.0").crashes, 0u);
+}
+
+TEST_F(RecoveryTest, ALifeThatFollowsOnAHangIsCountedAsSuch) {
+  silent_.insert("front.0");
+  tick_for(2500);
+  EXPECT_TRUE(killed("front.0"));
+  ends("front.0");
+  tick_until("front.0", S::kVacant);
+  enters("front.0", 2);
+  tick();
+  EXPECT_EQ(world_.entry("front.0").hangs, 1u);
+  EXPECT_EQ(world_.entry("front.0").crashes, 0u);
 }
 
 TEST_F(RecoveryTest, AProcessThatEndsBeforeItIsGrantedLeavesItsPlaceVacant) {

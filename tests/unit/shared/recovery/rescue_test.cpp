@@ -17,7 +17,7 @@ namespace {
 using S = ActorState;
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr std::uint8_t kFirst = 0, kSecond = 1, kThird = 2, kFourth = 3;
+constexpr std::uint8_t kFirstRescued = 0, kSecond = 1, kThird = 2, kFourth = 3;
 
 class RescueTest : public test::RecoveryFixture {
  protected:
@@ -91,11 +91,23 @@ TEST_F(RescueTest, AnOpenSlotIsDiscardedAndItsBuffersAreTheIngressesAgain) {
       << "what a link holds belongs to the link";
 }
 
+TEST_F(RescueTest, WhatADeadIngressHadNotSealedIsNoLongerUnderWay) {
+  const std::uint32_t slot = held("egress.0", kFourth, 2);
+  in_state("ingress.a.0", SlotKind::kFilling, 0);
+  const SlotHeader& sealed = world_.segment.slot(slot);
+  IngressLane& told = world_.status.ingress_lane(0, sealed.lane);
+  told.received = sealed.received_total + 3;  // those of the open slot
+  told.sealed_sequence = 1;                   // it died before it had told the second
+  dies_and_is_recovered_twice("ingress.a.0");
+  EXPECT_EQ(told.received, sealed.received_total);
+  EXPECT_EQ(told.sealed_sequence, 2u) << "a lane is moved when all of it has left";
+}
+
 TEST_F(RescueTest, AHeldBatchIsHandedOnOnceAndUntouched) {
-  const std::uint32_t slot = held("front.0", kFirst);
+  const std::uint32_t slot = held("front.0", kFirstRescued);
   dies_and_is_recovered_twice("front.0");
   EXPECT_EQ(handed_to(slot), "front.1");
-  EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kFirst}));
+  EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kFirstRescued}));
   EXPECT_TRUE(world_.segment.batch(slot).passes(0));
   EXPECT_EQ(totals().batches_handed_on, 1u);
   EXPECT_EQ(totals().batches_worker_lost, 0u);
@@ -110,8 +122,8 @@ TEST_F(RescueTest, AHeldBatchThatALinkHoldsStaysInThatLink) {
 }
 
 TEST_F(RescueTest, ABatchTakenHalfIsOfferedAgainAndNeitherLostNorDoubled) {
-  const std::uint32_t slot = held("ingress.a.0", kFirst);
-  ASSERT_TRUE(world_.push("ingress.a.0", "front.0", world_.word_of(slot, kFirst)));
+  const std::uint32_t slot = held("ingress.a.0", kFirstRescued);
+  ASSERT_TRUE(world_.push("ingress.a.0", "front.0", world_.word_of(slot, kFirstRescued)));
   // A take stamps before it lets go.
   world_.segment.slot(slot).owner = world_.owner_word("front.0").word();
   dies_and_is_recovered_twice("front.0");
@@ -129,7 +141,7 @@ TEST_F(RescueTest, APushLeftHalfIsForgottenAndTheBatchHandedOn) {
 }
 
 TEST_F(RescueTest, AWorkedBatchIsLostAndGoesOnToTheNextStageThatMustSeeIt) {
-  const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirst, 1);
+  const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirstRescued, 1);
   const Batch batch = world_.segment.batch(slot);
   batch.drop(1, Reason::kNoRoute);
   dies_and_is_recovered_twice("front.0");
@@ -149,7 +161,7 @@ TEST_F(RescueTest, ALostBatchIsShownWithTheFunctionThatRan) {
                     " " + std::to_string(lost.batch.count) +
                     (lost.batch.passes(0) ? " passing" : " dropped"));
   });
-  in_state("front.0", SlotKind::kWorked, kFirst, 1);
+  in_state("front.0", SlotKind::kWorked, kFirstRescued, 1);
   world_.entry("front.0").in_function = 3;
   ends("front.0");
   tick_until("front.0", ActorState::kVacant);
@@ -160,7 +172,7 @@ TEST_F(RescueTest, ALostBatchIsShownWithTheFunctionThatRan) {
 TEST_F(RescueTest, ALostBatchWhoseColumnsMakeNoSenseIsNotShown) {
   int shown = 0;
   leader_->on_lost([&](const LostBatch&) { ++shown; });
-  const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirst, 1);
+  const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirstRescued, 1);
   const Batch batch = world_.segment.batch(slot);
   const std::uint16_t length = batch.length[1];
   batch.length[1] = 60'000;
@@ -216,7 +228,9 @@ TEST_F(RescueTest, ABatchThatTheLedgerHasAlreadyIsOnlyFreed) {
   ledger.record[1].released_sequence = 1;
   ledger.record[1].transmitted[1] = 3;
   ledger.flips = 1;
+  ledger.released = 0;  // it died between these two
   dies_and_is_recovered_twice("egress.0");
+  EXPECT_EQ(ledger.released, 1u);
   EXPECT_EQ(dropped(3, Reason::kEgressLost), 0u);
   EXPECT_EQ(read_record(ledger).transmitted[1], 3u);
   EXPECT_EQ(returned_slots(), Numbers{slot});
@@ -249,8 +263,8 @@ TEST_F(RescueTest, AFreedStandInGoesBackToNobody) {
 }
 
 TEST_F(RescueTest, WhatADeadWorkerHadNotReadReachesAnotherEvenFromAProducerThatIsDeadToo) {
-  const std::uint32_t slot = held("ingress.a.0", kFirst);
-  ASSERT_TRUE(world_.push("ingress.a.0", "front.0", world_.word_of(slot, kFirst)));
+  const std::uint32_t slot = held("ingress.a.0", kFirstRescued);
+  ASSERT_TRUE(world_.push("ingress.a.0", "front.0", world_.word_of(slot, kFirstRescued)));
   ends("ingress.a.0");
   dies_and_is_recovered_twice("front.0");
   EXPECT_EQ(handed_to(slot), "front.1");
@@ -317,7 +331,7 @@ TEST_F(RescueTest, AnAcceptanceUnderWayIsTheLivingAcceptors) {
 }
 
 TEST_F(RescueTest, OthersSlotsAreNotTouched) {
-  const std::uint32_t held_by_other = held("front.1", kFirst);
+  const std::uint32_t held_by_other = held("front.1", kFirstRescued);
   const std::uint32_t worked_by_other = in_state("deep.0", SlotKind::kWorked, kThird);
   const std::uint32_t of_other_path = world_.make(
       {.stream = 1, .lane = 4, .owner = "egress.0", .state = {SlotKind::kSending, kFourth}});
@@ -329,7 +343,7 @@ TEST_F(RescueTest, OthersSlotsAreNotTouched) {
 }
 
 TEST_F(RescueTest, WhatADeadHubHadInHandIsRescuedByTheStandby) {
-  const std::uint32_t slot = held("hub", kFirst);
+  const std::uint32_t slot = held("hub", kFirstRescued);
   const std::uint32_t freed = in_state("hub", SlotKind::kFree, 0);
   hub_dies();
   tick_until("hub", S::kVacant);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -134,6 +135,18 @@ TEST_F(WatchFileTest, ADeadWatcherIsNoticedAndItsFileTakenOver) {
   const WatchFile next = create();
   EXPECT_TRUE(attaches());
   EXPECT_FALSE(found->watched());
+}
+
+TEST_F(WatchFileTest, WhatAForeignUserHoldsIsInNobodysWay) {
+  if (::geteuid() != 0) GTEST_SKIP() << "files of others are made by root";
+  std::vector<UniqueFd> held;
+  for (std::uint32_t i = 0; i < kWatchCountMax; ++i) {
+    held.emplace_back(::open(path(i).c_str(), O_CREAT | O_RDWR, 0600));
+    ASSERT_EQ(::fchown(held.back().get(), 12345, 12345), 0);
+    ASSERT_EQ(::flock(held.back().get(), LOCK_EX), 0);
+  }
+  const WatchFile file = create();
+  EXPECT_TRUE(attaches());
 }
 
 TEST_F(WatchFileTest, LivingWatchersStayUnlessAllAreMeant) {

@@ -15,18 +15,18 @@
 namespace millrace::test {
 namespace {
 
-constexpr std::uint32_t kActors = 5;
+constexpr std::uint32_t kPointActors = 5;
 constexpr std::uint32_t kMe = 3;
 constexpr std::uint64_t kRingBytes = 64 << 10;
 
 class WatchPointTest : public testing::Test {
  protected:
-  WatchPointTest() { point_.serve(name_, kActors, kMe, 7); }
+  WatchPointTest() { point_.serve(name_, kPointActors, kMe, 7); }
   ~WatchPointTest() override { remove_watches(name_, true); }
 
   static WatchWish wish() {
     WatchWish wish;
-    wish.actors.assign(kActors, false);
+    wish.actors.assign(kPointActors, false);
     wish.actors[kMe] = true;
     wish.port_in[2] = 0;
     wish.ring_bytes = kRingBytes;

@@ -156,11 +156,10 @@ TEST(Acl, ChecksItsSettings) {
   EXPECT_EQ(check_error(folder.plan("", {{"default", "drop"}, {"method", "bits"}})), "");
   EXPECT_THAT(check_error({}), HasSubstr("rules: acl needs at least one rule file"));
   EXPECT_EQ(check_error(folder.plan("", {{"default", "deny"}})),
-            "default: found 'deny'; allowed: pass, drop");
-  EXPECT_EQ(check_error(folder.plan("", {{"non_ip", ""}})),
-            "non_ip: found ''; allowed: pass, drop");
+            "default is 'deny'; allowed: pass, drop");
+  EXPECT_EQ(check_error(folder.plan("", {{"non_ip", ""}})), "non_ip is ''; allowed: pass, drop");
   EXPECT_EQ(check_error(folder.plan("", {{"method", "trie"}})),
-            "method: found 'trie'; allowed: auto, tries, bits");
+            "method is 'trie'; allowed: auto, tries, bits");
   EXPECT_THAT(check_error(folder.plan("", {{"rulez", "x"}})), HasSubstr("no such setting"));
 }
 

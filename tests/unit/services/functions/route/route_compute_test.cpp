@@ -57,7 +57,7 @@ std::vector<std::byte> random_frame(std::mt19937& random) {
 }
 
 /// What is done to the words of packets that take no part.
-constexpr std::uint32_t kUntouched = 0x55555555;
+constexpr std::uint32_t kUnwritten = 0x55555555;
 
 /// A batch and what route_check() says of it, packet by packet.
 class Compared {
@@ -80,13 +80,13 @@ class Compared {
   std::size_t expect_agreement(std::span<const std::uint16_t> packets) const {
     const Batch batch = arena_.batch();
     const std::span<std::uint32_t> words = batch.results(0);
-    std::ranges::fill(words, kUntouched);
+    std::ranges::fill(words, kUnwritten);
     route_compute(table_, batch, packets, words);
     std::size_t next = 0, forwarded = 0;
     for (std::uint16_t i = 0; i < batch.count; ++i) {
       const bool selected = next < packets.size() && packets[next] == i;
       next += selected ? 1 : 0;
-      const std::uint32_t expected = selected ? slow_word(batch, i) : kUntouched;
+      const std::uint32_t expected = selected ? slow_word(batch, i) : kUnwritten;
       forwarded += (expected & kRouteDrop) == 0 ? 1 : 0;
       if (words[i] != expected) {
         ADD_FAILURE() << "packet " << i << " of " << packets.size() << ": " << std::hex << words[i]

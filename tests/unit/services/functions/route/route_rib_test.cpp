@@ -96,10 +96,10 @@ TEST(RouteLookup, EqualsALinearSearchOverRandomTables) {
   }
 }
 
-struct FreeFib {
+struct FreeRib {
   void operator()(rte_fib* fib) const { rte_fib_free(fib); }
 };
-using Fib = std::unique_ptr<rte_fib, FreeFib>;
+using Fib = std::unique_ptr<rte_fib, FreeRib>;
 
 Fib make_fib(const std::vector<Prefix>& prefixes) {
   start_private_eal();

@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Who receives from a network interface dies: the kernel goes on receiving for the next one."""
+
+import random
+import time
+
+import pytest
+from flows import FLOWS, Load
+from ordeal import ENDINGS
+from processes import wait_until
+from wire import Wire
+
+BLOWS = 8
+
+
+def bump(wire, settings, heartbeat):
+    return f"""
+heartbeat_limit: {heartbeat}
+ports:
+  a: {{ device: afpacket, interface: {wire.port_a}, ring: 65536{settings} }}
+  b: {{ device: afpacket, interface: {wire.port_b} }}
+paths:
+  there: {{ from: a, lanes: 4 }}
+  back:  {{ from: b }}
+"""
+
+
+@pytest.mark.parametrize("settings, ending", [
+    ("", "kill"), (", queues: 3", "kill"), (", queues: 3", "hang"),
+    (", queues: 3, queues_max: 3", "crash")])
+def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, ending):
+    """Neither a packet nor the order of a flow, with several queues either."""
+    chance = random.Random(seed)
+    heartbeat = "2s" if ending == "hang" else "20s"
+    with Wire() as wire, wire.between(tmp_path, bump(wire, settings, heartbeat)) as running:
+        wire.a.wait_for(wire.b.ip)
+        wire.a.neighbour(wire.b.ip, wire.b.mac)
+        queues = [actor["name"] for actor in running.status()["actors"]
+                  if actor["name"].startswith("ingress.a.")]
+        with Load(wire, tmp_path, 4000) as load:
+            for _ in range(BLOWS):
+                time.sleep(chance.uniform(0.1, 0.4))
+                struck = chance.sample(queues, chance.randint(1, len(queues)))
+                running.wait_alive(*struck)
+                running.kill(*struck, number=ENDINGS[ending])
+            running.wait_alive(*queues)
+            sent, got = load.end(running)
+        assert got == {"count": sent, "overtaken": 0, "flows": FLOWS}
+        audit = running.settle()
+        assert audit["received"] == audit["transmitted"] and audit["dropped"] == {}, audit
+
+
+def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
+    """The standby that comes then has nobody to have them from but the ingresses."""
+    with Wire() as wire, wire.between(tmp_path, bump(wire, ", queues: 3", "20s")) as running:
+        wire.a.wait_for(wire.b.ip)
+        wire.a.neighbour(wire.b.ip, wire.b.mac)
+        queues = [f"ingress.a.{queue}" for queue in range(3)]
+        running.kill("hub")
+        wait_until(lambda: running.status()["phase"] == "degraded", 15, "degraded")
+        running.kill("standby")
+        running.wait_alive("standby")
+        with Load(wire, tmp_path, 4000) as load:
+            time.sleep(3)  # ingresses look for a new one each second
+            for _ in range(3):
+                running.kill(*queues)
+                running.wait_alive(*queues)
+            sent, got = load.end(running)
+        assert got == {"count": sent, "overtaken": 0, "flows": FLOWS}
+        audit = running.settle()
+        assert audit["received"] == audit["transmitted"] and audit["dropped"] == {}, audit

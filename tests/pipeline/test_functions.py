@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions come to a path that runs, go from it and change places: nothing is lost, order stays, a
+batch meets one list of them."""
+
+import random
+import time
+
+import frames
+import pytest
+from processes import wait_until
+from test_changes import fused, images, rewrite, scanned, with_more
+from topology import Topology, ask, millrace, start
+
+
+def seen_by(running):
+    """Packets by function that has looked at them, of those that are there."""
+    return running.metrics().by("function", "millrace_function_packets_total")
+
+
+def more_arrives(running):
+    running.wait_received(running.audit()["received"] + 3000)
+
+
+@pytest.mark.parametrize("on", ["gpu", "front", "fused"])
+def test_functions_come_and_go_and_a_batch_meets_one_list_of_them(tmp_path, on):
+    text = scanned(tmp_path, 0, "front" if on == "fused" else on, rate_mpps=0.01)
+    if on == "fused":
+        text = fused(text)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        lives = running.lives()
+        rewrite(running, with_more(tmp_path, text))
+        changes = ask("plan", running.file, "--diff")
+        assert changes["restart"] == [] and len(changes["changes"]) == 4, changes
+        assert ask("apply", running.file)["generation"] == 2
+        assert ask("plan", running.file, "--diff")["changes"] == []
+        more_arrives(running)
+        rewrite(running, with_more(tmp_path, text, "[wall, scan, mark, look]"))
+        assert len(ask("apply", running.file)["done"]) == 1, "another order, nothing else"
+        more_arrives(running)
+        rewrite(running, with_more(tmp_path, text, "[wall, scan]"))
+        ask("apply", running.file)
+        seen = seen_by(running)
+        assert seen["mark"] > 3000 and seen["wall"] > 0
+        wait_until(lambda: (seen := seen_by(running))["mark"] == seen["look"], 30,
+                   "each batch has met both, or none")
+        assert ask("rollback", running.name, 1)["generation"] == 5
+        assert set(seen_by(running)) == {"scan"} and running.lives() == lives
+        wait_until(lambda: len(images(running)) == 1, 30, "old tables are gone")
+        more_arrives(running)
+        ask("rollback", running.name, 2)
+        more_arrives(running)
+        assert seen_by(running)["mark"] > seen["mark"], "it goes on where it was"
+        audit = running.audit()
+        wait_until(lambda: running.audit()["transmitted"] >= audit["received"], 30, "all left")
+        audit = running.audit()
+        assert audit["dropped"] == {} and audit["unaccounted"] == 0 and not audit["problems"]
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert numbers == list(range(len(numbers))) and len(numbers) >= audit["transmitted"]
+
+
+def test_workers_die_while_a_function_comes(tmp_path, seed):
+    chance = random.Random(seed)
+    text = scanned(tmp_path, 0, on="gpu", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        with_more(tmp_path, text)
+        for number in range(4):
+            rewrite(running, with_more(tmp_path, text) if number % 2 == 0 else text)
+            applying = start("apply", running.file)
+            time.sleep(chance.uniform(0, 0.5))
+            lives = running.lives()
+            running.kill(chance.choice([name for name in sorted(lives) if name.startswith(
+                ("front.", "gpu.", "egress."))]), lives=lives)
+            applying.wait(timeout=120)
+            ask("apply", running.file)  # again, if somebody's death took it back
+            running.wait_alive("front.0", "front.1", "egress.0", seconds=30)
+        more_arrives(running)
+        assert set(seen_by(running)) == {"scan"}
+        audit = running.audit()
+        assert set(audit["dropped"]) <= {"worker_lost", "egress_lost"}
+        assert audit["unaccounted"] == 0 and not audit["problems"]
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert numbers == sorted(set(numbers)), "in order"
+
+
+def test_a_function_that_cannot_come_changes_nothing(tmp_path):
+    text = scanned(tmp_path, 0, on="front", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        more = with_more(tmp_path, text)
+        (tmp_path / "mark.rules").write_text('class unheard_of "MILLRACE"\n')
+        rewrite(running, more)
+        refused = millrace("apply", running.file, check=False)
+        assert refused.returncode == 1 and "unheard_of" in refused.stderr, refused.stderr
+        assert running.status()["generation"] == 1 and len(images(running)) == 1
+        rewrite(running, more.replace("type: acl, rules: wall.rules", "type: record").replace(
+            "run: [mark", "run: [wall, mark").replace("dispatch: any", "dispatch: flow"))
+        refused = millrace("apply", running.file, check=False)
+        assert "function wall comes, and has state" in refused.stderr, refused.stderr
+        audit = running.audit()
+        assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]
