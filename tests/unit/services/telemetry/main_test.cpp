@@ -6,12 +6,13 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <utility>
+
 #include "services/telemetry/exporter.hpp"
 #include "shared/control/plan_file.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/services/telemetry/scraping.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
-#include "tests/unit/support/signal_set.hpp"
 
 extern char** environ;
 
@@ -41,14 +42,10 @@ class TelemetryProcess : public testing::Test {
     char* arguments[] = {program.data(), option.data(), folder.data(), nullptr};
     ASSERT_EQ(posix_spawn(&pid_, program.c_str(), nullptr, nullptr, arguments, environ), 0);
   }
-  /// Asks once a second, as whoever ends a process does.
   int end(int signal) {
+    ::kill(pid_, signal);
     int status = 0;
-    for (int turn = 0; ::waitpid(pid_, &status, WNOHANG) == 0; ++turn) {
-      if (turn % 100 == 0) ::kill(pid_, signal);
-      ::usleep(10'000);
-    }
-    pid_ = -1;
+    ::waitpid(std::exchange(pid_, -1), &status, 0);
     return status;
   }
   std::string address() { return await_word(telemetry_address_path(run_dir_.path(""))); }
@@ -93,8 +90,15 @@ TEST_F(TelemetryProcess, ComesBackAtTheSameAddressAfterAKill) {
 }
 
 TEST_F(TelemetryProcess, CanBeStoppedWhileItWaitsForTheHub) {
+  // It starts with SIGTERM blocked, as this thread has it: one that comes before it looks is kept.
+  // (Its own mask cannot be waited for: the kernel shows it without what is waited for.)
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
   start();
-  ASSERT_TRUE(test::await_signal_in(pid_, {"SigBlk"}, SIGTERM)) << "it is to be waited for";
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::usleep(200'000);  // for the usual case; either way it has to end well
   EXPECT_EQ(end(SIGTERM), 0);
 }
 
