@@ -102,10 +102,9 @@ def shared_memory_bytes(name):
 
 
 def private_bytes(pid):
-    """What only this process has."""
-    total = 0
+    """What only this process has written: pages of its program come and go with who else runs it."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as lines:
         for line in lines:
-            if line.split(":")[0] in ("Private_Dirty", "Private_Clean"):
-                total += int(line.split()[1]) * 1024
-    return total
+            if line.startswith("Private_Dirty:"):
+                return int(line.split()[1]) * 1024
+    raise ValueError(f"no Private_Dirty of process {pid}")
