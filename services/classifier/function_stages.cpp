@@ -94,15 +94,6 @@ const Plan* FunctionStages::ready() noexcept {
 
 void FunctionStages::take() noexcept {
   const FunctionTables* const next = ready_.load(std::memory_order_acquire);
-  const Plan& before = now().plan;
-  for (std::uint32_t i = 0; i < before.functions.size(); ++i) {
-    if (next->plan.functions[i].edition == before.functions[i].edition) continue;
-    // Numbers of rules mean others now.
-    std::ranges::fill(
-        context_.status.function_counters(context_.me.actor, function_counter_first(before, i),
-                                          before.functions[i].counter_count),
-        0);
-  }
   now_ = next;  // before it is no longer offered: one of both keeps it from being freed
   ready_ = nullptr;
   tell_revision();
