@@ -303,6 +303,20 @@ inline std::uint32_t process_of(const Plan& plan, std::uint32_t actor) {
   return plan.fused && moves_packets(plan.actors[actor]) ? plan.streams[0].ingress : actor;
 }
 
+/// Cores of this topology that no actor has for itself: for threads that sleep mostly.
+inline std::vector<std::uint32_t> cores_of_nobody(const Plan& plan) {
+  std::vector<std::uint32_t> cores;
+  for (const PlanNode& node : plan.nodes) {
+    for (const std::uint32_t core : node.cores) {
+      const auto has_it = [&](const PlanActor& actor) {
+        return actor.core == static_cast<int>(core);
+      };
+      if (std::ranges::none_of(plan.actors, has_it)) cores.push_back(core);
+    }
+  }
+  return cores;
+}
+
 /// A DPDK driver serves the port: the hub owns the device, io-workers are its secondaries.
 inline bool is_dpdk(const PlanPort& port) { return port.device == "dpdk"; }
 inline bool uses_dpdk(const Plan& plan) {

@@ -114,6 +114,13 @@ ActorControl::~ActorControl() {
   thread_.join();
 }
 
+void ActorControl::keep_to(std::span<const std::uint32_t> cores) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const std::uint32_t core : cores) CPU_SET(core, &set);
+  static_cast<void>(::pthread_setaffinity_np(thread_.native_handle(), sizeof set, &set));
+}
+
 void ActorControl::wake() noexcept {
   const std::uint64_t one = 1;
   // An eventfd that is full cannot be written to, and wakes all the same.

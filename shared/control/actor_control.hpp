@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -43,6 +44,8 @@ class ActorControl {
   bool drain_requested() const noexcept { return drain_.load(std::memory_order_relaxed); }
   /// As if a Stop had come. Any thread, and signal handlers.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+  /// The thread runs on these alone from now on; where that cannot be, on its maker's.
+  void keep_to(std::span<const std::uint32_t> cores) noexcept;
   /// The actor's loop runs.
   void set_ready() noexcept;
   /// Tells the servers, soon. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this

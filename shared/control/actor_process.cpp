@@ -201,15 +201,21 @@ void ActorProcess::follow_signals(ActorControl& control) {
   if (g_stop_signalled) control.request_stop();
 }
 
+/// Who has a core for itself shares it with nobody: the control thread may have tables to load.
+void ActorProcess::start_control(const Owner& me, std::vector<PlanFollower*> followers) {
+  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation, &watch_,
+                                            std::move(followers));
+  if (actor().core >= 0) control_->keep_to(cores_of_nobody(plan_));
+  follow_signals(*control_);
+}
+
 void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& remark) {
   give_up_rights();
   watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()), context_.me.actor,
                context_.me.incarnation);
   std::vector<PlanFollower*> followers;
   if (follower != nullptr) followers.push_back(follower);
-  control_ = std::make_unique<ActorControl>(run_dir_, context_.me.actor, context_.me.incarnation,
-                                            &watch_, std::move(followers));
-  follow_signals(*control_);
+  start_control(context_.me, std::move(followers));
   filter_calls();
   control_->set_ready();
   if (!remark.empty()) {
@@ -225,14 +231,11 @@ void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& 
 void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
                              std::vector<PlanFollower*> followers) {
   give_up_rights();
-  const Owner me = members.front().context.me;
   for (const FusedLoop::Member& member : members) {
     watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()),
                  member.context.me.actor, member.context.me.incarnation);
   }
-  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation, &watch_,
-                                            std::move(followers));
-  follow_signals(*control_);
+  start_control(members.front().context.me, std::move(followers));
   filter_calls();
   control_->set_ready();
   FusedLoop(members, control_->stop_flag()).run();

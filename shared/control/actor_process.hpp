@@ -61,6 +61,7 @@ class ActorProcess {
   void run_fused(std::span<const FusedLoop::Member> members, std::vector<PlanFollower*> followers);
 
  private:
+  void start_control(const Owner& me, std::vector<PlanFollower*> followers);
   void say_that_it_waits() const;
   void note_build(std::uint32_t actor) const;
   void create_shared_memory();

@@ -27,6 +27,13 @@ TEST(PlanCores, AreOneAnActorWhenThereAreEnough) {
   EXPECT_FALSE(plan_of(with_ports(kCoresTopology), twelve).shared_cores);
 }
 
+TEST(PlanCores, SomeAreNobodys) {
+  const Host twelve{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
+  EXPECT_EQ(cores_of_nobody(plan_of(with_ports(kCoresTopology), twelve)),
+            (std::vector<std::uint32_t>{0, 9, 10, 11}));
+  EXPECT_TRUE(cores_of_nobody(plan_of(with_ports(kCoresTopology))).empty());
+}
+
 TEST(PlanCores, LeaveSpareActorsUnboundWhenTheyRunOut) {
   const Host seven{{2, 4, 6, 8, 10, 12, 14}};
   EXPECT_EQ(cores(kCoresTopology, seven),

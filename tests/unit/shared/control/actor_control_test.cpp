@@ -4,9 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "shared/base/process.hpp"
@@ -103,6 +105,34 @@ TEST_F(ActorControlTest, ObeysStopAndDrain) {
   EXPECT_TRUE(hub.send(actor_peer(3), Stop{}));
   EXPECT_TRUE(soon([&] { return control.stop_requested(); }));
   EXPECT_EQ(control.dropped_count(), 0U);
+}
+
+/// Of this process's thread of that name, as proc(5) lists them.
+std::string cores_of_thread(const std::string& name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string found;
+    std::getline(std::ifstream(task.path() / "comm") >> std::ws, found);
+    if (found != name) continue;
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (!line.starts_with("Cpus_allowed_list:")) continue;
+      return line.substr(line.find_first_of("0123456789"));
+    }
+  }
+  return "";
+}
+
+TEST_F(ActorControlTest, KeepsItsThreadToCoresThatThereAre) {
+  cpu_set_t mine;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
+  std::uint32_t last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &mine)) --last;
+  ActorControl control(run_dir_, 3, 1);
+  const std::string before = cores_of_thread("control");
+  control.keep_to({});
+  EXPECT_EQ(cores_of_thread("control"), before);
+  control.keep_to(std::vector<std::uint32_t>{last});
+  EXPECT_EQ(cores_of_thread("control"), std::to_string(last));
 }
 
 /// Notes what it is given; refuses plans of one revision.
