@@ -102,7 +102,7 @@ def shared_memory_bytes(name):
 
 
 def private_bytes(pid):
-    """What only this process has written: pages of its program come and go with who else runs it."""
+    """What only this process has written. (Its program's pages are others' too, at times.)"""
     with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as lines:
         for line in lines:
             if line.startswith("Private_Dirty:"):

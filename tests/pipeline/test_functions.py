@@ -60,6 +60,26 @@ def test_functions_come_and_go_and_a_batch_meets_one_list_of_them(tmp_path, on):
     assert numbers == list(range(len(numbers))) and len(numbers) >= audit["transmitted"]
 
 
+def test_a_function_that_came_unconfirmed_goes_again(tmp_path):
+    text = scanned(tmp_path, 0, on="gpu", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        rewrite(running, with_more(tmp_path, text))
+        ask("apply", running.file, "--confirm", 5)
+        assert set(seen_by(running)) == {"mark", "look", "wall", "scan"}
+        wait_until(lambda: running.status()["generation"] == 3, 60, "taken back")
+        assert set(seen_by(running)) == {"scan"}
+        more_arrives(running)
+        ask("apply", running.file, "--confirm", 60)
+        ask("confirm", running.name)
+        more_arrives(running)
+        assert seen_by(running)["mark"] > 3000 and running.status()["generation"] == 4
+        audit = running.audit()
+        assert audit["dropped"] == {} and audit["unaccounted"] == 0 and not audit["problems"]
+    numbers = frames.numbers_in(tmp_path / "out.pcap")
+    assert numbers == list(range(len(numbers)))
+
+
 def test_workers_die_while_a_function_comes(tmp_path, seed):
     chance = random.Random(seed)
     text = scanned(tmp_path, 0, on="gpu", rate_mpps=0.01)
