@@ -26,12 +26,11 @@
 ///     select (the caller: which packets take part) -> prepare -> compute -> finish
 ///
 /// - prepare and finish run on a CPU; compute runs on a CPU or, placed on a gpu group, on the
-/// device. Then
-///   finish is called by the actor that accepts the completion, exactly once for each batch.
+///   device. Then finish is called by the actor that accepts the completion, exactly once for each
+///   batch.
 /// - compute reads packets and columns and writes only its result words. It never changes a packet,
-/// a verdict,
-///   or anything that outlives the batch: it may be run again on the same batch (after a worker
-///   died).
+///   a verdict, or anything that outlives the batch: it may be run again on the same batch (after a
+///   worker died).
 /// - finish turns results into verdicts, columns, changed bytes, counters and state.
 ///
 /// Everything here but construction is noexcept, allocates nothing, and is called by one thread.
@@ -39,8 +38,7 @@
 namespace millrace {
 
 /// The part of each packet that compute reads: a GPU fetches exactly this, a CPU prefetches it.
-/// Offsets are symbolic, because headers vary: `from` is where the range starts, `bytes` how long
-/// it is at most.
+/// Offsets are symbolic, because headers vary: `from` is where the range starts.
 struct Region {
   enum class Start : std::uint8_t { kFrame, kNetwork, kTransport, kPayload } from = Start::kFrame;
   std::uint32_t bytes = 64;  ///< at most; kWholePacket: to the end
@@ -59,8 +57,7 @@ struct FunctionTraits {
   bool has_image = false;              ///< its table is built by the builder process and mapped
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
   Reason drops_for = Reason::kNone;    ///< the only one that it gives; kNone: several, or none
-  std::span<const KnownSetting>
-      settings;  ///< keys of its YAML section beside type, on, classes, ...
+  std::span<const KnownSetting> settings;  ///< keys of its own in the YAML, beside type, on, ...
 };
 
 /// Which packets take part: those that pass, and have one of the classes of `when`. Indexes ascend.
@@ -96,8 +93,7 @@ struct FunctionCounters {
 /// State of one lane for a stateful function. The caller has set the dirty mark and clears it after
 /// finish.
 struct LaneState {
-  std::span<std::byte>
-      bytes;  ///< lane_state_bytes of the traits; empty for functions without state
+  std::span<std::byte> bytes;  ///< lane_state_bytes of the traits; empty without state
 };
 
 class Function {
