@@ -165,6 +165,18 @@ TEST_F(Differential, ACapture) {
   std::printf("%u packets of %s\n", packets, real ? capture : "a capture that was made");
 }
 
+TEST_F(Differential, WhatIsReadOfASlotIsBounded) {
+  std::mt19937 random(43);
+  const GpuWorld world(kChain, {{"scan.rules", random_rules(random, 1)},
+                                {"again.rules", random_rules(random, 2)},
+                                {"routes.txt", kRoutes}});
+  FunctionStages cpu(world.context("cpu.0"));
+  ResidentDevice gpu(world.context("gpu.0.a"), 0);
+  std::vector<Frame> frames(256);
+  for (Frame& frame : frames) frame = random_packet(random);
+  test::expect_nonsense_is_bounded(world, gpu, cpu, frames);
+}
+
 /// One slot, few buffers: each round is read anew, not from a cache that holds the last one.
 TEST_F(Differential, NothingIsReadStale) {
   const GpuWorld world(kChain, {{"scan.rules", "drop \"abcd\"\nalert \"dcba\"\n"},

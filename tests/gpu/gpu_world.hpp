@@ -66,15 +66,17 @@ class GpuWorld {
     std::abort();
   }
 
-  /// Puts a batch into a slot as an ingress would; its packets take the buffers from `buffer` on.
-  void fill(std::uint32_t slot, std::uint32_t buffer, std::span<const Frame> frames) const {
+  /// Puts a batch into a slot as an ingress would; its packets take the buffers from `buffer` on,
+  /// and begin there at `places` different offsets in turn.
+  void fill(std::uint32_t slot, std::uint32_t buffer, std::span<const Frame> frames,
+            std::uint32_t places = 1) const {
     SlotHeader& header = segment_.slot(slot);
     ++header.generation;
     header.count = static_cast<std::uint16_t>(frames.size());
     const Batch batch = segment_.batch(slot);
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       batch.buffer[i] = buffer + i;
-      batch.offset[i] = kBufferHeadroom;
+      batch.offset[i] = static_cast<std::uint16_t>(kBufferHeadroom - i % places);
       batch.length[i] = static_cast<std::uint16_t>(frames[i].size());
       batch.wire_length[i] = static_cast<std::uint32_t>(frames[i].size());
       batch.verdict[i] = batch.reason[i] = 0;
