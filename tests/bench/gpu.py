@@ -145,6 +145,8 @@ def main():
     parser.add_argument("--trace", action="append", default=[], metavar="FILE",
                         help="a ClassBench trace for it")
     options = parser.parse_args()
+    if len(options.acl) != len(options.trace):
+        parser.error(f"{len(options.acl)} --acl and {len(options.trace)} --trace: each has one")
     program = find_binaries(options.bin) / "millrace-gpu-figures"
     options.out.mkdir(parents=True, exist_ok=True)
     rules = ["--rules", options.rules] if options.rules else []

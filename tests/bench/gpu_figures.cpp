@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "gpu-worker/cuda/gpu.hpp"
 #include "gpu-worker/resident/resident_device.hpp"
 #include "services/functions/route/route_check.hpp"
 #include "tests/bench/acl_rate.hpp"
@@ -317,6 +318,8 @@ void run(const Options& options) {
   utsname host{};
   uname(&host);
   std::printf("host %s %s, %u cores\n", host.sysname, host.release, allowed_cores());
+  std::string reason;
+  if (gpu_count(reason) == 0) throw Error(reason);  // before the CPU is measured for minutes
   Results results;
   if (options.copy) {
     // nothing else
@@ -343,7 +346,7 @@ int main(int argc, char** argv) {
   app.add_option("--capture", options.capture, "packets for match (pcap): they alone are measured");
   CLI::Option* acl =
       app.add_option("--acl", options.acl, "a rule file of acl: it alone is measured");
-  acl->needs(app.add_option("--trace", options.trace, "a trace for it (ClassBench)"));
+  acl->needs(app.add_option("--trace", options.trace, "a trace for it (ClassBench)")->needs(acl));
   app.add_flag("--copy", options.copy, "only what copying to the GPU reaches");
   app.add_option("--seconds", options.seconds, "of each sample");
   app.add_option("--samples", options.samples, "of each rate, whose median counts")
