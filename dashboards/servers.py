@@ -19,7 +19,10 @@ import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 START_SECONDS = 60
+FIRST_START_SECONDS = 180  # of a Grafana, which makes its data base then
 STOP_SECONDS = 20
+# What is asked lies on loopback: a proxy that the environment names has nothing to do with it.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Refused(Exception):
@@ -51,7 +54,7 @@ def fetch(url, data=None, timeout=10):
     """The body; `data` is posted as JSON."""
     body = None if data is None else json.dumps(data).encode()
     request = urllib.request.Request(url, data=body, headers={"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=timeout) as reply:
+    with OPENER.open(request, timeout=timeout) as reply:
         return reply.read()
 
 
@@ -68,6 +71,7 @@ class Server:
     """One process. `with` ends it; start() alone leaves it to whoever knows its pid."""
 
     name, ready_path = "", "/"
+    start_seconds = START_SECONDS
 
     def __init__(self, folder, port):
         self.folder, self.port = pathlib.Path(folder), port
@@ -94,7 +98,7 @@ class Server:
         return self
 
     def await_ready(self):
-        end = time.monotonic() + START_SECONDS
+        end = time.monotonic() + self.start_seconds
         while True:
             try:
                 fetch(self.url + self.ready_path, timeout=5)
@@ -196,6 +200,7 @@ class Grafana(Server):
     """Without log-in, provisioned from this folder."""
 
     name, ready_path = "grafana", "/api/health"
+    start_seconds = FIRST_START_SECONDS
 
     def __init__(self, folder, prometheus_url, home=None, port=0, role="Viewer"):
         super().__init__(folder, port or free_port())

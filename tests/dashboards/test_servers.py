@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Prometheus and a Grafana of our own: found or not, started or not, and asked."""
 
+import http.server
 import shutil
 import sys
+import threading
 import time
 
 import pytest
@@ -46,6 +48,18 @@ def test_a_port_that_is_taken_is_left_to_its_owner():
         taken = owner.getsockname()[1]
         assert servers.free_port(taken) not in (0, taken)
     assert servers.free_port(taken) == taken
+
+
+def test_a_proxy_of_the_environment_is_not_asked_about_loopback(monkeypatch):
+    """Of one that is none: with it nothing would ever seem to have started."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+    thread = threading.Thread(target=server.handle_request, daemon=True)
+    thread.start()
+    assert servers.fetch(f"http://127.0.0.1:{server.server_port}/")
+    thread.join()
+    server.server_close()
 
 
 @pytest.mark.skipif(not shutil.which("prometheus"), reason="no prometheus: make deps")
