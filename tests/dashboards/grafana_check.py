@@ -13,12 +13,12 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 
+import browser
 import conftest  # noqa: F401  pylint: disable=unused-import  (paths)
 import panels
 import scene
@@ -30,11 +30,8 @@ from topology import Topology
 PICTURES = panels.ROOT / "build/dashboards"
 SOURCE = "millrace-prometheus"
 LOAD_SECONDS = 20
-BROWSER_SECONDS = 90
-BROWSER = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-           "--hide-scrollbars", "--window-size=1600,4000"]
-# Some Chromium prints nothing under virtual time; without it the page is taken when it has loaded.
-PATIENCE = ["--virtual-time-budget=20000", "--timeout=30000"]
+PAGE_SECONDS = 60
+WIDTH, HEIGHT = 1600, 4000  # higher than every dashboard: Grafana draws what is in view
 
 
 def version(grafana):
@@ -67,7 +64,7 @@ def faults_of(grafana, uid, topology):
     try:
         loaded = json.loads(servers.fetch(f"{grafana.url}/api/dashboards/uid/{uid}"))["dashboard"]
     except urllib.error.HTTPError as error:
-        return [f"{uid}: not loaded, see the log of Grafana: {error}"], 0
+        return [f"{uid}: not loaded, see grafana.log beside the pictures: {error}"], 0
     ours, faults, count = panels.dashboards()[uid], [], 0
     if len(loaded["panels"]) != len(ours["panels"]):
         faults.append(f"{uid}: {len(loaded['panels'])} panels, not {len(ours['panels'])}")
@@ -98,58 +95,42 @@ def variable_faults(grafana, topology):
                 yield f"{uid}: variable {variable['name']} has no values"
 
 
-def browser():
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
-                None)
-
-
-def browse(program, *words):
-    """What it prints; empty when it does not end."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        try:
-            return subprocess.run([program, *BROWSER, f"--user-data-dir={profile}", *words],
-                                  capture_output=True, text=True, check=False,
-                                  timeout=BROWSER_SECONDS).stdout
-        except subprocess.TimeoutExpired:
-            return ""
-
-
-def fault_of_page(page, path, titles):
-    """What is wrong with a page and its picture, or None. A page without its panels is no page."""
-    if not page:
-        return "the browser shows nothing"
-    if not path.exists() or path.stat().st_size < 10000:
-        return "no picture"
-    missing = [title for title in titles if f"Panel header {title}" not in html.unescape(page)]
+def fault_of_page(page, titles):
+    """What is wrong with a page, or None. A page without its panels, or their data, is no page."""
+    page = html.unescape(page)
+    missing = [title for title in titles if f"Panel header {title}" not in page]
     if missing:
         return f"{len(missing)} of {len(titles)} panels are not drawn: {missing[0]}"
-    if "Panel status error" in page:
-        return "a panel shows an error"
-    return None
+    before, error, _ = page.partition("Panel status error")
+    if error:
+        return "an error in " + before.rpartition("Panel header ")[2].partition('"')[0]
+    return "a panel still loads" if "Panel loading bar" in page else None
 
 
 def picture(program, url, path, titles):
-    """A fault of the page, or None; its picture lies in `path`."""
-    fault = None
-    for patience in PATIENCE:
-        path.unlink(missing_ok=True)
-        browse(program, patience, f"--screenshot={path}", url)
-        fault = fault_of_page(browse(program, patience, "--dump-dom", url), path, titles)
-        if fault is None:
-            break
-    return fault
+    """A fault of the page, or None; its picture lies in `path`, with a fault too."""
+    try:
+        with browser.Browser(program, WIDTH, HEIGHT) as page:
+            page.open(url)
+            end = time.monotonic() + PAGE_SECONDS
+            while (fault := fault_of_page(page.text(), titles)) and time.monotonic() < end:
+                time.sleep(0.2)
+            page.picture(path)
+            return fault
+    except browser.Refused as refused:
+        return str(refused)
 
 
 def pictures(grafana, topology):
     """Faults, and how many dashboards were not looked at for want of a browser."""
-    program = browser()
+    program = browser.program()
     if program is None:
         return [], len(panels.dashboards())
     faults = []
     PICTURES.mkdir(parents=True, exist_ok=True)
     for uid, one in panels.dashboards().items():
         url = (f"{grafana.url}/d/{uid}/?orgId=1&var-topology={topology}&from=now-2m&to=now"
-               "&kiosk&theme=light")
+               "&refresh=15m&kiosk&theme=light")
         titles = [panel["title"] for panel in panels.panels(one)]
         fault = picture(program, url, PICTURES / f"{uid}.png", titles)
         if fault:
@@ -169,7 +150,7 @@ def examine(grafana, topology):
     faults += variable_faults(grafana, topology)
     seen, skipped = pictures(grafana, topology)
     print(f"test-dashboards: Grafana {text}, {len(panels.dashboards())} dashboards, "
-          f"{queries} queries; pictures in {PICTURES.relative_to(panels.ROOT)}"
+          f"{queries} queries; pictures and log in {PICTURES.relative_to(panels.ROOT)}"
           + (f"; {skipped} pictures skipped: no chromium (Debian package chromium)"
              if skipped else ""))
     return faults + seen
@@ -190,7 +171,11 @@ def main(arguments):
                                     role="Admin") as grafana:
                 wait_until(lambda: scene.scraped(prometheus, topology.name), 60, "scraped")
                 time.sleep(LOAD_SECONDS)
-                faults = examine(grafana, topology.name)
+                try:
+                    faults = examine(grafana, topology.name)
+                finally:
+                    PICTURES.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(grafana.folder / "grafana.log", PICTURES)
     for fault in faults:
         print(fault)
     print(f"test-dashboards: {len(faults)} faults")

@@ -247,7 +247,7 @@ def test_the_check_of_a_grafana_runs_and_finds_what_is_missing(watched, tmp_path
     """With a stand-in that hands queries on: our own code, nothing of Grafana's."""
     import grafana_check
     from test_monitor import stand_in_home
-    monkeypatch.setattr(grafana_check, "browser", lambda: None)
+    monkeypatch.setattr(grafana_check.browser, "program", lambda: None)
     with servers.Grafana(tmp_path / "grafana", watched.prometheus.url,
                          home=str(stand_in_home(tmp_path / "home"))) as grafana:
         faults = []
