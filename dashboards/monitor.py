@@ -21,7 +21,7 @@ import servers
 FOLDER = servers.HERE.parent / "build/monitor"
 GRAFANA_PORT, PROMETHEUS_PORT = 3000, 9090
 NO_GRAFANA = """\
-grafana     none is installed. Any of 10 or later will do:
+grafana     none {where}. Any of 10 or later will do:
               the package, or a release unpacked anywhere: GRAFANA_HOME=DIR make monitor
               as a container: orchestration/deploy/compose/README.md
             Until then: the graphs and alerts of Prometheus itself"""
@@ -80,7 +80,8 @@ def describe(running):
     for server in running:
         print(f"{server.name:<11} {server.url}")
     if len(running) == 1:
-        print(NO_GRAFANA)
+        home = os.environ.get("GRAFANA_HOME")
+        print(NO_GRAFANA.format(where=f"in {home} (GRAFANA_HOME)" if home else "is installed"))
     names = [pathlib.Path(path).name.removesuffix(".telemetry.json")
              for pattern in servers.discovery_patterns()
              for path in sorted(pathlib.Path(pattern).parent.glob(pathlib.Path(pattern).name))]

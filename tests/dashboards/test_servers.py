@@ -14,12 +14,16 @@ import monitor
 import servers
 
 
-def test_without_grafana_it_says_what_to_do(monkeypatch):
+def test_without_grafana_it_says_what_to_do(monkeypatch, capsys):
     monkeypatch.setenv("GRAFANA_HOME", "/nowhere")
     assert servers.grafana_program("/nowhere") is None
     with pytest.raises(servers.Refused, match="/nowhere"):
         servers.Grafana("/tmp", "http://127.0.0.1:9", home="/nowhere")
-    assert "GRAFANA_HOME" in monitor.NO_GRAFANA and "compose" in monitor.NO_GRAFANA
+    for home, said in (("/nowhere", "none in /nowhere (GRAFANA_HOME)"), ("", "none is installed")):
+        monkeypatch.setenv("GRAFANA_HOME", home)
+        monitor.describe([servers.Server("/tmp", 1)])
+        told = capsys.readouterr().out
+        assert said in told and "GRAFANA_HOME=DIR" in told and "compose" in told
 
 
 def test_without_prometheus_it_says_what_to_do(monkeypatch):
