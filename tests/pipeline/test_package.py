@@ -5,6 +5,7 @@ systemd would run it."""
 
 import gzip
 import os
+import re
 import shutil
 import signal
 import socket
@@ -48,8 +49,23 @@ def test_every_library_is_in_a_package_of_this_release(root):
     depends = next(line for line in shown.splitlines() if line.startswith("Depends: "))
     names = [item.split()[0] for item in depends.removeprefix("Depends: ").split(", ")]
     assert "libc6" in names and len(names) == len(set(names))
+    linked = set()
+    for program in (root / "usr/lib/millrace").iterdir():
+        said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+        linked |= {os.path.realpath(path) for path in re.findall(r"=> (/\S+)", said)}
     for name in names:
-        subprocess.run(["dpkg-query", "-W", name], capture_output=True, check=True)
+        files = subprocess.run(["dpkg-query", "-L", name], capture_output=True, text=True,
+                               check=True).stdout.split("\n")
+        # Not one with a library of the same name for another machine.
+        assert linked & {os.path.realpath(path) for path in files}, name
+
+
+def test_it_says_whose_it_is_and_what_it_is_made_of(root):
+    documents = root / "usr/share/doc/millrace"
+    assert "Copyright: 2026" in (documents / "copyright").read_text()
+    assert (documents / "copyright.libdpdk-dev").exists(), "that is linked in"
+    changes = gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
+    assert re.match(r"millrace \(\S+\) unstable; ", changes) and "\n -- The Millrace" in changes
 
 
 def test_every_command_has_a_manual_page(root):

@@ -5,6 +5,7 @@
 the executables say of themselves, dependencies from what they are linked with."""
 
 import argparse
+import email.utils
 import gzip
 import pathlib
 import re
@@ -17,6 +18,8 @@ ROOT = HERE.parents[2]
 PROGRAMS = ("millrace", "millrace-hub", "millrace-io-worker", "millrace-classifier",
             "millrace-gpu-worker", "millrace-fused", "millrace-builder", "millrace-telemetry")
 CONFIGURATION = ("default.yaml", "default.rules")
+LINKED_IN = ("libdpdk-dev", "libvectorscan-dev", "libnuma-dev")  # archives
+MAINTAINER = "The Millrace authors <security@millrace.invalid>"
 
 
 def output_of(*words):
@@ -24,14 +27,31 @@ def output_of(*words):
                           check=True).stdout
 
 
+def commit(what):
+    """Of the last commit, as `git log --format` calls it; empty outside of a checkout."""
+    done = subprocess.run(["git", "-C", ROOT, "log", "-1", f"--format={what}",
+                           "--date=format:%Y%m%d%H%M%S"], capture_output=True, text=True,
+                          check=False)
+    return done.stdout.strip()
+
+
 def version():
     """Of the project, with the second and name of the commit."""
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     number = re.search(r"project\(millrace VERSION ([\d.]+)", text).group(1)
-    done = subprocess.run(["git", "-C", ROOT, "log", "-1", "--format=%cd.%h",
-                           "--date=format:%Y%m%d%H%M%S"], capture_output=True, text=True,
-                          check=False)
-    return f"{number}~{done.stdout.strip()}" if done.returncode == 0 else number
+    which = commit("%cd.%h")
+    return f"{number}~{which}" if which else number
+
+
+def package_of(library):
+    """That has exactly this file: a host may have others of the same name, for another machine."""
+    paths = [str(library), str(library).removeprefix("/usr")]  # dpkg may know it by its old name
+    done = subprocess.run(["dpkg-query", "-S", *paths], capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        name, _, path = line.partition(": ")
+        if path in paths:
+            return name.split(":")[0]
+    return sys.exit(f"make deb: no package has {library}")
 
 
 def dependencies(programs):
@@ -42,16 +62,7 @@ def dependencies(programs):
             found = re.search(r"=> (/\S+)", line)
             if found:
                 libraries.add(pathlib.Path(found.group(1)).resolve())
-    packages = set()
-    for library in libraries:
-        done = subprocess.run(["dpkg-query", "-S", str(library)], capture_output=True, text=True,
-                              check=False)
-        if done.returncode != 0:  # merged /usr: dpkg may know it by its old name
-            done = subprocess.run(["dpkg-query", "-S", f"*/{library.name}"], capture_output=True,
-                                  text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"make deb: no package has {library}")
-        packages.add(done.stdout.split(":")[0])
+    packages = {package_of(library) for library in libraries}
     return [f"{name} (>= {output_of('dpkg-query', '-W', '-f=${Version}', name)})"
             for name in sorted(packages)]
 
@@ -89,15 +100,13 @@ def manual_page(name, summary, text, commands=()):
 
 
 def write_manual(program, folder):
-    folder.mkdir(parents=True)
     pages = {"millrace": manual_page("millrace", "a middlebox made of processes", help_of(program),
                                      [name for name, _ in commands_of(program)])}
     for name, summary in commands_of(program):
         pages[f"millrace-{name}"] = manual_page(f"millrace-{name}", summary,
                                                 help_of(program, name))
     for name, text in pages.items():
-        with gzip.GzipFile(folder / f"{name}.1.gz", "wb", mtime=0) as file:
-            file.write(text.encode())
+        write_zipped(folder / f"{name}.1.gz", text)
 
 
 def write_completion(program, path):
@@ -118,6 +127,30 @@ def install(source, target, mode):
     target.chmod(mode)
 
 
+def write_zipped(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.GzipFile(path, "wb", mtime=0) as file:
+        file.write(text.encode())
+
+
+def write_documents(folder):
+    """What is linked in as an archive has to be named with its licence too."""
+    for name in ("README.md", "CHANGELOG.md", "SECURITY.md"):
+        install(ROOT / name, folder / name, 0o644)
+    install(HERE / "copyright", folder / "copyright", 0o644)
+    for name in LINKED_IN:
+        source = pathlib.Path("/usr/share/doc") / name / "copyright"
+        if source.exists():
+            install(source, folder / f"copyright.{name}", 0o644)
+    date = commit("%cD") or email.utils.formatdate()
+    write_zipped(folder / "changelog.gz", f"""millrace ({version()}) unstable; urgency=medium
+
+  * What has changed is in CHANGELOG.md beside this file.
+
+ -- {MAINTAINER}  {date}
+""")
+
+
 def fill(tree, bin_folder):
     for name in PROGRAMS:
         install(bin_folder / name, tree / "usr/lib/millrace" / name, 0o755)
@@ -127,9 +160,7 @@ def fill(tree, bin_folder):
     install(HERE / "millrace@.service", tree / "usr/lib/systemd/system/millrace@.service", 0o644)
     for name in CONFIGURATION:
         install(HERE / name, tree / "etc/millrace" / name, 0o644)
-    for name in ("README.md", "CHANGELOG.md", "SECURITY.md"):
-        install(ROOT / name, tree / "usr/share/doc/millrace" / name, 0o644)
-    install(ROOT / "LICENSE", tree / "usr/share/doc/millrace/copyright", 0o644)
+    write_documents(tree / "usr/share/doc/millrace")
     program = tree / "usr/lib/millrace/millrace"
     write_manual(program, tree / "usr/share/man/man1")
     write_completion(program, tree / "usr/share/bash-completion/completions/millrace")
@@ -144,16 +175,16 @@ def write_control(tree):
         f"""Package: millrace
 Version: {version()}
 Architecture: {output_of("dpkg", "--print-architecture").strip()}
-Maintainer: The Millrace authors <security@millrace.invalid>
+Maintainer: {MAINTAINER}
 Installed-Size: {kib}
 Depends: {", ".join(dependencies(programs))}
 Recommends: ethtool, iproute2
 Section: net
 Priority: optional
 Description: middlebox made of processes
- Packets go in batches through functions (route, match, acl) that run in processes of their own, on
- CPUs and GPUs. A process that dies costs what it had in hand, is started again, and every packet is
- accounted for.
+ Packets go in batches through functions (route, match, acl) that run in
+ processes of their own, on CPUs and GPUs. A process that dies costs what it
+ had in hand, is started again, and every packet is accounted for.
 """, encoding="utf-8")
     (control / "conffiles").write_text(
         "".join(f"/etc/millrace/{name}\n" for name in CONFIGURATION), encoding="utf-8")
