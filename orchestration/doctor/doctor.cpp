@@ -41,6 +41,7 @@ void add_port(const PlanPort& port, Needs& needs) {
 
 Needs needs_of(const Plan& plan) {
   Needs needs;
+  needs.topology = plan.name;
   needs.huge_pages = plan_memory(plan).total / kHugePage;
   for (const PlanActor& actor : plan.actors) {
     const bool moves = actor.kind != ActorKind::kHub && actor.kind != ActorKind::kStandby;

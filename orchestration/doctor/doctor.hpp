@@ -45,6 +45,7 @@ Offloads offloads_of(const std::string& interface);
 
 /// What a topology needs of its host. Without one: what the smallest needs.
 struct Needs {
+  std::string topology;           ///< its name; what a run of it holds need not be free
   std::uint64_t huge_pages = 16;  ///< of 2 MB
   std::uint32_t actors = 0;       ///< that move packets
   bool cuda = false;

@@ -34,13 +34,22 @@ Used used_by_processes(const HostFiles& host) {
   return used;
 }
 
+/// What shows that a file is in use: its own path, in a folder of shared memory that of any file of
+/// its topology ("millrace-NAME.", names have no dots). Of a table nobody may be the user for a
+/// moment, while the only worker that had it is started again.
+std::string sign_of_use(const std::string& folder, const std::string& name) {
+  const std::size_t dot = folder == "/run/millrace" ? std::string::npos : name.find('.');
+  return folder + "/" + (dot == std::string::npos ? name : name.substr(0, dot + 1));
+}
+
 void add_unused(const HostFiles& host, const std::string& folder, const std::string& used,
                 std::vector<std::string>& paths) {
   for (const std::string& name : host.names(folder)) {
     const std::string path = folder + "/" + name;
     const bool ours = name.starts_with("millrace") || folder == "/run/millrace";
     const bool discovery = path.ends_with(kDiscoveryEnding);
-    const std::string owner = discovery ? path.substr(0, path.rfind(kDiscoveryEnding)) : path;
+    const std::string owner =
+        discovery ? path.substr(0, path.rfind(kDiscoveryEnding)) : sign_of_use(folder, name);
     // What the next `up` needs to turn it off, and what Prometheus tells of it meanwhile.
     const bool bypass = name.find(kBypassEnding) != std::string::npos;
     const bool told = discovery && host.text(owner + std::string(kBypassEnding));
@@ -72,10 +81,10 @@ void examine_leftovers(const HostFiles& host, std::vector<Finding>& findings) {
     finding.health = Health::kWarning;
     finding.remedy = Remedy::kRemoveLeftovers;
     finding.found.clear();
-    finding.mend = "rm -r";
+    // No `rm`: what a run directory says of interfaces is what they are given back by.
+    finding.mend = "millrace doctor --fix";
     for (const std::string& path : finding.paths) {
       finding.found += (finding.found.empty() ? "" : ", ") + path;
-      finding.mend += " " + path;
     }
   }
   findings.push_back(finding);

@@ -1,14 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "orchestration/doctor/doctor.hpp"
+#include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr const char* kHugepages = "/sys/kernel/mm/hugepages/hugepages-2048kB";
 constexpr std::uint64_t kStatusBytes = 16 << 20;  ///< a status file and room for another
+
+/// Pages that a run of the topology has: it goes on with them, or they are free when it starts.
+std::uint64_t pages_of_topology(const HostFiles& host, const std::string& topology) {
+  constexpr std::uint64_t kBlock = 512;  // of st_blocks
+  const auto mount = huge_mount(host);
+  if (!mount || topology.empty()) return 0;
+  struct stat segment {};
+  const auto path = host.at(mount->folder + "/millrace-" + topology + ".segment");
+  if (::stat(path.c_str(), &segment) != 0) return 0;
+  return static_cast<std::uint64_t>(segment.st_blocks) * kBlock / kHugePage;
+}
 
 Finding examine_pages(const HostFiles& host, const Needs& needs) {
   const std::string folder = kHugepages;
@@ -21,12 +34,14 @@ Finding examine_pages(const HostFiles& host, const Needs& needs) {
     finding.mend = "boot with: hugepagesz=2M hugepages=" + std::to_string(needs.huge_pages);
     return finding;
   }
+  const std::uint64_t held = pages_of_topology(host, needs.topology);
   finding.found = std::to_string(*total) + " of 2 MB, " + std::to_string(*free) + " free, " +
+                  (held != 0 ? std::to_string(held) + " held by this topology, " : "") +
                   std::to_string(needs.huge_pages) + " needed";
-  if (*free >= needs.huge_pages) return finding;
+  if (*free + held >= needs.huge_pages) return finding;
   finding.health = Health::kProblem;
   finding.remedy = Remedy::kHugePages;
-  finding.amount = *total + needs.huge_pages - *free;
+  finding.amount = *total + needs.huge_pages - *free - held;
   finding.mend = "sysctl -w vm.nr_hugepages=" + std::to_string(finding.amount);
   return finding;
 }

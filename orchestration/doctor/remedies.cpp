@@ -9,6 +9,7 @@
 #include <optional>
 #include <system_error>
 
+#include "io-worker/ports/interface.hpp"
 #include "orchestration/doctor/doctor.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/base/error.hpp"
@@ -70,6 +71,8 @@ std::string remove_leftovers(const std::vector<std::string>& paths) {
     // Somebody may be starting it at this moment.
     if (SupervisorLock::holder(default_run_dir(topology)) != 0) continue;
     std::error_code error;
+    // What was done to them stands nowhere else.
+    if (fs::is_directory(path, error)) give_back_interfaces(path);
     fs::remove_all(path, error);
     if (error) throw Error("remove " + path + ": " + error.message());
     ++removed;

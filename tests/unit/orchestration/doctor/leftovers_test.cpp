@@ -36,9 +36,16 @@ TEST_F(Leftovers, AreFilesThatNobodyUses) {
   EXPECT_THAT(finding.paths,
               ElementsAre("/dev/hugepages/millrace-dead.segment", "/dev/shm/millrace-dead.status",
                           "/run/millrace/dead", "/run/millrace/dead.telemetry.json"));
-  EXPECT_EQ(finding.mend,
-            "rm -r /dev/hugepages/millrace-dead.segment /dev/shm/millrace-dead.status "
-            "/run/millrace/dead /run/millrace/dead.telemetry.json");
+  EXPECT_EQ(finding.mend, "millrace doctor --fix") << "it gives interfaces back, `rm` does not";
+}
+
+/// A worker that was killed together with the supervisor finds its table again.
+TEST_F(Leftovers, AreNotTablesOfATopologyThatRuns) {
+  put("/dev/shm/millrace-live.filter.1.image", "");
+  put("/dev/shm/millrace-livelier.filter.1.image", "");
+  put("/proc/17/maps", "100000000-100200000 rw-s 0 00:0f 7 /dev/shm/millrace-live.status\n");
+  put("/proc/17/cmdline", std::string("millrace-hub\0", 13));
+  EXPECT_THAT(look().paths, ElementsAre("/dev/shm/millrace-livelier.filter.1.image"));
 }
 
 /// Files of another user's living run must not be taken for those of a dead one.

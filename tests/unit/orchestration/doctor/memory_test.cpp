@@ -41,6 +41,20 @@ TEST_F(Memory, TooFewHugePagesAreCountedWithWhatIsTaken) {
   EXPECT_EQ(finding.amount, 124U);
 }
 
+/// Else a supervisor that is started again would be given as many again.
+TEST_F(Memory, WhatTheTopologyHoldsAlreadyIsEnough) {
+  pages("64", "10");
+  const auto look_for = [&](const std::string& name) {
+    std::vector<Finding> findings;
+    examine_memory(host(), {.topology = name, .huge_pages = 12}, findings);
+    return of(findings, "huge pages");
+  };
+  put("/dev/hugepages/millrace-edge.segment", std::string(std::size_t{4} << 20, 'x'));
+  EXPECT_EQ(look_for("edge").health, Health::kGood);
+  EXPECT_EQ(look_for("edge").found, "64 of 2 MB, 10 free, 2 held by this topology, 12 needed");
+  EXPECT_EQ(look_for("core").health, Health::kProblem) << "those are another's";
+}
+
 TEST_F(Memory, AKernelWithoutHugePagesCannotBeMendedHere) {
   std::filesystem::remove_all(root_ + "/sys");
   const Finding finding = of(look(), "huge pages");

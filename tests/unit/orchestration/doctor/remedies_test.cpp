@@ -1,6 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "io-worker/ports/interface.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/io-worker/ports/test_pool.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
 #include "tests/unit/orchestration/doctor/fake_host.hpp"
 
 namespace millrace::test {
@@ -20,6 +26,18 @@ TEST_F(Remedies, RemoveWhatKilledRunsLeft) {
   EXPECT_EQ(mend(finding, state()), "removed 2 of 2 files of killed runs");
   EXPECT_FALSE(host().exists("/dev/millrace-gone.segment"));
   EXPECT_FALSE(host().exists("/run/gone"));
+}
+
+/// Else the next start finds them taken, and nobody knows how they were.
+TEST_F(VethTest, InterfacesOfAKilledRunAreGivenBackBeforeItIsForgotten) {
+  const std::string run_dir = "/tmp/millrace-remedies-" + std::to_string(::getpid());
+  std::filesystem::create_directories(run_dir);
+  const PlanPort port = make_port("afpacket", {});
+  take_interface(port, {.interface = "here"}, run_dir, [](const std::string&) { return false; });
+  ASSERT_NE(find_link("here")->alias, "");
+  mend({.remedy = Remedy::kRemoveLeftovers, .paths = {run_dir}}, run_dir + ".state");
+  EXPECT_FALSE(std::filesystem::exists(run_dir));
+  EXPECT_EQ(find_link("here")->alias, "");
 }
 
 TEST_F(Remedies, NothingIsDoneThatNobodyOffered) {
