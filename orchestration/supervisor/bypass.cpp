@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -114,14 +116,26 @@ void turn_bridge_off(const Bypass& bypass) {
   }
 }
 
+/// Empty: it has done what it was asked for; else how it ended. What it leaves behind in the
+/// background is not waited for.
+std::string run_to_its_end(const Command& command, const std::string& log) {
+  constexpr std::chrono::seconds kLimit{20};
+  Child child = Child::start(command, log);
+  const auto end = child.wait(static_cast<int>(std::chrono::milliseconds(kLimit).count()));
+  if (end) return end->clean() ? "" : end->text();
+  child.signal(SIGKILL);
+  child.wait(2000);  // so that it is reaped
+  return "did not end within " + std::to_string(kLimit.count()) + " s and was killed";
+}
+
 void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
   Command command{bypass.command.front(), {bypass.command.begin() + 1, bypass.command.end()}};
   command.arguments.emplace_back(on ? "on" : "off");
   const std::string log = run_dir + ".bypass.log";
   ::unlink(log.c_str());
-  ExitStatus end;
+  std::string end;
   try {
-    end = run_and_capture(command, log).end;
+    end = run_to_its_end(command, log);
   } catch (const Error& error) {
     ::unlink(log.c_str());
     throw Error("bypass: " + std::string(error.what()));
@@ -129,9 +143,9 @@ void call_command(const Bypass& bypass, const std::string& run_dir, bool on) {
   std::ostringstream said;
   said << std::ifstream(log).rdbuf();
   ::unlink(log.c_str());
-  if (end.known && end.signal == 0 && end.code == 0) return;
-  throw Error("bypass: " + command.program + " " + command.arguments.back() + " " + end.text() +
-              "\n" + said.str());
+  if (end.empty()) return;
+  throw Error("bypass: " + command.program + " " + command.arguments.back() + " " + end + "\n" +
+              said.str());
 }
 
 /// What could not be told, for people; empty when all is well. The file of a topology that runs is

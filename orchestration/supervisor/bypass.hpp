@@ -38,7 +38,8 @@ void save_bypass(const std::string& run_dir, const Bypass& bypass);
 /// Turns the one that is noted in `run_dir` on or off and notes that; a bridge that is as wanted
 /// already is left alone, a command is called either way. Tells Prometheus; that it cannot be told
 /// is said, and no error. Returns what was done, for people; empty: there is none. Blocks for as
-/// long as the command runs. Throws Error, with the command's log, when it cannot be done.
+/// long as the command runs, 20 s at most. Throws Error, with what the command said, when it cannot
+/// be done.
 std::string turn_bypass(const std::string& run_dir, bool on);
 
 /// Before a topology takes its interfaces: an earlier bypass is turned off, and `bypass` (or none)

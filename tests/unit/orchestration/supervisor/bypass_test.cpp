@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -87,6 +88,15 @@ TEST(Bypass, ACommandIsToldAndItsFailureSaysWhatItSaid) {
     EXPECT_THAT(error.what(), HasSubstr("exited with 3\nno card"));
   }
   EXPECT_FALSE(load_bypass(run_dir)->on);
+}
+
+TEST(Bypass, WhatACommandLeavesInTheBackgroundIsNotWaitedFor) {
+  const test::TestFolder folder;
+  const std::string run_dir = folder.path("run");
+  save_bypass(run_dir, {.command = {"/bin/sh", "-c", "sleep 15 &"}});
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(turn_bypass(run_dir, true), "bypass on: /bin/sh");
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 TEST(Bypass, IsOffAndKnownDuringARunAndOnBehindIt) {
