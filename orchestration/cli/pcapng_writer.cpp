@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/pcapng_writer.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +18,13 @@ PcapngWriter::PcapngWriter(UniqueFd file, const std::vector<PcapngInterface>& in
   for (const PcapngInterface& one : interfaces) put_pcapng_interface(buffer_, one);
 }
 
+bool PcapngWriter::has_reader() const {
+  pollfd end{file_.get(), 0, 0};
+  return ::poll(&end, 1, 0) <= 0 || (end.revents & POLLERR) == 0;
+}
+
 bool PcapngWriter::flush() {
+  if (buffer_.empty()) return has_reader();
   std::span<const std::byte> rest = buffer_;
   while (!rest.empty()) {
     const ssize_t written = ::write(file_.get(), rest.data(), rest.size());

@@ -30,11 +30,13 @@ class PcapngWriter {
                   std::uint64_t missed) {
     put_pcapng_statistics(buffer_, interface, time_ns, written, missed);
   }
-  /// Hands on what is buffered. False when nobody reads it any more. Throws Error when it cannot be
-  /// written.
+  /// Hands on what is buffered. False when nobody reads it any more, also with nothing to hand on.
+  /// Throws Error when it cannot be written.
   bool flush();
 
  private:
+  bool has_reader() const;
+
   UniqueFd file_;
   std::vector<std::byte> buffer_;
 };

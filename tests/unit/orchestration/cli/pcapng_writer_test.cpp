@@ -96,6 +96,18 @@ TEST_F(PcapngWriterTest, AReaderThatHasGoneIsNoError) {
   EXPECT_FALSE(writer.flush());
 }
 
+/// A filter that takes nothing would hide for ever that nobody reads.
+TEST_F(PcapngWriterTest, AReaderThatHasGoneIsSeenWithNothingToWrite) {
+  ::signal(SIGPIPE, SIG_IGN);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  PcapngWriter writer(UniqueFd(ends[1]), {{"a", "", 0}});
+  EXPECT_TRUE(writer.flush());
+  EXPECT_TRUE(writer.flush());
+  ::close(ends[0]);
+  EXPECT_FALSE(writer.flush());
+}
+
 TEST_F(PcapngWriterTest, AFileThatCannotBeWrittenIsAnError) {
   UniqueFd full(::open("/dev/full", O_WRONLY));
   if (!full) GTEST_SKIP() << "no /dev/full";
