@@ -185,12 +185,20 @@ std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& 
                       bool colour) {
   const Rates rates(before, after);
   std::string text = "topology " + plan.name + "\n\n" + port_lines(plan, before, after, rates);
+  text += "\ndropped: " + drops_text(rates) + "\nlatency of batches: " + latency_text(rates) + "\n";
   text += format("\n%-18s %-11s %11s %12s  %s\n", "actor", "state", "packets/s", "a batch", "busy");
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     if (is_shown(plan, after, i)) text += actor_line(plan, after, rates, i, colour);
   }
-  text += "\ndropped: " + drops_text(rates) + "\nlatency of batches: " + latency_text(rates) + "\n";
   return text;
+}
+
+std::string first_lines(const std::string& page, std::size_t count_max) {
+  const auto lines = static_cast<std::size_t>(std::ranges::count(page, '\n'));
+  if (lines <= count_max || count_max == 0) return page;
+  std::size_t end = 0;
+  for (std::size_t line = 1; line < count_max; ++line) end = page.find('\n', end) + 1;
+  return page.substr(0, end) + "and " + std::to_string(lines - count_max + 1) + " lines more\n";
 }
 
 std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after) {

@@ -11,9 +11,12 @@
 
 namespace millrace {
 
-/// A page: ports, then the actors in the order of the path with what each moved and how busy it
-/// was, drops by reason, latency. `colour` for terminals.
+/// A page: ports, drops by reason, latency, then the actors in the order of the path with what each
+/// moved and how busy it was. `colour` for terminals.
 std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& after, bool colour);
+
+/// At most so many lines of a page, the last of which says how many more there are; 0: all.
+std::string first_lines(const std::string& page, std::size_t count_max);
 
 /// The same in one line, for files and pipes.
 std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -21,8 +22,19 @@ struct TopOptions : RunningOptions {
   std::uint32_t count = 0;
 };
 
-void watch(const TopOptions& options) {
+/// Fits a page into the terminal's window, where it would scroll or be folded. The cursor has the
+/// last line.
+std::string fitted(const std::string& page) {
   constexpr const char* kFromTheTop = "\033[H\033[J";
+  constexpr const char* kCutLines = "\033[?7l";
+  constexpr const char* kFoldLines = "\033[?7h";
+  winsize window{};
+  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1;
+  return std::string(kFromTheTop) + kCutLines +
+         (known ? first_lines(page, window.ws_row - 1U) : page) + kFoldLines;
+}
+
+void watch(const TopOptions& options) {
   const Observed observed = observe(running_dir(options));
   const bool page = ::isatty(STDOUT_FILENO) == 1;
   const auto interval = std::chrono::duration<double>(options.interval_s);
@@ -33,8 +45,7 @@ void watch(const TopOptions& options) {
     if (options.json) {
       std::cout << live_json(observed.plan, before, after).dump() << '\n';
     } else if (page) {
-      std::cout << kFromTheTop
-                << live_page(observed.plan, before, after, wants_colour(STDOUT_FILENO));
+      std::cout << fitted(live_page(observed.plan, before, after, wants_colour(STDOUT_FILENO)));
     } else {
       char time[32];
       std::snprintf(time, sizeof time, "%6.1f s  ", turn * options.interval_s);

@@ -54,6 +54,13 @@ TEST_F(LiveView, PageHasPortsActorsDropsAndLatency) {
   EXPECT_THAT(live_page(plan_, before_, after_, true), HasSubstr("\033[32malive"));
 }
 
+TEST(FirstLines, AreAllOrSayHowManyMoreThereAre) {
+  EXPECT_EQ(first_lines("a\nb\nc\n", 3), "a\nb\nc\n");
+  EXPECT_EQ(first_lines("a\nb\nc\n", 2), "a\nand 2 lines more\n");
+  EXPECT_EQ(first_lines("a\nb\nc\n", 1), "and 3 lines more\n");
+  EXPECT_EQ(first_lines("a\nb\nc\n", 0), "a\nb\nc\n");
+}
+
 TEST_F(LiveView, LineNamesWhoIsNotAlive) {
   EXPECT_THAT(live_line(plan_, before_, after_),
               HasSubstr("received 1.50 k/s, transmitted 1.30 k/s, dropped rule 200/s, p50 8 us"));
