@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
@@ -30,18 +31,27 @@ PortTotals totals_of(const Plan& plan, const Snapshot& look, std::uint32_t port)
   return totals;
 }
 
+/// Of all queues of a port; nothing when packets do not come in there.
+std::optional<Snapshot::Buckets> latency_of(const Plan& plan, const Snapshot& look,
+                                            std::uint32_t port) {
+  std::optional<Snapshot::Buckets> sum;
+  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
+    if (plan.streams[s].port != port) continue;
+    if (!sum) sum.emplace();
+    for (std::size_t i = 0; i < kLatencyBucketCount; ++i) (*sum)[i] += look.latency[s][i];
+  }
+  return sum;
+}
+
 void print_ports(const Plan& plan, const Snapshot& look) {
   std::printf("\n%-12s %12s %12s %10s %10s %10s  latency of batches, us\n", "port", "received",
               "transmitted", "p50", "p99", "p99.9");
   for (std::uint32_t port = 0; port < plan.ports.size(); ++port) {
     const auto [received, transmitted] = totals_of(plan, look, port);
-    const Snapshot::Buckets* latency = nullptr;
-    for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-      if (plan.streams[s].port == port) latency = &look.latency[s];
-    }
+    const auto latency = latency_of(plan, look, port);
     std::printf("%-12s %12lu %12lu", plan.ports[port].name.c_str(), received, transmitted);
     for (const double quantile : {0.5, 0.99, 0.999}) {
-      if (latency != nullptr) std::printf(" %10.1f", latency_us({}, *latency, quantile));
+      if (latency) std::printf(" %10.1f", latency_us({}, *latency, quantile));
     }
     std::printf("\n");
   }
