@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 
@@ -24,12 +25,12 @@ std::string padded(const std::string& text, std::size_t width, bool right = fals
   return right ? space + text : text + space;
 }
 
-std::string actor_line(const ActorStatus& actor, bool colour) {
+std::string actor_line(const ActorStatus& actor, std::size_t name_width, bool colour) {
   const auto number = [](std::uint64_t value, std::size_t width) {
     return padded(std::to_string(value), width, true);
   };
   const std::string state = padded(actor.state, 12);
-  std::string line = padded(actor.name, 20);
+  std::string line = padded(actor.name, name_width);
   line += colour ? colour_of(actor.state) + state + sgr::kPlain : state;
   line += padded(actor.pid == 0 ? "-" : std::to_string(actor.pid), 8, true);
   line += number(actor.restarts, 10) + number(actor.batches, 14) + number(actor.packets, 16);
@@ -62,10 +63,16 @@ std::string status_text(const StatusReply& status, bool colour) {
             " s, unless confirmed: millrace confirm " + status.topology + "\n";
   }
   if (!status.taking_back.empty()) text += status.taking_back + "\n";
-  text += "\n" + padded("actor", 20) + padded("state", 12) + padded("pid", 8, true) +
+  std::size_t name_width = 20;
+  for (const ActorStatus& actor : status.actors) {
+    name_width = std::max(name_width, actor.name.size() + 1);
+  }
+  text += "\n" + padded("actor", name_width) + padded("state", 12) + padded("pid", 8, true) +
           padded("restarts", 10, true) + padded("batches", 14, true) + padded("packets", 16, true) +
           padded("heartbeat", 12, true) + "\n";
-  for (const ActorStatus& actor : status.actors) text += actor_line(actor, colour);
+  for (const ActorStatus& actor : status.actors) {
+    text += actor_line(actor, name_width, colour);
+  }
   for (const NamedCount& skipped : status.skipped) {
     if (skipped.count == 0) continue;
     text += "\nskipped by " + skipped.name + ": " + std::to_string(skipped.count) + " packets\n";

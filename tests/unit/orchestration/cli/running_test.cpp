@@ -82,6 +82,12 @@ TEST(StatusText, HasALineForEachActorAndEvent) {
   EXPECT_THAT(status_text(sample_status(), true), HasSubstr("\033[32malive"));
 }
 
+TEST(StatusText, KeepsAStateApartFromALongName) {
+  StatusReply status = sample_status();
+  status.actors[0].name = "ingress.building-7-uplink-north.0";
+  EXPECT_THAT(status_text(status, false), HasSubstr("uplink-north.0 alive  "));
+}
+
 TEST(StatusJson, HasTheSameAsNumbers) {
   const auto json = status_json(sample_status());
   EXPECT_EQ(json["topology"], "demo");
