@@ -61,7 +61,9 @@ void Leader::post(Severity severity, std::string_view kind, std::string_view tex
 
 void Leader::tell(const RecoveryEvent& event) {
   const std::string& name = context_.plan->actors[event.actor].name;
-  const std::string text = name + " " + event.what + " (" + std::to_string(event.number) + ")";
+  // A number that says nothing would be taken for an exit status.
+  const std::string number = event.number == 0 ? "" : " (" + std::to_string(event.number) + ")";
+  const std::string text = name + " " + event.what + number;
   say(context_.plan->actors[context_.me.actor].name, text);
   post(Severity::kWarning, event.what, text, event.number);
 }
@@ -72,7 +74,7 @@ std::string Leader::name_of(std::uint32_t function) const {
     const Plan plan = load_plan(run_dir_ + "/plan.bin");
     if (function < plan.functions.size()) return plan.functions[function].name;
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    say(context_.plan->actors[context_.me.actor].name, error.what());
   }
   return std::to_string(function);
 }
@@ -84,7 +86,7 @@ void Leader::look_at(const LostBatch& lost) {
   try {
     lost_batches_.keep(lost.batch, plan.actors[lost.actor].name + " died" + where);
   } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());  // the packets are lost either way
+    say(plan.actors[context_.me.actor].name, error.what());  // the packets are lost either way
   }
   if (!known || !functions_.died(lost.function, monotonic_ns())) return;
   take_out(lost.function, std::to_string(plan.crash_limit) + " workers died in it");
@@ -93,7 +95,7 @@ void Leader::look_at(const LostBatch& lost) {
 void Leader::take_out(std::uint32_t function, const std::string& why) {
   context_.status.header().functions_out.fetch_or(std::uint64_t{1} << function);
   const std::string text = "function " + name_of(function) + " is out of service: " + why;
-  std::fprintf(stderr, "%s\n", text.c_str());
+  say(context_.plan->actors[context_.me.actor].name, text);
   post(Severity::kError, "function_out", text, function);
 }
 
