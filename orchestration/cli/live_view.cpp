@@ -201,6 +201,21 @@ std::string first_lines(const std::string& page, std::size_t count_max) {
   return page.substr(0, end) + "and " + std::to_string(lines - count_max + 1) + " lines more\n";
 }
 
+std::string first_columns(const std::string& page, std::size_t count_max) {
+  std::string text;
+  std::size_t columns = 0;
+  bool colour = false;
+  for (const char byte : page) {
+    colour = colour || byte == '\033';
+    if (byte == '\n') columns = 0;
+    const bool more_of_one = (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;  // UTF-8
+    if (byte != '\n' && !colour && !more_of_one) ++columns;
+    if (byte == '\n' || colour || columns <= count_max) text += byte;
+    if (byte == 'm') colour = false;
+  }
+  return text;
+}
+
 std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after) {
   const Rates rates(before, after);
   std::string text = "received " + rate_text(rates.received()) + "/s, transmitted " +

@@ -17,6 +17,8 @@ std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& 
 
 /// At most so many lines of a page, the last of which says how many more there are; 0: all.
 std::string first_lines(const std::string& page, std::size_t count_max);
+/// At most so many columns of each line; colours, which have none, stay whole.
+std::string first_columns(const std::string& page, std::size_t count_max);
 
 /// The same in one line, for files and pipes.
 std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after);

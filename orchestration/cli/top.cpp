@@ -26,12 +26,10 @@ struct TopOptions : RunningOptions {
 /// last line.
 std::string fitted(const std::string& page) {
   constexpr const char* kFromTheTop = "\033[H\033[J";
-  constexpr const char* kCutLines = "\033[?7l";
-  constexpr const char* kFoldLines = "\033[?7h";
   winsize window{};
   const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1;
-  return std::string(kFromTheTop) + kCutLines +
-         (known ? first_lines(page, window.ws_row - 1U) : page) + kFoldLines;
+  if (!known) return kFromTheTop + page;
+  return kFromTheTop + first_columns(first_lines(page, window.ws_row - 1U), window.ws_col);
 }
 
 void watch(const TopOptions& options) {

@@ -61,6 +61,12 @@ TEST(FirstLines, AreAllOrSayHowManyMoreThereAre) {
   EXPECT_EQ(first_lines("a\nb\nc\n", 0), "a\nb\nc\n");
 }
 
+TEST(FirstColumns, AreCountedWithoutColoursAndBytesOfOneLetter) {
+  EXPECT_EQ(first_columns("abc\nd\n", 2), "ab\nd\n");
+  EXPECT_EQ(first_columns("█··x\n", 3), "█··\n");
+  EXPECT_EQ(first_columns("\033[32malive\033[0m yes\n", 5), "\033[32malive\033[0m\n");
+}
+
 TEST_F(LiveView, LineNamesWhoIsNotAlive) {
   EXPECT_THAT(live_line(plan_, before_, after_),
               HasSubstr("received 1.50 k/s, transmitted 1.30 k/s, dropped rule 200/s, p50 8 us"));
