@@ -17,6 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kTellAgain{250};  // somebody may have started since
+constexpr std::chrono::milliseconds kTryAgain{250};   // a disk may have room since
 
 /// "…NAME.1.image" -> "…NAME.EDITION.image"
 std::string image_of(const std::string& image, std::uint32_t edition) {
@@ -107,11 +108,29 @@ void TableSwitch::resume() {
 }
 
 void TableSwitch::publish(Phase phase) {
+  const auto now = Clock::now();
   ++plan_.revision;
-  save_plan(plan_, means_.run_dir + "/plan.bin");
   phase_ = phase;
-  until_ = Clock::now() + means_.limit;
+  until_ = now + means_.limit;
+  saved_ = false;
+  save_again_ = {};
+  save(now);
+}
+
+/// What goes forward fails when it cannot be written; for the way back it is tried until it can.
+bool TableSwitch::save(Clock::time_point now) {
+  if (saved_ || now < save_again_) return saved_;
+  try {
+    save_plan(plan_, means_.run_dir + "/plan.bin");
+  } catch (const Error& error) {
+    save_again_ = now + kTryAgain;
+    if (phase_ == Phase::kLoading || phase_ == Phase::kUsing) fail(error.what());
+    return false;
+  }
+  for (const std::string& image : std::exchange(unneeded_, {})) ::unlink(image.c_str());
+  until_ = now + means_.limit;
   tell_again_ = {};
+  return saved_ = true;
 }
 
 bool TableSwitch::all_follow(Clock::time_point now) {
@@ -147,13 +166,18 @@ void TableSwitch::swap_editions() {
 
 void TableSwitch::fail(const std::string& why) {
   failure_ = why;
-  if (phase_ == Phase::kLoading) {
-    forget_others();
-    publish(Phase::kDropping);
-    finish(why);
-  } else if (phase_ == Phase::kUsing) {
+  if (phase_ != Phase::kLoading && phase_ != Phase::kUsing) return;
+  if (phase_ == Phase::kUsing) {
     swap_editions();
-    publish(Phase::kReverting);
+    if (saved_) return publish(Phase::kReverting);
+  }
+  const bool unheard = phase_ == Phase::kLoading && !saved_;
+  forget_others();  // nobody has computed with them
+  finish(why);
+  if (unheard) {
+    phase_ = Phase::kIdle;
+  } else {
+    publish(Phase::kDropping);
   }
 }
 
@@ -165,7 +189,7 @@ void TableSwitch::refused(const std::string& who, std::uint32_t revision, const 
 /// Whoever has one mapped keeps it.
 void TableSwitch::forget_others() {
   for (const PlanEdition& other : plan_.others) {
-    if (!other.function.image.empty()) ::unlink(other.function.image.c_str());
+    if (!other.function.image.empty()) unneeded_.push_back(other.function.image);
   }
   plan_.others.clear();
   plan_.other_stages.clear();
@@ -184,6 +208,7 @@ void TableSwitch::drain(Clock::time_point now) {
 }
 
 void TableSwitch::advance(Clock::time_point now) {
+  if (!save(now) && phase_ != Phase::kDropping) return;
   switch (phase_) {
     case Phase::kIdle:
       return;
@@ -228,7 +253,7 @@ void TableSwitch::advance(Clock::time_point now) {
       return publish(Phase::kDropping);
     case Phase::kDropping:
       // Who cannot let go keeps memory, nothing else: no reason to stop all further changes.
-      if (all_follow(now) || now > until_) phase_ = Phase::kIdle;
+      if ((saved_ && all_follow(now)) || now > until_) phase_ = Phase::kIdle;
       return;
   }
 }

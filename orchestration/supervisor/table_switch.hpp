@@ -29,7 +29,8 @@ namespace millrace {
 /// A result of a GPU means something only by the tables that computed it: so an acceptor has the
 /// new ones before a GPU computes with them, and the old ones until no batch can have met them.
 /// Somebody who starts meanwhile reads the plan as it is then. When one refuses, or time runs out,
-/// the plan goes back by the same steps.
+/// the plan goes back by the same steps. When plan.bin cannot be written (a full disk) the change
+/// fails, too; what is in use by then is finished or taken back when it can be written again.
 ///
 /// One thread; nothing blocks.
 class TableSwitch {
@@ -74,6 +75,7 @@ class TableSwitch {
   void build();
   void make_places();
   void publish(Phase phase);
+  bool save(Clock::time_point now);
   bool all_follow(Clock::time_point now);
   void swap_editions();
   void forget_others();
@@ -92,7 +94,9 @@ class TableSwitch {
   std::optional<Outcome> outcome_;
   std::vector<std::uint64_t> sealed_;  ///< by lane, when all used the new ones
   std::string failure_;                ///< why the plan goes back
-  Clock::time_point until_{}, tell_again_{};
+  bool saved_ = true;                  ///< plan.bin says what the plan does
+  std::vector<std::string> unneeded_;  ///< images that go once it does
+  Clock::time_point until_{}, tell_again_{}, save_again_{};
 };
 
 }  // namespace millrace

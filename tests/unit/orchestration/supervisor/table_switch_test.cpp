@@ -94,6 +94,11 @@ class TableSwitchTest : public testing::Test {
     }
     return std::nullopt;
   }
+  /// plan.bin cannot be written, as where no room is left.
+  void disk_is_full(bool full) const {
+    const std::string draft = run_dir_ + "/plan.bin.tmp";
+    full ? fs::create_directory(draft) : fs::remove(draft);
+  }
   Plan saved() const { return load_plan(run_dir_ + "/plan.bin"); }
   bool has_image(int number) const {
     return fs::exists(folder_ + "/scan." + std::to_string(number) + ".image");
@@ -176,6 +181,51 @@ TEST_F(TableSwitchTest, ADeviceThatRefusesTakesAllBackInSteps) {
   for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
   EXPECT_TRUE(has_image(1));
   EXPECT_FALSE(has_image(2));
+}
+
+TEST_F(TableSwitchTest, APlanThatCannotBeWrittenKeepsTheTablesInUse) {
+  begin();
+  for (int i = 0; i < 5000 && plan_.others.empty(); ++i) ASSERT_FALSE(tend(1));
+  disk_is_full(true);
+  const auto outcome = tend(5000, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->error, HasSubstr("plan.bin"));
+  EXPECT_EQ(plan_.functions[0].settings[0].second, "old");
+  EXPECT_EQ(saved().others.size(), 1u);
+  EXPECT_TRUE(has_image(1) && has_image(2)) << "whoever starts looks for what plan.bin names";
+  disk_is_full(false);
+  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  EXPECT_TRUE(saved().others.empty());
+  EXPECT_TRUE(has_image(1));
+  EXPECT_FALSE(has_image(2));
+}
+
+TEST_F(TableSwitchTest, APlanThatCannotBeWrittenBeginsNothing) {
+  begin();
+  tend(1);
+  disk_is_full(true);
+  const auto outcome = tend(5000, "");
+  ASSERT_TRUE(outcome);
+  EXPECT_THAT(outcome->error, HasSubstr("plan.bin"));
+  EXPECT_TRUE(switch_->idle());
+  EXPECT_TRUE(plan_.others.empty());
+  disk_is_full(false);
+  builder(0);
+  begin();
+  EXPECT_EQ(tend(5000, "").value().error, "");
+  EXPECT_EQ(saved().functions[0].settings[0].second, "new");
+}
+
+TEST_F(TableSwitchTest, OldTablesGoOnceThePlanCanBeWritten) {
+  begin();
+  ASSERT_TRUE(tend(5000, ""));
+  disk_is_full(true);
+  tend(100, "");
+  EXPECT_TRUE(has_image(1)) << "plan.bin names it";
+  disk_is_full(false);
+  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  EXPECT_FALSE(has_image(1));
+  EXPECT_TRUE(has_image(2));
 }
 
 TEST_F(TableSwitchTest, MoreRefusedLinesThanBeforeAreRefusedUnlessWanted) {
