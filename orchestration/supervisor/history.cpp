@@ -24,6 +24,8 @@ void write_text(const std::string& path, const std::string& text) {
   write_whole_file(path, std::as_bytes(std::span(text)));
 }
 
+std::string folder_of(const std::string& source) { return hash_of_sources({source}); }
+
 bool names_file(const PlanFunction& function, const std::string& path) {
   return std::ranges::any_of(function.settings,
                              [&](const auto& setting) { return setting.second == path; });
@@ -35,8 +37,9 @@ std::string History::plan_path(std::uint64_t generation) const {
   return folder_ + "/" + std::to_string(generation) + ".plan";
 }
 
-std::string History::kept_path(const std::string& hash, const std::string& path) const {
-  return folder_ + "/" + hash + "/" + fs::path(path).filename().string();
+std::string History::kept_path(const std::string& source) const {
+  const fs::path path = path_of_source(source);
+  return folder_ + "/" + folder_of(source) + "/" + path.filename().string();
 }
 
 std::uint64_t History::resume(const std::string& run_dir) const {
@@ -51,13 +54,14 @@ std::uint64_t History::resume(const std::string& run_dir) const {
 }
 
 void History::add(const Plan& plan, const std::string& what, std::uint64_t time_ns) const {
-  fs::create_directories(folder_);
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) throw Error("make " + folder_ + ": " + error.message());
   for (const std::string& source : plan.sources) {
     const std::string path = path_of_source(source), hash = hash_of_source(source);
     const auto needs = [&](const PlanFunction& one) { return names_file(one, path); };
     if (std::ranges::none_of(plan.functions, needs)) continue;
-    std::error_code error;
-    const std::string kept = kept_path(hash, path);
+    const std::string kept = kept_path(source);
     if (fs::exists(kept, error) || fs::file_size(path, error) > kFileBytesMax || error) continue;
     fs::create_directories(fs::path(kept).parent_path(), error);
     fs::copy_file(path, kept, error);
@@ -85,7 +89,7 @@ void History::forget_files(const std::vector<Entry>& kept) const {
   try {
     for (const Entry& one : kept) {
       const Plan plan = load_plan(plan_path(one.generation));
-      for (const std::string& source : plan.sources) needed.insert(hash_of_source(source));
+      for (const std::string& source : plan.sources) needed.insert(folder_of(source));
       for (const PlanFunction& function : plan.functions) {
         for (const auto& [key, value] : function.settings) {
           needed.insert(fs::path(value).parent_path().filename());
@@ -137,7 +141,7 @@ Plan History::plan_of(std::uint64_t generation) const {
   for (std::string& source : plan.sources) {
     const std::string path = path_of_source(source), hash = hash_of_source(source);
     if (hash_of_file(path) == hash) continue;
-    const std::string kept = kept_path(hash, path);
+    const std::string kept = kept_path(source);
     for (PlanFunction& function : plan.functions) {
       for (auto& [key, value] : function.settings) {
         if (value != path) continue;
@@ -161,8 +165,7 @@ Plan History::as_written(Plan plan) const {
 
 std::string History::written_path(const Plan& plan, const std::string& value) const {
   for (const std::string& source : plan.sources) {
-    std::string path = path_of_source(source);
-    if (kept_path(hash_of_source(source), path) == value) return path;
+    if (kept_path(source) == value) return path_of_source(source);
   }
   return value;
 }

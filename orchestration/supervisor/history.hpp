@@ -16,7 +16,8 @@ namespace millrace {
 ///     history/list          a line a generation: number, time, hash, what was done
 ///     history/N.plan        the plan of generation N
 ///     history/deadline      until when its last change has to be confirmed
-///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax
+///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax. HASH is
+///                           of its place too: another file of this name and text is not it
 class History {
  public:
   static constexpr std::size_t kGenerationsKept = 50;
@@ -55,7 +56,7 @@ class History {
 
  private:
   std::string plan_path(std::uint64_t generation) const;
-  std::string kept_path(const std::string& hash, const std::string& path) const;
+  std::string kept_path(const std::string& source) const;
   std::string written_path(const Plan& plan, const std::string& value) const;
   void forget_old(const std::vector<Entry>& entries) const;
   void forget_files(const std::vector<Entry>& kept) const;

@@ -85,6 +85,22 @@ TEST_F(HistoryTest, AFileThatChangedIsReplacedByWhatItWas) {
   EXPECT_EQ(history_->as_written(plan_).functions[0].settings, plan_.functions[0].settings);
 }
 
+TEST_F(HistoryTest, FilesOfOneNameAndTextInTwoPlacesAreTwo) {
+  const std::string other = folder_ + "/other/scan.rules";
+  fs::create_directory(folder_ + "/other");
+  std::ofstream(other) << "one";
+  plan_.functions.push_back({.name = "look", .settings = {{"rules", other}}});
+  plan_.sources = {source_of(rules_path()), source_of(other)};
+  add("start");
+  std::ofstream(rules_path()) << "two";
+  std::ofstream(other) << "three";
+  const Plan then = history_->plan_of(1);
+  EXPECT_NE(then.functions[1].settings[0].second, other);
+  const Plan written = history_->as_written(then);
+  EXPECT_EQ(written.functions[0].settings[0].second, rules_path());
+  EXPECT_EQ(written.functions[1].settings[0].second, other);
+}
+
 TEST_F(HistoryTest, WhatWasNotKeptIsNamed) {
   std::ofstream(rules_path()) << std::string(History::kFileBytesMax + 1, 'x');
   plan_.sources = {source_of(rules_path())};
