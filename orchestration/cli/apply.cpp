@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -9,12 +10,13 @@
 #include "orchestration/cli/restart.hpp"
 #include "orchestration/cli/topology_file.hpp"
 #include "shared/config/plan_diff.hpp"
-#include "shared/config/plan_sources.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
 namespace {
+
+constexpr std::chrono::seconds kStatusAnswer{5};
 
 struct ApplyOptions {
   std::string file;
@@ -38,6 +40,10 @@ void apply_by_restart(const ApplyOptions& options, const std::string& run_dir,
         "--confirm: a restart cannot be taken back by itself; without --restart or without "
         "--confirm");
   }
+  if (ask_supervisor<StatusReply>(run_dir, StatusRequest{}, kStatusAnswer).confirm_seconds != 0) {
+    throw Error("the last change waits to be confirmed: millrace confirm " + running.name +
+                ", or millrace rollback " + running.name);
+  }
   check_host(running, file.plan);
   PlannedRestart restart{.file = options.file,
                          .run_dir = run_dir,
@@ -60,19 +66,10 @@ void apply(const ApplyOptions& options) {
   if (!diff.restart.empty()) {
     return apply_by_restart(options, run_dir, file, running, diff);
   }
-  if (diff.lines.empty() && hash_of_sources(file.plan.sources) == running.hash) {
-    return print_change({.generation = running.generation, .lines = {"nothing differs"}},
-                        options.json);
-  }
   ChangeRequest request{.confirm_seconds = options.confirm_seconds};
   request.what = what_of(options);
   request.accept_refused = options.accept_refused;
-  ChangeReply reply = ask_change_to(file.plan, run_dir, request);
-  if (options.confirm_seconds != 0) {
-    reply.lines.push_back("taken back in " + std::to_string(options.confirm_seconds) +
-                          " s unless confirmed: millrace confirm " + file.plan.name);
-  }
-  print_change(reply, options.json);
+  print_change(ask_change_to(file.plan, run_dir, request), options.json);
 }
 
 }  // namespace

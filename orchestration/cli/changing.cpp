@@ -57,7 +57,6 @@ ChangeReply ask_change_to(const Plan& plan, const std::string& run_dir, ChangeRe
   try {
     ChangeReply reply = ask_change(run_dir, request);
     ::unlink(request.plan.c_str());
-    if (reply.lines.empty()) reply.lines.emplace_back("nothing had to change");
     return reply;
   } catch (const Error&) {
     ::unlink(request.plan.c_str());

@@ -18,8 +18,7 @@ ChangeReply ask_change(const std::string& run_dir, const ChangeRequest& request)
 /// The same by TCP where `options` say so.
 ChangeReply ask_change(const RunningOptions& options, const ChangeRequest& request);
 
-/// The same for a whole plan, which is handed over in a file (`request.plan` is set here). What was
-/// done has at least a line.
+/// The same for a whole plan, which is handed over in a file (`request.plan` is set here).
 ChangeReply ask_change_to(const Plan& plan, const std::string& run_dir, ChangeRequest request);
 
 /// What was done, for people or as {"ok", "generation", "done"}.

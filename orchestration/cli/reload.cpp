@@ -46,7 +46,9 @@ void add_reload(CLI::App& app) {
   auto options = std::make_shared<ReloadOptions>();
   add_running_options(*command, *options);
   add_remote_options(*command, *options);
-  command->add_option("functions", options->functions, "whose; without: of all that have a table");
+  command->add_option(
+      "functions", options->functions,
+      "whose, and of all that read a file of theirs; without: of all that have a table");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the table in use");
   command->callback([options] {

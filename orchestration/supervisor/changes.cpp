@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -20,36 +22,66 @@ namespace {
 constexpr std::size_t kChangesWaitingMax = 64;
 constexpr std::chrono::seconds kAutoscaleLook{1};  // of autoscale
 
-/// The functions whose tables are to be built anew, as they are set now.
+bool reads(const PlanFunction& function, const std::string& path) {
+  return std::ranges::any_of(function.settings,
+                             [&](const auto& setting) { return setting.second == path; });
+}
+
+bool read_the_same(const Plan& plan, const PlanFunction& a, const PlanFunction& b) {
+  return std::ranges::any_of(plan.sources, [&](const std::string& source) {
+    return reads(a, path_of_source(source)) && reads(b, path_of_source(source));
+  });
+}
+
+/// The functions whose tables are to be built anew, as they are set now. Who reads a file of theirs
+/// too goes along: what is in it is known once.
 std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
   std::vector<PlanEdition> functions;
+  const auto add = [&](std::uint32_t number) {
+    const auto same = [&](const PlanEdition& one) { return one.number == number; };
+    if (std::ranges::any_of(functions, same)) return;
+    functions.push_back({number, plan.functions[number]});
+  };
   for (const std::string& name : names) {
     const std::uint32_t number = function_named(plan, name);
     const PlanFunction& function = plan.functions[number];
     if (function.image.empty()) {
       throw Error("function '" + name + "' (" + function.type + ") has no table");
     }
-    const auto same = [&](const PlanEdition& one) { return one.number == number; };
-    if (std::ranges::none_of(functions, same)) functions.push_back({number, function});
+    add(number);
+  }
+  for (std::size_t at = 0; at < functions.size(); ++at) {
+    for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
+      const PlanFunction& other = plan.functions[i];
+      if (!other.image.empty() && read_the_same(plan, functions[at].function, other)) add(i);
+    }
   }
   return functions;
 }
 
-/// What is in their files now is what they were built from.
-void note_sources(Plan& plan, const std::vector<std::string>& functions) {
-  for (const std::string& name : functions) {
-    const PlanFunction& function = plan.functions[function_named(plan, name)];
-    for (std::string& source : plan.sources) {
-      const std::string path = path_of_source(source);
-      const auto is_it = [&](const auto& setting) { return setting.second == path; };
-      if (std::ranges::any_of(function.settings, is_it)) source = source_of(path);
-    }
+/// The plan's sources, with what is in files of these functions now.
+std::vector<std::string> sources_now(const Plan& plan, const std::vector<PlanEdition>& functions) {
+  std::vector<std::string> sources = plan.sources;
+  for (std::string& source : sources) {
+    const std::string path = path_of_source(source);
+    const auto reads_it = [&](const PlanEdition& one) { return reads(one.function, path); };
+    if (std::ranges::any_of(functions, reads_it)) source = source_of(path);
   }
+  return sources;
 }
 
 /// Until when a change that puts itself in the place of `generation` has to be confirmed.
 History::Deadline deadline_of(const ChangeRequest& wanted, std::uint64_t generation) {
   return {boot_clock_ns() + wanted.confirm_seconds * 1'000'000'000ull, generation};
+}
+
+/// What a message has room for, and one line more.
+void shorten(std::vector<std::string>& lines) {
+  constexpr std::size_t kLinesMax = kReplyLinesMax - 1;
+  if (lines.size() <= kLinesMax) return;
+  const std::size_t more = lines.size() - kLinesMax + 1;
+  lines.resize(kLinesMax - 1);
+  lines.push_back("and " + std::to_string(more) + " more");
 }
 
 std::string line_of(const TableReport& report) {
@@ -87,12 +119,7 @@ void Supervisor::end_change(const std::string& error) {
     why = failure.what();
   }
   ChangeReply reply = std::move(change_->reply);
-  if (reply.lines.size() > kReplyLinesMax) {
-    const std::size_t more = reply.lines.size() - kReplyLinesMax + 1;
-    reply.lines.resize(kReplyLinesMax - 1);
-    reply.lines.push_back("and " + std::to_string(more) + " more");
-  }
-  const std::optional<Plan> next = std::move(change_->next);
+  const std::vector<std::string> sources = std::move(change_->sources);
   const bool goes_back = way_back_ && wanted.rollback && request.message.id == 0;
   const bool halfway = change_->halfway && (!wanted.rollback || !(way_back_ || deadline_));
   change_.reset();
@@ -103,14 +130,28 @@ void Supervisor::end_change(const std::string& error) {
     if (goes_back) return way_back_failed(why);
     note_failed(wanted.what + ": " + why);
     if (halfway) {
-      take_back_half(wanted, next);
+      take_back_half(sources);
     } else if (!deadline_ && !way_back_) {
       history_->set_deadline(std::nullopt);
     }
     if (request.message.id != 0) server_->reply(request, ErrorReply{why});
     return;
   }
-  if (!wanted.plan.empty()) way_back_.reset();
+  if (!wanted.plan.empty()) {
+    way_back_.reset();
+    if (reply.lines.empty()) reply.lines.emplace_back("nothing had to change");
+  }
+  if (tables) {  // one that comes back may have been taken out before it went
+    for (const std::string& name : out_of_service()) {
+      reply.lines.push_back("out of service: " + name + "; put it back: millrace function " +
+                            plan_.name + " " + name + " in");
+    }
+  }
+  shorten(reply.lines);
+  if (wanted.confirm_seconds != 0) {
+    reply.lines.push_back("taken back in " + std::to_string(wanted.confirm_seconds) +
+                          " s unless confirmed: millrace confirm " + plan_.name);
+  }
   reply.generation = plan_.generation;
   note({.kind = "changed",
         .text = wanted.what,
@@ -119,21 +160,34 @@ void Supervisor::end_change(const std::string& error) {
   if (request.message.id != 0) server_->reply(request, std::move(reply));
 }
 
+/// No generation, and nothing that would have to be confirmed.
+void Supervisor::end_as_it_was() {
+  const Received request = std::move(change_->request);
+  change_.reset();
+  server_->reply(request,
+                 ChangeReply{.generation = plan_.generation, .lines = {"nothing differs"}});
+}
+
 TableSwitch::Wish Supervisor::wish_of(const ChangeRequest& wanted) {
   change_->scale = scaling_->check(wanted.scale);
   // Anew means what is in the files now, also after a rollback.
-  return {reloaded(history_->as_written(plan_), wanted.reload), wanted.accept_refused};
+  auto functions = reloaded(history_->as_written(plan_), wanted.reload);
+  // Before they are read: should one change meanwhile, it differs from what is known of it.
+  change_->sources = sources_now(plan_, functions);
+  return {std::move(functions), wanted.accept_refused};
 }
 
 /// From the present plan to another one, as far as that can be while it runs.
 TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   Plan next = load_plan(wanted.plan);
+  ::unlink(wanted.plan.c_str());  // who asked may have gone meanwhile
   const PlanDiff diff = diff_plans(wanted.rollback ? plan_ : history_->as_written(plan_), next);
   if (!diff.restart.empty()) {
     std::string text = "cannot change while it runs:";
     for (const std::string& line : diff.restart) text += "\n  " + line;
     throw Error(text);
   }
+  change_->none = !wanted.rollback && diff.lines.empty() && next.sources == plan_.sources;
   queue_scaling_->check(diff.queues);
   change_->queues = diff.queues;
   std::vector<GroupCount> counts;
@@ -147,12 +201,13 @@ TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
     }
   }
   change_->reply.lines = diff.lines;
+  change_->sources = next.sources;
   change_->next = std::move(next);
   return {diff.functions, wanted.accept_refused, diff.stages, diff.classes};
 }
 
 void Supervisor::begin_change() {
-  change_ = PendingChange{.request = std::move(change_queue_.front())};
+  change_ = PendingChange{.request = std::move(change_queue_.front()), .sources = plan_.sources};
   change_queue_.pop_front();
   const auto& wanted = std::get<ChangeRequest>(change_->request.message.body);
   try {
@@ -165,6 +220,7 @@ void Supervisor::begin_change() {
     }
     if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
     TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);
+    if (change_->none) return end_as_it_was();
     // Should we die before it is done, it is not left half done (adopt()).
     if (wanted.confirm_seconds != 0 && !deadline_) {
       check_way_back();
@@ -178,12 +234,8 @@ void Supervisor::begin_change() {
 }
 
 /// What the plan's tables come from, and how many workers each group should have by now.
-void Supervisor::note_change(const ChangeRequest& wanted, const std::optional<Plan>& next) {
-  if (next) {
-    plan_.sources = next->sources;
-  } else {
-    note_sources(plan_, wanted.reload);
-  }
+void Supervisor::note_change(const std::vector<std::string>& sources) {
+  plan_.sources = sources;
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
     if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
   }
@@ -191,7 +243,7 @@ void Supervisor::note_change(const ChangeRequest& wanted, const std::optional<Pl
 
 /// The plan says what is now: of it a supervisor that takes over learns it, and the history.
 void Supervisor::adopt_change(const ChangeRequest& wanted) {
-  note_change(wanted, change_->next);
+  note_change(change_->sources);
   if (change_->next) {
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       plan_.groups[i].autoscale = change_->next->groups[i].autoscale;
@@ -220,12 +272,11 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
 void Supervisor::take_up_deadline() {
   deadline_ = history_->deadline();
   if (!deadline_ || deadline_->generation != plan_.generation) return;
-  std::vector<std::string> halfway;
+  std::vector<PlanEdition> halfway;
   for (const PlanEdition& other : plan_.others) {
-    const PlanFunction& function = plan_.functions.at(other.number);
-    if (!function.gone) halfway.push_back(function.name);
+    halfway.push_back({other.number, plan_.functions.at(other.number)});
   }
-  note_sources(plan_, halfway);
+  plan_.sources = sources_now(plan_, halfway);
   deadline_->time_ns = 0;
 }
 

@@ -116,6 +116,15 @@ ActorStatus Supervisor::actor_status(const Post& post, const Seat& seat,
   return status;
 }
 
+std::vector<std::string> Supervisor::out_of_service() const {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 0; fleet_.status() != nullptr && i < plan_.functions.size(); ++i) {
+    const PlanFunction& function = plan_.functions[i];
+    if (!function.gone && fleet_.status()->is_out(i)) names.push_back(function.name);
+  }
+  return names;
+}
+
 StatusReply Supervisor::status_reply() const {
   StatusReply reply{.topology = plan_.name, .phase = phase_, .run_dir = options_.run_dir};
   reply.up_ns = static_cast<std::uint64_t>((Clock::now() - began_) / std::chrono::nanoseconds(1));
@@ -130,10 +139,7 @@ StatusReply Supervisor::status_reply() const {
   if (fleet_.status() != nullptr) {
     reply.skipped = skipped_packets(plan_, *fleet_.status());
     reply.refused = refused_packets(plan_, *fleet_.status());
-    for (std::uint32_t i = 0; i < plan_.functions.size(); ++i) {
-      if (!plan_.functions[i].gone && fleet_.status()->is_out(i))
-        reply.out.push_back(plan_.functions[i].name);
-    }
+    reply.out = out_of_service();
   }
   reply.generation = plan_.generation;
   reply.hash = plan_.hash;

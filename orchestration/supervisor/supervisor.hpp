@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "orchestration/supervisor/autoscaler.hpp"
 #include "orchestration/supervisor/bypass.hpp"
@@ -84,6 +85,8 @@ class Supervisor {
     std::vector<PlanDiff::Queues> queues;  ///< when its tables are in use
     std::vector<Scaling::Step> scale;      ///< after these
     std::optional<Plan> next;              ///< what it goes over to; nothing: reload, scale
+    std::vector<std::string> sources;      ///< of the plan, once it is made
+    bool none = false;                     ///< all is as it is asked for
     bool waits = false;    ///< for the old tables to go: who starts would look for them
     bool halfway = false;  ///< something of it is in use already
   };
@@ -114,6 +117,7 @@ class Supervisor {
   void answer(const Received& received);
   void answer_audit(const Received& received);
   StatusReply status_reply() const;
+  std::vector<std::string> out_of_service() const;
   ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
   void queue_change(const Received& received);
   bool is_changing() const;
@@ -122,13 +126,13 @@ class Supervisor {
   void check_way_back() const;
   TableSwitch::Wish wish_of(const ChangeRequest& wanted);
   TableSwitch::Wish wish_to_apply(const ChangeRequest& wanted);
-  void note_change(const ChangeRequest& wanted, const std::optional<Plan>& next);
+  void note_change(const std::vector<std::string>& sources);
   void adopt_change(const ChangeRequest& wanted);
   void take_back(std::uint64_t generation, const std::string& why);
   bool is_going_back() const { return way_back_ && !way_back_->given_up(); }
   void tend_way_back();
   void way_back_failed(const std::string& error);
-  void take_back_half(const ChangeRequest& wanted, const std::optional<Plan>& next);
+  void take_back_half(const std::vector<std::string>& sources);
   void take_up_deadline();
   void tend_deadline();
   void tend_autoscale();
@@ -137,6 +141,7 @@ class Supervisor {
   void end_scaling();
   void end_queue_scaling();
   void end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome);
+  void end_as_it_was();
   void end_change(const std::string& error);
   void tend_changes();
   void note_reports(const std::vector<TableReport>& reports);

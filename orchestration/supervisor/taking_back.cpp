@@ -81,8 +81,8 @@ void Supervisor::note_failed(const std::string& text) {
 
 /// Tables are in use, or workers have been asked for, and the rest of the change failed: the plan
 /// says what is now, so that the way back is seen.
-void Supervisor::take_back_half(const ChangeRequest& wanted, const std::optional<Plan>& next) {
-  note_change(wanted, next);
+void Supervisor::take_back_half(const std::vector<std::string>& sources) {
+  note_change(sources);
   take_back(plan_.generation, "as only half of a change was made");
 }
 

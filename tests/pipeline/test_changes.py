@@ -292,6 +292,18 @@ def test_after_a_rollback_a_reload_reads_what_people_write(tmp_path):
         assert audit["dropped"]["rule"] >= count - received > 0
 
 
+def test_who_reads_the_same_file_is_reloaded_with_it(tmp_path):
+    text = scanned(tmp_path, 0, on="front", rate_mpps=0.01).replace(
+        "functions:", "functions:\n  look: { type: match, rules: scan.rules, on: front }").replace(
+        "[scan]", "[look, scan]")
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        (tmp_path / "scan.rules").write_text(SECOND)
+        done = ask("reload", running.name, "scan")["done"]
+        assert done == [f"table of {name}: 2 entries, 0 refused" for name in ("scan", "look")]
+        assert ask("apply", running.file)["done"] == ["nothing differs"], "of both it is true"
+
+
 class Operator:
     """Changes a running topology at random, and knows what has to come of it."""
 

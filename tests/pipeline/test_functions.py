@@ -105,6 +105,21 @@ def test_workers_die_while_a_function_comes(tmp_path, seed):
     assert numbers == sorted(set(numbers)), "in order"
 
 
+def test_a_function_that_comes_back_out_of_service_says_so(tmp_path):
+    text = scanned(tmp_path, 0, on="front", rate_mpps=0.01)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        rewrite(running, with_more(tmp_path, text))
+        ask("apply", running.file)
+        ask("function", running.name, "wall", "out")
+        rewrite(running, text)
+        ask("apply", running.file)
+        rewrite(running, with_more(tmp_path, text))
+        last = ask("apply", running.file)["done"][-1]
+        assert last == ("out of service: wall; put it back: "
+                        f"millrace function {running.name} wall in")
+
+
 def test_a_function_that_cannot_come_changes_nothing(tmp_path):
     text = scanned(tmp_path, 0, on="front", rate_mpps=0.01)
     with Topology(tmp_path, text) as running:

@@ -13,7 +13,7 @@ import frames
 import metrics
 import processes
 from processes import wait_until
-from topology import BIN, Topology, ask, millrace
+from topology import BIN, Topology, ask, millrace, start
 
 
 def numbered(folder, count, rate_mpps=0.0, front="count: 2, max: 4"):
@@ -228,3 +228,23 @@ def test_an_idle_topology_takes_little_and_answers_at_once(tmp_path):
         # Other work on this host may delay some; a topology that answers late does so always.
         assert min(windows)[0] <= 0.1 and min(p50 for _, p50 in windows) <= 0.01
         assert running.audit()["unaccounted"] == 0
+
+
+def test_a_file_is_applied_after_what_was_asked_for_before(tmp_path):
+    text = "heartbeat_limit: 20s\n" + numbered(tmp_path, 0, 0.001)
+    with Topology(tmp_path, text) as running:
+        running.endless = True
+        stopped = running.lives()["front.1"][0]
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            scaling = start("scale", running.name, "front=1")  # as soon as it can drain
+            wait_until(lambda: running.actor("front.1")["state"] == "draining", 30, "it is to go")
+            applying = start("apply", running.file)  # of two workers, which there are by now
+            time.sleep(0.5)
+            assert applying.poll() is None
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+        assert scaling.wait(timeout=60) == applying.wait(timeout=60) == 0
+        running.wait_alive("front.0", "front.1")
+        assert [one["what"].split()[0] for one in ask("history", running.name)["generations"]] == [
+            "start", "scale", "apply"]

@@ -143,6 +143,19 @@ def test_the_history_goes_on_over_restarts_and_leads_back_over_them(running, tmp
     assert not list(pathlib.Path(running.run_dir).parent.glob("*.before*"))
 
 
+def test_a_change_that_waits_to_be_confirmed_is_not_ended_by_a_restart(running):
+    rewrite(running, "count: 2", "count: 1, max: 2")
+    assert ask("apply", running.file, "--restart")["generation"] == 2
+    rewrite(running, "count: 1", "count: 2")
+    done = ask("apply", running.file, "--confirm", 100)["done"]
+    assert done[-1] == f"taken back in 100 s unless confirmed: millrace confirm {running.name}"
+    lives = running.lives()
+    rewrite(running, "rate_mpps: 0.005", "rate_mpps: 0.004")
+    refused = millrace("apply", running.file, "--restart", check=False)
+    assert refused.returncode == 1 and "waits to be confirmed" in refused.stderr
+    assert running.lives() == lives and running.status()["confirm_seconds"] > 0
+
+
 def test_a_restart_that_this_host_cannot_do_ends_nothing(running):
     lives = running.lives()
     rewrite(running, 'device: "null"', "device: afpacket, interface: nowhere0")
