@@ -27,7 +27,8 @@ struct TopOptions : RunningOptions {
 std::string fitted(const std::string& page) {
   constexpr const char* kFromTheTop = "\033[H\033[J";
   winsize window{};
-  const bool known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1;
+  const bool known =
+      ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_row > 1 && window.ws_col > 0;
   if (!known) return kFromTheTop + page;
   return kFromTheTop + first_columns(first_lines(page, window.ws_row - 1U), window.ws_col);
 }
