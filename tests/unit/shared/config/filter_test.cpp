@@ -35,6 +35,15 @@ TEST(Filter, SaysWhichWordItDoesNotKnow) {
   EXPECT_EQ(refusal("udp # port"), "4: '#' in a filter");
 }
 
+TEST(Filter, KnowsTheNamesThatLibpcapHas) {
+  for (const char* text :
+       {"icmp[icmptype] = icmp-echo", "icmp6[icmp6type] = icmp6-echo",
+        "icmp6[icmp6type] == icmp6-neighborsolicit or icmp6[0] = icmp6-routeradvert", "llc", "isis",
+        "iso proto \\esis", "csnp"}) {
+    EXPECT_EQ(refusal(text), "") << text;
+  }
+}
+
 TEST(Filter, LooksUpNoNames) {
   EXPECT_EQ(refusal("host example.org"), "5: 'example.org' in a filter");
   EXPECT_EQ(refusal("net loopback"), "4: 'loopback' in a filter");
