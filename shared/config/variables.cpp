@@ -144,6 +144,11 @@ bool Variables::look_up(std::string_view inner, const std::filesystem::path& fol
   if (inner.starts_with(kFile) && inner.size() > kFile.size()) {
     return look_up_file(std::string(inner.substr(kFile.size())), folder, out, error);
   }
+  if (inner.find("${") != inner.npos) {
+    error.found = "'${' inside of '${" + shown(std::string(inner)) + "}'";
+    error.allowed = "a variable of 'vars' for it: one does not stand inside of another";
+    return false;
+  }
   const std::size_t mark = inner.find(kDefaultMark);
   std::optional<std::string> fallback;
   if (mark != inner.npos) fallback = std::string(inner.substr(mark + kDefaultMark.size()));

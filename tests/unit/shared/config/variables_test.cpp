@@ -72,6 +72,9 @@ TEST(Variables, AreRefusedAtTheirPlaceInTheScalar) {
   EXPECT_EQ(wrong_files({{"t.yaml", with("{}", "destinations: ${a b}")}}),
             "t.yaml:6:19: found '${a b}'; allowed: ${NAME}, ${NAME:-DEFAULT}, ${env:NAME}, "
             "${file:PATH}; '$${' for '${' itself");
+  EXPECT_EQ(wrong_files({{"t.yaml", with("{b: 1}", "destinations: '${a:-${b}}'")}}),
+            "t.yaml:6:20: found '${' inside of '${a:-${b}'; allowed: a variable of 'vars' for it: "
+            "one does not stand inside of another");
   EXPECT_EQ(wrong_files({{"t.yaml", with("{}", "destinations: '${n:-}'")}}),
             "t.yaml:6:19: found nothing by '${n:-}' as 'destinations'; allowed: text");
   EXPECT_EQ(wrong_files({{"t.yaml", with("{n: many}", "flows: ${n}")}}),
