@@ -46,7 +46,7 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
   const std::optional<std::string> text = value.text(kAllowed);
   if (!text) return;
   MacAddress mac{};
-  if (!parse_mac(*text, mac) || (mac[0] & 1) != 0) {
+  if (!parse_mac(*text, mac) || (mac[0] & 1) != 0 || mac == MacAddress{}) {
     value.refuse(kAllowed);
     return;
   }
@@ -57,7 +57,8 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
 
 bool is_address_with_prefix(const std::string& text) {
   const std::size_t slash = text.find('/');
-  if (slash == std::string::npos) return false;
+  // A zero byte would end what inet_pton() sees.
+  if (slash == std::string::npos || text.find('\0') != std::string::npos) return false;
   const bool ipv6 = text.find(':') != std::string::npos;
   in6_addr address{};
   if (inet_pton(ipv6 ? AF_INET6 : AF_INET, text.substr(0, slash).c_str(), &address) != 1) {
@@ -65,6 +66,7 @@ bool is_address_with_prefix(const std::string& text) {
   }
   const std::string bits = text.substr(slash + 1);
   const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  if (bits.size() > 1 && bits[0] == '0') return false;  // to some that is octal
   return !bits.empty() && bits.size() <= 3 && std::all_of(bits.begin(), bits.end(), is_digit) &&
          std::stoi(bits) <= (ipv6 ? 128 : 32);
 }

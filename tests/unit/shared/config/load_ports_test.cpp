@@ -100,15 +100,17 @@ TEST(LoadPorts, RefusesPortsWithoutAFile) {
 
 TEST(LoadPorts, RefusesAddressesThatAreNone) {
   constexpr const char* kMac = "; allowed: a unicast MAC address like '02:00:00:00:00:01'";
-  for (const char* mac : {"02:00:00:00:00", "03:00:00:00:00:01", "02:00:00:00:00:0g", "2:0:0:0:0:1",
-                          "02:00:00:00:00:011", " 2:00:00:00:00:01", "02:00:00:00:00:-1"}) {
+  for (const char* mac :
+       {"00:00:00:00:00:00", "02:00:00:00:00", "03:00:00:00:00:01", "02:00:00:00:00:0g",
+        "2:0:0:0:0:1", "02:00:00:00:00:011", " 2:00:00:00:00:01", "02:00:00:00:00:-1"}) {
     EXPECT_EQ(wrong(port("device: null, mac: '" + std::string(mac) + "'")),
               "3:26: found '" + std::string(mac) + "' as 'mac'" + kMac);
   }
   constexpr const char* kIp =
       "; allowed: an address with its prefix, like '10.1.0.1/24' or '2001:db8::1/64'";
-  for (const char* ip : {"10.1.0.1", "10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/+1", "x/1",
-                         "2001:db8::1/129", "2001:db8::1", "2001:db8/64", "::/0x1"}) {
+  for (const char* ip :
+       {"10.1.0.1", "10.1.0/24", "10.1.0.1/33", "10.1.0.1/", "10.1.0.1/+1", "x/1",
+        "2001:db8::1/129", "2001:db8::1", "10.1.0.1/08", "2001:db8/64", "::/0x1"}) {
     EXPECT_EQ(wrong(port("device: null, addresses: '" + std::string(ip) + "'")),
               "3:32: found '" + std::string(ip) + "' as 'addresses'" + kIp);
   }
