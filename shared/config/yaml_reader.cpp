@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/yaml_reader.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <algorithm>
@@ -242,6 +243,16 @@ YamlMap::YamlMap(const YamlValue& value, std::string_view allowed)
   }
   for (const auto& pair : value.node_) {
     const YamlValue key(pair.first, "a key", mark_, value.source_);
+    if (entries_.size() == kYamlKeysMax) {
+      problems_->add(key.mark(),
+                     std::to_string(value.node_.size()) + " keys in '" + shown(name_) + "'",
+                     "at most " + std::to_string(kYamlKeysMax));
+      break;
+    }
+    if (pair.first.IsScalar() && pair.first.Scalar() == "<<") {
+      key.refuse("the entries themselves: maps are not merged");
+      continue;
+    }
     if (pair.first.IsScalar() && Variables::mentioned_in(pair.first.Scalar())) {
       key.refuse("text without '${' as a key");
       continue;
@@ -305,11 +316,15 @@ const YamlValue* YamlMap::find(std::string_view key) const {
 
 const YamlValue* YamlMap::need(std::string_view key, std::string_view allowed) const {
   const YamlValue* value = find(key);
-  if (value == nullptr && is_map_) {
-    problems_->add(mark_, "no '" + std::string(key) + "' in '" + shown(name_) + "'",
-                   std::string(allowed));
-  }
-  return value;
+  if (value != nullptr || !is_map_) return value;
+  std::vector<std::string_view> keys;
+  for (const YamlEntry& entry : entries_) keys.push_back(entry.key.value);
+  const std::string near = nearest_of(key, keys);
+  problems_->add(mark_,
+                 "no '" + std::string(key) + "'" + (near.empty() ? "" : ", but '" + near + "',") +
+                     " in '" + shown(name_) + "'",
+                 std::string(allowed));
+  return nullptr;
 }
 
 void YamlMap::allow_only(std::span<const std::string_view> keys,
@@ -348,6 +363,8 @@ std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, P
     const int count = document_count(source->text);
     if (count == 1) return YamlValue(YAML::Load(source->text), file, start, source);
     problems.add(start, count == 0 ? "no YAML document" : "more than one YAML document", "one");
+  } catch (const YAML::DeepRecursion& error) {
+    problems.add(mark_of(error.mark, file), "lists and maps nested too deeply");
   } catch (const YAML::Exception& error) {
     const SourceMark at = error.mark.is_null() ? start : mark_of(error.mark, file);
     problems.add(at, "text that is no YAML (" + error.msg + ")");

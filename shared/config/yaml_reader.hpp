@@ -97,7 +97,8 @@ struct YamlEntry {
 /// A map of the file, in its order.
 class YamlMap {
  public:
-  /// Refuses what is no map, keys that are no text, and keys given twice (the first one counts).
+  /// Refuses what is no map, keys that are no text, keys given twice (the first one counts), YAML's
+  /// merge key, and what stands behind kYamlKeysMax keys.
   /// `allowed` describes the map in messages.
   explicit YamlMap(const YamlValue& value, std::string_view allowed = "a map of 'key: value'");
 
@@ -110,7 +111,8 @@ class YamlMap {
   YamlMap without_entries() const;
   /// Takes an entry out, if it is there.
   void remove(std::string_view key);
-  /// Refuses the map when the key is absent; `allowed` says what belongs there.
+  /// Refuses the map when the key is absent, and names one that may have been meant for it;
+  /// `allowed` says what belongs there.
   const YamlValue* need(std::string_view key, std::string_view allowed) const;
   /// Refuses every key that is not in `keys`; those of `later` with that reason.
   void allow_only(std::span<const std::string_view> keys,
@@ -131,5 +133,6 @@ class YamlMap {
 std::optional<YamlValue> parse_yaml(std::string text, const std::string& file, Problems& problems,
                                     Variables* variables = nullptr);
 inline constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
+inline constexpr std::size_t kYamlKeysMax = 1024;  ///< of a map
 
 }  // namespace millrace

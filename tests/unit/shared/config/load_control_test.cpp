@@ -43,7 +43,7 @@ TEST(LoadControl, RefusesTcpWithoutKeys) {
   EXPECT_EQ(wrong(with("{listen: 'tcp://127.0.0.1:1', key: k, clients: []}")),
             "4:57: found a list as 'clients'; allowed: at least one file");
   EXPECT_EQ(wrong(with("{listen: 'tcp://127.0.0.1:1', key: k, client: a.pub}")),
-            "4:10: found no 'clients' in 'control'" + allowed +
+            "4:10: found no 'clients', but 'client', in 'control'" + allowed +
                 "\n4:48: found 'client' in 'control'; allowed: clients, key, listen; did you mean "
                 "'clients'?");
 }

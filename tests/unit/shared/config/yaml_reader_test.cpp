@@ -41,8 +41,27 @@ TEST(YamlReader, RefusesAFileOfMoreThanAMegabyte) {
 }
 
 TEST(YamlReader, RefusesDeepNestingInsteadOfCrashing) {
-  EXPECT_NE(wrong(std::string(100'000, '[')), "");
-  EXPECT_NE(wrong(std::string(100'000, '{')), "");
+  EXPECT_NE(wrong(std::string(100'000, '[')).find("nested too deeply"), std::string::npos);
+  EXPECT_NE(wrong(std::string(100'000, '{')).find("nested too deeply"), std::string::npos);
+}
+
+TEST(YamlReader, LooksAtNoMoreKeysThanATopologyCanHave) {
+  std::string text = "millrace: 1\nvars: {";
+  for (int i = 0; i < 50'000; ++i) text += "k" + std::to_string(i) + ": 1, ";
+  const std::string found = wrong(text + "}\n");
+  EXPECT_NE(found.find("found 50000 keys in 'vars'; allowed: at most 1024"), std::string::npos);
+}
+
+TEST(YamlReader, SaysThatMapsAreNotMerged) {
+  EXPECT_EQ(wrong("millrace: 1\nports: {a: &p {device: null}, b: {<<: *p, device: null}}\n"
+                  "paths: {p: {from: a}}\n"),
+            "2:35: found '<<' as 'a key'; allowed: the entries themselves: maps are not merged");
+}
+
+TEST(YamlReader, NamesTheKeyThatWasProbablyMeantForOneThatIsNeeded) {
+  EXPECT_EQ(wrong("millrace: 1\nports: {a: {devise: null}}\npaths: {p: {from: a}}\n"),
+            "2:12: found no 'device', but 'devise', in 'a'; allowed: afpacket, afxdp, dpdk, "
+            "generate, null, pcap, replay, tap");
 }
 
 TEST(YamlReader, RefusesAKeyGivenTwice) {
