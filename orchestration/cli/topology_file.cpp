@@ -60,8 +60,8 @@ void check_parts(const Topology& topology, const Plan& plan) {
 
 /// What one port writes is nobody else's: neither what another writes nor what one reads, nor what
 /// the topology was read from.
-void check_outputs(const Topology& topology, const std::set<std::string>& read) {
-  Problems problems;
+void check_outputs(const Topology& topology, const std::set<std::string>& read,
+                   Problems& problems) {
   const auto compare = [&](const auto& owner, const TopologyPort& port,
                            const TopologySetting& out) {
     for (const TopologySetting& other : owner.settings) {
@@ -88,7 +88,6 @@ void check_outputs(const Topology& topology, const std::set<std::string>& read) 
       }
     }
   }
-  problems.throw_if_any();
 }
 
 /// The topology, what it includes, and what its functions read: tables and rules.
@@ -134,19 +133,20 @@ void print_warnings(const Topology& topology) {
 TopologyFile read_topology_file(const std::string& path, const Host& host) {
   const std::vector<KnownFunction> known = known_functions();
   TopologyFile file;
-  std::set<std::string> read;
+  const std::string self = std::filesystem::absolute(path).lexically_normal();
+  std::set<std::string> read = {self};
+  Problems problems;
   file.topology = load_topology(
-      path, known, [&](const std::filesystem::path& name, std::size_t most, bool secret) {
+      path, known, problems, [&](const std::filesystem::path& name, std::size_t most, bool secret) {
         read.insert(std::filesystem::absolute(name).lexically_normal());
         return read_config_file(name, most, secret);
       });
-  check_files(file.topology);
-  check_remote_control(file.topology);
+  check_files(file.topology, problems);
+  check_outputs(file.topology, read, problems);
+  check_remote_control(file.topology, problems);
+  problems.throw_if_any();
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
-  const std::string self = std::filesystem::absolute(path).lexically_normal();
-  read.insert(self);
-  check_outputs(file.topology, read);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

@@ -54,10 +54,10 @@ RemoteListen remote_listen_of(const RemoteControl& control) {
   return listen;
 }
 
-void check_remote_control(const Topology& topology) {
+void check_remote_control(const Topology& topology, Problems& problems) {
   if (!topology.control) return;
-  Problems problems;
   const auto check = [&](const Marked<std::string>& file, auto&& read) {
+    if (file.value.empty()) return;  // a problem already
     try {
       read(file.value);
     } catch (const Error& error) {
@@ -67,7 +67,6 @@ void check_remote_control(const Topology& topology) {
   };
   check(topology.control->key, read_secret_key);
   for (const Marked<std::string>& file : topology.control->clients) check(file, read_public_keys);
-  problems.throw_if_any();
 }
 
 }  // namespace millrace

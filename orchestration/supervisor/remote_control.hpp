@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/config/problem.hpp"
 #include "shared/config/topology.hpp"
 #include "shared/control/endpoint.hpp"
 
@@ -34,8 +35,7 @@ std::optional<RemoteControl> load_remote_control(const std::string& run_dir);
 /// The keys, as the files have them now. Throws Error that names the file.
 RemoteListen remote_listen_of(const RemoteControl& control);
 
-/// Looks into the files of `control:`. Throws TopologyError with the places of those that cannot be
-/// used.
-void check_remote_control(const Topology& topology);
+/// Looks into the files of `control:`; those that cannot be used go into `problems`.
+void check_remote_control(const Topology& topology, Problems& problems);
 
 }  // namespace millrace

@@ -7,26 +7,13 @@
 #include <bit>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "shared/base/error.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
-namespace {
-
-/// A folder opens too and fails at the first read, so it is refused here.
-std::ifstream open_rule_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored)) {
-    throw Error("rules: cannot read " + path);
-  }
-  return in;
-}
-
-}  // namespace
 
 std::vector<std::string> values_of(const PlanFunction& function, std::string_view key) {
   std::vector<std::string> values;
@@ -48,16 +35,16 @@ std::vector<RuleClass> classes_of(const PlanFunction& function) {
   return classes;
 }
 
-void check_rule_file(const std::string& path) { open_rule_file(path); }
+void check_rule_file(const std::string& path) {
+  std::error_code ignored;
+  // A folder opens too and fails at the first read.
+  if (!std::ifstream(path) || std::filesystem::is_directory(path, ignored)) {
+    throw Error("rules: cannot read " + path);
+  }
+}
 
 std::string read_rule_file(const std::string& path) {
-  std::ifstream in = open_rule_file(path);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (text.size() > kRuleFileBytesMax) {
-    throw Error("rules: " + path + " is longer than " + std::to_string(kRuleFileBytesMax >> 20) +
-                " MB");
-  }
-  return text;
+  return while_doing("rules", [&] { return whole_file(path, kRuleFileBytesMax); });
 }
 
 void report_refusals(std::vector<std::string> refusals, BuildReport& report) {

@@ -4,14 +4,12 @@
 
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "shared/base/tcp_address.hpp"
+#include "shared/base/whole_file.hpp"
 #include "shared/config/include.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
@@ -161,12 +159,15 @@ void check_file(const TopologySetting& setting, Problems& problems) {
   std::error_code ignored;
   const std::filesystem::path path = setting.value.value;
   if (setting.kind == SettingKind::kInputFile) {
-    const bool folder = std::filesystem::is_directory(path, ignored);
-    if (folder || !std::filesystem::exists(path, ignored)) {
-      problems.add(
-          setting.value.mark,
-          (folder ? "the folder '" : "no file '") + path.string() + "' for '" + setting.key + "'",
-          "a file that can be read");
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    // A pipe would be waited for, and could be read once only; /dev/null is an empty file.
+    const bool good = is_regular_file(status) || is_character_file(status);
+    const char* const found = is_directory(status) ? "the folder '"
+                              : exists(status)     ? "no regular file '"
+                                                   : "no file '";
+    if (!good) {
+      problems.add(setting.value.mark, found + path.string() + "' for '" + setting.key + "'",
+                   "a file that can be read");
     }
   }
   if (setting.kind == SettingKind::kOutputFile &&
@@ -177,11 +178,9 @@ void check_file(const TopologySetting& setting, Problems& problems) {
   }
 }
 
-}  // namespace
-
-Topology parse_topology(std::string text, const std::string& file,
-                        std::span<const KnownFunction> functions, ReadFile read_file) {
-  Problems problems;
+Topology read_text(std::string text, const std::string& file,
+                   std::span<const KnownFunction> functions, ReadFile read_file,
+                   Problems& problems) {
   Topology topology;
   topology.mark = {file, 1, 1};
   topology.egress_count.mark = topology.mark;
@@ -193,23 +192,27 @@ Topology parse_topology(std::string text, const std::string& file,
     add_default_groups(topology, functions);
     check_references(topology, functions, problems);
   }
+  return topology;
+}
+
+}  // namespace
+
+Topology parse_topology(std::string text, const std::string& file,
+                        std::span<const KnownFunction> functions, ReadFile read_file) {
+  Problems problems;
+  Topology topology = read_text(std::move(text), file, functions, std::move(read_file), problems);
   problems.throw_if_any();
   return topology;
 }
 
 Topology load_topology(const std::string& path, std::span<const KnownFunction> functions,
-                       ReadFile read_file) {
-  if (std::filesystem::is_directory(path)) throw Error("read " + path + ": it is a folder");
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in.good() && !in.eof()) throw system_error("read " + path, errno);
-  return parse_topology(std::move(text), path, functions, std::move(read_file));
+                       Problems& problems, ReadFile read_file) {
+  return read_text(whole_file(path, kYamlBytesMax), path, functions, std::move(read_file),
+                   problems);
 }
 
-void check_files(const Topology& topology) {
-  Problems problems;
-  if (!topology.bypass_command.empty()) {
+void check_files(const Topology& topology, Problems& problems) {
+  if (!topology.bypass_command.empty() && topology.bypass_command[0].value.starts_with('/')) {
     const Marked<std::string>& program = topology.bypass_command.front();
     std::error_code ignored;
     if (::access(program.value.c_str(), X_OK) != 0 ||
@@ -224,7 +227,6 @@ void check_files(const Topology& topology) {
   for (const TopologyFunction& function : topology.functions) {
     for (const TopologySetting& setting : function.settings) check_file(setting, problems);
   }
-  problems.throw_if_any();
 }
 
 }  // namespace millrace

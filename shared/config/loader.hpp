@@ -6,6 +6,7 @@
 #include <string>
 
 #include "shared/config/known.hpp"
+#include "shared/config/problem.hpp"
 #include "shared/config/topology.hpp"
 #include "shared/config/variables.hpp"
 
@@ -14,20 +15,21 @@
 
 namespace millrace {
 
-/// Reads `path` and parses it. Throws TopologyError with all problems (at most kProblemCountMax),
+/// Reads `path` and parses it. What is wrong goes into `problems`, the result has the rest. Throws
 /// Error when the file cannot be read. `read_file` gives included files and secrets.
 Topology load_topology(const std::string& path, std::span<const KnownFunction> functions,
-                       ReadFile read_file = read_config_file);
+                       Problems& problems, ReadFile read_file = read_config_file);
 
 /// `file`: its name in marks; relative names of tables and captures are taken from its folder
 /// (those in an included file from the included file's), and the topology without a `name` is
-/// called like it. `read_file` gives included files and secrets.
+/// called like it. `read_file` gives included files and secrets. Throws TopologyError with all
+/// problems (at most kProblemCountMax).
 Topology parse_topology(std::string text, const std::string& file,
                         std::span<const KnownFunction> functions,
                         ReadFile read_file = read_config_file);
 
 /// Looks for every input file that the settings name, and for the folder of every output file.
-/// Throws TopologyError. Apart from loading, because a capture may come after the check.
-void check_files(const Topology& topology);
+/// Apart from loading, because a capture may come after the check.
+void check_files(const Topology& topology, Problems& problems);
 
 }  // namespace millrace

@@ -4,16 +4,12 @@
 #include "services/functions/route/route_load.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <unordered_map>
 
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -21,24 +17,13 @@ namespace {
 constexpr std::size_t kRefusalsShown = 100;
 constexpr std::uint32_t kLineBits = 24;
 constexpr std::size_t kFileCountMax = 256;
+constexpr std::size_t kTableBytesMax = std::size_t{1} << 30;  ///< of a file
 static_assert(kPrefixCountMax < 1u << kLineBits && kFileCountMax << kLineBits <= 1ull << 32);
 
 struct TableText {
   std::string path;
   std::string text;
 };
-
-std::string read_text(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw Error("read route table " + path + ": it is a folder");
-  }
-  errno = 0;
-  std::ifstream in(path, std::ios::binary);
-  std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in.good() && !in.eof()) throw system_error("read route table " + path, errno);
-  return text;
-}
 
 /// Puts next hops and port names of the files into numbers.
 class Loader {
@@ -219,7 +204,7 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
   std::size_t lines = 0;
   for (const auto& [key, value] : context.function.settings) {
     if (key != "table") continue;
-    tables.push_back({value, read_text(value)});
+    tables.push_back({value, whole_file(value, kTableBytesMax)});
     lines += 1 + static_cast<std::size_t>(std::ranges::count(tables.back().text, '\n'));
   }
   if (tables.size() > kFileCountMax) throw Error("more than 256 table files");

@@ -32,6 +32,7 @@ TEST(RuleFiles, AreReadWholeOrRefused) {
   EXPECT_EQ(read_rule_file(folder.write("r", "a\nb")), "a\nb");
   EXPECT_THROW(read_rule_file(folder.path("absent")), Error);
   EXPECT_THROW(check_rule_file(folder.path("")), Error) << "a folder";
+  EXPECT_THROW(read_rule_file("/dev/zero"), Error) << "without an end";
 }
 
 TEST(RuleFiles, TheFirstHundredRefusalsAreReported) {

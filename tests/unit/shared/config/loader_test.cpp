@@ -3,11 +3,15 @@
 #include "shared/config/loader.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "tests/unit/shared/config/topology_fixture.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
@@ -110,31 +114,44 @@ TEST(Loader, TellsEverythingThatIsWrongInOneRun) {
 }
 
 TEST(Loader, SaysWhyAFileCannotBeRead) {
-  try {
-    load_topology("/nowhere/t.yaml", test_functions());
-    FAIL() << "nothing thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "read /nowhere/t.yaml: No such file or directory");
+  Problems problems;
+  for (const auto& [path, why] : {std::pair{"/nowhere/t.yaml", "No such file or directory"},
+                                  {"/tmp", "Is a directory"},
+                                  {"/dev/zero", "it has more than 1048576 bytes"}}) {
+    EXPECT_EQ(test::error_of([&] { load_topology(path, test_functions(), problems); }),
+              "read " + std::string(path) + ": " + why);
   }
-  EXPECT_THROW(load_topology("/tmp", test_functions()), Error);
+}
+
+std::string missing_files(const Topology& topology) {
+  Problems problems;
+  check_files(topology, problems);
+  return test::error_of([&] { problems.throw_if_any(); });
 }
 
 TEST(CheckFiles, NamesMissingInputsAndFolders) {
   Topology topology = parse(
       "millrace: 1\nports:\n  a: {device: pcap, in: /nowhere/in, out: /nowhere/out}\n"
       "paths: {p: {from: a}}\nfunctions: {r: {type: route, table: /dev/null}}\n");
-  try {
-    check_files(topology);
-    FAIL() << "nothing thrown";
-  } catch (const TopologyError& error) {
-    EXPECT_STREQ(error.what(),
-                 "/etc/millrace/t.yaml:3:25: found no file '/nowhere/in' for 'in'; allowed: a file "
-                 "that can be read\n/etc/millrace/t.yaml:3:43: found no folder '/nowhere' for "
-                 "'out'; allowed: a file in a folder that is there");
-  }
+  EXPECT_EQ(missing_files(topology),
+            "/etc/millrace/t.yaml:3:25: found no file '/nowhere/in' for 'in'; allowed: a file that "
+            "can be read\n/etc/millrace/t.yaml:3:43: found no folder '/nowhere' for 'out'; "
+            "allowed: a file in a folder that is there");
   topology.ports[0].settings[0].value.value = "/dev/null";
   topology.ports[0].settings[1].value.value = "/tmp/not-there-yet";
-  EXPECT_NO_THROW(check_files(topology));
+  EXPECT_EQ(missing_files(topology), "no error");
+}
+
+TEST(CheckFiles, DoesNotWaitForAPipe) {
+  const std::string pipe = testing::TempDir() + "pipe-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Topology topology = parse(
+      "millrace: 1\nports: {a: {device: null}}\n"
+      "paths: {p: {from: a}}\nfunctions: {r: {type: route, table: " +
+      pipe + "}}\n");
+  EXPECT_EQ(missing_files(topology), "/etc/millrace/t.yaml:4:37: found no regular file '" + pipe +
+                                         "' for 'table'; allowed: a file that can be read");
+  std::filesystem::remove(pipe);
 }
 
 TEST(Loader, TheExampleTopologiesAreRight) {
@@ -150,7 +167,9 @@ TEST(Loader, TheExampleTopologiesAreRight) {
        std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/orchestration/topologies")) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
-    const Topology topology = load_topology(entry.path().string(), functions);
+    Problems problems;
+    const Topology topology = load_topology(entry.path().string(), functions, problems);
+    EXPECT_TRUE(problems.empty()) << entry.path();
     EXPECT_FALSE(make_plan(topology, functions, {}).links.empty()) << entry.path();
   }
   EXPECT_GE(count, 3u);
