@@ -16,8 +16,8 @@ namespace millrace {
 ///     history/list          a line a generation: number, time, hash, what was done
 ///     history/N.plan        the plan of generation N
 ///     history/deadline      until when its last change has to be confirmed
-///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax. HASH is
-///                           of its place too: another file of this name and text is not it
+///     history/HASH/NAME     what was in a file of a function then; not above kFileBytesMax.
+///                           HASH is of its place too: another of this name and text is not it
 class History {
  public:
   static constexpr std::size_t kGenerationsKept = 50;
