@@ -19,7 +19,6 @@ class DpdkTx final : public TxQueue {
   DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
          std::uint32_t plan_port);
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override;
-  bool waits_when_full() const noexcept override { return false; }
   bool failed() const noexcept override { return false; }
   /// Asks the driver for what it has sent, where it can be asked.
   void flush() noexcept override;

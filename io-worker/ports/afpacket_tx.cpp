@@ -58,12 +58,8 @@ class AfpacketTxQueue final : public TxQueue {
     }
     return static_cast<std::uint32_t>(sent);
   }
-  bool waits_when_full() const noexcept override { return false; }
   bool failed() const noexcept override { return failed_; }
   bool refused() const noexcept override { return refused_; }
-  void flush() noexcept override {}
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
 
  private:
   void note(int error) noexcept {

@@ -23,11 +23,7 @@ class NullTxQueue final : public TxQueue {
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     return static_cast<std::uint32_t>(packets.size());
   }
-  bool waits_when_full() const noexcept override { return false; }
   bool failed() const noexcept override { return false; }
-  void flush() noexcept override {}
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
 };
 
 }  // namespace

@@ -30,9 +30,6 @@ class PcapTxQueue final : public TxQueue {
   }
   bool waits_when_full() const noexcept override { return true; }
   bool failed() const noexcept override { return failed_; }
-  void flush() noexcept override {}
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
 
  private:
   using RecordHeader = std::array<std::byte, kPcapRecordHeaderBytes>;

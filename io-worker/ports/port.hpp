@@ -148,20 +148,23 @@ class TxQueue {
   virtual std::uint32_t send(std::span<const TxPacket> packets) noexcept = 0;
   /// Files: never dropped for want of speed. An error that lasts (disk full, interface down) is
   /// told by failed().
-  virtual bool waits_when_full() const noexcept = 0;
+  virtual bool waits_when_full() const noexcept { return false; }
   virtual bool failed() const noexcept = 0;
   /// The first packet that the last send() did not take is one that this port can never send
   /// (longer than the device takes): it is dropped as oversize, the others follow.
   virtual bool refused() const noexcept { return false; }
   /// Writes out what is buffered. Called when the egress goes idle and before it stops.
-  virtual void flush() noexcept = 0;
+  virtual void flush() noexcept {}
   /// As of a receive queue.
   virtual void roster_moved() noexcept {}
   /// True when sent buffers stay with the queue until reclaim() returns them (a driver's ring).
-  virtual bool holds_buffers() const noexcept = 0;
+  virtual bool holds_buffers() const noexcept { return false; }
   /// Buffers that the queue has given up, each once. Called in every round, and between the tries
   /// of a send().
-  virtual std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept = 0;
+  virtual std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept {
+    static_cast<void>(out);
+    return 0;
+  }
 };
 
 /// Checks the settings of a port and that its files can be used, for `validate`: opens no port,

@@ -36,12 +36,8 @@ class TapTxQueue final : public TxQueue {
     while (count < packets.size() && send_one(packets[count].bytes)) ++count;
     return count;
   }
-  bool waits_when_full() const noexcept override { return false; }
   bool failed() const noexcept override { return failed_; }
   bool refused() const noexcept override { return refused_; }
-  void flush() noexcept override {}
-  bool holds_buffers() const noexcept override { return false; }
-  std::uint32_t reclaim(std::span<std::uint32_t>) noexcept override { return 0; }
 
  private:
   bool send_one(std::span<const std::byte> frame) noexcept {
