@@ -178,9 +178,6 @@ void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {
 
 void ActorControl::obey(const ControlBody& command, Talk& talk) noexcept {
   if (std::holds_alternative<Stop>(command)) request_stop();
-  if (const auto* drain = std::get_if<Drain>(&command)) {
-    drain_.store(drain->on, std::memory_order_relaxed);
-  }
   if (const auto* follow = std::get_if<FollowPlan>(&command)) follow_plan(follow->revision, talk);
 }
 

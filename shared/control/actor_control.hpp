@@ -41,7 +41,6 @@ class ActorControl {
 
   bool stop_requested() const noexcept { return stop_.load(std::memory_order_relaxed); }
   const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
-  bool drain_requested() const noexcept { return drain_.load(std::memory_order_relaxed); }
   /// As if a Stop had come. Any thread, and signal handlers.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// The thread runs on these alone from now on; where that cannot be, on its maker's.
@@ -75,7 +74,6 @@ class ActorControl {
   WatchPoint* const watch_;
   const std::vector<PlanFollower*> followers_;
   std::atomic<bool> stop_{false};
-  std::atomic<bool> drain_{false};
   std::atomic<bool> ready_{false};
   std::atomic<bool> ending_{false};
   std::atomic<std::uint64_t> dropped_{0};
