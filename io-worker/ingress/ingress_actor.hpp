@@ -136,8 +136,7 @@ class IngressActor : public Actor {
   std::vector<std::uint32_t> free_slots_;
   std::uint32_t free_slot_count_ = 0;
   std::array<RxPacket, kBurstMax> polled_;
-  std::uint32_t placed_ = 0,
-                polled_count_ = 0;  ///< polled_[placed_..polled_count_) wait for a slot
+  std::uint32_t placed_ = 0, polled_count_ = 0;  ///< between the two: wait for a slot
   std::uint64_t next_ordinal_ = 0;
   std::uint64_t told_position_ = 0;  ///< that the next life begins with
   std::uint64_t resumed_at_ = 0;     ///< highest `wanted`: above it no packet can be an old one

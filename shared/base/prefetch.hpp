@@ -16,12 +16,6 @@ inline void prefetch_for_write(const void* at) noexcept {
   asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(at)));
 }
 
-inline void prefetch_lines(const void* first, std::size_t bytes) noexcept {
-  for (std::size_t at = 0; at < bytes; at += 64) {
-    __builtin_prefetch(static_cast<const char*>(first) + at);
-  }
-}
-
 inline void prefetch_lines_for_write(const void* first, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes; at += 64) {
     prefetch_for_write(static_cast<const char*>(first) + at);

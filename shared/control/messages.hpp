@@ -174,8 +174,7 @@ struct ChangeRequest {
   std::string what;                   ///< in words, for the history
   bool accept_refused = false;  ///< also tables of which more lines are refused than of the old
   bool rollback = false;        ///< also while another change waits to be confirmed
-  std::string
-      upgrade;  ///< folder of the executables that its processes are to be of; empty: as now
+  std::string upgrade;          ///< folder of the executables to go over to; empty: as now
 };
 
 struct ChangeReply {

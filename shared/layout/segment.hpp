@@ -49,8 +49,8 @@ static_assert(offsetof(SegmentHeader, layout_hash) == 16 && offsetof(SegmentHead
 /// Entry window of one (stateful stage, stream, lane): the lane's state of sequence, kept with the
 /// lane.
 struct alignas(kCacheLine) LaneWindow {
-  std::atomic<std::uint64_t>
-      released;  ///< last sequence that the stage has worked on; the next is one more
+  /// Last sequence that the stage has worked on; the next is one more.
+  std::atomic<std::uint64_t> released;
   std::atomic<std::uint32_t> dirty;  ///< 1 while the lane's state is being changed
   std::uint32_t padding_0;
   std::uint64_t padding_1[6];
@@ -73,10 +73,8 @@ struct SegmentLayout {
   std::uint64_t marks = 0, slots = 0, lane_windows = 0, skip_notes = 0, lane_states = 0,
                 gpu_results = 0, mbufs = 0, send_mbufs = 0, buffers = 0, bytes = 0;
   std::uint32_t skip_depth = 0;  ///< notes of a lane window, a power of two; 0: none is skipped
-  std::vector<std::uint32_t>
-      stateful_index;  ///< by stage: number among stateful stages; UINT32_MAX: none
-  std::vector<std::uint64_t>
-      function_state;  ///< by function: offset of its states from lane_states
+  std::vector<std::uint32_t> stateful_index;  ///< by stage: among stateful ones; UINT32_MAX: none
+  std::vector<std::uint64_t> function_state;  ///< by function: its states, from lane_states on
   std::uint32_t lane_count = 0, stream_count = 0;
   std::uint32_t slot_count = 0;        ///< stand-in slots included
   std::uint32_t gpu_result_bytes = 0;  ///< of one slot

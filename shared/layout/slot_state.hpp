@@ -53,8 +53,8 @@ struct SlotRule {
   SlotKind kind;
   Rescue rescue;
   std::string_view name;
-  std::array<bool, kSlotKindCount>
-      may_become;  ///< indexed by SlotKind; recovery's own steps included
+  /// Indexed by SlotKind; recovery's own steps included.
+  std::array<bool, kSlotKindCount> may_become;
 };
 
 // clang-format off

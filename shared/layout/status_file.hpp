@@ -54,10 +54,9 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint32_t> incarnation;  ///< 1.. ; the process adds one when it starts
   std::atomic<std::int32_t> pid;           ///< by the process, before kStarting
   std::atomic<std::uint32_t> crashes;  ///< leader: lives that ended by themselves; see also below
-  std::atomic<std::uint64_t>
-      start_time;  ///< of the pid, ticks since boot (/proc/PID/stat 22): with pid, unique
-  std::atomic<std::uint64_t>
-      fence_epoch;  ///< leader: roster epoch at which the present state was published
+  /// Of the pid, ticks since boot (/proc/PID/stat 22): with pid, unique.
+  std::atomic<std::uint64_t> start_time;
+  std::atomic<std::uint64_t> fence_epoch;     ///< leader: roster epoch when state was published
   std::atomic<std::uint64_t> state_since_ns;  ///< leader: system clock
   // Leader: lives that others followed on, by what ended them; with `crashes` all but the last.
   std::atomic<std::uint32_t> hangs;      ///< killed, as its heartbeat was too old
@@ -66,11 +65,10 @@ struct alignas(kCacheLine) ActorEntry {
   // Written by the actor's data thread.
   alignas(kCacheLine) std::atomic<std::uint64_t> heartbeat_tsc;  ///< last turn of the run loop
   std::atomic<std::uint64_t> acked_epoch;  ///< newest roster epoch it has acted upon
-  std::atomic<std::uint64_t>
-      in_hand;  ///< packets in open slots (ingress) or waiting in windows (egress)
-  std::atomic<std::uint32_t> exhausted;  ///< ingress: nothing will come any more
-  std::atomic<std::uint32_t>
-      in_function;  ///< whose code runs: its number and one; 0: none. Recovery clears it
+  std::atomic<std::uint64_t> in_hand;      ///< packets in open slots (ingress), in windows (egress)
+  std::atomic<std::uint32_t> exhausted;    ///< ingress: nothing will come any more
+  /// Whose code runs: the function's number and one; 0: none. Recovery clears it.
+  std::atomic<std::uint32_t> in_function;
   std::atomic<std::uint64_t>
       resume_position;  ///< ingress: every source ordinal below it is sealed; only grows
   std::atomic<std::uint32_t> ended;  ///< the incarnation that ended as it was told to

@@ -70,9 +70,9 @@ constexpr std::uint32_t acl_lowest_bit(std::uint32_t word) {
 struct AclBitsHeader {
   std::uint32_t rule_count;   ///< that can match in this family; 0: nothing else is here
   std::uint32_t block_count;  ///< of a vector
-  std::uint32_t source_count, destination_count;  ///< intervals
-  std::uint32_t source_port_count, destination_port_count, protocol_count,
-      flags_count;  ///< classes
+  std::uint32_t source_count, destination_count;            ///< intervals
+  std::uint32_t source_port_count, destination_port_count;  ///< classes
+  std::uint32_t protocol_count, flags_count;                ///< likewise
   std::uint32_t vector_count;
   std::uint32_t padding;
   std::uint64_t rules_at;  ///< u32 a rule: its number among all
