@@ -178,9 +178,9 @@ bool ResidentDevice::submit(const DeviceBatch& batch) noexcept {
   const std::uint32_t chain = chains_.place_of(batch.descriptor.stage);
   const ChainFacts& facts = chains_.facts(chain);
   packets_under_way_ += count;
-  const std::uint32_t part_bits = facts.whole_frames
-                                      ? resident::frame_part_bits(packets_under_way_, blocks_)
-                                      : resident::kPartBitsMax;
+  const std::uint32_t part_bits =
+      facts.whole_frames ? resident::frame_part_bits(count, packets_under_way_, blocks_)
+                         : resident::kPartBitsMax;
   place = {.batch = batch, .chain = chain, .packets = count, .used = true};
   expect_results(place);
   chains_.enter(chain);

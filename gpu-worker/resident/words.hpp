@@ -71,20 +71,24 @@ struct Ticket {
 };
 
 /// Packets of a ticket, as a power of two. Those of which only headers are read: always as many as
-/// a ticket can have. Whole frames are much work: few while blocks are idle, so several share a
-/// batch; many under load, as a ticket costs a block about 10 us of waiting.
-inline constexpr std::uint32_t kPartBitsMax = 5, kFramePartBitsMin = 3;
-inline constexpr std::uint32_t kPartsMax = kBatchCapacityMax >> kFramePartBitsMin;
-static_assert(kTicketPackets == 1u << kPartBitsMax && kFramePartBitsMin <= kPartBitsMax);
-/// For frames, with so many packets under way: the largest that leaves no block without a ticket.
-constexpr std::uint32_t frame_part_bits(std::uint32_t packets_under_way, std::uint32_t blocks) {
-  std::uint32_t bits = kFramePartBitsMin;
-  while (bits < kPartBitsMax && packets_under_way >> (bits + 1) >= blocks) ++bits;
-  return bits;
-}
-static_assert(kBatchCapacityMax <= 256 && kPartsMax <= 32);
+/// a ticket can have. Whole frames are much work: few while blocks are idle, so that many share a
+/// batch (of single ones p50 is higher again); many under load, as a ticket costs a block about 10 us
+/// of waiting.
+inline constexpr std::uint32_t kPartBitsMax = 5, kFramePartBitsMin = 1;
+inline constexpr std::uint32_t kPartsMax = 32;  ///< of a batch
+static_assert(kTicketPackets == 1u << kPartBitsMax);
+static_assert(kBatchCapacityMax <= kPartsMax << kPartBitsMax && kBatchCapacityMax <= 256);
 constexpr std::uint32_t parts_of(std::uint32_t count, std::uint32_t part_bits) {
   return (count + (1u << part_bits) - 1) >> part_bits;
+}
+/// For frames, of a batch of `count` packets with so many under way, it included: the largest that
+/// leaves no block without a ticket, else the smallest.
+constexpr std::uint32_t frame_part_bits(std::uint32_t count, std::uint32_t packets_under_way,
+                                        std::uint32_t blocks) {
+  std::uint32_t bits = kFramePartBitsMin;
+  while (parts_of(count, bits) > kPartsMax) ++bits;
+  while (bits < kPartBitsMax && packets_under_way >> (bits + 1) >= blocks) ++bits;
+  return bits;
 }
 
 /// A ring of 2^bits words that is never full: its size is above all that can be in it.

@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kFilterBits =
     18;  ///< 32 KB: a block of a GPU keeps it beside itself
 inline constexpr std::uint32_t kFilterWords = 1u << (kFilterBits - 5);
 inline constexpr std::uint32_t kPairCount = 1u << 16;  ///< of first two bytes
+inline constexpr std::uint32_t kPairMask = kPairCount - 1;
 inline constexpr std::uint32_t kAnchorFactor = 0x9e3779b1;
 inline constexpr std::uint32_t kSecondFactor = 0x85ebca6b;
 
@@ -119,20 +120,29 @@ constexpr bool is_literal_at(const LiteralIndex& index, const LiteralEntry& entr
   return true;
 }
 
-/// The strongest rule, below `best`, among entries [first, last) whose anchor's bytes, `anchor`,
-/// stand at `at`; else `best`.
+/// The rule of `entry` if it is below `best` and the literal stands there, its anchor at `at`, where
+/// the bytes of `anchor` stand; else `best`.
+template <typename Text>
+constexpr std::uint32_t stronger_of(const LiteralIndex& index, const LiteralEntry& entry,
+                                    std::uint32_t anchor, const Text& text, const Payload& payload,
+                                    std::uint32_t at, std::uint32_t best) {
+  if (entry.rule >= best || entry.anchor != anchor) return best;
+  if (at - payload.begin < entry.anchor_at) return best;
+  const std::uint32_t start = at - entry.anchor_at;
+  if (payload.end - start < entry.bytes || !may_apply(entry, payload)) return best;
+  return is_literal_at(index, entry, text, start) ? entry.rule : best;
+}
+
+/// The strongest rule, below `best`, among entries [first, last); else `best`.
 template <typename Text>
 constexpr std::uint32_t strongest_of(const LiteralIndex& index, const LiteralEntry* entries,
                                      std::uint32_t first, std::uint32_t last, std::uint32_t anchor,
                                      const Text& text, const Payload& payload, std::uint32_t at,
                                      std::uint32_t best) {
   for (std::uint32_t i = first; i < last; ++i) {
-    const LiteralEntry& entry = entries[i];
-    if (entry.rule >= best) return best;
-    if (entry.anchor != anchor || at - payload.begin < entry.anchor_at) continue;
-    const std::uint32_t start = at - entry.anchor_at;
-    if (payload.end - start < entry.bytes || !may_apply(entry, payload)) continue;
-    if (is_literal_at(index, entry, text, start)) return entry.rule;
+    if (entries[i].rule >= best) return best;
+    const std::uint32_t found = stronger_of(index, entries[i], anchor, text, payload, at, best);
+    if (found != best) return found;  // those behind it are weaker
   }
   return best;
 }
@@ -153,7 +163,7 @@ template <typename Text>
 constexpr std::uint32_t strongest_short_at(const LiteralIndex& index, const Text& text,
                                            const Payload& payload, std::uint32_t at,
                                            std::uint32_t window, std::uint32_t best) {
-  const std::uint32_t pair = window & 0xffff;
+  const std::uint32_t pair = window & kPairMask;
   const std::uint32_t first = index.pairs[pair], last = index.pairs[pair + 1];
   return strongest_of(index, index.short_entries, first, last, pair, text, payload, at, best);
 }

@@ -57,40 +57,107 @@ __device__ inline Payload find_payload(const StagedPackets& packets, std::uint32
   return payload;
 }
 
-/// The places [at, at + 4) of one thread; `here` and `behind` are the folded words from `at` on.
-__device__ inline std::uint32_t look_at_four(const LiteralIndex& index, const Scratch& scratch,
-                                             const StagedText& text, const Payload& payload,
-                                             std::uint32_t at, std::uint32_t here,
-                                             std::uint32_t behind, std::uint32_t best) {
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    const std::uint32_t place = at + i;
-    if (place < payload.begin || place >= payload.end) continue;
-    const std::uint32_t window = __funnelshift_r(here, behind, i * 8);
-    if (filter_has(scratch.filter, window) && payload.end - place >= kAnchorBytes) {
-      best = strongest_at(index, text, payload, place, window, best);
+/// Entries of an index that may stand at the places of a thread, four in a row: `count[i]` from
+/// `first[i]` on.
+struct Suspects {
+  std::uint32_t first[4], count[4];
+};
+
+/// `bounds`: of buckets or pairs.
+__device__ inline void suspect(const std::uint32_t* bounds, std::uint32_t at, std::uint32_t place,
+                               Suspects& suspects) {
+  suspects.first[place] = bounds[at];
+  suspects.count[place] = bounds[at + 1] - suspects.first[place];
+}
+
+/// The last lane whose `begin`, ascending, is not above `number`.
+__device__ inline std::uint32_t lane_of(std::uint32_t begin, std::uint32_t number) {
+  std::uint32_t lane = 0;
+#pragma unroll
+  for (std::uint32_t step = 16; step != 0; step /= 2) {
+    const std::uint32_t there = __shfl_sync(kWholeWarp, begin, static_cast<int>(lane + step));
+    if (there <= number) lane += step;
+  }
+  return lane;
+}
+
+/// A line of a payload as a warp has it: a lane has four places.
+struct Line {
+  std::uint32_t start;         ///< place of the first lane's first
+  std::uint32_t here, behind;  ///< folded words from this lane's first place on
+};
+
+/// One warp: what all suspects of the line make of `best`, which is each lane's own. They are
+/// shared out, an entry a lane at a time: one place with many would keep all others waiting.
+__device__ inline std::uint32_t strongest_suspect(const LiteralIndex& index,
+                                                  const LiteralEntry* entries, const Suspects& own,
+                                                  std::uint32_t anchor_mask, const StagedText& text,
+                                                  const Payload& payload, const Line& line,
+                                                  std::uint32_t best) {
+  const std::uint32_t count = own.count[0] + own.count[1] + own.count[2] + own.count[3];
+  if (__any_sync(kWholeWarp, count != 0) == 0) return best;
+  std::uint32_t total = 0;
+  const std::uint32_t begin = sum_before(count, total);
+  for (std::uint32_t base = 0; base < total; base += 32) {
+    const std::uint32_t number = base + threadIdx.x % 32;
+    const auto owner = static_cast<int>(lane_of(begin, number));
+    std::uint32_t rest = number - __shfl_sync(kWholeWarp, begin, owner);
+    std::uint32_t place = 4, entry = 0;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t first = __shfl_sync(kWholeWarp, own.first[i], owner);
+      const std::uint32_t there = __shfl_sync(kWholeWarp, own.count[i], owner);
+      if (place != 4) continue;
+      if (rest < there) {
+        place = i;
+        entry = first + rest;
+      } else {
+        rest -= there;
+      }
     }
-    if (index.counts.short_entries != 0) {
-      best = strongest_short_at(index, text, payload, place, window, best);
-    }
+    const std::uint32_t here = __shfl_sync(kWholeWarp, line.here, owner);
+    const std::uint32_t behind = __shfl_sync(kWholeWarp, line.behind, owner);
+    if (number >= total) continue;
+    const std::uint32_t anchor = __funnelshift_r(here, behind, place * 8) & anchor_mask;
+    const std::uint32_t at = line.start + static_cast<std::uint32_t>(owner) * 4 + place;
+    best = stronger_of(index, entries[entry], anchor, text, payload, at, best);
   }
   return best;
 }
 
-/// One warp: the line of kLineBytes that starts at `line` of a payload.
+/// One warp: the line of kLineBytes that starts at `start` of a payload.
 __device__ inline void search_line(const LiteralIndex& index, Scratch& scratch,
                                    const std::uint8_t* stage, std::uint32_t packet,
-                                   std::uint32_t line) {
+                                   std::uint32_t start) {
   const Payload& payload = scratch.payload[packet];
-  const std::uint32_t at = line + threadIdx.x % 32 * 4;
-  if (at >= payload.end) return;
   const StagedText text{reinterpret_cast<const std::uint32_t*>(stage)};
-  const std::uint32_t here = fold_case(text.words[at / 4]);
-  const std::uint32_t behind = fold_case(text.words[at / 4 + 1]);
-  const std::uint32_t best =
+  const std::uint32_t at = start + threadIdx.x % 32 * 4;
+  Line line{start, 0, 0};
+  if (at < payload.end) {
+    line.here = fold_case(text.words[at / 4]);
+    line.behind = fold_case(text.words[at / 4 + 1]);
+  }
+  Suspects anchored{}, short_ones{};
+#pragma unroll
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const std::uint32_t place = at + i;
+    if (place < payload.begin || place >= payload.end) continue;
+    const std::uint32_t window = __funnelshift_r(line.here, line.behind, i * 8);
+    if (filter_has(scratch.filter, window) && payload.end - place >= kAnchorBytes) {
+      suspect(index.buckets, anchor_hash(window, index.counts.bucket_bits), i, anchored);
+    }
+    if (index.counts.short_entries != 0) suspect(index.pairs, window & kPairMask, i, short_ones);
+  }
+  const std::uint32_t known =
       cuda::atomic_ref<std::uint32_t, cuda::thread_scope_block>(scratch.best[packet])
           .load(cuda::memory_order_relaxed);
-  const std::uint32_t found = look_at_four(index, scratch, text, payload, at, here, behind, best);
-  if (found < best) atomicMin(&scratch.best[packet], found);
+  std::uint32_t best =
+      strongest_suspect(index, index.entries, anchored, ~0u, text, payload, line, known);
+  if (index.counts.short_entries != 0) {
+    best = strongest_suspect(index, index.short_entries, short_ones, kPairMask, text, payload, line,
+                             best);
+  }
+  if (best < known) atomicMin(&scratch.best[packet], best);
 }
 
 /// One warp: what there is to search, in lines of all packets one behind the other.

@@ -62,7 +62,7 @@ TEST(Words, AWordOfTheLastLapIsNoneOfThisOne) {
 
 TEST(Words, PartsCoverTheBatch) {
   for (std::uint32_t count = 1; count <= kBatchCapacityMax; ++count) {
-    for (const std::uint32_t bits : {kPartBitsMax, kFramePartBitsMin}) {
+    for (const std::uint32_t bits : {kPartBitsMax, frame_part_bits(count, count, 264)}) {
       const std::uint32_t parts = parts_of(count, bits);
       EXPECT_LE(parts, kPartsMax);
       EXPECT_GE(parts << bits, count);
@@ -73,12 +73,15 @@ TEST(Words, PartsCoverTheBatch) {
 
 TEST(Words, FramesGoInSmallPartsWhileBlocksAreIdleAndInLargeOnesUnderLoad) {
   constexpr std::uint32_t kBlocks = 264;
-  EXPECT_EQ(frame_part_bits(0, kBlocks), kFramePartBitsMin);
-  EXPECT_EQ(frame_part_bits(256, kBlocks), kFramePartBitsMin);
-  EXPECT_EQ(frame_part_bits(16 * kBlocks - 1, kBlocks), 3u);
-  EXPECT_EQ(frame_part_bits(16 * kBlocks, kBlocks), 4u);
-  EXPECT_EQ(frame_part_bits(32 * kBlocks, kBlocks), 5u);
-  EXPECT_EQ(frame_part_bits(1'000'000, kBlocks), kPartBitsMax);
+  EXPECT_EQ(frame_part_bits(1, 1, kBlocks), kFramePartBitsMin);
+  EXPECT_EQ(frame_part_bits(64, 64, kBlocks), kFramePartBitsMin);
+  EXPECT_EQ(frame_part_bits(65, 65, kBlocks), 2u) << "no more parts than a batch may have";
+  EXPECT_EQ(frame_part_bits(256, 256, kBlocks), 3u);
+  EXPECT_EQ(frame_part_bits(64, 4 * kBlocks - 1, kBlocks), 1u);
+  EXPECT_EQ(frame_part_bits(64, 4 * kBlocks, kBlocks), 2u);
+  EXPECT_EQ(frame_part_bits(64, 16 * kBlocks, kBlocks), 4u);
+  EXPECT_EQ(frame_part_bits(64, 32 * kBlocks, kBlocks), 5u);
+  EXPECT_EQ(frame_part_bits(64, 1'000'000, kBlocks), kPartBitsMax);
 }
 
 }  // namespace
