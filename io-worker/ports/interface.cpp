@@ -106,6 +106,7 @@ void check_owner(const Link& link, const std::string& interface, const std::stri
   if (!link.alias.starts_with(kAliasStart)) return;
   const std::string other = link.alias.substr(kAliasStart.size());
   if (other == run_dir) {
+    if (!taken_index(run_dir, interface)) return;  // of a run whose directory somebody removed
     throw Error("interface '" + interface + "' is another port of this topology already");
   }
   if (in_use(other)) {
@@ -181,7 +182,7 @@ void give_back(const Taken& taken) {
 /// Keeps the kernel's own stack from what arrives. Returns a remark, or nothing.
 std::string cut_off(const Taken& taken) {
   int error = taken.own_clsact ? add_clsact(taken.index) : 0;
-  if (error == 0) error = add_cut(taken.index);
+  if (error == 0 || error == EEXIST) error = add_cut(taken.index);
   if (error == 0 || error == EEXIST) return "";
   if (error == EPERM) throw not_allowed(taken.interface, "cut off", error);
   return "; the kernel's own stack sees its packets too (no cls_bpf in this kernel)";
@@ -218,8 +219,9 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
     check_owner(check_link(port, wish), name, run_dir, in_use);
     const Link link = check_link(port, wish);  // as it was before a killed topology had it
     Taken taken{.netns = network_namespace(), .index = link.index, .interface = name};
-    taken.own_clsact = !wish.host && !has_clsact(link.index);
-    if (!link.alias.starts_with(kAliasStart)) taken.alias = link.alias;
+    const bool marked = link.alias.starts_with(kAliasStart);  // what it was before nobody knows
+    taken.own_clsact = !wish.host && (marked || !has_clsact(link.index));
+    if (!marked) taken.alias = link.alias;
     for (const Ethtool::Feature& feature : Ethtool(name).features()) {
       if (feature.active && !feature.fixed && is_harmful_offload(feature.name)) {
         taken.offloads.push_back(feature.name);

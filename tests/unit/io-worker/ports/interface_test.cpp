@@ -108,6 +108,16 @@ TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
   EXPECT_EQ(find_link("here")->alias, "");
 }
 
+TEST_F(InterfaceTest, OfARunWhoseDirectoryWasRemovedItIsTakenAgain) {
+  take({.interface = "here"}, one_);
+  std::filesystem::remove(one_ + "/interfaces");
+  take({.interface = "here"}, one_);
+  EXPECT_TRUE(has_clsact(find_link("here")->index));
+  give_back_interfaces(one_);
+  EXPECT_FALSE(has_clsact(find_link("here")->index));
+  EXPECT_EQ(find_link("here")->alias, "");
+}
+
 TEST_F(InterfaceTest, ReceiveQueuesAreAsManyAsThePortHas) {
   shell(
       "ip link add wide numrxqueues 4 numtxqueues 4 type veth peer name far && ip link set wide "
