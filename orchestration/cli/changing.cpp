@@ -23,11 +23,9 @@ std::string hangs(const std::string& who) {
 }
 
 std::string hangs_here(pid_t pid, const std::string& run_dir) {
-  const std::string name = topology_in(run_dir);
-  return hangs("the supervisor (pid " + std::to_string(pid) + ")") +
-         ". If it is stopped: kill -CONT " + std::to_string(pid) + "; else: kill -9 " +
-         std::to_string(pid) + ", then millrace adopt " + name + " --run-dir " + run_dir +
-         ", and see what is in use: millrace history " + name + " --run-dir " + run_dir;
+  return hangs("the supervisor (pid " + std::to_string(pid) + ")") + "; " +
+         how_to_go_on(pid, run_dir) + ", and see what is in use: millrace history " +
+         topology_in(run_dir) + " --run-dir " + run_dir;
 }
 
 }  // namespace

@@ -24,12 +24,8 @@ constexpr std::chrono::seconds kEnd{60};
 void ask_to_end(const std::string& run_dir, pid_t supervisor) {
   try {
     ask_supervisor<OkReply>(run_dir, DownRequest{}, kDownAnswer);
-  } catch (const Error& error) {
-    if (SupervisorLock::holder(run_dir) == supervisor && !is_stopping(run_dir)) {
-      const std::string pid = std::to_string(supervisor);
-      throw Error(error.what() + std::string("; unless it is just starting it hangs: kill -9 ") +
-                  pid + ", then once more millrace down");
-    }
+  } catch (const Error&) {
+    if (SupervisorLock::holder(run_dir) == supervisor && !is_stopping(run_dir)) throw;
   }
 }
 

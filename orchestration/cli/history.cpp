@@ -29,9 +29,9 @@ struct RollbackOptions : RunningOptions {
 std::string time_text(std::uint64_t time_ns) {
   const auto seconds = static_cast<std::time_t>(time_ns / 1'000'000'000);
   std::tm when{};
-  ::localtime_r(&seconds, &when);
+  ::gmtime_r(&seconds, &when);
   std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &when);
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &when);
   return text.data();
 }
 

@@ -93,6 +93,12 @@ std::string recorded_dir(const RunningOptions& options) {
   return is_record(run_dir) ? run_dir : running_dir(options);
 }
 
+std::string how_to_go_on(pid_t supervisor, const std::string& run_dir) {
+  const std::string pid = std::to_string(supervisor);
+  return "if it is stopped: kill -CONT " + pid + "; else: kill -9 " + pid +
+         ", then millrace adopt " + topology_in(run_dir) + " --run-dir " + run_dir;
+}
+
 pid_t require_supervisor(const std::string& run_dir) {
   if (const pid_t pid = SupervisorLock::holder(run_dir); pid != 0) return pid;
   const std::string name = topology_in(run_dir);

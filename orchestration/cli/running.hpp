@@ -40,18 +40,28 @@ std::string running_dir(const RunningOptions& options);
 /// The same, or where a run that ended by itself has left its logs and its history.
 std::string recorded_dir(const RunningOptions& options);
 
+/// What to do about a supervisor that hangs.
+std::string how_to_go_on(pid_t supervisor, const std::string& run_dir);
+
 /// Its pid. Throws Error when no supervisor lives in `run_dir`.
 pid_t require_supervisor(const std::string& run_dir);
 
 /// Asks the supervisor of `run_dir`, for at most `timeout`. Throws Error at once, with what can be
-/// done, when the topology has none; and when that one ends before it has answered.
+/// done, when the topology has none; when that one ends before it has answered; and, with its pid,
+/// when it does not answer.
 template <class Answer>
 Answer ask_supervisor(const std::string& run_dir, const ControlBody& question,
                       std::chrono::milliseconds timeout) {
   const pid_t pid = require_supervisor(run_dir);
   ControlClient supervisor(run_dir, kSupervisorEndpoint);
-  return supervisor.request_for<Answer>(question, timeout,
-                                        [&] { return SupervisorLock::holder(run_dir) == pid; });
+  try {
+    return supervisor.request_for<Answer>(question, timeout,
+                                          [&] { return SupervisorLock::holder(run_dir) == pid; });
+  } catch (const NoAnswer& silence) {
+    throw Error(silence.what() + (": unless pid " + std::to_string(pid)) +
+                " is just starting it hangs, and traffic goes on without it; " +
+                how_to_go_on(pid, run_dir));
+  }
 }
 
 /// A client of the supervisor at `options.remote`, which has been asked whether it is that of

@@ -42,9 +42,9 @@ std::string actor_line(const ActorStatus& actor, std::size_t name_width, bool co
 std::string event_line(const Event& event) {
   const auto seconds = static_cast<std::time_t>(event.time_ns / 1'000'000'000);
   std::tm when{};
-  ::localtime_r(&seconds, &when);
+  ::gmtime_r(&seconds, &when);
   char text[16];
-  std::strftime(text, sizeof text, "%H:%M:%S", &when);
+  std::strftime(text, sizeof text, "%H:%M:%SZ", &when);
   return std::string(text) + " " +
          padded(kSeverityNames[static_cast<std::size_t>(event.severity)], 8) + event.text + "\n";
 }

@@ -265,8 +265,8 @@ ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds t
                 " does not take our keys: --key has to be one of which `clients:` of the topology "
                 "lists the public half, --server-key the public half of its `key:`");
   }
-  throw Error(server_ + (id != 0 ? " does not answer `" : " is not there to hear `") + asked +
-              "` within " + std::to_string(timeout.count()) + " ms");
+  throw NoAnswer(server_ + (id != 0 ? " does not answer `" : " is not there to hear `") + asked +
+                 "` within " + std::to_string(timeout.count()) + " ms");
 }
 
 bool ControlClient::send(ControlBody body) noexcept {

@@ -91,6 +91,12 @@ class ControlServer {
   std::unique_ptr<Sockets> sockets_;
 };
 
+/// A server was asked and has said nothing in time.
+class NoAnswer : public Error {
+ public:
+  using Error::Error;
+};
+
 class ControlClient {
  public:
   /// Connects to endpoint `server`, whether or not somebody listens there yet. `identity`:

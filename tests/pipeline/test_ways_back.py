@@ -80,11 +80,13 @@ def test_a_supervisor_that_hangs_is_not_waited_for(running):
     supervisor = running.supervisor()
     os.kill(supervisor, signal.SIGSTOP)
     try:
-        refused = millrace("scale", running.name, "front=1", check=False)
+        answers = [millrace(*words, check=False) for words in
+                   (("scale", running.name, "front=1"), ("status", running.name))]
     finally:
         os.kill(supervisor, signal.SIGCONT)
-    assert refused.returncode == 1 and f"pid {supervisor}" in refused.stderr
-    assert f"kill -CONT {supervisor}" in refused.stderr and "millrace adopt" in refused.stderr
+    for refused in answers:
+        assert refused.returncode == 1 and f"pid {supervisor}" in refused.stderr
+        assert f"kill -CONT {supervisor}" in refused.stderr and "millrace adopt" in refused.stderr
     assert ask("scale", running.name, "front=1")["done"]
 
 
