@@ -81,6 +81,20 @@ def faults_of(grafana, uid, topology):
     return faults, count
 
 
+def annotation_faults(grafana, topology):
+    """Marks may be none: their queries have to be understood. They are the same everywhere."""
+    one = next(iter(panels.dashboards().values()))
+    for mark in one["annotations"]["list"]:
+        if "expr" not in mark:
+            continue
+        target = {"refId": "Anno", "expr": mark["expr"], "format": "time_series",
+                  "instant": False, "range": True, "legendFormat": ""}
+        try:
+            asked(grafana, {"title": f"marks {mark['name']}"}, target, topology)
+        except servers.Refused as refused:
+            yield str(refused)
+
+
 def variable_faults(grafana, topology):
     """Through the proxy by which variables ask for their values."""
     for uid, one in panels.dashboards().items():
@@ -148,6 +162,7 @@ def examine(grafana, topology):
         faults += found
         queries += count
     faults += variable_faults(grafana, topology)
+    faults += annotation_faults(grafana, topology)
     seen, skipped = pictures(grafana, topology)
     print(f"test-dashboards: Grafana {text}, {len(panels.dashboards())} dashboards, "
           f"{queries} queries; pictures and log in {PICTURES.relative_to(panels.ROOT)}"
