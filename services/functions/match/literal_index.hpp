@@ -19,8 +19,7 @@
 namespace millrace {
 
 inline constexpr std::uint32_t kAnchorBytes = 4;
-inline constexpr std::uint32_t kFilterBits =
-    18;  ///< 32 KB: a block of a GPU keeps it beside itself
+inline constexpr std::uint32_t kFilterBits = 18;  ///< 32 KB, in the shared memory of a block
 inline constexpr std::uint32_t kFilterWords = 1u << (kFilterBits - 5);
 inline constexpr std::uint32_t kPairCount = 1u << 16;  ///< of first two bytes
 inline constexpr std::uint32_t kPairMask = kPairCount - 1;
