@@ -72,8 +72,8 @@ struct Ticket {
 
 /// Packets of a ticket, as a power of two. Those of which only headers are read: always as many as
 /// a ticket can have. Whole frames are much work: few while blocks are idle, so that many share a
-/// batch (of single ones p50 is higher again); many under load, as a ticket costs a block about 10 us
-/// of waiting.
+/// batch (of single ones p50 is higher again); many under load, as a ticket costs a block about
+/// 10 us of waiting.
 inline constexpr std::uint32_t kPartBitsMax = 5, kFramePartBitsMin = 1;
 inline constexpr std::uint32_t kPartsMax = 32;  ///< of a batch
 static_assert(kTicketPackets == 1u << kPartBitsMax);

@@ -119,8 +119,8 @@ constexpr bool is_literal_at(const LiteralIndex& index, const LiteralEntry& entr
   return true;
 }
 
-/// The rule of `entry` if it is below `best` and the literal stands there, its anchor at `at`, where
-/// the bytes of `anchor` stand; else `best`.
+/// The rule of `entry` if it is below `best` and the literal stands in the text, its anchor at
+/// `at`, where the bytes of `anchor` stand; else `best`.
 template <typename Text>
 constexpr std::uint32_t stronger_of(const LiteralIndex& index, const LiteralEntry& entry,
                                     std::uint32_t anchor, const Text& text, const Payload& payload,
