@@ -215,7 +215,8 @@ class Topology:
         """SIGKILL to the supervisor and all processes at once."""
         pids = [self.supervisor(), *processes.processes_of(self.run_dir)]
         for pid in pids:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # a builder, which ends by itself
+                os.kill(pid, signal.SIGKILL)
         wait_until(lambda: not any(map(processes.is_running, pids)), 30, "all gone")
         self.endless = True
 
