@@ -50,10 +50,12 @@ std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::strin
     }
     add(number);
   }
-  for (std::size_t at = 0; at < functions.size(); ++at) {
+  std::size_t looked_at = 0;
+  while (looked_at < functions.size()) {
+    const PlanFunction one = functions[looked_at++].function;  // they move when more are added
     for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
       const PlanFunction& other = plan.functions[i];
-      if (!other.image.empty() && read_the_same(plan, functions[at].function, other)) add(i);
+      if (!other.image.empty() && read_the_same(plan, one, other)) add(i);
     }
   }
   return functions;
