@@ -132,41 +132,6 @@ constexpr std::uint32_t stronger_of(const LiteralIndex& index, const LiteralEntr
   return is_literal_at(index, entry, text, start) ? entry.rule : best;
 }
 
-/// The strongest rule, below `best`, among entries [first, last); else `best`.
-template <typename Text>
-constexpr std::uint32_t strongest_of(const LiteralIndex& index, const LiteralEntry* entries,
-                                     std::uint32_t first, std::uint32_t last, std::uint32_t anchor,
-                                     const Text& text, const Payload& payload, std::uint32_t at,
-                                     std::uint32_t best) {
-  for (std::uint32_t i = first; i < last; ++i) {
-    if (entries[i].rule >= best) return best;
-    const std::uint32_t found = stronger_of(index, entries[i], anchor, text, payload, at, best);
-    if (found != best) return found;  // those behind it are weaker
-  }
-  return best;
-}
-
-/// What the literals that have their anchor at `at`, within the payload, make of `best`. `window`:
-/// the four bytes there, folded. The caller has asked the filter.
-template <typename Text>
-constexpr std::uint32_t strongest_at(const LiteralIndex& index, const Text& text,
-                                     const Payload& payload, std::uint32_t at, std::uint32_t window,
-                                     std::uint32_t best) {
-  const std::uint32_t bucket = anchor_hash(window, index.counts.bucket_bits);
-  return strongest_of(index, index.entries, index.buckets[bucket], index.buckets[bucket + 1],
-                      window, text, payload, at, best);
-}
-
-/// The same for literals shorter than an anchor.
-template <typename Text>
-constexpr std::uint32_t strongest_short_at(const LiteralIndex& index, const Text& text,
-                                           const Payload& payload, std::uint32_t at,
-                                           std::uint32_t window, std::uint32_t best) {
-  const std::uint32_t pair = window & kPairMask;
-  const std::uint32_t first = index.pairs[pair], last = index.pairs[pair + 1];
-  return strongest_of(index, index.short_entries, first, last, pair, text, payload, at, best);
-}
-
 /// The parts of an index, as they stand in the image.
 struct LiteralTables {
   LiteralCounts counts{};

@@ -33,13 +33,21 @@ std::uint32_t search(const LiteralIndex& index, const std::string& payload, std:
                      17,
                      {5000, 53}};
   std::uint32_t best = index.counts.rules;
+  const auto look = [&](const LiteralEntry* entries, const std::uint32_t* bounds,
+                        std::uint32_t anchor, std::uint32_t at) {
+    for (std::uint32_t i = bounds[0]; i < bounds[1]; ++i) {
+      best = stronger_of(index, entries[i], anchor, text, part, at, best);
+    }
+  };
   for (std::uint32_t at = part.begin; at < part.end; ++at) {
     const std::uint32_t window = fold_case(text.word(at));
     if (filter_has(index.filter, window) && part.end - at >= kAnchorBytes) {
-      best = strongest_at(index, text, part, at, window, best);
+      look(index.entries, index.buckets + anchor_hash(window, index.counts.bucket_bits), window,
+           at);
     }
     if (index.counts.short_entries != 0) {
-      best = strongest_short_at(index, text, part, at, window, best);
+      const std::uint32_t pair = window & kPairMask;
+      look(index.short_entries, index.pairs + pair, pair, at);
     }
   }
   return best;
