@@ -19,10 +19,13 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g1")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g1")
 
+# Objects name no folder of this machine, so that the cache serves every clone of the tree.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 find_program(MILLRACE_CCACHE ccache)
 if(MILLRACE_CCACHE)
-  set(CMAKE_C_COMPILER_LAUNCHER ${MILLRACE_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MILLRACE_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=1 ${MILLRACE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()
 
 # Several sources at a time, where headers are most of the work: a build from nothing takes half the

@@ -6,6 +6,11 @@
 
 find_package(GTest REQUIRED)
 
+# The one source of the tests that knows paths of this machine (tests/places.hpp).
+add_library(test_places STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/places.cpp)
+target_compile_definitions(test_places PRIVATE
+  MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MILLRACE_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
+
 # Every static library of the tree that is named millrace_*.
 function(millrace_libraries out folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
@@ -42,8 +47,7 @@ function(millrace_unit_test name)
   endif()
   # libpcap compiles filters (shared/config) and is the oracle of captures; nothing else may use it.
   millrace_link_everything(${name} GTest::gmock GTest::gtest_main millrace::pcap)
-  target_compile_definitions(${name} PRIVATE
-    MILLRACE_SOURCE_DIR="${CMAKE_SOURCE_DIR}" MILLRACE_BIN_DIR="${CMAKE_BINARY_DIR}/bin")
+  target_link_libraries(${name} PRIVATE test_places)
   target_compile_options(${name} PRIVATE -O1)  # compiles faster; what they test keeps its -O3
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   add_test(NAME ${name} COMMAND ${name})

@@ -19,6 +19,7 @@
 #include "services/functions/stage_runner.hpp"
 #include "services/functions/table.hpp"
 #include "shared/layout/batch_arena.hpp"
+#include "tests/places.hpp"
 
 /// A function's golden table: what it does with each kind of packet, as data. A text file of
 ///
@@ -86,7 +87,7 @@ inline void add_to_case(GoldenCase& golden, const std::string& word, const std::
 /// `name`: of a file beside this one.
 inline GoldenTable read_golden(const std::string& name) {
   GoldenTable table;
-  std::ifstream in(std::filesystem::path(MILLRACE_SOURCE_DIR) / "tests/golden" / name);
+  std::ifstream in(test::source_folder() / "tests/golden" / name);
   EXPECT_TRUE(in) << name;
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line[0] == '#') continue;

@@ -4,8 +4,9 @@
 
     compile.py lint|headers|layouts BUILD_DIRECTORY
 
-What passed is remembered in BUILD_DIRECTORY/checked with the hash of all that went in, so a second
-run looks only at what changed. Exit 1 when something failed. JOBS: how many compilers at a time.
+What passed is remembered in MILLRACE_CACHE (~/.cache/millrace) with the hash of all that went in:
+sources, command, compiler, the packages of this machine. So a second run looks only at what changed,
+also in another clone. Exit 1 when something failed. JOBS: how many compilers at a time.
 """
 
 import concurrent.futures
@@ -45,8 +46,8 @@ def commands(build):
             continue
         seen.add(source)
         words = shlex.split(entry["command"])
-        if "ccache" in words[0]:
-            words = words[1:]
+        launcher = [at for at, word in enumerate(words) if word.endswith("ccache")]
+        words = words[launcher[0] + 1:] if launcher else words
         if "-o" in words:
             at = words.index("-o")
             words = words[:at] + words[at + 2:]
@@ -82,6 +83,20 @@ def version(program):
     return subprocess.run([program, "--version"], capture_output=True, text=True).stdout
 
 
+@functools.cache
+def packages():
+    """Headers of the system belong to packages, or to the Python environment (CUDA)."""
+    listing = subprocess.run(["dpkg-query", "-W"], capture_output=True, text=True).stdout
+    wheels = sorted(path.name for path in ROOT.glob("build/venv/lib/python3*/site-packages/*info"))
+    return listing + "\n".join(wheels)
+
+
+def memory():
+    """A folder that outlives the clone."""
+    home = os.environ.get("MILLRACE_CACHE") or pathlib.Path.home() / ".cache/millrace"
+    return Memory(pathlib.Path(home) / "checked")
+
+
 class Memory:
     """What passed: for each job a file with the names it read and the hash of all that went in."""
 
@@ -89,11 +104,17 @@ class Memory:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
+    def anywhere(self, words):
+        """What is the same in each clone of the tree."""
+        return repr(words).replace(str(ROOT), "")
+
     def path(self, job):
-        return self.folder / hashlib.sha256(repr((job.name, job.command)).encode()).hexdigest()
+        words = self.anywhere((job.name, job.command))
+        return self.folder / hashlib.sha256(words.encode()).hexdigest()
 
     def digest(self, job, names):
-        digest = hashlib.sha256(repr(job).encode() + version(job.command[0]).encode())
+        outside = version(job.command[0]) + packages()
+        digest = hashlib.sha256((self.anywhere(job) + outside).encode())
         for name in [*names, job.config] if job.config else names:
             digest.update(f"\0{name}\0".encode() + (ROOT / name).read_bytes())
         return digest.hexdigest()
@@ -149,7 +170,7 @@ def lint(build):
         if source.parts[0] != "tests":
             tidy = ("clang-tidy", "--quiet", str(source), "--", *words[1:])
             jobs.append(Job(str(source), tidy, (*words, "-MM", str(source)), config=".clang-tidy"))
-    return run_all(jobs, Memory(build / "checked"))
+    return run_all(jobs, memory())
 
 
 def headers(build):
@@ -164,7 +185,7 @@ def headers(build):
         compiler = ("g++", *options, f"-I{ROOT}", "-x", "c++", "-")
         jobs.append(Job(str(name), (*compiler, "-fsyntax-only"), (*compiler, "-MM"),
                         f'#include "{name}"\n'))
-    return run_all(jobs, Memory(build / "checked"))
+    return run_all(jobs, memory())
 
 
 def find_nvcc():
@@ -193,7 +214,7 @@ def layouts(build):
                     "-Xcompiler=" + ",".join(warnings), str(name))
         jobs.append(Job(f"{name} (nvcc)", (*compiler, "-ptx", "-o", "/dev/null"),
                         (*compiler, "-MM")))
-    return run_all(jobs, Memory(build / "checked"))
+    return run_all(jobs, memory())
 
 
 def main():

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/places.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 
 extern char** environ;
@@ -38,11 +39,8 @@ inline int run_program(std::vector<std::string> words) {
 class Corpus {
  public:
   static Corpus open() {
-    const char* named = std::getenv("MILLRACE_SHARED");
-    const std::filesystem::path root =
-        named != nullptr ? named : std::filesystem::path(MILLRACE_SOURCE_DIR) / "../shared";
     Corpus corpus;
-    const std::filesystem::path packed = root / "data" / "pcap.tar.xz";
+    const std::filesystem::path packed = shared_folder() / "data" / "pcap.tar.xz";
     if (!std::filesystem::exists(packed)) {
       corpus.why_not_ = "no " + packed.string() + " (set MILLRACE_SHARED)";
       return corpus;

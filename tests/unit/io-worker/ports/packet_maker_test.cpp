@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "tests/places.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/corpus.hpp"
 
@@ -90,7 +91,7 @@ TEST(PacketMaker, SpreadsDestinationsOverItsPrefixes) {
 
 // Scapy makes each header anew and compares: lengths, checksums, addresses.
 TEST(PacketMaker, MakesPacketsThatScapyFindsCorrect) {
-  const std::string python = MILLRACE_SOURCE_DIR "/build/venv/bin/python";
+  const std::string python = test::source_folder() / "build/venv/bin/python";
   if (!std::filesystem::exists(python)) GTEST_SKIP() << "no " << python << ": run 'make deps'";
   GenerateSettings settings = settings_of({82, 83, 590, 1514, 9000}, 40, true);
   settings.destinations = {{0, 0xffffffff}};
@@ -100,7 +101,7 @@ TEST(PacketMaker, MakesPacketsThatScapyFindsCorrect) {
   for (int i = 0; i < 2000; ++i) file += pcap_record(make(maker, 1'700'000'000'000'000'000ull + i));
   const TestFolder folder;
   EXPECT_EQ(test::run_program({python,
-                               MILLRACE_SOURCE_DIR "/tests/unit/io-worker/ports/check_generated.py",
+                               test::source_folder() / "tests/unit/io-worker/ports/check_generated.py",
                                folder.write("a", file), "2000"}),
             0);
 }

@@ -15,6 +15,7 @@
 #include "orchestration/supervisor/remote_control.hpp"
 #include "services/functions/table.hpp"
 #include "shared/config/keys.hpp"
+#include "tests/places.hpp"
 
 namespace millrace {
 namespace {
@@ -46,7 +47,7 @@ TEST(KnownFunctions, AreTheRowsOfTheTable) {
 }
 
 TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
-  std::ifstream in(MILLRACE_SOURCE_DIR "/orchestration/schema/topology.schema.json");
+  std::ifstream in(test::source_folder() / "orchestration/schema/topology.schema.json");
   const auto schema = nlohmann::json::parse(in);
   int compared = 0;
   for (const auto& item : schema["$defs"]["function"]["oneOf"]) {

@@ -10,6 +10,7 @@
 
 #include "services/telemetry/exporter.hpp"
 #include "shared/control/plan_file.hpp"
+#include "tests/places.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/services/telemetry/scraping.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
@@ -37,7 +38,7 @@ class TelemetryProcess : public testing::Test {
     status_ = StatusView::create(memory_.base(), plan_, 1'000'000'000);
   }
   void start() {
-    std::string program = MILLRACE_BIN_DIR "/millrace-telemetry", option = "--run-dir",
+    std::string program = test::programs_folder() / "millrace-telemetry", option = "--run-dir",
                 folder = run_dir_.path("");
     char* arguments[] = {program.data(), option.data(), folder.data(), nullptr};
     ASSERT_EQ(posix_spawn(&pid_, program.c_str(), nullptr, nullptr, arguments, environ), 0);

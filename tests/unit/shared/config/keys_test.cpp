@@ -11,6 +11,7 @@
 #include <span>
 
 #include "shared/config/known.hpp"
+#include "tests/places.hpp"
 
 namespace millrace {
 namespace {
@@ -19,7 +20,7 @@ using Json = nlohmann::json;
 using Keys = std::set<std::string>;
 
 Json schema() {
-  std::ifstream in(MILLRACE_SOURCE_DIR "/orchestration/schema/topology.schema.json");
+  std::ifstream in(test::source_folder() / "orchestration/schema/topology.schema.json");
   return Json::parse(in);
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <utility>
 
+#include "tests/places.hpp"
 #include "tests/unit/shared/config/topology_fixture.hpp"
 #include "tests/unit/support/error_of.hpp"
 
@@ -164,7 +165,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "acl", .settings = kAclKeys});
   std::size_t count = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/orchestration/topologies")) {
+       std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {
     if (entry.path().extension() != ".yaml") continue;
     ++count;
     Problems problems;

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "services/functions/acl/acl_bits_build.hpp"
+#include "tests/places.hpp"
 #include "tests/unit/services/functions/acl/acl_folder.hpp"
 #include "tests/unit/services/functions/acl/acl_oracle.hpp"
 #include "tests/unit/services/functions/acl/acl_random.hpp"
@@ -98,9 +99,7 @@ TEST(AclSearch, KindsOfKeysMayStandMixedInOneCall) {
 class AclClassBench : public testing::Test {
  protected:
   void SetUp() override {
-    const char* given = std::getenv("MILLRACE_SHARED");
-    const fs::path shared = given != nullptr ? given : fs::path(MILLRACE_SOURCE_DIR) / "../shared";
-    const fs::path archive = shared / "data/classbench.tar.xz";
+    const fs::path archive = test::shared_folder() / "data/classbench.tar.xz";
     if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not there: 15 traces are not held";
     const std::string command = "tar -xJf " + archive.string() + " -C " + folder_.path("");
     ASSERT_EQ(std::system(command.c_str()), 0);

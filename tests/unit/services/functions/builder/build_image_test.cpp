@@ -16,6 +16,7 @@
 #include "services/functions/builder/private_eal.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "tests/places.hpp"
 
 namespace millrace {
 namespace {
@@ -85,7 +86,7 @@ std::string output_of(const std::string& command, int& status) {
 }
 
 TEST_F(BuildImage, TheProcessPrintsItsReportOrWhatIsWrong) {
-  const std::string builder = std::string(MILLRACE_BIN_DIR) + "/millrace-builder";
+  const std::string builder = (test::programs_folder() / "millrace-builder").string();
   ASSERT_TRUE(fs::exists(builder)) << "build millrace-builder first";
   plan_.groups.emplace_back();
   save_plan(plan_, folder_ / "plan.bin");

@@ -15,6 +15,7 @@
 #include "services/functions/builder/private_eal.hpp"
 #include "services/functions/route/route_rib.hpp"
 #include "services/functions/route/route_text.hpp"
+#include "tests/places.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 
 namespace millrace {
@@ -134,9 +135,7 @@ TEST(RouteLookup, EqualsRteFibOverRandomAddresses) {
 class InternetTable : public testing::Test {
  protected:
   void SetUp() override {
-    const char* given = std::getenv("MILLRACE_SHARED");
-    const fs::path shared = given != nullptr ? given : fs::path(MILLRACE_SOURCE_DIR) / "../shared";
-    const fs::path archive = shared / "data/routes.tar.xz";
+    const fs::path archive = test::shared_folder() / "data/routes.tar.xz";
     if (!fs::exists(archive)) GTEST_SKIP() << archive << " is not there";
     const std::string command = "tar -xJf " + archive.string() + " -C " + folder_.file("") +
                                 " && gunzip " + folder_.file("routes/bgp-2024-ipv4*.gz");
