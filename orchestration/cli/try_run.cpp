@@ -125,14 +125,15 @@ void TryRun::add_function(const std::string& type) {
 /// What is written is nothing that is read, and no other thing that is written.
 void TryRun::check_outputs() const {
   const std::size_t count = options_.captures.size();
-  std::vector<std::string> taken = options_.captures;
+  Places taken;
+  for (const std::string& capture : options_.captures) taken.add(capture);
   for (const TriedFunction& tried : functions_) {
     for (const auto& setting : tried.plan.settings) {
       // Settings of every function, as `classes`, are not among those of its type.
       const bool read = std::ranges::any_of(tried.traits->settings, [&](const KnownSetting& known) {
         return known.kind == SettingKind::kInputFile && known.name == setting.first;
       });
-      if (read) taken.push_back(setting.second);
+      if (read) taken.add(setting.second);
     }
   }
   std::error_code ignored;
@@ -140,11 +141,8 @@ void TryRun::check_outputs() const {
     for (const std::string& capture : options_.captures) {
       const std::string out = place_of(place, capture, count);
       if (out.empty() || fs::is_character_file(out, ignored)) continue;  // /dev/null
-      for (const std::string& other : taken) {
-        if (!same_place(out, other)) continue;
-        throw Error(out + " is read, or written for something else; name another file to write");
-      }
-      taken.push_back(out);
+      if (taken.add(out)) continue;
+      throw Error(out + " is read, or written for something else; name another file to write");
     }
   }
 }
