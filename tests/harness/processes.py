@@ -7,6 +7,11 @@ import pathlib
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
+# Seconds after which a test says that something does not come. What comes ends the wait at once, so
+# only a failure takes as long, and a busy host is none.
+PATIENCE = 120
+POLL = 0.05
+LATE = 1.0  # a poll that comes so much later than it was due says that somebody stood still
 
 
 def stat_fields(pid):
@@ -69,7 +74,8 @@ def telemetry_pid(run_dir):
 
 def wait_until(condition, seconds, what):
     """Polls until the condition gives something true, which is returned. `what` is awaited: a text,
-    or what gives one at the end."""
+    or what gives one at the end. Time in which nobody polled does not count: what is awaited may
+    have stood still as well."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -77,4 +83,8 @@ def wait_until(condition, seconds, what):
             return value
         if time.monotonic() >= end:
             raise AssertionError(f"after {seconds} s: not {what() if callable(what) else what}")
-        time.sleep(0.05)
+        before = time.monotonic()
+        time.sleep(POLL)
+        late = time.monotonic() - before - POLL
+        if late > LATE:
+            end += late
