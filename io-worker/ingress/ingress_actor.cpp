@@ -82,8 +82,11 @@ std::uint32_t IngressActor::do_work() noexcept {
   // Each look costs lines of other cores, so many come back at once.
   if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
   refusing_ = false;
+  resting_ = context_.status.header().drained.load(std::memory_order_acquire) != 0;
   std::uint32_t done = place();
-  if (placed_ == polled_count_ && !stopping_) {
+  if (resting_) [[unlikely]] {
+    queue_.rest();
+  } else if (placed_ == polled_count_ && !stopping_) {
     done += poll();
     done += place();
   }
@@ -333,7 +336,7 @@ std::uint32_t IngressActor::leave_due() noexcept {
     if (lane.slot == kNoSlot) continue;
     ++lane.rounds;
     const bool half_full = lane.count >= context_.segment.capacity() / 2;
-    if (stopping_ || lane.rounds >= kRoundsMax || (short_of_slots && half_full) ||
+    if (stopping_ || resting_ || lane.rounds >= kRoundsMax || (short_of_slots && half_full) ||
         (!more_waits && !in_flight(number))) {
       seal(number);
       ++left;
@@ -360,7 +363,7 @@ void IngressActor::tell_progress() noexcept {
     queue_.release_below(position);
   }
   entry.in_hand.store(in_hand, std::memory_order_relaxed);
-  const bool done = in_hand == 0 && outbox_.pending() == 0 && queue_.exhausted();
+  const bool done = in_hand == 0 && outbox_.pending() == 0 && (queue_.exhausted() || resting_);
   entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
 }
 
@@ -386,11 +389,11 @@ int IngressActor::wait_descriptor() noexcept {
   const bool others_to_join = shares_ != nullptr && !admitted_;
   const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 ||
                                 leaving_ != 0 || others_to_join;
-  return waits_for_others || queue_.exhausted() ? -1 : queue_.wait_descriptor();
+  return waits_for_others || resting_ || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 
 std::uint64_t IngressActor::idle_ns() const noexcept {
-  if (queue_.exhausted() || stopping_ || free_slot_count_ == 0) return 10'000'000;
+  if (queue_.exhausted() || stopping_ || resting_ || free_slot_count_ == 0) return 10'000'000;
   const std::uint64_t ready = queue_.next_ready_ns();
   return ready != 0 ? ready : kPollIntervalNs;
 }

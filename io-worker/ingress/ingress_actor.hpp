@@ -146,7 +146,8 @@ class IngressActor : public Actor {
   std::uint64_t polled_total_ = 0;                  ///< packets
   std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last
   bool stopping_ = false;
-  RxShares* shares_ = nullptr;                ///< of the queue; null: the port is not shared
+  bool resting_ = false;        ///< this round: the topology is drained, the port is left alone
+  RxShares* shares_ = nullptr;  ///< of the queue; null: the port is not shared
   std::vector<std::uint32_t> share_ingress_;  ///< by share: the actor in whose entry it stands
   ShareSet leaving_ = 0;                      ///< held: they go to other queues
   bool drained_ = false;                      ///< what had been polled of them is sealed

@@ -104,6 +104,7 @@ class GenerateRxQueue final : public RxQueue {
     maker_.seek(first_wanted);
   }
   bool exhausted() const noexcept override { return schedule_.exhausted(); }
+  void rest() noexcept override { schedule_.rest(); }
   std::uint64_t next_ready_ns() const noexcept override {
     return schedule_.has_rate() ? schedule_.next_ready_ns(tsc_now()) : 0;
   }

@@ -106,6 +106,7 @@ class ReplayRxQueue final : public RxQueue {
   }
 
   bool exhausted() const noexcept override { return packet_count_ == 0 || schedule_.exhausted(); }
+  void rest() noexcept override { schedule_.rest(); }
   std::uint64_t next_ready_ns() const noexcept override {
     return schedule_.has_rate() ? schedule_.next_ready_ns(tsc_now()) : 0;
   }

@@ -25,6 +25,9 @@ class Schedule {
 
   /// Goes on at `ordinal`: those before it were handed out by an earlier life.
   void resume(std::uint64_t ordinal) noexcept { ordinal_ = ordinal; }
+  /// Nobody looks for some time, and that is meant: the next look is as the first one, so that
+  /// nothing is due of the time between.
+  void rest() noexcept { start_tsc_ = position_ = 0; }
   /// How many packets can be handed out at `now_tsc`, at most `wanted`.
   std::uint32_t ready(std::uint64_t now_tsc, std::uint32_t wanted) noexcept;
   /// The next packet, one of those that ready() told.
@@ -51,7 +54,7 @@ class Schedule {
   double ns_per_tick_ = 0;
   std::uint64_t count_;
   std::uint64_t ordinal_ = 0;
-  std::uint64_t start_tsc_ = 0;  ///< of the first look; 0: not yet
+  std::uint64_t start_tsc_ = 0;  ///< of the first look, or of that after a rest; 0: not yet
   std::uint64_t position_ = 0;   ///< packets handed out or missed since then
   std::uint64_t missed_ = 0;
 };

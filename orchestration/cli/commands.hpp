@@ -68,6 +68,10 @@ void add_history(CLI::App& app);
 /// `bypass NAME [on|off|status] [--json]`: what takes the packets while it does not run.
 void add_bypass(CLI::App& app);
 
+/// `drain NAME [--patience S] [--json]`, `undrain NAME [--json]`: its ports are left alone, until
+/// nothing is in flight; and read again.
+void add_drain(CLI::App& app);
+
 /// `keys FILE`: a pair of keys for control by TCP.
 void add_keys(CLI::App& app);
 

@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   millrace::add_upgrade(app);
   millrace::add_history(app);
   millrace::add_bypass(app);
+  millrace::add_drain(app);
   millrace::add_down(app);
   millrace::add_keys(app);
   millrace::add_doctor(app);

@@ -63,6 +63,9 @@ std::string status_text(const StatusReply& status, bool colour) {
             " s, unless confirmed: millrace confirm " + status.topology + "\n";
   }
   if (!status.taking_back.empty()) text += status.taking_back + "\n";
+  if (status.drained) {
+    text += "drained, no port is read; to go on: millrace undrain " + status.topology + "\n";
+  }
   std::size_t name_width = 20;
   for (const ActorStatus& actor : status.actors) {
     name_width = std::max(name_width, actor.name.size() + 1);
@@ -129,6 +132,7 @@ Json status_json(const StatusReply& status) {
           {"differs", status.differs},
           {"confirm_seconds", status.confirm_seconds},
           {"taking_back", status.taking_back},
+          {"drained", status.drained},
           {"actors", std::move(actors)},
           {"skipped", std::move(skipped)},
           {"refused", std::move(refused)},

@@ -140,6 +140,7 @@ StatusReply Supervisor::status_reply() const {
     reply.skipped = skipped_packets(plan_, *fleet_.status());
     reply.refused = refused_packets(plan_, *fleet_.status());
     reply.out = out_of_service();
+    reply.drained = fleet_.status()->is_drained();
   }
   reply.generation = plan_.generation;
   reply.hash = plan_.hash;
@@ -168,7 +169,21 @@ void Supervisor::note_refused() {
         .time_ns = system_clock_ns()});
 }
 
+/// What a command has written into the status file. A state that was there before us is not news.
+void Supervisor::note_drained() {
+  if (fleet_.status() == nullptr) return;
+  const bool now = fleet_.status()->is_drained();
+  if (drained_ && *drained_ != now) {
+    note({.kind = now ? "drained" : "undrained",
+          .text = now ? "ingresses read nothing until: millrace undrain " + plan_.name
+                      : "ingresses read on",
+          .time_ns = system_clock_ns()});
+  }
+  drained_ = now;
+}
+
 void Supervisor::tell_observers() {
+  note_drained();
   const auto bypass = load_bypass(options_.run_dir);
   ConfigFacts facts{.generation = plan_.generation,
                     .hash = plan_.hash,

@@ -73,6 +73,10 @@ bool StatusSource::is_out(std::uint32_t function) const {
   return (out >> function & 1) != 0;
 }
 
+bool StatusSource::is_drained() const {
+  return view_.header().drained.load(std::memory_order_acquire) != 0;
+}
+
 std::uint64_t StatusSource::refused(std::uint32_t path) const {
   const PlanPath& planned = plan_.paths[path];
   std::uint64_t total = 0;

@@ -56,12 +56,16 @@ class StatusSource {
   /// Out of service: its workers died too often in it, or somebody said so.
   bool is_out(std::uint32_t function) const;
 
+  /// Ingresses read nothing until further notice (drain_word.hpp).
+  bool is_drained() const;
+
   /// Packets of a path that ingresses refused.
   std::uint64_t refused(std::uint32_t path) const;
 
   /// Packets received and not yet at their end, of all lanes; may be off by what moves meanwhile.
   std::uint64_t in_flight() const;
-  /// Every ingress is alive and will never receive anything again. False without ingress.
+  /// Every ingress is alive and will receive nothing again, or not before it is told to go on. False
+  /// without ingress.
   bool all_exhausted() const;
 
  private:

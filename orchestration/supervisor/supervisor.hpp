@@ -95,6 +95,7 @@ class Supervisor {
   void take_over_processes();
   void want_all_queues();
   void note_refused();
+  void note_drained();
   void tell_observers();
   void resume_counts();
   void take_ports();
@@ -187,7 +188,8 @@ class Supervisor {
   std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last
   std::uint64_t refused_before_ = 0;  ///< by the supervisors before this one
   Clock::time_point refused_next_{};
-  int done_count_ = 0;  ///< turns in a row that found nothing left to do
+  std::optional<bool> drained_;  ///< as noted last
+  int done_count_ = 0;           ///< turns in a row that found nothing left to do
 };
 
 }  // namespace millrace

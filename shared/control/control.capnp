@@ -234,6 +234,7 @@ struct StatusReply {
   differs @11 :Bool;
   confirmSeconds @12 :UInt32;
   takingBack @13 :Text;
+  drained @14 :Bool;
 }
 
 struct NamedCount {

@@ -66,6 +66,7 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   status.differs = in.getDiffers();
   status.confirm_seconds = in.getConfirmSeconds();
   status.taking_back = text(in.getTakingBack());
+  status.drained = in.getDrained();
   return status;
 }
 

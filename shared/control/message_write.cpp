@@ -57,6 +57,7 @@ void write_status(const StatusReply& status, wire::StatusReply::Builder out) {
   out.setDiffers(status.differs);
   out.setConfirmSeconds(status.confirm_seconds);
   out.setTakingBack(status.taking_back);
+  out.setDrained(status.drained);
 }
 
 void write_lane(const AuditLane& lane, wire::AuditLane::Builder out) {

@@ -125,6 +125,7 @@ struct StatusReply {
   bool differs = false;               ///< these files say something else by now
   std::uint32_t confirm_seconds = 0;  ///< until the last change is taken back; 0: it stays
   std::string taking_back;            ///< of a change that is not taken back yet; empty: none is
+  bool drained = false;               ///< ingresses read nothing until `millrace undrain`
 };
 
 struct AuditRequest {};

@@ -66,7 +66,8 @@ struct alignas(kCacheLine) ActorEntry {
   alignas(kCacheLine) std::atomic<std::uint64_t> heartbeat_tsc;  ///< last turn of the run loop
   std::atomic<std::uint64_t> acked_epoch;  ///< newest roster epoch it has acted upon
   std::atomic<std::uint64_t> in_hand;      ///< packets in open slots (ingress), in windows (egress)
-  std::atomic<std::uint32_t> exhausted;    ///< ingress: nothing will come any more
+  /// ingress: has nothing in hand, and nothing will come: the source has ended, or it is drained
+  std::atomic<std::uint32_t> exhausted;
   /// Whose code runs: the function's number and one; 0: none. Recovery clears it.
   std::atomic<std::uint32_t> in_function;
   std::atomic<std::uint64_t>
@@ -275,7 +276,9 @@ struct alignas(kCacheLine) StatusHeader {
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
   std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
-  std::uint64_t padding_1[6];
+  /// 1: every ingress leaves its port alone; by `millrace drain` and `undrain` (drain_word.hpp).
+  std::atomic<std::uint64_t> drained;
+  std::uint64_t padding_1[5];
   // Recovery's lock word: (start_time << 24 | pid) of the leader; 0: none.
   alignas(kCacheLine) std::atomic<std::uint64_t> leader;
   std::atomic<std::uint64_t> recoveries;             ///< leader: actors recovered so far
@@ -303,6 +306,7 @@ static_assert(offsetof(StatusHeader, created_ns) == 136);
 static_assert(offsetof(StatusHeader, control_refused) == 144);
 static_assert(offsetof(StatusHeader, epoch) == 192);
 static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionPlaceMax <= 64);
+static_assert(offsetof(StatusHeader, drained) == 208);
 static_assert(offsetof(StatusHeader, leader) == 256 && offsetof(StatusHeader, recoveries) == 264);
 static_assert(offsetof(StatusHeader, quarantined_slots) == 272);
 static_assert(offsetof(StatusHeader, lane_states_discarded) == 280);

@@ -166,6 +166,41 @@ TEST_F(IngressTest, ItIsExhaustedWhenTheSourceIsAndNothingIsInHand) {
   EXPECT_EQ(ingress_->idle_ns(), 10'000'000u) << "sleeps until it is woken";
 }
 
+TEST_F(IngressTest, DrainedItHandsOnWhatItHasAndLeavesThePortAlone) {
+  put_something_in_flight();
+  rx_.offer(2);
+  rounds(1);
+  world_.status.header().drained = 1;
+  rx_.offer(5);
+  const int polls = rx_.polls;
+  rounds(1);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{1, 2}));
+  EXPECT_EQ(world_.entry("ingress.a.0").exhausted, 1u);
+  rounds(10);
+  EXPECT_EQ(rx_.polls, polls);
+  EXPECT_EQ(rx_.rests, 11) << "a source stands still in each of these rounds";
+  rx_.descriptor = 7;
+  EXPECT_EQ(ingress_->wait_descriptor(), -1) << "packets that wait at the port do not wake it";
+  EXPECT_EQ(ingress_->idle_ns(), 10'000'000u);
+  world_.status.header().drained = 0;
+  release_all();
+  rounds(1);
+  EXPECT_EQ(world_.entry("ingress.a.0").exhausted, 0u);
+  rounds(5);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{3, 4, 5, 6, 7}));
+}
+
+TEST_F(IngressTest, StartedWhileDrainedItReadsNothing) {
+  world_.status.header().drained = 1;
+  rx_.offer(3);
+  begin_life();
+  rounds(5);
+  EXPECT_EQ(rx_.polls, 0);
+  world_.status.header().drained = 0;
+  rounds(5);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{0, 1, 2}));
+}
+
 TEST_F(IngressTest, StoppedItTakesNothingMoreAndWaitsForWhatIsInFlight) {
   put_something_in_flight();
   rx_.offer(2);

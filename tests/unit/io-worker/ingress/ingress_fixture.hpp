@@ -90,6 +90,7 @@ class FakeRx : public RxQueue {
     return count;
   }
   void resume(std::uint64_t first_wanted) noexcept override { next = resumed = first_wanted; }
+  void rest() noexcept override { ++rests; }
   bool exhausted() const noexcept override { return ended && next >= offered.size(); }
   std::uint64_t next_ready_ns() const noexcept override { return ready_ns; }
   int wait_descriptor() noexcept override { return descriptor; }
@@ -100,7 +101,7 @@ class FakeRx : public RxQueue {
   std::vector<Offer> offered;         ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
-  int polls = 0, descriptor = -1;
+  int polls = 0, rests = 0, descriptor = -1;
 
  private:
   bool has_next() noexcept {

@@ -74,5 +74,20 @@ TEST(Schedule, KeepsSomeDuePacketsAndCountsTheRestAsMissed) {
   EXPECT_EQ(schedule.missed(), due - kDueMax);
 }
 
+TEST(Schedule, NothingIsDueOfTheTimeOfARest) {
+  Schedule schedule(1, 0, 1'000'000'000);  // a packet each 1,000 ticks
+  ASSERT_EQ(schedule.ready(5'000, 100), 1U);
+  schedule.next();
+  schedule.rest();
+  schedule.rest();
+  EXPECT_EQ(schedule.next_ready_ns(900'000'000), 0U);
+  EXPECT_EQ(schedule.ready(900'000'000, 100), 1U);
+  const Schedule::Next next = schedule.next();
+  EXPECT_EQ(next.ordinal, 1U);
+  EXPECT_EQ(next.due_tsc, 900'000'000U);
+  EXPECT_EQ(schedule.ready(900'002'500, 100), 2U);
+  EXPECT_EQ(schedule.missed(), 0U);
+}
+
 }  // namespace
 }  // namespace millrace

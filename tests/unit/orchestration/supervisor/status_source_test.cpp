@@ -78,6 +78,12 @@ TEST_F(StatusSourceTest, SeesWhichFunctionsAreOut) {
   EXPECT_TRUE(source_.is_out(1));
 }
 
+TEST_F(StatusSourceTest, SeesThatIngressesLeavePortsAlone) {
+  EXPECT_FALSE(source_.is_drained());
+  view_.header().drained = 1;
+  EXPECT_TRUE(source_.is_drained());
+}
+
 TEST_F(StatusSourceTest, IsExhaustedWhenEveryLivingIngressIs) {
   EXPECT_FALSE(source_.all_exhausted());
   view_.actor(2).exhausted = 1;

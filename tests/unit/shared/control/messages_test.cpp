@@ -87,7 +87,8 @@ TEST(Messages, CarryAStatus) {
       .skipped = {{"ids overload", 7}},
       .refused = {{"rest", 8}},
       .out = {"ids", "sip"},
-      .taking_back = "the last change is being taken back"};
+      .taking_back = "the last change is being taken back",
+      .drained = true};
   const StatusReply status = round_trip(sent);
   EXPECT_EQ(status.topology, "branch");
   EXPECT_EQ(status.phase, "running");
@@ -95,6 +96,7 @@ TEST(Messages, CarryAStatus) {
   EXPECT_EQ(status.up_ns, 5U);
   EXPECT_EQ(status.out, sent.out);
   EXPECT_EQ(status.taking_back, sent.taking_back);
+  EXPECT_TRUE(status.drained);
   ASSERT_EQ(status.actors.size(), 1U);
   const ActorStatus& actor = status.actors[0];
   EXPECT_EQ(actor.actor, 3U);
