@@ -16,6 +16,7 @@ SIZE = '#include "shared/size.hpp"\n'
 def fixture_tree(tmp_path, monkeypatch):
     """write(path, text) into a tree whose build compiles every shared/*.cpp."""
     monkeypatch.setattr(checks, "ROOT", tmp_path)
+    monkeypatch.setenv("MILLRACE_CACHE", str(tmp_path / "memory"))  # the user's knows these trees
     monkeypatch.setattr(checks, "find_nvcc", lambda: NVCC)
     (tmp_path / "build").mkdir()
 
