@@ -8,7 +8,6 @@ Exit 1 when a panel has an error, or no data where there should be some. Without
 is skipped, and counted.
 """
 
-import html
 import json
 import os
 import pathlib
@@ -20,6 +19,7 @@ import urllib.error
 
 import browser
 import conftest  # noqa: F401  pylint: disable=unused-import  (paths)
+import page
 import panels
 import scene
 import servers
@@ -109,30 +109,18 @@ def variable_faults(grafana, topology):
                 yield f"{uid}: variable {variable['name']} has no values"
 
 
-def fault_of_page(page, titles):
-    """What is wrong with a page, or None. A page without its panels, or their data, is no page."""
-    page = html.unescape(page)
-    missing = [title for title in titles if f"Panel header {title}" not in page]
-    if missing:
-        return f"{len(missing)} of {len(titles)} panels are not drawn: {missing[0]}"
-    before, error, _ = page.partition("Panel status error")
-    if error:
-        return "an error in " + before.rpartition("Panel header ")[2].partition('"')[0]
-    return "a panel still loads" if "Panel loading bar" in page else None
-
-
 def picture(program, url, path, titles):
-    """A fault of the page, or None; its picture lies in `path`, with a fault too."""
+    """Faults of the page; its picture lies in `path`, with faults too."""
     try:
-        with browser.Browser(program, WIDTH, HEIGHT) as page:
-            page.open(url)
+        with browser.Browser(program, WIDTH, HEIGHT) as opened:
+            opened.open(url)
             end = time.monotonic() + PAGE_SECONDS
-            while (fault := fault_of_page(page.text(), titles)) and time.monotonic() < end:
+            while (faults := page.faults_of(opened.text(), titles)) and time.monotonic() < end:
                 time.sleep(0.2)
-            page.picture(path)
-            return fault
+            opened.picture(path)
+            return faults
     except browser.Refused as refused:
-        return str(refused)
+        return [str(refused)]
 
 
 def pictures(grafana, topology):
@@ -146,9 +134,8 @@ def pictures(grafana, topology):
         url = (f"{grafana.url}/d/{uid}/?orgId=1&var-topology={topology}&from=now-2m&to=now"
                "&refresh=15m&kiosk&theme=light")
         titles = [panel["title"] for panel in panels.panels(one)]
-        fault = picture(program, url, PICTURES / f"{uid}.png", titles)
-        if fault:
-            faults.append(f"{uid}: {fault}: {url}")
+        faults += [f"{uid}: {fault}: {url}"
+                   for fault in picture(program, url, PICTURES / f"{uid}.png", titles)]
     return faults, 0
 
 

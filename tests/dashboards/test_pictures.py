@@ -10,11 +10,23 @@ import pytest
 
 import browser
 import grafana_check
+import page
+import panels
+import servers
 
-PANEL = '<section data-testid="data-testid Panel header Lost &amp; found">'
-DRAWN = PANEL + "</section>"
-ERROR = PANEL + '<button data-testid="data-testid Panel status error"></button></section>'
-WAITS = PANEL + '<div aria-label="Panel loading bar"></div></section>'
+def panel(title, *inside, head=""):
+    """As Grafana 10 to 12 have it: a section with a heading, and what the panel draws."""
+    return (f'<section data-testid="data-testid Panel header {title}"><div><h2>{title}</h2>{head}'
+            f'<button aria-label="Menu"></button></div><div data-testid="data-testid panel content">'
+            f'{"".join(inside)}</div></section>')
+
+
+TITLE = "Lost &amp; found"
+DRAWN = panel(TITLE, "<canvas></canvas>")
+HEADER = panel(TITLE)
+ERROR = panel(TITLE, head='<button data-testid="data-testid Panel status error"></button>')
+BROKEN = panel(TITLE, "<div>An unexpected error happened</div>")
+WAITS = panel(TITLE, "<canvas></canvas>", head='<div aria-label="Panel loading bar"></div>')
 BOOTS = "<body>Loading Grafana</body>"
 # One page an answer, the last one for good; without any it ends.
 STAND_IN = """
@@ -47,30 +59,73 @@ def stand_in(folder, pages):
 
 
 @pytest.mark.parametrize("pages, says", [
-    ([DRAWN], None), ([BOOTS, WAITS, DRAWN], None), ([ERROR, DRAWN], None), ([BOOTS], "not drawn"),
-    ([WAITS], "still loads"), ([ERROR], "an error in Lost & found"), ([], "the browser ended")])
+    ([DRAWN], None), ([BOOTS, HEADER, WAITS, DRAWN], None), ([ERROR, DRAWN], None),
+    ([BOOTS], "are not there: Lost & found"), ([HEADER], "Lost & found is empty"),
+    ([WAITS], "Lost & found still loads"), ([ERROR], "an error in Lost & found"),
+    ([BROKEN], "an error in Lost & found: An unexpected"), ([], "the browser ended")])
 def test_a_page_counts_when_its_panels_have_their_data(tmp_path, monkeypatch, pages, says):
     monkeypatch.setattr(grafana_check, "PAGE_SECONDS", 1 if says else 60)
     path = tmp_path / "page.png"
-    fault = grafana_check.picture(stand_in(tmp_path, pages), "http://127.0.0.1:9/", path,
-                                  ["Lost & found"])
-    assert fault is None if says is None else says in fault
+    faults = grafana_check.picture(stand_in(tmp_path, pages), "http://127.0.0.1:9/", path,
+                                   ["Lost & found"])
+    assert not faults if says is None else says in faults[0]
     assert not pages or path.read_bytes() == b"hello"
 
 
+@pytest.mark.parametrize("inside", [
+    "<canvas/>", '<div role="table"></div>', "<div><span>0</span></div>", "<p>no drops</p>",
+    "<div><img><br>5 p/s</div>"])
+def test_a_panel_is_drawn_with_a_canvas_a_table_or_text(inside):
+    assert not page.faults_of(panel("Drops", inside), ["Drops"])
+
+
+@pytest.mark.parametrize("inside", ["", "<div></div>", "<style>.a { color: red }</style>",
+                                    "<script>let drawn = 1</script>"])
+def test_a_panel_of_which_only_the_header_is_there_is_not_drawn(inside):
+    text = panel("Drops", inside) + "<footer>all is well</footer><canvas></canvas>"
+    assert page.faults_of(text, ["Drops"]) == ["Drops is empty"]
+
+
+def test_each_panel_of_a_row_that_repeats_has_to_be_drawn():
+    text = panel("Busy", "<canvas></canvas>") + panel("Busy")
+    assert page.faults_of(text, ["Busy"]) == ["Busy is empty"]
+
+
+def test_an_error_of_the_page_itself_is_one():
+    text = panel("Busy", "<canvas></canvas>") + "<div>An unexpected error happened</div>"
+    assert page.faults_of(text, ["Busy"]) == ["the page says: an unexpected error happened"]
+
+
+def test_of_a_page_with_an_empty_and_a_failing_panel_both_are_told(tmp_path, monkeypatch):
+    """Our own small page that plays Grafana, through the whole check of the pictures."""
+    titles = [one["title"] for one in panels.panels(panels.dashboards()["millrace-gpu"])]
+    drawn = [panel(title, "<canvas></canvas>") for title in titles[2:]]
+    text = "".join([panel(titles[0]), panel(titles[1], "An unexpected error happened"), *drawn])
+    monkeypatch.setattr(grafana_check, "PAGE_SECONDS", 0)
+    monkeypatch.setattr(grafana_check, "PICTURES", tmp_path / "pictures")
+    monkeypatch.setattr(grafana_check.browser, "program", lambda: stand_in(tmp_path, [text]))
+    one = {"millrace-gpu": panels.dashboards()["millrace-gpu"]}
+    monkeypatch.setattr(panels, "dashboards", lambda: one)
+    faults, skipped = grafana_check.pictures(servers.Server(tmp_path, 9), "edge")
+    assert skipped == 0 and len(faults) == 2
+    assert f"{titles[0]} is empty" in faults[0] and f"an error in {titles[1]}" in faults[1]
+    assert all("millrace-gpu" in fault and "var-topology=edge" in fault for fault in faults)
+
+
 def test_what_is_no_browser_is_told(tmp_path):
-    fault = grafana_check.picture("/bin/true", "http://127.0.0.1:9/", tmp_path / "page.png", [])
-    assert "the browser ended" in fault
+    faults = grafana_check.picture("/bin/true", "http://127.0.0.1:9/", tmp_path / "page.png", [])
+    assert "the browser ended" in faults[0]
 
 
 @pytest.mark.skipif(not browser.program(), reason="no chromium (Debian package chromium)")
 def test_a_real_browser_waits_for_what_a_page_draws_late(tmp_path):
-    page = f"""<script>const html = document.documentElement;
+    text = f"""<script>const html = document.documentElement;
+    setTimeout(() => html.innerHTML = {json.dumps(HEADER)}, 200);
     setTimeout(() => html.innerHTML = {json.dumps(WAITS)}, 500);
     setTimeout(() => html.innerHTML = {json.dumps(DRAWN)}, 1500)</script>"""
     path = tmp_path / "page.png"
-    assert grafana_check.picture(browser.program(), "data:text/html," + urllib.parse.quote(page),
-                                 path, ["Lost & found"]) is None
+    assert grafana_check.picture(browser.program(), "data:text/html," + urllib.parse.quote(text),
+                                 path, ["Lost & found"]) == []
     size = path.read_bytes()[16:24]
     assert int.from_bytes(size[:4], "big") == grafana_check.WIDTH
     assert int.from_bytes(size[4:], "big") == grafana_check.HEIGHT
