@@ -157,7 +157,12 @@ void add_roster(const StatusSource& source, Families& families) {
     const ActorEntry& entry = source.status.actor(id);
     const ActorState state = static_cast<ActorState>(entry.state.load(std::memory_order_acquire));
     if (static_cast<std::size_t>(state) >= std::size(kStateNames)) continue;
-    if (ever_ran(source, id) || actor.at_start) add_entry(source, id, state, families);
+    if (ever_ran(source, id) || actor.at_start) {
+      add_entry(source, id, state, families);
+    } else if (actor.kind == ActorKind::kGpu && ever_ran(source, actor.twin)) {
+      // Its first life follows on one of its twin's: from 0, or no rate would see it.
+      add_restarts(entry, labels_of(source.plan, actor), families);
+    }
     const std::string group = group_of(source.plan, actor);
     auto at = std::ranges::find(groups, group, [](const auto& row) { return row.first; });
     if (at == groups.end()) {

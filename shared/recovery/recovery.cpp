@@ -181,13 +181,33 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   return true;
 }
 
+/// Whose life the one that begins follows on. Incarnations of a GPU worker take turns, so that it is
+/// often its twin's: of both that ran, the one whose state is newer ended later.
+std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
+  const auto lives = [&](std::uint32_t who) {
+    return context_.entry(who).incarnation.load(std::memory_order_relaxed);
+  };
+  const auto epoch = [&](std::uint32_t who) {
+    return context_.entry(who).fence_epoch.load(std::memory_order_relaxed);
+  };
+  const bool again = lives(actor) > 1;
+  const PlanActor& plan = context_.plan->actors[actor];
+  if (plan.kind == ActorKind::kGpu && lives(plan.twin) > 0 &&
+      (!again || epoch(plan.twin) > epoch(actor)))
+    return plan.twin;
+  return again ? std::optional(actor) : std::nullopt;
+}
+
 /// What a process says of its end outlives the leader that saw it.
 void Recovery::count_restart(std::uint32_t actor) {
+  const std::optional<std::uint32_t> before = predecessor(actor);
+  if (!before) return;
+  const ActorEntry& last = context_.entry(*before);
+  const std::uint32_t life =
+      last.incarnation.load(std::memory_order_relaxed) - (*before == actor ? 1 : 0);
+  const bool told = last.ended.load(std::memory_order_relaxed) == life;
+  const End end = told ? End::kAsked : ends_[*before];
   ActorEntry& entry = context_.entry(actor);
-  const std::uint32_t incarnation = entry.incarnation.load(std::memory_order_relaxed);
-  if (incarnation <= 1) return;
-  const bool told = entry.ended.load(std::memory_order_relaxed) == incarnation - 1;
-  const End end = told ? End::kAsked : ends_[actor];
   std::atomic<std::uint32_t>& count = end == End::kAsked  ? entry.was_asked
                                       : end == End::kHung ? entry.hangs
                                                           : entry.crashes;

@@ -91,6 +91,7 @@ class Recovery {
   // The state machine (recovery.cpp).
   bool watch(std::uint32_t actor);
   bool watch_running(std::uint32_t actor);
+  std::optional<std::uint32_t> predecessor(std::uint32_t actor) const;
   void count_restart(std::uint32_t actor);
   bool finish_fence(std::uint32_t actor);
   bool hung(std::uint32_t actor);

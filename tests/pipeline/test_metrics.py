@@ -159,10 +159,10 @@ def test_counters_never_run_backwards_whoever_is_killed(tmp_path):
         topology.endless = True
         topology.wait_received(10000)
         with Scraper(topology) as scraper:
-            for name in ("front.0", "ingress.in.0", "egress.0", "deep.0.a"):
+            for name, next_life in (("front.0",) * 2, ("ingress.in.0",) * 2, ("egress.0",) * 2,
+                                    ("standby",) * 2, ("deep.0.a", "deep.0.b")):
                 topology.kill(name)
-                if not name.startswith("deep"):
-                    topology.wait_alive(name)
+                topology.wait_alive(next_life)
                 before = topology.audit()["received"]
                 topology.wait_received(before + 2000)
             os.kill(telemetry_pid(topology.run_dir), signal.SIGKILL)
@@ -170,9 +170,11 @@ def test_counters_never_run_backwards_whoever_is_killed(tmp_path):
             wait_until(lambda: scraper.scrapes > seen + 3, 60, "telemetry is back")
         assert not scraper.back
         found = topology.metrics()
-        for actor in ("front.0", "ingress.in.0"):
-            assert found.by("cause", "millrace_restarts_total", actor=actor) == {
-                "crash": 1, "hang": 0, "asked": 0}
+        for group, worker in (("front", "0"), ("ingress", "0"), ("egress", "0"), ("standby", "0"),
+                              ("deep", "0")):
+            causes = {cause: found.total("millrace_restarts_total", group=group, worker=worker,
+                                         cause=cause) for cause in ("crash", "hang", "asked")}
+            assert causes == {"crash": 1, "hang": 0, "asked": 0}, group
 
 
 def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):

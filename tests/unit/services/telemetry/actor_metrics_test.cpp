@@ -147,6 +147,16 @@ TEST(Roster, TellsWhoIsUpAndWhoNeverRan) {
             1);
 }
 
+TEST(Roster, CountsRestartsOfAGpuWorkersOtherIncarnationBeforeItsFirstLife) {
+  const WatchedTopology watched;
+  const std::string restarts =
+      "millrace_restarts_total{actor=gpu.0.b,group=gpu,worker=0,cause=crash}";
+  EXPECT_EQ(roster_of(watched).count(restarts), 0u);
+  watched.start(5);
+  EXPECT_EQ(roster_of(watched).at(restarts), 0) << "a first sample of 1 is no increase";
+  EXPECT_EQ(roster_of(watched).count("millrace_up{actor=gpu.0.b,group=gpu,worker=0}"), 0u);
+}
+
 TEST(Roster, GivesTheAgeOfAHeartbeatOnlyWhileThereIsOne) {
   const WatchedTopology watched(test::small_plan(), measure_tsc_hz());
   watched.start(3);

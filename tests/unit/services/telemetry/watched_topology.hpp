@@ -35,15 +35,16 @@ inline Plan small_plan(const std::string& name = "watched") {
        .slot_count = 64,
        .buffer_count = 900},
       {.port = 1, .queue = 3, .paths = {{0, 0}}, .ingress = 8, .egress = 7, .slot_count = 32}};
-  plan.actors = {{.name = "hub", .kind = ActorKind::kHub},
-                 {.name = "standby", .kind = ActorKind::kStandby},
-                 {.name = "ingress.lan.0", .kind = ActorKind::kIngress, .core = 3},
-                 {.name = "front.0", .kind = ActorKind::kClassifier},
-                 {.name = "front.1", .kind = ActorKind::kClassifier, .index = 1, .at_start = false},
-                 {.name = "gpu.0.a", .kind = ActorKind::kGpu, .group = 1},
-                 {.name = "gpu.0.b", .kind = ActorKind::kGpu, .group = 1, .at_start = false},
-                 {.name = "egress.0", .kind = ActorKind::kEgress},
-                 {.name = "ingress.wan.3", .kind = ActorKind::kIngress, .index = 1}};
+  plan.actors = {
+      {.name = "hub", .kind = ActorKind::kHub},
+      {.name = "standby", .kind = ActorKind::kStandby},
+      {.name = "ingress.lan.0", .kind = ActorKind::kIngress, .core = 3},
+      {.name = "front.0", .kind = ActorKind::kClassifier},
+      {.name = "front.1", .kind = ActorKind::kClassifier, .index = 1, .at_start = false},
+      {.name = "gpu.0.a", .kind = ActorKind::kGpu, .group = 1, .twin = 6},
+      {.name = "gpu.0.b", .kind = ActorKind::kGpu, .group = 1, .twin = 5, .at_start = false},
+      {.name = "egress.0", .kind = ActorKind::kEgress},
+      {.name = "ingress.wan.3", .kind = ActorKind::kIngress, .index = 1}};
   plan.slot_count = 96;
   plan.buffer_count = 900;
   plan.links = {{.producer = 2, .consumer = 3, .depth = 128},

@@ -74,6 +74,52 @@ TEST_F(RecoveryTest, ALifeThatFollowsOnAHangIsCountedAsSuch) {
   EXPECT_EQ(world_.entry("front.0").crashes, 0u);
 }
 
+TEST_F(RecoveryTest, ALifeThatFollowsOnTheOtherIncarnationOfAGpuWorkerIsARestart) {
+  ends("gpu.0.a");
+  tick_until("gpu.0.a", S::kFenced);
+  EXPECT_EQ(world_.entry("gpu.0.b").crashes, 0u);
+  enters("gpu.0.b", 1);
+  tick_until("gpu.0.b", S::kAlive);
+  EXPECT_EQ(world_.entry("gpu.0.b").crashes, 1u) << "no mark of a crash, no crash loop";
+  EXPECT_EQ(world_.entry("gpu.0.a").crashes, 0u);
+  tick_until("gpu.0.a", S::kVacant);
+  silent_.insert("gpu.0.b");
+  tick_for(1'300);
+  ends("gpu.0.b");
+  tick_until("gpu.0.b", S::kVacant);
+  enters("gpu.0.a", 2);
+  tick_until("gpu.0.a", S::kAlive);
+  EXPECT_EQ(world_.entry("gpu.0.a").hangs, 1u) << "the last life was the twin's, which hung";
+  EXPECT_EQ(world_.entry("gpu.0.a").crashes, 0u);
+}
+
+TEST_F(RecoveryTest, AGpuWorkerThatEndedAsItWasToldDidNotCrash) {
+  world_.entry("gpu.0.a").ended = 1;
+  ends("gpu.0.a");
+  tick_until("gpu.0.a", S::kVacant);
+  enters("gpu.0.b", 1);
+  tick_until("gpu.0.b", S::kAlive);
+  EXPECT_EQ(world_.entry("gpu.0.b").was_asked, 1u);
+  EXPECT_EQ(world_.entry("gpu.0.b").crashes, 0u);
+}
+
+TEST_F(RecoveryTest, AGpuIncarnationThatIsReplacedInItsPlaceFollowsOnItself) {
+  world_.entry("gpu.0.b").incarnation = 1;  // crashed long before
+  world_.entry("gpu.0.a").ended = 1;
+  ends("gpu.0.a");
+  tick_until("gpu.0.a", S::kVacant);
+  enters("gpu.0.a", 2);
+  tick_until("gpu.0.a", S::kAlive);
+  EXPECT_EQ(world_.entry("gpu.0.a").was_asked, 1u);
+  EXPECT_EQ(world_.entry("gpu.0.a").crashes, 0u);
+}
+
+TEST_F(RecoveryTest, TheFirstLifeOfAGpuWorkerIsNoRestart) {
+  enters("gpu.0.a", 1);
+  tick_until("gpu.0.a", S::kAlive);
+  EXPECT_EQ(world_.entry("gpu.0.a").crashes, 0u);
+}
+
 TEST_F(RecoveryTest, AProcessThatEndsBeforeItIsGrantedLeavesItsPlaceVacant) {
   enters("front.0", 1);
   ends("front.0");
