@@ -226,11 +226,14 @@ class Grafana(Server):
             "GF_AUTH_ANONYMOUS_ENABLED": "true",
             "GF_AUTH_ANONYMOUS_ORG_ROLE": self.role,
             "GF_AUTH_DISABLE_LOGIN_FORM": "true",
-            "GF_USERS_VIEWERS_CAN_EDIT": "true",
             "GF_DASHBOARDS_MIN_REFRESH_INTERVAL": "1s",
             "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH": str(HERE / "grafana/overview.json"),
             "GF_ANALYTICS_REPORTING_ENABLED": "false",
             "GF_ANALYTICS_CHECK_FOR_UPDATES": "false",
             "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
             "GF_NEWS_NEWS_FEED_ENABLED": "false",
+            # Nothing is looked up on the net: no keys of plugins, no catalogue, no installation.
+            "GF_PLUGINS_PUBLIC_KEY_RETRIEVAL_DISABLED": "true",
+            "GF_PLUGINS_PLUGIN_ADMIN_ENABLED": "false",
+            "GF_PLUGINS_PREINSTALL_DISABLED": "true",
         }

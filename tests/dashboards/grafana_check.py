@@ -41,7 +41,7 @@ def version(grafana):
 
 
 def asked(grafana, panel, target, topology):
-    """Rows of the answer of one query, as a panel would ask it. Raises Refused with its error."""
+    """Values of the answer of one query, as a panel would ask it. Raises Refused with its error."""
     query = {"refId": target["refId"], "datasource": {"type": "prometheus", "uid": SOURCE},
              "expr": panels.interpolated(target["expr"], topology), "format": target["format"],
              "instant": target["instant"], "range": target["range"], "intervalMs": 1000,
@@ -55,8 +55,8 @@ def asked(grafana, panel, target, topology):
     result = answer["results"][target["refId"]]
     if result.get("error"):
         raise servers.Refused(f"{panel['title']}: {target['expr']}: {result['error']}")
-    return sum(len(frame["data"]["values"][0]) for frame in result.get("frames", [])
-               if frame["data"]["values"])
+    return sum(value not in (None, "NaN") for frame in result.get("frames", [])
+               for value in (frame["data"]["values"] or [[]])[-1])
 
 
 def faults_of(grafana, uid, topology):

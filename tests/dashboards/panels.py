@@ -9,6 +9,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "dashboards/grafana"
 NO_DATA_IS_A_FAULT = "–"  # noValue of panels that always have something to show
+NO_NUMBER = " or vector(NaN)"  # end of a query whose curve goes on without a number
 METRIC = re.compile(r"\bmillrace_[a-z0-9_]+")
 
 
@@ -31,10 +32,12 @@ def may_be_empty(panel):
 def interpolated(expression, topology, rate_seconds=4, **variables):
     """A query with its variables replaced; those not given are `All`."""
     values = {"topology": topology, "stage": ".*", "worker": ".*", "port": ".*",
-              "__rate_interval": f"{rate_seconds}s", "__interval": "15s", **variables}
+              "__rate_interval": f"{rate_seconds}s", "__interval": "15s", "__range": "15m",
+              **variables}
     for name, value in values.items():
         expression = re.sub(rf"\${{?{name}\b}}?", value, expression)
-    assert not re.search(r"\$(?!1\b)", expression), expression  # but of label_replace
+    # But those of label_replace.
+    assert not re.search(r"\$(?!1\b|\{2\})", expression), expression
     return expression
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import build
+import panel as source_panel
 import panels
 from panels import ROOT
 
@@ -47,7 +48,7 @@ def test_variables_come_before_what_depends_on_them():
         assert {"datasource", "topology"} <= known
         asked = " ".join(target["expr"] for panel in panels.panels(one)
                          for target in panel["targets"])
-        used = set(re.findall(r"\$([a-z_]\w*)", asked)) - {"__rate_interval"}
+        used = set(re.findall(r"\$([a-z_]\w*)", asked)) - {"__rate_interval", "__range"}
         assert used <= known
         assert known <= used | {"datasource"}, "a variable that no panel asks by"
 
@@ -65,13 +66,6 @@ def test_panels_lie_beside_each_other():
         assert {panel["type"] for panel in one["panels"]} <= TYPES
 
 
-def test_marks_are_seen_however_far_apart_the_points_are():
-    for one in ALL.values():
-        for mark in one["annotations"]["list"]:
-            metric = re.search(r"millrace_\w+\{.*?\}", mark["expr"])[0]
-            assert f"({metric} != bool {metric} offset $__interval) > 0" in mark["expr"]
-
-
 @pytest.mark.parametrize("panel", BY_PANEL)
 def test_a_panel_says_what_it_means_and_what_to_do(panel):
     means, _, do = panel["description"].partition("\n\n**What to do:** ")
@@ -79,7 +73,7 @@ def test_a_panel_says_what_it_means_and_what_to_do(panel):
     references = [target["refId"] for target in panel["targets"]]
     assert len(set(references)) == len(references)
     for target in panel["targets"]:
-        assert target["datasource"] == build.SOURCE == panel["datasource"]
+        assert target["datasource"] == source_panel.SOURCE == panel["datasource"]
         assert 'topology="$topology"' in target["expr"]
 
 
@@ -99,21 +93,32 @@ def test_what_is_named_in_a_panel_is_in_its_series(panel):
 
 
 def test_what_has_ended_is_not_shown_as_a_present_value():
-    """A stat takes the last value of each series of a range: of what is over it would stay."""
+    """A stat takes the last value of each series of a range: of what is over it would stay. One
+    with a curve goes on to the present, with no number."""
     for one in ALL.values():
         for panel in panels.panels(one):
-            if panel["type"] == "stat":
+            if panel["type"] != "stat":
+                continue
+            defaults, shown = panel["fieldConfig"]["defaults"], panel["options"]
+            assert defaults["noValue"]
+            if shown["graphMode"] == "none":
                 assert all(target["instant"] and not target["range"] for target in panel["targets"])
-                assert panel["options"]["graphMode"] == "none", "a curve of one point"
-                assert panel["fieldConfig"]["defaults"]["noValue"]
+                continue
+            assert shown["reduceOptions"]["calcs"] == ["last"]
+            for target in panel["targets"]:
+                assert target["range"] and target["expr"].endswith(") or vector(NaN)")
+            none = [one["options"] for one in defaults["mappings"] if one["type"] == "special"]
+            assert [one["match"] for one in none] == ["null+nan"]
+            assert none[0]["result"]["text"] == defaults["noValue"]
 
 
 @pytest.mark.parametrize("panel", BY_PANEL)
 def test_what_there_is_not_is_no_number(panel):
     """Quantiles of nothing and 0 / 0 are NaN, which a stat prints and a legend keeps."""
     for target in panel["targets"]:
-        if "histogram_quantile(" in target["expr"]:
-            assert target["expr"].endswith(") >= 0"), target["expr"]
+        shown = target["expr"].removesuffix(" or vector(NaN)").strip("()")
+        if shown.startswith("histogram_quantile("):
+            assert shown.endswith(" >= 0"), target["expr"]
         if re.search(r"/ \(sum by .*rate\(", target["expr"]):
             assert target["expr"].count("> 0)") == 1, target["expr"]
 
@@ -129,11 +134,13 @@ def test_a_topology_that_only_its_bypass_is_left_of_can_be_chosen():
 def test_a_source_that_is_wrong_is_refused():
     good = {"title": "x", "type": "stat", "size": [4, 4], "means": "y", "do": "z", "unit": "s",
             "queries": [{"expr": "x"}]}
-    build.check("good", good)
+    source_panel.check("good", good)
     for change, word in (({"do": ""}, "has no do"), ({"type": "graph"}, "type graph"),
-                         ({"colour": 1}, "colour"), ({"type": "table"}, "column")):
-        with pytest.raises(build.Refused, match=word):
-            build.check("panel", good | change)
+                         ({"colour": 1}, "colour"), ({"type": "table"}, "column"),
+                         ({"title": "x" * 21}, "longer than 20"),
+                         ({"queries": [{"expr": "x", "color": "red"}]}, "color")):
+        with pytest.raises(source_panel.Refused, match=word):
+            source_panel.check("panel", good | change)
 
 
 def test_provisioning_names_what_is_there():

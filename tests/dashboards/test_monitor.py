@@ -4,6 +4,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -62,6 +63,30 @@ def test_it_starts_both_and_ends_both(tmp_path, home, capsys):
             server.process.wait(20)
     monitor.stop(folder)
     assert not folder.exists() and home
+
+
+def grafana_settings(folder, home):
+    ours = servers.Grafana(folder, "http://127.0.0.1:9", home=str(home)).environment()
+    compose = yaml.safe_load((ROOT / "orchestration/deploy/compose/compose.yaml").read_text())
+    return ours, compose["services"]["grafana"]["environment"]
+
+
+def test_grafana_finds_the_folders_that_it_asks_for_and_looks_up_nothing(tmp_path, home):
+    """Of 10 to 12: each logs an error for a folder that is not there."""
+    ours, compose = grafana_settings(tmp_path, home)
+    folder = pathlib.Path(ours["GF_PATHS_PROVISIONING"])
+    for name in ("dashboards", "datasources", "plugins", "notifiers", "alerting"):
+        texts = list((folder / name).glob("*.yaml"))
+        assert texts, f"git keeps no empty folder: {name}"
+        assert all(yaml.safe_load(text.read_text())["apiVersion"] == 1 for text in texts)
+    off = {"GF_PLUGINS_PUBLIC_KEY_RETRIEVAL_DISABLED": "true",
+           "GF_PLUGINS_PLUGIN_ADMIN_ENABLED": "false", "GF_PLUGINS_PREINSTALL_DISABLED": "true",
+           "GF_ANALYTICS_CHECK_FOR_UPDATES": "false", "GF_NEWS_NEWS_FEED_ENABLED": "false",
+           "GF_ANALYTICS_CHECK_FOR_PLUGIN_UPDATES": "false",
+           "GF_ANALYTICS_REPORTING_ENABLED": "false"}
+    for settings in (ours, compose):
+        assert off.items() <= settings.items()
+        assert "GF_USERS_VIEWERS_CAN_EDIT" not in settings, "deprecated in 12"
 
 
 @needs_prometheus

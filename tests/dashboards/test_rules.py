@@ -133,8 +133,12 @@ def test_each_alert_fires_alone_on_its_cause_and_resolves():
 
 @needs_promtool
 def test_the_test_of_an_alert_fails_without_it(tmp_path):
+    """Of one: all of them would take as long again."""
     rules = (FOLDER / "alerts.yml").read_text(encoding="utf-8")
     (tmp_path / "alerts.yml").write_text(rules.replace("rate(", "0 * rate("))
-    (tmp_path / "alerts_test.yml").write_text((FOLDER / "alerts_test.yml").read_text())
+    every = yaml.safe_load((FOLDER / "alerts_test.yml").read_text())
+    every["tests"] = [one for one in every["tests"] if 'alertname="MillraceLosses"' in str(one)]
+    assert every["tests"]
+    (tmp_path / "alerts_test.yml").write_text(yaml.safe_dump(every))
     status, said = promtool("test", "rules", tmp_path / "alerts_test.yml")
     assert status != 0 and "MillraceLosses" in said
