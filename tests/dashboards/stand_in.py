@@ -1,8 +1,10 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """What our own code asks of a Grafana, answered without one: health, dashboards, queries that it
-hands to Prometheus. It says nothing of whether a real Grafana can load a dashboard."""
+hands to Prometheus, and pages whose panels are canvases, but those that STAND_IN_EMPTY and
+STAND_IN_FAILING name. It says nothing of whether a real Grafana can load a dashboard."""
 
+import html
 import http.server
 import json
 import os
@@ -19,6 +21,20 @@ def dashboard(uid):
         if one["uid"] == uid:
             return {"dashboard": one}
     return None
+
+
+def section(title):
+    """A panel as Grafana 10 to 12 have it."""
+    inside = {os.environ.get("STAND_IN_EMPTY"): "",
+              os.environ.get("STAND_IN_FAILING"): "<div>An unexpected error happened</div>"}
+    return (f'<section data-testid="data-testid Panel header {html.escape(title)}">'
+            f"<h2>{html.escape(title)}</h2>"
+            f'<div>{inside.get(title, "<canvas></canvas>")}</div></section>')
+
+
+def page(uid):
+    shown = dashboard(uid)["dashboard"]["panels"]
+    return "".join(section(panel["title"]) for panel in shown if panel.get("targets"))
 
 
 def ask(path, **parameters):
@@ -39,6 +55,11 @@ class Answer(http.server.BaseHTTPRequestHandler):
             self.reply({"version": "10.4.0-stand-in"})
         elif path.startswith("/api/dashboards/uid/"):
             self.reply(dashboard(path.rpartition("/")[2]))
+        elif path.startswith("/d/"):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(page(path.split("/")[2]).encode())
         elif path.startswith("/api/datasources/proxy/"):
             self.reply(ask("series", **{"match[]": urllib.parse.unquote(query.partition("=")[2])}))
         else:

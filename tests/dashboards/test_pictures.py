@@ -13,6 +13,8 @@ import grafana_check
 import page
 import panels
 import servers
+from test_monitor import stand_in_home
+
 
 def panel(title, *inside, head=""):
     """As Grafana 10 to 12 have it: a section with a heading, and what the panel draws."""
@@ -64,7 +66,7 @@ def stand_in(folder, pages):
     ([WAITS], "Lost & found still loads"), ([ERROR], "an error in Lost & found"),
     ([BROKEN], "an error in Lost & found: An unexpected"), ([], "the browser ended")])
 def test_a_page_counts_when_its_panels_have_their_data(tmp_path, monkeypatch, pages, says):
-    monkeypatch.setattr(grafana_check, "PAGE_SECONDS", 1 if says else 60)
+    monkeypatch.setattr(grafana_check, "PAGE_SECONDS", 0 if says else 60)
     path = tmp_path / "page.png"
     faults = grafana_check.picture(stand_in(tmp_path, pages), "http://127.0.0.1:9/", path,
                                    ["Lost & found"])
@@ -129,3 +131,19 @@ def test_a_real_browser_waits_for_what_a_page_draws_late(tmp_path):
     size = path.read_bytes()[16:24]
     assert int.from_bytes(size[:4], "big") == grafana_check.WIDTH
     assert int.from_bytes(size[4:], "big") == grafana_check.HEIGHT
+
+
+@pytest.mark.skipif(not browser.program(), reason="no chromium (Debian package chromium)")
+def test_a_real_browser_sees_the_empty_and_the_failing_panel(tmp_path, monkeypatch):
+    monkeypatch.setattr(grafana_check, "PAGE_SECONDS", 2)
+    monkeypatch.setattr(grafana_check, "PICTURES", tmp_path / "pictures")
+    monkeypatch.setenv("STAND_IN_EMPTY", "Backend")
+    monkeypatch.setenv("STAND_IN_FAILING", "Hand-over")
+    one = {"millrace-gpu": panels.dashboards()["millrace-gpu"]}
+    monkeypatch.setattr(panels, "dashboards", lambda: one)
+    with servers.Grafana(tmp_path / "grafana", "http://127.0.0.1:9",
+                         home=str(stand_in_home(tmp_path / "home"))) as grafana:
+        faults, _ = grafana_check.pictures(grafana, "edge")
+    assert len(faults) == 2
+    assert "Backend is empty" in faults[0] and "an error in Hand-over" in faults[1]
+    assert (tmp_path / "pictures/millrace-gpu.png").stat().st_size > 1000
