@@ -117,7 +117,7 @@ def test_axes_fills_and_legends(panel):
     assert legend["displayMode"] == "table" and legend["calcs"][0] == "lastNotNull"
     assert legend["sortBy"] == "Last *"
     assert legend["sortDesc"] == (panel["title"] != "Free slots"), "the worst comes first"
-    assert legend["placement"] == "right" or panel["gridPos"]["h"] >= 8, "room for all"
+    assert legend["placement"] == "right" or panel["gridPos"]["h"] >= 10, "room for all"
 
 
 @pytest.mark.parametrize("panel", OF_TYPE["timeseries"])
