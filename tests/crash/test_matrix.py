@@ -19,36 +19,32 @@ from matrix import RESTARTS, Matrix, private_bytes, shared_memory_bytes
 from memory_group import MemoryGroup, Unavailable, WantOfMemory
 from metrics import Metrics, address_of
 from ordeal import Ordeal
-from processes import wait_until
-from test_crash import COUNT, finish, path_under_load
+from processes import PATIENCE, wait_until
+from test_crash import finish, path_under_load
 from topology import Topology, millrace
 from wire import Wire
 
 KILLS = int(os.environ.get("MILLRACE_KILLS", "24"))
 SOAK_SECONDS = int(os.environ.get("MILLRACE_SOAK", "10"))
-ROUND_COUNT = 700000  # packets; half of them is under blows
-RATE_MPPS = 0.03
-ROUNDS_MAX = 3 if KILLS <= 24 else KILLS
+ROUND_KILLS = 24  # then there is a hub again
 
 
-def load(folder, seed, count):
-    text = path_under_load(folder, seed, "hang", count, RATE_MPPS)
+def load(folder, seed):
+    text = path_under_load(folder, seed, "hang")
     return "crash_limit: 0\n" + text  # nobody dies of a function here
 
 
 def test_all_kinds_die_in_all_ways(tmp_path, seed):
     killed, blows, lost, pauses, rounds = 0, collections.Counter(), collections.Counter(), [], 0
-    while killed < KILLS and rounds < ROUNDS_MAX:
+    while killed < KILLS:
         folder = tmp_path / str(rounds)
         folder.mkdir()
-        with Topology(folder, load(folder, seed + rounds, ROUND_COUNT), words=RESTARTS) as running:
-            matrix = Matrix(running, seed + rounds, ROUND_COUNT)
-            for _ in matrix.blows(KILLS):
+        with Topology(folder, load(folder, seed + rounds), words=RESTARTS) as running:
+            matrix = Matrix(running, seed + rounds)
+            until = min(KILLS, killed + ROUND_KILLS)
+            while killed < until:
                 killed += matrix.blow()
-                matrix.received = running.audit()["received"]
-                if killed >= KILLS:
-                    break
-            audit, _ = finish(running, folder, matrix)
+            audit, _ = finish(folder, matrix)
         blows.update(matrix.blows_by_kind)
         lost.update(audit["dropped"])
         pauses += matrix.pauses
@@ -56,10 +52,9 @@ def test_all_kinds_die_in_all_ways(tmp_path, seed):
         print(f"round {rounds}: {killed} struck so far, lost {dict(lost)}", flush=True)
         (folder / "out.pcap").unlink()
     pauses.sort()
-    print(f"{killed} struck in {rounds} rounds of {ROUND_COUNT} packets: {dict(blows)}; lost "
+    print(f"{killed} struck in {rounds} rounds: {dict(blows)}; lost "
           f"{dict(lost)}; traffic seen to go on within {pauses[len(pauses) // 2]:.2f} s (half), "
           f"{pauses[-1]:.2f} s (all)")
-    assert killed >= min(KILLS, 6)
 
 
 def test_the_kernel_ends_workers_for_want_of_memory(tmp_path, seed):
@@ -68,16 +63,16 @@ def test_the_kernel_ends_workers_for_want_of_memory(tmp_path, seed):
     except Unavailable as why:
         pytest.skip(f"5 ends by the OOM killer not tried: {why}")
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
-        ordeal = WantOfMemory(running, seed, COUNT)
+        ordeal = WantOfMemory(running, seed)
         parts = ["front.1", "gpu.0.a", "ingress.in.0", "egress.0", "front.0"]
-        for number in ordeal.blows(len(parts), least=2):
-            ordeal.strike([parts[number]], "out of memory")
-        finish(running, tmp_path, ordeal)
+        for part in parts:
+            ordeal.strike([part], "out of memory")
+        finish(tmp_path, ordeal)
 
 
 def test_hub_and_standby_gone_a_new_standby_recovers(tmp_path, seed):
     with Topology(tmp_path, path_under_load(tmp_path, seed)) as running:
-        ordeal = Ordeal(running, seed, COUNT)
+        ordeal = Ordeal(running, seed)
         lives = running.lives()
         running.kill("hub", "standby", "front.1", lives=lives)
         ordeal.struck += ["hub", "standby", "front.1"]
@@ -91,7 +86,7 @@ def test_hub_and_standby_gone_a_new_standby_recovers(tmp_path, seed):
             ordeal.struck.append(part)
             running.wait_alive("standby")
             ordeal.wait_back(part, lives)
-        finish(running, tmp_path, ordeal)
+        finish(tmp_path, ordeal)
 
 
 def test_telemetry_that_hangs_is_found_and_started_again(tmp_path):
@@ -105,12 +100,15 @@ paths:
 """
     with Topology(tmp_path, text) as running:
         running.settle(received=1000)
-        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, 60, "beats")
+        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, PATIENCE,
+                   "beats")
         hung = running.actor("telemetry")["pid"]
         os.kill(hung, signal.SIGSTOP)
-        wait_until(lambda: running.actor("telemetry")["pid"] not in (0, hung), 120, "another one")
+        wait_until(lambda: running.actor("telemetry")["pid"] not in (0, hung), PATIENCE,
+                   "another one")
         assert any(event["kind"] == "telemetry_hung" for event in running.status()["events"])
-        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, 60, "beats")
+        wait_until(lambda: running.actor("telemetry")["heartbeat_age_ms"] is not None, PATIENCE,
+                   "beats")
         assert running.metrics().total("millrace_port_received_packets_total") == 1000
 
 
@@ -118,7 +116,7 @@ def under_blows(wire, running, ordeal, *options):
     """What the server of iperf3 says in the end of one flow of 8 s, whose carriers die."""
     said = pathlib.Path(running.run_dir).with_suffix(".iperf3")
     server = wire.b.start("iperf3", "-s", "-1", "-B", wire.b.ip, "--json", "--logfile", said)
-    wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, 30, "iperf3")
+    wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :5201").stdout, PATIENCE, "iperf3")
     client = wire.a.start("iperf3", "-c", wire.b.ip, "-t", "8", *options)
     end = time.monotonic() + 6
     while time.monotonic() < end:
@@ -153,7 +151,7 @@ paths:
 """
         with wire.between(tmp_path, text, words=RESTARTS) as running:
             wire.a.wait_for(wire.b.ip)
-            ordeal = Ordeal(running, seed, 0)
+            ordeal = Ordeal(running, seed)
             udp = protocol == "udp"
             flow = ("-u", "-l", "200", "-b", "800K") if udp else ("-b", "30M")
             end = under_blows(wire, running, ordeal, *flow)
@@ -176,11 +174,10 @@ paths:
 
 
 def test_memory_stays_flat_under_load_and_kills(tmp_path, seed):
-    text = load(tmp_path, seed, 0).replace(
+    text = load(tmp_path, seed).replace(
         f"device: pcap, out: {tmp_path}/out.pcap", 'device: "null"')
     with Topology(tmp_path, text, words=RESTARTS) as running:
-        running.endless = True
-        matrix = Matrix(running, seed, float("inf"))
+        matrix = Matrix(running, seed)
         running.wait_received(20000)
         shared = shared_memory_bytes(running.name)
         most = collections.Counter()
@@ -197,8 +194,8 @@ def test_memory_stays_flat_under_load_and_kills(tmp_path, seed):
             for name, pid in steady.items():
                 most[name] = max(most[name], private_bytes(pid))
             assert shared_memory_bytes(running.name) == shared
-        audit = running.audit()
-        assert audit["unaccounted"] == 0 and all(map(processes.is_running, steady.values()))
+        audit = matrix.drain()
+        assert all(map(processes.is_running, steady.values()))
         grown = {name: most[name] - first[name] for name in steady}
         print(f"{audit['received']} packets in {SOAK_SECONDS} s, {len(running.struck)} parts "
               f"struck; {shared >> 20} MB shared; private bytes grown by {grown} of {first}")
@@ -209,16 +206,16 @@ def test_who_dies_at_every_start_is_given_up(tmp_path, seed):
     """Restarts have a limit; what is left goes on, and says so."""
     text = path_under_load(tmp_path, seed)
     with Topology(tmp_path, text, words=("--restarts", "2")) as running:
-        ordeal = Ordeal(running, seed, COUNT)
+        ordeal = Ordeal(running, seed)
         for _ in range(3):
             running.kill("front.2")
             ordeal.struck.append("front.2")
-            wait_until(lambda: running.actor("front.2")["pid"] != running.struck["front.2"], 15,
-                       "its end is seen")
+            wait_until(lambda: running.actor("front.2")["pid"] != running.struck["front.2"],
+                       PATIENCE, "its end is seen")
             if running.actor("front.2")["state"] != "given up":
                 running.wait_alive("front.2")
         assert running.actor("front.2")["state"] == "given up"
         kinds = [event["kind"] for event in running.status()["events"]]
         assert kinds.count("given_up") == 1 and kinds.count("worker_restarted") == 2
         assert millrace("status", running.name).stdout.count("given up") == 1
-        finish(running, tmp_path, ordeal)
+        finish(tmp_path, ordeal)

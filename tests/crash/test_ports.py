@@ -8,7 +8,7 @@ import time
 import pytest
 from flows import FLOWS, Load
 from ordeal import ENDINGS
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from wire import Wire
 
 BLOWS = 8
@@ -58,7 +58,7 @@ def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [f"ingress.a.{queue}" for queue in range(3)]
         running.kill("hub")
-        wait_until(lambda: running.status()["phase"] == "degraded", 15, "degraded")
+        wait_until(lambda: running.status()["phase"] == "degraded", PATIENCE, "degraded")
         running.kill("standby")
         running.wait_alive("standby")
         with Load(wire, tmp_path, 4000) as load:

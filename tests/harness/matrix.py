@@ -8,20 +8,19 @@ import time
 
 import processes
 from ordeal import ENDINGS, Ordeal, twins_of
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import millrace
 
 PACKET_PARTS = ("ingress.in.0", "egress.0", "front.0", "front.1", "front.2", "gpu.0.a")
 OTHER_PARTS = ("standby", "telemetry", "supervisor")
-BACK_SECONDS = 30
 RESTARTS = ("--restarts", "100000")  # short lives are what this is about
 
 
 class Matrix(Ordeal):
-    """Blows at one topology: `count` packets come in all."""
+    """Blows at one topology."""
 
-    def __init__(self, topology, seed, count):
-        super().__init__(topology, seed, count)
+    def __init__(self, topology, seed):
+        super().__init__(topology, seed)
         self.hub_lives = True
         self.blows_by_kind = collections.Counter()
         self.pauses = []  # seconds from a blow until traffic had gone on, as a command sees it
@@ -64,8 +63,8 @@ class Matrix(Ordeal):
         if "supervisor" in parts:  # without one nobody starts an ingress again
             self.adopt()
         received = self.topology.audit()["received"]
-        self.wait_for(lambda: self.topology.audit()["received"] > received,
-                      f"traffic goes on after {struck}")
+        wait_until(lambda: self.topology.audit()["received"] > received, PATIENCE,
+                   f"traffic goes on after {struck}")
         self.pauses.append(time.monotonic() - began)
         for part in parts:
             if part not in ("supervisor", "hub"):
@@ -78,7 +77,7 @@ class Matrix(Ordeal):
 
     def adopt(self):
         pid = self.topology.struck["supervisor"]
-        wait_until(lambda: not processes.is_running(pid), 30, "supervisor gone")
+        wait_until(lambda: not processes.is_running(pid), PATIENCE, "supervisor gone")
         millrace("adopt", self.topology.name, "--detach", *RESTARTS, prefix=self.topology.prefix)
 
     def wait_played(self, part):
@@ -88,7 +87,7 @@ class Matrix(Ordeal):
             return any(actors[twin]["state"] == "alive" and
                        actors[twin]["pid"] not in (0, self.topology.struck.get(twin))
                        for twin in twins_of(part))
-        wait_until(played, BACK_SECONDS, f"{part} is played again")
+        wait_until(played, PATIENCE, f"{part} is played again")
 
 
 def shared_memory_bytes(name):

@@ -15,7 +15,7 @@ import time
 
 import metrics
 import processes
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("MILLRACE_BUILD", ROOT / "build/release"))
@@ -26,34 +26,16 @@ EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "mil
 # Of the product; beside them lie those that measure it.
 PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fused",
             "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry")
-STARTERS = ("up", "adopt", "apply")  # commands that leave processes behind
 SLOW_SECONDS = 0.5
 ATTEMPTS = 3
 NUMBERS = itertools.count(1)
 
 
-@contextlib.contextmanager
-def precedence():
-    """What is started now comes before all other work of this host, where the user may say so: a
-    watcher that waits for a processor for seconds sees neither load nor recovery."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    except PermissionError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-
 def millrace(*words, check=True, prefix=()):
     """Runs one command, by way of another one (`prefix`) or directly; the finished process."""
     began = time.monotonic()
-    # What is left behind has to be as everywhere.
-    with contextlib.nullcontext() if words[0] in STARTERS else precedence():
-        done = subprocess.run([*prefix, BIN / "millrace", *map(str, words)], capture_output=True,
-                              text=True, check=False, timeout=120)
+    done = subprocess.run([*prefix, BIN / "millrace", *map(str, words)], capture_output=True,
+                          text=True, check=False, timeout=2 * PATIENCE)
     if time.monotonic() - began > SLOW_SECONDS:  # seen when the test fails
         print(f"slow: {words[0]} took {time.monotonic() - began:.1f} s, {os.getloadavg()[0]:.1f}"
               " were running")
@@ -92,6 +74,13 @@ def ask(*words):
     answer = json.loads(done.stdout or '{"ok": false, "error": "no answer"}')
     assert answer.get("ok", True) or words[0] == "up", f"{words}: {done.stdout}{done.stderr}"
     return answer
+
+
+def assert_nothing_left(audit):
+    """Every packet has an end, every slot and buffer is free."""
+    assert audit["unaccounted"] == 0 and audit["in_flight"] == 0 and not audit["problems"], audit
+    assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0, audit
+    assert audit["received"] == audit["transmitted"] + sum(audit["dropped"].values()), audit
 
 
 class Topology:
@@ -234,11 +223,11 @@ class Topology:
 
     # What is waited for.
 
-    def wait_received(self, count, seconds=60):
+    def wait_received(self, count, seconds=PATIENCE):
         return wait_until(lambda: self.audit()["received"] >= count, seconds,
                           f"{count} packets received")
 
-    def wait_alive(self, *names, seconds=15):
+    def wait_alive(self, *names, seconds=PATIENCE):
         def alive():
             # Another process than the one that was struck, which may still look alive.
             actors = {actor["name"]: actor for actor in self.status()["actors"]}
@@ -247,7 +236,15 @@ class Topology:
                        for name in names)
         wait_until(alive, seconds, f"{names} alive")
 
-    def settle(self, received=None, seconds=60):
+    def drain(self):
+        """No port is read any more. Waits until nothing is in flight; asserts the audit; returns
+        it: nothing is received after it."""
+        audit = ask("drain", self.name, "--patience", PATIENCE)
+        assert audit["exact"] and audit["quiet"], audit
+        assert_nothing_left(audit)
+        return audit
+
+    def settle(self, received=None, seconds=PATIENCE):
         """Waits until everything has arrived and nothing moves; asserts the audit; keeps it."""
         def quiet():
             audit = self.audit()
@@ -257,11 +254,8 @@ class Topology:
             again = self.audit()
             return again if again["received"] == audit["received"] and again["exact"] else None
 
-        audit = wait_until(quiet, seconds, f"quiet and exact: {self.audit()}")
-        assert audit["unaccounted"] == 0 and audit["in_flight"] == 0 and not audit["problems"]
-        assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0
-        dropped = sum(audit["dropped"].values())
-        assert audit["received"] == audit["transmitted"] + dropped
+        audit = wait_until(quiet, seconds, lambda: f"quiet and exact: {self.audit()}")
+        assert_nothing_left(audit)
         if received is not None:
             assert audit["received"] == received
         return audit

@@ -6,11 +6,10 @@ import os
 import pathlib
 import random
 import re
-import time
 
 import frames
 import pytest
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import Topology, ask, millrace
 
 # Of these two, no packet is dropped; one whose result is read by the other's rules may be.
@@ -19,8 +18,9 @@ SECOND = 'drop "NEVER SEEN"\nalert "MILLRACE"\n'
 ALL_DROPPED = 'drop "MILLRACE"\n'
 
 
-def scanned(folder, count, on="gpu", rate_mpps=0.05):
-    """Numbered packets through a match, which a GPU of its own mind computes or classifiers do."""
+def scanned(folder, count=0, on="gpu", rate_mpps=0.01):
+    """Numbered packets through a match, which a GPU of its own mind computes or classifiers do; 0:
+    without an end."""
     (folder / "scan.rules").write_text(FIRST)
     return f"""
 ports:
@@ -58,8 +58,7 @@ def images(topology):
 
 @pytest.mark.parametrize("on", ["gpu", "front", "fused"])
 def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path, on):
-    count = 200000
-    text = scanned(tmp_path, count, "front" if on == "fused" else on, rate_mpps=0.03)
+    text = scanned(tmp_path, on="front" if on == "fused" else on)
     if on == "fused":
         text = fused(text)
     with Topology(tmp_path, text) as running:
@@ -68,36 +67,32 @@ def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path,
             (tmp_path / "scan.rules").write_text(SECOND if number % 2 == 0 else FIRST)
             done = ask("reload", running.name, "scan")["done"]
             assert done == [f"table of scan: {2 - number % 2} entries, 0 refused"]
-            audit = running.audit()
-            if audit["received"] > count // 2 and number > 0:
-                break  # a slow host: fewer reloads, rather than some without traffic
-        assert audit["received"] < count, "all of it happened under traffic"
+            running.wait_received(running.audit()["received"] + 1000)
+        audit = running.drain()
         assert audit["dropped"] == {}, "a result was read by the rules of another table"
-        assert running.settle(received=count)["transmitted"] == count
         assert running.lives() == lives
         assert len(images(running)) == 1, "old tables are gone"
-    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(audit["received"]))
 
 
 def test_after_a_reload_the_new_rules_count(tmp_path):
-    count = 120000  # so slowly that they outlast the commands
-    with Topology(tmp_path, scanned(tmp_path, count, rate_mpps=0.01)) as running:
+    with Topology(tmp_path, scanned(tmp_path)) as running:
         (tmp_path / "scan.rules").write_text(ALL_DROPPED)
         ask("reload", running.name)
         received = running.audit()["received"]
         running.kill("egress.0", "gpu.0.a")  # whoever comes back knows the new table only
-        audit = running.settle(received=count)
+        running.wait_alive("egress.0", "gpu.0.b")
+        running.wait_received(running.audit()["received"] + 2000)
+        audit = running.drain()
         kept = frames.numbers_in(tmp_path / "out.pcap")
-        assert audit["dropped"]["rule"] >= count - received - 1
+        assert audit["dropped"]["rule"] >= audit["received"] - received - 1
         assert kept == sorted(set(kept)), "in order"
-        assert audit["transmitted"] + sum(audit["dropped"].values()) == count
 
 
 @pytest.mark.parametrize("text, words", [
     (None, "scan.rules"), ('nonsense "x"\n' + FIRST, r"scan.rules:1: .*nonsense")])
 def test_a_bad_table_changes_nothing_and_says_why(tmp_path, text, words):
-    count = 50000
-    with Topology(tmp_path, scanned(tmp_path, count)) as running:
+    with Topology(tmp_path, scanned(tmp_path)) as running:
         rules = tmp_path / "scan.rules"
         if text is None:
             rules.unlink()
@@ -108,7 +103,9 @@ def test_a_bad_table_changes_nothing_and_says_why(tmp_path, text, words):
         rules.write_text(FIRST)
         assert len(images(running)) == 1
         ask("reload", running.name, "scan")
-        assert running.settle(received=count)["transmitted"] == count
+        running.wait_received(1000)
+        audit = running.drain()
+        assert audit["transmitted"] == audit["received"]
 
 
 def test_what_has_no_table_cannot_be_reloaded(tmp_path):
@@ -117,9 +114,9 @@ def test_what_has_no_table_cannot_be_reloaded(tmp_path):
         assert refused.returncode == 1 and "did you mean 'scan'?" in refused.stderr
 
 
-def with_state(folder, count, workers="count: 1, max: 4", rate_mpps=0.03):
+def with_state(folder, count=0, workers="count: 1, max: 4"):
     """As scanned(), and behind the GPU a function with state, whose lanes have one writer each."""
-    return scanned(folder, count, rate_mpps=rate_mpps).replace("functions:", f"""\
+    return scanned(folder, count).replace("functions:", f"""\
   deep:  {{ kind: classifier, {workers}, dispatch: flow }}
 functions:
   witness: {{ type: record, on: deep }}""").replace(
@@ -142,8 +139,7 @@ def assert_flows_in_order(capture, count):
 
 
 def test_groups_with_state_scale_lane_by_lane_several_at_once(tmp_path):
-    count = 250000
-    with Topology(tmp_path, with_state(tmp_path, count, rate_mpps=0.01)) as running:
+    with Topology(tmp_path, with_state(tmp_path)) as running:
         for deep, front in ((3, 4), (1, 1), (4, 2), (2, 3)):
             done = ask("scale", running.name, f"deep={deep}", f"front={front}")["done"]
             assert len(done) == 2 and done[0].endswith(f"-> {deep} workers"), done
@@ -152,8 +148,9 @@ def test_groups_with_state_scale_lane_by_lane_several_at_once(tmp_path):
             assert sum(name.startswith("deep.") for name in alive) == deep
             assert sum(name.startswith("front.") for name in alive) == front
             running.wait_received(running.audit()["received"] + 5000)
-        assert running.audit()["received"] < count, "all of it happened under traffic"
-        assert running.settle(received=count)["transmitted"] == count
+        audit = running.drain()
+        count = audit["received"]
+        assert audit["transmitted"] == count
         assert witnessed(running) == [count, 0]
         done = running.metrics().by("worker", "millrace_batches_total", group="deep")
         assert min(done.values()) > 0, "each had lanes for a while"
@@ -175,8 +172,7 @@ def rewrite(running, text):
 
 
 def test_apply_changes_what_differs_and_history_leads_back(tmp_path):
-    count = 150000
-    text = scanned(tmp_path, count, rate_mpps=0.01)
+    text = scanned(tmp_path)
     with Topology(tmp_path, text) as running:
         first = running.status()
         assert first["generation"] == 1 and not first["differs"]
@@ -197,8 +193,7 @@ def test_apply_changes_what_differs_and_history_leads_back(tmp_path):
         assert "front.2" not in running.lives()
         at = running.audit()
         running.wait_received(at["received"] + 5000)
-        running.settle(received=count)
-        dropped = running.audit()["dropped"]["rule"]
+        dropped = running.drain()["dropped"]["rule"]
         assert 2000 <= dropped <= at["received"], "only while more.rules counted"
         generations = ask("history", running.name)["generations"]
         assert [one["generation"] for one in generations] == [1, 2, 3]
@@ -209,29 +204,31 @@ def test_apply_changes_what_differs_and_history_leads_back(tmp_path):
 
 
 def test_an_unconfirmed_change_takes_itself_back(tmp_path):
-    text = scanned(tmp_path, 0, rate_mpps=0.01)
+    text = scanned(tmp_path)
     with Topology(tmp_path, text) as running:
-        running.endless = True
+        running.wait_received(1000)
         rewrite(running, text.replace("count: 2,", "count: 3,"))
-        ask("apply", running.file, "--confirm", 10)
-        assert 0 < running.status()["confirm_seconds"] <= 11 and "front.2" in running.lives()
+        ask("apply", running.file, "--confirm", 600)
+        assert 0 < running.status()["confirm_seconds"] <= 601 and "front.2" in running.lives()
         refused = millrace("scale", running.name, "front=1", check=False)
         assert refused.returncode == 1 and "waits to be confirmed" in refused.stderr
-        wait_until(lambda: running.status()["generation"] == 3, 30, "taken back")
-        assert "front.2" not in running.lives()
-        wait_until(lambda: running.status()["differs"], 30, "the file says something else")
-        assert running.metrics().total("millrace_config_differs") == 1
-        ask("apply", running.file, "--confirm", 10)
         ask("confirm", running.name)
-        time.sleep(11)
-        assert running.status()["generation"] == 4 and "front.2" in running.lives()
-        assert not running.status()["differs"]
-        audit = running.audit()
-        assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]
+        status = running.status()
+        assert status["generation"] == 2 and status["confirm_seconds"] == 0
+        assert "front.2" in running.lives() and not status["differs"]
+        rewrite(running, text)
+        ask("apply", running.file, "--confirm", 2)
+        wait_until(lambda: running.status()["generation"] == 4, PATIENCE, "taken back")
+        assert "front.2" in running.lives()
+        wait_until(lambda: running.status()["differs"], PATIENCE, "the file says something else")
+        wait_until(lambda: running.metrics().total("millrace_config_differs") == 1, PATIENCE,
+                   "that it is told")
+        audit = running.drain()
+        assert audit["transmitted"] == audit["received"]
 
 
 def test_what_cannot_change_while_it_runs_is_named_and_needs_a_restart(tmp_path):
-    text = scanned(tmp_path, 0, rate_mpps=0.01)
+    text = scanned(tmp_path)
     with Topology(tmp_path, text) as running:
         running.endless = True
         lives = running.lives()
@@ -276,9 +273,8 @@ def test_another_stand_in_of_a_gpu_is_a_difference(tmp_path):
 
 
 def test_after_a_rollback_a_reload_reads_what_people_write(tmp_path):
-    count = 150000
     rules = tmp_path / "scan.rules"
-    with Topology(tmp_path, scanned(tmp_path, count, rate_mpps=0.01)) as running:
+    with Topology(tmp_path, scanned(tmp_path)) as running:
         rules.write_text(SECOND)
         ask("reload", running.name)
         ask("rollback", running.name)  # the file says something else now: a copy is in use
@@ -288,12 +284,13 @@ def test_after_a_rollback_a_reload_reads_what_people_write(tmp_path):
         rules.write_text(ALL_DROPPED)
         ask("reload", running.name)
         received = running.audit()["received"]
-        audit = running.settle(received=count)
-        assert audit["dropped"]["rule"] >= count - received > 0
+        running.wait_received(received + 1000)
+        audit = running.drain()
+        assert audit["dropped"]["rule"] >= audit["received"] - received >= 1000
 
 
 def test_who_reads_the_same_file_is_reloaded_with_it(tmp_path):
-    text = scanned(tmp_path, 0, on="front", rate_mpps=0.01).replace(
+    text = scanned(tmp_path, on="front").replace(
         "functions:", "functions:\n  look: { type: match, rules: scan.rules, on: front }").replace(
         "[scan]", "[look, scan]")
     with Topology(tmp_path, text) as running:
@@ -352,12 +349,12 @@ class Operator:
 def test_random_changes_under_load_lose_nothing(tmp_path, seed):
     """MILLRACE_CHANGES=200 by hand; fewer otherwise."""
     changes = int(os.environ.get("MILLRACE_CHANGES", "12"))
-    with Topology(tmp_path, with_state(tmp_path, 0, rate_mpps=0.01)) as running:
-        running.endless = True
+    with Topology(tmp_path, with_state(tmp_path)) as running:
         operator = Operator(running, tmp_path, seed)
         operator.run(changes)
-        audit = running.audit()
-        assert audit["received"] > 0 and audit["unaccounted"] == 0 and audit["dropped"] == {}
+        running.wait_received(running.audit()["received"] + 1000)
+        audit = running.drain()
+        assert audit["transmitted"] == audit["received"]
         packets, inversions = witnessed(running)
         assert inversions == 0 and packets > 0
         ends = {actor["last_end"] for actor in running.status()["actors"]}
@@ -365,12 +362,8 @@ def test_random_changes_under_load_lose_nothing(tmp_path, seed):
         functions = [image.name.split(".")[1] for image in images(running)]
         assert len(functions) == len(set(functions)), "of each function one table"
         assert running.status()["generation"] == operator.generation
-        received = audit["received"]
-        wait_until(lambda: running.audit()["transmitted"] >= received, 30, "all of it left")
-        final = running.audit()
-        assert final["dropped"] == {} and final["unaccounted"] == 0 and not final["problems"]
     numbers = frames.numbers_in(tmp_path / "out.pcap")
-    assert len(numbers) == len(set(numbers)) and sorted(numbers)[:received] == list(range(received))
+    assert sorted(numbers) == list(range(audit["received"]))
 
 
 def test_a_group_with_autoscale_follows_its_load(tmp_path):
@@ -381,7 +374,7 @@ def test_a_group_with_autoscale_follows_its_load(tmp_path):
         (tmp_path / "scan.rules").write_text(SECOND)
         ask("reload", running.name, "scan")
         last = lambda: ask("history", running.name)["generations"][-1]
-        wait_until(lambda: last()["what"] == "autoscale front=2", 60, "one less")
+        wait_until(lambda: last()["what"] == "autoscale front=2", PATIENCE, "one less")
         assert last()["generation"] == 3 and "front.2" not in running.lives()
         ask("rollback", running.name)
         assert last()["what"] == "rollback 1", "what somebody did is taken back"

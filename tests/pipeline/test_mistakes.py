@@ -107,7 +107,7 @@ def test_half_a_change_is_taken_back(tmp_path, monkeypatch, edited):
     """The new table is in use when a further worker cannot be started."""
     folder = another_build(tmp_path / "bin")
     monkeypatch.setattr(topology, "BIN", folder)
-    text = scanned(tmp_path, 0, on="front", rate_mpps=0.002)
+    text = scanned(tmp_path, on="front", rate_mpps=0.002)
     with Topology(tmp_path, text) as running:
         running.endless = True
         program = folder / "millrace-classifier"

@@ -12,7 +12,7 @@ import time
 import frames
 import metrics
 import processes
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import BIN, Topology, ask, millrace, start
 
 
@@ -148,7 +148,8 @@ def test_a_terminal_that_goes_ends_it_in_order(tmp_path):
         process = subprocess.Popen([BIN / "millrace", "up", running.file, "--until-done"],
                                    stdout=said)
         try:
-            wait_until(lambda: "  running: " in (tmp_path / "said").read_text(), 30, "running")
+            wait_until(lambda: "  running: " in (tmp_path / "said").read_text(), PATIENCE,
+                       "running")
             running.run_dir = running.status()["run_dir"]
             running.wait_received(1000)
             process.send_signal(signal.SIGHUP)
@@ -164,8 +165,7 @@ def test_a_terminal_that_goes_ends_it_in_order(tmp_path):
 
 
 def test_a_group_scales_under_traffic_and_nothing_is_lost(tmp_path):
-    count = 400000
-    with Topology(tmp_path, numbered(tmp_path, count, rate_mpps=0.02, front="count: 1, max: 4")
+    with Topology(tmp_path, numbered(tmp_path, 0, rate_mpps=0.01, front="count: 1, max: 4")
                   ) as running:
         lives = running.lives()
         for workers in (4, 1, 3, 2):
@@ -174,14 +174,14 @@ def test_a_group_scales_under_traffic_and_nothing_is_lost(tmp_path):
                      if actor["name"].startswith("front.") and actor["state"] == "alive"]
             assert len(alive) == workers
             before = running.audit()["received"]
-            running.wait_received(before + 5000)
-        assert running.audit()["received"] < count, "all of it happened under traffic"
-        assert running.settle(received=count)["transmitted"] == count
+            running.wait_received(before + 3000)
+        audit = running.drain()
+        assert audit["transmitted"] == audit["received"]
         done = running.metrics().by("worker", "millrace_batches_total", group="front")
         assert len(done) == 4 and min(done.values()) > 0
         after = running.lives()
         assert all(after[name] == life for name, life in lives.items())
-    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
+    assert frames.numbers_in(tmp_path / "out.pcap") == list(range(audit["received"]))
 
 
 def test_scaling_what_cannot_be_scaled_is_refused(tmp_path):
@@ -238,7 +238,8 @@ def test_a_file_is_applied_after_what_was_asked_for_before(tmp_path):
         os.kill(stopped, signal.SIGSTOP)
         try:
             scaling = start("scale", running.name, "front=1")  # as soon as it can drain
-            wait_until(lambda: running.actor("front.1")["state"] == "draining", 30, "it is to go")
+            wait_until(lambda: running.actor("front.1")["state"] == "draining", PATIENCE,
+                       "it is to go")
             applying = start("apply", running.file)  # of two workers, which there are by now
             time.sleep(0.5)
             assert applying.poll() is None

@@ -5,7 +5,8 @@ audit is exact and order is kept, also behind a function with state."""
 
 import frames
 import topology
-from processes import wait_until
+from ordeal import AGAIN
+from processes import PATIENCE, wait_until
 from topology import Topology
 
 import pytest
@@ -16,14 +17,14 @@ SHARE = 8
 FATES = ("pass", "drop")
 
 
-def look_topology(folder, count, rate, choice):
+def look_topology(folder, rate, choice):
     """A stateless function with `choice`, then a witness of order on a group of its own."""
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
 heartbeat_limit: 20s
 ports:
-  in:  {{ device: generate, numbered: true, size: 82, count: {count}, rate_mpps: {rate} }}
+  in:  {{ device: generate, numbered: true, size: 82, rate_mpps: {rate} }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
 workers:
   front: {{ kind: classifier, max: 1 }}
@@ -36,14 +37,13 @@ paths:
 """
 
 
-def state_topology(folder, count, rate, choice):
+def state_topology(folder, rate, choice):
     """A function with state and `choice`."""
     return f"""
 batch: {{ capacity: {CAPACITY} }}
 heartbeat_limit: 20s
 ports:
-  in:
-    {{ device: generate, numbered: true, size: 82, count: {count}, rate_mpps: {rate}, flows: 64 }}
+  in:  {{ device: generate, numbered: true, size: 82, rate_mpps: {rate}, flows: 64 }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
 workers:
   deep: {{ kind: classifier, count: 2, max: 2, dispatch: flow }}
@@ -61,10 +61,19 @@ def witnessed(running):
                                number=number) for number in ("0", "1"))
 
 
-def check_account(running, count, name, why, fate, deaths=0):
+def wait_skipped(running, name, why, count):
+    """So many packets have gone past the function, or were refused as it has no room."""
+    def gone_past():
+        status = running.status()
+        return status["skipped"][f"{name} {why}"] + sum(status["refused"].values())
+    wait_until(lambda: gone_past() >= count, PATIENCE, lambda: f"{count}: {gone_past()}")
+
+
+def check_account(running, name, why, fate, deaths=0):
     """Everything is accounted for, and what was skipped is what the fate says. Returns
-    (skipped, gone): packets that went past the function, that did not come out."""
-    audit = running.settle(received=count)
+    (received, skipped, gone): packets in all, that went past the function, that did not come
+    out."""
+    audit = running.drain()
     status = running.status()
     skipped = status["skipped"][f"{name} {why}"]
     refused = sum(status["refused"].values())
@@ -82,7 +91,7 @@ def check_account(running, count, name, why, fate, deaths=0):
     assert metrics.total("millrace_drops_total", by="function") == dropped
     assert metrics.total("millrace_drops_total", by="ingress") == refused
     assert metrics.total("millrace_refused_packets_total") == refused
-    return skipped, gone
+    return audit["received"], skipped, gone
 
 
 def in_order(path, count):
@@ -94,35 +103,38 @@ def in_order(path, count):
 
 @pytest.mark.parametrize("fate", FATES)
 def test_a_group_that_stays_dead_is_gone_past(tmp_path, fate):
-    count = 60000
-    text = look_topology(tmp_path, count, 0.005, f"unavailable: {fate}")
+    text = look_topology(tmp_path, 0.005, f"unavailable: {fate}")
     with Topology(tmp_path, text, words=("--restarts", "0")) as running:
-        running.wait_received(count // 10)
+        running.wait_received(2000)
         assert running.status()["skipped"] == {"look unavailable": 0}
         running.kill("front.0")
-        skipped, gone = check_account(running, count, "look", "unavailable", fate, deaths=1)
+        wait_skipped(running, "look", "unavailable", 2000)
+        count, _, gone = check_account(running, "look", "unavailable", fate, deaths=1)
         packets, inversions = witnessed(running)
-    assert skipped > count / 4
     assert (packets, inversions) == (count - gone, 0)
     in_order(tmp_path / "out.pcap", count - gone)
 
 
 @pytest.mark.parametrize("fate", FATES)
 def test_a_function_with_state_goes_on_behind_what_was_skipped(tmp_path, fate):
-    count = 80000
-    text = state_topology(tmp_path, count, 0.005, f"unavailable: {fate}")
-    kills = 4
+    text = state_topology(tmp_path, 0.005, f"unavailable: {fate}")
+    kills = 0
     with Topology(tmp_path, text) as running:
-        for kill in range(1, kills + 1):
-            running.wait_received(count * kill // (kills + 2))
+        # Who is back before a packet came was not missed.
+        while kills < 4 or running.status()["skipped"]["witness unavailable"] == 0:
+            before = witnessed(running)[0]
+            wait_until(lambda: witnessed(running)[0] > before + 1000, PATIENCE,
+                       "it is visited, again when somebody is back")
             running.kill("deep.0", "deep.1")
             running.wait_alive("deep.0", "deep.1")
-        skipped, gone = check_account(running, count, "witness", "unavailable", fate,
-                                      deaths=2 * kills)
+            kills += 1
+        before = witnessed(running)[0]
+        wait_until(lambda: witnessed(running)[0] > before + 1000, PATIENCE, "it is visited again")
+        count, skipped, gone = check_account(running, "witness", "unavailable", fate,
+                                             deaths=2 * kills)
         packets, inversions = witnessed(running)
     assert skipped > 0 and inversions == 0
     assert count - skipped - 2 * kills * CAPACITY <= packets <= count - skipped
-    assert packets > count / 3  # visited again when somebody was back
     assert len(frames.numbers_in(tmp_path / "out.pcap")) == count - gone
 
 
@@ -137,19 +149,17 @@ def slow_classifier(tmp_path, monkeypatch):
 @pytest.mark.parametrize("fate", FATES)
 @pytest.mark.parametrize("name, make", [("look", look_topology), ("witness", state_topology)])
 def test_what_a_slow_function_has_no_share_for_goes_past_it(tmp_path, fate, name, make):
-    count = 20000
-    text = make(tmp_path, count, 0.02, f"overload: {fate}, share: {SHARE}")
+    text = make(tmp_path, 0.02, f"overload: {fate}, share: {SHARE}")
     if name == "look":  # the witness is as slow, and nothing goes past it
         text = text.replace("run: [look, witness]", "run: [look]").replace(
             "  witness: { type: record, on: deep }\n", "")
     with Topology(tmp_path, text) as running:
         stage = running.plan()["paths"][0]["stages"][0]
-        wait_until(lambda: running.status()["skipped"][f"{name} overload"] > 0, 30, "overload")
-        skipped, gone = check_account(running, count, name, "overload", fate)
+        wait_skipped(running, name, "overload", 3000)
+        count, skipped, gone = check_account(running, name, "overload", fate)
         packets, inversions = witnessed(running)
         refused = sum(running.status()["refused"].values())
-    assert stage["share"] == SHARE
-    assert skipped + refused > count / 4
+    assert stage["share"] == SHARE and skipped > 0
     if name == "witness":
         assert (packets, inversions) == (count - skipped - refused, 0)
         assert len(frames.numbers_in(tmp_path / "out.pcap")) == count - gone
@@ -159,29 +169,28 @@ def test_what_a_slow_function_has_no_share_for_goes_past_it(tmp_path, fate, name
 
 @pytest.mark.usefixtures("slow_classifier")
 @pytest.mark.parametrize("fate", FATES)
-@pytest.mark.parametrize("part", ["front.0", "ingress.in.0"])
-def test_deaths_in_the_middle_of_overload_cost_no_more_than_elsewhere(tmp_path, fate, part):
-    count, kills = 40000, 3
-    text = look_topology(tmp_path, count, 0.01, f"overload: {fate}").replace(
+def test_deaths_in_the_middle_of_overload_cost_no_more_than_elsewhere(tmp_path, fate):
+    parts = ("front.0", "ingress.in.0") * 3
+    text = look_topology(tmp_path, 0.01, f"overload: {fate}").replace(
         "run: [look, witness]", "run: [look]").replace(
         "  witness: { type: record, on: deep }\n", "")
     with Topology(tmp_path, text) as running:
-        for kill in range(1, kills + 1):
-            running.wait_received(count * kill // (kills + 3))
+        for number, part in enumerate(parts):
+            wait_skipped(running, "look", "overload", 200 * (number + 1))
             running.kill(part)
             running.wait_alive(part)
-        audit = running.settle(received=count)
+        running.wait_received(running.audit()["received"] + AGAIN)
+        audit = running.drain()
         status = running.status()
     assert status["skipped"]["look overload"] > 0
-    lost = audit["dropped"].pop("worker_lost", 0)
-    assert lost <= (kills * CAPACITY if part == "front.0" else 0)
+    assert audit["dropped"].pop("worker_lost", 0) <= parts.count("front.0") * CAPACITY
     assert set(audit["dropped"]) <= {"overload"}
     if fate == "pass":
         assert not audit["dropped"]
     in_order(tmp_path / "out.pcap", audit["transmitted"])
 
 
-def gpu_topology(folder, count, rate, choice, delay_us):
+def gpu_topology(folder, rate, choice, delay_us):
     """A function on a device that takes its time; on the same port a path that runs none."""
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
@@ -189,7 +198,7 @@ batch: {{ capacity: {CAPACITY} }}
 heartbeat_limit: 20s
 ports:
   in:
-    {{ device: generate, numbered: true, size: 82, count: {count}, rate_mpps: {rate}, flows: 64,
+    {{ device: generate, numbered: true, size: 82, rate_mpps: {rate}, flows: 64,
       destinations: [10.0.0.0/8, 172.16.0.0/12] }}
   slow:  {{ device: pcap, out: {folder}/slow.pcap }}
   quick: {{ device: pcap, out: {folder}/quick.pcap }}
@@ -206,30 +215,31 @@ paths:
 @pytest.mark.parametrize("fate", FATES)
 def test_a_device_with_three_times_its_load_lets_go_past_what_it_has_no_room_for(tmp_path, fate):
     # 16 batches of 16 are at it for up to 40 ms: about 8 packets a millisecond; half are its.
-    count = 100000
-    text = gpu_topology(tmp_path, count, 0.05, f"overload: {fate}", 40000)
+    text = gpu_topology(tmp_path, 0.05, f"overload: {fate}", 40000)
     with Topology(tmp_path, text) as running:
-        audit = running.settle(received=count)
+        wait_until(lambda: running.status()["skipped"]["look overload"] > 1000, PATIENCE,
+                   "packets go past it")
+        wait_until(lambda: running.audit()["lanes"][1]["transmitted"] > 1000, PATIENCE,
+                   "the slow path goes on")
+        audit = running.drain()
         status = running.status()
         lanes = {lane["lane"]: lane for lane in audit["lanes"]}
     skipped, refused = status["skipped"]["look overload"], status["refused"]["slow"]
     assert skipped > 0
     assert sum(audit["dropped"].values()) == refused + (skipped if fate == "drop" else 0)
     assert lanes[0]["dropped"] == 0  # of the quick path
-    assert lanes[0]["received"] + lanes[1]["received"] == count
-    assert lanes[1]["transmitted"] > count / 100
+    assert lanes[0]["received"] + lanes[1]["received"] == audit["received"]
     in_order(tmp_path / "slow.pcap", lanes[1]["transmitted"])
     in_order(tmp_path / "quick.pcap", lanes[0]["received"])
 
 
 @pytest.mark.parametrize("fate", FATES)
 def test_a_function_that_stands_still_does_not_starve_another_path_of_the_port(tmp_path, fate):
-    count, rate = 60000, 0.02
-    text = gpu_topology(tmp_path, count, rate, f"overload: {fate}", 1000000)
+    text = gpu_topology(tmp_path, 0.02, f"overload: {fate}", 1000000)
     with Topology(tmp_path, text) as running:
         # It would take minutes to have everything pass the function.
-        running.wait_received(count, seconds=10 * count / rate / 1e6)
-        audit = running.settle(received=count)
+        running.wait_received(40000)
+        audit = running.drain()
         refused = running.status()["refused"]
         drops = running.metrics().by("path", "millrace_drops_total")
     lanes = {lane["lane"]: lane for lane in audit["lanes"]}

@@ -10,8 +10,8 @@ from topology import Topology, millrace
 import pytest
 
 
-def through_a_gpu(folder, count):
-    """Packets so slowly that they outlast the commands."""
+def through_a_gpu(folder, count=0):
+    """Packets without an end, or `count` of them."""
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     (folder / "first.acl").write_text("pass udp any -> any\n")
     return f"""
@@ -66,8 +66,7 @@ def to_the_worker(worker):
 
 
 def test_a_packet_is_followed_through_every_actor_link_and_function(tmp_path):
-    count = 40000
-    with Topology(tmp_path, through_a_gpu(tmp_path, count)) as running:
+    with Topology(tmp_path, through_a_gpu(tmp_path)) as running:
         for steps, names, worker in followed(running):
             on_device = next(step for step in steps if step["what"] == "device")
             device = on_device["actor"]
@@ -78,20 +77,19 @@ def test_a_packet_is_followed_through_every_actor_link_and_function(tmp_path):
                 ("egress.0", "function", "deep"),
                 ("egress.0", "released", "out")]
             assert on_device["us"] > 0
-        running.settle(received=count)
+        count = running.drain()["received"]
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(count))
 
 
-def fused(folder, count):
+def fused(folder):
     """The same functions on one thread, the last one in a group of its own."""
-    return "placement: fused\n" + through_a_gpu(folder, count).replace(
+    return "placement: fused\n" + through_a_gpu(folder).replace(
         "gpu:   { kind: gpu, device: software, delay_us: 200 }",
         "back:  { kind: classifier, count: 1, dispatch: flow }").replace("on: gpu", "on: back")
 
 
 def test_a_packet_is_followed_through_all_actors_of_one_process(tmp_path):
-    count = 40000
-    with Topology(tmp_path, fused(tmp_path, count)) as running:
+    with Topology(tmp_path, fused(tmp_path)) as running:
         for _, names, worker in followed(running):
             assert names == to_the_worker(worker) + [
                 (worker, "sent", f"{worker}_back.0"),
@@ -100,22 +98,22 @@ def test_a_packet_is_followed_through_all_actors_of_one_process(tmp_path):
                 ("back.0", "sent", "back.0_egress.0"),
                 ("egress.0", "taken", "back.0_egress.0"),
                 ("egress.0", "released", "out")]
-        running.settle(received=count)
+        count = running.drain()["received"]
     numbers = frames.numbers_in(tmp_path / "out.pcap")
     assert sorted(numbers) == list(range(count)), "lanes have an order each, not together"
 
 
 def test_one_process_of_all_actors_that_is_started_again_is_followed_again(tmp_path):
-    with Topology(tmp_path, fused(tmp_path, 0)) as running:
-        running.endless = True
+    with Topology(tmp_path, fused(tmp_path)) as running:
         running.kill("front.0")
         running.wait_alive("ingress.in.0", "front.0", "front.1", "back.0", "egress.0")
         packet, = trace(running)
         assert [step["what"] for step in packet["steps"]].count("function") == 3
+        running.drain()
 
 
 def test_a_dropped_packet_says_where_and_why(tmp_path):
-    text = through_a_gpu(tmp_path, 30000)
+    text = through_a_gpu(tmp_path)
     (tmp_path / "first.acl").write_text("drop udp any -> any\n")
     with Topology(tmp_path, text) as running:
         packet, = trace(running)
@@ -126,7 +124,7 @@ def test_a_dropped_packet_says_where_and_why(tmp_path):
         page = millrace("trace", running.name).stdout
         assert "dropped: rule" in page
         assert "\033" not in page
-        running.settle(received=30000)
+        running.drain()
 
 
 def test_what_never_comes_is_given_up(tmp_path):
