@@ -9,7 +9,7 @@ NAME ?=
 configure = cmake -S . -B build/$(1) -G Ninja $(2)
 compile = cmake --build build/$(1) -j $(JOBS)
 
-.PHONY: help deps build run monitor test test-dashboards
+.PHONY: help deps build run monitor test soak test-dashboards
 .PHONY: check nvcc-check bench deb bundle asan tsan fuzz new-function undo clean
 
 help: ## this list
@@ -37,6 +37,10 @@ monitor: deps ## Prometheus, and Grafana if installed, on what runs; DETACH=1 le
 
 test: deps ## everything that can be tested on this machine
 	@JOBS=$(JOBS) tests/run.sh
+
+soak: build ## kills, changes, mutations by new seeds for SOAK_SECONDS (3600); prints them
+	@orchestration/host/hugepages.sh
+	@tests/soak.sh
 
 test-dashboards: build ## GRAFANA=its home: the dashboards in a real Grafana of 10 or later
 	@orchestration/host/hugepages.sh

@@ -38,7 +38,7 @@ run_ctest() {
 run_pytest() {
   local build=$1
   shift
-  MILLRACE_BUILD=$PWD/$build timeout --foreground -s INT -k 30 30m build/venv/bin/python -m pytest \
+  MILLRACE_BUILD=$PWD/$build timeout --foreground -s INT -k 30 60m build/venv/bin/python -m pytest \
     -q -p no:cacheprovider -o tmp_path_retention_policy=failed -o faulthandler_timeout=600 "$@"
 }
 
