@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of process dies in every way, alone and several at once, again and again.
 
-MILLRACE_KILLS: how many are struck in all (24); MILLRACE_SOAK: seconds of the soak (10). By hand:
+MILLRACE_KILLS: how many are struck in all (24); MILLRACE_SOAK: seconds of the soak (10). `make
+soak` sets more, or by hand:
 MILLRACE_KILLS=1000 MILLRACE_SOAK=3600 build/venv/bin/python -m pytest -s tests/crash/test_matrix.py
 """
 
@@ -15,13 +16,13 @@ import time
 
 import processes
 import pytest
-from matrix import RESTARTS, Matrix, private_bytes, shared_memory_bytes
+from matrix import Matrix, private_bytes, shared_memory_bytes
 from memory_group import MemoryGroup, Unavailable, WantOfMemory
 from metrics import Metrics, address_of
 from ordeal import Ordeal
 from processes import PATIENCE, wait_until
 from test_crash import finish, path_under_load
-from topology import Topology, millrace
+from topology import QUICK_RESTARTS, Topology, millrace
 from wire import Wire
 
 KILLS = int(os.environ.get("MILLRACE_KILLS", "24"))
@@ -39,7 +40,7 @@ def test_all_kinds_die_in_all_ways(tmp_path, seed):
     while killed < KILLS:
         folder = tmp_path / str(rounds)
         folder.mkdir()
-        with Topology(folder, load(folder, seed + rounds), words=RESTARTS) as running:
+        with Topology(folder, load(folder, seed + rounds), words=QUICK_RESTARTS) as running:
             matrix = Matrix(running, seed + rounds)
             until = min(KILLS, killed + ROUND_KILLS)
             while killed < until:
@@ -149,7 +150,7 @@ functions:
 paths:
   main: {{ from: [a, b], run: [look] }}
 """
-        with wire.between(tmp_path, text, words=RESTARTS) as running:
+        with wire.between(tmp_path, text, words=QUICK_RESTARTS) as running:
             wire.a.wait_for(wire.b.ip)
             ordeal = Ordeal(running, seed)
             udp = protocol == "udp"
@@ -176,7 +177,7 @@ paths:
 def test_memory_stays_flat_under_load_and_kills(tmp_path, seed):
     text = load(tmp_path, seed).replace(
         f"device: pcap, out: {tmp_path}/out.pcap", 'device: "null"')
-    with Topology(tmp_path, text, words=RESTARTS) as running:
+    with Topology(tmp_path, text, words=QUICK_RESTARTS) as running:
         matrix = Matrix(running, seed)
         running.wait_received(20000)
         shared = shared_memory_bytes(running.name)

@@ -10,7 +10,7 @@ import frames
 import topology
 from processes import PATIENCE, wait_until
 from test_crash import CAPACITY
-from topology import Topology, ask, millrace
+from topology import QUICK_RESTARTS, Topology, ask, millrace
 
 import pytest
 
@@ -57,7 +57,8 @@ def kept_packets(path):
 def test_a_function_in_which_workers_die_is_taken_out(tmp_path, seed, monkeypatch, unavailable):
     monkeypatch.setattr(topology, "BIN", topology.with_program(
         tmp_path / "bin", "poison-classifier", "millrace-classifier"))
-    with Topology(tmp_path, poisoned_path(tmp_path, seed, unavailable)) as running:
+    with Topology(tmp_path, poisoned_path(tmp_path, seed, unavailable),
+                  words=QUICK_RESTARTS) as running:
         wait_until(lambda: running.status()["out"] == ["ids"], PATIENCE, "ids is out")
         wait_until(lambda: [event["kind"] for event in running.status()["events"]].count(
             "function_out") == 1, PATIENCE, "that it is told")

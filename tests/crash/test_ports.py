@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who receives from a network interface dies: the kernel goes on receiving for the next one."""
 
+import os
+import pathlib
 import random
 import time
 
@@ -9,6 +11,7 @@ import pytest
 from flows import FLOWS, Load
 from ordeal import ENDINGS
 from processes import PATIENCE, wait_until
+from topology import QUICK_RESTARTS
 from wire import Wire
 
 BLOWS = 8
@@ -33,7 +36,8 @@ def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, endi
     """Neither a packet nor the order of a flow, with several queues either."""
     chance = random.Random(seed)
     heartbeat = "2s" if ending == "hang" else "20s"
-    with Wire() as wire, wire.between(tmp_path, bump(wire, settings, heartbeat)) as running:
+    with Wire() as wire, wire.between(tmp_path, bump(wire, settings, heartbeat),
+                                      words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [actor["name"] for actor in running.status()["actors"]
@@ -51,18 +55,27 @@ def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, endi
         assert audit["received"] == audit["transmitted"] and audit["dropped"] == {}, audit
 
 
+def sockets_of(running, name):
+    """How many sockets the actor's process has open."""
+    files = pathlib.Path(f"/proc/{running.actor(name)['pid']}/fd").iterdir()
+    return sum(os.readlink(file).startswith("socket:") for file in files)
+
+
 def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
     """The standby that comes then has nobody to have them from but the ingresses."""
-    with Wire() as wire, wire.between(tmp_path, bump(wire, ", queues: 3", "20s")) as running:
+    with Wire() as wire, wire.between(tmp_path, bump(wire, ", queues: 3", "20s"),
+                                      words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [f"ingress.a.{queue}" for queue in range(3)]
+        kept = sockets_of(running, "standby")
         running.kill("hub")
         wait_until(lambda: running.status()["phase"] == "degraded", PATIENCE, "degraded")
         running.kill("standby")
         running.wait_alive("standby")
         with Load(wire, tmp_path, 4000) as load:
-            time.sleep(3)  # ingresses look for a new one each second
+            wait_until(lambda: sockets_of(running, "standby") >= kept, PATIENCE,
+                       "ingresses have left it what they read from")
             for _ in range(3):
                 running.kill(*queues)
                 running.wait_alive(*queues)

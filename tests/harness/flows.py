@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Numbered packets of many flows between two hosts, and what became of their order."""
+"""Load between two hosts that ends when it is told to: numbered packets of many flows and what
+became of their order; one TCP connection."""
 
 import json
 import subprocess
 
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 FLOWS = 64
 # Numbered datagrams of many flows, all sent by one thread on one core, so that the kernel keeps
@@ -66,17 +67,84 @@ class Load:
 
     def __enter__(self):
         self.receiver = start(self.wire.b.namespace, RECEIVER, self.wire.b.ip, self.folder)
-        wait_until((self.folder / "listens").exists, 60, "the receiver listens")
+        wait_until((self.folder / "listens").exists, PATIENCE, "the receiver listens")
         self.sender = start(self.wire.a.namespace, SENDER, self.wire.b.ip, self.rate, self.folder)
         return self
 
     def end(self, running):
         """(sent, what the receiver says)."""
         (self.folder / "enough").touch()
-        sent = int(self.sender.communicate(timeout=60)[0])
+        sent = int(self.sender.communicate(timeout=PATIENCE)[0])
         running.settle()
         (self.folder / "all").touch()
-        return sent, json.loads(self.receiver.communicate(timeout=60)[0])
+        return sent, json.loads(self.receiver.communicate(timeout=PATIENCE)[0])
+
+    def __exit__(self, *_):
+        for child in (self.sender, self.receiver):
+            child.kill()
+            child.wait()
+
+
+# One connection: bytes until told, some `rate` megabytes a second of them; both sides say how many.
+STREAM_SENDER = """
+import os, socket, sys, time
+to, rate, folder = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+stream = socket.create_connection((to, 9))
+chunk, sent = os.urandom(16384), 0
+while not os.path.exists(folder + "/enough"):
+    stream.sendall(chunk)
+    sent += len(chunk)
+    time.sleep(len(chunk) / rate / 1e6)
+stream.shutdown(socket.SHUT_WR)
+stream.recv(1)  # the other side has it all
+print(sent)
+"""
+STREAM_RECEIVER = """
+import os, socket, sys
+door = socket.create_server((sys.argv[1], 9))
+open(sys.argv[2] + "/listens", "w").close()
+stream, _ = door.accept()
+moved, total = os.open(sys.argv[2] + "/moved", os.O_CREAT | os.O_RDWR), 0
+while data := stream.recv(65536):
+    total += len(data)
+    os.pwrite(moved, b"%20d" % total, 0)
+stream.send(b"x")
+print(total)
+"""
+
+
+class Stream:
+    """A TCP connection from a to b, which carries data until told."""
+
+    def __init__(self, wire, folder, rate=4):
+        self.wire, self.folder, self.rate = wire, folder, rate
+
+    def __enter__(self):
+        self.receiver = start(self.wire.b.namespace, STREAM_RECEIVER, self.wire.b.ip, self.folder)
+        wait_until((self.folder / "listens").exists, PATIENCE, "the receiver listens")
+        self.sender = start(self.wire.a.namespace, STREAM_SENDER, self.wire.b.ip, self.rate,
+                            self.folder)
+        self.goes_on()
+        return self
+
+    def moved(self):
+        """Bytes that have arrived."""
+        file = self.folder / "moved"
+        return int(file.read_text() or 0) if file.exists() else 0
+
+    def goes_on(self, count=200000):
+        """Waits until so many more bytes have arrived."""
+        before = self.moved()
+        wait_until(lambda: self.moved() >= before + count, PATIENCE,
+                   lambda: f"{self.moved() - before} of {count} bytes more arrive")
+
+    def end(self):
+        """Bytes, as many as were sent."""
+        (self.folder / "enough").touch()
+        sent = int(self.sender.communicate(timeout=PATIENCE)[0])
+        got = int(self.receiver.communicate(timeout=PATIENCE)[0])
+        assert got == sent
+        return got
 
     def __exit__(self, *_):
         for child in (self.sender, self.receiver):

@@ -9,11 +9,10 @@ import time
 import processes
 from ordeal import ENDINGS, Ordeal, twins_of
 from processes import PATIENCE, wait_until
-from topology import millrace
+from topology import QUICK_RESTARTS, millrace
 
 PACKET_PARTS = ("ingress.in.0", "egress.0", "front.0", "front.1", "front.2", "gpu.0.a")
 OTHER_PARTS = ("standby", "telemetry", "supervisor")
-RESTARTS = ("--restarts", "100000")  # short lives are what this is about
 
 
 class Matrix(Ordeal):
@@ -78,7 +77,8 @@ class Matrix(Ordeal):
     def adopt(self):
         pid = self.topology.struck["supervisor"]
         wait_until(lambda: not processes.is_running(pid), PATIENCE, "supervisor gone")
-        millrace("adopt", self.topology.name, "--detach", *RESTARTS, prefix=self.topology.prefix)
+        millrace("adopt", self.topology.name, "--detach", *QUICK_RESTARTS,
+                 prefix=self.topology.prefix)
 
     def wait_played(self, part):
         """Somebody new plays the part."""

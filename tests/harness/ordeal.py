@@ -5,7 +5,6 @@
 import os
 import random
 import signal
-import threading
 import time
 
 from processes import PATIENCE, wait_until
@@ -26,31 +25,6 @@ def twins_of(name):
 def ended(audit):
     """Packets that have left or were dropped."""
     return audit["transmitted"] + sum(audit["dropped"].values())
-
-
-class striking:
-    """Something is done again and again by a thread while the block runs."""
-
-    def __init__(self, what, every):
-        self.what, self.every, self.error = what, every, None
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
-
-    def run(self):
-        try:
-            while not self.stop.wait(self.every):
-                self.what()
-        except BaseException as error:  # pylint: disable=broad-except
-            self.error = error
-
-    def __enter__(self):
-        self.thread.start()
-
-    def __exit__(self, kind, error, trace):
-        self.stop.set()
-        self.thread.join()
-        if self.error is not None and kind is None:
-            raise self.error
 
 
 class Ordeal:

@@ -11,8 +11,8 @@ import json
 import os
 import pathlib
 import subprocess
-import time
 
+from processes import PATIENCE, wait_until
 from topology import Topology
 
 NUMBERS = itertools.count(1)
@@ -30,7 +30,7 @@ Server((sys.argv[1], 8080), handler).serve_forever()
 """
 
 
-def run(*words, check=True, timeout=60):
+def run(*words, check=True, timeout=PATIENCE):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True,
                           check=False, timeout=timeout)
     if check:
@@ -74,11 +74,11 @@ class Host:
     def ping(self, ip, *words, count=3):
         self.run("ping", "-c", count, "-i", "0.1", "-W", "2", *words, ip)
 
-    def wait_for(self, ip, seconds=30):
+    def wait_for(self, ip):
         """Until the other side answers."""
-        end = time.monotonic() + seconds
-        while self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode != 0:
-            assert time.monotonic() < end, f"no answer of {ip} in {seconds} s"
+        def answers():
+            return self.run("ping", "-c", "1", "-W", "0.3", ip, check=False).returncode == 0
+        wait_until(answers, PATIENCE, f"an answer of {ip}")
 
     def unplug(self):
         """The cable is gone, with both its ends."""
@@ -191,16 +191,15 @@ class Wire:
             server.kill()
             server.wait()
 
-    def iperf(self, *words, seconds=1):
-        """What iperf3 at a has to say of a run with a server at b."""
+    def iperf(self, *words, seconds=None, amount="4M"):
+        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds."""
+        length = ("-n", amount) if seconds is None else ("-t", seconds)
         server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
         try:
-            end = time.monotonic() + 10
-            while self.b.run("ss", "-Hltn", "sport = :5201").stdout == "":
-                assert time.monotonic() < end, "iperf3 does not listen"
-                time.sleep(0.02)
-            done = self.a.run("iperf3", "-c", self.b.ip, "-J", "-t", seconds, *words, check=False,
-                              timeout=seconds + 60)
+            wait_until(lambda: self.b.run("ss", "-Hltn", "sport = :5201").stdout, PATIENCE,
+                       "iperf3 listens")
+            done = self.a.run("iperf3", "-c", self.b.ip, "-J", *length, *words, check=False,
+                              timeout=(seconds or 0) + PATIENCE)
             answer = json.loads(done.stdout)
             assert "error" not in answer, answer["error"]
             return answer["end"]

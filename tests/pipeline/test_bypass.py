@@ -8,7 +8,7 @@ import pathlib
 import signal
 
 import processes
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from test_running import numbered
 from topology import Topology, ask, millrace
 from wire import Wire
@@ -67,11 +67,11 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
             with running:
                 assert not passes(wire) and not bridges(wire)
                 assert not ask("bypass", running.name)["on"]
-                wait_until(lambda: told(running) == {"topology": running.name}, 20, "found")
+                wait_until(lambda: told(running) == {"topology": running.name}, PATIENCE, "found")
                 refused = millrace("bypass", running.name, "on", check=False, prefix=wire.prefix)
                 assert refused.returncode != 0 and "runs" in refused.stdout + refused.stderr
                 assert running.settle()["dropped"]["rule"] > 0
-            wait_until(lambda: passes(wire), 30, "pings pass")
+            wait_until(lambda: passes(wire), PATIENCE, "pings pass")
             assert ask("bypass", running.name)["on"] and len(bridges(wire)) == 1
             assert told(running)["bypass"] == "on"
         # Killed whole: whoever cleans up turns it on.
@@ -80,7 +80,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
         running.kill_everything()
         assert not passes(wire)
         millrace("down", running.name, prefix=wire.prefix)
-        wait_until(lambda: passes(wire), 30, "pings pass")
+        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         millrace("bypass", running.name, "off", prefix=wire.prefix)
         assert not bridges(wire) and not ask("bypass", running.name)["on"]
         assert told(running) is None
@@ -93,8 +93,8 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         pid = running.supervisor()
         assert not passes(wire)
         running.kill("egress.0")
-        wait_until(lambda: not processes.is_running(pid), 20, "it has ended")
-        wait_until(lambda: passes(wire), 30, "pings pass")
+        wait_until(lambda: not processes.is_running(pid), PATIENCE, "it has ended")
+        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         assert not processes.processes_of(running.run_dir)
         # Why it ended can be read until somebody brings it down, or up again.
         refused = millrace("status", running.name, check=False)
@@ -103,7 +103,8 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         assert "given_up: egress.0" in said and f"stay in {running.run_dir}" in said
         assert len(ask("history", running.name)["generations"]) == 1
         assert "its logs are removed" in millrace("down", running.name).stdout
-        assert not pathlib.Path(running.run_dir).exists() and passes(wire)
+        assert not pathlib.Path(running.run_dir).exists()
+        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         millrace("bypass", running.name, "off", prefix=wire.prefix)
 
 
@@ -116,7 +117,7 @@ def test_it_can_be_turned_on_by_hand_after_everything_was_killed(tmp_path):
         running.kill_everything()
         assert not passes(wire), "nobody has turned it on"
         millrace("bypass", running.name, "on", prefix=wire.prefix)
-        wait_until(lambda: passes(wire), 30, "pings pass")
+        wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         millrace("down", running.name, prefix=wire.prefix)
         millrace("bypass", running.name, "off", prefix=wire.prefix)
 
@@ -139,7 +140,7 @@ def test_a_command_is_told(tmp_path):
         with running:
             running.kill("front.0" if "front.0" in running.lives() else "egress.0",
                          number=signal.SIGKILL)
-        wait_until(lambda: ask("bypass", running.name)["on"], 30, "on")
+        wait_until(lambda: ask("bypass", running.name)["on"], PATIENCE, "on")
         said = told.read_text().splitlines()
         assert said == ["--card 3 off", "--card 3 on"] * 2, "off also before the first start"
         millrace("bypass", running.name, "off", prefix=wire.prefix)

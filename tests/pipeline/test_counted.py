@@ -3,11 +3,11 @@
 """The metrics of ports and paths beside what others counted: tcpdump on both hosts, and iperf3."""
 
 import contextlib
-import time
 
 import metrics
 import pytest
 
+from processes import PATIENCE, wait_until
 from wire import Wire
 
 
@@ -25,19 +25,20 @@ paths:
 """
 
 
+MARK = b"MARKED" * 4
+
+
 @contextlib.contextmanager
 def captured(host, file, way):
     """What goes `way` (in, out) through the host's cable meanwhile, as tcpdump writes it."""
     words = ("tcpdump", "-i", "eth", "-Q", way, "-U", "-B", "65536", "-s", "96", "-w", file)
     child = host.start(*words, "--immediate-mode")
-    end = time.monotonic() + 10
-    while not file.exists() or file.stat().st_size < 24:  # the file's header: it listens
-        assert time.monotonic() < end, "tcpdump does not start"
-        time.sleep(0.02)
+    wait_until(lambda: file.exists() and file.stat().st_size >= 24, PATIENCE,
+               "tcpdump listens: the file has its header")
     try:
         yield
+        wait_until(lambda: MARK in file.read_bytes(), PATIENCE, "tcpdump has read all")
     finally:
-        time.sleep(0.3)  # what it has not read yet
         child.terminate()
         child.wait()
 
@@ -49,12 +50,15 @@ def scraped(wire, running):
 
 
 def packets_in(file):
-    """(length on the wire, first bytes) of each packet of a capture."""
+    """(length on the wire, first bytes) of each packet of a capture before the mark."""
     text, at, packets = file.read_bytes(), 24, []
     while at < len(text):
         kept, length = (int.from_bytes(text[at + field:at + field + 4], "little")
                         for field in (8, 12))
-        packets.append((length, text[at + 16:at + 16 + kept]))
+        frame = text[at + 16:at + 16 + kept]
+        if MARK in frame:
+            break
+        packets.append((length, frame))
         at += 16 + kept
     return packets
 
@@ -81,12 +85,14 @@ def test_ports_and_paths_count_what_tcpdump_and_iperf3_count(tmp_path, device):
                 for name, file in files.items():
                     watchers.enter_context(captured(getattr(wire, name[0]), file, name[2:]))
                 wire.a.ping(wire.b.ip, count=5)
-                sums = wire.iperf("-u", "-b", "10M", "-l", "1000")["sum"]
+                sums = wire.iperf("-u", "-b", "10M", "-l", "1000", amount="1M")["sum"]
                 blocked = wire.a.run("bash", "-c", "for i in 1 2 3 4 5 6 7; do "
                                      f"echo $i >/dev/udp/{wire.b.ip}/9; done")
                 assert not blocked.stderr
                 audit = running.settle()
-            found = scraped(wire, running)
+                found = scraped(wire, running)
+                # A ping and its answer pass each of the files, behind all that was counted.
+                wire.a.ping(wire.b.ip, "-p", MARK[:6].hex(), count=1)
         seen = {name: packets_in(file) for name, file in files.items()}
 
     def moved(metric, **labels):

@@ -14,8 +14,8 @@ import shutil
 import socket
 
 import frames
-from processes import wait_until
-from topology import Topology, millrace
+from processes import PATIENCE, wait_until
+from topology import QUICK_RESTARTS, Topology, millrace
 
 import pytest
 
@@ -66,9 +66,9 @@ def joined(folder, seed, count, rate_mpps=0.02):
 
 
 def test_packets_cross_from_one_data_plane_to_the_other(tmp_path, seed):
-    count = 120000
-    with joined(tmp_path, seed, count) as (first, second):
-        sent = first.settle(received=count)
+    with joined(tmp_path, seed, 0) as (first, second):
+        second.wait_received(5000)
+        sent = first.drain()
         got = second.settle(received=sent["transmitted"])
     # What was sent before the other side was there is counted.
     assert set(sent["dropped"]) <= {"tx_full"} and sent["transmitted"] > 0
@@ -101,14 +101,14 @@ def test_dpdks_own_telemetry_answers(tmp_path, seed):
         assert hello["pid"] == second.actor("hub")["pid"]
         assert ports["/ethdev/list"] == [0]
         assert stats["/ethdev/stats"]["ipackets"] >= got
-        wait_until(lambda: second.metrics().values("millrace_port_up", port="link") == [1], 20,
-                   "the hub has seen that the link is up")
+        wait_until(lambda: second.metrics().values("millrace_port_up", port="link") == [1],
+                   PATIENCE, "the hub has seen that the link is up")
 
 
 @pytest.mark.parametrize("name", ["ingress.port.0", "egress.0"])
 def test_a_killed_io_worker_is_replaced_under_full_load(tmp_path, name):
     kills = 9  # each has some hundred of the 1,800 buffers in hand: what leaked would be missed
-    with Topology(tmp_path, endless()) as running:
+    with Topology(tmp_path, endless(), words=QUICK_RESTARTS) as running:
         running.endless = True
         for _ in range(kills):
             running.wait_received(running.audit()["received"] + 10000)
@@ -230,16 +230,16 @@ paths:
     with Topology(tmp_path, text) as running:
         running.endless = True
         running.kill("hub")
-        wait_until(lambda: running.audit()["by"] == "standby", 15, "the standby answers")
+        wait_until(lambda: running.audit()["by"] == "standby", PATIENCE, "the standby answers")
         running.wait_received(running.audit()["received"] + 1000)
         for name in ("front.1", "ingress.in.0"):
             running.kill(name)
             running.wait_alive(name)
         running.kill("ingress.port.0")
         wait_until(lambda: "planned_restart_needed" in str(running.status()) or
-                   "plan a restart" in str(running.status()), 15, "said so")
+                   "plan a restart" in str(running.status()), PATIENCE, "said so")
         packets = running.actor("ingress.in.0")["packets"]
-        wait_until(lambda: running.actor("ingress.in.0")["packets"] > packets + 1000, 15,
+        wait_until(lambda: running.actor("ingress.in.0")["packets"] > packets + 1000, PATIENCE,
                    "the other path goes on")
         assert running.actor("ingress.port.0")["state"] == "reclaiming"
 

@@ -110,6 +110,7 @@ def test_a_function_that_comes_back_out_of_service_says_so(tmp_path):
         last = ask("apply", running.file)["done"][-1]
         assert last == ("out of service: wall; put it back: "
                         f"millrace function {running.name} wall in")
+        running.drain()
 
 
 def test_a_function_that_cannot_come_changes_nothing(tmp_path):

@@ -7,24 +7,24 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import struct
 import subprocess
 import sys
 import time
 
 import processes
-from ordeal import striking
-from processes import wait_until
-from topology import Topology
+from flows import Stream
+from processes import PATIENCE, wait_until
+from topology import QUICK_RESTARTS, Topology
 from wire import Wire
 
 import pytest
 
 TAKEN = ("afpacket", "afxdp")  # from the kernel
 DEVICES = (*TAKEN, "tap")
+DEVICES_AND_MTUS = [(device, 9000) for device in DEVICES] + [("afpacket", 1500)]
 CAPACITY = 32
-KILL_SECONDS = int(os.environ.get("MILLRACE_KILL_SECONDS", "12"))
+KILLS = int(os.environ.get("MILLRACE_DEVICE_KILLS", "6"))
 
 
 def ports(wire, device, settings=""):
@@ -55,8 +55,7 @@ paths:
 """
 
 
-@pytest.mark.parametrize("mtu", [1500, 9000])
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device, mtu", DEVICES_AND_MTUS)
 def test_everything_passes_a_bump_in_the_wire(tmp_path, device, mtu):
     with Wire(mtu, device=device) as wire, wire.between(tmp_path, bump(wire, device)) as running:
         wire.a.wait_for(wire.b.ip)  # ARP goes through, both ways
@@ -66,7 +65,7 @@ def test_everything_passes_a_bump_in_the_wire(tmp_path, device, mtu):
             sums = wire.iperf(*words)
             assert sums["sum_received"]["bytes"] > 1e6
         udp = wire.iperf("-u", "-b", "20M", "-l", str(mtu - 28))["sum"]
-        assert udp["packets"] > 100 and udp["lost_percent"] < 20
+        assert udp["packets"] > 100 and udp["lost_packets"] < udp["packets"]
         assert running.settle()["transmitted"] > 20e6 / mtu
 
 
@@ -154,8 +153,7 @@ def tagged(tags, number, size):
     return frame + random.Random(number).randbytes(max(0, size - len(frame)))
 
 
-@pytest.mark.parametrize("mtu", [1500, 9000])
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device, mtu", DEVICES_AND_MTUS)
 def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
     kinds = ([], [(0x8100, 5)], [(0x8100, 0xE005)], [(0x88A8, 7), (0x8100, 9)])
     sizes = (60, 200, mtu + 14)
@@ -175,25 +173,19 @@ def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_tcp_survives_a_classifier_killed_each_second(tmp_path, device):
+def test_tcp_survives_classifiers_killed_again_and_again(tmp_path, device):
     with Wire(device=device) as wire, wire.between(
-            tmp_path, looking_bump(wire, device, tmp_path), words=("--restarts", 1000)) as running:
+            tmp_path, looking_bump(wire, device, tmp_path), words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
-        kills = 0
-
-        def strike():
-            nonlocal kills
-            name = f"front.{kills % 2}"
-            running.wait_alive(name)
-            running.kill(name)
-            kills += 1
-
-        with striking(strike, every=1.0):
-            sums = wire.iperf(seconds=KILL_SECONDS)
-        assert kills >= KILL_SECONDS / 3
-        assert sums["sum_received"]["bytes"] > 1e6
+        with Stream(wire, tmp_path) as stream:
+            for kill in range(KILLS):
+                name = f"front.{kill % 2}"
+                running.kill(name)
+                running.wait_alive(name)
+                stream.goes_on()
+            stream.end()
         lost = running.settle()["dropped"]
-        assert set(lost) <= {"worker_lost"} and lost.get("worker_lost", 0) <= kills * CAPACITY
+        assert set(lost) <= {"worker_lost"} and lost.get("worker_lost", 0) <= KILLS * CAPACITY
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -201,21 +193,12 @@ def test_io_workers_die_under_load(tmp_path, device):
     with Wire(device=device) as wire, wire.between(
             tmp_path, looking_bump(wire, device, tmp_path)) as running:
         wire.a.wait_for(wire.b.ip)
-        struck = []
-        parts = iter(["ingress.a.0", "egress.0", "ingress.b.0", "egress.0"])
-
-        def strike():
-            name = next(parts, None)
-            if name is None:
-                return
-            running.wait_alive(name)
-            running.kill(name)
-            struck.append(name)
-
-        with striking(strike, every=1.2):
-            sums = wire.iperf(seconds=15)
-        assert len(struck) == 4 and sums["sum_received"]["bytes"] > 1e6
-        running.wait_alive(*set(struck))
+        with Stream(wire, tmp_path) as stream:
+            for name in ("ingress.a.0", "egress.0", "ingress.b.0", "egress.0"):
+                running.kill(name)
+                running.wait_alive(name)
+                stream.goes_on()
+            stream.end()
         wire.a.wait_for(wire.b.ip)
         lost = running.settle()["dropped"]
         assert set(lost) <= {"egress_lost"} and lost.get("egress_lost", 0) <= 2 * CAPACITY, lost
@@ -228,14 +211,14 @@ def test_an_interface_goes_down_and_up_again_under_traffic(tmp_path, device):
         lives = running.lives()
         load = wire.a.start("ping", "-f", "-w", "20", wire.b.ip)
         before = running.audit()["transmitted"]
-        wait_until(lambda: running.audit()["transmitted"] > before, 30, "traffic")
+        wait_until(lambda: running.audit()["transmitted"] > before, PATIENCE, "traffic")
         wire.set_port_b("down")
-        wait_until(lambda: running.audit()["dropped"].get("no_output"), 30, "drops at the port")
-        used = sum(processes.cpu_seconds(life[0]) for name, life in lives.items()
-                   if name == "ingress.b.0")
+        wait_until(lambda: running.audit()["dropped"].get("no_output"), PATIENCE,
+                   "drops at the port")
+        began, used = time.monotonic(), processes.cpu_seconds(lives["ingress.b.0"][0])
         time.sleep(0.5)
         used = processes.cpu_seconds(lives["ingress.b.0"][0]) - used
-        assert used < 0.25, "it does not sleep while its interface is down"
+        assert used < (time.monotonic() - began) / 2, "it polls while its interface is down"
         wire.set_port_b("up")
         wire.a.wait_for(wire.b.ip)
         load.send_signal(signal.SIGINT)
@@ -340,12 +323,12 @@ def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device, queues):
             number = wire.index_of(wire.port_b) if same else None  # by which the kernel knows it
             load = wire.a.start("ping", "-f", "-w", "20", "10.9.0.9")
             wire.b.unplug()
-            wait_until(lambda: "port_lost" in kinds_of(running), 30, "the loss seen")
-            wait_until(lambda: running.audit()["dropped"].get("no_output"), 30, "drops there")
+            wait_until(lambda: "port_lost" in kinds_of(running), PATIENCE, "the loss seen")
+            wait_until(lambda: running.audit()["dropped"].get("no_output"), PATIENCE, "drops there")
             audit = running.audit()
             assert audit["buffers"]["in_use"] < 5000
             wire.plug(wire.b, wire.port_b, index=number)
-            wire.a.wait_for(wire.b.ip, 15)
+            wire.a.wait_for(wire.b.ip)
             load.kill()
             load.wait()
         wire.fetch(tmp_path, 2)
@@ -363,9 +346,9 @@ def test_an_interface_that_comes_back_wrong_is_said_with_its_mend(tmp_path):
         wire.a.wait_for(wire.b.ip)
         wire.b.unplug()
         wire.plug(wire.b, wire.port_b, mtu=1400)
-        wait_until(lambda: "port_not_taken" in kinds_of(running), 30, "refused")
+        wait_until(lambda: "port_not_taken" in kinds_of(running), PATIENCE, "refused")
         wire.in_middle("ip", "link", "set", wire.port_b, "mtu", "1500")
-        wire.a.wait_for(wire.b.ip, 15)
+        wire.a.wait_for(wire.b.ip)
         said = [event["text"] for event in running.status()["events"]]
         assert any("ip link set portb mtu 1500" in text for text in said), said
 

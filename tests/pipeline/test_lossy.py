@@ -37,7 +37,7 @@ def test_a_packet_that_a_worker_forgets_is_unaccounted_for(tmp_path, put_in_plac
     with Topology(tmp_path, numbered(tmp_path)) as running:
         running.endless = True
         running.wait_received(COUNT)
-        topology.wait_until(lambda: running.audit()["quiet"], 20, "quiet")
+        topology.wait_until(lambda: running.audit()["quiet"], topology.PATIENCE, "quiet")
         audit = running.audit()
         assert not audit["exact"] and audit["unaccounted"] == 1
         assert audit["buffers"]["in_use"] == 1

@@ -12,7 +12,7 @@ import socket
 import threading
 
 import metrics
-from processes import telemetry_pid, wait_until
+from processes import PATIENCE, telemetry_pid, wait_until
 from topology import Topology
 
 FRONT = "count: 2, max: 3, dispatch: any"
@@ -167,7 +167,7 @@ def test_counters_never_run_backwards_whoever_is_killed(tmp_path):
                 topology.wait_received(before + 2000)
             os.kill(telemetry_pid(topology.run_dir), signal.SIGKILL)
             seen = scraper.scrapes
-            wait_until(lambda: scraper.scrapes > seen + 3, 60, "telemetry is back")
+            wait_until(lambda: scraper.scrapes > seen + 3, PATIENCE, "telemetry is back")
         assert not scraper.back
         found = topology.metrics()
         for group, worker in (("front", "0"), ("ingress", "0"), ("egress", "0"), ("standby", "0"),
@@ -182,7 +182,7 @@ def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):
         topology.endless = True
         topology.wait_received(1000)
         lives = lives_of_actors(topology)
-        wait_until(lambda: answer_of(topology), 30, "telemetry answers")
+        wait_until(lambda: answer_of(topology), PATIENCE, "telemetry answers")
         host, port = metrics.address_of(topology.run_dir).rsplit(":", 1)
         with contextlib.ExitStack() as stack:
             for _ in range(8):  # they ask and never read
@@ -198,7 +198,7 @@ def test_slow_scrapers_and_a_stopped_telemetry_hold_up_nobody(tmp_path):
         before = topology.audit()["received"]
         topology.wait_received(before + 5000)
         assert lives_of_actors(topology) == lives
-        found = wait_until(lambda: answer_of(topology), 30, "telemetry is back")
+        found = wait_until(lambda: answer_of(topology), PATIENCE, "telemetry is back")
         assert found.total("millrace_unaccounted_packets_total") == 0
         announced = json.loads(pathlib.Path(topology.run_dir + ".telemetry.json").read_text())
         assert announced[0]["targets"] == [f"{host}:{port}"]

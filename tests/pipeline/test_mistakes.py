@@ -12,7 +12,7 @@ import frames
 import processes
 import pytest
 import topology
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from test_changes import ALL_DROPPED, FIRST, images, rewrite, scanned
 from test_running import folder_of, numbered
 from test_upgrade import another_build
@@ -118,7 +118,7 @@ def test_half_a_change_is_taken_back(tmp_path, monkeypatch, edited):
         rewrite(running, text.replace("scan.rules", edited).replace("count: 2,", "count: 3,"))
         refused = millrace("apply", running.file, check=False)
         assert refused.returncode == 1 and "not all workers are where they" in refused.stderr
-        wait_until(lambda: running.status()["generation"] == 2, 30, "taken back")
+        wait_until(lambda: running.status()["generation"] == 2, PATIENCE, "taken back")
         at = running.audit()
         assert at["dropped"]["rule"] > 0, "the other table was in use"
         (folder / "aside").rename(program)
@@ -126,12 +126,13 @@ def test_half_a_change_is_taken_back(tmp_path, monkeypatch, edited):
         rewrite(running, text)
         found = ask("plan", running.file, "--diff")
         assert found["changes"] == found["restart"] == []
-        wait_until(lambda: not running.status()["differs"], 30, "as in the files")
+        wait_until(lambda: not running.status()["differs"], PATIENCE, "as in the files")
         done = [one["what"] for one in ask("history", running.name)["generations"]]
         assert done == ["start", "taken back to 1, as only half of a change was made"]
         assert "front.2" not in running.lives() and len(images(running)) == 1
         running.wait_received(at["received"] + 2000)
-        wait_until(lambda: running.audit()["transmitted"] > at["transmitted"] + 1000, 20, "passes")
+        wait_until(lambda: running.audit()["transmitted"] > at["transmitted"] + 1000, PATIENCE,
+                   "passes")
         audit = running.audit()
         assert audit["dropped"] == at["dropped"], "the table of before is in use"
         assert audit["unaccounted"] == 0 and not audit["problems"]

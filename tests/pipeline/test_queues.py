@@ -13,7 +13,7 @@ import pytest
 import topology
 from flows import FLOWS, Load
 from metrics import Metrics, address_of
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import ask, millrace
 from wire import Wire
 
@@ -72,7 +72,7 @@ def wait_taken(running, names, count):
     """Those take packets, and no other one of the port does."""
     before = taken(running)
     wait_until(lambda: all(taken(running).get(name, 0) >= before.get(name, 0) + count
-                           for name in names), 60, f"{names} take packets")
+                           for name in names), PATIENCE, f"{names} take packets")
     after = taken(running)
     assert {name for name in after if after[name] != before.get(name, 0)} == set(names)
 
@@ -160,7 +160,7 @@ def test_an_unconfirmed_change_of_queues_takes_itself_back(tmp_path):
             say(running, queues(wire, tmp_path, 1))
             assert ask("apply", running.file, "--confirm", 10)["generation"] == 2
             wait_taken(running, names_of(1), 300)
-            wait_until(lambda: running.status()["generation"] == 3, 30, "taken back")
+            wait_until(lambda: running.status()["generation"] == 3, PATIENCE, "taken back")
             wait_taken(running, names_of(3), 300)
             has_kept_all(running, load)
 
@@ -245,7 +245,7 @@ def test_one_apply_changes_tables_queues_and_workers_or_nothing_of_it(tmp_path, 
             (folder / "millrace-io-worker").chmod(0)
             refused = millrace("apply", running.file, check=False)
             assert refused.returncode == 1 and "ingress.a.1" in refused.stderr, refused.stderr
-            wait_until(lambda: running.status()["generation"] == 2, 30, "taken back")
+            wait_until(lambda: running.status()["generation"] == 2, PATIENCE, "taken back")
             changes = ask("plan", running.file, "--diff")["changes"]
             assert [line.split(":")[0] for line in changes] == [
                 "port a", "function look", "group front"], "its rules are the old ones again"

@@ -37,7 +37,8 @@ def rights(running):
     named["telemetry"] = processes.telemetry_pid(running.run_dir)
     # The last step before packets; who has just been started may not have come so far.
     processes.wait_until(lambda: all(thread["Seccomp"] == FILTERED for pid in named.values()
-                                     for thread in threads_of(pid)), 60, "all are filtered")
+                                     for thread in threads_of(pid)), processes.PATIENCE,
+                             "all are filtered")
     found = {}
     for name, pid in named.items():
         masks = set()

@@ -7,7 +7,7 @@ import frames
 import topology
 from ordeal import AGAIN
 from processes import PATIENCE, wait_until
-from topology import Topology
+from topology import QUICK_RESTARTS, Topology
 
 import pytest
 
@@ -174,7 +174,7 @@ def test_deaths_in_the_middle_of_overload_cost_no_more_than_elsewhere(tmp_path, 
     text = look_topology(tmp_path, 0.01, f"overload: {fate}").replace(
         "run: [look, witness]", "run: [look]").replace(
         "  witness: { type: record, on: deep }\n", "")
-    with Topology(tmp_path, text) as running:
+    with Topology(tmp_path, text, words=QUICK_RESTARTS) as running:
         for number, part in enumerate(parts):
             wait_skipped(running, "look", "overload", 200 * (number + 1))
             running.kill(part)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import Topology
 from wire import Wire, run
 
@@ -71,7 +71,8 @@ def test_a_router_for_the_programs_of_its_host(tmp_path):
                             "route add 192.0.2.0/24 via 10.1.0.1"):
                 wire.in_middle("ip", *command.split())
             wait_until(lambda: "ttl=63" in wire.in_middle(
-                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout, 10, "an answer")
+                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout,
+                       PATIENCE, "an answer")
             assert running.settle()["transmitted"] >= 2
         assert "mill-lan" not in wire.in_middle("ip", "link").stdout
 
@@ -90,7 +91,7 @@ def test_two_paths_have_workers_of_their_own(tmp_path):
             send = ("import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM);"
                     f"[s.sendto(bytes(100), ('{wire.b.ip}', 53)) for _ in range(50)]")
             wire.a.run("python3", "-c", send)
-            wait_until(lambda: packets("fast.") >= before + 50, 30, "50 urgent packets")
+            wait_until(lambda: packets("fast.") >= before + 50, PATIENCE, "50 urgent packets")
             running.settle()
 
 
@@ -140,13 +141,13 @@ def test_the_link_of_one_side_goes_with_that_of_the_other(tmp_path):
         lives = running.lives()
         for here, there, far in ((wire.a, wire.b, wire.port_b), (wire.b, wire.a, wire.port_a)):
             link(here, "down")
-            wait_until(lambda far=far: not is_up(wire, far), 30, "the other side down")
-            wait_until(lambda there=there: not has_carrier(there), 30, "which sees it")
+            wait_until(lambda far=far: not is_up(wire, far), PATIENCE, "the other side down")
+            wait_until(lambda there=there: not has_carrier(there), PATIENCE, "which sees it")
             time.sleep(1.5)  # it stays so: what we hold down is no reason for the other side
             assert not is_up(wire, far) and is_up(
                 wire, wire.port_a if far == wire.port_b else wire.port_b)
             link(here, "up")
-            wait_until(lambda far=far: is_up(wire, far), 30, "the other side up")
+            wait_until(lambda far=far: is_up(wire, far), PATIENCE, "the other side up")
             wire.a.wait_for(wire.b.ip)
         assert running.lives() == lives
         events = [event["kind"] for event in running.status()["events"]]
@@ -159,13 +160,13 @@ def test_what_was_held_down_is_up_again_at_the_end(tmp_path):
         with between(tmp_path, "bump", wire) as running:
             wire.a.wait_for(wire.b.ip)
             link(wire.a, "down")
-            wait_until(lambda: not is_up(wire, wire.port_b), 30, "the other side down")
+            wait_until(lambda: not is_up(wire, wire.port_b), PATIENCE, "the other side down")
             running.adopt_after_kill()
             time.sleep(1.5)
             assert not is_up(wire, wire.port_b)
             link(wire.a, "up")
-            wait_until(lambda: is_up(wire, wire.port_b), 30, "the other side up")
+            wait_until(lambda: is_up(wire, wire.port_b), PATIENCE, "the other side up")
             link(wire.a, "down")
-            wait_until(lambda: not is_up(wire, wire.port_b), 30, "down again")
+            wait_until(lambda: not is_up(wire, wire.port_b), PATIENCE, "down again")
         assert is_up(wire, wire.port_b)
         assert "millrace" not in wire.in_middle("ip", "link", "show", wire.port_b).stdout

@@ -11,7 +11,7 @@ import time
 
 import pytest
 import topology
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import Topology, ask, millrace
 
 TEXT = """
@@ -64,13 +64,14 @@ def test_a_way_back_that_is_blocked_is_tried_again(running, tmp_path):
     # What it goes back to cannot be read for a while.
     kept = pathlib.Path(running.run_dir, "history", "1.plan")
     away = kept.rename(tmp_path / "away")
-    wait_until(lambda: "more follow" in running.status()["taking_back"], 60, "one try has failed")
+    wait_until(lambda: "more follow" in running.status()["taking_back"], PATIENCE,
+               "one try has failed")
     assert "being taken back to generation 1" in millrace("status", running.name).stdout
     for words in (("scale", running.name, "front=1"), ("confirm", running.name)):
         refused = millrace(*words, check=False)
         assert refused.returncode == 1 and "taken back to generation 1" in refused.stderr
     away.rename(kept)
-    wait_until(lambda: running.status()["generation"] == 3, 120, "taken back")
+    wait_until(lambda: running.status()["generation"] == 3, PATIENCE, "taken back")
     assert running.status()["taking_back"] == ""
     assert "taken back to 1" in ask("history", running.name)["generations"][-1]["what"]
     assert ask("scale", running.name, "front=1")["generation"] == 4
@@ -115,7 +116,7 @@ def test_a_restart_goes_on_when_its_terminal_goes(running, tmp_path, after):
     time.sleep(after)
     command.send_signal(signal.SIGHUP)
     command.wait(60)
-    wait_until(lambda: not commands_on(running.file), 60, "it has done what it began")
+    wait_until(lambda: not commands_on(running.file), PATIENCE, "it has done what it began")
     assert running.status()["phase"] == "running"
 
 
@@ -141,7 +142,7 @@ def test_the_history_goes_on_over_restarts_and_leads_back_over_them(running, tmp
     running.wait_received(before + 1000)
     assert running.audit()["dropped"] == {}, "the rules of then"
     assert ask("reload", running.name)["generation"] == 5  # the file of now
-    wait_until(lambda: running.audit()["dropped"], 30, "the rules of now")
+    wait_until(lambda: running.audit()["dropped"], PATIENCE, "the rules of now")
     assert not list(pathlib.Path(running.run_dir).parent.glob("*.before*"))
 
 
