@@ -118,6 +118,16 @@ def test_a_stage_shows_its_dead_workers_and_not_its_spare_places(tmp_path):
             (others, 5, {'{group="front", state="reclaiming"}': 1}))
 
 
+def test_the_spare_incarnation_of_a_gpu_worker_is_no_dead_worker(tmp_path):
+    up = 'millrace_up{topology="t",group="%s",worker="0",actor="%s"}'
+    series = {up % ("gpu", "gpu.0.a"): "0x30", up % ("gpu", "gpu.0.b"): "1x10 0x20",
+              up % ("front", "front.0"): "0x30", up % ("ingress", "ingress.a.0"): "1x30"}
+    query, = asked("Up and down", panels.dashboards()["millrace-workers"])
+    others = {'{part="front.0"}': 0, '{part="ingress.a.0"}': 1}
+    confirm(tmp_path, series, (query, 5, {'{part="gpu.0"}': 1, **others}),
+            (query, 20, {'{part="gpu.0"}': 0, **others}))
+
+
 @pytest.mark.parametrize("growth, shown", [
     ([0, 0, 5, 5, 9, 9, 9, 9], ["6.5536e-05", "9.8304e-05", "0.000131072"]),
     ([3, 3, 3, 3, 3, 3, 3, 3], ["1.024e-06"]),
