@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the shared data and the built programs lie; every frame of the shared captures."""
 
+import atexit
+import functools
 import os
 import pathlib
+import shutil
 import struct
 import tarfile
+import tempfile
 
 import pytest
 
@@ -23,16 +27,24 @@ def shared_folder():
     return folder
 
 
-def unpack(name, into):
-    """Unpacks `name`.tar.xz of the shared data below the folder `into`; returns its folder."""
-    with tarfile.open(shared_folder() / "data" / f"{name}.tar.xz") as archive:
-        archive.extractall(into, filter="data")
-    return into / name
+@functools.cache
+def extracted(archive):
+    """A folder with what is in the archive, until this process ends: tests share it."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="millrace-shared-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with tarfile.open(archive) as file:
+        file.extractall(folder, filter="data")
+    return folder
 
 
-def captured_frames(into):
+def unpack(name):
+    """The folder of `name`.tar.xz of the shared data, unpacked; to be read only."""
+    return extracted(shared_folder() / "data" / f"{name}.tar.xz") / name
+
+
+def captured_frames():
     """(capture, number of the packet from 1, bytes) of every packet of every Ethernet capture."""
-    captures = ethernet_captures(unpack("pcap", into))
+    captures = ethernet_captures(unpack("pcap"))
     assert len(captures) > 850
     return [(path.name, number, packet[0]) for path in captures
             for number, packet in enumerate(packets_of(path)[1], 1)]

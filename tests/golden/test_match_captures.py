@@ -185,16 +185,16 @@ def compare(captured, rules, folder):
 
 
 def test_a_few_rules_on_every_packet_of_the_captures(tmp_path):
-    words = compare(captured_frames(tmp_path), RULES, tmp_path)
+    words = compare(captured_frames(), RULES, tmp_path)
     assert len(words) > 40000 and words.count(0) > 5000
     assert set(words) >= {0, 3, 4, 5, 6, 7, 8, 9, 10}, "the captures exercise the rules"
 
 
 def test_thousands_of_snort_literals_on_every_packet(tmp_path):
-    literals = snort_literals(unpack("rules", tmp_path))
+    literals = snort_literals(unpack("rules"))
     assert len(literals) > 3500
     rules = [("drop" if number % 7 == 0 else "alert", literal, nocase, 0, 0)
              for number, (literal, nocase) in enumerate(literals) if len(literal) >= 3]
     rules.sort(key=lambda rule: rule[0] != "drop")
-    words = compare(captured_frames(tmp_path), rules, tmp_path)
+    words = compare(captured_frames(), rules, tmp_path)
     assert len(set(words)) > 100 and words.count(0) > 1000

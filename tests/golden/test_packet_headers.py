@@ -98,9 +98,9 @@ def compare(found, frame, seen):
         seen["payload"] += 1
 
 
-def test_offsets_equal_scapys_on_every_ethernet_capture(tmp_path):
+def test_offsets_equal_scapys_on_every_ethernet_capture():
     seen = Counter()
-    captured = captured_frames(tmp_path)
+    captured = captured_frames()
     lines = dump([frame for _, _, frame in captured])
     assert len(lines) == len(captured)
     for line, (name, number, frame) in zip(lines, captured):

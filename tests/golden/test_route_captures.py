@@ -104,7 +104,7 @@ def expectations(routes, path):
 
 
 def test_try_equals_the_oracle_on_every_ethernet_capture(tmp_path):
-    captures = flatten(unpack("pcap", tmp_path), tmp_path / "in")
+    captures = flatten(unpack("pcap"), tmp_path / "in")
     assert len(captures) == 864
     pcaps = [word for path in captures for word in ("--pcap", path)]
     result = run_try([*pcaps, "--set", f"table={table_file(tmp_path)}",
@@ -131,7 +131,7 @@ def test_try_equals_the_oracle_on_every_ethernet_capture(tmp_path):
 
 def test_the_oracle_forwards_as_scapy_does(tmp_path):
     routes = route_oracle.Routes(TABLE, PORTS)
-    packets = [packet for path in flatten(unpack("pcap", tmp_path), tmp_path / "in")
+    packets = [packet for path in flatten(unpack("pcap"), tmp_path / "in")
                for packet in packets_of(path)[1]]
     random.Random(1).shuffle(packets)
     compared = 0
@@ -148,7 +148,7 @@ def test_the_oracle_forwards_as_scapy_does(tmp_path):
 
 
 def test_times_and_wire_lengths_are_kept(tmp_path):
-    captures = flatten(unpack("pcap", tmp_path), tmp_path / "in")
+    captures = flatten(unpack("pcap"), tmp_path / "in")
     path = next(path for path in captures if path.name.startswith("misc-"))
     run_try(["--pcap", path, "--set", f"table={table_file(tmp_path)}",
              "--out", tmp_path / "out.pcap"])

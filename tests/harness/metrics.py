@@ -6,7 +6,7 @@ import pathlib
 import re
 import urllib.request
 
-from processes import wait_until
+from processes import PATIENCE, wait_until
 
 LINE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="([^"]*)"')
@@ -38,17 +38,6 @@ class Metrics:
                 sums[have[label]] = sums.get(have[label], 0) + value
         return sums
 
-    def buckets(self, name="millrace_latency_seconds"):
-        """Upper bound -> how many are not above it, all streams together."""
-        return {float(bound): count for bound, count in self.by("le", name + "_bucket").items()}
-
-
-def quantile(share, buckets, before=None):
-    """Upper bound of the bucket in which the quantile lies, of what came after `before`."""
-    counts = {bound: count - (before or {}).get(bound, 0) for bound, count in buckets.items()}
-    least = share * counts[float("inf")]
-    return min(bound for bound, count in counts.items() if count >= least)
-
 
 def file_of(run_dir):
     return pathlib.Path(run_dir) / "telemetry.address"
@@ -61,10 +50,10 @@ def address_in(run_dir):
 
 def address_of(run_dir):
     """The same, waited for: telemetry starts with the others, and `up` does not wait for it."""
-    wait_until(file_of(run_dir).exists, 30, "an address of telemetry")
+    wait_until(file_of(run_dir).exists, PATIENCE, "an address of telemetry")
     return address_in(run_dir)
 
 
 def scrape(address):
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as reply:
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as reply:
         return Metrics(reply.read().decode())

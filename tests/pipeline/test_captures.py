@@ -41,7 +41,7 @@ def merged(tmp_path_factory):
     random turns, and the file that holds them."""
     folder = tmp_path_factory.mktemp("captures")
     queues = []
-    for path in sorted(unpack("pcap", folder).rglob("*")):
+    for path in sorted(unpack("pcap").rglob("*")):
         link_type, packets = packets_of(path) if path.is_file() else (None, [])
         if link_type == 1:
             queues.append(collections.deque((data, wire) for data, wire, _ in packets))

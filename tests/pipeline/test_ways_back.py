@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever changes a box by the way that leads through it is not left without a way back."""
 
+import concurrent.futures
 import contextlib
 import os
 import pathlib
@@ -63,7 +64,7 @@ def test_a_way_back_that_is_blocked_is_tried_again(running, tmp_path):
     assert ask("apply", running.file, "--confirm", 8)["generation"] == 2
     # What it goes back to cannot be read for a while.
     kept = pathlib.Path(running.run_dir, "history", "1.plan")
-    away = kept.rename(tmp_path / "away")
+    away = kept.rename(pathlib.Path(running.run_dir, "away"))
     wait_until(lambda: "more follow" in running.status()["taking_back"], PATIENCE,
                "one try has failed")
     assert "being taken back to generation 1" in millrace("status", running.name).stdout
@@ -81,8 +82,9 @@ def test_a_supervisor_that_hangs_is_not_waited_for(running):
     supervisor = running.supervisor()
     os.kill(supervisor, signal.SIGSTOP)
     try:
-        answers = [millrace(*words, check=False) for words in
-                   (("scale", running.name, "front=1"), ("status", running.name))]
+        with concurrent.futures.ThreadPoolExecutor() as both:  # each has a patience of its own
+            answers = list(both.map(lambda words: millrace(*words, check=False), (
+                ("scale", running.name, "front=1"), ("status", running.name))))
     finally:
         os.kill(supervisor, signal.SIGCONT)
     for refused in answers:
