@@ -52,7 +52,7 @@ TEST_F(ChildTest, TellsHowAProcessEnded) {
 }
 
 TEST_F(ChildTest, TellsTheSignalThatKilledIt) {
-  Child child = shell("while :; do sleep 0.05; done");
+  Child child = shell("while kill -0 $PPID; do sleep 0.05; done");
   EXPECT_FALSE(child.ended());
   EXPECT_FALSE(child.wait(20));
   child.signal(SIGKILL);
@@ -94,7 +94,7 @@ TEST_F(ChildTest, LeavesTheProcessAloneWhenItsOwnerGoes) {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
   {
-    const Child child = shell("while :; do sleep 0.05; done");
+    const Child child = shell("while kill -0 $PPID; do sleep 0.05; done");
     pid = child.pid();
     start_time = child.start_time();
   }

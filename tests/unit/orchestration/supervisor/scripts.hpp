@@ -10,8 +10,10 @@
 
 namespace millrace::test {
 
-/// What an actor does that has nothing to do but to end when it is told to.
-inline constexpr const char* kIdleScript = "trap 'exit 0' TERM; while :; do sleep 0.02; done";
+/// What an actor does that has nothing to do but to end when it is told to, or when the test that
+/// started it was aborted.
+inline constexpr const char* kIdleScript =
+    "trap 'exit 0' TERM; while kill -0 $PPID 2>/dev/null; do sleep 0.02; done";
 
 /// `part`: "hub" for millrace-hub. `shell`: what runs it.
 inline void write_script(const std::string& folder, const std::string& part,

@@ -21,6 +21,8 @@
 namespace millrace {
 namespace {
 
+constexpr int kPatience = 60'000;  // looks a millisecond apart: only what fails takes as long
+
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -94,6 +96,16 @@ class TableSwitchTest : public testing::Test {
     }
     return std::nullopt;
   }
+  /// The same until something holds that a builder's end, or a step, brings about.
+  template <typename Condition>
+  void tend_until(const Condition& holds, const std::string& but = "nobody") {
+    for (int i = 0; i < kPatience && !holds(); ++i) ASSERT_FALSE(tend(1, but));
+    ASSERT_TRUE(holds());
+  }
+  void tend_until_idle() {
+    for (int i = 0; i < kPatience && !switch_->idle(); ++i) tend(1, "");
+  }
+  bool has_others() const { return !plan_.others.empty(); }
   /// plan.bin cannot be written, as where no room is left.
   void disk_is_full(bool full) const {
     const std::string draft = run_dir_ + "/plan.bin.tmp";
@@ -115,7 +127,8 @@ class TableSwitchTest : public testing::Test {
 
 TEST_F(TableSwitchTest, GoesOverInStepsThatEverybodyHasTaken) {
   begin();
-  EXPECT_FALSE(tend(200)) << "nobody has followed yet";
+  tend_until([&] { return has_others(); });
+  EXPECT_FALSE(tend(20)) << "nobody has followed yet";
   EXPECT_THAT(told_, testing::Contains("gpu.0.a"));
   EXPECT_THAT(told_, testing::Not(testing::Contains("hub")));
   Plan now = saved();
@@ -123,12 +136,12 @@ TEST_F(TableSwitchTest, GoesOverInStepsThatEverybodyHasTaken) {
   ASSERT_EQ(now.others.size(), 1u);
   EXPECT_EQ(now.others[0].function.settings[0].second, "new");
   EXPECT_EQ(now.others[0].function.counter_count, 3u) << "the status file is laid out by it";
-  const auto outcome = tend(5000, "");
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, "");
   EXPECT_EQ(outcome->reports.at(0).accepted, 5u);
   EXPECT_EQ(saved().functions[0].settings[0].second, "new");
-  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  tend_until_idle();
   EXPECT_TRUE(switch_->idle());
   now = saved();
   EXPECT_TRUE(now.others.empty());
@@ -141,18 +154,18 @@ TEST_F(TableSwitchTest, KeepsTheOldTableWhileABatchThatMetItIsUnderWay) {
   view_.ingress_lane(0, 1).sealed_sequence = 8;
   view_.ledger(0, 1).released = 7;
   begin();
-  ASSERT_TRUE(tend(5000, ""));
+  ASSERT_TRUE(tend(kPatience, ""));
   tend(100, "");
   EXPECT_FALSE(switch_->idle());
   EXPECT_TRUE(has_image(1));
   view_.ledger(0, 1).released = 8;
-  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  tend_until_idle();
   EXPECT_FALSE(has_image(1));
 }
 
 TEST_F(TableSwitchTest, OneThatDoesNotFollowInTimeTakesAllBack) {
   begin();
-  for (int i = 0; i < 5000 && plan_.others.empty(); ++i) ASSERT_FALSE(tend(1, "egress.0"));
+  tend_until([&] { return has_others(); }, "egress.0");
   std::optional<TableSwitch::Outcome> outcome;
   for (int i = 0; i < 500 && !outcome; ++i) {
     follow("egress.0");
@@ -168,33 +181,33 @@ TEST_F(TableSwitchTest, OneThatDoesNotFollowInTimeTakesAllBack) {
 
 TEST_F(TableSwitchTest, ADeviceThatRefusesTakesAllBackInSteps) {
   begin();
-  for (int i = 0; i < 1000 && plan_.functions[0].edition == 0; ++i) {
+  for (int i = 0; i < kPatience && plan_.functions[0].edition == 0; ++i) {
     follow();
     ASSERT_FALSE(tend(1));
   }
   switch_->refused("gpu.0.a", plan_.revision, "no room");
   EXPECT_EQ(saved().functions[0].settings[0].second, "old");
   EXPECT_EQ(saved().others.size(), 1u) << "some have computed with the new one";
-  const auto outcome = tend(5000, "");
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, "gpu.0.a: no room");
-  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  tend_until_idle();
   EXPECT_TRUE(has_image(1));
   EXPECT_FALSE(has_image(2));
 }
 
 TEST_F(TableSwitchTest, APlanThatCannotBeWrittenKeepsTheTablesInUse) {
   begin();
-  for (int i = 0; i < 5000 && plan_.others.empty(); ++i) ASSERT_FALSE(tend(1));
+  tend_until([&] { return has_others(); });
   disk_is_full(true);
-  const auto outcome = tend(5000, "");
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->error, HasSubstr("plan.bin"));
   EXPECT_EQ(plan_.functions[0].settings[0].second, "old");
   EXPECT_EQ(saved().others.size(), 1u);
   EXPECT_TRUE(has_image(1) && has_image(2)) << "whoever starts looks for what plan.bin names";
   disk_is_full(false);
-  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  tend_until_idle();
   EXPECT_TRUE(saved().others.empty());
   EXPECT_TRUE(has_image(1));
   EXPECT_FALSE(has_image(2));
@@ -202,9 +215,8 @@ TEST_F(TableSwitchTest, APlanThatCannotBeWrittenKeepsTheTablesInUse) {
 
 TEST_F(TableSwitchTest, APlanThatCannotBeWrittenBeginsNothing) {
   begin();
-  tend(1);
-  disk_is_full(true);
-  const auto outcome = tend(5000, "");
+  disk_is_full(true);  // nothing is published before somebody looks
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->error, HasSubstr("plan.bin"));
   EXPECT_TRUE(switch_->idle());
@@ -212,18 +224,18 @@ TEST_F(TableSwitchTest, APlanThatCannotBeWrittenBeginsNothing) {
   disk_is_full(false);
   builder(0);
   begin();
-  EXPECT_EQ(tend(5000, "").value().error, "");
+  EXPECT_EQ(tend(kPatience, "").value().error, "");
   EXPECT_EQ(saved().functions[0].settings[0].second, "new");
 }
 
 TEST_F(TableSwitchTest, OldTablesGoOnceThePlanCanBeWritten) {
   begin();
-  ASSERT_TRUE(tend(5000, ""));
+  ASSERT_TRUE(tend(kPatience, ""));
   disk_is_full(true);
   tend(100, "");
   EXPECT_TRUE(has_image(1)) << "plan.bin names it";
   disk_is_full(false);
-  for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+  tend_until_idle();
   EXPECT_FALSE(has_image(1));
   EXPECT_TRUE(has_image(2));
 }
@@ -231,27 +243,27 @@ TEST_F(TableSwitchTest, OldTablesGoOnceThePlanCanBeWritten) {
 TEST_F(TableSwitchTest, MoreRefusedLinesThanBeforeAreRefusedUnlessWanted) {
   builder(2);
   begin();
-  const auto outcome = tend(5000, "");
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->error, HasSubstr("2 lines are refused"));
   EXPECT_THAT(outcome->error, HasSubstr("x:1: why"));
   EXPECT_TRUE(switch_->idle());
   EXPECT_FALSE(has_image(2));
   begin(true);
-  EXPECT_EQ(tend(5000, "").value().error, "");
+  EXPECT_EQ(tend(kPatience, "").value().error, "");
 }
 
 TEST_F(TableSwitchTest, AsManyRefusedLinesAsBeforeAreAccepted) {
   builder(2);
   note_tables(run_dir_, {{.function = "scan", .accepted = 1, .refused = 2}});
   begin();
-  EXPECT_EQ(tend(5000, "").value().error, "");
+  EXPECT_EQ(tend(kPatience, "").value().error, "");
 }
 
 TEST_F(TableSwitchTest, ABuilderThatFailsChangesNothing) {
   program("builder", "echo 'no such file' >&2; exit 1");
   begin();
-  const auto outcome = tend(5000, "");
+  const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->error, HasSubstr("no such file"));
   EXPECT_TRUE(switch_->idle());
@@ -269,8 +281,8 @@ TEST_F(TableSwitchTest, AFunctionComesGoesAndComesBackToItsPlace) {
     TableSwitch::Wish wish{{{1, function}}};
     wish.stages = {{0, std::move(list)}};
     switch_->begin(std::move(wish));
-    EXPECT_EQ(tend(5000, "").value().error, "");
-    for (int i = 0; i < 5000 && !switch_->idle(); ++i) tend(1, "");
+    EXPECT_EQ(tend(kPatience, "").value().error, "");
+    tend_until_idle();
     EXPECT_EQ(status_layout(saved()).hash, layout);
     EXPECT_TRUE(saved().others.empty() && saved().other_stages.empty());
   };
@@ -295,18 +307,18 @@ TEST_F(TableSwitchTest, BuildersReadAPlanInWhichWhatGoesIsStillThere) {
   scan.settings = {{"rules", "new"}};
   switch_->begin({{{0, scan}, {1, gone(plan_.functions[1])}}, false, {{0, {0}}}});
   EXPECT_NO_THROW(load_plan(next_plan_path(run_dir_)));
-  EXPECT_EQ(tend(5000, "").value().error, "");
+  EXPECT_EQ(tend(kPatience, "").value().error, "");
   EXPECT_TRUE(saved().functions[1].gone);
 }
 
 TEST_F(TableSwitchTest, AFunctionThatSomebodyCannotRunDoesNotCome) {
   PlanFunction more{.name = "more", .type = "count"};
   switch_->begin({{{1, more}}, false, {{0, {0, 1}}}});
-  for (int i = 0; i < 1000 && plan_.others.empty(); ++i) ASSERT_FALSE(tend(1));
+  tend_until([&] { return has_others(); });
   EXPECT_EQ(stage_edition(saved(), 0), 0u);
   EXPECT_EQ(stage_edition(saved(), 0, true), 1u);
   switch_->refused("front.0", plan_.revision, "no");
-  EXPECT_EQ(tend(5000, "").value().error, "front.0: no");
+  EXPECT_EQ(tend(kPatience, "").value().error, "front.0: no");
   EXPECT_TRUE(saved().functions.at(1).gone);
   EXPECT_EQ(saved().stages[0].functions, (std::vector<std::uint32_t>{0}));
   EXPECT_TRUE(saved().other_stages.empty());
@@ -314,11 +326,11 @@ TEST_F(TableSwitchTest, AFunctionThatSomebodyCannotRunDoesNotCome) {
 
 TEST_F(TableSwitchTest, ASuccessorEndsWhatWasBegun) {
   begin();
-  for (int i = 0; i < 1000 && plan_.others.empty(); ++i) tend(1);
+  tend_until([&] { return has_others(); });
   TableSwitch::Means means{folder_, run_dir_, [](std::uint32_t, std::uint32_t) {}};
   TableSwitch successor(plan_, *fleet_, means);
   successor.resume();
-  for (int i = 0; i < 500 && !successor.idle(); ++i) {
+  for (int i = 0; i < kPatience && !successor.idle(); ++i) {
     follow();
     successor.tend(TableSwitch::Clock::now());
   }

@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 constexpr const char* kGood =
     "[ \"$5\" = --successor ] && : > \"$2/waiting.$4\"\n"
-    "trap 'exit 0' TERM; while :; do sleep 0.02; done";
+    "trap 'exit 0' TERM; while kill -0 $PPID 2>/dev/null; do sleep 0.02; done";
 
 /// Two builds of shell scripts; the parts of leader and actors are played by the test.
 class UpgradeTest : public testing::Test {

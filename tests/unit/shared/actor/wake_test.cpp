@@ -18,6 +18,22 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint64_t kPatienceNs = 120'000'000'000;
+
+/// A hundred such sleeps are over in less than half of their time. One that is not ended never is,
+/// and one that is may be late where the host has no time for it.
+template <typename Sleep>
+bool ends_at_once(const Sleep& sleep_once) {
+  const std::uint64_t began = monotonic_ns();
+  for (int quick = 0; quick < 100;) {
+    const std::uint64_t before = monotonic_ns();
+    if (before - began > kPatienceNs) return false;
+    sleep_once();
+    if (monotonic_ns() - before < kSleepMaxNs / 2) ++quick;
+  }
+  return true;
+}
+
 TEST(Wake, AnActorThatIsAwakeIsLeftAlone) {
   ActorEntry entry{};
   wake(entry);
@@ -38,9 +54,7 @@ TEST(Wake, ASleepThatWasEndedBeforeItBeganReturnsAtOnce) {
   ActorEntry entry{};
   announce_sleep(entry);
   wake(entry);
-  const std::uint64_t before = monotonic_ns();
-  for (int i = 0; i < 100; ++i) sleep(entry, kSleepMaxNs);
-  EXPECT_LT(monotonic_ns() - before, 500'000'000u) << "100 sleeps of 10 ms take a second";
+  EXPECT_TRUE(ends_at_once([&] { sleep(entry, kSleepMaxNs); }));
 }
 
 TEST(Wake, ACancelledAnnouncementNeedsNoWake) {
@@ -55,7 +69,7 @@ TEST(Wake, NoSleepIsLongerThanTheLongest) {
   announce_sleep(entry);
   const std::uint64_t before = monotonic_ns();
   sleep(entry, 3'600'000'000'000);
-  EXPECT_LT(monotonic_ns() - before, 5'000'000'000u);
+  EXPECT_LT(monotonic_ns() - before, kPatienceNs);
 }
 
 TEST(Wake, ASleepOnADescriptorEndsWithIt) {
@@ -65,9 +79,7 @@ TEST(Wake, ASleepOnADescriptorEndsWithIt) {
   sleep_on({ends, 1}, kSleepMaxNs);
   EXPECT_GE(monotonic_ns() - before, kSleepMaxNs * 9 / 10) << "nothing there: the longest sleep";
   ASSERT_EQ(write(ends[1], "x", 1), 1);
-  const std::uint64_t ready = monotonic_ns();
-  for (int i = 0; i < 100; ++i) sleep_on({ends, 1}, kSleepMaxNs);
-  EXPECT_LT(monotonic_ns() - ready, 500'000'000u) << "100 sleeps of 10 ms take a second";
+  EXPECT_TRUE(ends_at_once([&] { sleep_on({ends, 1}, kSleepMaxNs); }));
   close(ends[0]);
   close(ends[1]);
 }

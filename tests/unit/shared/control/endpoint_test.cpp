@@ -205,8 +205,8 @@ TEST_F(Endpoint, WakesForADescriptor) {
   const UniqueFd event(::eventfd(1, EFD_CLOEXEC));
   const int descriptors[] = {event.get()};
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_FALSE(server.receive(10s, descriptors));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+  EXPECT_FALSE(server.receive(600s, descriptors));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 120s);
 }
 
 TEST_F(Endpoint, WaitsNoLongerThanAsked) {
@@ -214,7 +214,7 @@ TEST_F(Endpoint, WaitsNoLongerThanAsked) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_FALSE(server.receive(50ms));
   EXPECT_GE(std::chrono::steady_clock::now() - start, 50ms);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 120s);
 }
 
 TEST_F(Endpoint, AnswersQuestionsByTcpBesides) {
