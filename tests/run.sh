@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make test`: build, set up hugepages, run ctest and pytest, say what passed. Fails if any part
-# does.
+# `make test`: build, show the demonstration as on a bare host, run ctest and pytest, say what
+# passed. Fails if any part does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -47,6 +47,18 @@ pytest_folder() {
   run_pytest "$build" "$1"
 }
 
+# shared_folder <folder>: its files by two workers, each in namespaces of its own.
+shared_folder() {
+  MILLRACE_BUILD=$PWD/$build build/venv/bin/python tests/runner/share_out.py "$1"
+}
+
+# on_a_bare_host [--user] <command>...: needs root, as the demonstration does.
+on_a_bare_host() {
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo -n)
+  "${sudo[@]}" tests/host/bare.sh "$@"
+}
+
 # Every shared capture through `millrace try` once more, with address and undefined-behaviour
 # sanitizers; one function beside the other.
 sanitized_captures() {
@@ -62,14 +74,14 @@ sanitized_captures() {
 
 part "build" eval "configure && cmake --build $build -j $jobs"
 if [ "${#failed[@]}" -eq 0 ]; then
+  part "demonstration on a bare host" on_a_bare_host make run
+  part "demonstration by sudo" on_a_bare_host --user orchestration/host/demo.sh
   part "hugepages" orchestration/host/hugepages.sh "${MILLRACE_HUGEPAGES:-512}"
   part "unit tests" run_ctest
-  for folder in tidy golden pipeline dashboards crash; do
-    if [ -d "tests/$folder" ] && compgen -G "tests/$folder/*.py" >/dev/null; then
-      part "$folder tests" pytest_folder "tests/$folder"
-    fi
+  for folder in runner tidy golden dashboards crash; do
+    part "$folder tests" pytest_folder "tests/$folder"
   done
-  part "demonstration" orchestration/host/demo.sh
+  part "pipeline tests" shared_folder tests/pipeline
   part "captures under sanitizers" sanitized_captures
 fi
 

@@ -21,6 +21,9 @@ namespace millrace {
 inline constexpr const char* kHubFiles = "/files.hub";
 inline constexpr const char* kStandbyFiles = "/files.standby";
 
+/// Name under which they lend the segment's file, which is no port's: ports have no such name.
+inline constexpr const char* kSegmentLoan = "=segment";
+
 /// Name under which the file of a port's receive queue is kept.
 std::string kept_file_name(const PlanPort& port, std::uint32_t queue);
 /// Empty: nobody has it.

@@ -61,7 +61,7 @@ void apply(const ApplyOptions& options) {
       running_dir({.name = file.plan.name, .run_dir = options.run_dir, .json = options.json});
   const Plan running = load_plan(run_dir + "/plan.bin");
   PlanDiff diff = diff_to_running(file, running, run_dir);
-  const std::string layout = difference(layout_of_running(running.name), layout_of_build(running));
+  const std::string layout = difference(layout_of_running(run_dir), layout_of_build(running));
   if (!layout.empty()) diff.restart.push_back("memory layout of this build: " + layout);
   if (!diff.restart.empty()) {
     return apply_by_restart(options, run_dir, file, running, diff);

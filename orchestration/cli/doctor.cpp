@@ -116,7 +116,7 @@ void add_doctor(CLI::App& app) {
   auto options = std::make_shared<DoctorOptions>();
   command->add_option("file", options->file, "a topology, YAML: look for what it needs");
   command->add_flag("--fix", options->fix,
-                    "reserve huge pages, mount hugetlbfs, remove files of killed runs");
+                    "reserve huge pages, mount hugetlbfs for DPDK, remove files of killed runs");
   command->add_flag("--json", options->json, "the findings as JSON");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { run_doctor(*options); });

@@ -44,7 +44,7 @@ BuildLayout layout_of_program(const std::string& folder, const std::string& run_
 
 /// Throws Error when one of the programs could not join what runs.
 void check_layouts(const std::string& folder, const std::string& run_dir, const Plan& plan) {
-  const BuildLayout running = layout_of_running(plan.name);
+  const BuildLayout running = layout_of_running(run_dir);
   std::set<std::string> asked;
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const std::string program = program_of(plan, actor);

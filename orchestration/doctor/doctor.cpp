@@ -30,6 +30,7 @@ void add_port(const PlanPort& port, Needs& needs) {
     add_once(needs.capabilities, "net_admin");
   }
   if (port.device == "dpdk") {
+    needs.dpdk = true;
     // A device address is domain:bus:device.function, whatever follows it in the devargs.
     const std::string address = setting_of(port.settings, "devargs").substr(0, 12);
     if (address.size() == 12 && address[4] == ':' && address[7] == ':')

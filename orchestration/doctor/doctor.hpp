@@ -32,7 +32,8 @@ struct Finding {
   std::string mend;  ///< a shell command, or what to do; empty when there is nothing to do
   Remedy remedy = Remedy::kNone;
   std::uint64_t amount = 0;          ///< kHugePages: how many there have to be in all
-  std::vector<std::string> paths{};  ///< kRemoveLeftovers: what to remove
+  /// kRemoveLeftovers: what to remove; kMountHugetlbfs: where to mount.
+  std::vector<std::string> paths{};
 };
 
 /// Offloads of an interface by which a frame comes to a port as another one than was on the wire:
@@ -55,6 +56,7 @@ struct Needs {
   std::vector<std::string> capabilities;     ///< "net_raw", ...
   bool af_xdp = false;
   bool tap = false;
+  bool dpdk = false;  ///< drivers of DPDK, which want a hugetlbfs
 };
 Needs needs_of(const Plan& plan);
 

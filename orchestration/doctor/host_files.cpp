@@ -98,13 +98,4 @@ std::vector<Mount> mounts_of(const HostFiles& host) {
   return mounts;
 }
 
-std::optional<Mount> huge_mount(const HostFiles& host) {
-  for (const Mount& mount : mounts_of(host)) {
-    const bool other_size = mount.options.find("pagesize=") != std::string::npos &&
-                            mount.options.find("pagesize=2M") == std::string::npos;
-    if (mount.type == "hugetlbfs" && !other_size) return mount;
-  }
-  return std::nullopt;
-}
-
 }  // namespace millrace

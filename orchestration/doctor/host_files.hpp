@@ -48,7 +48,4 @@ struct Mount {
 };
 std::vector<Mount> mounts_of(const HostFiles& host);
 
-/// The hugetlbfs that the segment will lie in: the first with 2 MB pages.
-std::optional<Mount> huge_mount(const HostFiles& host);
-
 }  // namespace millrace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "orchestration/doctor/doctor.hpp"
+#include "shared/base/huge_pages.hpp"
 #include "shared/control/discovery_file.hpp"
 
 /// Files of topologies that were killed whole. One belongs to a living run when a process has it
@@ -66,7 +67,7 @@ void add_unused(const HostFiles& host, const std::string& folder, const std::str
 void examine_leftovers(const HostFiles& host, std::vector<Finding>& findings) {
   const auto [used, whole] = used_by_processes(host);
   Finding finding{.check = "files of killed runs", .found = "none"};
-  const auto mount = huge_mount(host);
+  const auto mount = huge_mount(host.at("/"));
   if (mount) add_unused(host, mount->folder, used, finding.paths);
   for (const char* folder : {"/dev/shm", "/run/millrace", "/run/dpdk"}) {
     add_unused(host, folder, used, finding.paths);

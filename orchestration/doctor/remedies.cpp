@@ -20,7 +20,6 @@ namespace millrace {
 namespace {
 
 constexpr const char* kPages = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
-constexpr const char* kMountPoint = "/dev/hugepages";
 
 /// What was there before the first change is what `make undo` goes back to.
 void remember(const std::string& state, const std::string& what, const std::string& value) {
@@ -46,14 +45,14 @@ std::string reserve_pages(std::uint64_t wanted, const std::string& state) {
          std::to_string(before) + ")";
 }
 
-std::string mount_hugetlbfs(const std::string& state) {
+std::string mount_hugetlbfs(const std::string& folder, const std::string& state) {
   std::error_code error;
-  fs::create_directories(kMountPoint, error);
-  if (::mount("none", kMountPoint, "hugetlbfs", 0, "pagesize=2M") != 0) {
-    throw system_error(std::string("mount hugetlbfs at ") + kMountPoint, errno);
+  fs::create_directories(folder, error);
+  if (::mount("none", folder.c_str(), "hugetlbfs", 0, "pagesize=2M") != 0) {
+    throw system_error("mount hugetlbfs at " + folder, errno);
   }
-  remember(state, "mounted", kMountPoint);
-  return std::string("mounted hugetlbfs at ") + kMountPoint;
+  remember(state, "mounted", folder);
+  return "mounted hugetlbfs at " + folder;
 }
 
 /// Name of the topology that a leftover is of, NAME of "millrace-NAME.segment"; it has no dots.
@@ -88,7 +87,7 @@ std::string mend(const Finding& finding, const std::string& state) {
     case Remedy::kHugePages:
       return reserve_pages(finding.amount, state);
     case Remedy::kMountHugetlbfs:
-      return mount_hugetlbfs(state);
+      return mount_hugetlbfs(finding.paths.at(0), state);
     case Remedy::kRemoveLeftovers:
       return remove_leftovers(finding.paths);
     case Remedy::kNone:

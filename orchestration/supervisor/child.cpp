@@ -15,6 +15,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/layout/mapping.hpp"
 
 namespace millrace {
 namespace {
@@ -45,12 +46,13 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  void connect(const std::string& log_path, int output) {
+  void connect(const std::string& log_path, int output, int segment) {
     ::posix_spawn_file_actions_addopen(&files_, 0, "/dev/null", O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&files_, 2, log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                        0600);
     ::posix_spawn_file_actions_adddup2(&files_, output >= 0 ? output : 2, 1);
-    ::posix_spawn_file_actions_addclosefrom_np(&files_, 3);
+    if (segment >= 0) ::posix_spawn_file_actions_adddup2(&files_, segment, kSegmentFd);
+    ::posix_spawn_file_actions_addclosefrom_np(&files_, kSegmentFd + (segment >= 0 ? 1 : 0));
   }
 
   pid_t start(const Command& command) {
@@ -93,7 +95,7 @@ std::string ExitStatus::text() const {
 
 Child Child::start(const Command& command, const std::string& log_path, int output) {
   SpawnPlan spawn;
-  spawn.connect(log_path, output);
+  spawn.connect(log_path, output, command.segment);
   const pid_t pid = spawn.start(command);
   // Nobody but us reaps it, so the pid is still its own.
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

@@ -27,6 +27,7 @@ struct ExitStatus {
 struct Command {
   std::string program;  ///< path
   std::vector<std::string> arguments;
+  int segment = -1;  ///< file that it finds at kSegmentFd, borrowed; -1: none
 };
 
 /// A process of the topology: one that we started, or one that a supervisor before us did. Exactly
@@ -35,8 +36,8 @@ struct Command {
 class Child {
  public:
   /// Starts `command` with standard output and error appended to `log_path` (or output to `output`,
-  /// if given), no signal blocked, no descriptor of ours beside 0, 1, 2, the caller's folder and
-  /// environment. Throws Error that names the program.
+  /// if given), no signal blocked, no descriptor of ours beside 0, 1, 2 and the segment, the
+  /// caller's folder and environment. Throws Error that names the program.
   static Child start(const Command& command, const std::string& log_path, int output = -1);
   /// Takes over a running process; nothing when exactly it has gone.
   static std::optional<Child> adopt(pid_t pid, std::uint64_t start_time);

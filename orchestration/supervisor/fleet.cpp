@@ -74,8 +74,10 @@ const std::string& Fleet::name_of(const Post& post) const {
 }
 
 Command Fleet::command_of(const Post& post, const std::string& folder) const {
-  return post.kind ? actor_command(folder, place_.run_dir, plan_, post.seat().actor)
-                   : telemetry_command(folder, place_.run_dir);
+  if (!post.kind) return telemetry_command(folder, place_.run_dir);
+  Command command = actor_command(folder, place_.run_dir, plan_, post.seat().actor);
+  command.segment = segment_.get();
+  return command;
 }
 
 void Fleet::start(Post& post) {

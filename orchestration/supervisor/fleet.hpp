@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/post.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/status_source.hpp"
+#include "shared/base/unique_fd.hpp"
 #include "shared/control/messages.hpp"
 #include "shared/recovery/leader_watch.hpp"
 
@@ -32,6 +33,10 @@ class Fleet {
 
   /// Starts nothing. `plan` is borrowed; `tell` gets what happened.
   Fleet(const Plan& plan, FleetPlace place, Tell tell);
+
+  /// From now on each process that moves packets is handed this file, and the hub makes the segment
+  /// of it.
+  void use_segment(UniqueFd file) { segment_ = std::move(file); }
 
   /// From now on entries of the status file say who may start. Throws Error when it is not there.
   void attach_status();
@@ -102,6 +107,7 @@ class Fleet {
   const Plan& plan_;
   FleetPlace place_;
   Tell tell_;
+  UniqueFd segment_;
   std::unique_ptr<StatusSource> status_;
   std::vector<Post> posts_;
   LeaderWatch hub_watch_, standby_watch_, telemetry_watch_;

@@ -20,6 +20,7 @@
 #include "shared/base/tcp_address.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/layout/mapping.hpp"
 
 namespace millrace {
 namespace {
@@ -188,6 +189,7 @@ void Supervisor::listen_by_tcp() {
 }
 
 void Supervisor::start_hub() {
+  fleet_.use_segment(make_segment_file(plan_.name));
   Post& hub = fleet_.post_of(ActorKind::kHub);
   fleet_.start(hub);
   const auto end = Clock::now() + kAliveLimit;

@@ -93,6 +93,7 @@ class Supervisor {
 
   void refuse_if_running() const;
   void take_over_processes();
+  void take_over_segment();
   void want_all_queues();
   void note_refused();
   void note_drained();

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
+#include "shared/layout/mapping.hpp"
 
 // A supervisor that takes over what another one started.
 
@@ -31,6 +33,23 @@ void Supervisor::take_over_processes() {
   for (const FoundProcess& process : found) fleet_.adopt(process);
 }
 
+/// From any process that has it; where this user may not look at their descriptors, from hub or
+/// standby, which lend it.
+void Supervisor::take_over_segment() {
+  UniqueFd file;
+  for (const Post& post : fleet_.posts()) {
+    const auto& child = post.seat().child;
+    if (!file && child) file = segment_file_of(child->pid(), plan_.name);
+  }
+  if (!file) file = borrow_kept(options_.run_dir, kSegmentLoan);
+  if (!file) {
+    note({.severity = Severity::kError,
+          .kind = "planned_restart_needed",
+          .text = "no process hands the segment over: none can be started again; plan a restart"});
+  }
+  fleet_.use_segment(std::move(file));
+}
+
 /// Those too that were being added when the supervisor died: the plan says how many there are.
 void Supervisor::want_all_queues() {
   for (Post& post : fleet_.posts()) {
@@ -48,6 +67,7 @@ void Supervisor::adopt() {
   }
   if (was_ready) fleet_.attach_status();
   take_over_processes();
+  take_over_segment();
   for (Post& post : fleet_.posts()) {
     const bool leaves = post.wish == Wish::kDown && post.seat().child;
     if (leaves) fleet_.let_drain(post, kTakeoverGrace);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/hub/port_keeper.hpp"
 
+#include <fcntl.h>
 #include <net/if.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
+#include "shared/layout/mapping.hpp"
 
 namespace millrace {
 namespace {
@@ -49,7 +51,8 @@ PortKeeper::PortKeeper(const Plan& plan, const std::string& run_dir, Part part)
 }
 
 void PortKeeper::lend() {
-  if (taps_.empty() && places_.empty()) return;
+  UniqueFd segment(::fcntl(kSegmentFd, F_DUPFD_CLOEXEC, kSegmentFd + 1));
+  if (segment) files_[kSegmentLoan] = std::move(segment);
   const std::string mine = run_dir_ + (part_ == Part::kStandby ? kStandbyFiles : kHubFiles);
   lender_.emplace(mine, std::move(files_), places_);
   if (part_ != Part::kStandby) return;

@@ -18,7 +18,8 @@ namespace millrace {
 /// Keeps of ports what is to outlive io-workers (io-worker/ports/kept_file.hpp): the interfaces of
 /// `tap` ports, which the hub makes, and the sockets of `afpacket` queues, which their first
 /// readers leave here. Whoever moves packets has them from the hub or from the standby, which has
-/// them too. They go with the last of these processes; nothing else has to be taken back.
+/// them too. They go with the last of these processes; nothing else has to be taken back. They lend
+/// the segment as well, for a supervisor that may not look at descriptors of its processes.
 class PortKeeper {
  public:
   enum class Part {
@@ -26,7 +27,7 @@ class PortKeeper {
     kSuccessor,  ///< a hub that succeeds another one: has them from it
     kStandby,    ///< has them from the hub
   };
-  /// Without such ports nothing happens. Throws Error that names the port.
+  /// Throws Error that names the port.
   PortKeeper(const Plan& plan, const std::string& run_dir, Part part);
   /// Starts to lend, by a thread that has the rights of its caller. Once. Throws Error.
   void lend();

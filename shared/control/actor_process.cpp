@@ -124,15 +124,16 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
 void ActorProcess::create_shared_memory() {
   const SegmentLayout layout = segment_layout(plan_);
   if (plan_.memory_node >= 0) prefer_memory_of(plan_.memory_node);
-  segment_ = Mapping::create_segment(segment_path(plan_.name), layout.bytes);
+  segment_ = Mapping::create_segment(kSegmentFd, layout.bytes);
   if (plan_.memory_node >= 0) prefer_memory_of(-1);
   context_.segment = SegmentView::create(segment_.base(), plan_);
   status_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
   context_.status = StatusView::create(status_.base(), plan_, measure_tsc_hz());
+  save_layout(layout_of_build(plan_), run_dir_);
 }
 
 void ActorProcess::attach_shared_memory() {
-  segment_ = Mapping::attach_segment(segment_path(plan_.name));
+  segment_ = Mapping::attach_segment(kSegmentFd);
   context_.segment = SegmentView::attach(segment_.base(), segment_.bytes(), plan_);
   status_ = Mapping::attach_status(status_file_name(plan_.name), true);
   context_.status = StatusView::attach(status_.base(), status_.bytes(), plan_);

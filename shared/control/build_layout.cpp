@@ -2,39 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/control/build_layout.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 #include <cstddef>
+#include <span>
 #include <sstream>
+#include <vector>
 
 #include "shared/base/error.hpp"
-#include "shared/base/unique_fd.hpp"
-#include "shared/layout/mapping.hpp"
+#include "shared/control/whole_file.hpp"
 #include "shared/layout/segment.hpp"
 #include "shared/layout/status_layout.hpp"
 
 namespace millrace {
 namespace {
 
-/// A number of the header at `offset` of the file.
-template <class Number>
-Number read_at(const UniqueFd& file, std::size_t offset, const std::string& path) {
-  Number number{};
-  const ssize_t got = ::pread(file.get(), &number, sizeof number, static_cast<off_t>(offset));
-  if (got != static_cast<ssize_t>(sizeof number)) {
-    throw Error(path + ": its header cannot be read");
-  }
-  return number;
-}
+constexpr std::size_t kBytesMax = 4096;
 
-UniqueFd open_file(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw system_error(path, errno);
-  return file;
-}
+std::string path_in(const std::string& run_dir) { return run_dir + "/layout"; }
 
 }  // namespace
 
@@ -44,20 +28,16 @@ BuildLayout layout_of_build(const Plan& plan) {
   return {kSegmentAbi, segment.hash, segment.bytes, kStatusAbi, status.hash, status.bytes};
 }
 
-BuildLayout layout_of_running(const std::string& topology) {
-  BuildLayout layout;
-  const std::string path = segment_path(topology);
-  const UniqueFd segment = open_file(path);
-  layout.segment_abi = read_at<std::uint32_t>(segment, offsetof(SegmentHeader, abi), path);
-  layout.segment_hash = read_at<std::uint64_t>(segment, offsetof(SegmentHeader, layout_hash), path);
-  layout.segment_bytes = read_at<std::uint64_t>(segment, offsetof(SegmentHeader, bytes), path);
-  const Mapping mapping = Mapping::attach_status(status_file_name(topology), false);
-  if (mapping.bytes() < sizeof(StatusHeader)) throw Error("the status file is too short");
-  const auto& header = *reinterpret_cast<const StatusHeader*>(mapping.base());
-  layout.status_abi = header.abi;
-  layout.status_hash = header.layout_hash;
-  layout.status_bytes = header.bytes;
-  return layout;
+void save_layout(const BuildLayout& layout, const std::string& run_dir) {
+  const std::string text = to_text(layout);
+  write_whole_file(path_in(run_dir), std::as_bytes(std::span(text)));
+}
+
+BuildLayout layout_of_running(const std::string& run_dir) {
+  const std::vector<std::byte> bytes = read_whole_file(path_in(run_dir), kBytesMax);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const auto layout = parse_layout(text)) return *layout;
+  throw Error(path_in(run_dir) + " names no layout");
 }
 
 std::string to_text(const BuildLayout& layout) {

@@ -23,9 +23,10 @@ struct BuildLayout {
 /// What this build makes of the plan.
 BuildLayout layout_of_build(const Plan& plan);
 
-/// What the running topology of that name has in memory, as the headers say; only they are looked
-/// at. Throws Error when there is none.
-BuildLayout layout_of_running(const std::string& topology);
+/// The hub writes what it has made into the run directory. Throws Error.
+void save_layout(const BuildLayout& layout, const std::string& run_dir);
+/// What the topology that runs there has in memory. Throws Error when nothing says it.
+BuildLayout layout_of_running(const std::string& run_dir);
 
 /// One line, the answer of executables to `--layout`:
 /// "layout segment ABI HASH BYTES status ABI HASH BYTES".

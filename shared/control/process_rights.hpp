@@ -9,7 +9,7 @@
 #include "shared/config/plan.hpp"
 
 /// What each kind of process keeps once it is set up. Everything that needs more (sockets, XDP
-/// programs, interfaces, hugetlbfs files) has been opened by then, and descriptors need no rights.
+/// programs, interfaces, huge pages) has been opened by then, and descriptors need no rights.
 
 namespace millrace {
 

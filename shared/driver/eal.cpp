@@ -8,12 +8,11 @@
 #include <rte_errno.h>
 #include <sched.h>
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "shared/base/error.hpp"
+#include "shared/base/huge_pages.hpp"
 #include "shared/driver/port_args.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -30,14 +29,16 @@ int first_of(const cpu_set_t& cpus) {
 }
 
 void refuse_without_pages() {
-  std::uint64_t free = 0;
-  std::ifstream("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") >> free;
-  if (free >= kPrimaryPages) return;
-  throw Error("DPDK needs " + std::to_string(kPrimaryPages) +
-              " free huge pages of 2 MB, there are " + std::to_string(free) +
-              "; make them with: sysctl -w vm.nr_hugepages=$(($(cat /proc/sys/vm/nr_hugepages) + " +
-              std::to_string(kPrimaryPages) +
-              ")) (taken by a killed run: rm <hugetlbfs>/millrace-*)");
+  const HugePages pages = huge_pages().value_or(HugePages{});
+  if (pages.free >= kPrimaryPages && pages.allowed >= kPrimaryPages) return;
+  throw Error("DPDK needs huge pages for itself: " + too_few_huge_pages(pages, kPrimaryPages));
+}
+
+std::string folder_of_pages() {
+  if (const auto mount = huge_mount()) return mount->folder;
+  throw Error(
+      "DPDK's drivers want a hugetlbfs with 2 MB pages, none is mounted; mend: mkdir -p "
+      "/dev/hugepages && mount -t hugetlbfs -o pagesize=2M none /dev/hugepages");
 }
 
 std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cpu) {
@@ -45,7 +46,7 @@ std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cp
   std::vector<std::string> words = {
       "millrace",       primary ? "--proc-type=primary" : "--proc-type=secondary",
       "--file-prefix",  dpdk_prefix(plan.name),
-      "--huge-dir",     std::filesystem::path(segment_path(plan.name)).parent_path(),
+      "--huge-dir",     folder_of_pages(),
       "--lcores",       std::to_string(actor) + "@" + std::to_string(cpu),
       "--iova-mode=va", "--log-level",
       "error"};

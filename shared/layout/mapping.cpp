@@ -4,21 +4,20 @@
 #include "shared/layout/mapping.hpp"
 
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "shared/base/error.hpp"
-#include "shared/base/unique_fd.hpp"
+#include "shared/base/huge_pages.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/status_layout.hpp"
 
@@ -40,16 +39,12 @@ std::size_t size_of(int fd, const std::string& path) {
 }
 
 Error too_few_pages(std::size_t bytes) {
-  const std::string folder = "/sys/kernel/mm/hugepages/hugepages-2048kB/";
-  std::size_t total = 0, free = 0;
-  std::ifstream(folder + "nr_hugepages") >> total;
-  std::ifstream(folder + "free_hugepages") >> free;
-  const std::size_t pages = bytes / kHugePage;
-  return Error("not enough free huge pages: " + std::to_string(pages) +
-               " of 2 MB are needed, the host has " + std::to_string(total) + ", " +
-               std::to_string(free) + " of them free; mend: millrace doctor --fix FILE, which " +
-               "takes back those of killed runs too, or: sysctl -w vm.nr_hugepages=" +
-               std::to_string(total + pages - std::min(free, pages)));
+  return Error("not enough free huge pages: " +
+               too_few_huge_pages(huge_pages().value_or(HugePages{}), bytes / kHugePage));
+}
+
+std::string segment_name(const std::string& topology) {
+  return "millrace-" + topology + ".segment";
 }
 
 }  // namespace
@@ -67,36 +62,42 @@ Mapping::~Mapping() {
   if (base_ != nullptr) munmap(base_, bytes_);
 }
 
-Mapping Mapping::create_segment(const std::string& path, std::size_t bytes) {
-  const UniqueFd fd(open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
-  if (!fd && errno == EACCES) {
-    throw Error("create segment " + path + ": Permission denied; mend: sudo chmod 1777 " +
-                path.substr(0, path.rfind('/')) + ", or run as root");
-  }
-  if (!fd) throw system_error("create segment " + path, errno);
+UniqueFd make_segment_file(const std::string& topology) {
+  UniqueFd file(
+      memfd_create(segment_name(topology).c_str(), MFD_CLOEXEC | MFD_HUGETLB | MFD_HUGE_2MB));
+  if (file) return file;
+  const bool none = errno == ENODEV || errno == EINVAL || errno == ENOENT;
+  if (!none) throw system_error("make the segment's file", errno);
+  throw Error("this kernel has no huge pages of 2 MB; mend: boot with hugepagesz=2M hugepages=64");
+}
+
+UniqueFd segment_file_of(pid_t process, const std::string& topology) {
+  const std::string path = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(kSegmentFd);
+  std::error_code error;
+  const std::string target = std::filesystem::read_symlink(path, error);
+  if (error || !target.starts_with("/memfd:" + segment_name(topology))) return UniqueFd();
+  return UniqueFd(open(path.c_str(), O_RDWR | O_CLOEXEC));
+}
+
+Mapping Mapping::create_segment(int file, std::size_t bytes) {
+  if (size_of(file, "the segment") != 0) throw Error("the segment is in use already");
   // fallocate reserves the pages, so that a shortage is an error here and not a SIGBUS at first
   // touch.
-  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
-      fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)) != 0) {
-    unlink(path.c_str());
+  if (ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
+      fallocate(file, 0, 0, static_cast<off_t>(bytes)) != 0) {
     throw too_few_pages(bytes);
   }
-  std::byte* base = map(fd.get(), bytes, true, kSegmentAddress, MAP_POPULATE);
-  if (base == nullptr) {
-    const int error = errno;
-    unlink(path.c_str());
-    if (error == ENOMEM) throw too_few_pages(bytes);
-    throw system_error("map segment " + path, error);
-  }
+  std::byte* base = map(file, bytes, true, kSegmentAddress, MAP_POPULATE);
+  if (base == nullptr && errno == ENOMEM) throw too_few_pages(bytes);
+  if (base == nullptr) throw system_error("map the segment", errno);
   return {base, bytes};
 }
 
-Mapping Mapping::attach_segment(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!fd) throw system_error("attach to segment " + path + " (made by the hub)", errno);
-  const std::size_t bytes = size_of(fd.get(), path);
-  std::byte* base = map(fd.get(), bytes, true, kSegmentAddress, 0);
-  if (base == nullptr) throw system_error("map segment " + path, errno);
+Mapping Mapping::attach_segment(int file) {
+  const std::size_t bytes = size_of(file, "the segment (descriptor 3, from the supervisor)");
+  if (bytes == 0) throw Error("the segment is not ready: awaits the hub");
+  std::byte* base = map(file, bytes, true, kSegmentAddress, 0);
+  if (base == nullptr) throw system_error("map the segment", errno);
   return {base, bytes};
 }
 
@@ -137,22 +138,6 @@ Mapping Mapping::create_anonymous(std::size_t bytes) {
   return {base, bytes};
 }
 
-std::string segment_path(const std::string& topology) {
-  std::ifstream mounts("/proc/mounts");
-  std::string line;
-  while (std::getline(mounts, line)) {
-    std::istringstream words(line);
-    std::string device, folder, type, options;
-    words >> device >> folder >> type >> options;
-    const bool other_size = options.find("pagesize=") != std::string::npos &&
-                            options.find("pagesize=2M") == std::string::npos;
-    if (type == "hugetlbfs" && !other_size) return folder + "/millrace-" + topology + ".segment";
-  }
-  throw Error(
-      "no hugetlbfs with 2 MB pages is mounted; mend: mkdir -p /dev/hugepages && mount -t "
-      "hugetlbfs -o pagesize=2M none /dev/hugepages");
-}
-
 std::string dpdk_prefix(const std::string& topology) { return "millrace-" + topology; }
 
 namespace {
@@ -183,13 +168,7 @@ void remove_dpdk_files(const std::string& topology, const std::string& hugetlbfs
 
 void destroy_shared_memory(const std::string& topology) noexcept {
   shm_unlink(status_file_name(topology).c_str());
-  try {
-    const std::string segment = segment_path(topology);
-    unlink(segment.c_str());
-    remove_dpdk_files(topology, segment.substr(0, segment.rfind('/')));
-  } catch (const Error&) {
-    // No hugetlbfs: then there is no segment either.
-  }
+  if (const auto mount = huge_mount()) remove_dpdk_files(topology, mount->folder);
 }
 
 }  // namespace millrace

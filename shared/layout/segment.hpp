@@ -17,8 +17,8 @@
 #include "shared/layout/slot_state.hpp"
 #include "shared/ring/spsc_ring.hpp"
 
-/// The segment: rings, slots, marks, lane state, GPU results and packet buffers in one hugetlbfs
-/// file, mapped at one address by all packet processes. Regions in this order, each on a cache
+/// The segment: rings, slots, marks, lane state, GPU results and packet buffers in one file of huge
+/// pages, mapped at one address by all packet processes. Regions in this order, each on a cache
 /// line, buffers on a huge page:
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows

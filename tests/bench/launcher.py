@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the processes of one topology, without a supervisor: a bench wants few moving parts."""
 
+import os
 import pathlib
 import shutil
 import signal
 import subprocess
 import time
 
-HUGE = pathlib.Path("/dev/hugepages")
+MFD_HUGE_2MB = 21 << 26
+SEGMENT_FD = 3  # kSegmentFd of shared/layout/mapping.hpp
 SHM = pathlib.Path("/dev/shm")
 
 
@@ -21,9 +23,12 @@ class Topology:
         self.name = name
         self.actors = actors
         self.processes = {}
+        self.segment = None
 
     def start(self):
         self.remove_files()
+        self.segment = os.memfd_create(f"millrace-{self.name}.segment",
+                                       os.MFD_CLOEXEC | os.MFD_HUGETLB | MFD_HUGE_2MB)
         self._spawn(0, "hub")
         self._await(lambda: (self.run_dir / "hub.ready").exists(), "the hub makes the segment")
         order = ["standby", "egress", "classifier", "gpu", "ingress"]
@@ -43,10 +48,10 @@ class Topology:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+        os.close(self.segment)
         self.remove_files()
 
     def remove_files(self):
-        (HUGE / f"millrace-{self.name}.segment").unlink(missing_ok=True)
         (SHM / f"millrace-{self.name}.status").unlink(missing_ok=True)
         (self.run_dir / "hub.ready").unlink(missing_ok=True)
 
@@ -70,7 +75,9 @@ class Topology:
             str(number),
         ]
         with open(self.run_dir / f"{number}.log", "w", encoding="utf-8") as log:
-            self.processes[number] = subprocess.Popen(command, stdout=log, stderr=log)
+            self.processes[number] = subprocess.Popen(
+                command, stdout=log, stderr=log, close_fds=False,
+                preexec_fn=lambda: os.dup2(self.segment, SEGMENT_FD))
 
     def _await(self, condition, what):
         deadline = time.monotonic() + 10

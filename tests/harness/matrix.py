@@ -3,6 +3,7 @@
 """Random blows at every kind of process, alone and several at once."""
 
 import collections
+import contextlib
 import os
 import time
 
@@ -92,12 +93,14 @@ class Matrix(Ordeal):
 
 def shared_memory_bytes(name):
     """What the topology has in /dev/shm and of huge pages."""
-    total = 0
-    for folder in ("/dev/shm", "/dev/hugepages"):
-        for entry in os.scandir(folder):
-            if entry.name.startswith(f"millrace-{name}."):
-                total += entry.stat().st_blocks * 512
-    return total
+    total = sum(entry.stat().st_blocks * 512 for entry in os.scandir("/dev/shm")
+                if entry.name.startswith(f"millrace-{name}."))
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        segment = f"/proc/{process}/fd/3"
+        with contextlib.suppress(OSError):  # it has ended, or has none
+            if os.readlink(segment).startswith(f"/memfd:millrace-{name}.segment"):
+                return total + os.stat(segment).st_blocks * 512
+    raise ValueError(f"no process of {name} has its segment")
 
 
 def private_bytes(pid):

@@ -31,15 +31,6 @@ TEST_F(FakeHost, TellsNamesAndWhereLinksPoint) {
   EXPECT_EQ(host().link_name("/sys/a"), "");
 }
 
-TEST_F(FakeHost, FindsTheHugetlbfsOfTheSegment) {
-  EXPECT_FALSE(huge_mount(host()));
-  put("/proc/mounts", "none /huge1g hugetlbfs rw,pagesize=1024M 0 0\nnone / ext4 rw 0 0\nbroken\n");
-  EXPECT_FALSE(huge_mount(host()));
-  put("/proc/mounts", "a / ext4 rw 0 0\nnone /mnt/huge hugetlbfs rw,pagesize=2M 0 0\n");
-  ASSERT_TRUE(huge_mount(host()));
-  EXPECT_EQ(huge_mount(host())->folder, "/mnt/huge");
-}
-
 TEST(CountOfList, CountsRangesAndSingleNumbers) {
   EXPECT_EQ(count_of_list("0-3,8"), 5U);
   EXPECT_EQ(count_of_list("7"), 1U);

@@ -26,6 +26,11 @@ class Memory : public FakeHost {
     examine_memory(host(), {.huge_pages = huge_pages, .af_xdp = af_xdp}, findings);
     return findings;
   }
+  std::vector<Finding> look_for_dpdk() const {
+    std::vector<Finding> findings;
+    examine_memory(host(), {.dpdk = true}, findings);
+    return findings;
+  }
 };
 
 TEST_F(Memory, ThatIsEnoughIsAllRight) {
@@ -49,7 +54,10 @@ TEST_F(Memory, WhatTheTopologyHoldsAlreadyIsEnough) {
     examine_memory(host(), {.topology = name, .huge_pages = 12}, findings);
     return of(findings, "huge pages");
   };
-  put("/dev/hugepages/millrace-edge.segment", std::string(std::size_t{4} << 20, 'x'));
+  put("/proc/77/maps",
+      "55550000-55560000 r--p 00000000 00:00 0 /bin/x\n"
+      "200000000000-200000400000 rw-s 00000000 00:10 9 "
+      "/memfd:millrace-edge.segment (deleted)\n");
   EXPECT_EQ(look_for("edge").health, Health::kGood);
   EXPECT_EQ(look_for("edge").found, "64 of 2 MB, 10 free, 2 held by this topology, 12 needed");
   EXPECT_EQ(look_for("core").health, Health::kProblem) << "those are another's";
@@ -63,16 +71,36 @@ TEST_F(Memory, AKernelWithoutHugePagesCannotBeMendedHere) {
   EXPECT_THAT(finding.mend, HasSubstr("hugepagesz=2M"));
 }
 
-TEST_F(Memory, AMissingMountIsNamed) {
-  put("/proc/mounts", "none /dev/hugepages hugetlbfs rw,pagesize=1024M 0 0\n");
-  const Finding finding = of(look(), "hugetlbfs");
+TEST_F(Memory, ALimitOfAContainerIsNamedInsteadOfPagesThatWouldNotHelp) {
+  put("/proc/self/cgroup", "0::/\n");
+  put("/sys/fs/cgroup/hugetlb.2MB.max", std::to_string(4 << 20));
+  const Finding finding = of(look(), "huge pages");
+  EXPECT_EQ(finding.health, Health::kProblem);
+  EXPECT_EQ(finding.found, "64 of 2 MB, 40 free, 40 needed; a limit allows 2 more");
+  EXPECT_THAT(finding.mend, HasSubstr("raise /sys/fs/cgroup/hugetlb.2MB.max"));
+  EXPECT_EQ(finding.remedy, Remedy::kNone);
+}
+
+TEST_F(Memory, OnlyDriversOfDpdkWantAMount) {
+  put("/proc/mounts", "none / ext4 rw 0 0\n");
+  EXPECT_EQ(of(look(), "hugetlbfs").check, "no finding: hugetlbfs");
+  const Finding finding = of(look_for_dpdk(), "hugetlbfs");
   EXPECT_EQ(finding.remedy, Remedy::kMountHugetlbfs);
-  EXPECT_THAT(finding.mend, HasSubstr("mount -t hugetlbfs"));
+  EXPECT_THAT(finding.mend, HasSubstr("mount -t hugetlbfs -o pagesize=2M none /dev/hugepages"));
+  EXPECT_EQ(finding.paths, std::vector<std::string>{"/dev/hugepages"});
+}
+
+/// A mount over it would hide the pages of another size from all that come later.
+TEST_F(Memory, AMountOfAnotherSizeStaysOnTop) {
+  put("/proc/mounts", "none /dev/hugepages hugetlbfs rw,pagesize=1024M 0 0\n");
+  const Finding finding = of(look_for_dpdk(), "hugetlbfs");
+  EXPECT_EQ(finding.paths, std::vector<std::string>{"/dev/hugepages-2M"});
+  EXPECT_THAT(finding.mend, HasSubstr(" none /dev/hugepages-2M"));
 }
 
 TEST_F(Memory, AFolderThatIsNotThereCannotBeWritten) {
   std::filesystem::remove(root_ + "/dev/hugepages");
-  const Finding finding = of(look(), "hugetlbfs");
+  const Finding finding = of(look_for_dpdk(), "hugetlbfs");
   EXPECT_EQ(finding.health, Health::kProblem);
   EXPECT_THAT(finding.mend, HasSubstr("chmod 1777 /dev/hugepages"));
 }

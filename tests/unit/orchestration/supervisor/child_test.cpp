@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -79,6 +80,16 @@ TEST_F(ChildTest, GivesTheChildNeitherOurDescriptorsNorOurBlockedSignals) {
   ASSERT_TRUE(child.wait(10'000));
   // ls has 0, 1, 2 and the folder that it reads.
   EXPECT_EQ(log(), "4\n0000000000000000\n");
+}
+
+TEST_F(ChildTest, GivesTheChildTheSegmentAtItsNumber) {
+  const UniqueFd segment(::memfd_create("segment", MFD_CLOEXEC));
+  const UniqueFd far(::fcntl(segment.get(), F_DUPFD_CLOEXEC, 100));
+  for (const int number : {segment.get(), far.get()}) {
+    Child child = Child::start({"/bin/sh", {"-c", "readlink /proc/self/fd/3"}, number}, log_);
+    ASSERT_TRUE(child.wait(10'000));
+  }
+  EXPECT_EQ(log(), "/memfd:segment (deleted)\n/memfd:segment (deleted)\n");
 }
 
 TEST_F(ChildTest, NamesAProgramThatCannotBeStarted) {

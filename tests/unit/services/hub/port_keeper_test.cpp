@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/hub/port_keeper.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <memory>
@@ -11,6 +15,7 @@
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
+#include "shared/layout/mapping.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 
@@ -75,8 +80,27 @@ TEST_F(PortKeeperTest, AnInterfaceLivesAsLongAsHubOrStandby) {
 TEST_F(PortKeeperTest, AStandbyWithoutAHubSaysSo) {
   EXPECT_THROW(keeper(PortKeeper::Part::kStandby), Error);
   plan_.ports.pop_back();
-  EXPECT_NO_THROW(keeper(PortKeeper::Part::kStandby)) << "no tap, nothing to keep";
-  EXPECT_TRUE(std::filesystem::is_empty(run_dir_));
+  EXPECT_NO_THROW(keeper(PortKeeper::Part::kStandby)) << "no tap, nothing to borrow";
+}
+
+TEST_F(PortKeeperTest, TheSegmentIsLentByHubAndStandby) {
+  plan_.ports.clear();
+  const UniqueFd before(::fcntl(kSegmentFd, F_DUPFD_CLOEXEC, 100));
+  const UniqueFd segment(::memfd_create("segment", MFD_CLOEXEC));
+  ASSERT_EQ(::dup2(segment.get(), kSegmentFd), kSegmentFd);
+  for (const auto part : {PortKeeper::Part::kHub, PortKeeper::Part::kStandby}) {
+    const auto lender = keeper(part);
+    const UniqueFd lent = borrow_kept(run_dir_, kSegmentLoan);
+    struct stat mine {}, its {};
+    ::fstat(segment.get(), &mine);
+    ASSERT_EQ(::fstat(lent.get(), &its), 0);
+    EXPECT_EQ(its.st_ino, mine.st_ino);
+  }
+  if (before) {
+    ::dup2(before.get(), kSegmentFd);
+  } else {
+    ::close(kSegmentFd);
+  }
 }
 
 TEST_F(PortKeeperTest, SocketsThatReadersLeaveOutliveHubAndStandbyInTurn) {

@@ -6,13 +6,15 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <mntent.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "shared/base/error.hpp"
@@ -29,16 +31,14 @@ using ::testing::HasSubstr;
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-/// Names of this process; tmpfs stands in for hugetlbfs, whose pages others may need.
+/// Names of this process. A memfd of small pages stands in for one of huge pages, which others may
+/// need.
 class MappingTest : public ::testing::Test {
  protected:
-  ~MappingTest() override {
-    unlink(segment_.c_str());
-    unlink(("/dev/shm" + status_).c_str());
-  }
+  ~MappingTest() override { unlink(("/dev/shm" + status_).c_str()); }
   const std::string topology_ = "mapping-test-" + std::to_string(getpid());
-  const std::string segment_ = "/dev/shm/" + topology_ + ".segment";
   const std::string status_ = status_file_name(topology_);
+  const UniqueFd segment_{memfd_create("segment", MFD_CLOEXEC)};
 };
 
 TEST_F(MappingTest, AnonymousMemoryIsZeroedAndWritable) {
@@ -98,68 +98,73 @@ TEST_F(MappingTest, StatusFilesThatCannotBeUsedAreRefusedByName) {
 
 TEST_F(MappingTest, TheSegmentLiesAtItsAddressAndKeepsItsBytes) {
   {
-    const Mapping made = Mapping::create_segment(segment_, kHugePage);
+    const Mapping made = Mapping::create_segment(segment_.get(), kHugePage);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made.base()), kSegmentAddress);
     made.base()[kHugePage - 1] = std::byte{9};
   }
-  const Mapping attached = Mapping::attach_segment(segment_);
+  const Mapping attached = Mapping::attach_segment(segment_.get());
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(attached.base()), kSegmentAddress);
   EXPECT_EQ(attached.bytes(), kHugePage);
   EXPECT_EQ(attached.base()[kHugePage - 1], std::byte{9});
 }
 
 TEST_F(MappingTest, WhatLiesAtTheAddressAlreadyIsNotMappedOver) {
-  const Mapping made = Mapping::create_segment(segment_, kHugePage);
+  const Mapping made = Mapping::create_segment(segment_.get(), kHugePage);
   made.base()[0] = std::byte{3};
-  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_); }),
-            "map segment " + segment_ + ": File exists");
-  const std::string second = segment_ + "2";
-  EXPECT_EQ(error_of([&] { Mapping::create_segment(second, kHugePage); }),
-            "map segment " + second + ": File exists");
-  EXPECT_FALSE(exists(second)) << "a segment that nobody can use is left behind";
+  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_.get()); }),
+            "map the segment: File exists");
   EXPECT_EQ(made.base()[0], std::byte{3});
 }
 
 TEST_F(MappingTest, ASegmentIsNeverMadeOverAnOther) {
-  { const Mapping made = Mapping::create_segment(segment_, kHugePage); }
-  EXPECT_EQ(error_of([&] { Mapping::create_segment(segment_, kHugePage); }),
-            "create segment " + segment_ + ": File exists");
-  EXPECT_TRUE(exists(segment_));
+  { const Mapping made = Mapping::create_segment(segment_.get(), kHugePage); }
+  EXPECT_EQ(error_of([&] { Mapping::create_segment(segment_.get(), kHugePage); }),
+            "the segment is in use already");
 }
 
-TEST_F(MappingTest, AttachingToNoSegmentNamesIt) {
-  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_); }),
-            "attach to segment " + segment_ + " (made by the hub): No such file or directory");
+TEST_F(MappingTest, AttachingWaitsForTheHub) {
+  EXPECT_EQ(error_of([&] { Mapping::attach_segment(segment_.get()); }),
+            "the segment is not ready: awaits the hub");
+  EXPECT_THAT(error_of([&] { Mapping::attach_segment(-1); }), HasSubstr("Bad file descriptor"));
 }
 
 TEST_F(MappingTest, TooFewPagesAreToldWithTheCommandThatMakesThem) {
   constexpr std::size_t kPages = 1u << 24;  // 32 TB
+  const UniqueFd file = make_segment_file(topology_);
   const std::string error =
-      error_of([&] { Mapping::create_segment(segment_, kPages * kHugePage); });
+      error_of([&] { Mapping::create_segment(file.get(), kPages * kHugePage); });
   EXPECT_THAT(error, HasSubstr("not enough free huge pages: 16777216 of 2 MB are needed"));
   EXPECT_THAT(error, HasSubstr("millrace doctor --fix"));
-  EXPECT_FALSE(exists(segment_));
 }
 
-TEST_F(MappingTest, TheSegmentLiesInTheFirstMountOfTwoMegabytePages) {
-  // The oracle reads the mounts with getmntent.
-  std::string folder;
-  FILE* const mounts = setmntent("/proc/mounts", "r");
-  ASSERT_NE(mounts, nullptr);
-  while (const mntent* const mount = getmntent(mounts)) {
-    const std::string size = hasmntopt(mount, "pagesize") ? hasmntopt(mount, "pagesize") : "";
-    const bool two_megabytes = size.empty() || size.rfind("pagesize=2M", 0) == 0;
-    if (std::string(mount->mnt_type) != "hugetlbfs" || !two_megabytes) continue;
-    folder = mount->mnt_dir;
-    break;
+TEST_F(MappingTest, ASegmentIsFoundInTheProcessThatHasIt) {
+  const UniqueFd file = make_segment_file(topology_);
+  // This process has another file, or none, at that number.
+  EXPECT_FALSE(segment_file_of(getpid(), topology_));
+  int ready[2];
+  ASSERT_EQ(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(file.get(), kSegmentFd);
+    // The test looks at a descriptor that is not closed on exec, as a worker has it.
+    std::ignore = write(ready[1], "x", 1);
+    pause();
+    _exit(0);
   }
-  endmntent(mounts);
-  if (folder.empty()) {
-    EXPECT_THAT(error_of([&] { segment_path(topology_); }),
-                HasSubstr("mount -t hugetlbfs -o pagesize=2M"));
-  } else {
-    EXPECT_EQ(segment_path(topology_), folder + "/millrace-" + topology_ + ".segment");
-  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  const UniqueFd found = segment_file_of(child, topology_);
+  EXPECT_TRUE(found);
+  EXPECT_FALSE(segment_file_of(child, topology_ + "x")) << "that is another topology's";
+  struct stat mine {
+  }, its{};
+  fstat(file.get(), &mine);
+  fstat(found.get(), &its);
+  EXPECT_EQ(its.st_ino, mine.st_ino);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  close(ready[0]);
+  close(ready[1]);
 }
 
 }  // namespace
