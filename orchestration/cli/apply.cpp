@@ -41,8 +41,9 @@ void apply_by_restart(const ApplyOptions& options, const std::string& run_dir,
         "--confirm");
   }
   if (ask_supervisor<StatusReply>(run_dir, StatusRequest{}, kStatusAnswer).confirm_seconds != 0) {
-    throw Error("the last change waits to be confirmed: millrace confirm " + running.name +
-                ", or millrace rollback " + running.name);
+    const std::string run = words_for_run(running.name, run_dir);
+    throw Error("the last change waits to be confirmed: millrace confirm " + run +
+                ", or millrace rollback " + run);
   }
   check_host(running, file.plan);
   PlannedRestart restart{.file = options.file,

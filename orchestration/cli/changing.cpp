@@ -25,7 +25,7 @@ std::string hangs(const std::string& who) {
 std::string hangs_here(pid_t pid, const std::string& run_dir) {
   return hangs("the supervisor (pid " + std::to_string(pid) + ")") + "; " +
          how_to_go_on(pid, run_dir) + ", and see what is in use: millrace history " +
-         topology_in(run_dir) + " --run-dir " + run_dir;
+         words_for_run(topology_in(run_dir), run_dir);
 }
 
 }  // namespace

@@ -50,23 +50,23 @@ void stop_orphans(const std::string& run_dir) {
   supervisor.stop();
 }
 
-Error bypass_is_off(const RunningOptions& options, const std::string& why) {
+Error bypass_is_off(const RunningOptions& options, const std::string& run_dir,
+                    const std::string& why) {
   return Error("topology '" + options.name + "' has ended, but its bypass is off" + why +
-               ": millrace bypass " + options.name +
-               (options.run_dir.empty() ? "" : " --run-dir " + options.run_dir) + " on");
+               ": millrace bypass " + words_for_run(options.name, run_dir) + " on");
 }
 
 /// The supervisor that ended has turned it on, or could not: then nobody but us can tell.
 void require_bypass(const RunningOptions& options, const std::string& run_dir) {
   const auto bypass = load_bypass(run_dir);
-  if (bypass && !bypass->on) throw bypass_is_off(options, "");
+  if (bypass && !bypass->on) throw bypass_is_off(options, run_dir, "");
 }
 
 void turn_on_bypass(const RunningOptions& options, const std::string& run_dir) {
   try {
     turn_bypass(run_dir, true);
   } catch (const Error& error) {
-    throw bypass_is_off(options, std::string(" (") + error.what() + ")");
+    throw bypass_is_off(options, run_dir, std::string(" (") + error.what() + ")");
   }
 }
 

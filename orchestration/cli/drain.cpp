@@ -30,12 +30,12 @@ struct DrainOptions : RunningOptions {
   std::uint32_t patience = 30;
 };
 
-Error not_drained(const DrainOptions& options, const Lines& waits) {
+Error not_drained(const DrainOptions& options, const std::string& run, const Lines& waits) {
   std::string text =
       "not drained within " + std::to_string(options.patience) + " s, and still waiting for:";
   for (const std::string& line : waits) text += "\n  " + line;
-  return Error(text + "\nno port is read meanwhile; wait on: millrace drain " + options.name +
-               ", or read on: millrace undrain " + options.name);
+  return Error(text + "\nno port is read meanwhile; wait on: millrace drain " + run +
+               ", or read on: millrace undrain " + run);
 }
 
 /// Asks until nothing moves any more. While nobody recovers there is no audit, so no answer is
@@ -54,7 +54,9 @@ AuditReply settle(const DrainOptions& options, const std::string& run_dir, const
       waits = {error.what()};
     }
     if (!word.is_set()) throw Error("undrained meanwhile, by another command");
-    if (Clock::now() >= until) throw not_drained(options, waits);
+    if (Clock::now() >= until) {
+      throw not_drained(options, words_for_run(plan.name, run_dir), waits);
+    }
     std::this_thread::sleep_for(kPause);
   }
 }

@@ -71,7 +71,7 @@ void roll_back(const RollbackOptions& options) {
   const std::uint64_t to = options.generation.value_or(one_before(run_dir, now.generation));
   if (!options.generation && to == 0) {
     throw Error("there is no generation before " + std::to_string(now.generation) +
-                ", which runs: see millrace history " + options.name);
+                ", which runs: see millrace history " + words_for_run(options.name, run_dir));
   }
   ChangeRequest request{.accept_refused = true, .rollback = true};
   request.what = "rollback " + std::to_string(to);

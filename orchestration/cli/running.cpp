@@ -78,7 +78,8 @@ std::string running_dir(const RunningOptions& options) {
   }
   if (is_record(run_dir)) {
     throw Error("topology '" + options.name + "' has ended by itself; why, say what it left in " +
-                run_dir + ": millrace logs " + options.name + " supervisor");
+                run_dir + ": millrace logs " + words_for_run(options.name, run_dir) +
+                " supervisor");
   }
   std::string message = "topology '" + options.name + "' does not run: nothing in " + run_dir;
   const std::vector<std::string> names = names_beside(run_dir);
@@ -96,13 +97,13 @@ std::string recorded_dir(const RunningOptions& options) {
 std::string how_to_go_on(pid_t supervisor, const std::string& run_dir) {
   const std::string pid = std::to_string(supervisor);
   return "if it is stopped: kill -CONT " + pid + "; else: kill -9 " + pid +
-         ", then millrace adopt " + topology_in(run_dir) + " --run-dir " + run_dir;
+         ", then millrace adopt " + words_for_run(topology_in(run_dir), run_dir);
 }
 
 pid_t require_supervisor(const std::string& run_dir) {
   if (const pid_t pid = SupervisorLock::holder(run_dir); pid != 0) return pid;
   const std::string name = topology_in(run_dir);
-  const std::string which = (name.empty() ? "NAME" : name) + " --run-dir " + run_dir;
+  const std::string which = words_for_run(name.empty() ? "NAME" : name, run_dir);
   if (find_processes(run_dir).empty()) {
     throw Error("nothing runs in " + run_dir + " any more; clear what it left: millrace down " +
                 which);

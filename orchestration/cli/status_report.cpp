@@ -52,6 +52,7 @@ std::string event_line(const Event& event) {
 }  // namespace
 
 std::string status_text(const StatusReply& status, bool colour) {
+  const std::string run = words_for_run(status.topology, status.run_dir);
   std::string text = "topology " + status.topology + ": " + status.phase + " for " +
                      std::to_string(status.up_ns / 1'000'000'000) + " s in " + status.run_dir +
                      "\n";
@@ -60,11 +61,11 @@ std::string status_text(const StatusReply& status, bool colour) {
           (status.differs ? ", which say something else by now (millrace plan --diff)" : "") + "\n";
   if (status.confirm_seconds != 0) {
     text += "taken back in " + std::to_string(status.confirm_seconds) +
-            " s, unless confirmed: millrace confirm " + status.topology + "\n";
+            " s, unless confirmed: millrace confirm " + run + "\n";
   }
   if (!status.taking_back.empty()) text += status.taking_back + "\n";
   if (status.drained) {
-    text += "drained, no port is read; to go on: millrace undrain " + status.topology + "\n";
+    text += "drained, no port is read; to go on: millrace undrain " + run + "\n";
   }
   std::size_t name_width = 20;
   for (const ActorStatus& actor : status.actors) {
@@ -86,8 +87,8 @@ std::string status_text(const StatusReply& status, bool colour) {
             std::to_string(refused.count) + " packets\n";
   }
   for (const std::string& function : status.out) {
-    text += "\nout of service: " + function + "; put it back: millrace function " +
-            status.topology + " " + function + " in\n";
+    text += "\nout of service: " + function + "; put it back: millrace function " + run + " " +
+            function + " in\n";
   }
   if (!status.events.empty()) text += "\n";
   for (const Event& event : status.events) text += event_line(event);

@@ -132,10 +132,11 @@ Task task_of_up(const UpOptions& options) {
   if (runs_alone(run_dir) && !options.until_done) {
     Plan running = load_plan(run_dir + "/plan.bin");
     if (plans_the_same(file, running, run_dir)) return {std::move(running), run_dir, true};
+    const std::string run = words_for_run(file.plan.name, run_dir);
     throw Error("topology '" + file.plan.name + "' runs in " + run_dir +
                 " without supervisor, and " + options.file +
-                " says something else; take over what runs: millrace adopt " + file.plan.name +
-                ", or end it: millrace down " + file.plan.name);
+                " says something else; take over what runs: millrace adopt " + run +
+                ", or end it: millrace down " + run);
   }
   print_warnings(file.topology);
   return {std::move(file.plan), run_dir, false, bypass_of(file.topology),

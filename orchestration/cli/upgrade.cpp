@@ -76,8 +76,8 @@ void upgrade(const UpgradeOptions& options) {
   ChangeReply reply = ask_change(run_dir, request);
   reply.lines.push_back("the supervisor is of the build that it was; the last step: kill -9 " +
                         std::to_string(SupervisorLock::holder(run_dir)) + " and " +
-                        folder.string() + "/millrace adopt " + plan.name +
-                        (options.run_dir.empty() ? "" : " --run-dir " + run_dir) + " --detach");
+                        folder.string() + "/millrace adopt " + words_for_run(plan.name, run_dir) +
+                        " --detach");
   print_change(reply, options.json);
 }
 

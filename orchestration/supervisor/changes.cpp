@@ -146,13 +146,13 @@ void Supervisor::end_change(const std::string& error) {
   if (tables) {  // one that comes back may have been taken out before it went
     for (const std::string& name : out_of_service()) {
       reply.lines.push_back("out of service: " + name + "; put it back: millrace function " +
-                            plan_.name + " " + name + " in");
+                            run_words() + " " + name + " in");
     }
   }
   shorten(reply.lines);
   if (wanted.confirm_seconds != 0) {
     reply.lines.push_back("taken back in " + std::to_string(wanted.confirm_seconds) +
-                          " s unless confirmed: millrace confirm " + plan_.name);
+                          " s unless confirmed: millrace confirm " + run_words());
   }
   reply.generation = plan_.generation;
   note({.kind = "changed",
@@ -214,11 +214,11 @@ void Supervisor::begin_change() {
   const auto& wanted = std::get<ChangeRequest>(change_->request.message.body);
   try {
     if (deadline_ && !wanted.rollback) {
-      throw Error("the last change waits to be confirmed: millrace confirm " + plan_.name +
-                  ", or millrace rollback " + plan_.name);
+      throw Error("the last change waits to be confirmed: millrace confirm " + run_words() +
+                  ", or millrace rollback " + run_words());
     }
     if (is_going_back() && !wanted.rollback) {
-      throw Error("nothing else changes meanwhile: " + way_back_->text(plan_.name));
+      throw Error("nothing else changes meanwhile: " + way_back_->text(run_words()));
     }
     if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
     TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);

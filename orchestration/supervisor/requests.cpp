@@ -150,7 +150,7 @@ StatusReply Supervisor::status_reply() const {
     const std::uint64_t left = deadline_->time_ns > now ? deadline_->time_ns - now : 0;
     reply.confirm_seconds = static_cast<std::uint32_t>(left / 1'000'000'000 + 1);
   }
-  if (way_back_) reply.taking_back = way_back_->text(plan_.name);
+  if (way_back_) reply.taking_back = way_back_->text(run_words());
   const std::size_t shown = std::min(events_.size(), kEventsShown);
   reply.events.assign(events_.end() - static_cast<std::ptrdiff_t>(shown), events_.end());
   return reply;
@@ -175,7 +175,7 @@ void Supervisor::note_drained() {
   const bool now = fleet_.status()->is_drained();
   if (drained_ && *drained_ != now) {
     note({.kind = now ? "drained" : "undrained",
-          .text = now ? "ingresses read nothing until: millrace undrain " + plan_.name
+          .text = now ? "ingresses read nothing until: millrace undrain " + run_words()
                       : "ingresses read on",
           .time_ns = system_clock_ns()});
   }

@@ -128,6 +128,15 @@ std::string default_run_dir(const std::string& name) {
   return std::string(base) + "/millrace/" + name;
 }
 
+std::string words_for_run(const std::string& name, const std::string& run_dir) {
+  try {
+    if (run_dir == run_dir_of(name, "")) return name;
+  } catch (const Error&) {
+    // This user has no default one.
+  }
+  return name + " --run-dir " + run_dir;
+}
+
 std::string run_dir_of(const std::string& name, const std::string& given) {
   // Processes are known by this path: it must be one, whatever links lead there.
   const std::string path =

@@ -101,8 +101,8 @@ void Supervisor::refuse_if_running() const {
   if (count == 0) return;
   throw Error("topology '" + plan_.name + "' runs in " + options_.run_dir +
               " without supervisor (" + std::to_string(count) +
-              " processes); take it over: millrace adopt " + plan_.name +
-              ", or end it: millrace down " + plan_.name);
+              " processes); take it over: millrace adopt " + run_words() +
+              ", or end it: millrace down " + run_words());
 }
 
 void Supervisor::take_ports() {
@@ -307,7 +307,7 @@ void Supervisor::end_of_itself() {
         .kind = "ended",
         .text =
             "packets cannot be moved any more: the bypass takes them; logs and history stay in " +
-            options_.run_dir + " until the next `up` or `down`: millrace logs " + plan_.name,
+            options_.run_dir + " until the next `up` or `down`: millrace logs " + run_words(),
         .time_ns = system_clock_ns()});
 }
 

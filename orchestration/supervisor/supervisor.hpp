@@ -148,6 +148,8 @@ class Supervisor {
   void tend_changes();
   void note_reports(const std::vector<TableReport>& reports);
 
+  /// How commands name this run.
+  std::string run_words() const { return words_for_run(plan_.name, options_.run_dir); }
   void say(const std::string& what) const;  ///< nothing when empty
   void note(Event event);
   void note_failed(const std::string& text);  ///< a change

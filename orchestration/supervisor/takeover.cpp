@@ -63,7 +63,7 @@ void Supervisor::adopt() {
   const bool was_ready = std::filesystem::exists(options_.run_dir + "/hub.ready");
   if (!was_ready && !find_processes(options_.run_dir).empty()) {
     throw Error("topology '" + plan_.name +
-                "' lost its supervisor while it started; end it: millrace down " + plan_.name);
+                "' lost its supervisor while it started; end it: millrace down " + run_words());
   }
   if (was_ready) fleet_.attach_status();
   take_over_processes();

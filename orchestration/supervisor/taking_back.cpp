@@ -21,7 +21,7 @@ void Supervisor::check_way_back() const {
 
 void Supervisor::confirm(const Received& received) {
   if (!deadline_) {
-    server_->reply(received, ErrorReply{way_back_ ? way_back_->text(plan_.name)
+    server_->reply(received, ErrorReply{way_back_ ? way_back_->text(run_words())
                                                   : "no change waits to be confirmed"});
     return;
   }
@@ -69,7 +69,7 @@ void Supervisor::tend_way_back() {
 
 void Supervisor::way_back_failed(const std::string& error) {
   way_back_->failed(error, Clock::now());
-  note_failed(way_back_->text(plan_.name));
+  note_failed(way_back_->text(run_words()));
 }
 
 void Supervisor::note_failed(const std::string& text) {

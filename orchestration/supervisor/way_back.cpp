@@ -22,12 +22,12 @@ std::string WayBack::what() const {
   return "taken back to " + std::to_string(generation_) + ", " + why_;
 }
 
-std::string WayBack::text(const std::string& topology) const {
+std::string WayBack::text(const std::string& run) const {
   const std::string to = "generation " + std::to_string(generation_);
   const std::string tries = std::to_string(tries_) + " of " + std::to_string(kTriesMax);
   if (given_up()) {
     return "the last change, to be " + what() + ", could not be: " + error_ + "; given up after " +
-           std::to_string(tries_) + " tries; try again: millrace rollback " + topology + " " +
+           std::to_string(tries_) + " tries; try again: millrace rollback " + run + " " +
            std::to_string(generation_);
   }
   std::string text = "the last change is being taken back to " + to + ", " + why_;

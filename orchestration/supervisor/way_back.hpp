@@ -33,8 +33,8 @@ class WayBack {
 
   /// "taken back to 3, as nobody confirmed it": what it is in the history once it is done.
   std::string what() const;
-  /// How it stands, and what can be done, for people; `topology`: its name.
-  std::string text(const std::string& topology) const;
+  /// How it stands, and what can be done, for people; `run`: as words_for_run() names it.
+  std::string text(const std::string& run) const;
 
  private:
   std::uint64_t generation_;

@@ -93,6 +93,11 @@ TEST_F(RunDir, IsWhereTheUserMayWrite) {
   EXPECT_EQ(run_dir_of("branch", "relative"), fs::current_path().string() + "/relative");
 }
 
+TEST_F(RunDir, CommandsNameARunWithItsFolderOnlyWhereThatIsNotTheDefault) {
+  EXPECT_EQ(words_for_run("branch", run_dir_of("branch", "")), "branch");
+  EXPECT_EQ(words_for_run("branch", "/srv/x"), "branch --run-dir /srv/x");
+}
+
 TEST_F(RunDir, FindsItsProcessesByTheirCommandLines) {
   Child worker = dummy("millrace-classifier", {"--run-dir", run_dir_, "--actor", "7"});
   Child telemetry = dummy("millrace-telemetry", {"--run-dir=" + run_dir_});
