@@ -19,11 +19,12 @@ void add_plan(CLI::App& app);
 /// `try FUNCTION --pcap FILE [--out FILE]`: runs functions over captures in this process.
 void add_try(CLI::App& app);
 
-/// `up FILE [--detach] [--until-done] [--run-dir DIR] [--restarts N] [--json]`: runs it.
+/// `up FILE [--detach] [--until-done] [--run-dir DIR] [--restarts N] [--restart-delay MS] [--json]`:
+/// runs it.
 void add_up(CLI::App& app);
 
-/// `adopt NAME [--detach] [--run-dir DIR] [--restarts N] [--json]`: supervises what runs without a
-/// supervisor.
+/// `adopt NAME [--detach] [--run-dir DIR] [--restarts N] [--restart-delay MS] [--json]`: supervises
+/// what runs without a supervisor.
 void add_adopt(CLI::App& app);
 
 /// `status NAME [--json]`: its processes, and what happened lately.

@@ -34,6 +34,7 @@ struct UpOptions {
   bool until_done = false;
   bool json = false;
   std::uint32_t restarts_max = RestartLimits{}.count_max;
+  std::uint32_t restart_delay_ms = 0;  ///< 0: as RestartLimits has it
 };
 
 /// Blocked before any thread starts; the supervisor reads them from a descriptor.
@@ -160,6 +161,10 @@ int up(const UpOptions& options, const std::function<void()>& running) {
                         .what = options.what,
                         .until_done = options.until_done};
   how.limits.count_max = options.restarts_max;
+  if (options.restart_delay_ms != 0) {
+    how.limits.first_delay = how.limits.delay_max =
+        std::chrono::milliseconds(options.restart_delay_ms);
+  }
   how.step = [&](const std::string& what, double seconds) { story.step(what, seconds); };
   how.event = [&](const Event& event) { story.event(event); };
   how.turn = [&] { service.alive(); };
@@ -204,6 +209,11 @@ void add_shared_options(CLI::App& command, UpOptions& options) {
   command.add_option("--restarts", options.restarts_max,
                      "restarts of a worker in a minute, or of one that ends at once in a row, "
                      "before it is given up");
+  command
+      .add_option("--restart-delay", options.restart_delay_ms,
+                  "milliseconds before each restart of a worker; without it they double from 50 to "
+                  "5000 while its lives are short")
+      ->check(CLI::Range(1, 60'000));
   command.add_flag("--json", options.json, "steps and audit, also a refusal, as JSON at the end");
 }
 

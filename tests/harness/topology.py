@@ -28,8 +28,8 @@ PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fus
             "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry")
 SLOW_SECONDS = 0.5
 ATTEMPTS = 3
-# For `up`, where lives are short because a test ends them: nobody is given up.
-QUICK_RESTARTS = ("--restarts", "100000")
+# For `up`, where lives are short because a test ends them: nobody is given up, nor waits long.
+QUICK_RESTARTS = ("--restarts", "100000", "--restart-delay", "20")
 NUMBERS = itertools.count(1)
 
 

@@ -31,6 +31,11 @@ TEST_F(RestartPolicyTest, WaitsTwiceAsLongEachTimeUpToFiveSeconds) {
   }
 }
 
+TEST_F(RestartPolicyTest, WaitsTheSameEachTimeWhereTheFirstDelayIsTheLongest) {
+  policy_ = RestartPolicy({.first_delay = milliseconds(20), .delay_max = milliseconds(20)});
+  for (int life = 0; life < 5; ++life) EXPECT_EQ(live(milliseconds(1)), milliseconds(20));
+}
+
 TEST_F(RestartPolicyTest, StartsAgainAtTheShortestDelayAfterAHealthyLife) {
   live(milliseconds(1));
   EXPECT_EQ(live(milliseconds(1)), milliseconds(100));
