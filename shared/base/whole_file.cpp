@@ -3,20 +3,54 @@
 #include "shared/base/whole_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "shared/base/error.hpp"
-#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
+namespace {
+
+std::string_view kind_of(const struct stat& info) {
+  constexpr unsigned kMemMajor = 1, kNullMinor = 3;  // /dev/null
+  if (S_ISREG(info.st_mode)) return "";
+  if (S_ISDIR(info.st_mode)) return "a folder";
+  if (S_ISFIFO(info.st_mode)) return "a pipe";
+  if (S_ISSOCK(info.st_mode)) return "a socket";
+  const bool null = S_ISCHR(info.st_mode) && info.st_rdev == makedev(kMemMajor, kNullMinor);
+  return null ? "" : "a device";
+}
+
+void refuse_kind(std::string_view kind, const std::string& path) {
+  if (kind.empty()) return;
+  throw Error("read " + path + ": it is " + std::string(kind) + "; a regular file is needed");
+}
+
+}  // namespace
+
+std::string_view no_file_at(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? kind_of(info) : "";
+}
+
+UniqueFd open_regular_file(const std::string& path) {
+  // Before it is opened: to open a device may do something.
+  refuse_kind(no_file_at(path), path);
+  // Not blocking, should it be a pipe since.
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat info {};
+  if (!file || ::fstat(file.get(), &info) != 0) throw system_error("read " + path, errno);
+  refuse_kind(kind_of(info), path);
+  return file;
+}
 
 std::string whole_file(const std::string& path, std::size_t bytes_max) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw system_error("read " + path, errno);
+  const UniqueFd file = open_regular_file(path);
   std::string text;
   std::size_t bytes = 0;
   for (;;) {

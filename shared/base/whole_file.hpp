@@ -4,12 +4,22 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+
+#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 
-/// All of a file, or what a pipe gives until its end. Throws Error with the path when it cannot be
-/// read, is a folder, or has more than `bytes_max` bytes; no more of it than these are in memory.
-/// Blocks as read(2) does.
+/// What stands where a file should be: "a folder", "a pipe", "a socket" or "a device". Empty for a
+/// regular file, for /dev/null, which is an empty one, and where nothing is.
+std::string_view no_file_at(const std::string& path);
+
+/// Opens a file that an operator wrote, for reading, and never waits for a pipe. Throws Error with
+/// the path when it cannot be read, or no_file_at() says something of it.
+UniqueFd open_regular_file(const std::string& path);
+
+/// All of a file that open_regular_file() opens. Throws Error with the path when it cannot be read
+/// or has more than `bytes_max` bytes; no more of it than these are in memory.
 std::string whole_file(const std::string& path, std::size_t bytes_max);
 
 }  // namespace millrace

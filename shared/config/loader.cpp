@@ -160,8 +160,8 @@ void check_file(const TopologySetting& setting, Problems& problems) {
   const std::filesystem::path path = setting.value.value;
   if (setting.kind == SettingKind::kInputFile) {
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    // A pipe would be waited for, and could be read once only; /dev/null is an empty file.
-    const bool good = is_regular_file(status) || is_character_file(status);
+    // A pipe would be waited for, and could be read once only; a device may have no end.
+    const bool good = exists(status) && no_file_at(path).empty();
     const char* const found = is_directory(status) ? "the folder '"
                               : exists(status)     ? "no regular file '"
                                                    : "no file '";

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/plan_sources.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <span>
 
+#include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -30,16 +33,20 @@ std::string text_of(std::uint64_t hash) {
 }  // namespace
 
 std::string hash_of_file(const std::string& path) {
-  std::error_code error;
-  std::ifstream file(path, std::ios::binary);
-  if (!file || !std::filesystem::is_regular_file(path, error)) return std::string(kNoSuchFile);
   std::uint64_t hash = kFnvBasis;
   std::vector<char> piece(std::size_t{1} << 16);
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) ||
-         file.gcount() != 0) {
-    hash = add(hash, std::span(piece).first(static_cast<std::size_t>(file.gcount())));
+  try {
+    const UniqueFd file = open_regular_file(path);  // a pipe would hold the supervisor up
+    for (;;) {
+      const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return std::string(kNoSuchFile);
+      if (got == 0) return text_of(hash);
+      hash = add(hash, std::span(piece).first(static_cast<std::size_t>(got)));
+    }
+  } catch (const Error&) {
+    return std::string(kNoSuchFile);
   }
-  return text_of(hash);
 }
 
 std::string source_of(const std::string& path) { return hash_of_file(path) + " " + path; }

@@ -67,6 +67,8 @@ std::string read_config_file(const std::filesystem::path& path, std::size_t byte
   }
   if (size > bytes_max) throw Error("it has more than " + std::to_string(bytes_max) + " bytes");
   text.resize(size);
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // would be part of a secret
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include "shared/base/whole_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -30,10 +31,30 @@ TEST(WholeFile, IsReadToItsEnd) {
 TEST(WholeFile, IsRefusedByItsPath) {
   EXPECT_EQ(test::error_of([] { whole_file("/nowhere/t", 9); }),
             "read /nowhere/t: No such file or directory");
-  EXPECT_EQ(test::error_of([] { whole_file("/tmp", 9); }), "read /tmp: Is a directory");
+  EXPECT_EQ(test::error_of([] { whole_file("/tmp", 9); }),
+            "read /tmp: it is a folder; a regular file is needed");
   EXPECT_EQ(test::error_of([] { whole_file("/dev/zero", 9); }),
-            "read /dev/zero: it has more than 9 bytes")
+            "read /dev/zero: it is a device; a regular file is needed")
       << "one without an end";
+}
+
+TEST(WholeFile, IsNotWaitedForWhenItIsAPipeOrASocket) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("whole-file-kinds-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const std::string pipe = folder / "pipe", socket = folder / "socket";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_EQ(test::error_of([&] { whole_file(pipe, 9); }),
+            "read " + pipe + ": it is a pipe; a regular file is needed");
+  EXPECT_EQ(test::error_of([&] { whole_file(socket, 9); }),
+            "read " + socket + ": it is a socket; a regular file is needed");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(WholeFile, MayBeDevNullWhichIsEmpty) {
+  EXPECT_EQ(no_file_at("/dev/null"), "");
+  EXPECT_EQ(whole_file("/dev/null", 9), "");
 }
 
 }  // namespace

@@ -117,8 +117,8 @@ TEST(Loader, TellsEverythingThatIsWrongInOneRun) {
 TEST(Loader, SaysWhyAFileCannotBeRead) {
   Problems problems;
   for (const auto& [path, why] : {std::pair{"/nowhere/t.yaml", "No such file or directory"},
-                                  {"/tmp", "Is a directory"},
-                                  {"/dev/zero", "it has more than 1048576 bytes"}}) {
+                                  {"/tmp", "it is a folder; a regular file is needed"},
+                                  {"/dev/zero", "it is a device; a regular file is needed"}}) {
     EXPECT_EQ(test::error_of([&] { load_topology(path, test_functions(), problems); }),
               "read " + std::string(path) + ": " + why);
   }
@@ -153,6 +153,15 @@ TEST(CheckFiles, DoesNotWaitForAPipe) {
   EXPECT_EQ(missing_files(topology), "/etc/millrace/t.yaml:4:37: found no regular file '" + pipe +
                                          "' for 'table'; allowed: a file that can be read");
   std::filesystem::remove(pipe);
+}
+
+TEST(CheckFiles, RefusesADeviceWithoutAnEnd) {
+  const Topology topology = parse(
+      "millrace: 1\nports: {a: {device: null}}\n"
+      "paths: {p: {from: a}}\nfunctions: {r: {type: route, table: /dev/zero}}\n");
+  EXPECT_EQ(missing_files(topology),
+            "/etc/millrace/t.yaml:4:37: found no regular file '/dev/zero' for 'table'; allowed: a "
+            "file that can be read");
 }
 
 TEST(Loader, TheExampleTopologiesAreRight) {

@@ -3,6 +3,7 @@
 #include "shared/config/plan_sources.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -31,6 +32,13 @@ TEST(PlanSources, KnowThatAFileIsNotThere) {
   EXPECT_EQ(hash_of_file("/tmp/millrace-no-such-file"), kNoSuchFile);
   EXPECT_EQ(hash_of_file("/tmp"), kNoSuchFile) << "a folder";
   EXPECT_EQ(path_of_source(""), "");
+}
+
+TEST(PlanSources, DoNotWaitForAPipe) {
+  const std::string pipe = testing::TempDir() + "/millrace-pipe-" + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(hash_of_file(pipe), kNoSuchFile);
+  std::filesystem::remove(pipe);
 }
 
 TEST(PlanSources, HaveOneHashTogether) {

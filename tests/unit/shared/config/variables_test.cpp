@@ -170,6 +170,15 @@ TEST_F(ConfigFile, OfASecretMayNotBeReadByOthers) {
   EXPECT_EQ(refused(path, false), "");
 }
 
+TEST_F(ConfigFile, HasNoByteOrderMark) {
+  EXPECT_EQ(read_config_file(write("\xef\xbb\xbf"
+                                   "abc",
+                                   0600),
+                             8, true),
+            "abc");
+  EXPECT_EQ(read_config_file(write("a\xef\xbb\xbf", 0600), 8, true), "a\xef\xbb\xbf");
+}
+
 TEST_F(ConfigFile, IsAFileAndNotTooLarge) {
   EXPECT_EQ(refused(write("123456789", 0600), false), "it has more than 8 bytes");
   EXPECT_EQ(refused(folder_, false), "it is no file");
