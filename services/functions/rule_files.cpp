@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
+#include "services/functions/text_file.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/whole_file.hpp"
 
@@ -35,22 +33,31 @@ std::vector<RuleClass> classes_of(const PlanFunction& function) {
   return classes;
 }
 
-void check_rule_file(const std::string& path) {
-  std::error_code ignored;
-  // A folder opens too and fails at the first read.
-  if (!std::ifstream(path) || std::filesystem::is_directory(path, ignored)) {
-    throw Error("rules: cannot read " + path);
+void check_rule_files(const PlanFunction& function, const std::string& type) {
+  const std::vector<std::string> files = values_of(function, "rules");
+  if (files.empty()) throw Error("rules: " + type + " needs at least one rule file");
+  for (const std::string& path : files) {
+    while_doing("rules", [&] { static_cast<void>(open_regular_file(path)); });
   }
 }
 
 std::string read_rule_file(const std::string& path) {
-  return while_doing("rules", [&] { return whole_file(path, kRuleFileBytesMax); });
+  return while_doing("rules", [&] { return read_text_file(path, kRuleFileBytesMax); });
 }
 
 void report_refusals(std::vector<std::string> refusals, BuildReport& report) {
   report.refused = refusals.size();
   refusals.resize(std::min(refusals.size(), kRefusalsReportedMax));
   report.refusals = std::move(refusals);
+}
+
+void report_empty_files(const std::vector<std::string>& files, BuildReport& report) {
+  std::vector<std::string> lines;
+  lines.reserve(files.size() + report.refusals.size());
+  for (const std::string& file : files) lines.push_back(file + ": no entry in it; is it whole?");
+  lines.insert(lines.end(), report.refusals.begin(), report.refusals.end());
+  lines.resize(std::min(lines.size(), kRefusalsReportedMax));
+  report.refusals = std::move(lines);
 }
 
 }  // namespace millrace

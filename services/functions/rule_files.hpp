@@ -30,13 +30,19 @@ std::vector<std::string> values_of(const PlanFunction& function, std::string_vie
 /// there are more names than bits.
 std::vector<RuleClass> classes_of(const PlanFunction& function);
 
-/// Throws Error when `path` cannot be read, or is a folder.
-void check_rule_file(const std::string& path);
+/// Throws Error unless the function, of `type`, has rule files (setting `rules`) that can be opened
+/// here. For `validate` and the builder: no worker opens such a file, it may be away or for the
+/// builder alone.
+void check_rule_files(const PlanFunction& function, const std::string& type);
 
-/// The whole file, at most kRuleFileBytesMax. Throws Error.
+/// The whole file as text of lines (text_file.hpp), at most kRuleFileBytesMax. Throws Error.
 std::string read_rule_file(const std::string& path);
 
 /// Fills `report` from what was parsed: counts, and the first kRefusalsReportedMax refusals.
 void report_refusals(std::vector<std::string> refusals, BuildReport& report);
+
+/// Puts a line for each of `files`, which have no line but comments, in front of the refusals of `report`, and
+/// counts none of them: a file that was cut short reads like that.
+void report_empty_files(const std::vector<std::string>& files, BuildReport& report);
 
 }  // namespace millrace

@@ -67,6 +67,13 @@ BANNED_IN_PRODUCT = (
 )
 OWNED = re.compile(r"\brte_(fib6?|rib6?|acl|hash|mempool|lpm6?)_free\s*\(")
 
+# A worker starts though operators' files are away, or are for the builder alone.
+FUNCTIONS = "services/functions/"
+READERS = tuple(FUNCTIONS + name for name in ("text_file.", "rule_files.", "image_file."))
+OPENS = r"\bstd::ifstream\b|\bfopen\s*\(|::open\s*\(|\b(?:whole_file|open_regular_file)\s*\("
+READS = re.compile(r"\b(?:read_text_file|read_rule_file|check_rule_files)\s*\(")
+READING = ("build_", "check_", "load_")
+
 # What do_work and all below it must not do.
 SLOW = (
     (r"\bthrow\b", "throws"),
@@ -121,4 +128,19 @@ def do_work(file):
                               f"{function.name} {what}: '{match.group().strip(' (')}'")
 
 
-FILE_RULES = (banned_calls, freed_by_owner, do_work)
+def read_by_builders(file):
+    """Rule and route files are read by one reader, in the builder's functions alone."""
+    if not (file.path.startswith(FUNCTIONS) and file.path.endswith(CPP)):
+        return
+    for line, call in matches(file, OPENS, READERS):
+        yield Finding("files", file.path, line, f"'{call}': use read_text_file, in the builder")
+    if file.path.startswith(READERS):
+        return
+    for function in functions_of(file):
+        if READS.search(function.body) and not function.name.startswith(READING):
+            yield Finding("files", file.path, function.first_line,
+                          f"{function.name} reads an operator's file; only the builder does: "
+                          f"{', '.join(name + '...' for name in READING)}")
+
+
+FILE_RULES = (banned_calls, freed_by_owner, do_work, read_by_builders)

@@ -4,7 +4,7 @@
 
 import pytest
 
-from bans import banned_calls, do_work, freed_by_owner
+from bans import banned_calls, do_work, freed_by_owner, read_by_builders
 from source import File
 
 
@@ -114,3 +114,15 @@ def test_do_work_is_noexcept():
 def test_no_noexcept_function_throws():
     assert findings(do_work, "int f() noexcept { throw 1; }") != []
     assert findings(do_work, "int f() noexcept { try { g(); } catch (...) { return 1; } }") == []
+
+
+@pytest.mark.parametrize("text, count", [
+    ("void f() { std::ifstream in(path); }", 1), ("void f() { whole_file(path, 9); }", 1),
+    ("void f() { ::open(path, 0); }", 1), ("Acl make_acl() { check_rule_files(f); }", 1),
+    ("void build_acl() { read_rule_file(path); }", 0), ("void f() { reopen(path); }", 0),
+    ("void check_acl() { check_rule_files(f); }", 0),
+    ("RouteSet load_routes() { read_text_file(path, 9); }", 0)])
+def test_a_function_reads_files_of_operators_in_its_builder_alone(text, count):
+    assert len(findings(read_by_builders, text, "services/functions/acl/acl.cpp")) == count
+    assert findings(read_by_builders, text, "services/functions/text_file.cpp") == []
+    assert findings(read_by_builders, text, "services/hub/main.cpp") == []

@@ -113,27 +113,27 @@ class Acl final : public Function {
 
 void check_acl(const PlanFunction& function) {
   for (const auto& [key, value] : function.settings) {
-    if (key == "rules") {
-      check_rule_file(value);
-    } else if (key != "classes" && key != "default" && key != "non_ip" && key != "method") {
+    if (key != "rules" && key != "classes" && key != "default" && key != "non_ip" &&
+        key != "method") {
       throw Error(key +
                   ": acl has no such setting; there are rules, classes, default, non_ip, method");
     }
   }
   acl_settings(function);
-  if (values_of(function, "rules").empty()) throw Error("rules: acl needs at least one rule file");
+  check_rule_files(function, "acl");
 }
 
 BuildReport build_acl(const FunctionContext& context) {
   check_acl(context.function);
   const std::vector<RuleClass> classes = classes_of(context.function);
   std::vector<AclNamedRule> rules;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusals, empty_files;
   for (const std::string& path : values_of(context.function, "rules")) {
     AclRuleFile file = parse_acl_rules(read_rule_file(path), path, classes);
     if (rules.size() + file.rules.size() > kAclRuleCountMax) {
       throw Error("rules: more than " + std::to_string(kAclRuleCountMax) + " rules with " + path);
     }
+    if (file.rules.empty() && file.refusals.empty()) empty_files.push_back(path);
     std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
     std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
   }
@@ -141,6 +141,7 @@ BuildReport build_acl(const FunctionContext& context) {
   report.accepted = rules.size();
   report.counter_count = static_cast<std::uint32_t>(rules.size()) + kAclExtraCount;
   report_refusals(std::move(refusals), report);
+  report_empty_files(empty_files, report);
   const AclBitsReport bits = write_acl_image(context.function.image, rules, report.counter_count);
   if (!bits.built) {
     report.refusals.insert(report.refusals.begin(), "left out: the table for a GPU: " + bits.why);
@@ -148,8 +149,9 @@ BuildReport build_acl(const FunctionContext& context) {
   return report;
 }
 
+/// Of what the function reads only the image: a worker starts though the rule files are away, or
+/// are for the builder's eyes alone.
 std::unique_ptr<Function> make_acl(const FunctionContext& context) {
-  check_acl(context.function);
   return std::make_unique<Acl>(context);
 }
 

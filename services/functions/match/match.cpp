@@ -54,26 +54,24 @@ class MatchFunction final : public Function {
 
 void check_match(const PlanFunction& function) {
   for (const auto& [key, value] : function.settings) {
-    if (key == "rules") {
-      check_rule_file(value);
-    } else if (key != "classes") {
+    if (key != "rules" && key != "classes") {
       throw Error(key + ": match has no such setting; there are rules, classes");
     }
   }
-  if (values_of(function, "rules").empty())
-    throw Error("rules: match needs at least one rule file");
+  check_rule_files(function, "match");
 }
 
 BuildReport build_match(const FunctionContext& context) {
   check_match(context.function);
   const std::vector<RuleClass> classes = classes_of(context.function);
   std::vector<MatchRule> rules;
-  std::vector<std::string> refusals;
+  std::vector<std::string> refusals, empty_files;
   for (const std::string& path : values_of(context.function, "rules")) {
     MatchRuleFile file = parse_match_rules(read_rule_file(path), path, classes);
     if (rules.size() + file.rules.size() > kMatchRuleCountMax) {
       throw Error("rules: more than " + std::to_string(kMatchRuleCountMax) + " rules with " + path);
     }
+    if (file.rules.empty() && file.refusals.empty()) empty_files.push_back(path);
     std::move(file.rules.begin(), file.rules.end(), std::back_inserter(rules));
     std::move(file.refusals.begin(), file.refusals.end(), std::back_inserter(refusals));
   }
@@ -85,6 +83,7 @@ BuildReport build_match(const FunctionContext& context) {
   report.accepted = parsed - left_out.size();
   report.counter_count = static_cast<std::uint32_t>(report.accepted) + 1;
   report_refusals(std::move(refusals), report);
+  report_empty_files(empty_files, report);
   return report;
 }
 

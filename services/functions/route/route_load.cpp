@@ -8,8 +8,9 @@
 #include <unordered_map>
 
 #include "services/functions/route/route_text.hpp"
+#include "services/functions/rule_files.hpp"
+#include "services/functions/text_file.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/whole_file.hpp"
 
 namespace millrace {
 namespace {
@@ -204,7 +205,7 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
   std::size_t lines = 0;
   for (const auto& [key, value] : context.function.settings) {
     if (key != "table") continue;
-    tables.push_back({value, whole_file(value, kTableBytesMax)});
+    tables.push_back({value, read_text_file(value, kTableBytesMax)});
     lines += 1 + static_cast<std::size_t>(std::ranges::count(tables.back().text, '\n'));
   }
   if (tables.size() > kFileCountMax) throw Error("more than 256 table files");
@@ -213,7 +214,13 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
   }
   const OwnAddresses own = own_addresses(context.ports);
   Loader loader(context, report, lines + 2 * own.ipv4.size());
-  for (const TableText& table : tables) loader.load(table);
+  std::vector<std::string> empty_files;
+  for (const TableText& table : tables) {
+    const std::uint64_t before = report.accepted + report.refused;
+    loader.load(table);
+    if (report.accepted + report.refused == before) empty_files.push_back(table.path);
+  }
+  report_empty_files(empty_files, report);
   return loader.finish(own);
 }
 

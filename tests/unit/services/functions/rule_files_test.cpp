@@ -5,9 +5,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/acl/acl_folder.hpp"
+#include "tests/unit/support/error_of.hpp"
 
 namespace millrace {
 namespace {
@@ -31,8 +33,28 @@ TEST(RuleFiles, AreReadWholeOrRefused) {
   const AclFolder folder;
   EXPECT_EQ(read_rule_file(folder.write("r", "a\nb")), "a\nb");
   EXPECT_THROW(read_rule_file(folder.path("absent")), Error);
-  EXPECT_THROW(check_rule_file(folder.path("")), Error) << "a folder";
   EXPECT_THROW(read_rule_file("/dev/zero"), Error) << "without an end";
+}
+
+TEST(RuleFiles, AreCheckedByTheirKindWithoutBeingWaitedFor) {
+  const AclFolder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  PlanFunction function;
+  const auto error_with = [&](const std::string& path) {
+    function.settings = {{"rules", path}};
+    return test::error_of([&] { check_rule_files(function, "acl"); });
+  };
+  EXPECT_EQ(error_with(folder.write("r", "a")), "no error");
+  EXPECT_EQ(error_with("/dev/null"), "no error") << "an empty file";
+  EXPECT_EQ(error_with(folder.path("")),
+            "rules: read " + folder.path("") + ": it is a folder; a regular file is needed");
+  EXPECT_EQ(error_with(pipe), "rules: read " + pipe + ": it is a pipe; a regular file is needed");
+  EXPECT_EQ(error_with("/dev/zero"),
+            "rules: read /dev/zero: it is a device; a regular file is needed");
+  function.settings.clear();
+  EXPECT_EQ(test::error_of([&] { check_rule_files(function, "acl"); }),
+            "rules: acl needs at least one rule file");
 }
 
 TEST(RuleFiles, TheFirstHundredRefusalsAreReported) {

@@ -129,6 +129,18 @@ TEST(Acl, OnADeviceComputesTheSameWithoutBuildingTries) {
   EXPECT_THAT(words(batch), ElementsAre(1, 2, kAclNotIp));
 }
 
+TEST(Acl, StartsInAWorkerThoughItsRuleFilesAreAway) {
+  const AclFolder folder;
+  const PlanFunction plan = folder.plan("drop tcp any -> any port 80\n");
+  build(plan);
+  std::filesystem::remove(folder.path("a.rules"));
+  BatchArena arena;
+  const Batch batch = batch_of(arena, std::vector<Frame>{tcp_to(80), tcp_to(81)});
+  const std::vector<std::uint16_t> all = {0, 1};
+  make(plan)->compute(batch, {all}, batch.results(0));
+  EXPECT_THAT(words(batch), ElementsAre(1, 0));
+}
+
 TEST(Acl, ReportsRefusedLinesAndReadsSeveralFilesInTheirOrder) {
   const AclFolder folder;
   PlanFunction plan = folder.plan("drop tcp any -> any port 80\ndrop nonsense\n");
