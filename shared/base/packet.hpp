@@ -26,8 +26,10 @@ struct PacketHeaders {
   std::uint8_t ip_version = 0;  ///< 4, 6: the fixed IP header is here; or 0
   std::uint8_t protocol = 0;    ///< of the transport: 6 TCP, 17 UDP, ...; 0 when ip_version is 0
   bool fragment = false;        ///< any fragment: its ports are not used for the flow hash. An IPv6
-                                ///< fragment header on a whole packet (RFC 6946) makes none
+                                ///< fragment header on a whole packet (RFC 6946) makes none, and
+                                ///< takes nothing back of one in front of it
   bool first_fragment = false;  ///< a fragment with offset 0: the transport header is here
+  std::uint16_t fragment_offset = 0;   ///< of a later fragment, in units of 8 bytes
   std::uint16_t ether_type = 0;        ///< behind the tags
   std::uint16_t network_offset = 0;    ///< IP header; set with ip_version
   std::uint16_t transport_offset = 0;  ///< TCP/UDP/other header; 0 in later fragments
@@ -37,6 +39,14 @@ struct PacketHeaders {
   std::uint16_t payload_end =
       0;  ///< one past the last byte: the IP length, or the end of the bytes
 };
+
+/// True for a packet of IPv6 whose extension headers could not be walked to their end: more than 8,
+/// one that is longer than the packet, or the rest in the next fragment. What is behind them for
+/// its receiver is not known.
+constexpr bool chain_breaks_off(const PacketHeaders& headers) {
+  return headers.ip_version == 6 && headers.transport_offset == 0 &&
+         (!headers.fragment || headers.first_fragment);
+}
 
 /// `frame`: an Ethernet frame without FCS; any length, also 0; of more than 65,535 bytes the
 /// first 65,535. The length field of UDP is not looked at: the IP length counts. RFC 791, RFC

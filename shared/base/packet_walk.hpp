@@ -76,9 +76,11 @@ constexpr void walk_transport(const Bytes& bytes, std::size_t at, std::size_t an
   headers.payload_offset = narrow(at + header_bytes);
 }
 
-constexpr void set_fragment(bool more, bool at_start, PacketHeaders& headers) {
-  headers.fragment = more || !at_start;
-  headers.first_fragment = more && at_start;
+/// `offset`: in units of 8 bytes. What an IPv6 fragment header in front of this one said stays.
+constexpr void set_fragment(bool more, std::uint16_t offset, PacketHeaders& headers) {
+  headers.fragment = headers.fragment || more || offset != 0;
+  headers.first_fragment = headers.fragment && offset == 0;
+  headers.fragment_offset = offset;
 }
 
 /// `at`: first byte behind the IP headers.
@@ -125,7 +127,7 @@ constexpr void walk_ipv4(const Bytes& bytes, std::size_t at, PacketHeaders& head
   const std::size_t total_bytes = bytes.u16(at + 2);
   const std::uint16_t fragment = bytes.u16(at + 6);
   headers.protocol = bytes.u8(at + 9);
-  set_fragment((fragment & 0x2000) != 0, (fragment & 0x1fff) == 0, headers);
+  set_fragment((fragment & 0x2000) != 0, fragment & 0x1fff, headers);
   set_end(bytes, at + total_bytes, headers);
   if (header_bytes < kIpv4BytesMin || total_bytes < header_bytes) {
     headers.status = ParseStatus::kMalformed;
@@ -179,7 +181,7 @@ constexpr void walk_ipv6(const Bytes& bytes, std::size_t at, PacketHeaders& head
     const std::uint8_t type = headers.protocol;
     if (type == kIpv6Fragment) {
       const std::uint16_t fragment = bytes.u16(at + 2);
-      set_fragment((fragment & 1) != 0, (fragment & 0xfff8) == 0, headers);
+      set_fragment((fragment & 1) != 0, fragment >> 3, headers);
     }
     headers.protocol = bytes.u8(at);
     at += extension_bytes(bytes, type, at);

@@ -65,8 +65,9 @@ class Acl final : public Function {
       const std::uint32_t word = results[packet];
       const bool drop = word - 1 < rules.size()
                             ? finish_rule(batch, packet, rules[word - 1], counters)
-                        : word == kAclNotIp ? settings_.non_ip_drops
-                                            : settings_.default_drops;
+                        : word == kAclHidden ? true
+                        : word == kAclNotIp  ? settings_.non_ip_drops
+                                             : settings_.default_drops;
       if (drop) batch.drop(packet, Reason::kRule);
       counters.hit(counter_of(word, rules.size()));
     }
@@ -103,6 +104,7 @@ class Acl final : public Function {
   static std::size_t counter_of(std::uint32_t word, std::size_t rule_count) noexcept {
     if (word == kAclNoRule) return rule_count + kAclHitsDefault;
     if (word == kAclNotIp) return rule_count + kAclHitsNotIp;
+    if (word == kAclHidden) return rule_count + kAclHitsHidden;
     return word <= rule_count ? word - 1 : rule_count + kAclHitsWrong;
   }
 

@@ -17,6 +17,7 @@ enum AclExtra : std::uint8_t {
   kAclHitsNotIp = 1,
   kAclHitsWrong =
       2,  ///< result words that name no rule, from a device gone wrong: as kAclHitsDefault
+  kAclHitsHidden = 3,  ///< dropped whatever the rules say: acl_hides_transport()
   kAclExtraCount
 };
 

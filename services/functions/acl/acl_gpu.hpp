@@ -17,6 +17,7 @@ struct AclGpuTable {
   /// True when finish is going to drop a packet with this word.
   constexpr bool ends(std::uint32_t word) const {
     if (word - 1 < rule_count) return (drops[(word - 1) / 32] >> (word - 1) % 32 & 1) != 0;
+    if (word == kAclHidden) return true;
     return (word == kAclNotIp ? non_ip_drops : default_drops) != 0;
   }
 };

@@ -29,8 +29,26 @@ constexpr void acl_key_of(const FlowKey& from, AclKey& key) {
   key.destination_port = from.destination_port;
 }
 
-/// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet or
-/// whose IP header is not there: `word` then says which of the two. `headers`: of walk_headers();
+/// Bytes of a transport header that a first fragment holds: a filter learns from them all that its
+/// rules ask for. Receivers round the length of a fragment down to 8 bytes.
+inline constexpr std::size_t kTcpBytesInFirst = 16;  ///< with the flags (RFC 1858 3.2.1)
+inline constexpr std::size_t kPortsBytesInFirst = 8;
+
+/// True for a packet that hides from a filter what its receiver will see: a first fragment that
+/// ends before ports or flags, a fragment that lies over the flags of TCP (RFC 1858, RFC 3128), a
+/// chain of IPv6 extension headers that cannot be walked to its end (RFC 7112). `headers`: of an IP
+/// packet.
+constexpr bool acl_hides_transport(const PacketHeaders& headers) {
+  const bool tcp = headers.protocol == 6;
+  if (headers.fragment && !headers.first_fragment) return tcp && headers.fragment_offset == 1;
+  if (chain_breaks_off(headers)) return true;
+  if (!headers.first_fragment || !acl_protocol_has_ports(headers.protocol)) return false;
+  const std::size_t needed = tcp ? kTcpBytesInFirst : kPortsBytesInFirst;
+  return headers.transport_offset == 0 || headers.transport_offset + needed > headers.payload_end;
+}
+
+/// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet, whose
+/// IP header is not there, or that hides its transport: `word` then says which of these. `headers`: of walk_headers();
 /// `bytes`: as there, on a CPU or on a GPU.
 template <typename Bytes>
 constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, AclKey& key,
@@ -39,6 +57,10 @@ constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, Ac
   if (headers.ip_version == 0) {
     const bool announced = headers.ether_type == 0x0800 || headers.ether_type == 0x86dd;
     word = announced ? kAclNoRule : kAclNotIp;
+    return false;
+  }
+  if (acl_hides_transport(headers)) {
+    word = kAclHidden;
     return false;
   }
   // As on the wire: the first byte is the lowest.

@@ -63,7 +63,8 @@ static_assert(offsetof(AclKey, flags) == 3 && offsetof(AclKey, source) == 4 &&
 
 /// Result words: number of the first rule that matches, plus 1, or one of these.
 inline constexpr std::uint32_t kAclNoRule = 0;
-inline constexpr std::uint32_t kAclNotIp = UINT32_MAX;  ///< another EtherType
+inline constexpr std::uint32_t kAclNotIp = UINT32_MAX;       ///< another EtherType
+inline constexpr std::uint32_t kAclHidden = UINT32_MAX - 2;  ///< its transport is hidden: dropped
 
 /// TCP, DCCP, UDP, SCTP, UDP-Lite: their header begins with two ports.
 constexpr bool acl_protocol_has_ports(std::uint8_t protocol) {

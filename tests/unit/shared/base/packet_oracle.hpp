@@ -76,6 +76,7 @@ inline void read_ipv4(Cursor& in, PacketHeaders& out) {
   const unsigned offset = flags % 8192;
   out.fragment = offset > 0 || (flags / 8192) % 2 == 1;
   out.first_fragment = out.fragment && offset == 0;
+  out.fragment_offset = static_cast<std::uint16_t>(offset);
   in.set_limit(in.at + total);
   out.payload_end = static_cast<std::uint16_t>(in.end());
   if (header < 20 || total < header) throw Bad{};
@@ -102,8 +103,9 @@ inline void read_ipv6(Cursor& in, PacketHeaders& out) {
     if (by_eights.count(type) == 1) bytes = 8 + in.peek(1) * 8;
     if (type == 44) {
       const unsigned word = in.peek2(2);
-      out.fragment = word / 8 != 0 || word % 2 == 1;
+      if (word / 8 != 0 || word % 2 == 1) out.fragment = true;
       out.first_fragment = out.fragment && word / 8 == 0;
+      out.fragment_offset = static_cast<std::uint16_t>(word / 8);
     }
     in.skip(bytes);
     if (out.fragment && !out.first_fragment) return read_later_fragment(in, out);

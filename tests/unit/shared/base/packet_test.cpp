@@ -20,6 +20,7 @@ void expect_same(const PacketHeaders& found, const PacketHeaders& expected) {
   EXPECT_EQ(found.protocol, expected.protocol);
   EXPECT_EQ(found.fragment, expected.fragment);
   EXPECT_EQ(found.first_fragment, expected.first_fragment);
+  EXPECT_EQ(found.fragment_offset, expected.fragment_offset);
   EXPECT_EQ(found.ether_type, expected.ether_type);
   EXPECT_EQ(found.network_offset, expected.network_offset);
   EXPECT_EQ(found.transport_offset, expected.transport_offset);
@@ -95,6 +96,15 @@ TEST(ParseHeaders, KnowsFirstAndLaterFragments) {
   EXPECT_FALSE(parse_headers(later).first_fragment);
   EXPECT_EQ(parse_headers(later).transport_offset, 0);
   EXPECT_EQ(parse_headers(later).payload_offset, 34);
+  EXPECT_EQ(parse_headers(later).fragment_offset, 2);
+}
+
+TEST(ParseHeaders, AFragmentStaysOneBehindTheFragmentHeaderOfAWholePacket) {
+  const Frame frame =
+      FrameBuilder().ipv6(44, 24).fragment(44, 0, true).fragment(6, 0, false).padding(8).build();
+  EXPECT_TRUE(parse_headers(frame).fragment);
+  EXPECT_TRUE(parse_headers(frame).first_fragment);
+  EXPECT_EQ(parse_headers(frame).transport_offset, 14 + 40 + 16);
 }
 
 TEST(ParseHeaders, TellsCutFromMalformed) {

@@ -51,6 +51,7 @@ TEST(PacketWalk, IsTheSameWhereverTheFrameLies) {
     EXPECT_EQ(walked.payload_offset, parsed.payload_offset);
     EXPECT_EQ(walked.payload_end, parsed.payload_end);
     EXPECT_EQ(walked.fragment, parsed.fragment);
+    EXPECT_EQ(walked.fragment_offset, parsed.fragment_offset);
   }
 }
 

@@ -41,14 +41,14 @@ TEST(AclGpu, KnowsWhichWordsEndAPacket) {
     FakeDeviceMemory memory;
     const auto table = view_in<AclGpuTable>(upload_acl(function, memory));
     std::string all;
-    for (const std::uint32_t word : {kAclNoRule, 1u, 2u, 3u, 4u, kAclNotIp}) {
+    for (const std::uint32_t word : {kAclNoRule, 1u, 2u, 3u, 4u, kAclNotIp, kAclHidden}) {
       all += table.ends(word) ? 'x' : '-';
     }
     return all;
   };
-  EXPECT_EQ(ends({}), "--x---");
-  EXPECT_EQ(ends({{"default", "drop"}}), "x-xxx-");
-  EXPECT_EQ(ends({{"non_ip", "drop"}}), "--x--x");
+  EXPECT_EQ(ends({}), "--x---x");
+  EXPECT_EQ(ends({{"default", "drop"}}), "x-xxx-x");
+  EXPECT_EQ(ends({{"non_ip", "drop"}}), "--x--xx");
 }
 
 TEST(AclGpu, RefusesRulesWithoutATable) {

@@ -18,6 +18,7 @@ namespace millrace::oracle {
 struct AclPacket {
   bool ip = false;
   bool ip_type = false;  ///< an EtherType of IP
+  bool hidden = false;   ///< what a filter asks for is hidden: it is dropped
   unsigned version = 0, protocol = 0, flags = 0;
   bool has_ports = false;
   unsigned source_port = 0, destination_port = 0;
@@ -50,10 +51,24 @@ inline bool matches(const AclRule& rule, const AclPacket& packet) {
 
 inline std::uint32_t acl_word(const AclPacket& packet, std::span<const AclNamedRule> rules) {
   if (!packet.ip) return packet.ip_type ? 0 : UINT32_MAX;
+  if (packet.hidden) return UINT32_MAX - 2;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (matches(rules[i].rule, packet)) return static_cast<std::uint32_t>(i) + 1;
   }
   return 0;
+}
+
+/// RFC 1858 and RFC 3128 as they stand: FO is the offset, TMIN what a first fragment has to hold.
+/// RFC 7112: it holds the whole chain of headers, which we follow for eight.
+inline bool hidden(const PacketHeaders& headers, const AclPacket& packet, bool with_ports) {
+  const unsigned fo = headers.fragment_offset;
+  if (fo > 0) return packet.protocol == 6 && fo == 1;
+  if (headers.transport_offset == 0) {
+    return packet.version == 6 || (headers.fragment && with_ports);
+  }
+  const unsigned tmin = !with_ports ? 0 : packet.protocol == 6 ? 16 : 8;
+  const int there = headers.payload_end - headers.transport_offset;
+  return headers.fragment && there < static_cast<int>(tmin);
 }
 
 inline AclPacket acl_packet(std::span<const std::byte> frame) {
@@ -74,6 +89,7 @@ inline AclPacket acl_packet(std::span<const std::byte> frame) {
     known = known || packet.protocol == with_ports;
   }
   const std::size_t transport = headers.transport_offset;
+  packet.hidden = hidden(headers, packet, known);
   if (!known || transport == 0 || transport + 4 > headers.payload_end) return packet;
   packet.has_ports = true;
   packet.source_port = byte(transport) * 256 + byte(transport + 1);

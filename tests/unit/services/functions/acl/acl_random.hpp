@@ -120,8 +120,31 @@ inline AclKey random_key(std::mt19937& random) {
   return key;
 }
 
+/// A fragment near the limits of what acl lets pass: offsets 0 to 2, 0 to 24 bytes.
+inline Frame random_small_fragment(std::mt19937& random) {
+  const unsigned protocols[] = {6, 6, 6, 17, 132, 1};
+  const unsigned protocol = protocols[random() % 6];
+  const auto bytes = static_cast<unsigned>(random() % 25);
+  const auto offset = static_cast<unsigned>(random() % 3);
+  const bool more = random() % 4 != 0;
+  FrameBuilder builder;
+  if (random() % 2 == 0) {
+    builder.ipv4(protocol, bytes, random() % 4 == 0 ? 24 : 20, (more ? 0x2000u : 0u) + offset);
+  } else {
+    const unsigned before = random() % 3 == 0 ? 8 : 0, inner = random() % 4 == 0 ? 8 : 0;
+    builder.ipv6(44, 8 + before + inner + bytes);
+    builder.fragment(before != 0 ? 60 : inner != 0 ? 44 : protocol, offset * 8, more);
+    if (before != 0) builder.extension(inner != 0 ? 44 : protocol, 8);
+    if (inner != 0) builder.fragment(protocol, 0, false);
+  }
+  Frame frame = builder.tcp(5, random_port(random), random_port(random)).padding(4).build();
+  if (random() % 2 == 0) frame.resize(frame.size() - 24 + bytes);
+  return frame;
+}
+
 /// random_frame() with a bit of an address changed now and then.
 inline Frame random_acl_frame(std::mt19937& random) {
+  if (random() % 8 == 0) return random_small_fragment(random);
   Frame frame = random_frame(random);
   if (random() % 2 == 0 || frame.size() < 54) return frame;
   frame[26 + random() % 28] ^= std::byte{1} << random() % 8;

@@ -63,7 +63,7 @@ TEST(Acl, TakesTheFirstRuleThatMatches) {
   EXPECT_THAT(run.batch.verdict, ElementsAre(1, 0, 0, 0, 0, 0, 0, 0));
   EXPECT_EQ(run.batch.reason[0], static_cast<std::uint8_t>(Reason::kRule));
   EXPECT_THAT(run.batch.classes, ElementsAre(0, 0, 0, 2, 8, 0, 0, 0));
-  EXPECT_THAT(run.hits, ElementsAre(1, 1, 1, 1, 1, 1, 2, 0));
+  EXPECT_THAT(run.hits, ElementsAre(1, 1, 1, 1, 1, 1, 2, 0, 0));
   EXPECT_EQ(run.before, run.after_compute);
 }
 
@@ -83,11 +83,27 @@ TEST(Acl, AWordThatNamesNoRuleIsCountedAndTakesTheDefault) {
   build(plan);
   BatchArena arena;
   const Batch batch = batch_of(arena, std::vector<Frame>{tcp_to(1), tcp_to(2)});
-  std::vector<std::uint64_t> hits(4);
+  std::vector<std::uint64_t> hits(5);
   const std::vector<std::uint16_t> all = {0, 1};
   make(plan, false)->finish(batch, {all}, std::vector<std::uint32_t>{2, 1}, {hits}, {});
-  EXPECT_THAT(hits, ElementsAre(1, 0, 0, 1));
+  EXPECT_THAT(hits, ElementsAre(1, 0, 0, 1, 0));
   EXPECT_THAT(batch.verdict, ElementsAre(1, 0));
+}
+
+TEST(Acl, DropsAndCountsWhatHidesItsTransportWhateverTheRulesSay) {
+  const AclFolder folder;
+  const auto fragment = [](unsigned bytes, unsigned offset) {
+    return FrameBuilder().ipv4(6, bytes, 20, offset).tcp(5, 40000, 22).build();
+  };
+  for (const char* method : {"tries", "bits"}) {
+    const Filtered run(folder.plan("drop tcp any -> any port 22 flags S/SA\npass ip any -> any\n",
+                                   {{"method", method}}),
+                       {fragment(8, 0x2000), fragment(20, 1), fragment(16, 0x2000), tcp_to(22)});
+    EXPECT_THAT(words(run.batch), ElementsAre(kAclHidden, kAclHidden, 2, 2));
+    EXPECT_THAT(run.batch.verdict, ElementsAre(1, 1, 0, 0));
+    EXPECT_EQ(run.batch.reason[0], static_cast<std::uint8_t>(Reason::kRule));
+    EXPECT_THAT(run.hits, ElementsAre(0, 2, 0, 0, 0, 2));
+  }
 }
 
 TEST(Acl, AgreesWithTheOracleOnRandomRulesAndPacketsByEveryMethod) {
@@ -148,7 +164,7 @@ TEST(Acl, ReportsRefusedLinesAndReadsSeveralFilesInTheirOrder) {
   const BuildReport report = build(plan);
   EXPECT_EQ(report.accepted, 2u);
   EXPECT_EQ(report.refused, 2u);
-  EXPECT_EQ(report.counter_count, 5u);
+  EXPECT_EQ(report.counter_count, 6u);
   EXPECT_THAT(report.refusals,
               ElementsAre(HasSubstr("a.rules:2: "), HasSubstr("more:2: 'x' is no action")));
   EXPECT_THAT(words(Filtered(plan, {tcp_to(80), tcp_to(81)}).batch), ElementsAre(1, 2));
