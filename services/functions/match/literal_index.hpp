@@ -26,6 +26,9 @@ inline constexpr std::uint32_t kPairMask = kPairCount - 1;
 inline constexpr std::uint32_t kAnchorFactor = 0x9e3779b1;
 inline constexpr std::uint32_t kSecondFactor = 0x85ebca6b;
 
+/// Result word of a packet whose payload is hidden: chain_breaks_off().
+inline constexpr std::uint32_t kMatchHidden = UINT32_MAX - 2;
+
 /// A literal at one of its anchors.
 struct LiteralEntry {
   std::uint32_t anchor;      ///< the bytes, folded, first one lowest

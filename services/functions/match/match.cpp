@@ -16,6 +16,17 @@
 namespace millrace {
 namespace {
 
+/// Counters behind those of the rules.
+enum MatchExtra : std::uint8_t {
+  kMatchHitsWrong = 0,  ///< result words that name no rule, from a device gone wrong
+  kMatchHitsHidden = 1,
+  kMatchExtraCount
+};
+
+bool drops_by(const MatchRuleEntry& rule) {
+  return rule.action == static_cast<std::uint8_t>(MatchAction::kDrop);
+}
+
 class MatchFunction final : public Function {
  public:
   explicit MatchFunction(const std::string& path) : image_(path), scanner_(image_) {}
@@ -32,18 +43,22 @@ class MatchFunction final : public Function {
   void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
               FunctionCounters counters, LaneState) noexcept override {
     const std::span<const MatchRuleEntry> rules = image_.rules();
+    const bool drops = !rules.empty() && drops_by(rules[0]);  // the strongest ones come first
     for (const std::uint16_t packet : selected.packets) {
       if (results[packet] == 0) continue;
+      if (results[packet] == kMatchHidden) {
+        counters.hit(rules.size() + kMatchHitsHidden);
+        if (drops) batch.drop(packet, Reason::kRule);
+        continue;
+      }
       const std::size_t number = std::min<std::size_t>(results[packet] - 1, rules.size());
       counters.hit(number);
-      if (number == rules.size()) continue;
+      if (number == rules.size() + kMatchHitsWrong) continue;
       const MatchRuleEntry& rule = rules[number];
       batch.classes[packet] |= rule.class_mask;
       counters.classed(rule.class_mask);
       if (rule.action == static_cast<std::uint8_t>(MatchAction::kAlert)) counters.alert();
-      if (rule.action == static_cast<std::uint8_t>(MatchAction::kDrop)) {
-        batch.drop(packet, Reason::kRule);
-      }
+      if (drops_by(rule)) batch.drop(packet, Reason::kRule);
     }
   }
 
@@ -81,7 +96,7 @@ BuildReport build_match(const FunctionContext& context) {
   refusals.insert(refusals.end(), left_out.begin(), left_out.end());
   BuildReport report;
   report.accepted = parsed - left_out.size();
-  report.counter_count = static_cast<std::uint32_t>(report.accepted) + 1;
+  report.counter_count = static_cast<std::uint32_t>(report.accepted) + kMatchExtraCount;
   report_refusals(std::move(refusals), report);
   report_empty_files(empty_files, report);
   return report;

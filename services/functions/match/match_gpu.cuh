@@ -41,10 +41,12 @@ __device__ inline void keep_filter(const MatchGpuTable& table, Scratch& scratch)
   if (threadIdx.x == 0) scratch.filter_serial = table.serial;
 }
 
-/// Where the payload of a packet is; empty when there is none.
-__device__ inline Payload find_payload(const StagedPackets& packets, std::uint32_t packet) {
+/// Where the payload of a packet is; empty when there is none, or it is `hidden`.
+__device__ inline Payload find_payload(const StagedPackets& packets, std::uint32_t packet,
+                                       bool& hidden) {
   const StagedFrame frame = packets.frame(packet);
   const PacketHeaders headers = walk_headers(frame);
+  hidden = chain_breaks_off(headers);
   Payload payload{0, 0, headers.protocol, {0, 0}};
   if (headers.payload_offset == 0 || headers.payload_offset >= headers.payload_end) return payload;
   payload.begin = packets.at[packet] + headers.payload_offset;
@@ -179,8 +181,9 @@ __device__ inline void compute(const MatchGpuTable& table, const StagedPackets& 
   const std::uint32_t own = packets.first + threadIdx.x;
   const bool has_own = own < packets.end && packets.active[own] != 0;
   if (has_own) {
-    scratch.best[own] = table.index.counts.rules;
-    scratch.payload[own] = find_payload(packets, own);
+    bool hidden = false;
+    scratch.payload[own] = find_payload(packets, own, hidden);
+    scratch.best[own] = hidden ? kMatchHidden - 1 : table.index.counts.rules;
   }
   __syncthreads();
   if (threadIdx.x < 32) count_lines(packets, scratch);
@@ -204,7 +207,8 @@ __device__ inline void compute(const MatchGpuTable& table, const StagedPackets& 
 
 /// True when finish is going to drop the packet: rules that drop come first.
 __device__ inline bool ends(const MatchGpuTable& table, std::uint32_t word) {
-  return word != 0 && word <= table.index.counts.drop_rules;
+  const std::uint32_t drop_rules = table.index.counts.drop_rules;
+  return word == kMatchHidden ? drop_rules != 0 : word != 0 && word <= drop_rules;
 }
 
 }  // namespace millrace::match

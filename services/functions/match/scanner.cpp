@@ -80,6 +80,7 @@ MatchScanner::MatchScanner(const MatchImage& image)
 
 std::uint32_t MatchScanner::strongest_rule(std::span<const std::byte> frame) const noexcept {
   const PacketHeaders headers = parse_headers(frame);
+  if (chain_breaks_off(headers)) return kMatchHidden;
   if (headers.payload_offset == 0 || headers.payload_offset >= headers.payload_end) return 0;
   const std::span<const std::byte> payload =
       frame.subspan(headers.payload_offset, headers.payload_end - headers.payload_offset);

@@ -20,7 +20,7 @@ class MatchScanner {
   /// `image` is borrowed. Throws Error: no memory, a database of another build.
   explicit MatchScanner(const MatchImage& image);
   /// Number of the strongest rule that applies to the frame and whose literal is in its payload,
-  /// plus 1; 0: none.
+  /// plus 1; 0: none; kMatchHidden.
   std::uint32_t strongest_rule(std::span<const std::byte> frame) const noexcept;
 
  private:

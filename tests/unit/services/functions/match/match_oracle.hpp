@@ -46,6 +46,8 @@ inline std::vector<MatchRule> by_strength(const std::vector<MatchRule>& rules) {
 inline std::uint32_t match_word(std::span<const std::byte> frame,
                                 const std::vector<MatchRule>& rules) {
   const PacketHeaders headers = parse(frame);
+  const bool later = headers.fragment && headers.fragment_offset > 0;
+  if (headers.ip_version == 6 && headers.transport_offset == 0 && !later) return UINT32_MAX - 2;
   if (headers.payload_offset == 0) return 0;
   std::string payload;
   for (std::size_t at = headers.payload_offset; at < headers.payload_end; ++at) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <random>
 
+#include "services/functions/match/literal_index.hpp"
 #include "services/functions/match/rules.hpp"
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/batch_of_frames.hpp"
@@ -73,7 +74,7 @@ TEST(Match, DropsClassifiesAndCountsByTheStrongestRule) {
   EXPECT_THAT(run.batch.classes, ElementsAre(0, 8, 0, 8, 0));
   EXPECT_THAT(run.batch.verdict, ElementsAre(0, 0, 1, 0, 0));
   EXPECT_EQ(run.batch.reason[2], static_cast<std::uint8_t>(Reason::kRule));
-  EXPECT_THAT(run.hits, ElementsAre(1, 2, 0, 1, 0));
+  EXPECT_THAT(run.hits, ElementsAre(1, 2, 0, 1, 0, 0));
 }
 
 TEST(Match, ComputeChangesNothingButItsResults) {
@@ -125,11 +126,11 @@ TEST(Match, CountsResultWordsThatNameNoRuleAndLetThemPass) {
   build(plan);
   BatchArena arena;
   const Batch batch = batch_of(arena, std::vector<Frame>{tcp_of("x"), tcp_of("y")});
-  std::vector<std::uint64_t> hits(2);
+  std::vector<std::uint64_t> hits(3);
   const std::vector<std::uint16_t> all = {0, 1};
   const std::vector<std::uint32_t> wrong = {2, UINT32_MAX};
   make(plan)->finish(batch, {all}, wrong, {hits}, {});
-  EXPECT_THAT(hits, ElementsAre(0, 2));
+  EXPECT_THAT(hits, ElementsAre(0, 2, 0));
   EXPECT_THAT(batch.verdict, ElementsAre(0, 0));
 }
 
@@ -175,13 +176,75 @@ TEST(Match, AgreesWithTheOracleOnRandomRulesAndPackets) {
   EXPECT_LT(matched, compared * 4 / 5);
 }
 
+TEST(Match, StartsInAWorkerThoughItsRuleFilesAreAway) {
+  const MatchFolder folder;
+  const PlanFunction plan = folder.plan("drop \"x\"");
+  build(plan);
+  std::filesystem::remove(folder.path("m.rules"));
+  EXPECT_NO_THROW(match_type().make({.function = plan, .ports = {}}));
+}
+
+Frame behind_extensions(unsigned count, std::string_view payload) {
+  const auto bytes = static_cast<unsigned>(payload.size());
+  FrameBuilder frame;
+  frame.ipv6(60, 8 * count + 8 + bytes);
+  for (unsigned i = 1; i <= count; ++i) frame.extension(i == count ? 17 : 60, 8);
+  return frame.udp(bytes).text(payload).build();
+}
+
+TEST(Match, APayloadBehindTooManyExtensionHeadersIsDroppedWhereARuleDrops) {
+  const MatchFolder folder;
+  const std::vector<Frame> frames = {behind_extensions(8, "xy"), behind_extensions(9, "xy"),
+                                     behind_extensions(8, "z")};
+  const Matched drops(folder.plan("alert \"q\"\ndrop \"xy\"\n"), frames);
+  EXPECT_THAT(words(drops.batch), ElementsAre(1, kMatchHidden, 0));
+  EXPECT_THAT(drops.batch.verdict, ElementsAre(1, 1, 0));
+  EXPECT_EQ(drops.batch.reason[1], static_cast<std::uint8_t>(Reason::kRule));
+  EXPECT_THAT(drops.hits, ElementsAre(1, 0, 0, 1));
+  const Matched alerts(folder.plan("alert \"xy\"\n"), frames);
+  EXPECT_THAT(alerts.batch.verdict, ElementsAre(0, 0, 0));
+  EXPECT_THAT(alerts.hits, ElementsAre(1, 0, 1));
+}
+
+/// Rules that differ in nothing but what they ask for beside the literal.
+TEST(Match, RulesThatShareALiteralAreToldApartByTheirPorts) {
+  const MatchFolder folder;
+  for (const char* const literal : {"\"ab\"", "\"abcdefgh\"", "\"a\""}) {
+    std::string rules;
+    for (int port = 1; port <= 40; ++port) {
+      rules += std::string(port % 2 == 0 ? "alert " : "drop ") + literal +
+               (port % 3 == 0 ? " nocase" : "") + " port " + std::to_string(port) +
+               (port % 5 == 0 ? " proto tcp" : "") + "\n";
+    }
+    const auto parsed = oracle::by_strength(parse_match_rules(rules, "m", {}).rules);
+    std::vector<Frame> frames;
+    for (unsigned port = 1; port <= 41; ++port) {
+      for (const char* const text : {"xxabcdefghxx", "ABCDEFGH", "nothing"}) {
+        frames.push_back(udp_of(text, 5000, port));
+        frames.push_back(tcp_of(text, port, 5000));
+        frames.push_back(udp_of(text, port, port + 1));
+      }
+    }
+    for (std::size_t first = 0; first < frames.size(); first += 64) {
+      const auto last = std::min(first + 64, frames.size());
+      const std::vector<Frame> some(frames.begin() + static_cast<std::ptrdiff_t>(first),
+                                    frames.begin() + static_cast<std::ptrdiff_t>(last));
+      const Matched found(folder.plan(rules), some);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        ASSERT_EQ(found.batch.results(0)[i], oracle::match_word(some[i], parsed))
+            << literal << " " << first + i;
+      }
+    }
+  }
+}
+
 TEST(Match, ReportsRefusedRulesWithFileAndLine) {
   const MatchFolder folder;
   const BuildReport report =
       build(folder.plan("drop \"x\"\ndrop \"\"\nclass no \"x\"\nalert \"y\""));
   EXPECT_EQ(report.accepted, 2u);
   EXPECT_EQ(report.refused, 2u);
-  EXPECT_EQ(report.counter_count, 3u);
+  EXPECT_EQ(report.counter_count, 4u);
   EXPECT_THAT(report.refusals, ElementsAre(HasSubstr("m.rules:2: the literal is empty"),
                                            HasSubstr("m.rules:3: class 'no'")));
 }
