@@ -24,6 +24,7 @@ struct ApplyOptions {
   bool json = false;
   bool restart = false;
   bool accept_refused = false;
+  bool accept_shrunk = false;
   std::uint32_t confirm_seconds = 0;
 };
 
@@ -70,6 +71,7 @@ void apply(const ApplyOptions& options) {
   ChangeRequest request{.confirm_seconds = options.confirm_seconds};
   request.what = what_of(options);
   request.accept_refused = options.accept_refused;
+  request.accept_shrunk = options.accept_shrunk;
   print_change(ask_change_to(file.plan, run_dir, request), options.json);
 }
 
@@ -89,6 +91,9 @@ void add_apply(CLI::App& app) {
                     "end it and start it anew where it has to be; the outage is printed");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the tables in use");
+  command->add_flag("--accept-shrunk", options->accept_shrunk,
+                    "also with under half of the entries of the tables in use: files cut short "
+                    "look like that");
   command->add_flag("--json", options->json, "the result, also a refusal, as JSON");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { apply(*options); });

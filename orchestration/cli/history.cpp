@@ -73,7 +73,7 @@ void roll_back(const RollbackOptions& options) {
     throw Error("there is no generation before " + std::to_string(now.generation) +
                 ", which runs: see millrace history " + words_for_run(options.name, run_dir));
   }
-  ChangeRequest request{.accept_refused = true, .rollback = true};
+  ChangeRequest request{.accept_refused = true, .rollback = true, .accept_shrunk = true};
   request.what = "rollback " + std::to_string(to);
   Plan plan = History(run_dir).plan_of(to);
   const PlanDiff diff = diff_plans(now, plan);

@@ -14,6 +14,7 @@ namespace {
 struct ReloadOptions : RunningOptions {
   std::vector<std::string> functions;
   bool accept_refused = false;
+  bool accept_shrunk = false;
 };
 
 /// All that have a table.
@@ -28,6 +29,7 @@ std::vector<std::string> functions_with_table(const std::string& run_dir) {
 void reload(const ReloadOptions& options) {
   ChangeRequest request{.reload = options.functions};
   request.accept_refused = options.accept_refused;
+  request.accept_shrunk = options.accept_shrunk;
   if (request.reload.empty() && !options.remote.at.empty()) {
     throw Error("with --at the functions have to be named: their list is on that host");
   }
@@ -51,6 +53,9 @@ void add_reload(CLI::App& app) {
       "whose, and of all that read a file of theirs; without: of all that have a table");
   command->add_flag("--accept-refused", options->accept_refused,
                     "also when more lines are refused than of the table in use");
+  command->add_flag("--accept-shrunk", options->accept_shrunk,
+                    "also with under half of the entries of the table in use: files cut short "
+                    "look like that");
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { reload(*options); });
   });

@@ -141,6 +141,12 @@ void Supervisor::make_tables() {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);
+    if (report.accepted != 0) continue;
+    note({.severity = Severity::kWarning,
+          .kind = "table_empty",
+          .text = "table of " + report.function + " has no entries; were its files cut short, " +
+                  "once they are whole: millrace reload " + plan_.name + " " + report.function,
+          .time_ns = system_clock_ns()});
   }
   save_plan(plan_, options_.run_dir + "/plan.bin");
 }

@@ -53,6 +53,25 @@ void check_refused(const std::vector<TableReport>& reports, const std::string& r
   }
 }
 
+/// A file that a full disk or an editor cut short reads like one of which nothing is wrong; in a
+/// filter all that is missing is let through.
+void check_shrunk(const std::vector<TableReport>& reports, const Plan& plan,
+                  const std::string& run_dir) {
+  const std::vector<TableFacts> before = read_tables(run_dir);
+  for (const TableReport& report : reports) {
+    const auto in_use = [&](const PlanFunction& one) {
+      return one.name == report.function && !one.gone;
+    };
+    const auto at = std::ranges::find(before, report.function, &TableFacts::function);
+    if (at == before.end() || std::ranges::none_of(plan.functions, in_use)) continue;
+    if (report.accepted * 2 >= at->accepted) continue;
+    throw Error("table of '" + report.function + "': " + std::to_string(report.accepted) +
+                " entries, under half of the " + std::to_string(at->accepted) +
+                " of the one in use, which stays; were its files cut short? (--accept-shrunk takes "
+                "it all the same)");
+  }
+}
+
 }  // namespace
 
 TableSwitch::TableSwitch(Plan& plan, const Fleet& fleet, Means means)
@@ -215,6 +234,7 @@ void TableSwitch::advance(Clock::time_point now) {
     case Phase::kBuilding:
       if (!build_->tend()) return;
       if (!wish_.accept_refused) check_refused(build_->reports(), means_.run_dir);
+      if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, means_.run_dir);
       reports_ = build_->reports();
       build_->keep();
       build_.reset();

@@ -59,7 +59,8 @@ void Supervisor::tend_way_back() {
   try {
     const std::string path = options_.run_dir + "/plan.bin.back";
     save_plan(history_->plan_of(way_back_->generation()), path);
-    ChangeRequest back{.plan = path, .accept_refused = true, .rollback = true};
+    ChangeRequest back{
+        .plan = path, .accept_refused = true, .rollback = true, .accept_shrunk = true};
     back.what = way_back_->what();
     change_queue_.push_front({.peer = "", .message = {.id = 0, .body = std::move(back)}});
   } catch (const std::exception& error) {

@@ -282,6 +282,7 @@ struct Change {
   acceptRefused @5 :Bool;
   rollback @6 :Bool;
   upgrade @7 :Text;
+  acceptShrunk @8 :Bool;
 }
 
 struct ChangeReply {

@@ -115,7 +115,8 @@ ChangeRequest read_change(wire::Change::Reader in) {
                        .what = text(in.getWhat()),
                        .accept_refused = in.getAcceptRefused(),
                        .rollback = in.getRollback(),
-                       .upgrade = text(in.getUpgrade())};
+                       .upgrade = text(in.getUpgrade()),
+                       .accept_shrunk = in.getAcceptShrunk()};
   read_list(change.reload, in.getReload(), kFunctionCountMax, "functions",
             [](capnp::Text::Reader item) { return text(item); });
   read_list(change.scale, in.getScale(), kGroupCountMax, "groups", read_scale);

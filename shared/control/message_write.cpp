@@ -136,6 +136,7 @@ struct BodyWriter {
     to.setAcceptRefused(change.accept_refused);
     to.setRollback(change.rollback);
     to.setUpgrade(change.upgrade);
+    to.setAcceptShrunk(change.accept_shrunk);
   }
   void operator()(const ChangeReply& reply) {
     auto to = out.initChangeReply();

@@ -176,6 +176,7 @@ struct ChangeRequest {
   bool accept_refused = false;  ///< also tables of which more lines are refused than of the old
   bool rollback = false;        ///< also while another change waits to be confirmed
   std::string upgrade;          ///< folder of the executables to go over to; empty: as now
+  bool accept_shrunk = false;   ///< also tables with under half of the entries of the old
 };
 
 struct ChangeReply {

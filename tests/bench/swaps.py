@@ -69,7 +69,7 @@ def disturb(running, rules, seconds, chance):
     begin = time.monotonic()
     while time.monotonic() < begin + seconds:
         rules.write_text(MANY if swaps % 2 == 0 else FEW)
-        millrace("reload", running.name)
+        millrace("reload", running.name, "--accept-shrunk")
         swaps += 1
         if time.monotonic() > begin + (kills + 1) * KILL_SECONDS:
             running.kill(chance.choice([name for name in running.lives()

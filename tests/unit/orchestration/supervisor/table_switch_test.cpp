@@ -71,15 +71,16 @@ class TableSwitchTest : public testing::Test {
   void program(const std::string& part, const std::string& script) const {
     test::write_script(folder_, part, script);
   }
-  void builder(int refused) {
-    program("builder", "touch " + folder_ + "/scan.2.image\necho '{\"accepted\":5,\"refused\":" +
-                           std::to_string(refused) +
+  void builder(int refused, int accepted = 5) {
+    program("builder", "touch " + folder_ + "/scan.2.image\necho '{\"accepted\":" +
+                           std::to_string(accepted) + ",\"refused\":" + std::to_string(refused) +
                            ",\"counter_count\":9,\"refusals\":[\"x:1: why\"]}'");
   }
-  void begin(bool accept_refused = false) {
+  void begin(bool accept_refused = false, bool accept_shrunk = false) {
     PlanEdition wish{0, plan_.functions[0]};
     wish.function.settings = {{"rules", "new"}};
-    switch_->begin({{wish}, accept_refused});
+    switch_->begin(
+        {.functions = {wish}, .accept_refused = accept_refused, .accept_shrunk = accept_shrunk});
   }
   /// All actors work by the plan's present revision, but those that are left out.
   void follow(const std::string& but = "") {
@@ -258,6 +259,39 @@ TEST_F(TableSwitchTest, AsManyRefusedLinesAsBeforeAreAccepted) {
   note_tables(run_dir_, {{.function = "scan", .accepted = 1, .refused = 2}});
   begin();
   EXPECT_EQ(tend(kPatience, "").value().error, "");
+}
+
+TEST_F(TableSwitchTest, UnderHalfOfTheEntriesIsRefusedUnlessWanted) {
+  note_tables(run_dir_, {{.function = "scan", .accepted = 11}});
+  begin();
+  EXPECT_EQ(tend(5000, "").value().error,
+            "table of 'scan': 5 entries, under half of the 11 of the one in use, which stays; were "
+            "its files cut short? (--accept-shrunk takes it all the same)");
+  EXPECT_TRUE(switch_->idle());
+  EXPECT_FALSE(has_image(2));
+  EXPECT_EQ(plan_.revision, 0u);
+  begin(false, true);
+  EXPECT_EQ(tend(5000, "").value().error, "");
+}
+
+TEST_F(TableSwitchTest, AnEmptyTableInThePlaceOfOneEntryIsRefused) {
+  note_tables(run_dir_, {{.function = "scan", .accepted = 1}});
+  builder(0, 0);
+  begin();
+  EXPECT_THAT(tend(5000, "").value().error, HasSubstr("0 entries, under half of the 1 of the one"));
+}
+
+TEST_F(TableSwitchTest, HalfOfTheEntriesIsAccepted) {
+  note_tables(run_dir_, {{.function = "scan", .accepted = 10}});
+  begin();
+  EXPECT_EQ(tend(5000, "").value().error, "");
+}
+
+TEST_F(TableSwitchTest, NothingIsUnderHalfOfAnEmptyTable) {
+  note_tables(run_dir_, {{.function = "scan", .accepted = 0}});
+  builder(0, 0);
+  begin();
+  EXPECT_EQ(tend(5000, "").value().error, "");
 }
 
 TEST_F(TableSwitchTest, ABuilderThatFailsChangesNothing) {

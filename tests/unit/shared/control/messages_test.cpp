@@ -62,14 +62,14 @@ TEST(Messages, CarryCommands) {
   EXPECT_FALSE(drain.on);
   EXPECT_EQ(round_trip(FollowPlan{17}).revision, 17U);
   const ChangeRequest change = round_trip(ChangeRequest{
-      {"route", "acl"}, {{"front", 3}, {"deep", 1}}, "/p", 60, "a b", true, true, "/new"});
+      {"route", "acl"}, {{"front", 3}, {"deep", 1}}, "/p", 60, "a b", true, true, "/new", true});
   EXPECT_THAT(change.reload, testing::ElementsAre("route", "acl"));
   ASSERT_EQ(change.scale.size(), 2U);
   EXPECT_EQ(change.scale[1].group, "deep");
   EXPECT_EQ(change.scale[0].count, 3U);
   EXPECT_EQ(change.plan + change.what + change.upgrade, "/pa b/new");
   EXPECT_EQ(change.confirm_seconds, 60U);
-  EXPECT_TRUE(change.accept_refused && change.rollback);
+  EXPECT_TRUE(change.accept_refused && change.rollback && change.accept_shrunk);
   const ChangeReply changed = round_trip(ChangeReply{4, {"x", "y"}});
   EXPECT_EQ(changed.generation, 4U);
   EXPECT_THAT(changed.lines, testing::ElementsAre("x", "y"));
