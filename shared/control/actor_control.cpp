@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kHeartbeat{500};
 constexpr std::uint64_t kBeatsPerGreeting = 4;
+constexpr std::size_t kUntoldMax = 64;  // events that a server which is away has coming
 constexpr std::chrono::milliseconds kEventDelay{100};  // posting does not wake: it may not block
 constexpr const char* kServers[] = {kHubEndpoint, kStandbyEndpoint, kSupervisorEndpoint};
 
@@ -57,6 +59,7 @@ class ActorControl::Talk {
                .incarnation = incarnation,
                .build_id = build_id()} {
     for (const char* server : kServers) clients.emplace_back(run_dir, server, actor_peer(actor));
+    untold_.resize(clients.size());
   }
 
   /// `beat`: time for a heartbeat.
@@ -71,8 +74,21 @@ class ActorControl::Talk {
     }
   }
 
-  void tell(const Event& event) noexcept {
-    for (ControlClient& client : clients) client.send(event);
+  void tell(const Event& event) {
+    for (std::deque<Event>& waiting : untold_) {
+      if (waiting.size() == kUntoldMax) waiting.pop_front();
+      waiting.push_back(event);
+    }
+  }
+
+  /// Each server gets what it has not had yet: one that is not there now, when it is.
+  void tell_events() noexcept {
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      std::deque<Event>& waiting = untold_[i];
+      while (!waiting.empty() && told_[i].hello && clients[i].send(waiting.front())) {
+        waiting.pop_front();
+      }
+    }
   }
 
   std::vector<ControlClient> clients;
@@ -85,6 +101,7 @@ class ActorControl::Talk {
 
   Hello hello_;
   std::vector<Told> told_;
+  std::vector<std::deque<Event>> untold_;  ///< by client
   std::uint64_t beat_count_ = 0;
 };
 
@@ -156,6 +173,7 @@ void ActorControl::run(Talk& talk) noexcept {
                  .number = event.number,
                  .time_ns = event.time_ns});
     }
+    talk.tell_events();
     for (ControlClient& client : talk.clients) {
       while (auto message = client.receive()) obey(message->body, talk);
     }

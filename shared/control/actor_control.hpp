@@ -19,6 +19,9 @@
 
 namespace millrace {
 
+/// Kind of the event by which an actor says what a port does not read, or why it does not send.
+inline constexpr const char* kPortTrouble = "port_trouble";
+
 /// An actor's side of the control plane: one control thread in its process. It says hello, ready
 /// and a heartbeat every 500 ms to hub, standby and supervisor, each as soon as and whenever that
 /// one is there; an actor runs fine with none of them. Commands are decoded here and reach the data
@@ -47,7 +50,7 @@ class ActorControl {
   void keep_to(std::span<const std::uint32_t> cores) noexcept;
   /// The actor's loop runs.
   void set_ready() noexcept;
-  /// Tells the servers, soon. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
+  /// Tells each of the servers, once, soon or when it is there again. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
   /// one is dropped and counted.
   void post_event(Severity severity, std::string_view kind, std::string_view text,
                   std::uint64_t number = 0) noexcept;

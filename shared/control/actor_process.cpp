@@ -229,6 +229,10 @@ void ActorProcess::run(Actor& actor, PlanFollower* follower, const std::string& 
   control_.reset();  // its thread calls what ends before this process does
 }
 
+void ActorProcess::warn_of_port(std::string_view text) noexcept {
+  if (control_) control_->post_event(Severity::kWarning, kPortTrouble, text);
+}
+
 void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
                              std::vector<PlanFollower*> followers) {
   give_up_rights();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/fused_loop.hpp"
@@ -57,6 +58,8 @@ class ActorProcess {
   /// stop. `remark`: an event for the others and a line of the log, unless it is empty.
   /// `follower`: whose tables may change meanwhile; null: nobody's.
   void run(Actor& actor, PlanFollower* follower = nullptr, const std::string& remark = {});
+  /// From the data thread, while it runs: an event of kind kPortTrouble. Never blocks.
+  void warn_of_port(std::string_view text) noexcept;
   /// The same for several on this thread, in the order of the path.
   void run_fused(std::span<const FusedLoop::Member> members, std::vector<PlanFollower*> followers);
 

@@ -92,6 +92,22 @@ TEST_F(ActorControlTest, GreetsAHubThatCameLaterAndOneThatCameInstead) {
   }
 }
 
+TEST_F(ActorControlTest, AServerThatCameLaterHearsWhatWasPostedBeforeOnce) {
+  ActorControl control(run_dir_, 3, 1);
+  control.post_event(Severity::kWarning, "port_trouble", "the disk is full", 7);
+  control.post_event(Severity::kInfo, "port", "second");
+  for (const char* endpoint : {kHubEndpoint, kSupervisorEndpoint}) {
+    ControlServer server(run_dir_, endpoint);
+    const auto first = wait_for<Event>(server);
+    ASSERT_TRUE(first) << endpoint;
+    EXPECT_EQ(first->kind, "port_trouble");
+    EXPECT_EQ(first->text, "the disk is full");
+    EXPECT_EQ(first->number, 7u);
+    EXPECT_EQ(first->actor, 3u);
+    EXPECT_EQ(wait_for<Event>(server).value().text, "second");
+  }
+}
+
 TEST_F(ActorControlTest, ObeysStopAndNothingThatIsNotForActors) {
   ControlServer hub(run_dir_, kHubEndpoint);
   ActorControl control(run_dir_, 3, 1);
