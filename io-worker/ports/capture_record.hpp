@@ -26,7 +26,8 @@ enum class CaptureStatus : std::uint8_t {
   kRecord,     ///< a packet
   kEnd,        ///< the file ends behind a whole record
   kTruncated,  ///< the file ends inside a record
-  kCorrupt,    ///< what follows cannot be a record, or cannot be read
+  kCorrupt,    ///< what follows cannot be a record
+  kUnreadable  ///< read(2) failed
 };
 
 /// An integer of a file in the byte order of its writer: `swapped` when that is not ours.

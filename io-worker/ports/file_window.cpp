@@ -30,7 +30,7 @@ std::uint64_t regular_file_bytes(const UniqueFd& file, const std::string& path) 
 }
 
 FileWindow::FileWindow(UniqueFd file, std::size_t bytes_max)
-    : file_(std::move(file)), window_(2 * bytes_max) {}
+    : file_(std::move(file)), window_(2 * bytes_max), start_(::lseek(file_.get(), 0, SEEK_CUR)) {}
 
 const std::byte* FileWindow::need(std::size_t count) noexcept {
   MILLRACE_CHECK(count <= window_.size());
@@ -43,7 +43,7 @@ const std::byte* FileWindow::need(std::size_t count) noexcept {
   while (end_ - begin_ < count) {
     const ssize_t got = ::read(file_.get(), window_.data() + end_, window_.size() - end_);
     if (got < 0 && errno == EINTR) continue;
-    failed_ = failed_ || got < 0;
+    if (got < 0) error_ = errno;
     if (got <= 0) return nullptr;
     end_ += static_cast<std::size_t>(got);
   }
@@ -54,6 +54,20 @@ void FileWindow::consume(std::size_t count) noexcept {
   MILLRACE_CHECK(count <= end_ - begin_);
   begin_ += count;
   offset_ += count;
+}
+
+CaptureStatus FileWindow::why_ended(bool inside) noexcept {
+  const bool whole = !inside && at_end();
+  if (error_ != 0) return CaptureStatus::kUnreadable;
+  return whole ? CaptureStatus::kEnd : CaptureStatus::kTruncated;
+}
+
+bool FileWindow::seek(std::uint64_t offset) noexcept {
+  if (start_ < 0) return false;
+  if (::lseek(file_.get(), start_ + static_cast<off_t>(offset), SEEK_SET) < 0) return false;
+  begin_ = end_ = 0;
+  offset_ = offset;
+  return true;
 }
 
 bool FileWindow::skip(std::uint64_t count) noexcept {

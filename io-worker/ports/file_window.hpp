@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io-worker/ports/capture_record.hpp"
 #include "shared/base/unique_fd.hpp"
 
 namespace millrace {
@@ -25,7 +26,7 @@ class FileWindow {
   /// `bytes_max`: the most that need() is asked for.
   FileWindow(UniqueFd file, std::size_t bytes_max);
   /// The next `count` bytes without consuming them, or null when the file has fewer (or cannot be
-  /// read: failed()). Valid until the next call.
+  /// read: error()). Valid until the next call.
   const std::byte* need(std::size_t count) noexcept;
   /// Steps over bytes that need() has shown.
   void consume(std::size_t count) noexcept;
@@ -35,15 +36,20 @@ class FileWindow {
   std::uint64_t offset() const { return offset_; }
   /// Nothing is left: the file ended exactly at offset().
   bool at_end() noexcept { return need(1) == nullptr; }
-  /// A read failed (an I/O error, not the end).
-  bool failed() const { return failed_; }
+  /// Why need() gave null. `inside`: of a record, so that the end of the file cuts it off.
+  CaptureStatus why_ended(bool inside) noexcept;
+  /// The errno of a read that failed; 0: none has.
+  int error() const { return error_; }
+  /// Goes back to a place that offset() has told. False, and all is as it was: a pipe.
+  bool seek(std::uint64_t offset) noexcept;
 
  private:
   UniqueFd file_;
   std::vector<std::byte> window_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t offset_ = 0;
-  bool failed_ = false;
+  std::int64_t start_;  ///< of the file, where reading began; -1: a pipe
+  int error_ = 0;
 };
 
 }  // namespace millrace

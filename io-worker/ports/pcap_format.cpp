@@ -54,11 +54,7 @@ PcapFormat parse_pcap_header(const std::byte* header) {
 CaptureStatus next_pcap_record(FileWindow& window, const PcapFormat& format,
                                CaptureRecord& record) noexcept {
   const std::byte* header = window.need(kPcapRecordHeaderBytes);
-  if (header == nullptr) {
-    const bool whole = window.at_end();
-    if (window.failed()) return CaptureStatus::kCorrupt;
-    return whole ? CaptureStatus::kEnd : CaptureStatus::kTruncated;
-  }
+  if (header == nullptr) return window.why_ended(false);
   const auto word = [&](std::size_t at) {
     return load_number<std::uint32_t>(header + at, format.swapped);
   };
@@ -73,9 +69,7 @@ CaptureStatus next_pcap_record(FileWindow& window, const PcapFormat& format,
       word(0) * kNanosecondsPerSecond + word(4) * (format.nanoseconds ? 1ull : 1000ull);
   record.wire_length = wire;
   const std::byte* all = window.need(kPcapRecordHeaderBytes + captured);
-  if (all == nullptr) {
-    return window.failed() ? CaptureStatus::kCorrupt : CaptureStatus::kTruncated;
-  }
+  if (all == nullptr) return window.why_ended(true);
   record.bytes = {all + kPcapRecordHeaderBytes, std::min(captured, format.snap_length)};
   window.consume(kPcapRecordHeaderBytes + captured);
   return CaptureStatus::kRecord;

@@ -11,7 +11,7 @@ namespace {
 
 class PcapRxQueue final : public RxQueue {
  public:
-  explicit PcapRxQueue(const std::string& path) : reader_(path) {}
+  explicit PcapRxQueue(const std::string& path) : path_(path), reader_(path) {}
 
   std::uint32_t poll(BufferSource& pool, std::span<RxPacket> out) noexcept override {
     const BufferArea area = pool.area();
@@ -43,9 +43,8 @@ class PcapRxQueue final : public RxQueue {
   std::uint64_t next_ready_ns() const noexcept override { return 0; }
   int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
-  std::uint64_t errors() const noexcept override {
-    return status_ == CaptureStatus::kTruncated || status_ == CaptureStatus::kCorrupt ? 1 : 0;
-  }
+  std::uint64_t errors() const noexcept override { return reader_.errors(); }
+  TroubleText trouble() const noexcept override { return reader_.trouble_of(path_); }
 
  private:
   bool read_next() noexcept {
@@ -54,6 +53,7 @@ class PcapRxQueue final : public RxQueue {
     return waiting_;
   }
 
+  const std::string path_;
   CaptureReader reader_;
   CaptureRecord record_;
   CaptureStatus status_ = CaptureStatus::kRecord;

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 #include "io-worker/ports/capture_reader.hpp"
 #include "io-worker/ports/pcap.hpp"
+#include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -22,14 +24,22 @@ class PcapTxQueue final : public TxQueue {
 
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     std::uint32_t sent = 0;
-    while (sent < packets.size() && !failed_) {
+    while (sent < packets.size() && error_ == 0) {
       sent += send_burst(
           packets.subspan(sent, std::min<std::size_t>(packets.size() - sent, kBurstMax)));
     }
     return sent;
   }
   bool waits_when_full() const noexcept override { return true; }
-  bool failed() const noexcept override { return failed_; }
+  bool failed() const noexcept override { return error_ != 0; }
+  TroubleText trouble() const noexcept override {
+    TroubleText text;
+    if (error_ == 0) return text;
+    text.add("%s: ", strerrordesc_np(error_));
+    text.add_path(path_);
+    text.add(" ends behind a whole record; what follows is dropped as no_output");
+    return text;
+  }
 
  private:
   using RecordHeader = std::array<std::byte, kPcapRecordHeaderBytes>;
@@ -39,15 +49,16 @@ class PcapTxQueue final : public TxQueue {
   std::uint32_t send_burst(std::span<const TxPacket> packets) noexcept;
   std::uint64_t write_all(std::span<iovec> pieces) noexcept;
 
+  const std::string path_;
   UniqueFd file_;
   std::uint64_t end_ = 0;  ///< of the last whole record
-  bool failed_ = false;
+  int error_ = 0;          ///< errno of the write that failed for good; 0: none has
   std::array<RecordHeader, kBurstMax> headers_{};
   std::array<iovec, std::size_t{2} * kBurstMax> pieces_{};
 };
 
 PcapTxQueue::PcapTxQueue(const std::string& path, bool restarted)
-    : file_(open_file(path, O_RDWR | O_CREAT)) {
+    : path_(path), file_(open_file(path, O_RDWR | O_CREAT)) {
   if (regular_file_bytes(file_, path) >= kPcapFileHeaderBytes && restarted) {
     go_on(path);
   } else {
@@ -78,6 +89,7 @@ void PcapTxQueue::go_on(const std::string& path) {
   CaptureStatus status = CaptureStatus::kRecord;
   while (status == CaptureStatus::kRecord) status = reader.next(record);
   end_ = reader.offset();
+  if (status == CaptureStatus::kUnreadable) throw Error(path + " " + reader.trouble().text());
   if (status == CaptureStatus::kCorrupt) {
     throw Error(path + ": no record at byte " + std::to_string(end_) + ": move the file away");
   }
@@ -85,9 +97,10 @@ void PcapTxQueue::go_on(const std::string& path) {
 
 std::uint32_t PcapTxQueue::send_burst(std::span<const TxPacket> packets) noexcept {
   std::size_t piece = 0;
+  const std::uint64_t now_ns = system_clock_ns();
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const TxPacket& packet = packets[i];
-    put_pcap_record_header(headers_[i].data(), packet.time_ns,
+    put_pcap_record_header(headers_[i].data(), packet.time_ns != 0 ? packet.time_ns : now_ns,
                            static_cast<std::uint32_t>(packet.bytes.size()), packet.wire_length);
     pieces_[piece++] = {headers_[i].data(), headers_[i].size()};
     // writev(2) does not write through it.
@@ -103,7 +116,7 @@ std::uint32_t PcapTxQueue::send_burst(std::span<const TxPacket> packets) noexcep
     ++whole;
   }
   // Cuts off what is there of a record that did not fit; if that fails too, a restart does it.
-  if (failed_ && ::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return whole;
+  if (error_ != 0 && ::ftruncate(file_.get(), static_cast<off_t>(end_)) != 0) return whole;
   return whole;
 }
 
@@ -114,7 +127,7 @@ std::uint64_t PcapTxQueue::write_all(std::span<iovec> pieces) noexcept {
                                   static_cast<off_t>(end_ + written));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
-      failed_ = true;
+      error_ = got < 0 ? errno : ENOSPC;
       return written;
     }
     written += static_cast<std::uint64_t>(got);

@@ -22,6 +22,10 @@ constexpr std::uint16_t kOptionOffset = 14;
 // The largest block that is looked at: a packet and room for its options.
 constexpr std::uint32_t kBlockReadMax = kCaptureLengthMax + 65536;
 
+bool is_packet(std::uint32_t type) {
+  return type == kEnhancedPacket || type == kSimplePacket || type == kPacketBlock;
+}
+
 // Ticks a second of an if_tsresol byte; 0 when it does not fit (the time is then left out).
 std::uint64_t ticks_of_resolution(std::uint8_t resolution) {
   const std::uint32_t exponent = resolution & 0x7f;
@@ -42,16 +46,22 @@ std::uint64_t nanoseconds(std::uint64_t ticks, std::uint64_t per_second, std::in
 
 }  // namespace
 
-bool PcapngReader::open(FileWindow& window) noexcept {
+CaptureStatus PcapngReader::open(FileWindow& window) noexcept {
   Block block;
-  while (interface_count_ == 0) {
-    if (next_block(window, block) != CaptureStatus::kRecord) return false;
-    if (block.type == kEnhancedPacket || block.type == kSimplePacket ||
-        block.type == kPacketBlock) {
-      return false;
+  for (;;) {
+    const std::byte* head = window.need(kHeadBytes);
+    if (head != nullptr && is_packet(load_number<std::uint32_t>(head, swapped_))) {
+      return interfaces_.empty() ? CaptureStatus::kEnd : CaptureStatus::kRecord;
     }
+    const CaptureStatus status = next_block(window, block);
+    if (status == CaptureStatus::kRecord) continue;
+    return interfaces_.empty() ? status : CaptureStatus::kRecord;
   }
-  return true;
+}
+
+bool PcapngReader::has_ethernet() const noexcept {
+  return std::ranges::find(interfaces_, kLinkTypeEthernet, &Interface::link_type) !=
+         interfaces_.end();
 }
 
 CaptureStatus PcapngReader::next(FileWindow& window, CaptureRecord& record) noexcept {
@@ -59,21 +69,26 @@ CaptureStatus PcapngReader::next(FileWindow& window, CaptureRecord& record) noex
   for (;;) {
     const CaptureStatus status = next_block(window, block);
     if (status != CaptureStatus::kRecord) return status;
-    if (block.type == kSimplePacket) return simple_packet(block, record);
-    if (block.type == kEnhancedPacket || block.type == kPacketBlock) return packet(block, record);
+    if (!is_packet(block.type)) continue;
+    const Interface* const from = interface_of(block);
+    if (from == nullptr) return CaptureStatus::kCorrupt;
+    if (from->link_type == kLinkTypeEthernet) {
+      return block.type == kSimplePacket ? simple_packet(block, *from, record)
+                                         : packet(block, *from, record);
+    }
+    if (skipped_++ == 0) skipped_link_type_ = from->link_type;
   }
 }
 
 CaptureStatus PcapngReader::next_block(FileWindow& window, Block& block) noexcept {
   const std::byte* head = window.need(kHeadBytes);
-  if (head == nullptr) {
-    const bool whole = window.at_end();
-    if (window.failed()) return CaptureStatus::kCorrupt;
-    return whole ? CaptureStatus::kEnd : CaptureStatus::kTruncated;
-  }
+  if (head == nullptr) return window.why_ended(false);
   block.type = load_number<std::uint32_t>(head, swapped_);
-  if (block.type == kPcapngSectionHeader && !begin_section(window)) return CaptureStatus::kCorrupt;
-  head = window.need(kHeadBytes);
+  if (block.type == kPcapngSectionHeader) {
+    const CaptureStatus status = begin_section(window);
+    if (status != CaptureStatus::kRecord) return status;
+    head = window.need(kHeadBytes);
+  }
   block.bytes = load_number<std::uint32_t>(head + 4, swapped_);
   if (block.bytes < kFrameBytes || block.bytes % 4 != 0 || block.bytes > kPcapngBlockBytesMax) {
     return CaptureStatus::kCorrupt;
@@ -81,22 +96,22 @@ CaptureStatus PcapngReader::next_block(FileWindow& window, Block& block) noexcep
   if (block.bytes > kBlockReadMax) return skip_block(window, block);
 
   const std::byte* all = window.need(block.bytes);
-  if (all == nullptr) return CaptureStatus::kTruncated;
+  if (all == nullptr) return window.why_ended(true);
   if (load_number<std::uint32_t>(all + block.bytes - 4, swapped_) != block.bytes) {
     return CaptureStatus::kCorrupt;
   }
   block.body = all + kHeadBytes;
   block.body_bytes = block.bytes - kFrameBytes;
-  window.consume(block.bytes);
   if (block.type == kInterfaceDescription && !add_interface(block)) return CaptureStatus::kCorrupt;
+  window.consume(block.bytes);
   return CaptureStatus::kRecord;
 }
 
 // A packet cannot be so long, so the block is of a kind that nobody here reads.
 CaptureStatus PcapngReader::skip_block(FileWindow& window, Block& block) noexcept {
-  if (!window.skip(block.bytes - 4)) return CaptureStatus::kTruncated;
+  if (!window.skip(block.bytes - 4)) return window.why_ended(true);
   const std::byte* end = window.need(4);
-  if (end == nullptr) return CaptureStatus::kTruncated;
+  if (end == nullptr) return window.why_ended(true);
   if (load_number<std::uint32_t>(end, swapped_) != block.bytes) return CaptureStatus::kCorrupt;
   window.consume(4);
   block.body = nullptr;
@@ -104,25 +119,28 @@ CaptureStatus PcapngReader::skip_block(FileWindow& window, Block& block) noexcep
   return CaptureStatus::kRecord;
 }
 
-bool PcapngReader::begin_section(FileWindow& window) noexcept {
+CaptureStatus PcapngReader::begin_section(FileWindow& window) noexcept {
   const std::byte* head = window.need(kHeadBytes + 4);
-  if (head == nullptr) return false;
+  if (head == nullptr) return window.why_ended(true);
   const auto magic = load_number<std::uint32_t>(head + kHeadBytes, false);
-  if (magic != kByteOrderMagic && magic != __builtin_bswap32(kByteOrderMagic)) return false;
+  if (magic != kByteOrderMagic && magic != __builtin_bswap32(kByteOrderMagic)) {
+    return CaptureStatus::kCorrupt;
+  }
   swapped_ = magic != kByteOrderMagic;
-  interface_count_ = 0;
-  return true;
+  interfaces_.clear();
+  return CaptureStatus::kRecord;
 }
 
 bool PcapngReader::add_interface(const Block& block) noexcept {
   if (block.body_bytes < 8) return false;
-  if (interface_count_ == kPcapngInterfaceCountMax) return true;
+  // Room is reserved for so many: nothing is allocated here.
+  if (interfaces_.size() == kPcapngInterfaceCountMax) return true;
   Interface interface;
   interface.link_type = load_number<std::uint16_t>(block.body, swapped_);
   const auto snap_length = load_number<std::uint32_t>(block.body + 4, swapped_);
   if (snap_length != 0) interface.snap_length = std::min(snap_length, kCaptureLengthMax);
   read_interface_options(block, interface);
-  interfaces_[interface_count_++] = interface;
+  interfaces_.push_back(interface);
   return true;
 }
 
@@ -144,20 +162,27 @@ void PcapngReader::read_interface_options(const Block& block, Interface& interfa
   }
 }
 
-CaptureStatus PcapngReader::packet(const Block& block, CaptureRecord& record) const noexcept {
-  if (block.body_bytes < kPacketHeadBytes) return CaptureStatus::kCorrupt;
+/// Whose packet it is; null: nobody's, or the block is too short for one.
+const PcapngReader::Interface* PcapngReader::interface_of(const Block& block) const noexcept {
+  std::uint32_t number = 0;
+  if (block.type != kSimplePacket) {
+    if (block.body_bytes < kPacketHeadBytes) return nullptr;
+    // The obsolete block has 16 bits of interface number, then a drop count.
+    number = block.type == kEnhancedPacket ? load_number<std::uint32_t>(block.body, swapped_)
+                                           : load_number<std::uint16_t>(block.body, swapped_);
+  }
+  return number < interfaces_.size() ? &interfaces_[number] : nullptr;
+}
+
+CaptureStatus PcapngReader::packet(const Block& block, const Interface& from,
+                                   CaptureRecord& record) const noexcept {
   const auto word = [&](std::uint32_t at) {
     return load_number<std::uint32_t>(block.body + at, swapped_);
   };
-  // The obsolete block has 16 bits of interface number, then a drop count.
-  const std::uint32_t number =
-      block.type == kEnhancedPacket ? word(0) : load_number<std::uint16_t>(block.body, swapped_);
   const std::uint32_t captured = word(12);
-  if (number >= interface_count_ || interfaces_[number].link_type != kLinkTypeEthernet ||
-      captured > kCaptureLengthMax || captured > block.body_bytes - kPacketHeadBytes) {
+  if (captured > kCaptureLengthMax || captured > block.body_bytes - kPacketHeadBytes) {
     return CaptureStatus::kCorrupt;
   }
-  const Interface& from = interfaces_[number];
   const std::uint64_t ticks = std::uint64_t{word(4)} << 32 | word(8);
   record.time_ns = nanoseconds(ticks, from.ticks_per_second, from.offset_seconds);
   record.wire_length = word(16);
@@ -165,15 +190,12 @@ CaptureStatus PcapngReader::packet(const Block& block, CaptureRecord& record) co
   return CaptureStatus::kRecord;
 }
 
-CaptureStatus PcapngReader::simple_packet(const Block& block,
+CaptureStatus PcapngReader::simple_packet(const Block& block, const Interface& from,
                                           CaptureRecord& record) const noexcept {
-  if (block.body_bytes < 4 || interface_count_ == 0 ||
-      interfaces_[0].link_type != kLinkTypeEthernet) {
-    return CaptureStatus::kCorrupt;
-  }
+  if (block.body_bytes < 4) return CaptureStatus::kCorrupt;
   record.time_ns = 0;
   record.wire_length = load_number<std::uint32_t>(block.body, swapped_);
-  const std::uint32_t captured = std::min(record.wire_length, interfaces_[0].snap_length);
+  const std::uint32_t captured = std::min(record.wire_length, from.snap_length);
   if (captured > block.body_bytes - 4) return CaptureStatus::kCorrupt;
   record.bytes = {block.body + 4, captured};
   return CaptureStatus::kRecord;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <vector>
 
 #include "io-worker/ports/capture_record.hpp"
 #include "io-worker/ports/file_window.hpp"
@@ -11,24 +11,33 @@
 /// pcapng files (draft-ietf-opsawg-pcapng), read only: blocks of type, total length, body, total
 /// length. Packets come in Enhanced, Simple and (obsolete) Packet Blocks, each from an interface
 /// that an Interface Description Block before it describes; a Section Header Block starts anew,
-/// perhaps in the other byte order. All other blocks are stepped over.
+/// perhaps in the other byte order. All other blocks are stepped over, and so are packets of
+/// interfaces that are not Ethernet, which are counted.
 
 namespace millrace {
 
 inline constexpr std::uint32_t kPcapngSectionHeader = 0x0a0d0d0a;  ///< the same in both orders
 inline constexpr std::uint32_t kPcapngBlockBytesMax = 16u << 20;   ///< of any block, as libpcap
-inline constexpr std::uint32_t kPcapngInterfaceCountMax = 64;      ///< more are unknown to us
+inline constexpr std::uint32_t kPcapngInterfaceCountMax = 65536;   ///< more are unknown to us
 
 class PcapngReader {
  public:
-  /// Reads on to the first interface, so that its link type is known. False when the file has none
-  /// or is not pcapng.
-  bool open(FileWindow& window) noexcept;
-  /// Link type of the first interface.
-  std::uint32_t link_type() const { return interfaces_[0].link_type; }
-  /// The next packet. One from an interface of another link type than Ethernet, or from none, is
+  PcapngReader() { interfaces_.reserve(kPcapngInterfaceCountMax); }
+
+  /// Reads on to the first packet, so that the interfaces before it are known. kRecord: there is an
+  /// interface, if not a packet; else why there is none (kEnd: the file describes none).
+  CaptureStatus open(FileWindow& window) noexcept;
+  /// An interface of the present section is Ethernet.
+  bool has_ethernet() const noexcept;
+  /// The next packet of an Ethernet interface. One from an interface that is not described is
   /// corrupt.
   CaptureStatus next(FileWindow& window, CaptureRecord& record) noexcept;
+  /// Packets of other link types that next() has stepped over.
+  std::uint64_t skipped() const noexcept { return skipped_; }
+  /// Of the first of those; of the first interface while there is none.
+  std::uint32_t other_link_type() const noexcept {
+    return skipped_ != 0 || interfaces_.empty() ? skipped_link_type_ : interfaces_[0].link_type;
+  }
 
  private:
   struct Interface {
@@ -47,15 +56,19 @@ class PcapngReader {
 
   CaptureStatus next_block(FileWindow& window, Block& block) noexcept;
   CaptureStatus skip_block(FileWindow& window, Block& block) noexcept;
-  bool begin_section(FileWindow& window) noexcept;
+  CaptureStatus begin_section(FileWindow& window) noexcept;
   bool add_interface(const Block& block) noexcept;
   void read_interface_options(const Block& block, Interface& interface) const noexcept;
-  CaptureStatus packet(const Block& block, CaptureRecord& record) const noexcept;
-  CaptureStatus simple_packet(const Block& block, CaptureRecord& record) const noexcept;
+  const Interface* interface_of(const Block& block) const noexcept;
+  CaptureStatus packet(const Block& block, const Interface& from,
+                       CaptureRecord& record) const noexcept;
+  CaptureStatus simple_packet(const Block& block, const Interface& from,
+                              CaptureRecord& record) const noexcept;
 
   bool swapped_ = false;
-  std::uint32_t interface_count_ = 0;
-  std::array<Interface, kPcapngInterfaceCountMax> interfaces_{};
+  std::vector<Interface> interfaces_;  ///< of the present section
+  std::uint64_t skipped_ = 0;
+  std::uint32_t skipped_link_type_ = 0;
 };
 
 }  // namespace millrace

@@ -4,12 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "io-worker/ports/interface.hpp"
+#include "io-worker/ports/trouble.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 
@@ -125,9 +128,11 @@ class RxQueue {
   /// Hub and standby, or one of them, are others than before: they get what outlives this reader
   /// (kept_file.hpp). False: one of them has not got it yet. May take as long as leave().
   virtual bool leave_with_keepers() noexcept { return true; }
-  /// Times that the source could not be read on (a truncated or corrupt record), since
-  /// construction.
+  /// Times that the source could not be read on (a truncated or corrupt record, a packet that is
+  /// not Ethernet), since construction.
   virtual std::uint64_t errors() const noexcept { return 0; }
+  /// For people: what these errors are. Empty: nothing that the port itself knows.
+  virtual TroubleText trouble() const noexcept { return {}; }
   /// Where the port's flows can go over from one queue to another; null: where they cannot.
   virtual RxShares* shares() noexcept { return nullptr; }
   /// For people, at the start: what it found. Empty: nothing to say.
@@ -140,7 +145,7 @@ struct TxPacket {
   std::uint32_t buffer = 0;
   std::span<const std::byte> bytes;
   std::uint32_t wire_length = 0;  ///< >= bytes.size(); files keep it
-  std::uint64_t time_ns = 0;      ///< system clock, for captures
+  std::uint64_t time_ns = 0;      ///< system clock, for captures; 0: when it is written
 };
 
 class TxQueue {
@@ -153,6 +158,8 @@ class TxQueue {
   /// told by failed().
   virtual bool waits_when_full() const noexcept { return false; }
   virtual bool failed() const noexcept = 0;
+  /// For people: why it has failed. Empty: nothing that the port itself knows.
+  virtual TroubleText trouble() const noexcept { return {}; }
   /// The first packet that the last send() did not take is one that this port can never send
   /// (longer than the device takes): it is dropped as oversize, the others follow.
   virtual bool refused() const noexcept { return false; }
@@ -169,6 +176,10 @@ class TxQueue {
     return 0;
   }
 };
+
+/// What an actor calls to tell operators of a port's trouble: at most 199 bytes, once a change. From
+/// the data thread: it neither waits nor allocates.
+using TellTrouble = std::function<void(std::string_view text)>;
 
 /// Checks the settings of a port and that its files can be used, for `validate`: opens no port,
 /// needs no root and no shared memory. Throws Error.

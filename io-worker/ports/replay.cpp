@@ -27,7 +27,8 @@ struct StoredPacket {
 struct Capture {
   std::vector<StoredPacket> packets;
   std::vector<std::byte> store;
-  bool broken = false;  ///< the file ends in an incomplete or corrupt record
+  std::uint64_t errors = 0;  ///< of the reader
+  TroubleText trouble;
 };
 
 bool is_for_queue(std::span<const std::byte> frame, std::uint32_t queue, std::uint32_t queues) {
@@ -48,23 +49,36 @@ void store_packet(Capture& capture, const CaptureRecord& record, std::uint32_t r
       {start, static_cast<std::uint32_t>(record.bytes.size()), record.wire_length});
 }
 
-Capture read_capture(const ReplaySettings& settings, std::uint32_t queue,
+/// Packets for the queue from the reader's present one on, which was the first without a buffer.
+std::uint64_t count_rest(CaptureReader& reader, const ReplaySettings& settings,
+                         std::uint32_t queue) {
+  std::uint64_t count = 1;
+  for (CaptureRecord record; reader.next(record) == CaptureStatus::kRecord;) {
+    if (is_for_queue(record.bytes, queue, settings.queues)) ++count;
+  }
+  return count;
+}
+
+Capture read_capture(const PlanPort& port, const ReplaySettings& settings, std::uint32_t queue,
                      const BufferSource& pool) {
   CaptureReader reader(settings.file);
   Capture capture;
   CaptureRecord record;
-  CaptureStatus status;
-  while ((status = reader.next(record)) == CaptureStatus::kRecord) {
+  while (reader.next(record) == CaptureStatus::kRecord) {
     if (!is_for_queue(record.bytes, queue, settings.queues)) continue;
     if (capture.packets.size() == settings.count && settings.count != 0) break;
     if (capture.packets.size() == pool.count()) {
-      throw Error(settings.file + ": more packets than the " + std::to_string(pool.count()) +
-                  " buffers of queue " + std::to_string(queue) +
-                  ": give the port more buffers, or use device 'pcap'");
+      std::uint64_t count = pool.count() + count_rest(reader, settings, queue);
+      if (settings.count != 0) count = std::min(count, settings.count);
+      throw Error(settings.file + ": " + std::to_string(count) + " packets for the " +
+                  std::to_string(pool.count()) + " buffers of queue " + std::to_string(queue) +
+                  ": say `buffers: " + std::to_string(count) + "` at the path that has `from: [" +
+                  port.name + "]`, or use device 'pcap'");
     }
     store_packet(capture, record, buffer_room(pool.area()));
   }
-  capture.broken = status == CaptureStatus::kTruncated || status == CaptureStatus::kCorrupt;
+  capture.errors = reader.errors();
+  capture.trouble = reader.trouble_of(settings.file);
   return capture;
 }
 
@@ -113,7 +127,8 @@ class ReplayRxQueue final : public RxQueue {
   int wait_descriptor() noexcept override { return -1; }
   std::uint32_t held() const noexcept override { return 0; }
   std::uint64_t missed() const noexcept override { return schedule_.missed(); }
-  std::uint64_t errors() const noexcept override { return capture_.broken ? 1 : 0; }
+  std::uint64_t errors() const noexcept override { return capture_.errors; }
+  TroubleText trouble() const noexcept override { return capture_.trouble; }
 
  private:
   std::uint64_t count_of(const ReplaySettings& settings) const {
@@ -207,7 +222,7 @@ PortQueues replay_queues(const PlanPort& port) { return {replay_settings(port).q
 std::unique_ptr<RxQueue> open_replay_rx(const PlanPort& port, std::uint32_t queue,
                                         const BufferSource& pool, bool) {
   const ReplaySettings settings = replay_settings(port);
-  return std::make_unique<ReplayRxQueue>(settings, read_capture(settings, queue, pool),
+  return std::make_unique<ReplayRxQueue>(settings, read_capture(port, settings, queue, pool),
                                          pool.count(),
                                          settings.rate_mpps > 0 ? measure_tsc_hz() : 0);
 }

@@ -12,6 +12,7 @@
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/corpus.hpp"
 #include "tests/unit/io-worker/ports/libpcap_oracle.hpp"
+#include "tests/unit/io-worker/ports/pcapng_files.hpp"
 
 namespace millrace {
 namespace {
@@ -61,6 +62,56 @@ TEST(CaptureReader, RefusesWhatIsNoCapture) {
   EXPECT_EQ(refusal("GET / HTTP/1.1"), folder.path("a") + ": neither a pcap nor a pcapng capture");
   EXPECT_EQ(refusal(test::word32(0x0a0d0d0a) + "nothing more"),
             folder.path("a") + ": a pcapng capture that describes no interface");
+}
+
+TEST(CaptureReader, OpensWhatHasAnEthernetPacketSomewhere) {
+  const TestFolder folder;
+  const std::string other = test::section() + test::interface(113) + test::enhanced("cooked");
+  const std::string ethernet = test::interface() + test::enhanced(frame_of(1, 60), 1);
+  const auto packets = [&](const std::string& bytes) {
+    return read(folder.write("a", bytes)).packets.size();
+  };
+  EXPECT_EQ(packets(test::section() + test::interface(113) + ethernet), 1u);
+  EXPECT_EQ(packets(other + ethernet), 1u);
+  EXPECT_EQ(packets(other + test::section() + test::interface(113) + ethernet), 1u);
+  EXPECT_EQ(packets(test::section() + test::interface(113) + test::interface()), 0u);
+  const auto refusal = [&](const std::string& bytes) {
+    return error_of([&] { CaptureReader{folder.write("a", bytes)}; });
+  };
+  for (const std::string& only :
+       {other, test::section() + test::interface(113), other + test::interface()}) {
+    EXPECT_NE(refusal(only).find("a: link type 113"), std::string::npos);
+  }
+}
+
+TEST(CaptureReader, SaysWhatItDidNotReadAndWhy) {
+  const TestFolder folder;
+  const auto trouble = [&](const std::string& bytes) {
+    CaptureReader reader(folder.write("a", bytes));
+    for (CaptureRecord record; reader.next(record) == CaptureStatus::kRecord;) {
+    }
+    EXPECT_EQ(reader.errors() == 0, reader.trouble().empty());
+    return reader.trouble().text();
+  };
+  const std::string whole = test::pcap_of(3);
+  EXPECT_EQ(trouble(whole), "");
+  EXPECT_EQ(trouble(whole + "half"), "ends in a record that is incomplete, behind 3 packets");
+  EXPECT_EQ(trouble(whole + std::string(16, '\x7f')),
+            "is corrupt behind 3 packets; what follows is not read");
+  const std::string mixed = test::section() + test::interface() + test::interface(113) +
+                            test::enhanced("cooked", 1) + test::enhanced(frame_of(1, 60)) +
+                            test::enhanced("cooked", 1);
+  const std::string skipped =
+      "has packets that are not Ethernet (link type 1): 2 were skipped, the first of link type 113";
+  EXPECT_EQ(trouble(mixed), skipped);
+  EXPECT_EQ(trouble(mixed + "half"),
+            "ends in a record that is incomplete, behind 3 packets; " + skipped);
+}
+
+TEST(CaptureReader, NamesTheErrorOfAFolder) {
+  const TestFolder folder;
+  EXPECT_EQ(error_of([&] { CaptureReader{folder.path("")}; }),
+            folder.path("") + ": read: Is a directory");
 }
 
 TEST(CaptureReader, TellsWhereTheLastWholeRecordEnds) {

@@ -5,6 +5,7 @@
 #include "io-worker/ports/pcap.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/libpcap_oracle.hpp"
+#include "tests/unit/io-worker/ports/pcapng_files.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
 
 namespace millrace {
@@ -104,7 +105,24 @@ TEST(PcapRx, CountsAFileThatEndsBadly) {
     EXPECT_EQ(take_all(*queue, pool).size(), 3u);
     EXPECT_TRUE(queue->exhausted());
     EXPECT_EQ(queue->errors(), 1u);
+    EXPECT_TRUE(queue->trouble().text().starts_with(folder.path("a"))) << queue->trouble().text();
   }
+}
+
+TEST(PcapRx, StepsOverWhatIsNotEthernetAndSaysSo) {
+  const TestFolder folder;
+  TestPool pool(8);
+  const std::string file = test::section() + test::interface(101) + test::interface() +
+                           test::enhanced(frame_of(0, 60), 1) + test::enhanced("raw", 0) +
+                           test::enhanced(frame_of(1, 61), 1);
+  const auto queue = open(folder.write("a", file), pool);
+  const std::vector<Taken> taken = take_all(*queue, pool);
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_EQ(taken[1].bytes, frame_of(1, 61));
+  EXPECT_EQ(taken[1].packet.ordinal, 1u);
+  EXPECT_TRUE(queue->exhausted());
+  EXPECT_EQ(queue->errors(), 1u);
+  EXPECT_TRUE(queue->trouble().text().ends_with("link type 101")) << queue->trouble().text();
 }
 
 TEST(PcapRx, GoesOnAtAnyRecordAfterARestart) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io-worker/ports/pcap.hpp"
+#include "shared/base/clock.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/libpcap_oracle.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
@@ -64,6 +65,20 @@ TEST(PcapTx, WritesWhatLibpcapReadsBack) {
   }
   EXPECT_TRUE(queue->waits_when_full());
   EXPECT_FALSE(queue->failed());
+  EXPECT_TRUE(queue->trouble().empty());
+}
+
+TEST(PcapTx, GivesAPacketWithoutATimeThatOfItsWriting) {
+  const TestFolder folder;
+  const auto queue = open(folder.path("a"), false);
+  const std::string bytes = frame_of(1, 60);
+  const TxPacket packet{.bytes = std::as_bytes(std::span(bytes)), .wire_length = 60};
+  const std::uint64_t before = system_clock_ns();
+  EXPECT_EQ(queue->send({&packet, 1}), 1u);
+  const std::uint64_t after = system_clock_ns();
+  const std::uint64_t time_ns = read_with_libpcap(folder.path("a")).packets.at(0).time_ns;
+  EXPECT_GE(time_ns, before);
+  EXPECT_LE(time_ns, after);
 }
 
 TEST(PcapTx, ReplacesAnOldFileAtTheFirstStart) {
@@ -155,7 +170,10 @@ TEST(PcapTx, StopsAtAWholeRecordWhenTheDiskIsFull) {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const auto queue = open(path, false);
     const std::uint32_t sent = send(*queue, 0, 250);
-    const bool stays = queue->failed() && send(*queue, sent, 1) == 0 && queue->failed();
+    const bool stays = queue->failed() && send(*queue, sent, 1) == 0 && queue->failed() &&
+                       queue->trouble().text() == "File too large: " + path +
+                                                      " ends behind a whole record; what follows "
+                                                      "is dropped as no_output";
     ::_exit(stays ? static_cast<int>(sent) : 255);
   }
   int status = 0;

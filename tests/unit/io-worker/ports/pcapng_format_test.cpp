@@ -9,54 +9,28 @@
 
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/libpcap_oracle.hpp"
+#include "tests/unit/io-worker/ports/pcapng_files.hpp"
 
 namespace millrace {
 namespace {
 
+using test::block;
+using test::enhanced;
 using test::frame_of;
+using test::interface;
+using test::option;
+using test::padded;
+using test::section;
 using test::TestFolder;
 using test::word16;
 using test::word32;
-
-std::string padded(std::string bytes) {
-  bytes.resize((bytes.size() + 3) / 4 * 4);
-  return bytes;
-}
-
-std::string block(std::uint32_t type, const std::string& body, bool big = false) {
-  const auto total = static_cast<std::uint32_t>(body.size() + 12);
-  return word32(type, big) + word32(total, big) + body + word32(total, big);
-}
-
-std::string section(bool big = false) {
-  return block(kPcapngSectionHeader,
-               word32(0x1a2b3c4d, big) + word16(1, big) + word16(0, big) + std::string(8, '\xff'),
-               big);
-}
-
-std::string interface(std::uint32_t link_type = 1, const std::string& options = "",
-                      bool big = false, std::uint32_t snap = 0) {
-  return block(1, word16(link_type, big) + word16(0, big) + word32(snap, big) + options, big);
-}
-
-std::string enhanced(const std::string& bytes, std::uint32_t number = 0, std::uint64_t ticks = 0,
-                     bool big = false) {
-  const auto length = static_cast<std::uint32_t>(bytes.size());
-  return block(6,
-               word32(number, big) + word32(static_cast<std::uint32_t>(ticks >> 32), big) +
-                   word32(static_cast<std::uint32_t>(ticks), big) + word32(length, big) +
-                   word32(length + 100, big) + padded(bytes),
-               big);
-}
-
-std::string option(std::uint32_t code, const std::string& value, bool big = false) {
-  return word16(code, big) + word16(static_cast<std::uint32_t>(value.size()), big) + padded(value);
-}
 
 struct Reading {
   bool opened = false;
   CaptureStatus end = CaptureStatus::kRecord;
   std::vector<test::PcapPacket> packets;
+  std::uint64_t skipped = 0;
+  std::uint32_t other_link_type = 0;
 };
 
 Reading read(const std::string& file) {
@@ -64,7 +38,8 @@ Reading read(const std::string& file) {
   FileWindow window(open_file(folder.write("a", file), O_RDONLY), kCaptureLengthMax + 131072);
   PcapngReader reader;
   Reading reading;
-  reading.opened = reader.open(window);
+  reading.end = reader.open(window);
+  reading.opened = reading.end == CaptureStatus::kRecord;
   if (!reading.opened) return reading;
   CaptureRecord record;
   while ((reading.end = reader.next(window, record)) == CaptureStatus::kRecord) {
@@ -73,6 +48,8 @@ Reading read(const std::string& file) {
          record.wire_length,
          record.time_ns});
   }
+  reading.skipped = reader.skipped();
+  reading.other_link_type = reader.other_link_type();
   return reading;
 }
 
@@ -146,13 +123,69 @@ TEST(Pcapng, StopsAtWhatCannotBeAPacket) {
   EXPECT_EQ(end_after(block(6, std::string(16, 0))), CaptureStatus::kCorrupt);
   EXPECT_EQ(end_after(block(3, "")), CaptureStatus::kCorrupt);
   EXPECT_EQ(end_after(block(1, "")), CaptureStatus::kCorrupt);
-  EXPECT_EQ(end_after(interface(113) + enhanced(frame_of(2, 60), 1)), CaptureStatus::kCorrupt);
+  EXPECT_EQ(end_after(enhanced(frame_of(2, 60), kPcapngInterfaceCountMax)),
+            CaptureStatus::kCorrupt);
+  std::string long_packet = enhanced(frame_of(2, 60));
+  long_packet.replace(20, 4, word32(61 + 3));  // captured: more than the block has
+  EXPECT_EQ(end_after(long_packet), CaptureStatus::kCorrupt);
+  EXPECT_EQ(end_after(word32(kPcapngSectionHeader) + word32(28) + word32(0x01020304)),
+            CaptureStatus::kCorrupt);
   const std::string packet = enhanced(frame_of(2, 60));
   std::string bad_end = packet;
   bad_end.back() = 1;
   EXPECT_EQ(end_after(bad_end), CaptureStatus::kCorrupt);
   for (std::size_t cut = 1; cut < packet.size(); ++cut) {
     EXPECT_EQ(end_after(packet.substr(0, cut)), CaptureStatus::kTruncated) << cut;
+  }
+}
+
+TEST(Pcapng, ASectionThatIsCutOffIsNoCorruptOne) {
+  const std::string start = section() + interface() + enhanced(frame_of(1, 60));
+  for (std::size_t cut = 1; cut < section().size(); ++cut) {
+    EXPECT_EQ(read(start + section().substr(0, cut)).end, CaptureStatus::kTruncated) << cut;
+  }
+}
+
+TEST(Pcapng, StepsOverPacketsOfOtherLinkTypesAndCountsThem) {
+  for (const bool big : {false, true}) {
+    const std::string simple = block(3, word32(60, big) + frame_of(9, 60), big);
+    const std::string old =
+        block(2,
+              word16(1, big) + word16(0, big) + word32(0, big) + word32(0, big) + word32(60, big) +
+                  word32(60, big) + frame_of(8, 60),
+              big);
+    const Reading reading =
+        read(section(big) + interface(113, "", big) + interface(101, "", big) +
+             interface(1, "", big) + enhanced(frame_of(1, 60), 2, 0, big) + old + simple +
+             enhanced(frame_of(2, 61), 2, 0, big) + enhanced("raw", 1, 0, big));
+    ASSERT_EQ(reading.packets.size(), 2u);
+    EXPECT_EQ(reading.packets[1].bytes, frame_of(2, 61));
+    EXPECT_EQ(reading.end, CaptureStatus::kEnd);
+    EXPECT_EQ(reading.skipped, 3u);
+    EXPECT_EQ(reading.other_link_type, 101u);
+  }
+}
+
+TEST(Pcapng, KnowsManyInterfaces) {
+  std::string file = section();
+  for (std::uint32_t i = 0; i < kPcapngInterfaceCountMax; ++i) file += interface();
+  const std::string last = enhanced(frame_of(1, 60), kPcapngInterfaceCountMax - 1);
+  const Reading reading = read(file + last);
+  EXPECT_EQ(reading.packets.size(), 1u);
+  EXPECT_EQ(reading.end, CaptureStatus::kEnd);
+  // One too many, and the section is still read.
+  EXPECT_EQ(read(file + interface() + last).packets.size(), 1u);
+}
+
+TEST(Pcapng, AnOptionThatRunsOverItsBlockIsNotLookedAt) {
+  for (const std::string& options :
+       {word16(9) + word16(1), word16(9) + word16(0xffff) + word32(3), word16(14) + word16(8),
+        option(9, "") + option(14, "four"), std::string(3, 'x')}) {
+    const Reading reading =
+        read(section() + interface(1, padded(options)) + enhanced(frame_of(1, 60), 0, 77));
+    ASSERT_EQ(reading.packets.size(), 1u);
+    EXPECT_EQ(reading.packets[0].time_ns, 77'000u) << "microseconds, as without options";
+    EXPECT_EQ(reading.end, CaptureStatus::kEnd);
   }
 }
 

@@ -188,7 +188,9 @@ TEST_F(Replay, SpreadsFlowsOverItsQueuesAndLosesNone) {
 TEST_F(Replay, NeedsAsManyBuffersAsPackets) {
   TestPool pool(5);
   EXPECT_EQ(error_of([&] { open(5, {}, pool); }), "");
-  EXPECT_NE(error_of([&] { open(6, {}, pool); }).find("more packets than the 5 buffers"),
+  EXPECT_NE(error_of([&] { open(8, {}, pool); })
+                .find("8 packets for the 5 buffers of queue 0: say `buffers: 8` at the path that "
+                      "has `from: [lan]`"),
             std::string::npos);
   EXPECT_EQ(error_of([&] { open(6, {{"count", "4"}}, pool); }), "");
 }
@@ -231,7 +233,10 @@ TEST_F(Replay, CountsACaptureThatEndsBadly) {
   TestPool pool(16);
   const PlanPort port =
       make_port("replay", {{"file", folder_.write("a", test::pcap_of(3) + "tail")}});
-  EXPECT_EQ(open_rx_queue(port, 0, pool, false)->errors(), 1u);
+  const auto queue = open_rx_queue(port, 0, pool, false);
+  EXPECT_EQ(queue->errors(), 1u);
+  EXPECT_EQ(queue->trouble().text(),
+            folder_.path("a") + " ends in a record that is incomplete, behind 3 packets");
 }
 
 }  // namespace
