@@ -47,6 +47,7 @@ void run_ingress(ActorProcess& process) {
            : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted,
                            process.run_dir(), IngressActor::shares_of(process.context(), number));
   IngressActor ingress(process.context(), number, pool, *queue);
+  ingress.tell_by([&](std::string_view text) { process.warn_of_port(text); });
   beat.reset();
   process.run(ingress, nullptr, queue->remark());
 }
@@ -66,6 +67,7 @@ void run_egress(ActorProcess& process) {
                              : open_tx_queue(port, number, restarted, process.run_dir());
   }
   EgressActor egress(process.context(), ports, functions);
+  egress.tell_by([&](std::string_view text) { process.warn_of_port(text); });
   beat.reset();
   process.run(egress, &functions);
 }

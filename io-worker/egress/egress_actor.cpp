@@ -289,7 +289,20 @@ void EgressActor::note_released() noexcept {
   }
 }
 
+void EgressActor::tell_trouble() noexcept {
+  for (std::size_t port = 0; port < ports_.size(); ++port) {
+    const bool failed = ports_[port] && ports_[port]->failed();
+    if (failed == std::exchange(told_[port], failed) || !failed) continue;
+    const TroubleText what = ports_[port]->trouble();
+    if (!tell_ || what.empty()) continue;
+    TroubleText text;
+    text.add("port '%s': %s", context_.plan->ports[port].name.c_str(), what.c_str());
+    tell_(text.view());
+  }
+}
+
 void EgressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  tell_trouble();
   work_.take_tables();
   inbox_.take_stock();
   context_.counter(Counter::kWindowBatches) = window_.waiting();
@@ -312,6 +325,7 @@ void EgressActor::before_sleep() noexcept {
   for (const auto& port : ports_) {
     if (port) port->flush();
   }
+  tell_trouble();
   context_.my_entry().in_hand.store(window_.waiting(), std::memory_order_relaxed);
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "io-worker/ports/port.hpp"
@@ -31,6 +32,8 @@ class EgressActor : public Actor {
   /// `ports`: a queue for each port that this egress can reach; null elsewhere. `work` finishes the
   /// completions of GPU stages. Both borrowed. Windows start behind what the ledgers say has left.
   EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work);
+  /// Who hears why a port has failed, once each time. Nothing is told without.
+  void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
 
   std::uint32_t do_work() noexcept override;
   bool has_work() noexcept override { return !inbox_.empty(); }
@@ -82,6 +85,7 @@ class EgressActor : public Actor {
   std::uint32_t reclaim(TxQueue& queue) noexcept;
   void remember(const SlotHeader& header) noexcept;
   void note_released() noexcept;
+  void tell_trouble() noexcept;
 
   ActorContext context_;
   TxQueues& ports_;
@@ -103,6 +107,8 @@ class EgressActor : public Actor {
   std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
   std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
   std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
+  std::array<bool, kPortCountMax> told_{};      ///< ports that have failed, as told
+  TellTrouble tell_;
   bool stopping_ = false;
 };
 

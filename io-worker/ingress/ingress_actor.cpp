@@ -364,6 +364,7 @@ void IngressActor::tell_progress() noexcept {
   }
   entry.in_hand.store(in_hand, std::memory_order_relaxed);
   const bool done = in_hand == 0 && outbox_.pending() == 0 && (queue_.exhausted() || resting_);
+  if (done && errors_ != errors_told_) tell_trouble();  // before it may end
   entry.exhausted.store(done ? 1 : 0, std::memory_order_release);
 }
 

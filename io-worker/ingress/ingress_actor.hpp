@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "io-worker/ingress/buffer_pool.hpp"
@@ -28,6 +29,9 @@ class IngressActor : public Actor {
   /// `queue` is borrowed. Finds its slots and buffers by scanning, and the numbers to go on with;
   /// then tells the queue where to resume.
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
+  /// Who hears of what the port's source has that is not read: at the first of it, and at the end
+  /// of the source. Nothing is told without.
+  void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
 
   /// Shares that the ingress of `stream` reads, as its entries in the status file say: what its
   /// queue is opened with (ingress_shares.cpp).
@@ -106,6 +110,7 @@ class IngressActor : public Actor {
   bool in_flight(std::uint32_t number) const noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
+  void tell_trouble() noexcept;
   void find_shares();
   void look_at_shares() noexcept;
   bool all_joined() const noexcept;
@@ -141,6 +146,8 @@ class IngressActor : public Actor {
   std::uint64_t told_position_ = 0;  ///< that the next life begins with
   std::uint64_t resumed_at_ = 0;     ///< highest `wanted`: above it no packet can be an old one
   std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already
+  std::uint64_t errors_told_ = 0;
+  TellTrouble tell_;
   TscScale scale_;
   PeakMark rate_, slots_used_;
   std::uint64_t polled_total_ = 0;                  ///< packets

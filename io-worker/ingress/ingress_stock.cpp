@@ -10,6 +10,7 @@
 namespace millrace {
 
 void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  if (errors_ != errors_told_) tell_trouble();
   if (shares_ != nullptr) look_at_shares();  // no metric: others wait for it
   look_at_keepers();
   if (!metrics_kept()) return;
@@ -25,6 +26,18 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   }
   stock_tsc_ = now_tsc;
   stock_polled_ = polled_total_;
+}
+
+/// At the first of it, and at the end of the source once more.
+void IngressActor::tell_trouble() noexcept {
+  if (errors_told_ != 0 && !queue_.exhausted()) return;
+  errors_told_ = errors_;
+  const TroubleText what = queue_.trouble();
+  if (!tell_ || what.empty()) return;
+  TroubleText text;
+  const std::string& port = context_.plan->ports[context_.plan->streams[stream_].port].name;
+  text.add("port '%s': %s", port.c_str(), what.c_str());
+  tell_(text.view());
 }
 
 /// Another process has come in the place of the hub or of the standby: what the queue had left with

@@ -14,6 +14,7 @@
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/snapshot.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
+#include "orchestration/supervisor/unread_inputs.hpp"
 
 namespace millrace {
 namespace {
@@ -54,6 +55,18 @@ void print_ports(const Plan& plan, const Snapshot& look) {
       if (latency) std::printf(" %10.1f", latency_us({}, *latency, quantile));
     }
     std::printf("\n");
+  }
+}
+
+std::vector<UnreadInput> unread_of(const Plan& plan, const Snapshot& look) {
+  return unread_inputs(
+      plan, [&](std::uint32_t actor) { return look.actors[actor].counter(Counter::kRxErrors); });
+}
+
+void print_unread(const Plan& plan, const Snapshot& look) {
+  for (const UnreadInput& input : unread_of(plan, look)) {
+    std::printf("\nnot read whole: %s of port '%s'; why: millrace status %s\n", input.path.c_str(),
+                input.port.c_str(), plan.name.c_str());
   }
 }
 
@@ -99,13 +112,16 @@ void report(const RunningOptions& options) {
                        {"received", received},
                        {"transmitted", transmitted}});
     }
+    auto unread = nlohmann::ordered_json::array();
+    for (const UnreadInput& input : unread_of(running.plan, look)) unread.push_back(input.path);
     const nlohmann::ordered_json json = {
-        {"ok", true}, {"ports", ports}, {"audit", audit_json(audit)}};
+        {"ok", true}, {"ports", ports}, {"not_read_whole", unread}, {"audit", audit_json(audit)}};
     std::cout << json_text(json) << '\n';
     if (!audit.exact) throw CLI::RuntimeError(kExitInvalid);
     return;
   }
   print_ports(running.plan, look);
+  print_unread(running.plan, look);
   print_lanes(running);
   print_order(look);
   std::fflush(stdout);

@@ -53,6 +53,11 @@ void block_stop_signals() {
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
+/// All input was read, and every packet is accounted for.
+bool is_well(const AuditReply* audit, const std::vector<UnreadInput>& unread) {
+  return unread.empty() && (audit == nullptr || (audit->exact && audit->quiet));
+}
+
 /// What is shown while a topology starts, runs and ends; for JSON, kept for the end.
 class Story {
  public:
@@ -70,16 +75,23 @@ class Story {
     if (!json_)
       std::cout << "             " << event.kind << ": " << event.text << '\n' << std::flush;
   }
-  void print(const Plan& plan, const std::string& run_dir, const AuditReply* audit) const {
+  void print(const Plan& plan, const std::string& run_dir, const AuditReply* audit,
+             const std::vector<UnreadInput>& unread) const {
     if (!json_) {
       if (audit != nullptr) std::cout << '\n' << audit_text(*audit, wants_colour(STDOUT_FILENO));
+      for (const UnreadInput& input : unread) {
+        std::cout << "not read whole: " << input.path << " of port '" << input.port << "'\n";
+      }
       return;
     }
-    Json json = {{"ok", audit == nullptr || (audit->exact && audit->quiet)},
+    Json files = Json::array();
+    for (const UnreadInput& input : unread) files.push_back(input.path);
+    Json json = {{"ok", is_well(audit, unread)},
                  {"topology", plan.name},
                  {"run_dir", run_dir},
                  {"pid", ::getpid()},
-                 {"steps", steps_}};
+                 {"steps", steps_},
+                 {"not_read_whole", files}};
     if (audit != nullptr) json["audit"] = audit_json(*audit);
     std::cout << json_text(json) << '\n' << std::flush;
   }
@@ -177,7 +189,7 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   } else {
     supervisor.start();
   }
-  if (options.detach) story.print(supervisor.plan(), run_dir, nullptr);
+  if (options.detach) story.print(supervisor.plan(), run_dir, nullptr, {});
   running();
   service.ready(supervisor.plan().name + ": " + std::to_string(supervisor.plan().actors.size()) +
                 " actors in " + run_dir);
@@ -185,8 +197,8 @@ int up(const UpOptions& options, const std::function<void()>& running) {
   service.stopping();
   supervisor.stop();
   const AuditReply* audit = supervisor.audit() ? &*supervisor.audit() : nullptr;
-  if (!options.detach) story.print(supervisor.plan(), run_dir, audit);
-  return audit == nullptr || (audit->exact && audit->quiet) ? 0 : kExitInvalid;
+  if (!options.detach) story.print(supervisor.plan(), run_dir, audit, supervisor.unread());
+  return is_well(audit, supervisor.unread()) ? 0 : kExitInvalid;
 }
 
 void run_up(const UpOptions& options) {
@@ -227,7 +239,7 @@ void add_up(CLI::App& app) {
   add_shared_options(*command, *options);
   command->add_flag("--until-done", options->until_done,
                     "end by itself when all input is read and nothing is in flight, and print "
-                    "the audit");
+                    "the audit; status 1 when it is not exact or a capture was not read whole");
   // What `apply --restart` and `rollback --restart` say to it; in no help.
   command->add_option("--last-run", options->last_run)->group("");
   command->add_option("--what", options->what)->group("");

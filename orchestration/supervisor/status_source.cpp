@@ -31,6 +31,11 @@ StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
           .idle_ticks = counters[static_cast<std::size_t>(Counter::kIdleCycles)]};
 }
 
+std::uint64_t StatusSource::receive_errors(std::uint32_t actor) const {
+  std::uint64_t& errors = view_.counters(actor)[static_cast<std::size_t>(Counter::kRxErrors)];
+  return std::atomic_ref(errors).load(std::memory_order_relaxed);
+}
+
 std::uint32_t StatusSource::revision(std::uint32_t actor) const {
   return static_cast<std::uint32_t>(
       view_.actor_tally(actor).revision.load(std::memory_order_acquire));

@@ -19,6 +19,7 @@
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
 #include "shared/config/plan_sources.hpp"
+#include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -301,6 +302,7 @@ void Supervisor::run() {
     if (options_.until_done && done()) {
       say("all input is read and nothing is in flight");
       take_audit();
+      await_reasons();
       return;
     }
   }
@@ -328,12 +330,25 @@ bool Supervisor::done() {
 
 /// Slots and buffers return to their ingress a moment after their packets were counted.
 void Supervisor::take_audit() {
+  unread_ = unread_inputs(
+      plan_, [&](std::uint32_t actor) { return fleet_.status()->receive_errors(actor); });
   const auto end = Clock::now() + milliseconds(2000);
   do {
     audit_ = ask_leader<AuditReply>(options_.run_dir, AuditRequest{});
     if (audit_->exact && audit_->quiet) return;
     turn(kBusyTurn);
   } while (Clock::now() < end);
+}
+
+/// Why a capture was not read whole is on its way.
+void Supervisor::await_reasons() {
+  const auto end = Clock::now() + milliseconds(2000);
+  const auto told = [&](const UnreadInput& input) {
+    return std::ranges::any_of(events_, [&](const Event& event) {
+      return event.kind == kPortTrouble && event.text.starts_with("port '" + input.port + "'");
+    });
+  };
+  while (!std::ranges::all_of(unread_, told) && Clock::now() < end) turn(kBusyTurn);
 }
 
 void Supervisor::drain_flight() {

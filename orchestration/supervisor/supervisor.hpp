@@ -26,6 +26,7 @@
 #include "orchestration/supervisor/table_switch.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "orchestration/supervisor/tell_observers.hpp"
+#include "orchestration/supervisor/unread_inputs.hpp"
 #include "orchestration/supervisor/upgrade.hpp"
 #include "orchestration/supervisor/way_back.hpp"
 #include "shared/control/endpoint.hpp"
@@ -75,6 +76,8 @@ class Supervisor {
 
   /// The audit of a run with `until_done`, taken before its hub went.
   const std::optional<AuditReply>& audit() const { return audit_; }
+  /// Captures that were not read whole, at the time of the audit.
+  const std::vector<UnreadInput>& unread() const { return unread_; }
   const Plan& plan() const { return plan_; }
 
  private:
@@ -115,6 +118,7 @@ class Supervisor {
   bool done();
   void drain_flight();
   void take_audit();
+  void await_reasons();
 
   void answer(const Received& received);
   void answer_audit(const Received& received);
@@ -186,6 +190,7 @@ class Supervisor {
   std::uint64_t reloads_done_ = 0, reloads_failed_ = 0;
   ConfigFacts observed_;  ///< as observers were told last
   std::optional<AuditReply> audit_;
+  std::vector<UnreadInput> unread_;
   bool ending_ = false;
   Keep keep_ = Keep::kNothing;        ///< when it has ended
   std::uint64_t refused_ = 0;         ///< control messages that could not be read, as noted last

@@ -92,7 +92,8 @@ class Opener {
   std::thread thread_;
 };
 
-void make_actor(const ActorProcess& process, Part& part) {
+void make_actor(ActorProcess& process, Part& part) {
+  const auto tell = [&process](std::string_view text) { process.warn_of_port(text); };
   const Plan& plan = process.plan();
   const PlanActor& me = plan.actors[part.context.me.actor];
   if (me.kind == ActorKind::kIngress) {
@@ -100,12 +101,17 @@ void make_actor(const ActorProcess& process, Part& part) {
     part.pool = std::make_unique<BufferPool>(part.context, me.index);
     part.receive = open_rx_queue(plan.ports[stream.port], stream.queue, *part.pool, part.restarted,
                                  process.run_dir());
-    part.actor = std::make_unique<IngressActor>(part.context, me.index, *part.pool, *part.receive);
+    auto ingress =
+        std::make_unique<IngressActor>(part.context, me.index, *part.pool, *part.receive);
+    ingress->tell_by(tell);
+    part.actor = std::move(ingress);
   } else if (me.kind == ActorKind::kClassifier) {
     part.actor = std::make_unique<ClassifierActor>(part.context, *part.functions);
   } else {
     part.send = open_tx_queues(plan, me.index, part.restarted, process.run_dir());
-    part.actor = std::make_unique<EgressActor>(part.context, part.send, *part.functions);
+    auto egress = std::make_unique<EgressActor>(part.context, part.send, *part.functions);
+    egress->tell_by(tell);
+    part.actor = std::move(egress);
   }
 }
 

@@ -9,6 +9,8 @@
 #include <deque>
 #include <numeric>
 #include <random>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/unit/io-worker/egress/egress_fixture.hpp"
@@ -46,6 +48,23 @@ TEST_F(EgressTest, ARefusedPacketsBufferDoesNotStayWithAQueueThatHoldsBuffers) {
   work();
   EXPECT_EQ(tx_[1]->ring, (std::deque<std::uint32_t>{buffers[0], buffers[2], buffers[3]}));
   EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), std::vector<std::uint32_t>{buffers[1]});
+}
+
+TEST_F(EgressTest, WhyAPortHasFailedIsToldOnceEachTime) {
+  std::vector<std::string> told;
+  egress_->tell_by([&](std::string_view text) { told.emplace_back(text); });
+  egress_->take_stock(1);
+  tx_[1]->why = "No space left on device";
+  for (int time = 0; time < 2; ++time) {
+    tx_[1]->broken = true;
+    egress_->take_stock(1);
+    egress_->before_sleep();
+    tx_[1]->broken = false;
+    egress_->take_stock(1);
+  }
+  tx_[0]->broken = true;  // one that has nothing to say
+  egress_->take_stock(1);
+  EXPECT_EQ(told, std::vector<std::string>(2, "port 'b': No space left on device"));
 }
 
 TEST_F(EgressTest, ABatchIsSentCountedAndGivenBack) {

@@ -44,6 +44,11 @@ class FakeTx : public TxQueue {
   }
   bool waits_when_full() const noexcept override { return waits; }
   bool failed() const noexcept override { return broken; }
+  TroubleText trouble() const noexcept override {
+    TroubleText text;
+    if (broken) text.add("%s", why);
+    return text;
+  }
   bool refused() const noexcept override { return refusing; }
   void flush() noexcept override { ++flushes; }
   bool holds_buffers() const noexcept override { return holds; }
@@ -64,6 +69,7 @@ class FakeTx : public TxQueue {
 
   std::uint32_t room = 1000;
   bool waits = false, broken = false, holds = false;
+  const char* why = "";
   std::size_t kept = 1000;           ///< buffers that it gives up only when more come
   std::deque<std::uint32_t> ring;    ///< buffers that it holds
   std::uint64_t never = UINT64_MAX;  ///< ordinal of a packet that it cannot send

@@ -155,6 +155,42 @@ TEST_F(IngressTest, ObserversSeeWhatWasReceivedAndWhereToResume) {
   EXPECT_EQ(world_.entry("ingress.a.0").resume_position, 3u);
 }
 
+TEST_F(IngressTest, WhatIsNotReadIsToldAtItsFirstAndAtTheEndOfTheSource) {
+  std::vector<std::string> told;
+  ingress_->tell_by([&](std::string_view text) { told.emplace_back(text); });
+  const auto turn = [&] {
+    ingress_->do_work();
+    ingress_->take_stock(1);
+  };
+  turn();
+  EXPECT_TRUE(told.empty());
+  rx_.what = "in.pcap has others";
+  rx_.error_count = 1;
+  turn();
+  EXPECT_EQ(told, std::vector<std::string>{"port 'a': in.pcap has others"});
+  rx_.error_count = 2;
+  turn();
+  EXPECT_EQ(told.size(), 1u);
+  rx_.what = "in.pcap is incomplete";
+  rx_.ended = true;
+  rounds(1);  // it may be asked to end at once
+  EXPECT_EQ(told.size(), 2u);
+  turn();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[1], "port 'a': in.pcap is incomplete");
+  EXPECT_EQ(context_.counter(Counter::kRxErrors), 2u);
+}
+
+TEST_F(IngressTest, ErrorsOfWhichThePortKnowsNothingAreCountedOnly) {
+  int told = 0;
+  ingress_->tell_by([&](std::string_view) { ++told; });
+  rx_.error_count = 3;
+  ingress_->do_work();
+  ingress_->take_stock(1);
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(context_.counter(Counter::kRxErrors), 3u);
+}
+
 TEST_F(IngressTest, ItIsExhaustedWhenTheSourceIsAndNothingIsInHand) {
   put_something_in_flight();
   rx_.offer(1);

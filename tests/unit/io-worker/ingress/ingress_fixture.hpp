@@ -96,12 +96,24 @@ class FakeRx : public RxQueue {
   int wait_descriptor() noexcept override { return descriptor; }
   std::uint32_t held() const noexcept override { return 0; }
   RxShares* shares() noexcept override { return from_shares; }
+  std::uint64_t errors() const noexcept override { return error_count; }
+  TroubleText trouble() const noexcept override {
+    TroubleText text;
+    if (error_count != 0) text.add("%s", what);
+    return text;
+  }
 
   FakeShares* from_shares = nullptr;  ///< what comes when all that is offered has been read
   std::vector<Offer> offered;         ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
+<<<<<<< HEAD
   int polls = 0, rests = 0, descriptor = -1;
+=======
+  std::uint64_t error_count = 0;
+  const char* what = "";
+  int polls = 0, descriptor = -1;
+>>>>>>> 349b011 (up, report, status: a capture that is not read whole, a disk that is full)
 
  private:
   bool has_next() noexcept {
