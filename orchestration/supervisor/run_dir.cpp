@@ -23,6 +23,7 @@
 #include "io-worker/ports/interface.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
+#include "shared/config/sections.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/mapping.hpp"
@@ -138,6 +139,11 @@ std::string words_for_run(const std::string& name, const std::string& run_dir) {
 }
 
 std::string run_dir_of(const std::string& name, const std::string& given) {
+  if (given.empty() && !is_name(name)) {
+    const std::string shown =
+        name.substr(0, 2 * kNameBytesMax) + (name.size() > 2 * kNameBytesMax ? "..." : "");
+    throw Error("'" + shown + "' is no name of a topology; allowed: " + std::string(kNameRule));
+  }
   // Processes are known by this path: it must be one, whatever links lead there.
   const std::string path =
       fs::weakly_canonical(fs::absolute(given.empty() ? default_run_dir(name) : given)).string();

@@ -41,7 +41,7 @@ std::string default_run_dir(const std::string& name);
 std::string words_for_run(const std::string& name, const std::string& run_dir);
 
 /// `given` made absolute, or the default when it is empty. A process knows its topology by this
-/// very text.
+/// very text. Throws Error when there is none given and `name` cannot be a topology's.
 std::string run_dir_of(const std::string& name, const std::string& given);
 
 /// A process of ours that runs with `--run-dir <run_dir>`, whoever started it.

@@ -25,6 +25,9 @@ struct LoadContext {
 /// "a port", "a group", ...: letters, digits, '-' and '_', at most kNameBytesMax; they become parts
 /// of actors' names, paths and metrics.
 inline constexpr std::size_t kNameBytesMax = 24;
+inline constexpr std::string_view kNameRule =
+    "a letter, then letters, digits, '-' and '_', at most 24 in all";
+static_assert(kNameBytesMax == 24);
 bool is_name(std::string_view text);
 /// A name at the value's place, checked by is_name().
 std::optional<Marked<std::string>> read_name(const YamlValue& value, std::string_view allowed);

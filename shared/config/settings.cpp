@@ -72,13 +72,7 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), fits);
 }
 
-namespace {
-
-constexpr std::string_view kNameRule =
-    "a letter, then letters, digits, '-' and '_', at most 24 in all";
-static_assert(kNameBytesMax == 24);
-
-}  // namespace
+namespace {}  // namespace
 
 std::optional<Marked<std::string>> read_name(const YamlValue& value, std::string_view allowed) {
   const std::optional<std::string> text = value.text(allowed);

@@ -98,6 +98,23 @@ TEST_F(RunDir, CommandsNameARunWithItsFolderOnlyWhereThatIsNotTheDefault) {
   EXPECT_EQ(words_for_run("branch", "/srv/x"), "branch --run-dir /srv/x");
 }
 
+TEST(RunDirOf, ANameThatCannotBeATopologysIsRefused) {
+  const auto error = [](const std::string& name, const std::string& given) -> std::string {
+    try {
+      run_dir_of(name, given);
+    } catch (const Error& refused) {
+      return refused.what();
+    }
+    return "";
+  };
+  for (const std::string name : {"../x", "/etc", "", ".", "a/b", "a b", "x.yaml", "7up"}) {
+    EXPECT_THAT(error(name, ""), HasSubstr("'" + name + "' is no name of a topology")) << name;
+  }
+  EXPECT_THAT(error(std::string(300, 'x'), ""),
+              HasSubstr("'" + std::string(48, 'x') + "...' is no name of a topology"));
+  EXPECT_EQ(error("x.yaml", "/tmp/b"), "") << "then the directory counts";
+}
+
 TEST_F(RunDir, FindsItsProcessesByTheirCommandLines) {
   Child worker = dummy("millrace-classifier", {"--run-dir", run_dir_, "--actor", "7"});
   Child telemetry = dummy("millrace-telemetry", {"--run-dir=" + run_dir_});
