@@ -135,7 +135,8 @@ unsigned owner_of(const std::string& path) {
 Watching::Watching(const Observed& observed, const std::string& run_dir, const WatchWish& wish)
     : observed_(observed),
       file_(WatchFile::create(observed.plan.name, wish, owner_of(run_dir))),
-      scale_(observed.status.header().tsc_hz) {
+      scale_(observed.status.header().tsc_hz),
+      clock_(scale_) {
   for (std::uint32_t i = 0; i < file_.header().ring_count; ++i) {
     rings_.push_back({&file_.ring(i), file_.ring_base(i)});
   }
@@ -194,12 +195,6 @@ bool Watching::goes_on() {
   return goes_on_;
 }
 
-std::uint64_t Watching::to_ns(std::uint64_t tsc) const {
-  const StatusHeader& header = observed_.status.header();
-  if (tsc < header.tsc_origin) return header.clock_origin_ns;
-  return header.clock_origin_ns + scale_.to_ns(tsc - header.tsc_origin);
-}
-
 const WatchRecord* Watching::peek(const Ring& ring) const {
   const std::uint64_t ring_bytes = file_.header().ring_bytes;
   for (;;) {
@@ -233,11 +228,12 @@ bool Watching::next(Shown& shown, bool at_once) {
       tsc_now() < first->time_tsc + scale_.to_ticks(kMergeDelayNs)) {
     return false;
   }
+  clock_.look();
   shown_ = from;
   shown_bytes_ = first->record_bytes;
   shown = {first,
            {reinterpret_cast<const std::byte*>(first + 1), first->length},
-           to_ns(first->time_tsc)};
+           clock_.to_ns(first->time_tsc)};
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/cli/host_clock.hpp"
 #include "orchestration/cli/snapshot.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/watch/watch_file.hpp"
@@ -61,15 +62,14 @@ class Watching {
   struct Shown {
     const WatchRecord* record = nullptr;
     std::span<const std::byte> bytes;
-    std::uint64_t time_ns = 0;  ///< system clock
+    std::uint64_t time_ns = 0;  ///< by the system clock as it is now
   };
   /// The next record; valid until the next call. False: there is none yet. What two actors have
   /// shown is merged by time, so it comes a moment later, unless `at_once`.
   bool next(Shown& shown, bool at_once);
   /// Packets of a point that found no room.
   std::uint64_t missed(std::uint32_t point) const;
-  std::uint64_t time_ns(std::uint64_t tsc) const { return to_ns(tsc); }
-  std::uint64_t now_ns() const { return to_ns(tsc_now()); }
+  std::uint64_t time_ns(std::uint64_t tsc) const { return clock_.to_ns(tsc); }
 
  private:
   struct Ring {
@@ -77,13 +77,13 @@ class Watching {
     std::byte* base = nullptr;
   };
   const WatchRecord* peek(const Ring& ring) const;
-  std::uint64_t to_ns(std::uint64_t tsc) const;
   std::vector<std::string> not_attached() const;
 
   const Observed& observed_;
   WatchFile file_;
   std::vector<Ring> rings_;
   TscScale scale_;
+  HostClock clock_;
   bool goes_on_ = true;
   std::uint64_t looked_ns_ = 0;  ///< when that was last looked at
   const Ring* shown_ = nullptr;  ///< whose record is out
