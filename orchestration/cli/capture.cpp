@@ -55,11 +55,17 @@ UniqueFd open_output(const std::string& path) {
           "a capture is nothing for a terminal: -w FILE, or a pipe: millrace capture NAME "
           "| wireshark -k -i -");
     }
-    return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!out) throw system_error("write the capture to standard output", errno);
+    return out;
   }
   UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file) throw system_error("write capture " + path, errno);
   return file;
+}
+
+std::string name_of(const std::string& path) {
+  return path == "-" ? "the capture to standard output" : "capture " + path;
 }
 
 /// What is written is nothing of the topology's own.
@@ -77,7 +83,7 @@ class Capture {
         places_(watch_places(observed_.plan, options.ports, options.links, options.dropped)),
         written_(places_.size()),
         watching_(observed_, run_dir, wish()),
-        writer_(open_output(options.file), interfaces()) {}
+        writer_(open_output(options.file), interfaces(), name_of(options.file)) {}
 
   void run();
   void tell() const;
@@ -167,7 +173,7 @@ void Capture::run() {
   }
   silent_ = watching_.still_silent(silent_);
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
-    writer_.statistics(i, watching_.now_ns(), written_[i], watching_.missed(i));
+    writer_.statistics(i, system_clock_ns(), written_[i], watching_.missed(i));
   }
   if (read_) writer_.flush();
 }

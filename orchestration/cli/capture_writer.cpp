@@ -4,32 +4,35 @@
 #include "orchestration/cli/capture_writer.hpp"
 
 #include <array>
-#include <cerrno>
 
 #include "io-worker/ports/pcap_format.hpp"
-#include "shared/base/error.hpp"
 
 namespace millrace {
+namespace {
 
-CaptureWriter::CaptureWriter(const std::string& path)
-    : path_(path), file_(path, std::ios::binary | std::ios::trunc) {
-  if (!file_) throw system_error("write capture " + path_, errno);
+constexpr std::size_t kFlushBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+CaptureWriter::CaptureWriter(const std::string& path) : file_(path) {
   std::array<std::byte, kPcapFileHeaderBytes> header{};
   put_pcap_header(header.data());
-  file_.write(reinterpret_cast<const char*>(header.data()), header.size());
+  append(header);
+  file_.end_record();
+}
+
+void CaptureWriter::append(std::span<const std::byte> bytes) {
+  file_.buffer().insert(file_.buffer().end(), bytes.begin(), bytes.end());
 }
 
 void CaptureWriter::write(const CaptureRecord& record) {
   std::array<std::byte, kPcapRecordHeaderBytes> header{};
   put_pcap_record_header(header.data(), record.time_ns,
                          static_cast<std::uint32_t>(record.bytes.size()), record.wire_length);
-  file_.write(reinterpret_cast<const char*>(header.data()), header.size());
-  file_.write(reinterpret_cast<const char*>(record.bytes.data()),
-              static_cast<std::streamsize>(record.bytes.size()));
-}
-
-void CaptureWriter::finish() {
-  if (!file_.flush()) throw system_error("write capture " + path_, errno);
+  append(header);
+  append(record.bytes);
+  file_.end_record();
+  if (file_.waiting() >= kFlushBytes) file_.flush();
 }
 
 }  // namespace millrace

@@ -2,25 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fstream>
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "io-worker/ports/capture_record.hpp"
+#include "orchestration/cli/record_file.hpp"
 
 namespace millrace {
 
 /// Writes an Ethernet pcap with nanoseconds, as the `pcap` port does. Throws Error that names the
-/// path.
+/// path; the file then ends behind a whole record.
 class CaptureWriter {
  public:
   explicit CaptureWriter(const std::string& path);
   void write(const CaptureRecord& record);
   /// All is in the file when this returns.
-  void finish();
+  void finish() { file_.flush(); }
 
  private:
-  std::string path_;
-  std::ofstream file_;
+  void append(std::span<const std::byte> bytes);
+
+  RecordFile file_;
 };
 
 }  // namespace millrace

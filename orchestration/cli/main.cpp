@@ -1,7 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iostream>
 #include <span>
@@ -27,16 +35,32 @@ void refuse_unknown(const CLI::App& app, const std::string& word) {
 
 /// What a command says is its result: a full disk or device behind it is a failure.
 int written(int status) {
-  std::cout.flush();
-  if (std::cout || status != 0) return status;
-  std::cerr << "millrace: not all of this could be written to standard output\n";
+  const bool whole = std::cout.flush() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (whole || status != 0) return status;
+  // What failed has not kept its error; one more write has the same.
+  const bool again = ::write(STDOUT_FILENO, "\n", 1) < 0;
+  std::cerr << "millrace: not all of this could be written to standard output"
+            << (again ? std::string(": ") + strerrordesc_np(errno) : "") << '\n';
   return millrace::kExitInvalid;
+}
+
+/// Descriptors 0 to 2 that are closed would become those of whatever is opened next, and what is
+/// said would be written there. Writes to a standard output that was closed go on failing.
+void fill_standard_descriptors() {
+  for (const int wanted : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(wanted, F_GETFD) >= 0) continue;
+    const int flags = wanted == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+    // The lowest number that is free: this one.
+    if (::open("/dev/null", flags) != wanted) std::abort();
+  }
 }
 
 }  // namespace
 
 /// `millrace`: every command that there is stands in this list.
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error of a write, as a full disk is
   CLI::App app{"Millrace: a middlebox made of processes."};
   app.name("millrace");
   app.require_subcommand(1);

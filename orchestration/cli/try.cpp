@@ -37,14 +37,28 @@ void print_json(const TryRun& run) {
       dropped[std::string(kReasonNames[i])] = run.totals().dropped[i];
   }
   for (const TriedFunction& tried : run.functions()) functions.push_back(json_of(tried));
-  const nlohmann::ordered_json json = {{"ok", true},
+  const nlohmann::ordered_json json = {{"ok", run.totals().broken.empty()},
                                        {"packets", run.totals().packets},
                                        {"passed", run.totals().passed},
                                        {"dropped", dropped},
+                                       {"oversize_longest", run.totals().oversize_longest},
                                        {"functions", functions},
                                        {"classes", run.classes()},
                                        {"broken_captures", run.totals().broken}};
   std::cout << json_text(json) << '\n';
+}
+
+/// What makes functions see packets that were oversize.
+void print_hint(std::uint32_t longest) {
+  if (longest == 0) return;
+  constexpr std::uint32_t kEthernetBytes = 14;
+  const std::uint32_t mtu = longest - kEthernetBytes;
+  std::cout << "         the longest of those has " << longest << " bytes: ";
+  if (mtu <= kTryMtuMax) {
+    std::cout << "--mtu " << mtu << " looks at it too\n";
+  } else {
+    std::cout << "too many for any port; --mtu " << kTryMtuMax << " looks at what is shorter\n";
+  }
 }
 
 void print_text(const TryRun& run) {
@@ -58,12 +72,13 @@ void print_text(const TryRun& run) {
     }
   }
   for (const std::string& broken : run.totals().broken)
-    std::cout << "breaks off: " << broken << '\n';
+    std::cout << "not read whole: " << broken << '\n';
   std::cout << "packets  " << run.totals().packets << "\npassed   " << run.totals().passed << '\n';
   for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
     if (run.totals().dropped[i] == 0) continue;
     std::cout << "dropped  " << run.totals().dropped[i] << "  " << kReasonNames[i] << '\n';
   }
+  print_hint(run.totals().oversize_longest);
   for (const TriedFunction& tried : run.functions()) {
     std::cout << tried.plan.type << ": " << std::lround(ns_per_packet(tried)) << " ns a packet\n";
   }
@@ -86,12 +101,19 @@ void add_try(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--port", options->ports, "a port: wan=02:00:00:00:00:01,192.0.2.2/24")
       ->allow_extra_args(false);
+  command
+      ->add_option("--mtu", options->mtu,
+                   "of the ports: what does not fit into their buffers is dropped as oversize")
+      ->check(CLI::Range(68u, kTryMtuMax))
+      ->capture_default_str();
   command->add_flag("--json", *json, "the result, also a refusal, as JSON");
   command->callback([options, json] {
     run_command(*json ? Format::kJson : Format::kText, [&] {
       TryRun run(*options);
       run.run();
       *json ? print_json(run) : print_text(run);
+      // All is shown, but not all that was asked for was looked at.
+      if (!run.totals().broken.empty()) throw CLI::RuntimeError(kExitInvalid);
     });
   });
 }

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 
 #include "io-worker/ports/capture_reader.hpp"
 #include "orchestration/cli/same_place.hpp"
@@ -20,6 +20,12 @@ namespace millrace {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// For packets as long as ports of that MTU take.
+std::uint32_t stride_for(std::uint32_t mtu) {
+  if (mtu > kTryMtuMax) throw Error("--mtu above " + std::to_string(kTryMtuMax));
+  return std::max(kBufferStrideDefault, kBufferHeadroom + mtu + kTryFramingBytes);
+}
 
 /// In memory where there is such a place: a table is written and read, not kept.
 std::string make_folder() {
@@ -61,10 +67,9 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
 }
 
 /// `number`: of the packet in its capture, from 0.
-void write_verdict(std::ostream& out, const Batch& batch, std::uint32_t packet,
-                   std::uint64_t number) {
-  const bool passes = batch.passes(packet);
-  out << number << '\t' << (passes ? "pass" : "drop") << '\t'
+std::string verdict_line(const Batch& batch, std::uint32_t packet, std::uint64_t number) {
+  std::ostringstream out;
+  out << number << '\t' << (batch.passes(packet) ? "pass" : "drop") << '\t'
       << kReasonNames.at(batch.reason[packet]) << '\t';
   if (batch.output[packet] == kOutputDefault) {
     out << "default";
@@ -72,11 +77,15 @@ void write_verdict(std::ostream& out, const Batch& batch, std::uint32_t packet,
     out << static_cast<unsigned>(batch.output[packet]);
   }
   out << '\t' << batch.next_hop[packet] << '\t' << batch.classes[packet] << '\n';
+  return out.str();
 }
 
 }  // namespace
 
-TryRun::TryRun(const TryOptions& options) : options_(options), folder_(make_folder()) {
+TryRun::TryRun(const TryOptions& options)
+    : options_(options),
+      folder_(make_folder()),
+      arena_(kBatchCapacityDefault, stride_for(options.mtu)) {
   try {
     for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
     if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
@@ -163,35 +172,34 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
   CaptureReader reader(path);
   std::unique_ptr<CaptureWriter> writer;
   if (!out.empty()) writer = std::make_unique<CaptureWriter>(out);
-  std::ofstream lines;
+  std::unique_ptr<RecordFile> lines;
   if (!verdicts.empty()) {
-    lines.open(verdicts);
-    lines << "packet\tverdict\treason\toutput\tnext_hop\tclasses\n";
-    if (!lines) throw system_error("write " + verdicts, errno);
+    lines = std::make_unique<RecordFile>(verdicts);
+    lines->put("packet\tverdict\treason\toutput\tnext_hop\tclasses\n");
   }
   first_number_ = 0;
   CaptureRecord packet;
-  CaptureStatus status = CaptureStatus::kRecord;
-  while ((status = reader.next(packet)) == CaptureStatus::kRecord) {
+  while (reader.next(packet) == CaptureStatus::kRecord) {
     // As ingress does: what does not fit is cut, and dropped before any function sees it.
     const bool oversize = packet.bytes.size() > arena_.room();
     const auto bytes =
         packet.bytes.first(std::min<std::size_t>(packet.bytes.size(), arena_.room()));
     const std::uint32_t index = arena_.add(bytes, packet.wire_length);
-    if (oversize) arena_.batch().drop(index, Reason::kOversize);
+    if (oversize) {
+      arena_.batch().drop(index, Reason::kOversize);
+      totals_.oversize_longest =
+          std::max(totals_.oversize_longest, static_cast<std::uint32_t>(packet.bytes.size()));
+    }
     times_ns_.push_back(packet.time_ns);
-    if (arena_.full()) run_batch(writer.get(), lines.is_open() ? &lines : nullptr);
+    if (arena_.full()) run_batch(writer.get(), lines.get());
   }
-  run_batch(writer.get(), lines.is_open() ? &lines : nullptr);
-  if (status != CaptureStatus::kEnd) {
-    totals_.broken.push_back(path + " ends in a record that is " +
-                             (status == CaptureStatus::kTruncated ? "incomplete" : "corrupt"));
-  }
+  run_batch(writer.get(), lines.get());
+  if (reader.errors() != 0) totals_.broken.push_back(path + " " + reader.trouble().text());
   if (writer != nullptr) writer->finish();
-  if (lines.is_open() && !lines.flush()) throw system_error("write " + verdicts, errno);
+  if (lines != nullptr) lines->flush();
 }
 
-void TryRun::run_batch(CaptureWriter* out, std::ostream* verdicts) {
+void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   const Batch batch = arena_.batch();
   for (TriedFunction& tried : functions_) {
     const LaneState state{std::as_writable_bytes(std::span(tried.state))};
@@ -203,13 +211,14 @@ void TryRun::run_batch(CaptureWriter* out, std::ostream* verdicts) {
   }
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
-    if (verdicts != nullptr) write_verdict(*verdicts, batch, packet, first_number_ + packet);
+    if (verdicts != nullptr) verdicts->put(verdict_line(batch, packet, first_number_ + packet));
     if (out != nullptr && batch.passes(packet)) {
       out->write({.bytes = batch.bytes(packet),
                   .wire_length = batch.wire_length[packet],
                   .time_ns = times_ns_[packet]});
     }
   }
+  if (verdicts != nullptr) verdicts->flush();
   first_number_ += batch.count;
   arena_.clear();
   times_ns_.clear();

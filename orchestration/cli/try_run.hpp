@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +19,10 @@
 
 namespace millrace {
 
+/// A batch holds lengths of 16 bits: of an IP packet and its framing (Ethernet, two VLAN tags).
+inline constexpr std::uint32_t kTryFramingBytes = 14 + 8;
+inline constexpr std::uint32_t kTryMtuMax = UINT16_MAX - kTryFramingBytes;
+
 struct TryOptions {
   std::string functions;              ///< types, in the order of the path: "route,match"
   std::vector<std::string> captures;  ///< files to read
@@ -27,6 +30,7 @@ struct TryOptions {
   std::string verdicts;               ///< likewise, a line of text a packet; empty: none
   std::vector<std::string> settings;  ///< "key=value" or "type.key=value"
   std::vector<std::string> ports;     ///< "name=mac,address/length,..."; empty: see README of route
+  std::uint32_t mtu = 1500;           ///< longer packets are oversize; 68..kTryMtuMax
 };
 
 /// One function under trial and what came of it.
@@ -46,7 +50,8 @@ struct TryTotals {
   std::uint64_t packets = 0;
   std::uint64_t passed = 0;
   std::array<std::uint64_t, kReasonCount> dropped{};  ///< by reason
-  std::vector<std::string> broken;                    ///< captures that break off, and how
+  std::uint32_t oversize_longest = 0;                 ///< bytes; 0: none was oversize
+  std::vector<std::string> broken;                    ///< captures not read whole, and why
 };
 
 class TryRun {
@@ -67,7 +72,7 @@ class TryRun {
   void add_function(const std::string& type);
   void check_outputs() const;
   void run_capture(const std::string& path, const std::string& out, const std::string& verdicts);
-  void run_batch(CaptureWriter* out, std::ostream* verdicts);
+  void run_batch(CaptureWriter* out, RecordFile* verdicts);
   void count(const Batch& batch, std::uint32_t packet);
 
   TryOptions options_;

@@ -47,10 +47,15 @@ std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) 
   const UniqueFd file(
       ::open(newest.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) throw system_error("open " + newest, errno);
-  // One call: a leader that dies here leaves whole blocks or none, but for a full disk.
+  // One call: a leader that dies here leaves whole blocks or none.
   const ssize_t wrote = ::write(file.get(), blocks.data(), blocks.size());
-  if (wrote != static_cast<ssize_t>(blocks.size())) throw system_error("write " + newest, errno);
-  return count;
+  if (wrote == static_cast<ssize_t>(blocks.size())) return count;
+  const int error = wrote < 0 ? errno : ENOSPC;
+  const off_t before = is_there && !is_full ? info.st_size : 0;
+  if (wrote > 0 && ::ftruncate(file.get(), before) != 0) {
+    throw system_error("cut " + newest + " back to its whole blocks", errno);
+  }
+  throw system_error("write " + newest, error);
 }
 
 }  // namespace millrace

@@ -28,7 +28,7 @@ class PcapngWriterTest : public testing::Test {
   }
   /// Three packets of odd lengths from two places.
   void write() const {
-    PcapngWriter writer(open(), {{"wan in", "udp", 0}, {"wan out", "", 0}});
+    PcapngWriter writer(open(), {{"wan in", "udp", 0}, {"wan out", "", 0}}, path_);
     for (std::size_t i = 0; i < 3; ++i) {
       const std::vector<std::byte> bytes(61 + i, std::byte(i));
       writer.packet(
@@ -92,7 +92,7 @@ TEST_F(PcapngWriterTest, AReaderThatHasGoneIsNoError) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   ::close(ends[0]);
-  PcapngWriter writer(UniqueFd(ends[1]), {{"a", "", 0}});
+  PcapngWriter writer(UniqueFd(ends[1]), {{"a", "", 0}}, "out");
   EXPECT_FALSE(writer.flush());
 }
 
@@ -101,7 +101,7 @@ TEST_F(PcapngWriterTest, AReaderThatHasGoneIsSeenWithNothingToWrite) {
   ::signal(SIGPIPE, SIG_IGN);
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
-  PcapngWriter writer(UniqueFd(ends[1]), {{"a", "", 0}});
+  PcapngWriter writer(UniqueFd(ends[1]), {{"a", "", 0}}, "out");
   EXPECT_TRUE(writer.flush());
   EXPECT_TRUE(writer.flush());
   ::close(ends[0]);
@@ -111,7 +111,7 @@ TEST_F(PcapngWriterTest, AReaderThatHasGoneIsSeenWithNothingToWrite) {
 TEST_F(PcapngWriterTest, AFileThatCannotBeWrittenIsAnError) {
   UniqueFd full(::open("/dev/full", O_WRONLY));
   if (!full) GTEST_SKIP() << "no /dev/full";
-  PcapngWriter writer(std::move(full), {{"a", "", 0}});
+  PcapngWriter writer(std::move(full), {{"a", "", 0}}, "out");
   EXPECT_THROW(writer.flush(), Error);
 }
 

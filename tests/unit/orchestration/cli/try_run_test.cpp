@@ -93,6 +93,25 @@ TEST_F(TryRunTest, APacketBeyondTheBufferIsOversize) {
   EXPECT_EQ(run.totals().passed, 1u);
 }
 
+TEST_F(TryRunTest, AnMtuMakesRoomForWhatWasOversize) {
+  CaptureBytes capture;
+  for (const std::size_t more : {8'940u, 8'963u, 65'475u, 92'000u}) {
+    capture.add(frame(64) + std::string(more, 'x'), static_cast<std::uint32_t>(60 + more));
+  }
+  capture.save(folder_ / "in.pcap");
+  const auto tried = [&](std::uint32_t mtu) {
+    options_.mtu = mtu;
+    TryRun run(options_);
+    run.run();
+    return std::pair(run.totals().passed, run.totals().oversize_longest);
+  };
+  EXPECT_EQ(tried(1'500), std::pair(std::uint64_t{0}, 92'060u));
+  EXPECT_EQ(tried(8'986), std::pair(std::uint64_t{1}, 92'060u));
+  EXPECT_EQ(tried(kTryMtuMax), std::pair(std::uint64_t{3}, 92'060u));
+  options_.mtu = kTryMtuMax + 1;
+  EXPECT_THAT(error(), HasSubstr("--mtu"));
+}
+
 TEST_F(TryRunTest, SeveralCapturesGoToAFolderByTheirNames) {
   save_capture(3, "a.pcap");
   save_capture(5, "b.pcap");
