@@ -286,12 +286,6 @@ void IngressActor::prefetch_next_slot() const noexcept {
                            slot_bytes_written_);
 }
 
-std::uint32_t IngressActor::written_bytes() const noexcept {
-  const ColumnOffsets& at = context_.segment.layout().columns;
-  if (has_classes_) return at.reason;
-  return hashes_ ? at.classes : at.flow;
-}
-
 void IngressActor::seal(std::uint32_t number) noexcept {
   Lane& lane = lanes_[number];
   SlotHeader& header = *lane.batch.header;

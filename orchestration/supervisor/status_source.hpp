@@ -56,13 +56,11 @@ class StatusSource {
   /// Out of service: its workers died too often in it, or somebody said so.
   bool is_out(std::uint32_t function) const;
 
-<<<<<<< HEAD
   /// Ingresses read nothing until further notice (drain_word.hpp).
   bool is_drained() const;
-=======
+
   /// Times that the actor's port could not be read on.
   std::uint64_t receive_errors(std::uint32_t actor) const;
->>>>>>> 349b011 (up, report, status: a capture that is not read whole, a disk that is full)
 
   /// Packets of a path that ingresses refused.
   std::uint64_t refused(std::uint32_t path) const;

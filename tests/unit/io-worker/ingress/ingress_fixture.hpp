@@ -107,13 +107,9 @@ class FakeRx : public RxQueue {
   std::vector<Offer> offered;         ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
-<<<<<<< HEAD
   int polls = 0, rests = 0, descriptor = -1;
-=======
   std::uint64_t error_count = 0;
   const char* what = "";
-  int polls = 0, descriptor = -1;
->>>>>>> 349b011 (up, report, status: a capture that is not read whole, a disk that is full)
 
  private:
   bool has_next() noexcept {
