@@ -35,9 +35,9 @@ millrace_external(yaml LIBS yaml-cpp ARCHIVES yaml-cpp)
 # to come first, else an executable would hold two.
 if(MILLRACE_BUNDLE)
   millrace_external(prometheus LIBS -Wl,--push-state,--no-as-needed -l:libstdc++.so.6
-    -Wl,--pop-state prometheus-cpp-core civetweb)
+    -Wl,--pop-state prometheus-cpp-core)
 else()
-  millrace_external(prometheus LIBS prometheus-cpp-core civetweb)
+  millrace_external(prometheus LIBS prometheus-cpp-core)
 endif()
 # Always the archive: only there the code of one instruction set can be named (match.cpp says why).
 find_library(MILLRACE_VECTORSCAN NAMES libhs.a REQUIRED)

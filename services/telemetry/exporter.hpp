@@ -7,21 +7,20 @@
 #include <memory>
 #include <string>
 
-struct mg_context;
-struct mg_connection;
+#include "services/telemetry/http_server.hpp"
 
 namespace millrace {
 
 /// The file in the run directory that says where to scrape: "127.0.0.1:43210" and a newline.
 std::string telemetry_address_path(const std::string& run_dir);
 
-/// The HTTP side: GET and HEAD of /metrics. A few threads; a slow reader holds up nobody but other
-/// readers.
+/// The HTTP side: GET and HEAD of /metrics. Neither slow readers nor connections that ask nothing
+/// hold up a scrape (http_server.hpp).
 class Exporter {
  public:
-  /// Listens on `listen` ("address:port", port 0: any free one) and writes the address into
-  /// `run_dir`. After a restart the port of before is taken again when it is free, so that a
-  /// scraper's target stays the same. Throws Error.
+  /// Listens on `listen` ("127.0.0.1:9090", "[::1]:9090"; port 0: any free one) and writes the
+  /// address into `run_dir`. After a restart the port of before is taken again when it is free, so
+  /// that a scraper's target stays the same. Throws Error.
   Exporter(const std::string& listen, const std::string& run_dir);
 
   /// Writes the file by which Prometheus finds `topology` (shared/control/discovery_file.hpp).
@@ -34,15 +33,9 @@ class Exporter {
   const std::string& address() const { return address_; }
 
  private:
-  struct Stop {
-    void operator()(mg_context* server) const;
-  };
-  using Server = std::unique_ptr<mg_context, Stop>;
-  static Server listen_on(const std::string& address);
-  static int answer(mg_connection* connection, void* exporter);
+  static std::unique_ptr<HttpServer> listen_on(const std::string& address);
 
-  std::shared_ptr<const prometheus::Collectable> metrics_;
-  Server server_;  ///< its threads end before what they read does
+  std::unique_ptr<HttpServer> server_;
   std::string run_dir_, address_;
 };
 
