@@ -46,8 +46,8 @@ void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
 
 /// While the socket is open the interface receives what is for other stations too. Throws Error.
 void receive_all(const UniqueFd& socket, const std::string& interface);
-/// A transmit queue of open_afpacket_tx().
-std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface);
+/// A transmit queue of open_afpacket_tx(), by the interface that was taken for this name.
+std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir);
 
 /// Receives by rings that the kernel fills (packet_ring.hpp); copies each frame into a buffer, with
 /// its VLAN tag put back and its checksum filled in where the kernel left that to hardware. A port
@@ -61,7 +61,6 @@ std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t qu
 
 /// Sends by a packet socket, past the queueing discipline. The kernel copies: no buffer stays with
 /// the queue. failed() while the interface is down.
-std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, std::uint32_t queue,
-                                          bool restarted);
+std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, const std::string& run_dir);
 
 }  // namespace millrace

@@ -18,6 +18,7 @@
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/received.hpp"
 #include "io-worker/ports/ring_share.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
@@ -50,7 +51,8 @@ bool are_same(const UniqueFd& one, const UniqueFd& other) noexcept {
 struct RxPlace {
   std::string run_dir;
   PlanPort port;
-  AfpacketSettings settings;
+  AfpacketSettings settings;  ///< with the name that the interface has now
+  std::uint32_t index;        ///< of the interface, whatever it will be called
   PacketRingShape shape;
 
   std::string name(std::uint32_t share) const { return kept_file_name(port, share); }
@@ -156,7 +158,7 @@ AfpacketRxQueue::AfpacketRxQueue(RxPlace place, ShareSet shares, std::uint32_t r
 /// As it was kept, or anew.
 RingShare AfpacketRxQueue::opened(std::uint32_t share) const {
   const std::string name = place_.name(share);
-  auto kept = RingShare::adopt(borrow_kept(place_.run_dir, name), place_.settings, place_.shape);
+  auto kept = RingShare::adopt(borrow_kept(place_.run_dir, name), place_.index, place_.shape);
   if (kept) {
     leave_kept_if_none(place_.run_dir, name, kept->socket());
     return std::move(*kept);
@@ -318,7 +320,7 @@ bool AfpacketRxQueue::leave(std::uint32_t number) noexcept {
 bool AfpacketRxQueue::join(std::uint32_t number) noexcept {
   auto share =
       RingShare::adopt(borrow_kept(place_.run_dir, place_.name(number), kLenderAnswersSoon),
-                       place_.settings, place_.shape);
+                       place_.index, place_.shape);
   if (!share || open_.size() == open_.capacity()) return false;
   share->ring().resume(0);
   open_.push_back({number, std::move(*share)});
@@ -330,10 +332,13 @@ bool AfpacketRxQueue::join(std::uint32_t number) noexcept {
 
 std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t, ShareSet shares,
                                           const BufferSource& pool, const std::string& run_dir) {
-  const AfpacketSettings settings = afpacket_settings(port);
+  AfpacketSettings settings = afpacket_settings(port);
+  settings.interface = name_now(run_dir, settings.interface);
   const std::uint32_t room = std::min(buffer_room(pool.area()), longest_frame(port.mtu));
   return std::make_unique<AfpacketRxQueue>(
-      RxPlace{run_dir, port, settings, packet_ring_shape(settings.ring, room)}, shares, room);
+      RxPlace{run_dir, port, settings, interface_index(settings.interface),
+              packet_ring_shape(settings.ring, room)},
+      shares, room);
 }
 
 }  // namespace millrace

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "io-worker/ports/afpacket.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/limits.hpp"
@@ -22,7 +23,8 @@ constexpr int kSendBufferBytes = 4 << 20;          // what may wait in the devic
 
 class AfpacketTxQueue final : public TxQueue {
  public:
-  explicit AfpacketTxQueue(const std::string& interface)
+  /// `interface`: as the topology calls it, and as one that is made anew is called.
+  AfpacketTxQueue(const std::string& interface, const std::string& called_now)
       : socket_(open_packet_socket()), interface_(interface) {
     const int on = 1;
     ::setsockopt(socket_.get(), SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
@@ -30,7 +32,7 @@ class AfpacketTxQueue final : public TxQueue {
     if (::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) != 0) {
       ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     }
-    bind_packet_socket(socket_, interface, 0);  // protocol 0: it receives nothing
+    bind_packet_socket(socket_, called_now, 0);  // protocol 0: it receives nothing
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       messages_[i].msg_hdr.msg_iov = &pieces_[i];
       messages_[i].msg_hdr.msg_iovlen = 1;
@@ -104,12 +106,12 @@ class AfpacketTxQueue final : public TxQueue {
 
 }  // namespace
 
-std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface) {
-  return std::make_unique<AfpacketTxQueue>(interface);
+std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir) {
+  return std::make_unique<AfpacketTxQueue>(interface, name_now(run_dir, interface));
 }
 
-std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, std::uint32_t, bool) {
-  return open_packet_tx(afpacket_settings(port).interface);
+std::unique_ptr<TxQueue> open_afpacket_tx(const PlanPort& port, const std::string& run_dir) {
+  return open_packet_tx(afpacket_settings(port).interface, run_dir);
 }
 
 }  // namespace millrace

@@ -28,8 +28,8 @@ InterfaceWish afxdp_interface(const PlanPort& port) {
   return {.interface = settings.interface, .mtu = port.mtu, .rx_queues = settings.queues};
 }
 
-std::unique_ptr<TxQueue> open_afxdp_tx(const PlanPort& port, std::uint32_t, bool) {
-  return open_packet_tx(afxdp_settings(port).interface);
+std::unique_ptr<TxQueue> open_afxdp_tx(const PlanPort& port, const std::string& run_dir) {
+  return open_packet_tx(afxdp_settings(port).interface, run_dir);
 }
 
 }  // namespace millrace

@@ -30,11 +30,11 @@ InterfaceWish afxdp_interface(const PlanPort& port);
 /// Receives into the pool's own buffers: all of them are the socket's memory, the driver or the
 /// kernel fills those in the fill ring, which the queue holds. A frame that needs several is put
 /// together in the first. What arrives while no socket serves the queue is dropped uncounted.
-std::unique_ptr<RxQueue> open_afxdp_rx(const PlanPort& port, std::uint32_t queue,
-                                       const BufferSource& pool, bool restarted);
+std::unique_ptr<RxQueue> open_afxdp_rx(const PlanPort& port, std::uint32_t queue, ShareSet shares,
+                                       const BufferSource& pool, const std::string& run_dir);
 
 /// Sends by a packet socket, as `afpacket` does: a receive queue's AF_XDP socket is another
 /// process's.
-std::unique_ptr<TxQueue> open_afxdp_tx(const PlanPort& port, std::uint32_t queue, bool restarted);
+std::unique_ptr<TxQueue> open_afxdp_tx(const PlanPort& port, const std::string& run_dir);
 
 }  // namespace millrace

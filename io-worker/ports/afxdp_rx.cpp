@@ -12,6 +12,7 @@
 #include "io-worker/ports/checksum.hpp"
 #include "io-worker/ports/ethtool.hpp"
 #include "io-worker/ports/received.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "io-worker/ports/xdp_program.hpp"
 #include "io-worker/ports/xdp_socket.hpp"
 #include "shared/base/check.hpp"
@@ -185,9 +186,11 @@ void AfxdpRxQueue::read_statistics() noexcept {
 
 }  // namespace
 
-std::unique_ptr<RxQueue> open_afxdp_rx(const PlanPort& port, std::uint32_t queue,
-                                       const BufferSource& pool, bool) {
-  return std::make_unique<AfxdpRxQueue>(afxdp_settings(port), queue, port.mtu, pool);
+std::unique_ptr<RxQueue> open_afxdp_rx(const PlanPort& port, std::uint32_t queue, ShareSet,
+                                       const BufferSource& pool, const std::string& run_dir) {
+  AfxdpSettings settings = afxdp_settings(port);
+  settings.interface = name_now(run_dir, settings.interface);
+  return std::make_unique<AfxdpRxQueue>(settings, queue, port.mtu, pool);
 }
 
 }  // namespace millrace

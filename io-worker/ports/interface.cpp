@@ -19,24 +19,17 @@
 
 #include "io-worker/ports/ethtool.hpp"
 #include "io-worker/ports/rtnetlink.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::string_view kAliasStart = "millrace: taken by the topology in ";
-
-std::string record_path(const std::string& run_dir) { return run_dir + "/interfaces"; }
+constexpr std::uint32_t kMtuMax = 9000;  // of a port
 
 std::string held_down_path(const std::string& run_dir, const std::string& interface) {
-  return record_path(run_dir) + ".down." + interface;
-}
-
-/// Which network namespace this is; interface names mean nothing in another one.
-std::string network_namespace() {
-  struct stat info {};
-  return ::stat("/proc/self/ns/net", &info) == 0 ? std::to_string(info.st_ino) : "";
+  return taken_path(run_dir) + ".down." + interface;
 }
 
 std::vector<std::string> interface_names() {
@@ -56,7 +49,7 @@ Error not_found(const std::string& interface) {
                comma_list(views) + (near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
-/// An address of the kernel on this interface that is more than link-local; empty: none.
+/// An address of the kernel on the interface that is more than link-local; empty: none.
 std::string kernel_address(const std::string& interface) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return "";
@@ -76,6 +69,30 @@ std::string kernel_address(const std::string& interface) {
   return "";
 }
 
+/// The kernel's stack loses what is cut off below it: of bridges, bonds, VLAN and macvlan over the
+/// interface too.
+void refuse_addresses(const PlanPort& port, const Link& link) {
+  const std::string called = "interface '" + link.name + "' ";
+  const std::string host = port.device == "afpacket" ? ", or host: true at port '" + port.name +
+                                                           "', so that the kernel receives too"
+                                                     : "";
+  const std::string own = kernel_address(link.name);
+  if (!own.empty()) {
+    throw Error(called + "has the address " + own +
+                ", which this host would lose: ip address flush dev " + link.name + host);
+  }
+  for (const Link& over : links_over(link)) {
+    const std::string address = kernel_address(over.name);
+    if (address.empty()) continue;
+    const bool master = over.index == link.master;
+    throw Error(
+        called + (master ? "is part of '" : "is under '") + over.name + "', whose address " +
+        address + " this host would lose: " +
+        (master ? "ip link set " + link.name + " nomaster" : "ip address flush dev " + over.name) +
+        host);
+  }
+}
+
 Link check_link(const PlanPort& port, const InterfaceWish& wish) {
   const std::string& name = wish.interface;
   const std::string called = "interface '" + name + "' ";
@@ -91,20 +108,15 @@ Link check_link(const PlanPort& port, const InterfaceWish& wish) {
                 ": ip link set " + name + " mtu " + wanted +
                 ", or mtu: " + std::to_string(link->mtu) + " at port '" + port.name + "'");
   }
-  const std::string address = wish.host ? "" : kernel_address(name);
-  if (!address.empty()) {
-    throw Error(called + "has the address " + address +
-                ", which this host would lose: ip address flush dev " + name +
-                ", or host: true at port '" + port.name + "', so that the kernel receives too");
-  }
+  if (!wish.host) refuse_addresses(port, *link);
   return *link;
 }
 
 /// Somebody else's, or left by a killed topology: that is mended here.
 void check_owner(const Link& link, const std::string& interface, const std::string& run_dir,
                  const InUse& in_use) {
-  if (!link.alias.starts_with(kAliasStart)) return;
-  const std::string other = link.alias.substr(kAliasStart.size());
+  if (!link.alias.starts_with(kTakenAlias)) return;
+  const std::string other = link.alias.substr(kTakenAlias.size());
   if (other == run_dir) {
     if (!taken_index(run_dir, interface)) return;  // of a run whose directory somebody removed
     throw Error("interface '" + interface + "' is another port of this topology already");
@@ -126,61 +138,23 @@ Error not_allowed(const std::string& interface, const std::string& what, int err
                " " + path.substr(0, path.rfind('/') + 1) + "millrace-io-worker");
 }
 
-/// What giving back has to undo: a line in `<run dir>/interfaces`.
-struct Taken {
-  std::string netns;
-  std::uint32_t index = 0;
-  std::string interface;
-  bool own_clsact = false;
-  std::uint32_t rx_queues = 0;        ///< that it had; 0: not changed
-  std::vector<std::string> offloads;  ///< that were on
-  std::string alias;                  ///< the rest of the line
-};
-
-void append(const std::string& run_dir, const Taken& taken) {
-  std::ofstream file(record_path(run_dir), std::ios::app);
-  file << taken.netns << ' ' << taken.index << ' ' << taken.interface << ' ' << taken.own_clsact
-       << ' ' << taken.rx_queues << ' ' << taken.offloads.size();
-  for (const std::string& name : taken.offloads) file << ' ' << name;
-  file << ' ' << taken.alias << '\n' << std::flush;
-  if (!file) throw system_error("write " + record_path(run_dir), errno);
-}
-
-std::vector<Taken> read_record(const std::string& run_dir) {
-  std::vector<Taken> all;
-  std::ifstream file(record_path(run_dir));
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    Taken taken;
-    std::size_t count = 0;
-    words >> taken.netns >> taken.index >> taken.interface >> taken.own_clsact >> taken.rx_queues >>
-        count;
-    for (std::string name; count > 0 && words >> name; --count) taken.offloads.push_back(name);
-    if (!words) continue;  // cut off by a kill: nothing was changed yet
-    words.get();
-    std::getline(words, taken.alias);
-    all.push_back(std::move(taken));
-  }
-  return all;
-}
-
-/// The alias was the first change and is the last one undone: without it nothing was changed.
-void give_back(const Taken& taken) {
-  const auto link = find_link(taken.interface);
-  if (!link || link->index != taken.index || taken.netns != network_namespace()) return;
-  if (!link->alias.starts_with(kAliasStart)) return;
+/// The alias was the first change and is the last one undone: without it nothing was changed. By
+/// its index: it may have got another name since.
+void give_back(const TakenInterface& taken) {
+  const auto link = find_taken(taken);
+  if (!link) return;
   remove_cut(taken.index);
   if (taken.own_clsact) remove_clsact(taken.index);
-  const Ethtool ethtool(taken.interface);
+  const Ethtool ethtool(link->name);
   ethtool.set_features(taken.offloads, true);
   if (taken.rx_queues != 0) ethtool.set_rx_queues(taken.rx_queues);
   if (const int error = set_alias(taken.index, taken.alias); error != 0) {
-    throw not_allowed(taken.interface, "give back", error);
+    throw not_allowed(link->name, "give back", error);
   }
 }
 
 /// Keeps the kernel's own stack from what arrives. Returns a remark, or nothing.
-std::string cut_off(const Taken& taken) {
+std::string cut_off(const TakenInterface& taken) {
   int error = taken.own_clsact ? add_clsact(taken.index) : 0;
   if (error == 0 || error == EEXIST) error = add_cut(taken.index);
   if (error == 0 || error == EEXIST) return "";
@@ -189,7 +163,7 @@ std::string cut_off(const Taken& taken) {
 }
 
 /// Switches off what can be. Returns a remark about what cannot, or nothing.
-std::string switch_off(const Taken& taken) {
+std::string switch_off(const TakenInterface& taken) {
   const Ethtool ethtool(taken.interface);
   ethtool.set_features(taken.offloads, false);
   std::string left;
@@ -200,7 +174,7 @@ std::string switch_off(const Taken& taken) {
 }
 
 /// Each receive queue has to be one of the port's.
-void set_queues(const Taken& taken, std::uint32_t wanted) {
+void set_queues(const TakenInterface& taken, std::uint32_t wanted) {
   if (taken.rx_queues == 0) return;
   const int error = Ethtool(taken.interface).set_rx_queues(wanted);
   if (error == 0) return;
@@ -218,8 +192,8 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
   return while_doing("port '" + port.name + "' (" + port.device + ")", [&] {
     check_owner(check_link(port, wish), name, run_dir, in_use);
     const Link link = check_link(port, wish);  // as it was before a killed topology had it
-    Taken taken{.netns = network_namespace(), .index = link.index, .interface = name};
-    const bool marked = link.alias.starts_with(kAliasStart);  // what it was before nobody knows
+    TakenInterface taken{.netns = network_namespace(), .index = link.index, .interface = name};
+    const bool marked = link.alias.starts_with(kTakenAlias);  // what it was before nobody knows
     taken.own_clsact = !wish.host && (marked || !has_clsact(link.index));
     if (!marked) taken.alias = link.alias;
     for (const Ethtool::Feature& feature : Ethtool(name).features()) {
@@ -229,8 +203,8 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
     }
     const std::uint32_t queues = wish.rx_queues != 0 ? Ethtool(name).rx_queues() : 0;
     if (queues != wish.rx_queues) taken.rx_queues = queues;
-    append(run_dir, taken);
-    if (const int error = set_alias(link.index, std::string(kAliasStart) + run_dir); error != 0) {
+    append_taken(run_dir, taken);
+    if (const int error = set_alias(link.index, std::string(kTakenAlias) + run_dir); error != 0) {
       throw not_allowed(name, "mark", error);
     }
     const std::string remark = switch_off(taken);
@@ -244,13 +218,13 @@ std::string retake_interface(const PlanPort& port, const InterfaceWish& wish,
                              const std::string& run_dir, const InUse& in_use) {
   const auto link = find_link(wish.interface);
   // It was away in another namespace and has kept what it was called.
-  if (link && link->alias == std::string(kAliasStart) + run_dir) set_alias(link->index, "");
+  if (link && link->alias == std::string(kTakenAlias) + run_dir) set_alias(link->index, "");
   return take_interface(port, wish, run_dir, in_use);
 }
 
 bool hold_down(const std::string& run_dir, const std::string& interface, bool down) noexcept {
   const std::string path = held_down_path(run_dir, interface);
-  const auto link = find_link(interface);
+  const auto link = find_link(name_now(run_dir, interface));
   if (!link) return false;
   if (down) std::ofstream(path).put('\n');  // first: it is undone whenever we die
   const bool done = set_up(link->index, !down) == 0;
@@ -262,23 +236,9 @@ bool is_held_down(const std::string& run_dir, const std::string& interface) noex
   return ::access(held_down_path(run_dir, interface).c_str(), F_OK) == 0;
 }
 
-bool sees_interfaces_of(const std::string& run_dir) {
-  const std::vector<Taken> all = read_record(run_dir);
-  return std::ranges::any_of(all,
-                             [](const Taken& taken) { return taken.netns == network_namespace(); });
-}
-
-std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::string& interface) {
-  std::optional<std::uint32_t> index;
-  for (const Taken& taken : read_record(run_dir)) {
-    if (taken.interface == interface) index = taken.index;
-  }
-  return index;
-}
-
 void give_back_interfaces(const std::string& run_dir) noexcept {
   try {
-    for (const Taken& taken : read_record(run_dir)) {
+    for (const TakenInterface& taken : read_taken(run_dir)) {
       const bool here = taken.netns == network_namespace();
       if (here && is_held_down(run_dir, taken.interface)) {
         hold_down(run_dir, taken.interface, false);
@@ -288,7 +248,26 @@ void give_back_interfaces(const std::string& run_dir) noexcept {
   } catch (const std::exception&) {
     return;  // no right to: the record stays for somebody who has it
   }
-  ::unlink(record_path(run_dir).c_str());
+  ::unlink(taken_path(run_dir).c_str());
+}
+
+std::string mtu_warning(const std::string& port, std::uint32_t port_mtu,
+                        const std::string& interface, std::uint32_t interface_mtu) {
+  if (interface_mtu == port_mtu) return "";
+  const auto set_to = [&](std::uint32_t mtu) {
+    return "ip link set " + interface + " mtu " + std::to_string(mtu);
+  };
+  const std::string both = "interface '" + interface + "' has MTU " +
+                           std::to_string(interface_mtu) + ", the mtu of port '" + port + "' is " +
+                           std::to_string(port_mtu) + ": longer packets ";
+  if (interface_mtu < port_mtu) return both + "do not leave there; " + set_to(port_mtu);
+  std::string mend;
+  if (port_mtu < kMtuMax) {
+    if (interface_mtu > kMtuMax) mend = set_to(kMtuMax) + " and ";
+    mend +=
+        "mtu: " + std::to_string(std::min(interface_mtu, kMtuMax)) + " at port '" + port + "', or ";
+  }
+  return both + "that arrive there are lost; " + mend + set_to(port_mtu);
 }
 
 std::uint32_t interface_index(const std::string& interface) {

@@ -13,8 +13,9 @@
 /// topology before its workers start, and is the one that gives back: after a clean stop, and after
 /// a crash before the next start or by `down`. Workers only open sockets.
 ///
-/// What was there is kept in `<run dir>/interfaces`, written before anything is changed. The
-/// interface's alias says who has it, to people and to other topologies.
+/// What was there is kept in `<run dir>/interfaces` (taken.hpp), written before anything is
+/// changed. The interface's alias says who has it, to people and to other topologies. One that gets
+/// another name while it is taken stays the port's, and is given back under that name.
 
 namespace millrace {
 
@@ -44,15 +45,14 @@ bool hold_down(const std::string& run_dir, const std::string& interface, bool do
 /// It is held down, by this supervisor or by one before it.
 bool is_held_down(const std::string& run_dir, const std::string& interface) noexcept;
 
-/// This is the network namespace in which the interfaces of that topology were taken.
-bool sees_interfaces_of(const std::string& run_dir);
-/// Index of the interface of that name that the run directory's topology has taken last; none: it
-/// has taken none.
-std::optional<std::uint32_t> taken_index(const std::string& run_dir, const std::string& interface);
-
 /// Gives back what the topology of this run directory took in this network namespace, and forgets
 /// it. What has gone meanwhile needs nothing.
 void give_back_interfaces(const std::string& run_dir) noexcept;
+
+/// What is lost between an interface and its port whose MTU is another one, and the change that
+/// mends it; empty: nothing, they are equal.
+std::string mtu_warning(const std::string& port, std::uint32_t port_mtu,
+                        const std::string& interface, std::uint32_t interface_mtu);
 
 /// Number of an interface. Throws Error with the nearest name.
 std::uint32_t interface_index(const std::string& interface);

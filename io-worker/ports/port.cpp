@@ -40,24 +40,25 @@ struct Device {
   std::string_view name;
   void (*check)(const PlanPort&);
   PortQueues (*queues)(const PlanPort&);
-  /// Null: see open_kept_rx, open_kept_tx, or it is opened by io-worker/driver/, or never sends.
+  /// Null: see open_by_rx, open_by_tx, or it is opened by io-worker/driver/, or never sends.
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
   std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
   /// What else the supervisor does before the start.
   std::string (*prepare)(const PlanPort&, const std::string&, const InUse&) = nullptr;
-  /// Of queues whose files hub and standby keep.
-  std::unique_ptr<RxQueue> (*open_kept_rx)(const PlanPort&, std::uint32_t queue, ShareSet,
-                                           const BufferSource&,
-                                           const std::string& run_dir) = nullptr;
-  std::unique_ptr<TxQueue> (*open_kept_tx)(const PlanPort&, const std::string& run_dir) = nullptr;
+  /// Of queues of which the run directory knows more: files that hub and standby keep, the present
+  /// name of an interface.
+  std::unique_ptr<RxQueue> (*open_by_rx)(const PlanPort&, std::uint32_t queue, ShareSet,
+                                         const BufferSource&, const std::string& run_dir) = nullptr;
+  std::unique_ptr<TxQueue> (*open_by_tx)(const PlanPort&, const std::string& run_dir) = nullptr;
 };
 
 /// All devices.
 constexpr Device kDevices[] = {
-    {"afpacket", check_afpacket, afpacket_queues, nullptr, open_afpacket_tx, afpacket_interface,
-     nullptr, open_afpacket_rx},
-    {"afxdp", check_afxdp, afxdp_queues, open_afxdp_rx, open_afxdp_tx, afxdp_interface},
+    {"afpacket", check_afpacket, afpacket_queues, nullptr, nullptr, afpacket_interface, nullptr,
+     open_afpacket_rx, open_afpacket_tx},
+    {"afxdp", check_afxdp, afxdp_queues, nullptr, nullptr, afxdp_interface, nullptr, open_afxdp_rx,
+     open_afxdp_tx},
     {"pcap", check_pcap, pcap_queues, open_pcap_rx, open_pcap_tx},
     {"replay", check_replay, replay_queues, open_replay_rx, nullptr},
     {"generate", check_generate, generate_queues, open_generate_rx, nullptr},
@@ -116,8 +117,8 @@ std::unique_ptr<RxQueue> open_rx_queue(const PlanPort& port, std::uint32_t queue
   const Device& device = device_of(port);
   return while_doing(opening(port, "receive", queue), [&] {
     refuse_queue(queue, device.queues(port).receive);
-    if (device.open_kept_rx != nullptr) {
-      return device.open_kept_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
+    if (device.open_by_rx != nullptr) {
+      return device.open_by_rx(port, queue, shares.value_or(ShareSet{1} << queue), pool, run_dir);
     }
     MILLRACE_CHECK(device.open_rx != nullptr);
     return device.open_rx(port, queue, pool, restarted);
@@ -129,7 +130,7 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
   const Device& device = device_of(port);
   return while_doing(opening(port, "transmit", queue), [&] {
     refuse_queue(queue, device.queues(port).send);
-    if (device.open_kept_tx != nullptr) return device.open_kept_tx(port, run_dir);
+    if (device.open_by_tx != nullptr) return device.open_by_tx(port, run_dir);
     return device.open_tx(port, queue, restarted);
   });
 }

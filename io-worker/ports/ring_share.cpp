@@ -69,13 +69,12 @@ void open_to_packets(const UniqueFd& socket) {
   filter(socket, received);
 }
 
-/// The interface that has the name now.
-bool is_bound_to(const UniqueFd& socket, const std::string& interface) noexcept {
+/// One whose interface has gone is bound to none.
+bool is_bound_to(const UniqueFd& socket, std::uint32_t interface_index) noexcept {
   sockaddr_ll address{};
   socklen_t bytes = sizeof address;
   return ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes) == 0 &&
-         address.sll_ifindex != 0 &&
-         address.sll_ifindex == static_cast<int>(::if_nametoindex(interface.c_str()));
+         address.sll_ifindex > 0 && address.sll_ifindex == static_cast<int>(interface_index);
 }
 
 /// While it is bound and takes no part yet, a socket would get the others' packets too.
@@ -129,9 +128,9 @@ RingShare RingShare::make(const AfpacketSettings& settings, const PacketRingShap
   return {std::move(socket), std::move(memory), shape, false};
 }
 
-std::optional<RingShare> RingShare::adopt(UniqueFd socket, const AfpacketSettings& settings,
+std::optional<RingShare> RingShare::adopt(UniqueFd socket, std::uint32_t interface_index,
                                           const PacketRingShape& shape) noexcept {
-  if (!socket || !is_bound_to(socket, settings.interface)) return std::nullopt;
+  if (!socket || !is_bound_to(socket, interface_index)) return std::nullopt;
   RingMemory memory(socket, shape.bytes());
   if (memory.base() == nullptr) return std::nullopt;
   if (!PacketRing(memory.base(), shape).is_of_this_shape()) return std::nullopt;

@@ -37,9 +37,9 @@ class RingShare {
  public:
   /// Takes part in the sharing, and receives nothing before admit(). Throws Error.
   static RingShare make(const AfpacketSettings& settings, const PacketRingShape& shape);
-  /// Of a socket that somebody kept; none when another interface has the name now, or the ring has
+  /// Of a socket that was kept; none when it is not of the interface of this index, or the ring has
   /// another shape.
-  static std::optional<RingShare> adopt(UniqueFd socket, const AfpacketSettings& settings,
+  static std::optional<RingShare> adopt(UniqueFd socket, std::uint32_t interface_index,
                                         const PacketRingShape& shape) noexcept;
 
   /// From now on it receives.

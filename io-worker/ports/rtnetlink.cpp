@@ -11,11 +11,13 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <string_view>
 
 #include "shared/base/check.hpp"
 #include "shared/base/unique_fd.hpp"
@@ -90,24 +92,76 @@ tcmsg cut_of(std::uint32_t index) noexcept {
   return body;
 }
 
-}  // namespace
+/// The other end of a cable is no interface over this one, though the kernel tells it as such.
+bool is_cable(const rtattr* info) {
+  auto bytes = static_cast<std::uint32_t>(RTA_PAYLOAD(info));
+  for (const auto* at = static_cast<const rtattr*>(RTA_DATA(info)); RTA_OK(at, bytes);
+       at = RTA_NEXT(at, bytes)) {
+    if (at->rta_type != IFLA_INFO_KIND) continue;
+    const std::string_view kind(static_cast<const char*>(RTA_DATA(at)));
+    return kind == "veth" || kind == "netkit";
+  }
+  return false;
+}
 
-std::optional<Link> find_link(const std::string& interface) {
-  Message message(RTM_GETLINK, 0, ifinfomsg{});
-  message.add(IFLA_IFNAME, interface.c_str(), interface.size() + 1);
+/// The answer to RTM_GETLINK.
+std::optional<Link> ask(Message& message) {
   if (message.send() != 0 || message.header().nlmsg_type != RTM_NEWLINK) return std::nullopt;
   const auto* info = static_cast<const ifinfomsg*>(NLMSG_DATA(&message.header()));
   Link link{.index = static_cast<std::uint32_t>(info->ifi_index),
             .flags = info->ifi_flags,
             .type = info->ifi_type};
+  bool elsewhere = false;  // what it lies on is in another network namespace, or no such thing
   auto bytes = static_cast<std::uint32_t>(IFLA_PAYLOAD(&message.header()));
   for (const rtattr* at = IFLA_RTA(info); RTA_OK(at, bytes); at = RTA_NEXT(at, bytes)) {
     const auto* data = static_cast<const char*>(RTA_DATA(at));
+    if (at->rta_type == IFLA_IFNAME) link.name.assign(data, ::strnlen(data, RTA_PAYLOAD(at)));
     if (at->rta_type == IFLA_MTU) std::memcpy(&link.mtu, data, sizeof link.mtu);
     if (at->rta_type == IFLA_MASTER) std::memcpy(&link.master, data, sizeof link.master);
+    if (at->rta_type == IFLA_LINK) std::memcpy(&link.lower, data, sizeof link.lower);
     if (at->rta_type == IFLA_IFALIAS) link.alias.assign(data, ::strnlen(data, RTA_PAYLOAD(at)));
+    elsewhere |= at->rta_type == IFLA_LINK_NETNSID;
+    if (at->rta_type == IFLA_LINKINFO) elsewhere |= is_cable(at);
   }
+  if (elsewhere) link.lower = 0;
   return link;
+}
+
+}  // namespace
+
+std::optional<Link> find_link(const std::string& interface) {
+  Message message(RTM_GETLINK, 0, ifinfomsg{});
+  message.add(IFLA_IFNAME, interface.c_str(), interface.size() + 1);
+  return ask(message);
+}
+
+std::optional<Link> find_link(std::uint32_t index) {
+  ifinfomsg body{};
+  body.ifi_index = static_cast<int>(index);
+  if (index == 0) return std::nullopt;
+  Message message(RTM_GETLINK, 0, body);
+  return ask(message);
+}
+
+std::vector<Link> links_over(const Link& link) {
+  std::vector<Link> all;
+  struct if_nameindex* names = ::if_nameindex();
+  for (const auto* at = names; at != nullptr && at->if_index != 0; ++at) {
+    if (auto one = find_link(at->if_index)) all.push_back(std::move(*one));
+  }
+  if (names != nullptr) ::if_freenameindex(names);
+  std::vector<Link> over = {link};
+  for (std::size_t i = 0; i < over.size(); ++i) {  // grows: what is over one of these counts too
+    const Link below = over[i];
+    for (const Link& one : all) {
+      const bool on_it = one.index == below.master || one.lower == below.index;
+      if (on_it && std::ranges::find(over, one.index, &Link::index) == over.end()) {
+        over.push_back(one);
+      }
+    }
+  }
+  over.erase(over.begin());
+  return over;
 }
 
 UniqueFd link_changes() noexcept {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "shared/base/mac.hpp"
 #include "shared/base/unique_fd.hpp"
@@ -16,10 +17,12 @@ namespace millrace {
 
 struct Link {
   std::uint32_t index = 0;
+  std::string name;
   std::uint32_t flags = 0;  ///< IFF_UP, ...
   std::uint16_t type = 0;   ///< ARPHRD_ETHER, ...
   std::uint32_t mtu = 0;
   std::uint32_t master = 0;  ///< index of the bridge, bond, ... that it is part of; 0: of none
+  std::uint32_t lower = 0;   ///< index of the interface that it lies on (vlan, macvlan); 0: on none
   std::string alias;         ///< a line of text for people (`ip link` shows it), at most 255 bytes
 };
 
@@ -29,6 +32,12 @@ UniqueFd link_changes() noexcept;
 
 /// Nothing when this network namespace has no interface of the name.
 std::optional<Link> find_link(const std::string& interface);
+/// The same by its index, which it keeps whatever it is called.
+std::optional<Link> find_link(std::uint32_t index);
+/// Interfaces over this one by which the kernel's stack receives what it receives: the bridge, bond
+/// or other master that it is part of, VLAN, macvlan and their like upon it, and what is over
+/// these. Those in other network namespaces are not seen.
+std::vector<Link> links_over(const Link& link);
 
 /// As `ip link set ... up` and `down`.
 int set_up(std::uint32_t index, bool up) noexcept;

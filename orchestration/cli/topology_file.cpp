@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "io-worker/ports/port.hpp"
+#include "io-worker/ports/rtnetlink.hpp"
 #include "orchestration/cli/same_place.hpp"
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/history.hpp"
@@ -56,6 +57,17 @@ void check_parts(const Topology& topology, const Plan& plan) {
            [&] { function_type(function.type).check(function); });
   }
   problems.throw_if_any();
+}
+
+/// Of interfaces that are here: where the topology will run there may be none of them, or others.
+void look_at_interfaces(const Plan& plan, Topology& topology) {
+  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
+    const auto wish = interface_wish(plan.ports[i]);
+    const auto link = wish ? find_link(wish->interface) : std::nullopt;
+    if (!link) continue;
+    const std::string text = mtu_warning(plan.ports[i].name, wish->mtu, wish->interface, link->mtu);
+    if (!text.empty()) topology.warnings.push_back({topology.ports[i].name.mark, text});
+  }
 }
 
 /// What one port writes is nobody else's: neither what another writes nor what one reads, nor what
@@ -113,7 +125,10 @@ PlanDiff diff_to_running(const TopologyFile& file, const Plan& running,
     diff.restart.emplace_back("control");
   }
   std::optional<Bypass> bypass = load_bypass(run_dir);
-  if (bypass) bypass->on = false;
+  if (bypass) {
+    bypass->on = false;
+    bypass->called.clear();
+  }
   if (bypass_of(file.topology) != bypass) diff.restart.emplace_back("bypass");
   return diff;
 }
@@ -147,6 +162,7 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
   problems.throw_if_any();
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
+  look_at_interfaces(file.plan, file.topology);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <charconv>
 
 #include "io-worker/ports/ethtool.hpp"
+#include "io-worker/ports/interface.hpp"
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/nearest.hpp"
 
@@ -11,7 +13,17 @@ namespace {
 
 constexpr const char* kNvidiaVendor = "0x10de";
 
-Finding examine_interface(const HostFiles& host, const std::string& name) {
+/// A larger one than the port's loses frames without a word; a smaller one is refused by `up`.
+void examine_mtu(const HostFiles& host, const std::string& name, const Mtu& mtu, Finding& finding) {
+  const std::string found = host.text("/sys/class/net/" + name + "/mtu").value_or("");
+  std::uint32_t bytes = 0;
+  std::from_chars(found.data(), found.data() + found.size(), bytes);
+  if (bytes == 0 || mtu.bytes == 0 || bytes == mtu.bytes) return;
+  finding.health = bytes < mtu.bytes ? Health::kProblem : Health::kWarning;
+  finding.mend = mtu_warning(mtu.port, mtu.bytes, name, bytes);
+}
+
+Finding examine_interface(const HostFiles& host, const std::string& name, const Mtu& mtu) {
   Finding finding{.check = "interface " + name};
   const std::string folder = "/sys/class/net/" + name;
   const std::vector<std::string> names = host.names("/sys/class/net");
@@ -36,6 +48,8 @@ Finding examine_interface(const HostFiles& host, const std::string& name) {
   } else if (state == "down" || state == "lowerlayerdown") {
     finding.health = Health::kWarning;
     finding.mend = "no carrier: look at the cable or at the other end";
+  } else {
+    examine_mtu(host, name, mtu, finding);
   }
   return finding;
 }
@@ -150,7 +164,9 @@ Offloads offloads_of(const std::string& interface) {
 
 void examine_devices(const HostFiles& host, const Needs& needs, std::vector<Finding>& findings) {
   for (const std::string& name : needs.interfaces) {
-    findings.push_back(examine_interface(host, name));
+    const auto mtu = needs.mtus.find(name);
+    findings.push_back(
+        examine_interface(host, name, mtu != needs.mtus.end() ? mtu->second : Mtu{}));
     const auto offloads = needs.offloads.find(name);
     if (offloads != needs.offloads.end()) {
       findings.push_back(examine_offloads(name, offloads->second));

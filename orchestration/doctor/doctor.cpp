@@ -19,6 +19,7 @@ void add_port(const PlanPort& port, Needs& needs) {
   const bool kernel = port.device == "afpacket" || port.device == "afxdp";
   if (kernel) {
     needs.interfaces.push_back(setting_of(port.settings, "interface"));
+    needs.mtus[needs.interfaces.back()] = {port.name, port.mtu};
     for (const char* name : {"net_raw", "net_admin"}) add_once(needs.capabilities, name);
   }
   if (port.device == "afxdp") {

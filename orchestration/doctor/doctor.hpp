@@ -44,6 +44,12 @@ struct Offloads {
 };
 Offloads offloads_of(const std::string& interface);
 
+/// That of a port, by whose name it is called in messages.
+struct Mtu {
+  std::string port;
+  std::uint32_t bytes = 0;
+};
+
 /// What a topology needs of its host. Without one: what the smallest needs.
 struct Needs {
   std::string topology;           ///< its name; what a run of it holds need not be free
@@ -52,6 +58,7 @@ struct Needs {
   bool cuda = false;
   std::vector<std::string> interfaces;       ///< of afpacket and afxdp ports
   std::map<std::string, Offloads> offloads;  ///< of interfaces that are there
+  std::map<std::string, Mtu> mtus;           ///< of their ports
   std::vector<std::string> pci;              ///< addresses of DPDK ports
   std::vector<std::string> capabilities;     ///< "net_raw", ...
   bool af_xdp = false;

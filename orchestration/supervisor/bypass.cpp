@@ -55,7 +55,7 @@ bool is_part_of(const std::string& bridge, const Link& link) {
 
 /// Before anything is made: an interface is part of one bridge at a time.
 void require_free(const Bypass& bypass) {
-  for (const std::string& interface : bypass.interfaces) {
+  for (const std::string& interface : bypass.interfaces_now()) {
     const auto link = find_link(interface);
     if (!link || link->master == 0 || is_part_of(bypass.bridge, *link)) continue;
     char other[IF_NAMESIZE] = "?";
@@ -99,7 +99,7 @@ void turn_bridge_on(const Bypass& bypass) {
   require_free(bypass);
   const BridgeSocket socket;
   socket.make(bypass.bridge);
-  for (const std::string& interface : bypass.interfaces) socket.add(bypass.bridge, interface);
+  for (const auto& interface : bypass.interfaces_now()) socket.add(bypass.bridge, interface);
   const auto bridge = find_link(bypass.bridge);
   if (!bridge) throw Error("bridge " + bypass.bridge + " has gone again");
   if (const int error = set_up(bridge->index, true)) {
@@ -207,6 +207,7 @@ std::optional<Bypass> load_bypass(const std::string& run_dir) {
     if (key == "topology") bypass.topology = value;
     if (key == "bridge") bypass.bridge = value;
     if (key == "interface") bypass.interfaces.push_back(value);
+    if (key == "called") bypass.called.push_back(value);
     if (key == "word") bypass.command.push_back(value);
     if (key == "is") bypass.on = value == "on";
   }
@@ -220,6 +221,7 @@ void save_bypass(const std::string& run_dir, const Bypass& bypass) {
   text << "topology " << bypass.topology << '\n';
   if (!bypass.bridge.empty()) text << "bridge " << bypass.bridge << '\n';
   for (const std::string& interface : bypass.interfaces) text << "interface " << interface << '\n';
+  for (const std::string& name : bypass.called) text << "called " << name << '\n';
   for (const std::string& word : bypass.command) text << "word " << word << '\n';
   text << "is " << (bypass.on ? "on" : "off") << '\n';
   const std::string bytes = text.str();
@@ -244,6 +246,16 @@ std::string turn_bypass(const std::string& run_dir, bool on) {
                                      : bypass->command.front();
   return "bypass " + std::string(on ? "on" : "off") + ": " + what +
          tell_prometheus(run_dir, *bypass, was_on);
+}
+
+void rename_in_bypass(const std::string& run_dir, const std::string& from, const std::string& to) {
+  auto bypass = load_bypass(run_dir);
+  if (!bypass) return;
+  std::vector<std::string> called = bypass->interfaces_now();
+  std::ranges::replace(called, from, to);
+  if (called == bypass->interfaces_now()) return;
+  bypass->called = std::move(called);
+  save_bypass(run_dir, *bypass);
 }
 
 std::string begin_bypassed_run(const std::string& run_dir, const std::optional<Bypass>& bypass) {

@@ -21,8 +21,12 @@ struct Bypass {
   std::string topology;                 ///< whose
   std::string bridge;                   ///< the bridge's name; empty: it is a command
   std::vector<std::string> interfaces;  ///< of the bridge, two
+  std::vector<std::string> called;      ///< what these are called by now; empty: as they were
   std::vector<std::string> command;     ///< called with `on` or `off` behind these words
   bool on = false;
+  const std::vector<std::string>& interfaces_now() const {
+    return called.size() == interfaces.size() ? called : interfaces;
+  }
   friend bool operator==(const Bypass&, const Bypass&) = default;
 };
 
@@ -41,6 +45,8 @@ void save_bypass(const std::string& run_dir, const Bypass& bypass);
 /// long as the command runs, 20 s at most. Throws Error, with what the command said, when it cannot
 /// be done.
 std::string turn_bypass(const std::string& run_dir, bool on);
+/// An interface of its bridge is called otherwise from now on. Throws Error.
+void rename_in_bypass(const std::string& run_dir, const std::string& from, const std::string& to);
 
 /// Before a topology takes its interfaces: an earlier bypass is turned off, and `bypass` (or none)
 /// noted in its place. As turn_bypass().

@@ -10,6 +10,7 @@
 
 #include "io-worker/ports/port.hpp"
 #include "io-worker/ports/rtnetlink.hpp"
+#include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_settings.hpp"
@@ -48,6 +49,8 @@ PortWatch::PortWatch(const Plan& plan, std::string run_dir, InUse in_use, Hooks 
     // Another one may have the name by now: nobody watched while there was no supervisor.
     const auto link = find_link(wish->interface);
     watched.index = taken_index(run_dir_, wish->interface).value_or(link ? link->index : 0);
+    watched.name = wish->interface;
+    watched.mtu = wish->mtu;
     watched.held_down = is_held_down(run_dir_, wish->interface);
     watched_.push_back(std::move(watched));
   }
@@ -75,9 +78,15 @@ void PortWatch::tend(Clock::time_point now) {
 }
 
 void PortWatch::look(Watched& watched) {
-  const auto link = find_link(watched.wish.interface);
-  if (!link) return look_at_missing(watched);
-  if (link->index != watched.index) return take_again(watched, link->index);
+  const auto link = find_link(watched.index);
+  if (!link) {
+    look_at_missing(watched);
+    const auto other = find_link(watched.wish.interface);
+    if (other) take_again(watched, other->index);
+    return;
+  }
+  if (link->name != watched.name) look_at_name(watched, link->name);
+  if (link->mtu != watched.mtu) look_at_mtu(watched, link->mtu);
   const bool carrier = (link->flags & IFF_UP) != 0 && (link->flags & kLowerUp) != 0;
   watched.up = (link->flags & IFF_UP) != 0;
   if (watched.held_down && watched.up) {  // somebody else wants it up
@@ -102,12 +111,32 @@ void PortWatch::look_at_missing(Watched& watched) {
           "and set it up, then it is taken again");
 }
 
+void PortWatch::look_at_mtu(Watched& watched, std::uint32_t mtu) {
+  watched.mtu = mtu;
+  const std::string trouble =
+      mtu_warning(plan_.ports[watched.port].name, watched.wish.mtu, watched.name, mtu);
+  if (!trouble.empty()) return say(Severity::kWarning, "port_mtu", trouble);
+  say(Severity::kInfo, "port_mtu", called(watched) + " has the port's MTU again");
+}
+
+/// Whatever moves packets knows it by its index.
+void PortWatch::look_at_name(Watched& watched, const std::string& name) {
+  const std::string before = std::exchange(watched.name, name);
+  const bool again = name == watched.wish.interface;
+  say(again ? Severity::kInfo : Severity::kWarning, "port_renamed",
+      called(watched) + " is called '" + name + "' " +
+          (again ? "again"
+                 : "now: packets pass as before; the next start finds it by `interface: " + name +
+                       "`, or: ip link set " + name + " name " + watched.wish.interface));
+  if (hooks_.renamed) hooks_.renamed(before, name);
+}
+
 void PortWatch::take_again(Watched& watched, std::uint32_t index) {
-  if (watched.index != 0) look_at_missing(watched);
   try {
     const std::string done =
         retake_interface(plan_.ports[watched.port], watched.wish, run_dir_, in_use_);
     watched.index = index;
+    watched.name = watched.wish.interface;
     watched.carrier = watched.up = true;
     watched.held_down = false;
     watched.trouble.clear();

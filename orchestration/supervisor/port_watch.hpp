@@ -16,8 +16,9 @@
 namespace millrace {
 
 /// Follows the kernel's interfaces that are ports of a topology: says when a link goes down and
-/// comes back, sets those down that `follow` one without a carrier, and takes an interface again
-/// that was deleted and has come back. One thread; no call waits.
+/// comes back, and when its MTU is not the port's; sets those down that `follow` one without a
+/// carrier, and takes an interface again that was deleted and has come back. One that only gets
+/// another name is the same one. One thread; no call waits.
 class PortWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -25,6 +26,8 @@ class PortWatch {
     std::function<void(Event)> tell;
     /// The receive queues of this port have to be opened anew.
     std::function<void(std::uint32_t port)> reopen;
+    /// An interface of a port that was called `from` is called `to`.
+    std::function<void(const std::string& from, const std::string& to)> renamed;
   };
 
   /// The interfaces have been taken. `plan` is borrowed.
@@ -41,6 +44,8 @@ class PortWatch {
     InterfaceWish wish;
     int follow = -1;          ///< number in watched_ of the port that it follows
     std::uint32_t index = 0;  ///< of the interface; 0: it is lost
+    std::string name;         ///< of the interface, as it was seen last
+    std::uint32_t mtu = 0;    ///< as it was seen last, or as the port's
     bool up = true;           ///< somebody wants it up
     bool carrier = true;
     bool held_down = false;  ///< by us
@@ -50,6 +55,8 @@ class PortWatch {
 
   void look(Watched& watched);
   void look_at_missing(Watched& watched);
+  void look_at_mtu(Watched& watched, std::uint32_t mtu);
+  void look_at_name(Watched& watched, const std::string& name);
   void take_again(Watched& watched, std::uint32_t index);
   void follow(Watched& watched, Clock::time_point now);
   bool is_out(const Watched& watched, Clock::time_point now) const;

@@ -5,6 +5,8 @@
 
 #include "io-worker/ports/kept_file.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 
 // Ports whose interface has gone, or is another one.
 
@@ -13,7 +15,21 @@ namespace millrace {
 void Supervisor::watch_ports() {
   ports_.emplace(plan_, options_.run_dir, is_in_use,
                  PortWatch::Hooks{[this](Event event) { note(std::move(event)); },
-                                  [this](std::uint32_t port) { reopen(port); }});
+                                  [this](std::uint32_t port) { reopen(port); },
+                                  [this](const std::string& from, const std::string& to) {
+                                    follow_name(from, to);
+                                  }});
+}
+
+void Supervisor::follow_name(const std::string& from, const std::string& to) {
+  try {
+    rename_in_bypass(options_.run_dir, from, to);
+  } catch (const Error& error) {
+    note({.severity = Severity::kError,
+          .kind = "bypass_not_noted",
+          .text = "the bypass will not find " + to + ", which was " + from + ": " + error.what(),
+          .time_ns = system_clock_ns()});
+  }
 }
 
 /// Its interface is another one: whoever receives there begins anew, and that is no failure of his.

@@ -110,10 +110,12 @@ class Supervisor {
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);
   void wait_ready();
+  void start_telemetry();
   void listen_by_tcp();
   void watch_ports();
   void end_of_itself();
   void reopen(std::uint32_t port);
+  void follow_name(const std::string& from, const std::string& to);
   void turn(std::chrono::milliseconds timeout);
   bool done();
   void drain_flight();

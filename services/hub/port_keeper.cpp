@@ -32,11 +32,11 @@ PortKeeper::PortKeeper(const Plan& plan, const std::string& run_dir, Part part)
     if (is_tap(port)) {
       while_doing("port '" + port.name + "' (tap)", [&] {
         auto queues = part == Part::kHub ? make_tap(port, run_dir) : borrow_all(port, run_dir);
+        taps_.push_back({.port = port.name, .index = tap_index(queues.at(0))});
         for (std::uint32_t i = 0; i < queues.size(); ++i) {
           files_[kept_file_name(port, i)] = std::move(queues[i]);
         }
       });
-      taps_.push_back({.port = port.name, .interface = tap_settings(port).interface});
     } else if (port.device == "afpacket") {
       const AfpacketSettings settings = afpacket_settings(port);
       for (std::uint32_t i = 0; i < settings.shares(); ++i) {
@@ -65,7 +65,7 @@ void PortKeeper::lend() {
 
 void PortKeeper::watch_links(const std::function<void(const std::string&, bool)>& tell) {
   for (Tap& tap : taps_) {
-    const auto link = find_link(tap.interface);
+    const auto link = find_link(tap.index);
     const bool up = !link || (link->flags & IFF_UP) != 0;
     if (up == tap.up) continue;
     tap.up = up;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -39,7 +40,8 @@ class PortKeeper {
 
  private:
   struct Tap {
-    std::string port, interface;
+    std::string port;
+    std::uint32_t index = 0;  ///< of its interface, which it keeps whatever it is called
     bool up = true;
   };
 

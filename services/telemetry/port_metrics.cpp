@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "io-worker/ports/taken.hpp"
 #include "services/telemetry/kernel_link.hpp"
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/config/plan_settings.hpp"
@@ -11,8 +12,8 @@ namespace {
 
 /// Nothing when nobody knows: a file has no link.
 std::optional<LinkState> state_of(const StatusSource& source, std::uint32_t number,
-                                  const std::string& interface) {
-  if (!interface.empty()) return read_kernel_link(interface);
+                                  const std::string& interface, const std::string& run_dir) {
+  if (!interface.empty()) return read_kernel_link(name_now(run_dir, interface));
   const PortTally& tally = source.status.port(number);
   if (tally.known.load(std::memory_order_acquire) == 0) return std::nullopt;
   return LinkState{.up = tally.up.load(std::memory_order_relaxed) != 0,
@@ -21,13 +22,13 @@ std::optional<LinkState> state_of(const StatusSource& source, std::uint32_t numb
 
 }  // namespace
 
-void add_ports(const StatusSource& source, Families& families) {
+void add_ports(const StatusSource& source, const std::string& run_dir, Families& families) {
   for (std::uint32_t number = 0; number < source.plan.ports.size(); ++number) {
     const PlanPort& port = source.plan.ports[number];
     const std::string interface = is_dpdk(port) ? "" : setting_of(port.settings, "interface");
     families.add(Metric::kPortInfo, {port.name, port.device, interface}, 1);
     families.add(Metric::kPortMtu, {port.name}, port.mtu);
-    const std::optional<LinkState> state = state_of(source, number, interface);
+    const std::optional<LinkState> state = state_of(source, number, interface, run_dir);
     if (!state) continue;
     families.add(Metric::kPortUp, {port.name}, state->up ? 1 : 0);
     if (state->up && state->bytes_per_second != 0) {

@@ -36,7 +36,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_links(source, families);
   add_streams(source, families);
   add_stages(source, families);
-  add_ports(source, families);
+  add_ports(source, run_dir_, families);
   add_topology(source, MILLRACE_VERSION, families);
   add_config(read_config(run_dir_), families);
   add_functions(source, families);

@@ -58,8 +58,9 @@ void add_wanted(const std::vector<WantedWorkers>& wanted, Families& families);
 void add_links(const StatusSource& source, Families& families);
 /// Latency of each step, summed over actors, and of hand-overs to devices.
 void add_stages(const StatusSource& source, Families& families);
-/// Links of ports; asks the kernel about its interfaces.
-void add_ports(const StatusSource& source, Families& families);
+/// Links of ports; asks the kernel about its interfaces, under the names that those taken by the
+/// topology of `run_dir` have by now.
+void add_ports(const StatusSource& source, const std::string& run_dir, Families& families);
 /// `nvml`: null without the driver's library.
 void add_gpus(const StatusSource& source, const Nvml* nvml, Families& families);
 

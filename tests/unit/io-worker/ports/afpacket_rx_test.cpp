@@ -43,6 +43,25 @@ TEST_F(AfpacketRxTest, ItsOrdinalsAreAboveAllThatALifeBeforeMayHaveHandedOut) {
   EXPECT_GE(taken[0].packet.ordinal, 1000u + kBufferCountMax);
 }
 
+TEST_F(AfpacketRxTest, AQueueOfAnInterfaceThatWasRenamedIsOpenedAgain) {
+  keep(1);
+  take_port(test::make_port("afpacket", {{"interface", "here"}}), folder_,
+            [](const std::string&) { return false; });
+  open();
+  shell("ip link set here name other && ip link add here type dummy && ip link set here up");
+  replace_reader(0);
+  send(frame(60, 'x'));
+  EXPECT_EQ(take_some(1).size(), 1u);
+  EXPECT_NE(queues_[0]->remark(), "") << "the socket of the life before";
+  const auto tx = open_tx_queue(port_, 0, true, folder_);
+  const std::string sent = frame(60, 'y');
+  const TxPacket packet{.bytes = std::as_bytes(std::span(sent))};
+  EXPECT_EQ(tx->send({&packet, 1}), 1u);
+  shell(
+      "ip -s link show other | grep -A1 'TX:' | awk 'NR == 2 && $2 >= 1 { ok = 1 } "
+      "END { exit !ok }'");
+}
+
 TEST_F(AfpacketRxTest, WhatThisSideSendsIsNotReceived) {
   open();
   const auto tx = open_tx_queue(port_, 0, false);

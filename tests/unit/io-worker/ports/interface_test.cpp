@@ -91,6 +91,65 @@ TEST_F(InterfaceTest, WhatCannotBeTakenIsLeftAlone) {
   EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces"));
 }
 
+TEST_F(InterfaceTest, WhatWasRenamedIsGivenBackUnderItsPresentName) {
+  const std::string before = harmful_ones();
+  take({.interface = "here"}, one_);
+  shell("ip link set here name other && ip link add here type dummy && ip link set here up");
+  const std::string dummy = harmful_ones();
+  ASSERT_TRUE(hold_down(one_, "here", true));
+  EXPECT_EQ(find_link("other")->flags & IFF_UP, 0u);
+  EXPECT_NE(find_link("here")->flags & IFF_UP, 0u) << "another one has its name";
+  give_back_interfaces(one_);
+  EXPECT_EQ(harmful_ones(), dummy) << "another one has its name";
+  shell("ip link del here && ip link set other name here");
+  EXPECT_NE(find_link("here")->flags & IFF_UP, 0u);
+  EXPECT_EQ(harmful_ones(), before);
+  EXPECT_EQ(find_link("here")->alias, "");
+  EXPECT_FALSE(has_clsact(find_link("here")->index));
+}
+
+TEST_F(InterfaceTest, WhatADeadTopologyHadIsTakenUnderItsNewName) {
+  const std::string before = harmful_ones();
+  take({.interface = "here"}, one_);
+  shell("ip link set here name other");
+  take({.interface = "other"}, two_);
+  EXPECT_FALSE(std::filesystem::exists(one_ + "/interfaces"));
+  give_back_interfaces(two_);
+  shell("ip link set other name here");
+  EXPECT_EQ(harmful_ones(), before);
+}
+
+TEST_F(InterfaceTest, AddressesOfTheHostAreKeptOfWhatLiesOverItToo) {
+  const auto said = [&](const std::string& device = "afpacket") {
+    return error_of([&] {
+      take_interface(test::make_port(device, {}), {.interface = "here"}, one_,
+                     [](const std::string&) { return false; });
+    });
+  };
+  shell("ip link add br0 type bridge && ip link set here master br0 && ip link set br0 up");
+  shell("ip address add 192.0.2.1/24 dev br0");
+  EXPECT_EQ(said(),
+            "port 'lan' (afpacket): interface 'here' is part of 'br0', whose address 192.0.2.1 "
+            "this host would lose: ip link set here nomaster, or host: true at port 'lan', so that "
+            "the kernel receives too");
+  EXPECT_EQ(said("afxdp"),
+            "port 'lan' (afxdp): interface 'here' is part of 'br0', whose address 192.0.2.1 this "
+            "host would lose: ip link set here nomaster");
+  shell("ip address flush dev br0 && ip link add up7 link br0 type vlan id 7");
+  EXPECT_EQ(said(), "") << "what is over it has no address";
+  give_back_interfaces(one_);
+  shell("ip address add 2001:db8::1/64 dev up7");
+  EXPECT_EQ(said("afxdp"),
+            "port 'lan' (afxdp): interface 'here' is under 'up7', whose address 2001:db8::1 this "
+            "host would lose: ip address flush dev up7");
+  shell("ip link del br0 && ip link add mac0 link here type macvlan");
+  shell("ip address add 192.0.2.2/24 dev mac0");
+  EXPECT_EQ(said("afxdp"),
+            "port 'lan' (afxdp): interface 'here' is under 'mac0', whose address 192.0.2.2 this "
+            "host would lose: ip address flush dev mac0");
+  EXPECT_NO_THROW(take({.interface = "here", .host = true}, one_));
+}
+
 TEST_F(InterfaceTest, OneTopologyHasItUntilItIsGone) {
   const std::string before = harmful_ones();
   take({.interface = "here"}, one_);
@@ -129,6 +188,20 @@ TEST_F(InterfaceTest, ReceiveQueuesAreAsManyAsThePortHas) {
   EXPECT_EQ(error_of([&] { take({.interface = "wide", .rx_queues = 9}, one_); }),
             "port 'lan' (afpacket): interface 'wide' spreads packets over 4 receive queues, the "
             "port has 9, and its driver does not change that: queues: 4");
+}
+
+TEST(MtuWarning, NamesBothValuesAndWhatMakesThemEqual) {
+  EXPECT_EQ(mtu_warning("lan", 1500, "eth0", 1500), "");
+  EXPECT_EQ(mtu_warning("lan", 1500, "eth0", 9000),
+            "interface 'eth0' has MTU 9000, the mtu of port 'lan' is 1500: longer packets that "
+            "arrive there are lost; mtu: 9000 at port 'lan', or ip link set eth0 mtu 1500");
+  EXPECT_EQ(mtu_warning("lan", 1500, "eth0", 9216),
+            "interface 'eth0' has MTU 9216, the mtu of port 'lan' is 1500: longer packets that "
+            "arrive there are lost; ip link set eth0 mtu 9000 and mtu: 9000 at port 'lan', or ip "
+            "link set eth0 mtu 1500");
+  EXPECT_EQ(mtu_warning("lan", 9000, "eth0", 9216),
+            "interface 'eth0' has MTU 9216, the mtu of port 'lan' is 9000: longer packets that "
+            "arrive there are lost; ip link set eth0 mtu 9000");
 }
 
 TEST_F(InterfaceTest, ARecordThatAKillCutOffIsForgotten) {

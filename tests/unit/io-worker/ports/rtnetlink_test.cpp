@@ -6,6 +6,8 @@
 #include <net/if_arp.h>
 
 #include <cerrno>
+#include <set>
+#include <string>
 
 #include "tests/unit/io-worker/ports/veth.hpp"
 
@@ -27,6 +29,33 @@ TEST_F(RtnetlinkTest, FindsWhatALinkIsLike) {
   EXPECT_EQ(find_link("lo")->type, ARPHRD_LOOPBACK);
   EXPECT_FALSE(find_link("nobody"));
   EXPECT_FALSE(find_link("a-name-longer-than-any-interface-has"));
+}
+
+TEST_F(RtnetlinkTest, FindsALinkByItsIndexUnderAnyName) {
+  const std::uint32_t index = if_nametoindex("here");
+  EXPECT_EQ(find_link(index)->name, "here");
+  shell("ip link set here name other");
+  EXPECT_EQ(find_link(index)->name, "other");
+  EXPECT_EQ(find_link("other")->index, index);
+  EXPECT_FALSE(find_link(0u));
+  EXPECT_FALSE(find_link(index + 1000));
+}
+
+TEST_F(RtnetlinkTest, FindsWhatLiesOverALink) {
+  const auto over = [](const char* name) {
+    std::set<std::string> names;
+    for (const Link& link : links_over(*find_link(name))) names.insert(link.name);
+    return names;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(over("here"), Names()) << "the other end of the cable is in this namespace too";
+  shell("ip link add br0 type bridge && ip link set here master br0");
+  shell("ip link add v7 link br0 type vlan id 7 && ip link add m7 link v7 type macvlan");
+  shell("ip link add v9 link here type vlan id 9");
+  EXPECT_EQ(over("here"), (Names{"br0", "m7", "v7", "v9"}));
+  EXPECT_EQ(over("br0"), (Names{"m7", "v7"}));
+  EXPECT_EQ(over("v9"), Names());
+  EXPECT_EQ(over("there"), Names());
 }
 
 TEST_F(RtnetlinkTest, AnAliasIsSetAndTakenAway) {

@@ -16,6 +16,7 @@
 #include "services/functions/table.hpp"
 #include "shared/config/keys.hpp"
 #include "tests/places.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
 
 namespace millrace {
 namespace {
@@ -43,6 +44,26 @@ TEST(KnownFunctions, AreTheRowsOfTheTable) {
     EXPECT_EQ(known[i].lane_state_bytes, traits.lane_state_bytes);
     EXPECT_EQ(known[i].runs_on_gpu, traits.runs_on_gpu);
     EXPECT_EQ(known[i].has_image, traits.has_image);
+  }
+}
+
+class InterfacesHere : public test::VethTest {};
+
+TEST_F(InterfacesHere, AreLookedAtAndAWarningHasThePortsPlace) {
+  shell("ip link set here mtu 9000");
+  const std::string path = testing::TempDir() + "/millrace-interfaces-here.yaml";
+  for (const std::string device : {"afpacket", "afxdp"}) {
+    std::ofstream(path) << "millrace: 1\nname: big\nports:\n  lan: { device: " << device
+                        << ", interface: here }\n  wan: { device: " << device
+                        << ", interface: there }\n  far: { device: " << device
+                        << ", interface: nobody }\npaths:\n  all: { from: [lan, wan, far] }\n";
+    const Topology topology = read_topology_file(path, {}).topology;
+    ASSERT_EQ(topology.warnings.size(), 1u);
+    EXPECT_EQ(to_text(topology.warnings[0]),
+              path +
+                  ":4:3: warning: interface 'here' has MTU 9000, the mtu of port 'lan' is 1500: "
+                  "longer packets that arrive there are lost; mtu: 9000 at port 'lan', or ip "
+                  "link set here mtu 1500");
   }
 }
 

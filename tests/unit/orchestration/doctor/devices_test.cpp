@@ -35,6 +35,21 @@ TEST_F(Devices, AnInterfaceThatIsUpIsAllRight) {
   EXPECT_EQ(finding.found, "up, mtu 1500, driver igc");
 }
 
+TEST_F(Devices, AnMtuThatIsNotThePortsIsSaid) {
+  Needs needs{.interfaces = {"eth0"}};
+  needs.mtus["eth0"] = {"wan", 1500};
+  EXPECT_EQ(of(look(needs), "interface eth0").health, Health::kGood);
+  put("/sys/class/net/eth0/mtu", "9000\n");
+  Finding finding = of(look(needs), "interface eth0");
+  EXPECT_EQ(finding.health, Health::kWarning);
+  EXPECT_THAT(finding.mend, HasSubstr("mtu: 9000 at port 'wan'"));
+  needs.mtus["eth0"].bytes = 9000;
+  put("/sys/class/net/eth0/mtu", "1500\n");
+  finding = of(look(needs), "interface eth0");
+  EXPECT_EQ(finding.health, Health::kProblem) << "`up` refuses it";
+  EXPECT_THAT(finding.mend, HasSubstr("ip link set eth0 mtu 9000"));
+}
+
 TEST_F(Devices, OffloadsThatStayOnAreAWarning) {
   Needs needs{.interfaces = {"eth0", "eth1"}};
   needs.offloads["eth0"] = {.on = {"tx-tcp-segmentation", "rx-gro"}, .fixed = {}};

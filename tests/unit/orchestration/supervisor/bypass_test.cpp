@@ -70,6 +70,20 @@ TEST(Bypass, IsReadAsItWasNoted) {
   EXPECT_FALSE(load_bypass(run_dir)) << "a bridge has two interfaces";
 }
 
+TEST(Bypass, ItsBridgeFollowsAnInterfaceThatIsRenamed) {
+  const test::TestFolder folder;
+  const std::string run_dir = folder.path("run");
+  EXPECT_NO_THROW(rename_in_bypass(run_dir, "eth-a", "lan")) << "there is none";
+  EXPECT_FALSE(load_bypass(run_dir));
+  save_bypass(run_dir, *bypass_of(topology_of({"a", "b"}, {})));
+  rename_in_bypass(run_dir, "eth-a", "lan");
+  rename_in_bypass(run_dir, "eth-c", "wan");
+  EXPECT_THAT(load_bypass(run_dir)->interfaces, ElementsAre("eth-a", "eth-b")) << "as planned";
+  EXPECT_THAT(load_bypass(run_dir)->interfaces_now(), ElementsAre("lan", "eth-b"));
+  rename_in_bypass(run_dir, "lan", "eth-a");
+  EXPECT_THAT(load_bypass(run_dir)->interfaces_now(), ElementsAre("eth-a", "eth-b"));
+}
+
 TEST(Bypass, ACommandIsToldAndItsFailureSaysWhatItSaid) {
   const test::TestFolder folder;
   const std::string run_dir = folder.path("run");

@@ -142,6 +142,72 @@ TEST_F(PortWatchTest, TakesAnInterfaceAgainThatWasMadeAnew) {
   EXPECT_EQ(find_link("here2")->alias, "");
 }
 
+TEST_F(PortWatchTest, AnMtuThatIsNotThePortsIsSaidOnce) {
+  std::vector<std::string> said;
+  const auto watch = [&] {
+    watch_.emplace(
+        plan_, run_dir_, nobody,
+        PortWatch::Hooks{[&](const Event& event) { said.push_back(event.text); }, {}, {}});
+  };
+  watch();
+  shell("ip link set here mtu 9000");
+  look();
+  look();
+  EXPECT_THAT(said, ElementsAre("interface 'here' has MTU 9000, the mtu of port 'left' is 1500: "
+                                "longer packets that arrive there are lost; mtu: 9000 at port "
+                                "'left', or ip link set here mtu 1500"));
+  said.clear();
+  watch();  // as after `adopt`
+  look();
+  EXPECT_THAT(said, ElementsAre(HasSubstr("has MTU 9000")));
+  said.clear();
+  shell("ip link set here mtu 1400");
+  look();
+  EXPECT_THAT(said, ElementsAre(HasSubstr("do not leave there; ip link set here mtu 1500")));
+  said.clear();
+  shell("ip link set here mtu 1500");
+  look();
+  EXPECT_THAT(said, ElementsAre(HasSubstr("has the port's MTU again")));
+}
+
+TEST_F(PortWatchTest, AnInterfaceThatIsRenamedIsNotGone) {
+  std::vector<std::string> renamed;
+  watch_.emplace(plan_, run_dir_, nobody,
+                 PortWatch::Hooks{[this](const Event& event) { kinds_.push_back(event.text); },
+                                  [this](std::uint32_t port) { reopened_.push_back(port); },
+                                  [&](const std::string& from, const std::string& to) {
+                                    renamed.push_back(from + " " + to);
+                                  }});
+  shell("ip link set here2 name lan2 && ip link add here2 type dummy && ip link set here2 up");
+  look();
+  EXPECT_THAT(told(), ElementsAre(HasSubstr("'here2' of port 'right' is called 'lan2' now")));
+  look();
+  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reopened_, IsEmpty());
+  EXPECT_THAT(renamed, ElementsAre("here2 lan2"));
+  EXPECT_EQ(find_link("here2")->alias, "") << "another one has its name";
+  set("there", false);  // the right one follows the left one
+  look();
+  EXPECT_FALSE(is_up("lan2"));
+  EXPECT_TRUE(is_up("here2"));
+  set("there", true);
+  look();
+  EXPECT_TRUE(is_up("lan2"));
+  told();
+  shell("ip link del here2 && ip link set lan2 name here2");
+  look();
+  EXPECT_THAT(told(), testing::Contains(HasSubstr("is called 'here2' again")));
+  shell("ip link set here2 name lan2");  // while nobody watches
+  watch_.emplace(
+      plan_, run_dir_, nobody,
+      PortWatch::Hooks{[this](const Event& event) { kinds_.push_back(event.kind); }, {}, {}});
+  look();
+  EXPECT_THAT(told(), testing::Contains("port_renamed"));
+  shell("ip link del lan2");
+  look();
+  EXPECT_THAT(told(), testing::Contains("port_lost"));
+}
+
 TEST(PortWatch, HasNothingToDoWithoutInterfaces) {
   Plan plan;
   plan.ports = {{.name = "a", .device = "null"}};

@@ -77,6 +77,24 @@ TEST_F(PortKeeperTest, AnInterfaceLivesAsLongAsHubOrStandby) {
   EXPECT_FALSE(lent(0));
 }
 
+TEST_F(PortKeeperTest, AnInterfaceIsWatchedWhateverItIsCalled) {
+  const auto hub = keeper(PortKeeper::Part::kHub);
+  const auto successor = keeper(PortKeeper::Part::kSuccessor);
+  for (const auto& one : {hub.get(), successor.get()}) {
+    std::vector<bool> told;
+    const auto look = [&] {
+      one->watch_links([&](const std::string&, bool up) { told.push_back(up); });
+      return std::exchange(told, {});
+    };
+    shell("ip link set mill name other");
+    EXPECT_THAT(look(), IsEmpty());
+    shell("ip link set other down");
+    EXPECT_THAT(look(), ElementsAre(false));
+    shell("ip link set other up && ip link set other name mill");
+    EXPECT_THAT(look(), ElementsAre(true));
+  }
+}
+
 TEST_F(PortKeeperTest, AStandbyWithoutAHubSaysSo) {
   EXPECT_THROW(keeper(PortKeeper::Part::kStandby), Error);
   plan_.ports.pop_back();

@@ -4,6 +4,9 @@
 
 #include <map>
 
+#include "io-worker/ports/port.hpp"
+#include "tests/unit/io-worker/ports/capture_files.hpp"
+#include "tests/unit/io-worker/ports/veth.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
 
 namespace millrace {
@@ -21,7 +24,7 @@ TEST(PortMetrics, LeaveOutWhatNobodyKnows) {
   watched.status.port(2).bytes_per_second = 1'250'000'000;
   const auto look = [&] {
     Families families;
-    add_ports(watched.source(), families);
+    add_ports(watched.source(), "/nowhere", families);
     return samples(families.take());
   };
   auto found = look();
@@ -38,6 +41,20 @@ TEST(PortMetrics, LeaveOutWhatNobodyKnows) {
   EXPECT_EQ(found.at("millrace_port_speed_bytes_per_second{port=nic}"), 1'250'000'000);
   watched.status.port(2).up = 0;
   EXPECT_EQ(look().count("millrace_port_speed_bytes_per_second{port=nic}"), 0u);
+}
+
+class RenamedPortMetrics : public test::VethTest {};
+
+TEST_F(RenamedPortMetrics, FollowAnInterfaceThatWasTakenUnderAnotherName) {
+  const test::TestFolder folder;
+  Plan plan = test::small_plan();
+  plan.ports.push_back({.name = "wan", .device = "afpacket", .settings = {{"interface", "here"}}});
+  take_port(plan.ports.back(), folder.path(""), [](const std::string&) { return false; });
+  shell("ip link set here name other");
+  const WatchedTopology watched(plan);
+  Families families;
+  add_ports(watched.source(), folder.path(""), families);
+  EXPECT_EQ(samples(families.take()).at("millrace_port_up{port=wan}"), 1);
 }
 
 }  // namespace

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Interfaces that get another name while a topology has them."""
+
+import contextlib
+
+from processes import wait_until
+from test_interfaces import TAKEN, bump, features_of, kinds_of, links_of
+from topology import Topology
+from wire import Wire
+
+import pytest
+
+
+@pytest.mark.parametrize("device", TAKEN)
+def test_an_interface_that_is_renamed_stays_the_ports(tmp_path, device):
+    with Wire() as wire:
+        wire.in_middle("ip", "link", "set", wire.port_b, "alias", "an alias")
+        features, links = features_of(wire), links_of(wire)
+        # Nothing may take it for gone, neither now nor when its workers begin anew.
+        with Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
+            wire.a.wait_for(wire.b.ip)
+            rename(wire, wire.port_b, "renamed")
+            wait_until(lambda: "port_renamed" in kinds_of(running), 30, "the new name seen")
+            wire.a.ping(wire.b.ip)
+            for part in ("ingress.b.0", "egress.0"):
+                running.kill(part)
+                running.wait_alive(part)
+            wire.a.wait_for(wire.b.ip)
+            wire.in_middle("ip", "link", "set", "renamed", "mtu", "9000")
+            wait_until(lambda: "port_mtu" in kinds_of(running), 30, "the new MTU seen")
+            wire.in_middle("ip", "link", "set", "renamed", "mtu", "1500")
+            assert not {"port_lost", "port_taken_again"} & set(kinds_of(running))
+            running.settle()
+        rename(wire, "renamed", wire.port_b)
+        assert features_of(wire) == features and links_of(wire) == links
+        # Killed as a whole; `down` mends it under the name that it has by then.
+        killed = Topology(tmp_path, bump(wire, device), prefix=wire.prefix)
+        with contextlib.ExitStack() as stack:
+            stack.callback(killed.down, check=False)
+            killed.__enter__()
+            killed.kill_everything()
+            rename(wire, wire.port_b, "renamed")
+            killed.down()
+        rename(wire, "renamed", wire.port_b)
+        assert features_of(wire) == features and links_of(wire) == links
+
+
+def rename(wire, name, to):
+    wire.in_middle("ip", "link", "set", name, "name", to)
