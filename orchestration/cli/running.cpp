@@ -52,8 +52,9 @@ void add_remote_options(CLI::App& command, RunningOptions& options) {
 ControlClient remote_supervisor(const RunningOptions& options) {
   constexpr std::chrono::milliseconds kAnswer{5000};
   const RemoteOptions& remote = options.remote;
-  if (!host_and_port(remote.at)) {
-    throw Error("--at: found '" + remote.at + "'; allowed: tcp://HOST:PORT, port 0 to 65535");
+  const auto at = host_and_port(remote.at);
+  if (!at || at->ends_with(":0")) {
+    throw Error("--at: found '" + remote.at + "'; allowed: tcp://HOST:PORT, port 1 to 65535");
   }
   const std::vector<std::string> server_keys = read_public_keys(remote.server_key);
   if (server_keys.size() != 1) throw Error(remote.server_key + ": more than one public key");

@@ -6,10 +6,10 @@
 
 namespace millrace {
 
-/// Throws Error when somebody else listens on `address` ("127.0.0.1:9090") of the section `what`
-/// ("telemetry", "control") already; what takes any
-/// free port, or is not an IPv4 address, is left to who will listen. Told before anything starts: a
-/// process that cannot listen would be restarted until it is given up.
+/// Throws Error when nothing can listen on `address` ("127.0.0.1:9090", "[::1]:9090") of the
+/// section `what` ("telemetry", "control"): it is in use, or no address of this host. What takes
+/// any free port, or that of an interface, is left to what will listen. Told before anything
+/// starts: a process that cannot listen would be restarted until it is given up.
 void check_listen(const std::string& what, const std::string& address);
 
 }  // namespace millrace

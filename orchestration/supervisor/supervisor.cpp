@@ -177,7 +177,7 @@ void Supervisor::start() {
     start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
     start_kind({ActorKind::kIngress}, "ingress");
     wait_ready();
-    fleet_.start(fleet_.posts().back());
+    start_telemetry();
   } catch (const Error&) {
     stop();
     throw;
@@ -271,6 +271,22 @@ void Supervisor::wait_ready() {
     }
     turn(milliseconds(5));
     if (ending_) throw Error("interrupted while ports are opened");
+  }
+}
+
+/// Last: what it shows is there. One that cannot listen would be restarted until it is given up,
+/// and nobody would see why there are no metrics.
+void Supervisor::start_telemetry() {
+  Post& post = fleet_.posts().back();
+  fleet_.start(post);
+  const auto end = Clock::now() + kAliveLimit;
+  while (!std::filesystem::exists(options_.run_dir + "/telemetry.address")) {
+    turn(milliseconds(5));
+    if (ending_) throw Error("interrupted while starting telemetry");
+    if (post.seat().child && Clock::now() < end) continue;
+    throw Error(post.name + " " +
+                (post.seat().child ? "does not listen in time" : post.seat().note) +
+                " at its start\n" + log_tail(options_.run_dir, post.name));
   }
 }
 

@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <net/if.h>
+
+#include <string_view>
+
 #include "shared/base/tcp_address.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
@@ -11,6 +15,14 @@ std::optional<Marked<std::string>> read_file_name(const YamlValue& value) {
   const std::optional<std::string> name = value.file_name();
   if (!name) return std::nullopt;
   return Marked<std::string>{*name, value.mark()};
+}
+
+/// A name may be one of an interface there; one of a host is looked up by nobody.
+bool can_listen(std::string_view address) {
+  const auto rest = host_and_port(address);
+  if (!rest) return false;
+  const std::string_view host = rest->substr(0, rest->rfind(':'));
+  return socket_address(*rest) || host == "*" || (host.size() < IF_NAMESIZE && host != "localhost");
 }
 
 }  // namespace
@@ -27,9 +39,11 @@ void read_control(const YamlValue& value, Topology& topology) {
   const YamlValue* const key = map.need("key", kAllowed);
   const YamlValue* const clients = map.need("clients", kAllowed);
   if (listen != nullptr) {
-    constexpr std::string_view kAddress = "tcp://ADDRESS:PORT, port 0 to 65535";
+    constexpr std::string_view kAddress =
+        "tcp://ADDRESS:PORT with an address of the host like 127.0.0.1 or [::1], one of its "
+        "interfaces, or * for all; port 0 to 65535";
     const std::optional<std::string> text = listen->text(kAddress);
-    if (text && !host_and_port(*text)) listen->refuse(kAddress);
+    if (text && !can_listen(*text)) listen->refuse(kAddress);
     if (text) control.listen = {*text, listen->mark()};
   }
   if (key != nullptr) control.key = read_file_name(*key).value_or(Marked<std::string>{});

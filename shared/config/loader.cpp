@@ -45,21 +45,13 @@ void read_duration(const YamlValue& value, std::uint32_t& milliseconds) {
 }
 
 void read_listen(const YamlValue& value, Topology& topology) {
-  constexpr std::string_view kAllowed = "ADDRESS:PORT like '127.0.0.1:9090', port 0 to 65535";
+  constexpr std::string_view kAllowed =
+      "ADDRESS:PORT like '127.0.0.1:9090' or '[::1]:9090', no name (0.0.0.0 and [::] are all "
+      "addresses of the host), port 0 to 65535";
   const std::optional<std::string> text = value.text(kAllowed);
   if (!text) return;
-  const std::size_t colon = text->rfind(':');
-  if (colon != std::string::npos && colon > 0) {
-    std::uint32_t port = 0;
-    const char* end = text->data() + text->size();
-    const auto [stop, error] = std::from_chars(text->data() + colon + 1, end, port);
-    const bool address = is_host(std::string_view(*text).substr(0, colon));
-    if (address && error == std::errc{} && stop == end && port <= 65535) {
-      topology.telemetry_listen = *text;
-      return;
-    }
-  }
-  value.refuse(kAllowed);
+  if (!socket_address(*text)) return value.refuse(kAllowed);
+  topology.telemetry_listen = *text;
 }
 
 void read_bypass(const YamlValue& value, Topology& topology) {
@@ -191,6 +183,7 @@ Topology read_text(std::string text, const std::string& file,
     read_topology(*map, {functions, topology.secrets}, topology);
     add_default_groups(topology, functions);
     check_references(topology, functions, problems);
+    check_exclusive(topology, problems);
   }
   return topology;
 }

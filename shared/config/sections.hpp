@@ -61,6 +61,9 @@ void read_paths(const YamlValue& value, Topology& topology);
 /// Groups that the file did not name but that its functions need, and `on` of functions without.
 void add_default_groups(Topology& topology, std::span<const KnownFunction> functions);
 
+/// Interfaces, devices and addresses that two parts of the topology want.
+void check_exclusive(const Topology& topology, Problems& problems);
+
 /// Every name that one section uses of another; what may run where; classes.
 void check_references(const Topology& topology, std::span<const KnownFunction> functions,
                       Problems& problems);

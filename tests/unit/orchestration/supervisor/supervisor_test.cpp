@@ -56,9 +56,8 @@ class SupervisorTest : public testing::Test {
     ::mkfifo((folder_ + "/never").c_str(), 0600);
     const std::string wait =
         "trap 'exit 0' TERM; exec 3<>" + folder_ + "/never; while :; do read x <&3; done";
-    for (const char* part : {"io-worker", "classifier", "gpu-worker", "telemetry"}) {
-      program(part, wait);
-    }
+    for (const char* part : {"io-worker", "classifier", "gpu-worker"}) program(part, wait);
+    program("telemetry", "echo 127.0.0.1:9 > $2/telemetry.address; " + wait);
     program("hub", "if [ $4 = 0 ]; then cp " + folder_ + "/status /dev/shm" +
                        status_file_name(plan_.name) + "; touch $2/hub.ready; fi; " + wait);
     std::ofstream(folder_ + "/status", std::ios::binary) << status_with_all_alive();
@@ -181,6 +180,14 @@ TEST_F(SupervisorTest, TellsTheLogOfAHubThatFailed) {
   program("hub", "echo 'too few huge pages' >&2; exit 1");
   Supervisor supervisor(plan_, options());
   EXPECT_EQ(error_of([&] { supervisor.start(); }), "hub exited with 1\ntoo few huge pages");
+}
+
+TEST_F(SupervisorTest, TelemetryThatCannotListenFailsTheStartWithItsReason) {
+  program("telemetry", "echo 'it cannot listen' >&2; exit 1");
+  Supervisor supervisor(plan_, options());
+  EXPECT_EQ(error_of([&] { start(supervisor); }),
+            "telemetry exited with 1 at its start\nit cannot listen");
+  EXPECT_TRUE(find_processes(run_dir_).empty());
 }
 
 TEST_F(SupervisorTest, ARefusedStartLeavesNothing) {

@@ -51,10 +51,12 @@ TEST(LoadControl, RefusesTcpWithoutKeys) {
 TEST(LoadControl, RefusesOtherAddresses) {
   for (const std::string& address :
        std::vector<std::string>{"127.0.0.1:1", "tcp://127.0.0.1", "tcp://:1", "tcp://a:70000",
-                                "tcp://a:", "tcp://a:x", "ipc:///tmp/x:1"}) {
-    EXPECT_EQ(
-        wrong(with("{listen: '" + address + "', key: k, clients: a.pub}")),
-        "4:19: found '" + address + "' as 'listen'; allowed: tcp://ADDRESS:PORT, port 0 to 65535");
+                                "tcp://a:", "tcp://a:x", "ipc:///tmp/x:1", "tcp://localhost:1",
+                                "tcp://::1:1", "tcp://[::1]", "tcp://a-name-of-no-interface:1"}) {
+    EXPECT_EQ(wrong(with("{listen: '" + address + "', key: k, clients: a.pub}")),
+              "4:19: found '" + address +
+                  "' as 'listen'; allowed: tcp://ADDRESS:PORT with an address of the host like "
+                  "127.0.0.1 or [::1], one of its interfaces, or * for all; port 0 to 65535");
   }
 }
 
