@@ -3,6 +3,7 @@
 """The Debian package in a root of its own: installed, its unit checked, its default topology run as
 systemd would run it."""
 
+import configparser
 import gzip
 import os
 import re
@@ -18,6 +19,7 @@ from topology import BIN, ROOT, ask
 
 import pytest
 
+UNIT = ROOT / "orchestration/deploy/debian/millrace@.service"
 EXPOSURE_MAX = 36  # of systemd-analyze security, times ten: "OK"
 
 
@@ -97,6 +99,17 @@ def unit_of(root, folder):
     path = folder / "millrace@default.service"
     path.write_text(text.replace("/usr/bin/", f"{root}/usr/bin/"))
     return path
+
+
+def test_the_unit_goes_on_trying_until_its_interfaces_are_there():
+    unit = configparser.ConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str
+    unit.read(UNIT)
+    assert "network-online.target" in unit["Unit"]["Wants"].split()
+    assert "network-online.target" in unit["Unit"]["After"].split()
+    assert unit["Unit"]["StartLimitIntervalSec"] == "0", "it would be given up at last"
+    assert unit["Service"]["Restart"] == "on-failure"
+    assert unit["Service"]["RestartSec"] == "1s", "what cannot start costs little meanwhile"
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
