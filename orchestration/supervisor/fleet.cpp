@@ -115,6 +115,7 @@ void Fleet::adopt(const FoundProcess& found) {
 }
 
 void Fleet::reap() {
+  memory_.look(Clock::now());
   for (Post& post : posts_) {
     for (Seat& seat : post.seats) reap(post, seat);
   }
@@ -126,7 +127,7 @@ void Fleet::reap(Post& post, Seat& seat) {
     if (end) {
       seat.next.reset();
       say(Severity::kWarning, "successor_exited", seat,
-          "who was to succeed " + post.name + " " + end->text());
+          "who was to succeed " + post.name + " " + text_of(*end));
     }
   }
   if (!seat.child) return;
@@ -134,9 +135,17 @@ void Fleet::reap(Post& post, Seat& seat) {
   if (end) report_end(post, seat, *end);
 }
 
+/// How a process of another supervisor ended nobody was told.
+std::string Fleet::text_of(const ExitStatus& end) {
+  std::string text = end.text();
+  if (end.known && end.signal != SIGKILL) return text;
+  if (const auto why = memory_.explain(Clock::now())) text += ", " + *why;
+  return text;
+}
+
 void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
   const auto pid = static_cast<std::uint64_t>(seat.child->pid());
-  seat.note = end.text();
+  seat.note = text_of(end);
   seat.child.reset();
   if (seat.next) {
     seat.child = std::move(seat.next);
@@ -152,7 +161,11 @@ void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
     // It may have left its socket at any time until now.
     if (post.kind == ActorKind::kIngress) give_up_queue(post);
   }
-  if (&seat == &post.seat()) post.policy.ended(Clock::now());
+  if (&seat == &post.seat()) {
+    post.policy.ended(Clock::now());
+    const bool gave_up = end.known && end.signal == 0 && end.code != 0;
+    post.failed_starts = gave_up && !post.policy.was_healthy() ? post.failed_starts + 1 : 0;
+  }
   if (post.wish == Wish::kDown || post.replacing) {
     say(Severity::kInfo, "stopped", seat, post.name + " " + seat.note, pid);
   } else if (post.kind == ActorKind::kHub) {
@@ -270,6 +283,8 @@ void Fleet::tend_wanted(Post& post, Clock::time_point now) {
     }
   } catch (const Error& error) {
     post.policy.ended(now);
+    ++post.failed_starts;
+    post.seat().note = std::string("could not be started (") + error.what() + ")";
     say(Severity::kError, "start_failed", post.seat(), error.what());
   }
 }

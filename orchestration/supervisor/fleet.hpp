@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "orchestration/supervisor/oom_watch.hpp"
 #include "orchestration/supervisor/post.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/status_source.hpp"
@@ -92,6 +93,7 @@ class Fleet {
   using Clock = std::chrono::steady_clock;
 
   void report_end(Post& post, Seat& seat, const ExitStatus& end);
+  std::string text_of(const ExitStatus& end);
   void reap(Post& post, Seat& seat);
   Command command_of(const Post& post, const std::string& folder) const;
   void tend_draining(Post& post, Clock::time_point now);
@@ -112,6 +114,7 @@ class Fleet {
   std::vector<Post> posts_;
   LeaderWatch hub_watch_, standby_watch_, telemetry_watch_;
   pid_t telemetry_killed_ = 0;  ///< as it hung
+  OomWatch memory_;
 };
 
 }  // namespace millrace

@@ -39,6 +39,7 @@ struct Post {
   Wish wish = Wish::kDown;
   RestartPolicy policy{RestartLimits{}};
   RestartPolicy::Time drain_until{};  ///< while draining: SIGTERM then, SIGKILL later
+  std::uint32_t failed_starts = 0;    ///< in a row: not executed, or it gave up at its start
   bool reported = false;              ///< that it was given up, or cannot come back
   std::string folder;                 ///< of its executable; empty: the fleet's
   bool helper = false;                ///< of an upgrade: whoever takes over sends it away

@@ -12,6 +12,7 @@ namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kLimit{25'000};
+constexpr std::uint32_t kFailedStartsMax = 3;
 constexpr std::chrono::milliseconds kDrainGrace{15'000};
 constexpr std::chrono::milliseconds kAskAgain{1'000};  // the leader may be another one since
 
@@ -63,6 +64,9 @@ void Scaling::begin(std::vector<Step> steps) {
   until_ = Clock::now() + kLimit;
   ask_again_ = Clock::now() + kAskAgain;
   for (const Step& step : steps_) {
+    for (Post& post : fleet_.posts()) {
+      if (is_worker_of(post, step.group)) post.failed_starts = 0;
+    }
     try_again(step.group);
     up(step.group, step.after);
     down(step.group, step.after);
@@ -111,6 +115,19 @@ bool Scaling::settled(std::uint32_t group) const {
   });
 }
 
+/// What fails again and again will not be there within the limit either.
+void Scaling::refuse_failed() const {
+  for (const Step& step : steps_) {
+    for (const Post& post : fleet_.posts()) {
+      if (!is_worker_of(post, step.group) || post.wish != Wish::kUp) continue;
+      if (post.failed_starts < kFailedStartsMax) continue;
+      throw Error("not all workers are where they should be: " + post.name + " " +
+                  post.seat().note + " at its start, " + std::to_string(post.failed_starts) +
+                  " times; see millrace logs " + plan_.name + " " + fleet_.name_of(post));
+    }
+  }
+}
+
 bool Scaling::tend(Clock::time_point now) {
   for (const Step& step : steps_) up(step.group, step.after);
   if (std::ranges::all_of(steps_, [&](const Step& step) {
@@ -118,6 +135,7 @@ bool Scaling::tend(Clock::time_point now) {
       })) {
     return true;
   }
+  refuse_failed();
   if (now > until_) {
     throw Error("not all workers are where they should be within " +
                 std::to_string(kLimit.count() / 1000) + " s; see millrace status");

@@ -31,7 +31,8 @@ class Scaling {
   std::vector<Step> check(const std::vector<GroupCount>& wanted) const;
   /// Begins; only when idle. Throws Error: some may be on their way then, back() takes them back.
   void begin(std::vector<Step> steps);
-  /// True when all are where they should be. Throws Error when that takes too long.
+  /// True when all are where they should be. Throws Error when that takes too long, or a worker has
+  /// failed at its start three times.
   bool tend(Clock::time_point now);
   bool idle() const { return steps_.empty(); }
   const std::vector<Step>& steps() const { return steps_; }
@@ -42,6 +43,7 @@ class Scaling {
 
  private:
   void try_again(std::uint32_t group);
+  void refuse_failed() const;
   void up(std::uint32_t group, std::uint32_t count);
   void down(std::uint32_t group, std::uint32_t count);
   bool settled(std::uint32_t group) const;

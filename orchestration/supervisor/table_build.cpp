@@ -59,7 +59,7 @@ bool TableBuild::tend() {
     const std::optional<ExitStatus> end = child_->ended();
     if (!end) return false;
     child_.reset();
-    check_builder(*end, function, run_dir_);
+    check_builder(*end, function, run_dir_, memory_);
     const std::vector<std::byte> said = read_whole_file(report_of(run_dir_), kReportBytesMax);
     reports_.push_back(parse_table_report(
         function.name, {reinterpret_cast<const char*>(said.data()), said.size()}));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orchestration/supervisor/child.hpp"
+#include "orchestration/supervisor/oom_watch.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "shared/base/unique_fd.hpp"
 #include "shared/config/plan.hpp"
@@ -41,6 +42,7 @@ class TableBuild {
   std::string folder_, run_dir_;
   std::size_t at_ = 0;  ///< of numbers_: the one in hand, or next
   std::optional<Child> child_;
+  OomWatch memory_;
   UniqueFd output_;
   std::vector<TableReport> reports_;
   bool kept_ = false;

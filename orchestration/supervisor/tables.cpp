@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/tables.hpp"
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "orchestration/supervisor/programs.hpp"
@@ -34,10 +35,14 @@ std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports) {
 
 std::string builder_log(const PlanFunction& function) { return "builder." + function.name; }
 
-void check_builder(const ExitStatus& end, const PlanFunction& function,
-                   const std::string& run_dir) {
+void check_builder(const ExitStatus& end, const PlanFunction& function, const std::string& run_dir,
+                   OomWatch& memory) {
   if (end.clean()) return;
-  throw Error("table of '" + function.name + "': builder " + end.text() + "\n" +
+  std::string text = end.text();
+  if (end.signal == SIGKILL) {
+    if (const auto why = memory.explain(OomWatch::Clock::now())) text += ", " + *why;
+  }
+  throw Error("table of '" + function.name + "': builder " + text + "\n" +
               log_tail(run_dir, builder_log(function)));
 }
 
@@ -47,9 +52,10 @@ std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
   for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
     PlanFunction& function = plan.functions[i];
     if (function.image.empty()) continue;
+    OomWatch memory;
     const Captured built = run_and_capture(builder_command(folder, run_dir + "/plan.bin", i),
                                            log_path(run_dir, builder_log(function)));
-    check_builder(built.end, function, run_dir);
+    check_builder(built.end, function, run_dir, memory);
     reports.push_back(parse_table_report(function.name, built.output));
     function.counter_count = reports.back().counter_count;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orchestration/supervisor/child.hpp"
+#include "orchestration/supervisor/oom_watch.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/control/observer_facts.hpp"
 
@@ -30,8 +31,9 @@ std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports);
 /// Name of the log of the function's builder.
 std::string builder_log(const PlanFunction& function);
 
-/// Throws Error with the builder's own words unless it ended well.
-void check_builder(const ExitStatus& end, const PlanFunction& function, const std::string& run_dir);
+/// Throws Error with the builder's own words unless it ended well. `memory`: made before it began.
+void check_builder(const ExitStatus& end, const PlanFunction& function, const std::string& run_dir,
+                   OomWatch& memory);
 
 /// Runs a builder process for each function of `plan` that has an image, one after the other; the
 /// plan must be saved in `run_dir` already. Enters into `plan` how many counters each table wants.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <string_view>
 
 #include "shared/base/error.hpp"
 
@@ -35,6 +36,21 @@ void refuse_more(std::uint32_t wanted, std::uint32_t most, const std::string& wh
               std::to_string(most) + "; " + mend);
 }
 
+struct DriverArguments {
+  std::string_view driver, arguments;
+};
+/// Of DPDK 22.11, as its drivers register them.
+constexpr DriverArguments kArguments[] = {
+    {"net_memif", "bsize, id, mac, role, rsize, secret, socket, socket-abstract, zero-copy"},
+    {"net_null", "copy, no-rx, size"},
+    {"net_tap", "iface, mac, remote"},
+    {"net_vhost",
+     "client, ext-buffer, iface, iommu-support, linear-buffer, postcopy-support, queues, tso"},
+    {"net_virtio_user",
+     "cq, iface, in_order, mac, mrg_rxbuf, packed_vq, path, queue_size, queues, server, speed, "
+     "vectorized"},
+};
+
 Error not_there(const PortArgs& args) {
   if (!args.virtual_device) {
     return Error("no device " + args.name +
@@ -42,9 +58,22 @@ Error not_there(const PortArgs& args) {
                  "dpdk-devbind.py -b vfio-pci " +
                  args.name + " (list: dpdk-devbind.py -s)");
   }
-  const std::string why = rte_errno != 0 ? std::string(": ") + rte_strerror(rte_errno) : "";
-  return Error("device '" + args.devargs + "' cannot be made" + why +
-               "; its driver's own words are above (in use already? ip link, ss -xl)");
+  const std::string made = "device '" + args.devargs + "' cannot be made: ";
+  const std::string rest = "; its driver's own words are above (in use already? ip link, ss -xl)";
+  const std::size_t comma = args.devargs.find(',');
+  if (comma == std::string::npos) {
+    return Error(made + (rte_errno != 0 ? rte_strerror(rte_errno) : "its driver refuses") + rest);
+  }
+  // rte_errno then is what the driver thinks of an argument that it cannot read: no memory.
+  const std::string driver =
+      args.devargs.substr(0, args.devargs.find_last_not_of("0123456789", comma - 1) + 1);
+  std::string known;
+  for (const auto& [name, arguments] : kArguments) {
+    if (name == driver) known = " (it knows " + std::string(arguments) + ")";
+  }
+  return Error(made + "driver " + driver + " does not take the arguments '" +
+               args.devargs.substr(comma + 1) + "'" + known + ", or cannot have what they name" +
+               rest);
 }
 
 }  // namespace

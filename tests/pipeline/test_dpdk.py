@@ -246,7 +246,8 @@ paths:
 
 @pytest.mark.parametrize("devargs, words", [
     ("0000:ff:1f.7", "bind it to vfio-pci"),
-    ("net_null0,color=red", "device 'net_null0,color=red' cannot be made"),
+    ("net_null0,color=red", "device 'net_null0,color=red' cannot be made: driver net_null does not "
+                            "take the arguments 'color=red' (it knows copy, no-rx, size)"),
 ])
 def test_a_device_that_is_not_there_is_told_in_one_message(tmp_path, devargs, words):
     file = tmp_path / "t.yaml"

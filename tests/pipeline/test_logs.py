@@ -10,8 +10,11 @@ import signal
 import subprocess
 import time
 
+from memory_group import MemoryGroup, Unavailable
 from processes import PATIENCE, wait_until
 from topology import BIN, Topology, millrace
+
+import pytest
 
 TEXT = """
 ports:
@@ -69,6 +72,28 @@ def test_what_processes_and_supervisor_said_is_merged_by_time(tmp_path):
         unknown = millrace("logs", running.name, "frond.0", check=False)
         assert unknown.returncode == 1 and "there are: " in unknown.stderr
         assert millrace("logs", running.name, "--since", "x", check=False).returncode == 1
+
+
+def test_the_kernels_kill_for_want_of_memory_is_told_from_an_operators(tmp_path):
+    try:
+        group = MemoryGroup()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    with start(tmp_path) as running, group:
+        def ends():
+            return [event["text"] for event in running.status()["events"]
+                    if event["kind"] == "worker_exited"]
+
+        running.kill("front.0")
+        running.wait_alive("front.0")
+        assert ends()[-1].endswith("killed by signal 9 (Killed)"), ends()
+        pid = running.lives()["front.0"][0]
+        running.struck["front.0"] = pid
+        group.exhaust(pid)
+        running.wait_alive("front.0")
+        said = "killed by signal 9 (Killed), out of memory: the kernel ended it"
+        assert said in ends()[-1], ends()
+        assert any(said in line["text"] for line in lines_of(running, "supervisor"))
 
 
 def test_follow_shows_what_happens_and_ends_with_the_topology(tmp_path):

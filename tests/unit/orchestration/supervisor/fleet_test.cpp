@@ -304,6 +304,9 @@ TEST_F(FleetTest, TellsWhenAProgramIsMissing) {
   EXPECT_THROW(fleet_->start(post("front.0")), Error);
   tend_until([&] { return !events_.empty(); });
   EXPECT_THAT(events_[0], testing::StartsWith("start_failed: start " + folder_));
+  EXPECT_EQ(post("front.0").failed_starts, 1u);
+  EXPECT_THAT(post("front.0").seat().note,
+              testing::StartsWith("could not be started (start " + folder_));
 }
 
 }  // namespace

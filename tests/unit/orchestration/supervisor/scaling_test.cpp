@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "shared/base/error.hpp"
@@ -75,6 +76,26 @@ TEST_F(ScalingTest, ToTheSameNumberTriesAgainWhoWasGivenUp) {
   }
   scaling_.begin(scaling_.check({{"front", 2}}));
   EXPECT_FALSE(policy->given_up());
+}
+
+TEST_F(ScalingTest, FailsAtOnceWithTheReasonOfAWorkerThatCannotStart) {
+  const auto post = std::ranges::find(fleet_->posts(), "front.1", &Post::name);
+  post->failed_starts = 7;  // of before
+  scaling_.begin(scaling_.check({{"front", 2}}));
+  post->failed_starts += 2;
+  post->seat().note = "exited with 1";
+  const auto now = Scaling::Clock::now();
+  EXPECT_FALSE(scaling_.tend(now));
+  ++post->failed_starts;
+  try {
+    scaling_.tend(now);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "not all workers are where they should be: front.1 exited with 1 at its start, 3 "
+              "times; see millrace logs " +
+                  plan_.name + " front.1");
+  }
 }
 
 TEST_F(ScalingTest, DownAsksTheLeaderAndWaitsForTheEnd) {
