@@ -4,7 +4,7 @@
 
 import contextlib
 
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from test_interfaces import TAKEN, bump, features_of, kinds_of, links_of
 from topology import Topology
 from wire import Wire
@@ -21,14 +21,14 @@ def test_an_interface_that_is_renamed_stays_the_ports(tmp_path, device):
         with Topology(tmp_path, bump(wire, device), prefix=wire.prefix) as running:
             wire.a.wait_for(wire.b.ip)
             rename(wire, wire.port_b, "renamed")
-            wait_until(lambda: "port_renamed" in kinds_of(running), 30, "the new name seen")
+            wait_until(lambda: "port_renamed" in kinds_of(running), PATIENCE, "the new name seen")
             wire.a.ping(wire.b.ip)
             for part in ("ingress.b.0", "egress.0"):
                 running.kill(part)
                 running.wait_alive(part)
             wire.a.wait_for(wire.b.ip)
             wire.in_middle("ip", "link", "set", "renamed", "mtu", "9000")
-            wait_until(lambda: "port_mtu" in kinds_of(running), 30, "the new MTU seen")
+            wait_until(lambda: "port_mtu" in kinds_of(running), PATIENCE, "the new MTU seen")
             wire.in_middle("ip", "link", "set", "renamed", "mtu", "1500")
             assert not {"port_lost", "port_taken_again"} & set(kinds_of(running))
             running.settle()
