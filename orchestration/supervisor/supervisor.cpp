@@ -146,7 +146,7 @@ void Supervisor::make_tables() {
     note({.severity = Severity::kWarning,
           .kind = "table_empty",
           .text = "table of " + report.function + " has no entries; were its files cut short, " +
-                  "once they are whole: millrace reload " + plan_.name + " " + report.function,
+                  "once they are whole: millrace reload " + run_words() + " " + report.function,
           .time_ns = system_clock_ns()});
   }
   save_plan(plan_, options_.run_dir + "/plan.bin");
