@@ -6,7 +6,7 @@ import contextlib
 
 from processes import PATIENCE, wait_until
 from test_interfaces import TAKEN, bump, features_of, kinds_of, links_of
-from topology import Topology
+from topology import Topology, millrace
 from wire import Wire
 
 import pytest
@@ -41,7 +41,7 @@ def test_an_interface_that_is_renamed_stays_the_ports(tmp_path, device):
             killed.__enter__()
             killed.kill_everything()
             rename(wire, wire.port_b, "renamed")
-            killed.down()
+            millrace("down", killed.name, prefix=wire.prefix)  # where it sees them
         rename(wire, "renamed", wire.port_b)
         assert features_of(wire) == features and links_of(wire) == links
 
