@@ -27,7 +27,7 @@ EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "mil
 PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fused",
             "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry")
 SLOW_SECONDS = 0.5
-ATTEMPTS = 3
+SILENCE = ("does not answer", "is there to hear")
 # For `up`, where lives are short because a test ends them: nobody is given up, nor waits long.
 QUICK_RESTARTS = ("--restarts", "100000", "--restart-delay", "20")
 NUMBERS = itertools.count(1)
@@ -68,11 +68,13 @@ def with_program(folder, program, name):
 
 def ask(*words):
     """Runs one command with --json; what it answers, which may be bad news."""
-    for _ in range(ATTEMPTS):
+    def heard():
         done = millrace(*words, "--json", check=False)
-        # The supervisor waits while it starts somebody on a host that has no time for either.
-        if words[0] not in ("status", "audit") or "does not answer" not in done.stdout:
-            break
+        # On a host that has no time for either, who is asked may be late, and who asks gives up.
+        silent = words[0] in ("status", "audit") and any(word in done.stdout for word in SILENCE)
+        return None if silent else done
+
+    done = wait_until(heard, PATIENCE, f"an answer to {words}")
     answer = json.loads(done.stdout or '{"ok": false, "error": "no answer"}')
     assert answer.get("ok", True) or words[0] == "up", f"{words}: {done.stdout}{done.stderr}"
     return answer
