@@ -97,7 +97,13 @@ class SupervisorTest : public testing::Test {
       }
       while (!started) std::this_thread::sleep_for(milliseconds(1));
     });
-    supervisor.start();
+    try {
+      supervisor.start();
+    } catch (...) {
+      started = true;
+      ports.join();
+      throw;
+    }
     EXPECT_TRUE(told) << "runs before its ports are open";
     started = true;
     ports.join();
