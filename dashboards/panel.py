@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One panel of a source as Grafana's JSON; what its source leaves out has a default here.
 
-Keys of a panel: `title` (at most 20 characters), `type`, `size` (columns of 24, height), `means` and
-`do` (its description), `unit` and `queries`; `spark` (a stat has a curve), `worst: low` (the lowest
-value is the worst one), `steps` ([[colour, from], ...]; of a timeseries its threshold lines),
-`mappings` ({value: [text, colour]}), and others of PANEL_KEYS by Grafana's names.
+Keys of a panel: `title` (at most 20 characters), `type`, `size` (columns of 24, height), `means`
+and `do` (its description), `unit` and `queries`; `spark` (a stat has a curve), `worst: low` (the
+lowest value is the worst one), `steps` ([[colour, from], ...]; of a timeseries its threshold
+lines), `mappings` ({value: [text, colour]}), and others of PANEL_KEYS by Grafana's names.
 """
 
 import functools
@@ -237,7 +237,8 @@ def panel_json(where, panel, place, number):
     check(where, panel)
     unknown = panel.get("empty", UNKNOWN)
     defaults = {"unit": UNITS.get(panel["unit"], panel["unit"]),
-                "mappings": mappings(panel.get("mappings"), unknown if panel.get("spark") else None),
+                "mappings": mappings(panel.get("mappings"),
+                                     unknown if panel.get("spark") else None),
                 "thresholds": thresholds(
                     panel.get("steps"),
                     unknown="text" if panel["type"] == "stat" else "transparent"),

@@ -6,8 +6,8 @@
 
 namespace millrace::test {
 
-/// Where the tests find what they read. One source knows the paths, so that a compiler's cache serves
-/// the objects of all others to another clone of the tree.
+/// Where the tests find what they read. One source knows the paths, so that a compiler's cache
+/// serves the objects of all others to another clone of the tree.
 std::filesystem::path source_folder();    // the root of the tree
 std::filesystem::path programs_folder();  // the executables of this build
 

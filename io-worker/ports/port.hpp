@@ -177,8 +177,8 @@ class TxQueue {
   }
 };
 
-/// What an actor calls to tell operators of a port's trouble: at most 199 bytes, once a change. From
-/// the data thread: it neither waits nor allocates.
+/// What an actor calls to tell operators of a port's trouble: at most 199 bytes, once a change.
+/// From the data thread: it neither waits nor allocates.
 using TellTrouble = std::function<void(std::string_view text)>;
 
 /// Checks the settings of a port and that its files can be used, for `validate`: opens no port,

@@ -19,8 +19,8 @@ void add_plan(CLI::App& app);
 /// `try FUNCTION --pcap FILE [--out FILE]`: runs functions over captures in this process.
 void add_try(CLI::App& app);
 
-/// `up FILE [--detach] [--until-done] [--run-dir DIR] [--restarts N] [--restart-delay MS] [--json]`:
-/// runs it.
+/// `up FILE [--detach] [--until-done] [--run-dir DIR] [--restarts N] [--restart-delay MS]
+/// [--json]`: runs it.
 void add_up(CLI::App& app);
 
 /// `adopt NAME [--detach] [--run-dir DIR] [--restarts N] [--restart-delay MS] [--json]`: supervises

@@ -16,8 +16,8 @@ class HostClock {
  public:
   /// `wall`: the system clock, nanoseconds since 1970 (another one in tests).
   explicit HostClock(TscScale scale, std::function<std::uint64_t()> wall = system_clock_ns);
-  /// Looks whether the clock was put right; often enough every 50 ms. Smaller differences than 20 ms
-  /// stay, so that times of neighbours can be compared.
+  /// Looks whether the clock was put right; often enough every 50 ms. Smaller differences than 20
+  /// ms stay, so that times of neighbours can be compared.
   void look();
   /// System clock at a reading of the counter.
   std::uint64_t to_ns(std::uint64_t tsc) const noexcept;

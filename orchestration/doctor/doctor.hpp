@@ -31,7 +31,7 @@ struct Finding {
   std::string found;
   std::string mend;  ///< a shell command, or what to do; empty when there is nothing to do
   Remedy remedy = Remedy::kNone;
-  std::uint64_t amount = 0;          ///< kHugePages: how many there have to be in all
+  std::uint64_t amount = 0;  ///< kHugePages: how many there have to be in all
   /// kRemoveLeftovers: what to remove; kMountHugetlbfs: where to mount.
   std::vector<std::string> paths{};
 };

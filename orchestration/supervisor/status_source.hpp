@@ -67,8 +67,8 @@ class StatusSource {
 
   /// Packets received and not yet at their end, of all lanes; may be off by what moves meanwhile.
   std::uint64_t in_flight() const;
-  /// Every ingress is alive and will receive nothing again, or not before it is told to go on. False
-  /// without ingress.
+  /// Every ingress is alive and will receive nothing again, or not before it is told to go on.
+  /// False without ingress.
   bool all_exhausted() const;
 
  private:

@@ -13,7 +13,6 @@
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/listen_check.hpp"
-#include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
@@ -21,14 +20,12 @@
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
-#include "shared/layout/mapping.hpp"
 
 namespace millrace {
 namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAliveLimit{30'000};
 constexpr milliseconds kBusyTurn{20};  // entries become vacant without a word
 constexpr milliseconds kQuietTurn{200};
 constexpr std::size_t kEventsKept = 256;
@@ -193,101 +190,6 @@ void Supervisor::listen_by_tcp() {
   const RemoteListen listen = remote_listen_of(*options_.control);
   const std::string address = server_->listen(listen);
   say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
-}
-
-void Supervisor::start_hub() {
-  fleet_.use_segment(make_segment_file(plan_.name));
-  Post& hub = fleet_.post_of(ActorKind::kHub);
-  fleet_.start(hub);
-  const auto end = Clock::now() + kAliveLimit;
-  while (!std::filesystem::exists(options_.run_dir + "/hub.ready")) {
-    turn(milliseconds(5));
-    if (!hub.seat().child || Clock::now() > end) {
-      throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +
-                  log_tail(options_.run_dir, hub.name));
-    }
-  }
-  fleet_.attach_status();
-  say("hub: segment and status file are there");
-}
-
-void Supervisor::start_kind(std::initializer_list<ActorKind> kinds, const char* what) {
-  const auto is_wanted = [&](const Post& post) {
-    return post.kind && std::find(kinds.begin(), kinds.end(), *post.kind) != kinds.end() &&
-           plan_.actors[post.seats[0].actor].at_start;
-  };
-  std::size_t count = 0;
-  for (Post& post : fleet_.posts()) {
-    if (!is_wanted(post)) continue;
-    fleet_.start(post);
-    ++count;
-  }
-  if (count == 0) return;
-  wait_alive(what);
-  say(std::string(what) + ": " + std::to_string(count) + " alive");
-}
-
-void Supervisor::wait_alive(const char* what) {
-  const auto end = Clock::now() + kAliveLimit;
-  for (;;) {
-    bool all = true;
-    for (const Post& post : fleet_.posts()) {
-      if (post.wish != Wish::kUp) continue;
-      if (!post.seat().child) {
-        throw Error(post.name + " " + post.seat().note + " at its start\n" +
-                    log_tail(options_.run_dir, post.name));
-      }
-      all = all && fleet_.state(post.seat()) == ActorState::kAlive;
-      if (!all && Clock::now() > end) {
-        throw Error(std::string(what) + ": " + post.name + " is not alive within " +
-                    std::to_string(kAliveLimit.count() / 1000) + " s\n" +
-                    log_tail(options_.run_dir, post.name));
-      }
-    }
-    if (all) return;
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while starting " + std::string(what));
-  }
-}
-
-/// Who is alive may still be opening its ports: what arrives until then is seen by nobody.
-void Supervisor::wait_ready() {
-  const auto end = Clock::now() + kAliveLimit;
-  const auto waits = [&](const Post& post) {
-    const bool ports = post.kind == ActorKind::kIngress || post.kind == ActorKind::kEgress;
-    return ports && post.wish == Wish::kUp && !ready_.contains(post.seat().actor);
-  };
-  for (;;) {
-    const auto at = std::ranges::find_if(fleet_.posts(), waits);
-    if (at == fleet_.posts().end()) return;
-    if (!at->seat().child) {
-      throw Error(at->name + " " + at->seat().note + " at its start\n" +
-                  log_tail(options_.run_dir, at->name));
-    }
-    if (Clock::now() > end) {
-      throw Error(at->name + " has not opened its ports within " +
-                  std::to_string(kAliveLimit.count() / 1000) + " s\n" +
-                  log_tail(options_.run_dir, at->name));
-    }
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while ports are opened");
-  }
-}
-
-/// Last: what it shows is there. One that cannot listen would be restarted until it is given up,
-/// and nobody would see why there are no metrics.
-void Supervisor::start_telemetry() {
-  Post& post = fleet_.posts().back();
-  fleet_.start(post);
-  const auto end = Clock::now() + kAliveLimit;
-  while (!std::filesystem::exists(options_.run_dir + "/telemetry.address")) {
-    turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while starting telemetry");
-    if (post.seat().child && Clock::now() < end) continue;
-    throw Error(post.name + " " +
-                (post.seat().child ? "does not listen in time" : post.seat().note) +
-                " at its start\n" + log_tail(options_.run_dir, post.name));
-  }
 }
 
 /// Waits for something to happen and deals with it; does not restart anybody.

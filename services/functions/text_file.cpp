@@ -12,7 +12,7 @@
 namespace millrace {
 namespace {
 
-using namespace std::string_view_literals;
+using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMark = "\xef\xbb\xbf";  // of UTF-8
 

@@ -50,8 +50,8 @@ class ActorControl {
   void keep_to(std::span<const std::uint32_t> cores) noexcept;
   /// The actor's loop runs.
   void set_ready() noexcept;
-  /// Tells each of the servers, once, soon or when it is there again. `kind` is cut at 31 bytes, `text` at 199. When 64 events wait, this
-  /// one is dropped and counted.
+  /// Tells each of the servers, once, soon or when it is there again. `kind` is cut at 31 bytes,
+  /// `text` at 199. When 64 events wait, this one is dropped and counted.
   void post_event(Severity severity, std::string_view kind, std::string_view text,
                   std::uint64_t number = 0) noexcept;
   /// Events that were dropped. Any thread.

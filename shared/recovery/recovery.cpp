@@ -181,8 +181,8 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   return true;
 }
 
-/// Whose life the one that begins follows on. Incarnations of a GPU worker take turns, so that it is
-/// often its twin's: of both that ran, the one whose state is newer ended later.
+/// Whose life the one that begins follows on. Incarnations of a GPU worker take turns, so that it
+/// is often its twin's: of both that ran, the one whose state is newer ended later.
 std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
   const auto lives = [&](std::uint32_t who) {
     return context_.entry(who).incarnation.load(std::memory_order_relaxed);

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """Each alert fires on a real cause in a real topology, seen by a real Prometheus, and resolves
-after it. The rules are those of alerts.yml with shorter waiting times (`for:`) and windows; those of
-the real ones are promtool's, in virtual time (alerts_test.yml). What cannot be caused here is named, with the reason, and printed."""
+after it. The rules are those of alerts.yml with shorter waiting times (`for:`) and windows; those
+of the real ones are promtool's, in virtual time (alerts_test.yml). What cannot be caused here is
+named, with the reason, and printed."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator with ten seconds sees, by the JSON of the panels: colours, units, terms, places."""
+"""What an operator with ten seconds sees, by the JSON of the panels: colours, units, places."""
 
 import re
 

@@ -19,7 +19,8 @@ from test_monitor import stand_in_home
 def panel(title, *inside, head=""):
     """As Grafana 10 to 12 have it: a section with a heading, and what the panel draws."""
     return (f'<section data-testid="data-testid Panel header {title}"><div><h2>{title}</h2>{head}'
-            f'<button aria-label="Menu"></button></div><div data-testid="data-testid panel content">'
+            f'<button aria-label="Menu"></button></div>'
+            f'<div data-testid="data-testid panel content">'
             f'{"".join(inside)}</div></section>')
 
 

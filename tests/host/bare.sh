@@ -4,11 +4,11 @@
 #
 #     bare.sh [--user] COMMAND...
 #
-# Runs COMMAND as on a host that has nothing but a new Debian with git and make, and what `make deps`
-# installs: no hugetlbfs mounted, no huge pages reserved, an empty /run, a /dev/shm of 64 MB, a PATH
-# of these packages only. With --user the command is run by a user without rights that may use sudo.
-# The number of huge pages is the host's own again afterwards: nothing else that needs them may run
-# meanwhile. Needs root.
+# Runs COMMAND as on a host that has nothing but a new Debian with git and make, and what `make
+# deps` installs: no hugetlbfs mounted, no huge pages reserved, an empty /run, a /dev/shm of 64
+# MB, a PATH of these packages only. With --user the command is run by a user without rights that
+# may use sudo. The number of huge pages is the host's own again afterwards: nothing else that
+# needs them may run meanwhile. Needs root.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

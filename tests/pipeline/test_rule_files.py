@@ -64,7 +64,8 @@ def test_rules_of_another_owner_are_for_the_builder_alone(tmp_path):
         running.endless = True
         more_is_sent(running)
         (tmp_path / "wall.rules").write_text(FILES["wall.rules"] + "drop icmp any -> any\n")
-        assert ask("reload", running.name, "wall")["done"] == ["table of wall: 5 entries, 0 refused"]
+        done = ask("reload", running.name, "wall")["done"]
+        assert done == ["table of wall: 5 entries, 0 refused"]
         running.kill("only.0")
         running.wait_alive("only.0")
         more_is_sent(running)
@@ -151,4 +152,5 @@ def test_text_of_another_encoding_is_refused_and_keeps_the_table_in_use(tmp_path
         assert f"{tmp_path}/wall.rules:1: text of UTF-16" in refused.stderr
         marked = FILES["wall.rules"].replace("\n", "\r\n")
         (tmp_path / "wall.rules").write_text(marked, encoding="utf-8-sig", newline="")
-        assert ask("reload", running.name, "wall")["done"] == ["table of wall: 4 entries, 0 refused"]
+        done = ask("reload", running.name, "wall")["done"]
+        assert done == ["table of wall: 4 entries, 0 refused"]

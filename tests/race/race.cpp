@@ -19,7 +19,8 @@
 namespace millrace::race {
 namespace {
 
-/// Of 1000 blows a store gets 15 to 80, by how often it is made; with fewer in the end it was missed.
+/// Of 1000 blows a store gets 15 to 80, by how often it is made; with fewer in the end it was
+/// missed.
 constexpr unsigned kHitsWanted = 5;
 
 struct Settings {

@@ -4,11 +4,11 @@
 
     share_out.py [--workers N] FOLDER [-- ARGUMENT OF PYTEST...]
 
-Each file runs in a mount namespace with a /run/millrace, /dev/shm and /run/netns of its own, so that
-files that look at what runs on the host do not meet. Those of ALONE judge the whole host: they run
-when the others have ended. The longest begin first, by the times of the last run
-(MILLRACE_CACHE, else ~/.cache/millrace). Prints what each file printed when it has ended, then the
-counts of all; exit status 0 if nothing failed and something passed.
+Each file runs in a mount namespace with a /run/millrace, /dev/shm and /run/netns of its own, so
+that files that look at what runs on the host do not meet. Those of ALONE judge the whole host:
+they run when the others have ended. The longest begin first, by the times of the last run
+(MILLRACE_CACHE, else ~/.cache/millrace). Prints what each file printed when it has ended, then
+the counts of all; exit status 0 if nothing failed and something passed.
 """
 
 import argparse

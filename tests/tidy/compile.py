@@ -5,8 +5,8 @@
     compile.py lint|headers|layouts BUILD_DIRECTORY
 
 What passed is remembered in MILLRACE_CACHE (~/.cache/millrace) with the hash of all that went in:
-sources, command, compiler, the packages of this machine. So a second run looks only at what changed,
-also in another clone. Exit 1 when something failed. JOBS: how many compilers at a time.
+sources, command, compiler, the packages of this machine. So a second run looks only at what
+changed, also in another clone. Exit 1 when something failed. JOBS: how many compilers at a time.
 """
 
 import concurrent.futures

@@ -48,8 +48,8 @@ constexpr bool acl_hides_transport(const PacketHeaders& headers) {
 }
 
 /// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet, whose
-/// IP header is not there, or that hides its transport: `word` then says which of these. `headers`: of walk_headers();
-/// `bytes`: as there, on a CPU or on a GPU.
+/// IP header is not there, or that hides its transport: `word` then says which of these.
+/// `headers`: of walk_headers(); `bytes`: as there, on a CPU or on a GPU.
 template <typename Bytes>
 constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, AclKey& key,
                             std::uint32_t& word) {

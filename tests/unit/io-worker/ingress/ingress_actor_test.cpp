@@ -284,28 +284,6 @@ TEST_F(IngressTest, AReturnedSlotIsWork) {
   EXPECT_TRUE(ingress_->has_work());
 }
 
-TEST_F(IngressTest, TheNextLifeGoesOnWithSequenceTotalsAndPositionOfTheSlots) {
-  rx_.offer(20);
-  rounds(4);
-  ASSERT_EQ(left().size(), 3u);
-  release_one();
-  begin_life();
-  EXPECT_EQ(rx_.resumed, 20u);
-  rx_.offer(2);
-  rounds(4);
-  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 22, 22, {20, 21}}}));
-}
-
-TEST_F(IngressTest, TheNextLifeGoesOnBehindTheLedgerWhenNothingIsInFlight) {
-  rx_.offer(20);
-  rounds(4);
-  release_all();
-  begin_life();
-  rx_.offer(1);
-  rounds(1);
-  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 21, 21, {20}}}));
-}
-
 TEST_F(IngressTest, WhatWasOpenWhenItDiedIsReadAgain) {
   put_something_in_flight();
   rx_.offer(2);
@@ -323,20 +301,6 @@ TEST_F(IngressTest, WhatWasOpenWhenItDiedIsReadAgain) {
   EXPECT_EQ(rx_.resumed, 1u);
   rounds(4);
   EXPECT_EQ(left(), (std::vector<Left>{{0, 2, 3, 3, {1, 2}}}));
-}
-
-TEST_F(IngressTest, ANextLifeHasEverySlotOnceHoweverItWasReturned) {
-  rx_.offer(8 * 16);
-  rounds(5);
-  left();
-  release_one();
-  release_one();
-  begin_life();
-  rx_.offer(8 * 20);
-  rounds(20);
-  EXPECT_EQ(left().size(), 2u);
-  std::set<std::uint32_t> slots(in_flight_.begin(), in_flight_.end());
-  EXPECT_EQ(slots.size(), 16u);
 }
 
 class LanesTest : public IngressTest {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "shared/base/flow_key.hpp"
 #include "tests/unit/io-worker/ingress/ingress_fixture.hpp"
@@ -182,6 +183,44 @@ TEST(IngressKeys, AreWrittenWhereThePathHasThem) {
 TEST(IngressKeys, AreNotWrittenElsewhere) {
   EXPECT_EQ(keys_after_ingress("run: [p], lanes: 4").written, 0u);
   EXPECT_EQ(keys_after_ingress("run: [p], lanes: 1").written, 0u);
+}
+
+class NextLifeTest : public IngressFixture {};
+
+TEST_F(NextLifeTest, TheNextLifeGoesOnWithSequenceTotalsAndPositionOfTheSlots) {
+  rx_.offer(20);
+  rounds(4);
+  ASSERT_EQ(left().size(), 3u);
+  release_one();
+  begin_life();
+  EXPECT_EQ(rx_.resumed, 20u);
+  rx_.offer(2);
+  rounds(4);
+  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 22, 22, {20, 21}}}));
+}
+
+TEST_F(NextLifeTest, TheNextLifeGoesOnBehindTheLedgerWhenNothingIsInFlight) {
+  rx_.offer(20);
+  rounds(4);
+  release_all();
+  begin_life();
+  rx_.offer(1);
+  rounds(1);
+  EXPECT_EQ(left(), (std::vector<Left>{{0, 4, 21, 21, {20}}}));
+}
+
+TEST_F(NextLifeTest, ANextLifeHasEverySlotOnceHoweverItWasReturned) {
+  rx_.offer(8 * 16);
+  rounds(5);
+  left();
+  release_one();
+  release_one();
+  begin_life();
+  rx_.offer(8 * 20);
+  rounds(20);
+  EXPECT_EQ(left().size(), 2u);
+  std::set<std::uint32_t> slots(in_flight_.begin(), in_flight_.end());
+  EXPECT_EQ(slots.size(), 16u);
 }
 
 }  // namespace

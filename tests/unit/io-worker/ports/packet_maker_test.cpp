@@ -100,9 +100,9 @@ TEST(PacketMaker, MakesPacketsThatScapyFindsCorrect) {
   std::string file = pcap_header();
   for (int i = 0; i < 2000; ++i) file += pcap_record(make(maker, 1'700'000'000'000'000'000ull + i));
   const TestFolder folder;
-  EXPECT_EQ(test::run_program({python,
-                               test::source_folder() / "tests/unit/io-worker/ports/check_generated.py",
-                               folder.write("a", file), "2000"}),
+  EXPECT_EQ(test::run_program(
+                {python, test::source_folder() / "tests/unit/io-worker/ports/check_generated.py",
+                 folder.write("a", file), "2000"}),
             0);
 }
 

@@ -17,7 +17,7 @@
 namespace millrace {
 namespace {
 
-using namespace std::string_literals;
+using std::string_literals::operator""s;
 
 const std::string kMark = "\xef\xbb\xbf";
 

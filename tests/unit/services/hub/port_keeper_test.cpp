@@ -109,7 +109,8 @@ TEST_F(PortKeeperTest, TheSegmentIsLentByHubAndStandby) {
   for (const auto part : {PortKeeper::Part::kHub, PortKeeper::Part::kStandby}) {
     const auto lender = keeper(part);
     const UniqueFd lent = borrow_kept(run_dir_, kSegmentLoan);
-    struct stat mine {}, its {};
+    struct stat mine {
+    }, its{};
     ::fstat(segment.get(), &mine);
     ASSERT_EQ(::fstat(lent.get(), &its), 0);
     EXPECT_EQ(its.st_ino, mine.st_ino);
