@@ -48,7 +48,7 @@ TEST_F(AfpacketRxTest, AQueueOfAnInterfaceThatWasRenamedIsOpenedAgain) {
   take_port(test::make_port("afpacket", {{"interface", "here"}}), folder_,
             [](const std::string&) { return false; });
   open();
-  shell("ip link set here name other && ip link add here type dummy && ip link set here up");
+  shell("ip link set here name other && ip link add here type bridge && ip link set here up");
   replace_reader(0);
   send(frame(60, 'x'));
   EXPECT_EQ(take_some(1).size(), 1u);

@@ -94,13 +94,13 @@ TEST_F(InterfaceTest, WhatCannotBeTakenIsLeftAlone) {
 TEST_F(InterfaceTest, WhatWasRenamedIsGivenBackUnderItsPresentName) {
   const std::string before = harmful_ones();
   take({.interface = "here"}, one_);
-  shell("ip link set here name other && ip link add here type dummy && ip link set here up");
-  const std::string dummy = harmful_ones();
+  shell("ip link set here name other && ip link add here type bridge && ip link set here up");
+  const std::string bridge = harmful_ones();
   ASSERT_TRUE(hold_down(one_, "here", true));
   EXPECT_EQ(find_link("other")->flags & IFF_UP, 0u);
   EXPECT_NE(find_link("here")->flags & IFF_UP, 0u) << "another one has its name";
   give_back_interfaces(one_);
-  EXPECT_EQ(harmful_ones(), dummy) << "another one has its name";
+  EXPECT_EQ(harmful_ones(), bridge) << "another one has its name";
   shell("ip link del here && ip link set other name here");
   EXPECT_NE(find_link("here")->flags & IFF_UP, 0u);
   EXPECT_EQ(harmful_ones(), before);
@@ -135,7 +135,7 @@ TEST_F(InterfaceTest, AddressesOfTheHostAreKeptOfWhatLiesOverItToo) {
   EXPECT_EQ(said("afxdp"),
             "port 'lan' (afxdp): interface 'here' is part of 'br0', whose address 192.0.2.1 this "
             "host would lose: ip link set here nomaster");
-  shell("ip address flush dev br0 && ip link add up7 link br0 type vlan id 7");
+  shell("ip address flush dev br0 && ip link add up7 link br0 type macvlan");
   EXPECT_EQ(said(), "") << "what is over it has no address";
   give_back_interfaces(one_);
   shell("ip address add 2001:db8::1/64 dev up7");

@@ -59,7 +59,7 @@ TEST_F(TakenTest, AnInterfaceIsKnownByItsIndexWhateverItIsCalled) {
   note("here");
   mark("here");
   shell("ip link set here name elsewhere");
-  shell("ip link add here type dummy");  // another one has its name
+  shell("ip link add here type bridge");  // another one has its name
   EXPECT_EQ(taken_index(run_dir, "here"), index);
   EXPECT_EQ(name_now(run_dir, "here"), "elsewhere");
   EXPECT_EQ(name_now(run_dir, "there"), "there");

@@ -56,7 +56,8 @@ TEST_F(InterfacesHere, AreLookedAtAndAWarningHasThePortsPlace) {
     std::ofstream(path) << "millrace: 1\nname: big\nports:\n  lan: { device: " << device
                         << ", interface: here }\n  wan: { device: " << device
                         << ", interface: there }\n  far: { device: " << device
-                        << ", interface: nobody }\npaths:\n  all: { from: [lan, wan, far] }\n";
+                        << ", interface: nobody }\npaths:\n  all: { from: lan, to: wan }\n"
+                           "  one: { from: far, to: lan }\n";
     const Topology topology = read_topology_file(path, {}).topology;
     ASSERT_EQ(topology.warnings.size(), 1u);
     EXPECT_EQ(to_text(topology.warnings[0]),

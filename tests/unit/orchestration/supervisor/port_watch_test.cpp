@@ -178,7 +178,7 @@ TEST_F(PortWatchTest, AnInterfaceThatIsRenamedIsNotGone) {
                                   [&](const std::string& from, const std::string& to) {
                                     renamed.push_back(from + " " + to);
                                   }});
-  shell("ip link set here2 name lan2 && ip link add here2 type dummy && ip link set here2 up");
+  shell("ip link set here2 name lan2 && ip link add here2 type bridge && ip link set here2 up");
   look();
   EXPECT_THAT(told(), ElementsAre(HasSubstr("'here2' of port 'right' is called 'lan2' now")));
   look();

@@ -48,13 +48,14 @@ class RenamedPortMetrics : public test::VethTest {};
 TEST_F(RenamedPortMetrics, FollowAnInterfaceThatWasTakenUnderAnotherName) {
   const test::TestFolder folder;
   Plan plan = test::small_plan();
-  plan.ports.push_back({.name = "wan", .device = "afpacket", .settings = {{"interface", "here"}}});
+  plan.ports.push_back(
+      {.name = "uplink", .device = "afpacket", .settings = {{"interface", "here"}}});
   take_port(plan.ports.back(), folder.path(""), [](const std::string&) { return false; });
   shell("ip link set here name other");
   const WatchedTopology watched(plan);
   Families families;
   add_ports(watched.source(), folder.path(""), families);
-  EXPECT_EQ(samples(families.take()).at("millrace_port_up{port=wan}"), 1);
+  EXPECT_EQ(samples(families.take()).at("millrace_port_up{port=uplink}"), 1);
 }
 
 }  // namespace

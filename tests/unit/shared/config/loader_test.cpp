@@ -92,12 +92,12 @@ TEST(Loader, RefusesWrongGlobals) {
        "2s"},
       {"millrace: 1\ntelemetry: {listen: 9090}\nports: {a: {device: null}}\npaths: {p: {from: "
        "a}}\n",
-       "2:21: found '9090' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090', port 0 to "
-       "65535"},
+       "2:21: found '9090' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090' or "
+       "'[::1]:9090', no name (0.0.0.0 and [::] are all addresses of the host), port 0 to 65535"},
       {"millrace: 1\ntelemetry: {listen: 'x:70000'}\nports: {a: {device: null}}\npaths: {p: {from: "
        "a}}\n",
-       "2:21: found 'x:70000' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090', port 0 to "
-       "65535"},
+       "2:21: found 'x:70000' as 'listen'; allowed: ADDRESS:PORT like '127.0.0.1:9090' or "
+       "'[::1]:9090', no name (0.0.0.0 and [::] are all addresses of the host), port 0 to 65535"},
       {"millrace: 1\negress: {count: 0}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:17: found '0' as 'count'; allowed: a whole number from 1 to 16"},
   });
