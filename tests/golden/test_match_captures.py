@@ -11,6 +11,7 @@ from captures import BUILD, captured_frames, unpack, write_capture
 from capture_records import packets_of
 
 BUFFER_BYTES = 2048  # of a packet in a buffer; a longer one is dropped before any function
+HIDDEN = "hidden"  # what is behind the IP header cannot be known
 EXTENSIONS = {0: 8, 43: 8, 60: 8, 135: 8, 139: 8, 140: 8}
 RULES = (  # action, literal, nocase, protocol number, port
     ("drop", b"/secret", True, 0, 0),
@@ -39,7 +40,7 @@ def ipv4(data):
 
 
 def ipv6(data):
-    """The same; walks at most eight extension headers."""
+    """The same; HIDDEN where more than eight extension headers follow, or one is cut off."""
     if data[0] >> 4 != 6:
         return None
     kind, at, end = data[6], 40, min(40 + u16(data, 4), len(data))
@@ -47,18 +48,20 @@ def ipv6(data):
         if kind not in EXTENSIONS and kind not in (44, 51):
             return kind, at, end, False
         if _ == 8 or at + 8 > end:
-            return None
+            return HIDDEN
         size = 8 if kind == 44 else (data[at + 1] + (2 if kind == 51 else 1)) * (
             4 if kind == 51 else 8)
         later = kind == 44 and u16(data, at + 2) & 0xFFF8 != 0
         kind, at = data[at], at + size
         if later:
             return kind, at, end, True
-    return None
+        if at > end:
+            return HIDDEN
+    return HIDDEN
 
 
 def payload_of(frame):
-    """(protocol, ports, payload) or None when there is none."""
+    """(protocol, ports, payload), None when there is none, or HIDDEN."""
     at = 12
     for _ in range(3):
         if len(frame) < max(at + 2, 14):
@@ -69,8 +72,8 @@ def payload_of(frame):
     ip, kind = frame[at + 2:], u16(frame, at)
     fixed, walk = {0x0800: (20, ipv4), 0x86DD: (40, ipv6)}.get(kind, (0, None))
     found = walk(ip) if walk and len(ip) >= fixed else None
-    if not found:
-        return None
+    if not found or found is HIDDEN:
+        return found
     protocol, start, end, later = found
     ports = ()
     if not later and protocol in (6, 17):
@@ -86,15 +89,16 @@ def payload_of(frame):
 
 
 def expected_words(frames, rules):
-    """For each frame the number of the first rule that matches, plus 1. `rules` by strength.
-    Literals are sought in all payloads joined, so that thousands of them take seconds."""
-    parsed = [payload_of(frame) for frame in frames]
+    """For each frame the number of the first rule that matches, plus 1; of one that hides its
+    payload that of the second counter behind the rules. `rules` by strength. Literals are sought in all payloads joined, so that thousands of them take seconds."""
+    whole = [payload_of(frame) for frame in frames]
+    parsed = [None if found is HIDDEN else found for found in whole]
     starts, joined = [], bytearray()
     for found in parsed:
         starts.append(len(joined))
         joined += found[2] if found else b""
     texts = {False: bytes(joined), True: bytes(joined).lower()}
-    words = [0] * len(frames)
+    words = [len(rules) + 2 if found is HIDDEN else 0 for found in whole]
     for number, (_, literal, nocase, protocol, port) in enumerate(rules, 1):
         text, wanted = texts[nocase], literal.lower() if nocase else literal
         at = text.find(wanted)
@@ -158,10 +162,11 @@ def content_bytes(content):
 
 
 def expected_end(word, frame, rules):
-    """(verdict, reason, classes) of a packet by its result word."""
+    """(verdict, reason, classes) of a packet by its result word. Some rule drops, so what is
+    hidden is dropped."""
     if len(frame) > BUFFER_BYTES:
         return "drop", "oversize", 0
-    action = rules[word - 1][0] if word else "alert"
+    action = "drop" if word > len(rules) else rules[word - 1][0] if word else "alert"
     classes = {"class one": 1, "class two": 2}.get(action, 0)
     return ("drop", "rule", 0) if action == "drop" else ("pass", "none", classes)
 
