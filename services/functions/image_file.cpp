@@ -7,7 +7,6 @@
 #include <immintrin.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/unique_fd.hpp"
 
 namespace millrace {
 namespace {
@@ -103,11 +103,11 @@ void check_header(const ImageHeader& header, ImageKind kind, std::size_t bytes) 
   }
 }
 
-std::byte* map_file(int file, std::byte* at, std::size_t from, std::size_t bytes, int protection) {
-  void* base = mmap(at, bytes, protection, MAP_SHARED | (at != nullptr ? MAP_FIXED : 0), file,
-                    static_cast<off_t>(from));
-  if (base == MAP_FAILED) throw system_error("map a table image", errno);
-  return static_cast<std::byte*>(base);
+void map_range_of(int file, std::byte* base, std::size_t from, std::size_t to) {
+  if (to <= from) return;
+  void* at = mmap(base + from, to - from, PROT_READ, MAP_SHARED | MAP_FIXED, file,
+                  static_cast<off_t>(from));
+  if (at == MAP_FAILED) throw system_error("map a table image", errno);
 }
 
 /// Holes are mapped as anonymous memory: reading them takes the kernel's one page of zeros, while a
@@ -120,17 +120,14 @@ std::byte* map_extents(int file, std::size_t bytes) {
   try {
     std::size_t from = 0;
     std::size_t to = 0;
-    const auto map_range = [&] {
-      if (to > from) map_file(file, base + from, from, to - from, PROT_READ);
-    };
     for_each_extent(file, bytes, [&](std::size_t data, std::size_t hole) {
       if (data - to > kHoleBytesMin) {
-        map_range();
+        map_range_of(file, base, from, to);
         from = data;
       }
       to = hole;
     });
-    map_range();
+    map_range_of(file, base, from, to);
   } catch (const Error&) {
     munmap(base, bytes);
     throw;
@@ -138,15 +135,37 @@ std::byte* map_extents(int file, std::size_t bytes) {
   return base;
 }
 
-/// A write to a file system without room would end the process with SIGBUS.
-void check_room(int file, const std::string& path, std::size_t bytes) {
-  struct statvfs info {};
-  if (fstatvfs(file, &info) != 0) throw system_error("stat " + path, errno);
-  const std::size_t free_bytes = std::size_t{info.f_bavail} * info.f_frsize;
-  if (info.f_blocks != 0 && free_bytes < bytes) {
-    throw Error(path + ": the table may take " + std::to_string(bytes >> 20) +
-                " MB, its file system has " + std::to_string(free_bytes >> 20) + " MB free");
+bool is_zero(std::span<const std::byte> page) {
+  std::uint64_t any = 0;
+  for (std::size_t at = 0; at < page.size(); at += 8) any |= word_at(&page[at]);
+  return any == 0;
+}
+
+void write_range(int file, const std::string& path, std::span<const std::byte> all, std::size_t at,
+                 std::size_t to) {
+  while (at < to) {
+    const ssize_t wrote = pwrite(file, &all[at], to - at, static_cast<off_t>(at));
+    if (wrote > 0) {
+      at += static_cast<std::size_t>(wrote);
+    } else if (errno == ENOSPC) {
+      const std::string folder = path.substr(0, path.rfind('/'));
+      throw Error(path + ": No space left on device; mend: mount -o remount,size=1G " + folder +
+                  " (a container: --shm-size=1g), or remove what else lies there");
+    } else if (errno != EINTR) {
+      throw system_error("write " + path, errno);
+    }
   }
+}
+
+/// Pages of zeros stay holes, which take no room.
+void write_pages(int file, const std::string& path, std::span<const std::byte> all) {
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < all.size(); at += kImagePageBytes) {
+    if (!is_zero(all.subspan(at, kImagePageBytes))) continue;
+    write_range(file, path, all, from, at);
+    from = at + kImagePageBytes;
+  }
+  write_range(file, path, all, from, all.size());
 }
 
 }  // namespace
@@ -154,20 +173,10 @@ void check_room(int file, const std::string& path, std::size_t bytes) {
 ImageWriter::ImageWriter(const std::string& path, ImageKind kind, std::size_t bytes)
     : path_(path), bytes_(pages_of(bytes)) {
   MILLRACE_CHECK(bytes >= sizeof(ImageHeader) && bytes <= kImageBytesMax);
-  const std::string draft = path + ".tmp." + std::to_string(getpid());
-  file_ = UniqueFd(open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file_) throw system_error("create " + draft, errno);
-  try {
-    check_room(file_.get(), path, bytes_);
-    if (ftruncate(file_.get(), static_cast<off_t>(bytes_)) != 0) {
-      throw system_error("enlarge " + draft, errno);
-    }
-    base_ = map_file(file_.get(), nullptr, 0, bytes_, PROT_READ | PROT_WRITE);
-  } catch (const Error&) {
-    unlink(draft.c_str());
-    throw;
-  }
-  draft_ = draft;
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw system_error("reserve memory for a table image", errno);
+  base_ = static_cast<std::byte*>(memory);
   auto& header = *reinterpret_cast<ImageHeader*>(base_);
   std::memcpy(header.magic, kMagic.data(), kMagic.size());
   put_kind(header, kind.type);
@@ -176,19 +185,28 @@ ImageWriter::ImageWriter(const std::string& path, ImageKind kind, std::size_t by
   header.bytes = bytes_;
 }
 
-ImageWriter::~ImageWriter() {
-  munmap(base_, bytes_);
-  if (!draft_.empty()) unlink(draft_.c_str());
-}
+ImageWriter::~ImageWriter() { munmap(base_, bytes_); }
 
 void ImageWriter::publish(std::uint32_t counter_count) {
+  const std::string draft = path_ + ".tmp." + std::to_string(getpid());
+  const UniqueFd file(open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!file) throw system_error("create " + draft, errno);
   auto& header = *reinterpret_cast<ImageHeader*>(base_);
   header.counter_count = counter_count;
-  header.checksum = checksum_of(file_.get(), base_, bytes_);
-  if (rename(draft_.c_str(), path_.c_str()) != 0) {
-    throw system_error("rename " + draft_ + " to " + path_, errno);
+  try {
+    if (ftruncate(file.get(), static_cast<off_t>(bytes_)) != 0) {
+      throw system_error("enlarge " + draft, errno);
+    }
+    write_pages(file.get(), path_, bytes());
+    header.checksum = checksum_of(file.get(), base_, bytes_);
+    write_range(file.get(), path_, bytes(), 0, kImagePageBytes);
+    if (rename(draft.c_str(), path_.c_str()) != 0) {
+      throw system_error("rename " + draft + " to " + path_, errno);
+    }
+  } catch (const Error&) {
+    unlink(draft.c_str());
+    throw;
   }
-  draft_.clear();
 }
 
 MappedImage::MappedImage(const std::string& path, ImageKind kind) {

@@ -7,8 +7,6 @@
 #include <span>
 #include <string>
 
-#include "shared/base/unique_fd.hpp"
-
 /// A table image: one file without addresses, written by the builder under another name and renamed
 /// when complete, mapped read-only by every worker and read by GPUs. A new version is a new file:
 /// whoever has the old one mapped keeps it.
@@ -53,24 +51,22 @@ struct ImageKind {
   std::uint64_t layout_hash;  ///< changes when the structures of the image change
 };
 
-/// An image being written: zeroed memory over a sparse file beside `path`. Removes that file unless
-/// publish() was called. Builder's thread. Throws Error that names the path.
+/// An image being made: zeroed memory of this process, copied to its file once it is complete, so
+/// that only what was written takes room there, and a full file system is an Error. Builder's
+/// thread. Throws Error that names the path.
 class ImageWriter {
  public:
   /// `bytes`: of the whole image, header included, at most kImageBytesMax; rounded up to pages.
-  /// The file system of `path` must have so much room, though pages never written take none.
   ImageWriter(const std::string& path, ImageKind kind, std::size_t bytes);
   ImageWriter(const ImageWriter&) = delete;  // two owners would publish twice
   ImageWriter& operator=(const ImageWriter&) = delete;
   ~ImageWriter();
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
-  /// Fills the header and renames the file to its path; the memory stays readable.
+  /// Fills the header, writes a file beside the path and renames it to it; the memory stays.
   void publish(std::uint32_t counter_count);
 
  private:
   std::string path_;
-  std::string draft_;  ///< empty once published
-  UniqueFd file_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
 };

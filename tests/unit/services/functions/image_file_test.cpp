@@ -146,7 +146,7 @@ TEST_F(ImageFile, ACutOrForeignFileIsRefused) {
 }
 
 TEST_F(ImageFile, AFolderThatIsNotThereIsNamed) {
-  EXPECT_THAT(error_of([] { ImageWriter writer("/nowhere/x", kKind, kBytes); }),
+  EXPECT_THAT(error_of([] { ImageWriter("/nowhere/x", kKind, kBytes).publish(0); }),
               HasSubstr("/nowhere/x"));
 }
 
@@ -158,9 +158,15 @@ TEST_F(ImageFile, AFileSystemWithoutRoomIsAnErrorNotASignal) {
                          mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                          mount("small", folder_.c_str(), "tmpfs", 0, "size=1m") == 0;
     if (!mounted) _exit(kNoRights);
-    const std::string fits = error_of([&] { publish(); });
-    const std::string error = error_of([&] { ImageWriter writer(path_, kKind, 2 << 20); });
-    _exit(fits == "no error" && error.find("has 0 MB free") != std::string::npos ? 0 : 1);
+    // Larger than the file system, and hardly anything of it written.
+    const std::string fits = error_of([&] { publish(64 << 20); });
+    const std::string error = error_of([&] {
+      ImageWriter writer(path_, kKind, 2 << 20);
+      std::memset(writer.bytes().data() + kImagePageBytes, 'x', 1 << 20);
+      writer.publish(0);
+    });
+    const bool named = error.find(path_ + ": No space left on device; mend:") != std::string::npos;
+    _exit(fits == "no error" && named && files() == 1 ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
