@@ -192,7 +192,8 @@ class Wire:
             server.wait()
 
     def iperf(self, *words, seconds=None, amount="4M"):
-        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds."""
+        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds. Of
+        the bytes some may be on their way when it ends: `sum_received` is less then."""
         length = ("-n", amount) if seconds is None else ("-t", seconds)
         server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
         try:

@@ -9,7 +9,7 @@ import frames
 import route_oracle
 from capture_records import packets_of
 from captures import unpack
-from test_match_captures import BUFFER_BYTES, expected_words, write_rules
+from test_match_captures import expected_end, expected_words, write_rules
 from topology import Topology
 
 import pytest
@@ -102,9 +102,7 @@ def test_match_equals_its_oracle(tmp_path, merged, on):
     audit = run(tmp_path, capture, "type: match, rules: all.rules", on, packets)
     frames_in = [data for data, _ in packets]
     words = expected_words(frames_in, RULES)
-    ends = ["oversize" if len(data) > BUFFER_BYTES else
-            "rule" if word and RULES[word - 1][0] == "drop" else "none"
-            for data, word in zip(frames_in, words)]
+    ends = [expected_end(word, data, RULES)[1] for data, word in zip(frames_in, words)]
     reasons = collections.Counter(ends)
     assert audit["transmitted"] == reasons.pop("none")
     assert audit["dropped"] == dict(reasons) and reasons["rule"] > 100

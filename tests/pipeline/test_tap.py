@@ -164,7 +164,7 @@ def test_what_is_wrong_with_a_host_is_said_with_its_mend(tmp_path):
         assert wire.port_a not in interfaces(wire)
         twice = bump(wire, "tap").replace(wire.port_b, wire.port_a)
         said = refused(tmp_path, twice, *wire.prefix)
-        assert "interface 'porta' is another port of this topology already" in said
+        assert "which is another port of this topology already: 'a'" in said
         with Topology(tmp_path, good, prefix=wire.prefix) as running:
             said = refused(tmp_path, good, *wire.prefix)
             assert f"'porta' is there already, a port of the topology in {running.run_dir}" in said
