@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -13,6 +14,9 @@ for folder in ("harness", "golden"):
     sys.path.insert(0, str(TESTS / folder))
 
 import topology  # noqa: E402
+
+# Under nohup it is ignored, and so by all that is started: no hang-up would end anything.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Nobody is to be found hung because this host is busy; a test of that sets its own.
 topology.Topology.heartbeat_limit = "20s"
