@@ -38,6 +38,8 @@ void KernelProcesses::kill(std::int32_t pid, std::uint64_t start_time) {
   if (process) syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
 }
 
+std::optional<ThreadTimes> KernelProcesses::times(std::int32_t pid) { return thread_times(pid); }
+
 std::uint64_t KernelProcesses::now_ns() { return monotonic_ns(); }
 
 void KernelProcesses::wait_for_exit(int timeout_ms) {

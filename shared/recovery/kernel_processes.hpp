@@ -16,6 +16,7 @@ class KernelProcesses : public ProcessControl {
   bool exited(std::int32_t pid, std::uint64_t start_time) override;
   bool ending(std::int32_t pid, std::uint64_t start_time) override;
   void kill(std::int32_t pid, std::uint64_t start_time) override;
+  std::optional<ThreadTimes> times(std::int32_t pid) override;
   std::uint64_t now_ns() override;
   /// Blocks until one of the watched processes has ended or `timeout_ms` has passed.
   void wait_for_exit(int timeout_ms);

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include "shared/base/thread_times.hpp"
 
 namespace millrace {
 
@@ -18,6 +21,9 @@ class ProcessControl {
   virtual bool ending(std::int32_t pid, std::uint64_t start_time) = 0;
   /// Sends SIGKILL. Its effect is seen by exited().
   virtual void kill(std::int32_t pid, std::uint64_t start_time) = 0;
+  /// Of its main thread, which is the one that gives signs of life. Never blocks; costs some
+  /// microseconds. Nothing: not known.
+  virtual std::optional<ThreadTimes> times(std::int32_t pid) = 0;
   virtual std::uint64_t now_ns() = 0;  ///< monotonic
 };
 

@@ -44,7 +44,8 @@ int Recovery::tick() {
   // We were not running ourselves: nobody's silence means anything yet.
   if (now - last_tick_ns_ > limits_.heartbeat_limit_ns / 2) {
     for (Watch& watch : watch_) {
-      watch.beat_at_ns = watch.published_at_ns = now;
+      watch.silence.begin(now);
+      watch.published_at_ns = now;
       if (watch.killed_at_ns != 0) watch.killed_at_ns = now;
     }
   }
@@ -87,8 +88,8 @@ void Recovery::publish(std::uint32_t actor, ActorState state) {
   entry.fence_epoch.store(epoch, std::memory_order_relaxed);
   entry.state.store(static_cast<std::uint32_t>(state), std::memory_order_release);
   header.epoch.store(epoch, std::memory_order_release);
-  watch_[actor] = {0, last_tick_ns_, entry.heartbeat_tsc.load(std::memory_order_relaxed),
-                   last_tick_ns_, false};
+  watch_[actor] = {.published_at_ns = last_tick_ns_};
+  watch_[actor].silence.begin(entry.heartbeat_tsc.load(std::memory_order_relaxed), last_tick_ns_);
   for (std::uint32_t other = 0; other < watch_.size(); ++other) wake(context_.entry(other));
 }
 
@@ -104,7 +105,7 @@ bool Recovery::all_acknowledged(std::uint32_t actor) {
     ActorEntry& entry = context_.entry(other);
     if (entry.acked_epoch.load(std::memory_order_acquire) >= wanted) continue;
     all = false;
-    if (late && watch_[other].killed_at_ns == 0) {
+    if (late && watch_[other].killed_at_ns == 0 && !is_starved(other)) {
       tell_({other, "does not acknowledge a fence: killed", wanted});
       processes_.kill(entry.pid, entry.start_time);
       watch_[other].killed_at_ns = last_tick_ns_;
@@ -114,13 +115,18 @@ bool Recovery::all_acknowledged(std::uint32_t actor) {
 }
 
 bool Recovery::hung(std::uint32_t actor) {
-  Watch& watch = watch_[actor];
-  const std::uint64_t beat = context_.entry(actor).heartbeat_tsc.load(std::memory_order_relaxed);
-  if (beat != watch.beat_tsc) {
-    watch.beat_tsc = beat;
-    watch.beat_at_ns = last_tick_ns_;
-  }
-  return last_tick_ns_ - watch.beat_at_ns > limits_.heartbeat_limit_ns;
+  const ActorEntry& entry = context_.entry(actor);
+  Silence& silence = watch_[actor].silence;
+  silence.look(entry.heartbeat_tsc.load(std::memory_order_relaxed), last_tick_ns_);
+  const auto times = [&] { return processes_.times(entry.pid); };
+  return silence.counted_ns(last_tick_ns_, limits_.heartbeat_limit_ns, times) >
+         limits_.heartbeat_limit_ns;
+}
+
+/// Silent for so long that it may be hung, and not known to be: no processor took it.
+bool Recovery::is_starved(std::uint32_t actor) {
+  return !hung(actor) &&
+         watch_[actor].silence.since(last_tick_ns_) > limits_.heartbeat_limit_ns / 2;
 }
 
 bool Recovery::watch_running(std::uint32_t actor) {

@@ -13,6 +13,7 @@
 #include "shared/links/return_link.hpp"
 #include "shared/recovery/driver_queues.hpp"
 #include "shared/recovery/process_control.hpp"
+#include "shared/recovery/silence.hpp"
 
 /// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
 /// is certain. It is a state machine in shared memory: each step is idempotent and recorded in the
@@ -22,7 +23,7 @@
 /// repaired, slots taken over -> reclaiming -> (all producers have taken back what was unread)
 /// vacant -> a new process may start
 ///
-/// A hung actor (heartbeat older than the limit) is killed first. A GPU incarnation is fenced at
+/// A hung actor (heartbeat older than the limit, though a processor ran it) is killed first. A GPU incarnation is fenced at
 /// once, before its exit is certain, because it never writes slots. A process that does not exit is
 /// quarantined: stand-in slots fill the holes it leaves.
 
@@ -82,7 +83,7 @@ class Recovery {
   struct Watch {
     std::uint64_t killed_at_ns = 0;
     std::uint64_t published_at_ns = 0;  ///< when the present state was published
-    std::uint64_t beat_tsc = 0, beat_at_ns = 0;
+    Silence silence;
     bool redone = false;  ///< gpu: its batches are with the stand-in already
   };
   using Flags = std::vector<bool>;
@@ -95,6 +96,7 @@ class Recovery {
   void count_restart(std::uint32_t actor);
   bool finish_fence(std::uint32_t actor);
   bool hung(std::uint32_t actor);
+  bool is_starved(std::uint32_t actor);
   void publish(std::uint32_t actor, ActorState state);
   bool all_acknowledged(std::uint32_t actor);
   void assign_lanes(std::uint32_t group);

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -28,10 +30,15 @@ class FakeProcesses : public ProcessControl {
     killed.push_back(pid);
     if (!unkillable.contains(pid)) gone.insert(pid);
   }
+  std::optional<ThreadTimes> times(std::int32_t pid) override {
+    const auto at = times_of.find(pid);
+    return at == times_of.end() ? std::nullopt : std::optional(at->second);
+  }
   std::uint64_t now_ns() override { return now; }
 
   std::set<std::int32_t> gone, dying, unkillable;
   std::vector<std::int32_t> killed;
+  std::map<std::int32_t, ThreadTimes> times_of;
   std::uint64_t now = 1'000'000'000'000;
 };
 

@@ -181,6 +181,31 @@ TEST_F(RecoveryTest, ASilentActorIsKilledAfterTheLimitAndRecoveredAfterItsExit) 
   EXPECT_EQ(processes_.killed.size(), 1u) << "others were killed with it";
 }
 
+TEST_F(RecoveryTest, AnActorThatNoProcessorTakesIsNotKilled) {
+  silent_ = {"front.2"};
+  ThreadTimes& times = processes_.times_of[world_.pid_of("front.2")];
+  times = {.ran_ns = 77, .ready = true};
+  tick_for(5'000);
+  EXPECT_FALSE(killed("front.2"));
+  times.ready = false;  // it has run, and sleeps: it could give a sign of life
+  times.ran_ns = 78;
+  times.waited_ns = 4'000'000'000;
+  tick_for(1'000);
+  EXPECT_TRUE(killed("front.2"));
+}
+
+TEST_F(RecoveryTest, AnActorThatNoProcessorTakesMayAcknowledgeLater) {
+  silent_ = deaf_ = {"front.2"};
+  processes_.times_of[world_.pid_of("front.2")] = {.ready = true};
+  tick_for(600);
+  ends("deep.1");
+  tick_for(3'000);
+  EXPECT_FALSE(killed("front.2"));
+  EXPECT_EQ(world_.state_of("deep.1"), S::kFenced);
+  silent_ = deaf_ = {};
+  tick_until("deep.1", S::kVacant);
+}
+
 TEST_F(RecoveryTest, ASingleHeartbeatStartsTheLimitAnew) {
   silent_ = {"front.2"};
   tick_for(900);
