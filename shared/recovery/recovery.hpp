@@ -23,9 +23,9 @@
 /// repaired, slots taken over -> reclaiming -> (all producers have taken back what was unread)
 /// vacant -> a new process may start
 ///
-/// A hung actor (heartbeat older than the limit, though a processor ran it) is killed first. A GPU incarnation is fenced at
-/// once, before its exit is certain, because it never writes slots. A process that does not exit is
-/// quarantined: stand-in slots fill the holes it leaves.
+/// A hung actor (heartbeat older than the limit, though a processor would have run it) is killed
+/// first. A GPU incarnation is fenced at once, before its exit is certain, because it never writes
+/// slots. A process that does not exit is quarantined: stand-in slots fill the holes it leaves.
 
 namespace millrace {
 

@@ -23,7 +23,7 @@ import page
 import panels
 import scene
 import servers
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from test_running import NOT_HERE
 from topology import Topology
 
@@ -171,7 +171,7 @@ def main(arguments):
                                     patterns=scene.of_topology(topology.run_dir)) as prometheus, \
                     servers.Grafana(folder / "grafana", prometheus.url, home=arguments[0],
                                     role="Admin") as grafana:
-                wait_until(lambda: scene.scraped(prometheus, topology.name), 60, "scraped")
+                wait_until(lambda: scene.scraped(prometheus, topology.name), PATIENCE, "scraped")
                 time.sleep(LOAD_SECONDS)
                 try:
                     faults = examine(grafana, topology.name)

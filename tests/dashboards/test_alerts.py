@@ -12,7 +12,7 @@ import pytest
 
 import scene
 import servers
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import Topology
 
 pytestmark = [
@@ -35,7 +35,7 @@ class Case:
         self.topology.__enter__()
         self.prometheus = servers.Prometheus(
             self.folder / "prometheus", patterns=scene.of_topology(self.topology.run_dir)).start()
-        wait_until(lambda: scene.scraped(self.prometheus, self.topology.name), 60, "scraped")
+        wait_until(lambda: scene.scraped(self.prometheus, self.topology.name), PATIENCE, "scraped")
         return self
 
     def __exit__(self, *how):

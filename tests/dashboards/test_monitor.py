@@ -17,7 +17,7 @@ import yaml
 import monitor
 import servers
 from panels import ROOT
-from processes import is_running, wait_until
+from processes import PATIENCE, is_running, wait_until
 
 needs_prometheus = pytest.mark.skipif(not shutil.which("prometheus"),
                                       reason="no prometheus: make deps")
@@ -100,7 +100,7 @@ def test_what_it_left_ends_by_stop_and_nothing_else_does(tmp_path):
     assert is_running(pid)
     (folder / "pids.json").write_text(json.dumps([[pid, began], [os.getpid(), 1]]))
     monitor.stop(folder)
-    wait_until(lambda: not is_running(pid), 20, "prometheus ended")
+    wait_until(lambda: not is_running(pid), PATIENCE, "prometheus ended")
 
 
 @needs_prometheus

@@ -6,7 +6,6 @@ import http.server
 import shutil
 import sys
 import threading
-import time
 
 import pytest
 
@@ -39,10 +38,9 @@ def test_what_does_not_start_is_told_with_its_log(tmp_path):
         def command(self):
             return [sys.executable, "-c", "raise SystemExit('out of order')"]
 
-    began = time.monotonic()
+    Broken.start_seconds = float("inf")  # it has ended: nothing is waited for
     with pytest.raises(servers.Refused, match="out of order"):
         Broken(tmp_path, servers.free_port()).start()
-    assert time.monotonic() - began < servers.START_SECONDS / 2
 
 
 def test_a_port_that_is_taken_is_left_to_its_owner():

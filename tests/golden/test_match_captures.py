@@ -90,7 +90,8 @@ def payload_of(frame):
 
 def expected_words(frames, rules):
     """For each frame the number of the first rule that matches, plus 1; of one that hides its
-    payload that of the second counter behind the rules. `rules` by strength. Literals are sought in all payloads joined, so that thousands of them take seconds."""
+    payload that of the second counter behind the rules. `rules` by strength. Literals are sought
+    in all payloads joined, so that thousands of them take seconds."""
     whole = [payload_of(frame) for frame in frames]
     parsed = [None if found is HIDDEN else found for found in whole]
     starts, joined = [], bytearray()

@@ -34,6 +34,14 @@ def memory_bytes(pid):
     return kilobytes * 1024
 
 
+def sleeps(pid):
+    """How often its main thread has given a processor away to wait for something."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("voluntary_ctxt_switches:"):
+            return int(line.split()[1])
+    raise ValueError(f"no switches of process {pid}")
+
+
 def cpu_seconds(pid):
     """User and system time of all its threads so far."""
     fields = stat_fields(pid)

@@ -11,7 +11,7 @@ import subprocess
 import frames
 import pytest
 from capture_records import packets_of, pcapng_blocks
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import BIN, Topology, ask, millrace
 
 FRAME = frames.frame((17, 0x0A000001, 1024, 0x0A000002, 53), 1, b"hello")
@@ -116,7 +116,7 @@ def mount_small_disk(tmp_path):
 def test_a_full_disk_is_named_once_and_its_file_ends_behind_a_whole_record(tmp_path, small_disk):
     text = f"""
 ports:
-  in:  {{ device: generate, size: 1000, count: 3000, rate_mpps: 0.01 }}
+  in:  {{ device: generate, size: 1000, count: 3000 }}
   out: {{ device: pcap, out: {small_disk}/out.pcap }}
 paths:
   main: {{ from: in, to: out }}
@@ -130,7 +130,7 @@ paths:
         def told():
             return [event["text"] for event in running.status()["events"]
                     if event["kind"] == "port_trouble"]
-        wait_until(told, 30, "an event says it")
+        wait_until(told, PATIENCE, "an event says it")
         assert len(told()) == 1 and "No space left on device: " in told()[0]
         assert "out.pcap" in told()[0]
         assert told()[0] in millrace("logs", running.name).stdout

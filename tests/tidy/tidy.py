@@ -13,10 +13,12 @@ import boundaries
 import documents
 import reach
 import sizes
+import waits
 from source import Finding, read_tree
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILE_RULES = sizes.FILE_RULES + bans.FILE_RULES + boundaries.FILE_RULES
+FILE_RULES = (sizes.FILE_RULES + bans.FILE_RULES + boundaries.FILE_RULES
+              + waits.FILE_RULES)
 TREE_RULES = reach.TREE_RULES + documents.TREE_RULES
 
 

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests wait for states and judge no speed: machines stall for seconds, and share their cores."""
+
+import re
+
+from source import Finding
+
+FOLDERS = ("tests/pipeline/", "tests/crash/", "tests/golden/", "tests/dashboards/")
+# What must not happen can only be given time to happen: then a stall hides a fault, and makes none.
+NEGATIVE = r"not |.*\bis None\b|.*\bpoll\(\)"
+SLEEP = re.compile(r"\btime\.sleep\([^\n]*\n\s*assert (?!" + NEGATIVE + ")")
+CLOCK = r"(?:time\.(?:monotonic|time|perf_counter)\(\)|\b(?:elapsed|took)\b)"
+SPEED = re.compile(rf"\bassert [^\n]*(?:[<>]=?[^\n]*{CLOCK}|{CLOCK}[^\n]*[<>]=? )")
+# A source that has to outlast the commands of a test ends before them on a slow machine.
+LOAD = re.compile(r"\bcount: [1-9]\d*[^\n]*\brate_mpps: 0?\.?\d*[1-9]")
+LIMIT = re.compile(r"\bwait_until\([^()]*(?:\([^()]*\)[^()]*)*, (\d+),")
+
+
+def waits(file):
+    if not (file.path.startswith(FOLDERS) and file.path.endswith(".py")):
+        return
+    for pattern, instead in (
+            (SLEEP, "an assertion behind a sleep: wait_until() it holds"),
+            (SPEED, "a verdict by the clock: count what happened instead"),
+            (LOAD, "a load of so many packets at a rate: count: 0, and drain it"),
+            (LIMIT, "a limit of its own: PATIENCE, which only failures wait for")):
+        for match in pattern.finditer(file.text):
+            yield Finding("waits", file.path, file.line_of(match.start()), instead)
+
+
+FILE_RULES = (waits,)
