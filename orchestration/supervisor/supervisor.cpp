@@ -13,6 +13,7 @@
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/listen_check.hpp"
+#include "orchestration/supervisor/programs.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"

@@ -12,9 +12,9 @@
 namespace millrace {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::string_view kMark = "\xef\xbb\xbf";  // of UTF-8
+constexpr std::string_view kWideLow = "\xff\xfe", kWideHigh = "\xfe\xff";
+constexpr std::string_view kWiderHigh("\0\0\xfe\xff", 4);
 
 Error no_text(const std::string& file, std::size_t line, const std::string& why) {
   return Error(file + ":" + std::to_string(line) + ": " + why);
@@ -22,7 +22,7 @@ Error no_text(const std::string& file, std::size_t line, const std::string& why)
 
 void refuse_wide(std::string_view text, const std::string& file) {
   // The mark of UTF-32 with the low byte first begins with that of UTF-16.
-  for (const std::string_view mark : {"\xff\xfe"sv, "\xfe\xff"sv, "\0\0\xfe\xff"sv}) {
+  for (const std::string_view mark : {kWideLow, kWideHigh, kWiderHigh}) {
     if (!text.starts_with(mark)) continue;
     throw no_text(file, 1, "text of UTF-16 or UTF-32; save the file as UTF-8");
   }
