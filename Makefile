@@ -5,11 +5,12 @@ SHELL := /bin/bash
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 NAME ?=
+STRESS ?= --runs 1 --busy 2 --freeze 20 unit pipeline dashboards crash
 
 configure = cmake -S . -B build/$(1) -G Ninja $(2)
 compile = cmake --build build/$(1) -j $(JOBS)
 
-.PHONY: help deps build run monitor test soak test-dashboards
+.PHONY: help deps build run monitor test soak stress test-dashboards
 .PHONY: check nvcc-check bench deb bundle asan tsan fuzz new-function undo clean
 
 help: ## this list
@@ -41,6 +42,10 @@ test: deps ## everything that can be tested on this machine
 soak: build ## kills, changes, mutations by new seeds for SOAK_SECONDS (3600); prints them
 	@orchestration/host/hugepages.sh
 	@tests/soak.sh
+
+stress: build ## tests on a machine that is busy and stands still at times; STRESS=its options
+	@orchestration/host/hugepages.sh
+	@build/venv/bin/python tests/runner/stress.py $(STRESS)
 
 test-dashboards: build ## GRAFANA=its home: the dashboards in a real Grafana of 10 or later
 	@orchestration/host/hugepages.sh

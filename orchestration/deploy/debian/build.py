@@ -11,7 +11,7 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -22,9 +22,9 @@ LINKED_IN = ("libdpdk-dev", "libvectorscan-dev", "libnuma-dev")  # archives
 MAINTAINER = "The Millrace authors <security@millrace.invalid>"
 
 
-def output_of(*words):
+def output_of(*words, cwd=None):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True,
-                          check=True).stdout
+                          check=True, cwd=cwd).stdout
 
 
 def commit(what):
@@ -43,28 +43,16 @@ def version():
     return f"{number}~{which}" if which else number
 
 
-def package_of(library):
-    """That has exactly this file: a host may have others of the same name, for another machine."""
-    paths = [str(library), str(library).removeprefix("/usr")]  # dpkg may know it by its old name
-    done = subprocess.run(["dpkg-query", "-S", *paths], capture_output=True, text=True, check=False)
-    for line in done.stdout.splitlines():
-        name, _, path = line.partition(": ")
-        if path in paths:
-            return name.split(":")[0]
-    return sys.exit(f"make deb: no package has {library}")
-
-
 def dependencies(programs):
-    """Packages of the libraries that they need, with the oldest version that is sure to do."""
-    libraries = set()
-    for program in programs:
-        for line in output_of("ldd", program).splitlines():
-            found = re.search(r"=> (/\S+)", line)
-            if found:
-                libraries.add(pathlib.Path(found.group(1)).resolve())
-    packages = {package_of(library) for library in libraries}
-    return [f"{name} (>= {output_of('dpkg-query', '-W', '-f=${Version}', name)})"
-            for name in sorted(packages)]
+    """Packages of the libraries that they need, each from the version on that has the symbols that
+    they use. dpkg-shlibdeps wants the folder of a source package."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "debian")
+        source.mkdir()
+        (source / "control").write_text(
+            "Source: millrace\n\nPackage: millrace\nArchitecture: any\n")
+        words = output_of("dpkg-shlibdeps", "-O", *programs, cwd=folder)
+    return words.strip().removeprefix("shlibs:Depends=").split(", ")
 
 
 # What the CLI says of itself.
