@@ -21,16 +21,16 @@ std::string bypass_in(const std::string& folder) { return folder + "/control"; }
 
 LastRun::LastRun(const std::string& run_dir)
     : folder_(run_dir + "." + std::to_string(::getpid()) + ".before") {
-  lock_.emplace(folder_);
+  lock_.emplace(folder());
   save_plan(load_plan(run_dir + "/plan.bin"), plan_path());
-  History(folder_).resume(run_dir);
-  if (const auto control = load_remote_control(run_dir)) save_remote_control(folder_, *control);
-  if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder_), *bypass);
+  History(folder()).resume(run_dir);
+  if (const auto control = load_remote_control(run_dir)) save_remote_control(folder(), *control);
+  if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder()), *bypass);
 }
 
-LastRun::~LastRun() {
+LastRun::Folder::~Folder() {
   std::error_code error;
-  fs::remove_all(folder_, error);
+  fs::remove_all(path, error);
 }
 
 std::optional<RemoteControl> remote_control_of_last_run(const std::string& folder) {

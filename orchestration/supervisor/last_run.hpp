@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
@@ -23,15 +24,20 @@ class LastRun {
  public:
   /// Keeps it. Throws Error when that cannot be done.
   explicit LastRun(const std::string& run_dir);
-  ~LastRun();
-  LastRun(const LastRun&) = delete;
-  LastRun& operator=(const LastRun&) = delete;
 
-  const std::string& folder() const { return folder_; }
-  std::string plan_path() const { return folder_ + "/plan.bin.plan"; }
+  const std::string& folder() const { return folder_.path; }
+  std::string plan_path() const { return folder_.path + "/plan.bin.plan"; }
 
  private:
-  std::string folder_;
+  /// Goes with its owner, also with one that could not keep all.
+  struct Folder {
+    explicit Folder(std::string name) : path(std::move(name)) {}
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    ~Folder();
+    const std::string path;
+  };
+  Folder folder_;
   std::optional<SupervisorLock> lock_;
 };
 

@@ -73,6 +73,8 @@ TEST_F(LastRunTest, MayHaveNeither) {
 
 TEST_F(LastRunTest, OfNothingIsAnError) {
   EXPECT_THROW(LastRun(folder_ + "/none"), Error);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1)
+      << "what could not be kept is left";
   EXPECT_EQ(History(run_dir_ + ".empty").resume(folder_ + "/none"), 0U);
 }
 
