@@ -55,10 +55,13 @@ def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, endi
         assert audit["received"] == audit["transmitted"] and audit["dropped"] == {}, audit
 
 
-def sockets_of(running, name):
-    """How many sockets the actor's process has open."""
-    files = pathlib.Path(f"/proc/{running.actor(name)['pid']}/fd").iterdir()
-    return sum(os.readlink(file).startswith("socket:") for file in files)
+def packet_sockets(running, name):
+    """Inodes of the packet sockets that the actor's process has open."""
+    process = pathlib.Path(f"/proc/{running.actor(name)['pid']}")
+    lines = (process / "net/packet").read_text(encoding="ascii").splitlines()[1:]
+    inodes = {line.split()[8] for line in lines}
+    opened = {os.readlink(file) for file in (process / "fd").iterdir()}
+    return {inode for inode in inodes if f"socket:[{inode}]" in opened}
 
 
 def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
@@ -68,13 +71,14 @@ def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [f"ingress.a.{queue}" for queue in range(3)]
-        kept = sockets_of(running, "standby")
+        read_from = set().union(*(packet_sockets(running, queue) for queue in queues))
+        assert len(read_from) == len(queues)
         running.kill("hub")
         wait_until(lambda: running.status()["phase"] == "degraded", PATIENCE, "degraded")
         running.kill("standby")
         running.wait_alive("standby")
         with Load(wire, tmp_path, 4000) as load:
-            wait_until(lambda: sockets_of(running, "standby") >= kept, PATIENCE,
+            wait_until(lambda: packet_sockets(running, "standby") >= read_from, PATIENCE,
                        "ingresses have left it what they read from")
             for _ in range(3):
                 running.kill(*queues)
