@@ -27,7 +27,7 @@ EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "mil
 PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fused",
             "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry")
 SLOW_SECONDS = 0.5
-SILENCE = ("does not answer", "is there to hear")
+SILENCE = ("does not answer", "there to hear")
 # For `up`, where lives are short because a test ends them: nobody is given up, nor waits long.
 QUICK_RESTARTS = ("--restarts", "100000", "--restart-delay", "20")
 NUMBERS = itertools.count(1)
