@@ -185,7 +185,8 @@ class Wire:
             out = folder / "fetched"
             host = f"[{self.b.ip}]" if ":" in self.b.ip else self.b.ip
             self.a.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
-                       "--max-time", str(PATIENCE), "-o", out, f"http://{host}:8080/page")
+                       "--max-time", str(PATIENCE), "-o", out, f"http://{host}:8080/page",
+                       timeout=2 * PATIENCE)
             assert digest(out) == digest(page)
         finally:
             server.kill()

@@ -207,6 +207,8 @@ def test_a_frame_that_is_too_long_for_the_other_side_is_counted(tmp_path, placem
             wire.a.run("ip", "link", "set", "eth", "mtu", "9000")
             wire.a.run("ping", "-c", "5", "-i", "0.01", "-W", "0.2", "-M", "do", "-s", "8000",
                        wire.b.ip, check=False)
+            # Until they are read, the kernel has them.
+            wait_until(lambda: running.audit()["dropped"].get("oversize") == 10, PATIENCE, "read")
             assert running.settle()["dropped"] == {"oversize": 10}
 
 
