@@ -32,7 +32,7 @@ class EgressActor : public Actor {
   /// `ports`: a queue for each port that this egress can reach; null elsewhere. `work` finishes the
   /// completions of GPU stages. Both borrowed. Windows start behind what the ledgers say has left.
   EgressActor(const ActorContext& context, TxQueues& ports, StageWork& work);
-  /// Who hears why a port has failed, once each time. Nothing is told without.
+  /// What hears why a port has failed, once each time. Nothing is told without.
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
 
   std::uint32_t do_work() noexcept override;

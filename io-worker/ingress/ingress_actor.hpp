@@ -29,7 +29,7 @@ class IngressActor : public Actor {
   /// `queue` is borrowed. Finds its slots and buffers by scanning, and the numbers to go on with;
   /// then tells the queue where to resume.
   IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool, RxQueue& queue);
-  /// Who hears of what the port's source has that is not read: at the first of it, and at the end
+  /// What hears of what the port's source has that is not read: at the first of it, and at the end
   /// of the source. Nothing is told without.
   void tell_by(TellTrouble tell) { tell_ = std::move(tell); }
 

@@ -193,7 +193,7 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
     check_owner(check_link(port, wish), name, run_dir, in_use);
     const Link link = check_link(port, wish);  // as it was before a killed topology had it
     TakenInterface taken{.netns = network_namespace(), .index = link.index, .interface = name};
-    const bool marked = link.alias.starts_with(kTakenAlias);  // what it was before nobody knows
+    const bool marked = link.alias.starts_with(kTakenAlias);  // what it was before is not known
     taken.own_clsact = !wish.host && (marked || !has_clsact(link.index));
     if (!marked) taken.alias = link.alias;
     for (const Ethtool::Feature& feature : Ethtool(name).features()) {

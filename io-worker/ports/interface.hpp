@@ -14,7 +14,7 @@
 /// a crash before the next start or by `down`. Workers only open sockets.
 ///
 /// What was there is kept in `<run dir>/interfaces` (taken.hpp), written before anything is
-/// changed. The interface's alias says who has it, to people and to other topologies. One that gets
+/// changed. Its alias says what has it, to people and to other topologies. One that gets
 /// another name while it is taken stays the port's, and is given back under that name.
 
 namespace millrace {

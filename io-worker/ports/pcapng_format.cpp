@@ -162,7 +162,7 @@ void PcapngReader::read_interface_options(const Block& block, Interface& interfa
   }
 }
 
-/// Whose packet it is; null: nobody's, or the block is too short for one.
+/// Whose packet it is; null: of none, or the block is too short for one.
 const PcapngReader::Interface* PcapngReader::interface_of(const Block& block) const noexcept {
   std::uint32_t number = 0;
   if (block.type != kSimplePacket) {

@@ -106,8 +106,8 @@ class RxQueue {
   /// Packets with smaller ordinals have been handed on for good: whatever comes, they will not be
   /// wanted again. Called once in a round in which that has changed.
   virtual void release_below(std::uint64_t ordinal) noexcept { static_cast<void>(ordinal); }
-  /// The topology is drained: nobody polls until further notice. Called in each round of that time;
-  /// a source with a rate stands still meanwhile, a device goes on filling its own queue.
+  /// The topology is drained: nothing polls until further notice. Called in each round meanwhile;
+  /// a source with a rate stands still, a device goes on filling its own queue.
   virtual void rest() noexcept {}
   /// True when nothing will ever come again (end of a file): the ingress then sleeps until woken.
   virtual bool exhausted() const noexcept = 0;

@@ -25,7 +25,7 @@ class Schedule {
 
   /// Goes on at `ordinal`: those before it were handed out by an earlier life.
   void resume(std::uint64_t ordinal) noexcept { ordinal_ = ordinal; }
-  /// Nobody looks for some time, and that is meant: the next look is as the first one, so that
+  /// Nothing looks for some time, and that is meant: the next look is as the first one, so that
   /// nothing is due of the time between.
   void rest() noexcept { start_tsc_ = position_ = 0; }
   /// How many packets can be handed out at `now_tsc`, at most `wanted`.

@@ -38,7 +38,7 @@ Error not_drained(const DrainOptions& options, const std::string& run, const Lin
                ", or read on: millrace undrain " + run);
 }
 
-/// Asks until nothing moves any more. While nobody recovers there is no audit, so no answer is
+/// Asks until nothing moves any more. While nothing recovers there is no audit, so no answer is
 /// one more thing to wait for.
 AuditReply settle(const DrainOptions& options, const std::string& run_dir, const Plan& plan,
                   const DrainWord& word) {

@@ -10,7 +10,7 @@
 namespace millrace {
 
 /// What the host's clock says of moments that actors noted by the time stamp counter. It follows a
-/// clock that is put right while somebody looks: what is shown bears the time of the clock as it is
+/// clock that is put right while one looks: what is shown bears the time of the clock as it is
 /// then. One thread.
 class HostClock {
  public:

@@ -27,7 +27,7 @@ class RecordFile {
   /// Bytes that flush() would write.
   std::size_t waiting() const { return buffer_.size(); }
 
-  /// Hands on what is buffered. False when nobody reads it any more, also with nothing to hand on.
+  /// Hands on what is buffered. False when nothing reads it any more, also with nothing to hand on.
   /// Throws Error when it cannot be written; the file then ends behind the last whole record.
   bool flush();
 

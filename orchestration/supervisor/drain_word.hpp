@@ -19,7 +19,7 @@ class DrainWord {
  public:
   /// `plan` is borrowed. Throws Error as StatusSource.
   explicit DrainWord(const Plan& plan);
-  /// Over memory that somebody else holds (tests).
+  /// Over memory that another object holds (tests).
   DrainWord(const Plan& plan, const StatusView& view) : plan_(plan), view_(view) {}
 
   void set(bool drained);

@@ -135,7 +135,7 @@ void Fleet::reap(Post& post, Seat& seat) {
   if (end) report_end(post, seat, *end);
 }
 
-/// How a process of another supervisor ended nobody was told.
+/// How a process of another supervisor ended is not known.
 std::string Fleet::text_of(const ExitStatus& end) {
   std::string text = end.text();
   if (end.known && end.signal != SIGKILL) return text;

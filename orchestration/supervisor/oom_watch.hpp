@@ -9,7 +9,7 @@
 
 namespace millrace {
 
-/// Tells a process that the kernel ended for want of memory from one that somebody killed: both end
+/// Tells a process that the kernel ended for want of memory from one that was killed: both end
 /// by SIGKILL, and only the kernel's counts of such ends differ. Looks at that of this process'
 /// control group, in which its children are, and at that of the host. One thread.
 class OomWatch {

@@ -74,7 +74,7 @@ void Supervisor::wait_alive(const char* what) {
   }
 }
 
-/// Who is alive may still be opening its ports: what arrives until then is seen by nobody.
+/// An actor that is alive may still be opening its ports: what arrives until then is not seen.
 void Supervisor::wait_ready() {
   const auto end = Clock::now() + kAliveLimit;
   const auto waits = [&](const Post& post) {
@@ -99,7 +99,7 @@ void Supervisor::wait_ready() {
 }
 
 /// Last: what it shows is there. One that cannot listen would be restarted until it is given up,
-/// and nobody would see why there are no metrics.
+/// and nothing would say why there are no metrics.
 void Supervisor::start_telemetry() {
   Post& post = fleet_.posts().back();
   fleet_.start(post);

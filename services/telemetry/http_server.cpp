@@ -22,7 +22,7 @@ namespace millrace {
 namespace {
 
 constexpr int kBacklog = 256;
-constexpr int kAcceptsMax = 64;  // in a turn: those who have asked come next
+constexpr int kAcceptsMax = 64;  // in a turn: those that have asked come next
 constexpr std::string_view kHeadEnd = "\r\n\r\n", kShortHeadEnd = "\n\n";
 
 std::string head_of(const std::string& status, const std::string& more, std::size_t bytes) {

@@ -51,7 +51,7 @@ void check_interfaces(const Topology& topology, Problems& problems) {
   }
 }
 
-/// Whoever has all addresses of the host leaves none for others on that port.
+/// What has all addresses of the host leaves none for others on that port.
 bool overlap(std::string_view one, std::string_view other) {
   const auto port = [](std::string_view text) {
     text.remove_prefix(text.rfind(':') + 1);

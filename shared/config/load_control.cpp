@@ -17,7 +17,7 @@ std::optional<Marked<std::string>> read_file_name(const YamlValue& value) {
   return Marked<std::string>{*name, value.mark()};
 }
 
-/// A name may be one of an interface there; one of a host is looked up by nobody.
+/// A name may be one of an interface there; one of a host is not looked up.
 bool can_listen(std::string_view address) {
   const auto rest = host_and_port(address);
   if (!rest) return false;

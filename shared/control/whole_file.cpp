@@ -51,7 +51,7 @@ void write_whole_file(const std::string& path, std::span<const std::byte> bytes)
 }
 
 std::vector<std::byte> read_whole_file(const std::string& path, std::size_t bytes_max) {
-  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe that nobody writes is not waited for
+  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe without a writer is not waited for
   std::vector<std::byte> bytes;
   std::byte piece[16384];
   for (;;) {

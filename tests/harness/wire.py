@@ -193,8 +193,8 @@ class Wire:
             server.wait()
 
     def iperf(self, *words, seconds=None, amount="4M"):
-        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds. When
-        it ends, up to all of the bytes may be on their way: fetch() holds what arrives."""
+        """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds.
+        When it ends, up to all of the bytes may be on their way: fetch() holds what arrives."""
         length = ("-n", amount) if seconds is None else ("-t", seconds)
         server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
         try:
