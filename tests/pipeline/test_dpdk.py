@@ -128,6 +128,9 @@ def test_a_killed_actor_costs_what_it_had_and_the_link_comes_back(tmp_path, seed
         first = source.enter_context(Topology(tmp_path, sender(tmp_path, seed, 0, 0.02)))
         first.endless = True
         with Topology(tmp_path, receiver(tmp_path)) as second:
+            for one in (first, second):
+                wait_until(lambda one=one: one.metrics().values("millrace_port_up", port="link")
+                           == [1], PATIENCE, "both sides see the link")
             for _ in range(kills):
                 second.wait_received(second.audit()["received"] + 1000)
                 second.kill(name)
