@@ -96,15 +96,22 @@ void QueueScaling::resume() {
   }
 }
 
-/// The fleet starts it as soon as its entry is vacant.
 void QueueScaling::start_next() {
-  Post& post = *posts_between(before, after)[started_];
+  Post& post = *posts_between(before, after)[started_++];
+  until_ = Clock::now() + kQueueLimit;
+  leaves_first_ = true;
+  start(post);
+}
+
+/// The fleet starts it as soon as its entry is vacant. One that still drains, from a change that
+/// was taken back, has no end that says anything of this start.
+void QueueScaling::start(Post& post) {
+  if (!leaves_first_ || post.wish == Wish::kDraining) return;
+  leaves_first_ = false;
   means_.is_not_ready(post.seat().actor);
   post.policy.allow();
   post.wish = Wish::kUp;
   post.seat().note.clear();
-  ++started_;
-  until_ = Clock::now() + kQueueLimit;
 }
 
 void QueueScaling::end(Post& post) {
@@ -125,7 +132,9 @@ void QueueScaling::take_back() {
 bool QueueScaling::all_started(Clock::time_point now) {
   const std::vector<Post*> posts = posts_between(before, after);
   if (posts.empty()) return true;
-  const Post& post = *posts[started_ - 1];
+  Post& post = *posts[started_ - 1];
+  start(post);
+  if (leaves_first_ && now <= until_) return false;
   if (means_.is_ready(post.seat().actor)) {
     if (started_ == posts.size()) return true;
     start_next();

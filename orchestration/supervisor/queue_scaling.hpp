@@ -60,6 +60,7 @@ class QueueScaling {
   std::vector<Post*> posts_between(Number first, Number last);
   void write_queues(Number which);
   void start_next();
+  void start(Post& post);
   void end(Post& post);
   void take_back();
   bool advance(Clock::time_point now);
@@ -75,6 +76,7 @@ class QueueScaling {
   Phase phase_ = Phase::kStart;
   std::optional<ShareWords> shares_;  ///< while they move
   std::size_t started_ = 0;           ///< of those that come
+  bool leaves_first_ = false;         ///< the last of these: its life before has not ended yet
   Clock::time_point until_{};
 };
 

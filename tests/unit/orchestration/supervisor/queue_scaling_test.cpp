@@ -168,6 +168,26 @@ TEST_F(QueueScalingTest, OneThatEndsTakesAllOfItBack) {
   EXPECT_EQ(post("ingress.a.2").wish, Wish::kDown);
 }
 
+TEST_F(QueueScalingTest, TheEndOfTheLifeBeforeIsNoFailedStart) {
+  scaling_.begin({{kA, 1, 3}});
+  tend();
+  opened("ingress.a.1");
+  tend();
+  fleet_->tend();
+  ASSERT_TRUE(runs("ingress.a.2"));
+  post("ingress.a.2").seat().child->signal(SIGKILL);
+  ASSERT_THAT(error_of_tend(), HasSubstr("before it had opened its queue"));
+  ASSERT_TRUE(runs("ingress.a.1")) << "it drains";
+  scaling_.begin({{kA, 1, 2}});
+  EXPECT_EQ(post("ingress.a.1").wish, Wish::kDraining);
+  post("ingress.a.1").seat().child->signal(SIGKILL);
+  for (int i = 0; i < 6000 && post("ingress.a.1").wish != Wish::kUp; ++i) {
+    ASSERT_FALSE(tend());
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(post("ingress.a.1").wish, Wish::kUp);
+}
+
 TEST_F(QueueScalingTest, SoDoesOneThatNeverOpensItsQueue) {
   scaling_.begin({{kA, 1, 2}});
   tend();
