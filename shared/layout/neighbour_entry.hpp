@@ -206,10 +206,14 @@ struct NeighbourKeyWords {
     return key;
   }
   /// Where its window begins. Two rounds of multiply and fold with a secret: a sender cannot choose
-  /// addresses that meet in one window without knowing it.
+  /// addresses that meet in one window without knowing it. A product of addresses in a row is too
+  /// regular by itself, hence the last lines (the finalizer of MurmurHash3).
   constexpr std::uint64_t hash(std::uint64_t secret) const noexcept {
-    const std::uint64_t low = fold(value[1] ^ secret, value[0] ^ (secret << 32 | secret >> 32));
-    return fold(low ^ value[2] ^ 0x9e3779b97f4a7c15, secret ^ 0xd6e8feb86659fd93);
+    std::uint64_t mixed = fold(value[1] ^ secret, value[0] ^ (secret << 32 | secret >> 32));
+    mixed = fold(mixed ^ value[2] ^ 0x9e3779b97f4a7c15, secret ^ 0xd6e8feb86659fd93);
+    mixed = (mixed ^ mixed >> 33) * 0xff51afd7ed558ccd;
+    mixed = (mixed ^ mixed >> 33) * 0xc4ceb9fe1a85ec53;
+    return mixed ^ mixed >> 33;
   }
 
  private:
