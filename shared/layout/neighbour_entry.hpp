@@ -39,6 +39,9 @@ namespace millrace {
 /// least time between two claims of an entry that is in use.
 inline constexpr std::int32_t kNeighbourClaimMs = 1000;
 
+/// A claim's time may lie so far ahead of the clock of a process that stood still since it read it.
+inline constexpr std::int32_t kNeighbourClockSkewMs = 60'000;
+
 enum class NeighbourFamily : std::uint8_t { kNone = 0, kIpv4 = 1, kIpv6 = 2 };
 
 inline constexpr std::uint16_t kNeighbourPortMax = 0x3fff;
@@ -114,12 +117,12 @@ struct NeighbourWord {
   constexpr std::uint32_t claimed_ms() const noexcept {
     return static_cast<std::uint32_t>(bits >> 32);
   }
-  /// Claimed within the last second, as far as 32 bits of milliseconds can tell. A clock that was
-  /// read a little before the claimant's is no reason to call the claim old.
+  /// Claimed within the last second, or in the next kNeighbourClockSkewMs, as far as 32 bits of
+  /// milliseconds can tell.
   constexpr bool is_fresh(std::uint64_t now_ms) const noexcept {
     const auto age_ms =
         static_cast<std::int32_t>(static_cast<std::uint32_t>(now_ms) - claimed_ms());
-    return age_ms > -kNeighbourClaimMs && age_ms < kNeighbourClaimMs;
+    return age_ms > -kNeighbourClockSkewMs && age_ms < kNeighbourClaimMs;
   }
   constexpr bool is_published(std::uint32_t of_generation) const noexcept {
     return phase() == NeighbourPhase::kPublished && generation() == of_generation;

@@ -16,6 +16,7 @@
 
 #include "shared/layout/neighbour_table.hpp"
 #include "tests/unit/shared/layout/neighbour_memory.hpp"
+#include "tests/unit/shared/layout/stop_before_store.hpp"
 
 namespace millrace {
 namespace {
@@ -315,6 +316,63 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
   std::size_t shown = 0;
   table.each([&](const NeighbourSnapshot&) { ++shown; });
   EXPECT_EQ(shown, 64u);
+}
+
+/// Inserts and learns key 0 in a child, which evicts another for it and stops in front of a store.
+/// Two seconds later its window goes to eight other keys. Then the child goes on, or is killed.
+/// Returns whether there was such a store.
+bool stop_before(std::uint32_t store, bool goes_on, const std::vector<std::uint32_t>& numbers) {
+  const NeighbourMemory memory;
+  const NeighbourTableView table = memory.table();
+  const NeighbourKey key = neighbour_key(numbers[0]);
+  for (std::size_t i = 1; i <= kNeighbourWindow; ++i) {
+    table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 1, kSolicited);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    const StopBeforeStore stop(memory.span(), store);
+    const NeighbourHandle handle = table.find_or_insert(key, 5000, true);
+    table.look_up(handle, 5000);
+    table.learn(key, mac_of(numbers[0]), 5000, kSolicited);
+    table.learn(key, mac_of(numbers[0], 1), 5000, kRequest);
+    table.look_up(handle, 5000);
+    table.set_pinned(handle, false);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, WUNTRACED);
+  const bool stopped = WIFSTOPPED(status);
+  table.set_pinned(table.find(key), false);
+  for (std::size_t i = 9; i < 9 + kNeighbourWindow; ++i) {
+    EXPECT_TRUE(table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 7000, kSolicited));
+  }
+  if (stopped) {
+    kill(child, goes_on ? SIGCONT : SIGKILL);
+    waitpid(child, &status, 0);
+  }
+  EXPECT_EQ(WIFEXITED(status), !stopped || goes_on) << status;
+  EXPECT_EQ(WIFSIGNALED(status), stopped && !goes_on) << status;
+  EXPECT_TRUE(!WIFEXITED(status) || WEXITSTATUS(status) == 0) << status;
+  for (std::size_t i = 9; i < 9 + kNeighbourWindow; ++i) {
+    const NeighbourHandle handle = table.find(neighbour_key(numbers[i]));
+    EXPECT_EQ(table.look_up(handle, 7000).mac, mac_of(numbers[i]));
+    EXPECT_FALSE(table.look_up(handle, 36'999).should_ask()) << "its proof stands";
+    EXPECT_TRUE(table.look_up(handle, 37'000).should_ask());
+  }
+  EXPECT_FALSE(table.find(key).found());
+  return stopped;
+}
+
+TEST(NeighbourTable, AProcessStoppedOrKilledBeforeAnyStoreHarmsNoOtherKey) {
+  const std::vector<std::uint32_t> numbers = numbers_at(60, 9 + kNeighbourWindow);
+  std::uint32_t store = 0;
+  for (bool stopped = true; stopped && store < 100; ++store) {
+    SCOPED_TRACE(store);
+    stopped = stop_before(store, true, numbers);
+    EXPECT_EQ(stop_before(store, false, numbers), stopped);
+  }
+  EXPECT_GT(store, 15u) << "claim, seven words, publish, link, proof, pin";
+  EXPECT_LT(store, 100u);
 }
 
 }  // namespace
