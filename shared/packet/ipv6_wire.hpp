@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "shared/base/mac.hpp"
+#include "shared/packet/ipv6_bytes.hpp"
+#include "shared/packet/ipv6_checksum.hpp"
+
+/// Fields of untagged Ethernet frames with IPv6, for the sources of this folder. All offsets lie
+/// within what they are used on: the caller has checked.
+
+namespace millrace::ipv6_wire {
+
+inline constexpr std::size_t kEthernetBytes = 14;
+inline constexpr std::size_t kHeaderBytes = 40;  // of IPv6
+inline constexpr std::size_t kFrontBytes = kEthernetBytes + kHeaderBytes;
+inline constexpr std::size_t kIcmpBytes = 8;
+inline constexpr std::uint16_t kEtherType = 0x86dd;
+inline constexpr std::uint8_t kIcmpv6 = 58;
+// Within the IPv6 header.
+inline constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
+
+inline std::uint8_t u8(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  return std::to_integer<std::uint8_t>(bytes[at]);
+}
+
+inline std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  return static_cast<std::uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1));
+}
+
+inline void put8(std::span<std::byte> bytes, std::size_t at, std::uint8_t value) noexcept {
+  bytes[at] = std::byte{value};
+}
+
+inline void put16(std::span<std::byte> bytes, std::size_t at, std::uint16_t value) noexcept {
+  put8(bytes, at, static_cast<std::uint8_t>(value >> 8));
+  put8(bytes, at + 1, static_cast<std::uint8_t>(value));
+}
+
+inline void put32(std::span<std::byte> bytes, std::size_t at, std::uint32_t value) noexcept {
+  put16(bytes, at, static_cast<std::uint16_t>(value >> 16));
+  put16(bytes, at + 2, static_cast<std::uint16_t>(value));
+}
+
+/// `Array`: MacAddress or Ipv6Bytes.
+template <typename Array>
+Array array_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  Array array;
+  std::memcpy(array.data(), bytes.data() + at, array.size());
+  return array;
+}
+
+template <typename Array>
+void put_array(std::span<std::byte> bytes, std::size_t at, const Array& array) noexcept {
+  std::memcpy(bytes.data() + at, array.data(), array.size());
+}
+
+/// Ethernet and IPv6 headers in front of `message_bytes` of ICMPv6, traffic class and flow label 0.
+inline void put_headers(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,
+                        const Ipv6Bytes& source, const Ipv6Bytes& destination,
+                        std::size_t message_bytes, std::uint8_t hop_limit) noexcept {
+  put_array(frame, 0, to);
+  put_array(frame, 6, from);
+  put16(frame, 12, kEtherType);
+  const std::span<std::byte> header = frame.subspan(kEthernetBytes);
+  put32(header, 0, 0x60000000);
+  put16(header, 4, static_cast<std::uint16_t>(message_bytes));
+  put8(header, 6, kIcmpv6);
+  put8(header, 7, hop_limit);
+  put_array(header, kSourceAt, source);
+  put_array(header, kDestinationAt, destination);
+}
+
+/// The ICMPv6 message of an untagged frame, directly behind the fixed IPv6 header and as long as
+/// that says, of at least kIcmpBytes and with a right checksum. Empty: the frame holds none.
+inline std::span<const std::byte> icmpv6_message(std::span<const std::byte> frame) noexcept {
+  if (frame.size() < kFrontBytes + kIcmpBytes || u16(frame, 12) != kEtherType) return {};
+  const std::span<const std::byte> packet = frame.subspan(kEthernetBytes);
+  const std::size_t bytes = u16(packet, 4);
+  if (u8(packet, 0) >> 4 != 6 || u8(packet, 6) != kIcmpv6 || bytes < kIcmpBytes ||
+      bytes > packet.size() - kHeaderBytes) {
+    return {};
+  }
+  const std::span<const std::byte> message = packet.subspan(kHeaderBytes, bytes);
+  const auto source = array_at<Ipv6Bytes>(packet, kSourceAt);
+  const auto destination = array_at<Ipv6Bytes>(packet, kDestinationAt);
+  return ipv6_checksum(source, destination, kIcmpv6, message) == 0 ? message
+                                                                   : std::span<const std::byte>{};
+}
+
+}  // namespace millrace::ipv6_wire

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shared/base/mac.hpp"
+#include "shared/packet/ipv6_bytes.hpp"
+
+/// Messages of Neighbour Discovery (RFC 4861) in untagged Ethernet frames. Nothing here keeps
+/// state, allocates or blocks; any thread may call it.
+
+namespace millrace {
+
+/// A neighbour solicitation or advertisement.
+struct NeighbourMessage {
+  bool advertisement = false;
+  // Flags of an advertisement; false in a solicitation.
+  bool router = false, solicited = false, override_ = false;
+  Ipv6Bytes source{}, destination{}, target{};
+  /// Whether a solicitation has a source link-layer address option, an advertisement a target one.
+  /// Of several the first counts.
+  bool has_mac = false;
+  MacAddress mac{};
+};
+
+/// True if `frame` is a neighbour solicitation or advertisement that passes the checks of
+/// RFC 4861 7.1.1 or 7.1.2; false: `message` is as it was. A solicitation from :: is duplicate
+/// address detection (RFC 4862 5.4.3). Refused as well:
+/// - any extension header: RFC 6980 forbids a fragment header, and no node has use for another
+/// - a source that is a multicast address (RFC 4291 2.7)
+/// - a link-layer address option of another length than Ethernet's, or with a group address, which
+///   no interface has (as RFC 1812 3.3.2 has it for ARP)
+/// Bytes behind the IPv6 payload length are padding and ignored. The caller checks that the target
+/// is its own and on the link.
+bool parse_neighbour(std::span<const std::byte> frame, NeighbourMessage& message) noexcept;
+
+inline constexpr std::size_t kNeighbourFrameBytes = 86;
+
+/// A solicitation with the source link-layer address option (`from_mac`). `frame`: exactly
+/// kNeighbourFrameBytes. `source`: an own address, not :: (that is write_address_probe()).
+/// `destination`: solicited_node(target) at multicast_mac() of that, or to probe a neighbour
+/// the target itself at its MAC.
+void write_solicitation(std::span<std::byte> frame, MacAddress from_mac, MacAddress to_mac,
+                        const Ipv6Bytes& source, const Ipv6Bytes& destination,
+                        const Ipv6Bytes& target) noexcept;
+
+/// An advertisement with the target link-layer address option (`from_mac`). `frame`: exactly
+/// kNeighbourFrameBytes. The answer to a solicitation from :: goes to kIpv6AllNodes without the
+/// solicited flag (RFC 4861 7.2.4).
+void write_advertisement(std::span<std::byte> frame, MacAddress from_mac, MacAddress to_mac,
+                         const Ipv6Bytes& source, const Ipv6Bytes& destination,
+                         const Ipv6Bytes& target, bool router, bool solicited,
+                         bool override_flag) noexcept;
+
+inline constexpr std::size_t kAddressProbeBytes = 78;
+
+/// The solicitation of duplicate address detection (RFC 4862 5.4.2): from :: to the solicited-node
+/// address of `target`, without options. `frame`: exactly kAddressProbeBytes.
+void write_address_probe(std::span<std::byte> frame, MacAddress from_mac,
+                         const Ipv6Bytes& target) noexcept;
+
+/// True if `frame` is a router solicitation that passes the checks of RFC 4861 6.1.1, without
+/// extension headers (RFC 6980) and not from a multicast address.
+bool is_router_solicitation(std::span<const std::byte> frame) noexcept;
+
+/// What a prefix information option says (RFC 4861 4.6.2). 0xffffffff seconds: for ever.
+struct AdvertisedPrefix {
+  Ipv6Bytes prefix{};        // bits behind `length` are sent as 0
+  std::uint8_t length = 64;  // 0 to 128
+  bool on_link = true, autonomous = true;
+  std::uint32_t valid_lifetime_s = 2'592'000;    // 30 days, as RFC 4861 6.2.1
+  std::uint32_t preferred_lifetime_s = 604'800;  // 7 days; at most the valid lifetime
+};
+
+inline constexpr std::size_t kAdvertisedPrefixesMax = 8;
+
+/// What a router advertisement says (RFC 4861 4.2).
+struct RouterAdvertisement {
+  std::uint8_t hop_limit = 64;  // 0: unspecified
+  bool managed = false, other = false;
+  std::uint16_t router_lifetime_s = 1800;      // 0: no default router
+  std::uint32_t reachable_time_ms = 0;         // 0: unspecified
+  std::uint32_t retransmit_time_ms = 0;        // 0: unspecified
+  std::uint32_t mtu = 0;                       // 0: no such option
+  std::span<const AdvertisedPrefix> prefixes;  // at most kAdvertisedPrefixesMax
+};
+
+/// Ethernet, IPv6, 16 bytes of the message, 8 each for source link-layer address and MTU.
+inline constexpr std::size_t kRouterAdvertisementBytesMax =
+    14 + 40 + 16 + 8 + 8 + 32 * kAdvertisedPrefixesMax;
+
+/// A router advertisement with the source link-layer address option (`from_mac`); its bytes.
+/// `frame`: kRouterAdvertisementBytesMax or more. `source`: a link-local address (RFC 4861 6.1.2).
+/// `destination`: kIpv6AllNodes at multicast_mac() of that, or the sender of a solicitation.
+std::size_t write_router_advertisement(std::span<std::byte> frame, MacAddress from_mac,
+                                       MacAddress to_mac, const Ipv6Bytes& source,
+                                       const Ipv6Bytes& destination,
+                                       const RouterAdvertisement& advertisement) noexcept;
+
+}  // namespace millrace
