@@ -64,18 +64,18 @@ constexpr std::size_t icmp_quote_bytes(std::size_t datagram_bytes) noexcept {
 
 /// Writes what stands in front of `quote`, with right checksums; the quote itself stays where it
 /// is. `front`: exactly kIcmpErrorFrontBytes. `quote`: of icmp_quote_bytes(), at most 65,507.
-/// `source`: an address of the interface that the datagram came in by; `destination`: the sender of the
-/// datagram. TTL 64, identification 0, DF clear, precedence 6 (RFC 1812 4.3.2.5).
+/// `source`: an address of the interface that the datagram came in by; `destination`: its source.
+/// TTL 64, identification 0, DF clear, precedence 6 (RFC 1812 4.3.2.5).
 void write_icmp_error(std::span<std::byte> front, std::span<const std::byte> quote, MacAddress from,
                       MacAddress to, std::uint32_t source, std::uint32_t destination,
                       IcmpError error) noexcept;
 
 /// Makes the echo request in `frame` the reply to it: MAC and IPv4 addresses change places, type 8
 /// becomes 0, TTL 64, checksums follow; all else stays, options of IPv4 too. `frame`: untagged
-/// Ethernet, bytes behind the datagram are padding. False, and nothing changes: no echo request, cut
-/// or a fragment, a wrong checksum of header or message, or an address that cannot be a reply's (a
-/// MAC group address, a source that may_answer_ipv4() refuses, a destination in multicast or
-/// 255.255.255.255). Whether the destination is ours is the caller's to know.
+/// Ethernet, bytes behind the datagram are padding. False, and nothing changes: no echo request, a
+/// cut one or a fragment, a wrong checksum of header or message, or an address that cannot be a
+/// reply's (a MAC group address, a source that may_answer_ipv4() refuses, a destination that is
+/// multicast or 255.255.255.255). Whether the destination is ours is the caller's to know.
 bool echo_reply_in_place(std::span<std::byte> frame) noexcept;
 
 }  // namespace millrace
