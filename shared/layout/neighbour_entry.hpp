@@ -17,21 +17,21 @@
 /// An entry is one cache line of eight words. Each change is one store or one compare-and-swap, and
 /// a process may be killed, or stopped for any time, in front of each of them.
 ///
-/// | offset | size | field     | bits, from the lowest                                              |
-/// |-------:|-----:|-----------|--------------------------------------------------------------------|
-/// |      0 |    8 | word      | phase 2, pinned 1, generation 29, time of the claim in ms 32       |
-/// |      8 |   24 | key[3]    | 48 each: address 0..3, port 14, family 2; 4..9; 10..15; tag 16     |
-/// |     32 |    8 | link      | MAC 48, tag 13, state 3                                            |
-/// |     40 |    8 | confirmed | time in ms 48, tag 16                                              |
-/// |     48 |    8 | asked     | time in ms 40, solicitations since then unanswered 8, tag 16       |
-/// |     56 |    8 | used_ms   | time in ms; a hint for eviction                                    |
+/// | offset | size | field     | bits, from the lowest                                            |
+/// |-------:|-----:|-----------|------------------------------------------------------------------|
+/// |      0 |    8 | word      | phase 2, pinned 1, generation 29, time of the claim in ms 32     |
+/// |      8 |   24 | key[3]    | 48 each: address 0..3, port 14, family 2; 4..9; 10..15; tag 16   |
+/// |     32 |    8 | link      | MAC 48, tag 13, state 3                                          |
+/// |     40 |    8 | confirmed | time in ms 48, tag 16                                            |
+/// |     48 |    8 | asked     | time in ms 40, solicitations unanswered since a proof 8, tag 16  |
+/// |     56 |    8 | used_ms   | time in ms; a hint for eviction                                  |
 ///
 /// A generation is one use of an entry for one key; each claim begins the next one. A tag is the
 /// low bits of the generation for which a word was written. A process that stood still while its
-/// entry went to another key cannot change that one's words: its compare-and-swap expects a tag of
-/// the past. Traffic changes the key of an entry at most once a second (kNeighbourClaimMs), so a tag
-/// of 13 bits comes again after two hours: a swap can only go wrong when its process stood still for
-/// an exact multiple of 8192 claims between the load and the swap.
+/// entry went to another key cannot change the new key's words: its compare-and-swap expects a tag
+/// of the past. Traffic changes the key of an entry at most once a second (kNeighbourClaimMs), so
+/// a tag of 13 bits comes again after two hours: a swap can only go wrong when its process stood
+/// still for an exact multiple of 8192 claims between the load and the swap.
 
 namespace millrace {
 
@@ -87,7 +87,8 @@ struct alignas(kCacheLine) NeighbourEntry {
   std::atomic<std::uint64_t> asked;
   std::atomic<std::uint64_t> used_ms;
 };
-static_assert(sizeof(NeighbourEntry) == 64 && alignof(NeighbourEntry) == 64);
+static_assert(sizeof(NeighbourEntry) == 64);
+static_assert(alignof(NeighbourEntry) == 64);
 static_assert(offsetof(NeighbourEntry, word) == 0 && offsetof(NeighbourEntry, key) == 8);
 static_assert(offsetof(NeighbourEntry, link) == 32 && offsetof(NeighbourEntry, confirmed) == 40);
 static_assert(offsetof(NeighbourEntry, asked) == 48 && offsetof(NeighbourEntry, used_ms) == 56);

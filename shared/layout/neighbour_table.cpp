@@ -148,8 +148,8 @@ NeighbourAnswer NeighbourTableView::answer_unknown(NeighbourHandle handle, std::
   return {.state = state, .ask = NeighbourAsk::kMulticast};
 }
 
-/// `link`: what was confirmed. Whoever changes a link without proof takes the proof away behind it;
-/// this side looks at the link behind its proof: so a proof never stays with another MAC.
+/// `link`: what was confirmed. A change of the link without proof takes the proof away behind it,
+/// and this looks at the link behind its proof: so no proof stays with another MAC.
 void NeighbourTableView::confirm(NeighbourHandle handle, std::uint64_t link,
                                  std::uint64_t now_ms) const noexcept {
   NeighbourEntry& at = entry(handle.number);
@@ -174,7 +174,7 @@ bool NeighbourTableView::learn(const NeighbourKey& key, const MacAddress& mac, s
       if (news.confirms) confirm(handle, link, now_ms);
       return is_current(handle);
     }
-    // Before the link: nobody shall see the new MAC with the proof and the asks of the old one.
+    // Before the link: no reader shall see the new MAC with the proof and the asks of the old one.
     if (state != kKnown || news.overrides) write_word(at.asked, 0, handle.generation);
     write_word(at.confirmed, 0, handle.generation);
     if (state == kKnown && !news.overrides) return false;

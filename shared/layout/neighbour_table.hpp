@@ -12,10 +12,10 @@
 /// The table of neighbours of a router whose workers are processes that share a segment: ARP
 /// (RFC 826), neighbour discovery and unreachability detection (RFC 4861 section 7).
 ///
-/// Every operation may be called by any thread of any process at any time, takes a bounded number of
-/// steps, and neither locks, waits nor allocates. A process may be killed between any two stores of
-/// it. A table all zero is an empty one. `now_ms`: a monotonic clock that all processes share, from
-/// 1, below 2^40.
+/// Every operation may be called by any thread of any process at any time. It takes a bounded
+/// number of steps, and neither locks, waits nor allocates. A process may be killed between any two
+/// stores of it. A table all zero is an empty one. `now_ms`: a monotonic clock that all processes
+/// share, from 1, below 2^40.
 ///
 /// **Which MAC belongs to which address.** An entry is given to another key when the table is full.
 /// So a NeighbourHandle carries the generation for which the entry was found. Each answer comes of
@@ -25,7 +25,7 @@
 /// **Duplicates.** Two processes that insert one key at once may make two entries. All find the
 /// first in probe order. Each inserter looks again when it has published, and retires what comes
 /// behind the first, after it has handed on its pin. What such an entry had learnt is asked for
-/// again, and handles to it are void. A duplicate whose inserter was killed is found by nobody, so
+/// again, and handles to it are void. A duplicate whose inserter was killed is never found, so
 /// it becomes the least recently used of its window; its pin does not hold it.
 
 namespace millrace {
@@ -45,7 +45,7 @@ struct NeighbourTimes {
   std::uint64_t reachable_ms = 30'000;   ///< a proof of reachability holds so long
   std::uint64_t retry_ms = 1'000;        ///< between two solicitations
   std::uint8_t asks_max = 3;             ///< solicitations without an answer; from 1
-  std::uint64_t failed_hold_ms = 3'000;  ///< from retry_ms after the last one: nobody is asked
+  std::uint64_t failed_hold_ms = 3'000;  ///< from retry_ms after the last one: nothing is asked
 };
 inline constexpr NeighbourTimes kNeighbourTimes;
 
@@ -102,7 +102,7 @@ struct NeighbourSnapshot {
   std::uint64_t confirmed_ms = 0;  ///< last proof of reachability; 0: none
   std::uint64_t used_ms = 0;       ///< to about kNeighbourUsedGrainMs
   std::uint64_t asked_ms = 0;      ///< last solicitation; 0: none
-  std::uint32_t asks = 0;          ///< solicitations since then that nobody answered
+  std::uint32_t asks = 0;          ///< solicitations since the last proof without an answer
 };
 
 /// `used_ms` is written when it would move so far: not with every packet, as the line is shared.
@@ -145,8 +145,8 @@ class NeighbourTableView {
   /// - incomplete: held by the caller; one caller in `retry_ms` asks by multicast, the first use at
   ///   once. After `asks_max`: failed
   /// - failed: dropped by the caller. The first use after `failed_hold_ms` starts again
-  /// What holds packets calls this again every `retry_ms` or so, as there is no other clock: without
-  /// it nothing is asked again, and nothing fails.
+  /// A caller that holds packets calls this again every `retry_ms` or so: the table has no timer,
+  /// so without a use nothing is asked again, and nothing fails.
   NeighbourAnswer look_up(NeighbourHandle handle, std::uint64_t now_ms) const noexcept;
 
   /// Returns whether `mac` is now the MAC of the key. A known neighbour's other MAC that may not

@@ -157,6 +157,25 @@ TEST_F(NeighbourPlaceTest, OfTwoEntriesOfOneKeyAllFindTheFirst) {
   EXPECT_FALSE(has(0));
 }
 
+TEST_F(NeighbourPlaceTest, OfTwoInsertersTheLaterHandsThePinOnAndRetiresTheSecondEntry) {
+  constexpr std::uint32_t kPublish = 8;  // behind the claim and seven words
+  const pid_t child = fork();
+  if (child == 0) {
+    const StopBeforeStore stop(memory_.span(), kPublish);
+    _exit(insert(0, 5000).number == kHome ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status));
+  EXPECT_EQ(insert(0, 5000, true).number, kHome + 1);
+  kill(child, SIGCONT);
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(table_.find(key(0)).number, kHome);
+  EXPECT_TRUE(word(kHome).pinned());
+  EXPECT_EQ(word(kHome + 1).phase(), NeighbourPhase::kEmpty);
+}
+
 TEST_F(NeighbourPlaceTest, ADuplicateThatIsPinnedIsEvictedFirst) {
   fill();
   for (std::size_t i = 0; i < 8; ++i) insert(i, 20'000, true);
@@ -164,7 +183,7 @@ TEST_F(NeighbourPlaceTest, ADuplicateThatIsPinnedIsEvictedFirst) {
   const NeighbourHandle handle = insert(8, 30'000);
   EXPECT_EQ(handle.number, (kHome + 5) % 64);
   EXPECT_TRUE(has(0));
-  EXPECT_FALSE(insert(9, 40'000, false).number != handle.number);
+  EXPECT_EQ(insert(9, 40'000).number, handle.number);
 }
 
 TEST_F(NeighbourPlaceTest, AWriterOfThePastChangesNothingOfAnotherKey) {

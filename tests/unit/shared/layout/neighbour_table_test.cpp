@@ -271,6 +271,7 @@ TEST_F(NeighbourTableTest, ASnapshotShowsWhatIsKnown) {
     if (!(one.key == key_)) {
       EXPECT_EQ(one.key, neighbour_key(11));
       EXPECT_EQ(one.state, kStatic);
+      EXPECT_TRUE(one.pinned) << "an evictor that did not see its link must fail";
       EXPECT_EQ(one.mac, mac_of(11));
       continue;
     }
