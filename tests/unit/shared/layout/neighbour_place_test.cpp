@@ -288,7 +288,7 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
   const NeighbourMemory memory;
   const NeighbourTableView table = memory.table();
   const NeighbourMemory more;
-  auto* const progress = &more.entry(0).word;  // rounds of all children
+  auto* const child_ms = &more.entry(0).word;  // the child's clock
   std::uint64_t now_ms = 1;
   for (std::uint32_t kill_number = 0; kill_number < kKills; ++kill_number) {
     const std::uint64_t child_seed = random();
@@ -296,7 +296,8 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       std::mt19937_64 own(child_seed);
-      for (std::uint64_t at_ms = now_ms;; at_ms += 10, ++*progress) {
+      for (std::uint64_t at_ms = now_ms;; at_ms += 10) {
+        child_ms->store(at_ms);
         const auto number = static_cast<std::uint32_t>(own() % kKeys);
         const NeighbourHandle handle = table.find_or_insert(neighbour_key(number), at_ms, false);
         table.learn(neighbour_key(number), mac_of(number), at_ms, kRequest);
@@ -304,8 +305,8 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
         if (own() % 8 == 0) table.forget(neighbour_key(number));
       }
     }
-    const std::uint64_t rounds = progress->load() + random() % 300;
-    while (progress->load() < rounds) std::this_thread::yield();
+    const std::uint64_t until_ms = now_ms + random() % 3000;
+    while (child_ms->load() < until_ms) std::this_thread::yield();
     for (std::uint64_t turns = random() % 3000; turns > 0; --turns) {  // anywhere in a round
       table.find(neighbour_key(static_cast<std::uint32_t>(turns % kKeys)));
     }
@@ -319,7 +320,7 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
       for (std::size_t i = 2; i < 6; ++i) owner = owner << 8 | one.mac[i];
       EXPECT_EQ(one.key, neighbour_key(owner));
     });
-    now_ms += std::uint64_t{1} << 31;  // behind every claim, wherever the child's clock was
+    now_ms = child_ms->load() + kNeighbourClaimMs;  // no claim holds for longer
     const auto number = static_cast<std::uint32_t>(random() % kKeys);
     ASSERT_TRUE(table.learn(neighbour_key(number), mac_of(number), now_ms, kSolicited));
     ASSERT_EQ(table.look_up(table.find(neighbour_key(number)), now_ms).mac, mac_of(number));
