@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-/// What Linux does with the options of a datagram that it forwards (ip_options_compile and
-/// ip_forward_options of net/ipv4/ip_options.c), told step by step.
+/// What Linux does with route and timestamp options of a datagram that it forwards (described by
+/// net/ipv4/ip_options.c), told step by step, for a router that has one address.
 
 namespace millrace::ipv4_options_oracle {
 
