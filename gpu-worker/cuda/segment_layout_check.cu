@@ -29,7 +29,8 @@ static_assert(holder_word(Owner{.actor = 0x1234, .incarnation = 0x5678}, 0x9abcd
 
 // Enumerators that are stored.
 static_assert(sizeof(Verdict) == 1 && static_cast<int>(Verdict::kDrop) == 1);
-static_assert(sizeof(Reason) == 1 && static_cast<int>(Reason::kUnavailable) == 18);
+static_assert(static_cast<int>(Verdict::kDone) == 2 && static_cast<int>(Verdict::kConsumed) == 3);
+static_assert(sizeof(Reason) == 1 && static_cast<int>(Reason::kSolicit) == 32);
 static_assert(sizeof(SlotKind) == 1 && static_cast<int>(SlotKind::kFreeing) == 5);
 static_assert(sizeof(ActorState) == 4 && static_cast<int>(ActorState::kQuarantined) == 6);
 
@@ -38,11 +39,12 @@ constexpr ColumnOffsets kColumns = column_offsets(kBatchCapacityDefault);
 static_assert(kBatchCapacityDefault == 64);
 static_assert(kColumns.buffer == 128 && kColumns.length == 384 && kColumns.offset == 512);
 static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.wire_length == 768);
-static_assert(kColumns.flow == 1024 && kColumns.classes == 1280 && kColumns.reason == 1536);
-static_assert(kColumns.next_hop == 1600 && kColumns.key == 1856 && kColumns.result == 2880);
-static_assert(kColumns.slot_bytes == 4928);
-static_assert(column_offsets(1).slot_bytes == 960);
-static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 19392);
+static_assert(kColumns.classes == 1024 && kColumns.reason == 1280 && kColumns.key == 1344);
+static_assert(kColumns.result == 2368 && kColumns.side == 4416 && kColumns.side_bytes == 5440);
+static_assert(kColumns.slot_bytes == 9536);
+static_assert(column_offsets(1).slot_bytes == 4928);
+static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 25536);
+static_assert(sizeof(SideRecord) == 24 && kSideBytesMax == 4096);
 static_assert(kBufferStrideDefault == 2176 && kBufferHeadroom == 128);
 
 }  // namespace millrace

@@ -152,8 +152,6 @@ void SoftwareDevice::compute_ticket(const Batch& batch, std::uint8_t stage, std:
   part.output = batch.output.subspan(first, count);
   part.wire_length = batch.wire_length.subspan(first, count);
   part.classes = batch.classes.subspan(first, count);
-  part.next_hop = batch.next_hop.subspan(first, count);
-  part.flow = batch.flow.subspan(first, count);
   work_.compute(stage, part, results + first);
 }
 

@@ -33,6 +33,18 @@ std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_c
   return outputs;
 }
 
+/// Dropped, or consumed; of a stand-in, what its hole has lost.
+void count_not_sent(const Batch& batch, std::uint32_t packet, LaneRecord& record) noexcept {
+  const bool consumed = !batch.leaves(packet) && !batch.is_dropped(packet);
+  count_end(record, consumed ? record.consumed : record.dropped, batch.reason[packet]);
+}
+
+/// An answer in the buffer of what it answers: that has ended, and this was born.
+void count_answer(std::uint8_t what, LaneRecord& record) noexcept {
+  count_end(record, record.consumed, Reason::kAnswered);
+  count_end(record, record.generated, what);
+}
+
 std::vector<std::uint32_t> paths_of_lanes(const Plan& plan, std::uint32_t lane_count) {
   std::vector<std::uint32_t> paths(lane_count, 0);
   for (std::uint32_t i = 0; i < plan.paths.size(); ++i) {
@@ -56,22 +68,23 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       bytes_read_(bytes_read(context)),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz),
-      paths_(paths_of_lanes(*context.plan, context.segment.layout().lane_count)) {
+      paths_(paths_of_lanes(*context.plan, context.segment.layout().lane_count)),
+      pool_(context),
+      sender_(context, ports, returns_, pool_),
+      held_(context, sender_, pool_),
+      side_(sender_, held_, pool_) {
   for (std::uint32_t stream = 0; stream < context.segment.layout().stream_count; ++stream) {
     latency_high_.emplace_back(context.status.stream_peaks(stream).latency_ns);
   }
-  for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
-    bursts_.push_back(ports_[port] ? std::make_unique<Burst>() : nullptr);
-    if (!ports_[port] || !ports_[port]->holds_buffers()) continue;
-    bursts_[port]->held = true;
-    holding_.push_back(port);
-  }
-  used_.reserve(kPortCountMax);
 }
 
 std::uint32_t EgressActor::do_work() noexcept {
   returns_.wake_consumers();
-  std::uint32_t done = holding_.empty() ? 0 : reclaim();
+  std::uint32_t done = sender_.holds() ? sender_.reclaim() : 0;
+  if (!held_.empty()) [[unlikely]] {
+    held_.tend(now_ns());
+    if (stopping_) held_.give_up();
+  }
   Taken taken;
   for (std::uint32_t batches = 0; batches < kBatchesPerRound && inbox_.take(taken); ++batches) {
     fetch_slot(context_, taken.slot, bytes_read_);
@@ -117,6 +130,9 @@ void EgressActor::release(std::uint32_t slot) noexcept {
   context_.set_state(slot, SlotKind::kSending, kEgressStage);
   const Batch batch = context_.segment.batch(slot);
   LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
+  // A packet whose neighbour has answered leaves before those that found the answer.
+  if (!held_.empty()) [[unlikely]]
+    held_.tend(now_ns());
   LaneRecord& record = begin_record(ledger, *batch.header);
   transmit(batch, record);
   if (context_.watched()) [[unlikely]]
@@ -132,69 +148,31 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
   const std::uint8_t default_output =
       outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
   const bool stand_in = batch.header->flags != 0;  // it has no packets to send
-  used_.clear();
+  const bool asks = batch.header->side_count != 0 && !stand_in;
+  sender_.begin(batch, record);
+  if (asks) [[unlikely]]
+    side_.begin(batch, record, now_ns());
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (!batch.passes(i) || stand_in) {
-      ++record.dropped[batch.reason[i] % kReasonCount];
+    if (asks) [[unlikely]]
+      side_.at(i);
+    if (!batch.leaves(i) || stand_in) {
+      count_not_sent(batch, i, record);
       continue;
     }
     const std::uint8_t port = batch.output[i] == kOutputDefault ? default_output : batch.output[i];
-    if (port >= kPortCountMax || !ports_[port]) {
+    if (!sender_.reaches(port)) {
       batch.drop(i, Reason::kNoOutput);
-      ++record.dropped[static_cast<std::size_t>(Reason::kNoOutput)];
+      count_end(record, record.dropped, Reason::kNoOutput);
       continue;
     }
-    Burst& burst = *bursts_[port];
-    if (burst.count == 0) used_.push_back(port);
-    burst.index[burst.count] = static_cast<std::uint16_t>(i);
-    burst.packets[burst.count++] = {batch.buffer[i], batch.bytes(i), batch.wire_length[i], 0};
-    burst.bytes += batch.length[i];
+    if (!goes_on(batch.verdict[i]) && batch.reason[i] != 0) count_answer(batch.reason[i], record);
+    sender_.add(i, port);
   }
-  for (const std::uint8_t port : used_) send_burst(batch, port, record);
+  sender_.send_all();
 }
 
-void EgressActor::send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept {
-  Burst& burst = *bursts_[port];
-  TxQueue& queue = *ports_[port];
-  const auto drop = [&](std::uint32_t at, Reason why) {
-    batch.drop(burst.index[at], why);
-    ++record.dropped[static_cast<std::size_t>(why)];
-    burst.bytes -= burst.packets[at].bytes.size();
-  };
-  if (burst.held) mark_held(burst);
-  std::uint32_t at = 0, refused = 0;
-  for (std::uint32_t tries = 0; at < burst.count;) {
-    const std::uint32_t sent = queue.send({burst.packets.data() + at, burst.count - at});
-    if (context_.watched()) [[unlikely]]
-      show_sent(burst, port, at, sent);  // later the queue may have given it up
-    if (burst.held) keep(burst, at, sent);
-    at += sent;
-    if (at == burst.count || queue.failed()) break;
-    if (queue.refused()) [[unlikely]] {
-      drop(at++, Reason::kOversize);
-      ++refused;
-      continue;
-    }
-    if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
-    ++context_.counter(Counter::kTxRetries);
-    if (burst.held) reclaim(queue);  // makes room
-  }
-  record.transmitted[port] += at - refused;
-  context_.counter(Counter::kPacketsOut) += at - refused;
-  const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
-  for (; at < burst.count; ++at) drop(at, why);
-  record.transmitted_bytes[port] += burst.bytes;
-  context_.counter(Counter::kBytes) += burst.bytes;
-  burst.count = 0;
-  burst.bytes = 0;
-}
-
-void EgressActor::show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
-                            std::uint32_t count) const noexcept {
-  const std::uint64_t now = tsc_now();
-  for (const TxPacket& packet : std::span(burst.packets).subspan(first, count)) {
-    context_.watch->port_out(context_.me.actor, port, {packet.bytes, packet.wire_length, now});
-  }
+std::uint64_t EgressActor::now_ns() const noexcept {
+  return scale_.ns_between(context_.status.header().tsc_origin, turn_clock::read());
 }
 
 void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const noexcept {
@@ -205,23 +183,10 @@ void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const no
                        {.kind = TraceKind::kReleased, .number = port});
   const std::uint64_t now = tsc_now();
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (batch.passes(i)) continue;
+    if (!batch.is_dropped(i)) continue;
     context_.watch->dropped(context_.me.actor,
                             {batch.bytes(i), batch.wire_length[i], now, Verdict::kDrop,
                              static_cast<Reason>(batch.reason[i])});
-  }
-}
-
-void EgressActor::keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept {
-  for (std::uint32_t i = 0; i < count; ++i) kept_[burst.index[first + i]] = true;
-  kept_count_ += count;
-}
-
-void EgressActor::mark_held(const Burst& burst) noexcept {
-  const std::uint32_t number = context_.plan->actors[context_.me.actor].index;
-  for (std::uint32_t i = 0; i < burst.count; ++i) {
-    hook(HookPoint::kSendMark);
-    context_.segment.mark(burst.packets[i].buffer) = Mark{MarkKind::kTx, number}.word();
   }
 }
 
@@ -233,39 +198,12 @@ void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
                        0);  // a stand-in goes back to the hub, which looks for free ones
     return;
   }
-  if (kept_count_ != 0) [[unlikely]] {
-    free_rest(slot, batch);
+  if (sender_.kept_any()) [[unlikely]] {
+    std::array<std::uint32_t, kBatchCapacityMax> rest;
+    returns_.give_back(slot, {rest.data(), sender_.not_kept(batch, rest)});
   } else {
     returns_.give_back(slot, batch.buffer);
   }
-}
-
-void EgressActor::free_rest(std::uint32_t slot, const Batch& batch) noexcept {
-  std::array<std::uint32_t, kBatchCapacityMax> rest;
-  std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (!kept_[i]) rest[count++] = batch.buffer[i];
-    kept_[i] = false;
-  }
-  kept_count_ = 0;
-  returns_.give_back(slot, {rest.data(), count});
-}
-
-std::uint32_t EgressActor::reclaim() noexcept {
-  std::uint32_t count = 0;
-  for (const std::uint8_t port : holding_) count += reclaim(*ports_[port]);
-  return count;
-}
-
-std::uint32_t EgressActor::reclaim(TxQueue& queue) noexcept {
-  std::array<std::uint32_t, kReclaimMax> buffers;
-  std::uint32_t count = 0, given_up = 0;
-  do {
-    given_up = queue.reclaim(buffers);
-    returns_.give_back_buffers({buffers.data(), given_up});
-    count += given_up;
-  } while (given_up == kReclaimMax && count < kBufferCountMax);
-  return count;
 }
 
 void EgressActor::remember(const SlotHeader& header) noexcept {
@@ -307,6 +245,7 @@ void EgressActor::take_stock(std::uint64_t now_tsc) noexcept {
   inbox_.take_stock();
   context_.counter(Counter::kWindowBatches) = window_.waiting();
   context_.my_entry().in_hand.store(window_.waiting(), std::memory_order_relaxed);
+  context_.counter(Counter::kHeldPackets) = held_.count();
   context_.counter(Counter::kOldestHole) =
       holes_.oldest(window_, now_tsc, [&](std::uint32_t stream, std::uint32_t lane) {
         const LaneLedger& ledger = context_.status.ledger(stream, lane);

@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "io-worker/egress/burst_sender.hpp"
+#include "io-worker/egress/held_packets.hpp"
+#include "io-worker/egress/side_pool.hpp"
+#include "io-worker/egress/side_work.hpp"
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/actor/stage_work.hpp"
@@ -21,9 +25,8 @@
 ///
 /// Nothing is sent, counted or freed out of sequence. A full port is retried a bounded number of
 /// times, then its packets are dropped as tx_full; a file is waited for.
-///
-/// A queue may keep what was sent (a driver's ring): such buffers are marked as in the queue before
-/// it gets them, do not go back with their slot, and go home when it gives them up.
+/// What the batch asks for beside its own packets (copies, fragments, packets that wait) is done at
+/// their turn (side_work.hpp).
 
 namespace millrace {
 
@@ -40,7 +43,7 @@ class EgressActor : public Actor {
   void read_roster() noexcept override;
   void stop() noexcept override { stopping_ = true; }
   bool finished() noexcept override {
-    return stopping_ && inbox_.empty() && window_.waiting() == 0;
+    return stopping_ && inbox_.empty() && window_.waiting() == 0 && held_.empty();
   }
   bool may_leave() noexcept override { return true; }
   void before_sleep() noexcept override;
@@ -48,17 +51,6 @@ class EgressActor : public Actor {
 
  private:
   static constexpr std::uint32_t kBatchesPerRound = 8;
-  static constexpr std::uint32_t kTxRetriesMax = 64;
-  static constexpr std::uint32_t kReclaimMax = 256;  ///< buffers at a time
-
-  /// Packets of one batch for one port.
-  struct Burst {
-    std::uint32_t count = 0;
-    std::uint64_t bytes = 0;
-    bool held = false;  ///< the port's queue holds buffers
-    std::array<TxPacket, kBatchCapacityMax> packets;
-    std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch
-  };
 
   /// What the latency of a batch that has left in this turn is reckoned from. The end of the turn
   /// is taken for when it left: one reading of the clock for all of them.
@@ -73,16 +65,9 @@ class EgressActor : public Actor {
   void accept(const Taken& taken) noexcept;
   void release(std::uint32_t slot) noexcept;
   void transmit(const Batch& batch, LaneRecord& record) noexcept;
-  void send_burst(const Batch& batch, std::uint8_t port, LaneRecord& record) noexcept;
-  void show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
-                 std::uint32_t count) const noexcept;
+  std::uint64_t now_ns() const noexcept;
   void show_released(std::uint32_t slot, const Batch& batch) const noexcept;
-  void mark_held(const Burst& burst) noexcept;
-  void keep(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept;
   void free_batch(std::uint32_t slot, const Batch& batch) noexcept;
-  void free_rest(std::uint32_t slot, const Batch& batch) noexcept;
-  std::uint32_t reclaim() noexcept;
-  std::uint32_t reclaim(TxQueue& queue) noexcept;
   void remember(const SlotHeader& header) noexcept;
   void note_released() noexcept;
   void tell_trouble() noexcept;
@@ -101,13 +86,12 @@ class EgressActor : public Actor {
   std::vector<PeakMark> latency_high_;  ///< by stream
   std::array<Released, 2 * kBatchesPerRound> released_;
   std::uint32_t released_count_ = 0;
-  std::vector<std::uint32_t> paths_;            ///< by lane
-  std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
-  std::vector<std::uint8_t> used_;              ///< ports with a burst in the present batch
-  std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
-  std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
-  std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
-  std::array<bool, kPortCountMax> told_{};      ///< ports that have failed, as told
+  std::vector<std::uint32_t> paths_;  ///< by lane
+  SidePool pool_;
+  BurstSender sender_;
+  HeldPackets held_;
+  SideWork side_;
+  std::array<bool, kPortCountMax> told_{};  ///< ports that have failed, as told
   TellTrouble tell_;
   bool stopping_ = false;
 };

@@ -173,7 +173,7 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
   }
   const std::uint32_t count =
       std::min(polled_count_ - placed_, context_.segment.capacity() - lane.count);
-  fill(lane, {&first, count}, 0);  // ordinals ascend: what comes behind is not old either
+  fill(lane, {&first, count});  // ordinals ascend: what comes behind is not old either
   placed_ += count;
   if (lane.count == context_.segment.capacity()) seal(0);
   return true;
@@ -196,7 +196,7 @@ bool IngressActor::place_one(std::uint64_t now) noexcept {
     }
     if (!open(lane, packet, now)) return false;
   }
-  fill(lane, {&packet, 1}, hash);
+  fill(lane, {&packet, 1});
   if (at.no_path && !packet.oversize) [[unlikely]] {
     lane.batch.drop(lane.count - 1, Reason::kNoPath);
     ++lane.dropped;
@@ -216,8 +216,7 @@ IngressActor::Place IngressActor::choose(const RxPacket& packet, std::span<const
   return {lane_of(hash, feeds_.front().lane_count), true};
 }
 
-inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
-                               std::uint32_t hash) noexcept {
+inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets) noexcept {
   // Pointers of our own: members would be read again after each store to a column.
   std::uint32_t* const marks = &context_.segment.mark(0);
   const Batch& batch = lane.batch;
@@ -240,7 +239,6 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets,
     bytes += packet.wire_length;
     oversize |= packet.oversize;
   }
-  if (hashes_) std::fill_n(batch.flow.data() + lane.count, packets.size(), hash);
   if (lane.has_keys) {
     FlowKey* const key = batch.key.data() + lane.count;
     for (std::size_t i = 0; i < packets.size(); ++i) key[i] = flow_key_of(bytes_of(packets[i]));
@@ -269,6 +267,7 @@ bool IngressActor::open(Lane& lane, const RxPacket& first, std::uint64_t now) no
   header.stream = static_cast<std::uint16_t>(stream_);
   header.lane = lane.number;
   header.flags = 0;
+  header.side_count = header.side_bytes = 0;
   header.time_first_tsc = first.time_tsc != 0 ? first.time_tsc : now;
   // What is the same for every packet is written here, a line at a time.
   std::ranges::fill(lane.batch.verdict, static_cast<std::uint8_t>(Verdict::kPass));

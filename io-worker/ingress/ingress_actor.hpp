@@ -97,7 +97,7 @@ class IngressActor : public Actor {
   bool place_one(std::uint64_t now) noexcept;
   bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
   void skip(const RxPacket& packet) noexcept;
-  void fill(Lane& lane, std::span<const RxPacket> packets, std::uint32_t hash) noexcept;
+  void fill(Lane& lane, std::span<const RxPacket> packets) noexcept;
   bool refuses(const Lane& lane) noexcept;
   void refuse(const Lane& lane, std::span<const RxPacket> packets) noexcept;
   void note_free(std::uint32_t slot) noexcept;

@@ -80,8 +80,7 @@ void IngressActor::find_sequences() {
 /// From a slot's start to its last column that an ingress writes.
 std::uint32_t IngressActor::written_bytes() const noexcept {
   const ColumnOffsets& at = context_.segment.layout().columns;
-  if (has_classes_) return at.reason;
-  return hashes_ ? at.classes : at.flow;
+  return has_classes_ ? at.reason : at.classes;
 }
 
 }  // namespace millrace

@@ -69,14 +69,14 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
 /// `number`: of the packet in its capture, from 0.
 std::string verdict_line(const Batch& batch, std::uint32_t packet, std::uint64_t number) {
   std::ostringstream out;
-  out << number << '\t' << (batch.passes(packet) ? "pass" : "drop") << '\t'
+  out << number << '\t' << (batch.goes_on(packet) ? "pass" : "drop") << '\t'
       << kReasonNames.at(batch.reason[packet]) << '\t';
   if (batch.output[packet] == kOutputDefault) {
     out << "default";
   } else {
     out << static_cast<unsigned>(batch.output[packet]);
   }
-  out << '\t' << batch.next_hop[packet] << '\t' << batch.classes[packet] << '\n';
+  out << '\t' << batch.classes[packet] << '\n';
   return out.str();
 }
 
@@ -175,7 +175,7 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
   std::unique_ptr<RecordFile> lines;
   if (!verdicts.empty()) {
     lines = std::make_unique<RecordFile>(verdicts);
-    lines->put("packet\tverdict\treason\toutput\tnext_hop\tclasses\n");
+    lines->put("packet\tverdict\treason\toutput\tclasses\n");
   }
   first_number_ = 0;
   CaptureRecord packet;
@@ -212,7 +212,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
     if (verdicts != nullptr) verdicts->put(verdict_line(batch, packet, first_number_ + packet));
-    if (out != nullptr && batch.passes(packet)) {
+    if (out != nullptr && batch.goes_on(packet)) {
       out->write({.bytes = batch.bytes(packet),
                   .wire_length = batch.wire_length[packet],
                   .time_ns = times_ns_[packet]});
@@ -226,7 +226,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
 
 void TryRun::count(const Batch& batch, std::uint32_t packet) {
   ++totals_.packets;
-  if (batch.passes(packet)) {
+  if (batch.goes_on(packet)) {
     ++totals_.passed;
   } else {
     ++totals_.dropped.at(batch.reason[packet]);

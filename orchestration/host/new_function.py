@@ -45,18 +45,15 @@ constexpr std::uint32_t kPass = 0;  ///< result word: nothing to do
 
 class {type} final : public Function {{
  public:
-  void prepare(const Batch&, Selection) noexcept override {{}}
-
   void compute(const Batch&, Selection selected,
                std::span<std::uint32_t> results) noexcept override {{
     for (const std::uint16_t packet : selected.packets) results[packet] = kPass;
   }}
 
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters counters, LaneState) noexcept override {{
-    for (const std::uint16_t packet : selected.packets) {{
-      if (results[packet] != kPass) batch.drop(packet, Reason::kRule);
-      if (!counters.hits.empty()) ++counters.hits[0];
+  void finish(const FinishContext& call) noexcept override {{
+    for (const std::uint16_t packet : call.selected.packets) {{
+      if (call.results[packet] != kPass) call.batch.drop(packet, Reason::kRule);
+      call.counters.hit(0);
     }}
   }}
 }};
@@ -140,11 +137,10 @@ TEST({type}, LetsEveryPacketPassAndCountsIt) {{
   const Batch batch = arena.batch();
   const std::array<std::uint16_t, 2> packets = {{0, 1}};
   std::array<std::uint64_t, 1> hits{{}};
-  function->prepare(batch, {{packets}});
   function->compute(batch, {{packets}}, batch.results(0));
-  function->finish(batch, {{packets}}, batch.results(0), {{hits}}, {{}});
-  EXPECT_TRUE(batch.passes(0));
-  EXPECT_TRUE(batch.passes(1));
+  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}}});
+  EXPECT_TRUE(batch.goes_on(0));
+  EXPECT_TRUE(batch.goes_on(1));
   EXPECT_EQ(hits[0], 2u);
 }}
 
@@ -206,9 +202,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const millrace::Batch batch = arena.batch();
   const std::array<std::uint16_t, 1> packets = {{0}};
   std::array<std::uint64_t, 1> hits{{}};
-  function->prepare(batch, {{packets}});
   function->compute(batch, {{packets}}, batch.results(0));
-  function->finish(batch, {{packets}}, batch.results(0), {{hits}}, {{}});
+  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}}});
   return 0;
 }}
 """

@@ -5,10 +5,15 @@
 
 #include <algorithm>
 
+#include "shared/base/turn_clock.hpp"
+
 namespace millrace {
 
 FunctionStages::FunctionStages(const ActorContext& context)
-    : context_(context), states_(kStageFunctionCountMax) {
+    : context_(context),
+      scale_(context.status.header().tsc_hz),
+      neighbours_(context.segment.neighbours()),
+      states_(kStageFunctionCountMax) {
   made_.push_back(make_function_tables(context_, *context_.plan, nullptr));
   now_ = made_.back().get();
 }
@@ -54,9 +59,16 @@ class FunctionStages::Follower : public StageListener {
   bool follows_ = false;
 };
 
+BatchFacts FunctionStages::facts_of(const Batch& batch) const noexcept {
+  const std::uint64_t origin = context_.status.header().tsc_origin;
+  return {.port_in = static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].port),
+          .now_ns = scale_.ns_between(origin, turn_clock::last()),
+          .neighbours = &neighbours_};
+}
+
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
   Follower follower(context_, batch);
-  now().runner(stage).run(batch, states_of(stage, batch), follower.wanted());
+  now().runner(stage).run(batch, states_of(stage, batch), facts_of(batch), follower.wanted());
 }
 
 void FunctionStages::compute(std::uint8_t stage, const Batch& batch,
@@ -74,12 +86,12 @@ void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
   StageRunner* const runner = now().runner(stage, batch.edition);
   if (runner == nullptr) [[unlikely]] {
     for (std::uint32_t i = 0; i < batch.count; ++i) {
-      if (batch.passes(i)) batch.drop(i, Reason::kWorkerLost);
+      if (batch.goes_on(i)) batch.drop(i, Reason::kWorkerLost);
     }
     return;
   }
   Follower follower(context_, batch);
-  runner->run_finish(batch, words(batch, batch.result), {}, follower.wanted());
+  runner->run_finish(batch, words(batch, batch.result), {}, facts_of(batch), follower.wanted());
 }
 
 void FunctionStages::take_tables() noexcept {

@@ -10,6 +10,7 @@
 #include "shared/actor/context.hpp"
 #include "shared/actor/new_tables.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/base/clock.hpp"
 
 namespace millrace {
 
@@ -48,9 +49,12 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   const FunctionTables& now() const noexcept { return *now_.load(std::memory_order_relaxed); }
   void tell_revision() noexcept;
   std::span<const LaneState> states_of(std::uint8_t stage, const Batch& batch) noexcept;
+  BatchFacts facts_of(const Batch& batch) const noexcept;
   std::span<std::uint32_t> words(const Batch& batch, std::uint32_t* results) const noexcept;
 
   ActorContext context_;
+  TscScale scale_;
+  NeighbourTableView neighbours_;
   std::vector<std::unique_ptr<FunctionTables>> made_;  ///< control thread's
   std::atomic<const FunctionTables*> now_{nullptr};    ///< data thread's
   std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken

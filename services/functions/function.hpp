@@ -16,6 +16,7 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/metrics_kept.hpp"
+#include "shared/layout/neighbour_table.hpp"
 #include "shared/layout/reason.hpp"
 #include "shared/layout/status_file.hpp"
 
@@ -23,15 +24,15 @@
 /// table.hpp makes it known. A worker calls, for each batch, for each function of its stage in path
 /// order:
 ///
-///     select (the caller: which packets take part) -> prepare -> compute -> finish
+///     select (the caller: which packets take part) -> compute -> finish
 ///
-/// - prepare and finish run on a CPU; compute runs on a CPU or, placed on a gpu group, on the
-///   device. Then finish is called by the actor that accepts the completion, exactly once for each
-///   batch.
+/// - finish runs on a CPU; compute runs on a CPU or, placed on a gpu group, on the device. Then
+///   finish is called by the actor that accepts the completion, exactly once for each batch.
 /// - compute reads packets and columns and writes only its result words. It never changes a packet,
 ///   a verdict, or anything that outlives the batch: it may be run again on the same batch (after a
 ///   worker died).
-/// - finish turns results into verdicts, columns, changed bytes, counters and state.
+/// - finish turns results into fates, columns, changed bytes, counters and state, and asks the
+///   egress for more (the side list).
 ///
 /// Everything here but construction is noexcept, allocates nothing, and is called by one thread.
 
@@ -60,7 +61,8 @@ struct FunctionTraits {
   std::span<const KnownSetting> settings;  ///< keys of its own in the YAML, beside type, on, ...
 };
 
-/// Which packets take part: those that pass, and have one of the classes of `when`. Indexes ascend.
+/// Which packets take part: those that go on, and have one of the classes of `when`. Indexes
+/// ascend.
 struct Selection {
   std::span<const std::uint16_t> packets;
 };
@@ -96,17 +98,31 @@ struct LaneState {
   std::span<std::byte> bytes;  ///< lane_state_bytes of the traits; empty without state
 };
 
+/// What every function of a stage is told alike about a batch.
+struct BatchFacts {
+  std::uint8_t port_in = kOutputDefault;  ///< port that it came from; kOutputDefault: not known
+  std::uint64_t now_ns = 0;               ///< since the topology started; read once a turn
+  const NeighbourTableView* neighbours = nullptr;  ///< of the topology; null: there is none
+};
+
+/// One call of finish. Borrowed: valid until it returns. `batch.side` is the side list.
+struct FinishContext {
+  const Batch& batch;
+  Selection selected;
+  std::span<const std::uint32_t> results;  ///< by packet, as compute wrote them
+  FunctionCounters counters;
+  LaneState state;
+  const BatchFacts& facts;
+};
+
 class Function {
  public:
   virtual ~Function() = default;
-  /// May write next_hop, flow and result words of its own packets; usually empty.
-  virtual void prepare(const Batch& batch, Selection selected) noexcept = 0;
   /// Writes results[p] for each selected packet p. Const in spirit: see above.
   virtual void compute(const Batch& batch, Selection selected,
                        std::span<std::uint32_t> results) noexcept = 0;
-  virtual void finish(const Batch& batch, Selection selected,
-                      std::span<const std::uint32_t> results, FunctionCounters counters,
-                      LaneState state) noexcept = 0;
+  /// Decides each selected packet's fate. A packet that it leaves alone goes on.
+  virtual void finish(const FinishContext& call) noexcept = 0;
 };
 
 /// What a function needs of the world, beside its image.

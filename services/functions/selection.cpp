@@ -11,7 +11,7 @@ Selection select_packets(const Batch& batch, std::uint32_t when_class,
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     const bool wanted = when_class == 0 || (batch.classes[packet] & when_class) != 0;
     room[count] = static_cast<std::uint16_t>(packet);
-    count += static_cast<std::size_t>(batch.passes(packet) && wanted);
+    count += static_cast<std::size_t>(batch.goes_on(packet) && wanted);
   }
   return {room.first(count)};
 }

@@ -71,8 +71,8 @@ void compute(const StageFunction& at, const Batch& batch, Selection selected,
   }
 }
 
-std::uint32_t dropped_so_far(const Batch& batch) noexcept {
-  return metrics_kept() ? dropped_in(batch) : 0;
+Fates fates_so_far(const Batch& batch) noexcept {
+  return metrics_kept() ? fates_in(batch) : Fates{};
 }
 
 /// `dropped` of the selected packets, by their reasons. One addition where there is only one.
@@ -85,7 +85,7 @@ void tally_drops(const StageFunction& at, const Batch& batch, Selection selected
     return;
   }
   for (const std::uint16_t packet : selected.packets) {
-    if (batch.passes(packet)) continue;
+    if (!batch.is_dropped(packet)) continue;
     ++by_reason[batch.reason[packet] % kReasonCount];
     if (--dropped == 0) return;
   }
@@ -153,26 +153,25 @@ void StageRunner::leave() const noexcept {
 }
 
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
-                      StageListener* listener) noexcept {
+                      const BatchFacts& facts, StageListener* listener) noexcept {
   const bool timed = metrics_kept() && runs_++ % kTimedEach == 0;
-  std::uint32_t dropped = dropped_so_far(batch);
+  std::uint32_t dropped = fates_so_far(batch).dropped;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = dropped_so_far(batch);
+      dropped = fates_so_far(batch).dropped;
       continue;
     }
     enter(at);
     const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
-    at.function->prepare(batch, selected);
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
-    at.function->finish(batch, selected, results, at.counters, state_of(states, i));
+    at.function->finish({batch, selected, results, at.counters, state_of(states, i), facts});
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
-    const std::uint32_t before = std::exchange(dropped, dropped_so_far(batch));
+    const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
     tally_drops(at, batch, selected, dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, results, began);
@@ -191,23 +190,24 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
 }
 
 void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> results,
-                             std::span<const LaneState> states, StageListener* listener) noexcept {
+                             std::span<const LaneState> states, const BatchFacts& facts,
+                             StageListener* listener) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
-  std::uint32_t dropped = dropped_so_far(batch);
+  std::uint32_t dropped = fates_so_far(batch).dropped;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
     if (selected.packets.empty()) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = dropped_so_far(batch);
+      dropped = fates_so_far(batch).dropped;
       continue;
     }
     enter(at);
     const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
     const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
-    at.function->finish(batch, selected, words, at.counters, state_of(states, i));
-    const std::uint32_t before = std::exchange(dropped, dropped_so_far(batch));
+    at.function->finish({batch, selected, words, at.counters, state_of(states, i), facts});
+    const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
     tally_drops(at, batch, selected, dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, words, began);

@@ -55,23 +55,24 @@ class StageRunner {
   /// `watch`: without it every function runs and nobody is told.
   explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
-  /// For each function that is not out: select, prefetch, prepare, compute, finish. Results go
-  /// into the batch's own result column. `states`: of the batch's lane, one for each function, or
-  /// empty when none has any. `listener`: null: nobody wants to know.
-  void run(const Batch& batch, std::span<const LaneState> states,
+  /// For each function that is not out: select, prefetch, compute, finish. Results go into the
+  /// batch's own result column. `states`: of the batch's lane, one for each function, or empty when
+  /// none has any. `listener`: null: nobody wants to know.
+  void run(const Batch& batch, std::span<const LaneState> states, const BatchFacts& facts = {},
            StageListener* listener = nullptr) noexcept;
 
   /// First half: compute alone. Writes results[f * batch.capacity + packet] and nothing else, so
   /// it may run again and beside another incarnation. A packet that an earlier function is going
-  /// to drop, or may yet give the class that a later one waits for, is computed too. prepare is
-  /// not called, and no function sees what an earlier one of the stage writes in finish: one
-  /// that needs either cannot share a stage on a device.
+  /// to drop, or may yet give the class that a later one waits for, is computed too. No function
+  /// sees what an earlier one of the stage writes in finish: one that needs it cannot share a stage
+  /// on a device.
   void run_compute(const Batch& batch, std::span<std::uint32_t> results) noexcept;
 
   /// Second half: select and finish, in order; what a function that is out computed is left alone.
   /// `results`: as run_compute wrote them.
   void run_finish(const Batch& batch, std::span<const std::uint32_t> results,
-                  std::span<const LaneState> states, StageListener* listener = nullptr) noexcept;
+                  std::span<const LaneState> states, const BatchFacts& facts = {},
+                  StageListener* listener = nullptr) noexcept;
 
  private:
   struct Member {

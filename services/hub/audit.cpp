@@ -4,15 +4,35 @@
 #include "services/hub/audit.hpp"
 
 #include <array>
+#include <numeric>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace millrace {
 namespace {
 
 struct Totals {
-  std::array<std::uint64_t, kReasonCount> dropped{};
-  std::uint64_t dropped_total = 0;
+  using ByReason = std::array<std::uint64_t, kReasonCount>;
+  ByReason dropped{}, consumed{}, generated{};
 };
+
+std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+void add(Totals::ByReason& to, const std::uint64_t (&counts)[kReasonCount]) {
+  for (std::size_t reason = 0; reason < kReasonCount; ++reason) to[reason] += counts[reason];
+}
+
+std::vector<NamedCount> named(const Totals::ByReason& counts) {
+  std::vector<NamedCount> names;
+  for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason) {
+    if (counts[reason] == 0) continue;
+    names.push_back({std::string(kReasonNames[reason]), counts[reason]});
+  }
+  return names;
+}
 
 AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uint32_t lane,
                      Totals& totals, AuditReply& reply) {
@@ -24,24 +44,26 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
   // Read after the record: what was received meanwhile shows as in flight, never as missing.
   const std::uint64_t received = ingress.received.load(std::memory_order_relaxed);
   result.received = std::max(received, record.received);
-  for (const std::uint64_t packets : record.transmitted) result.transmitted += packets;
-  for (std::size_t reason = 0; reason < kReasonCount; ++reason) {
-    totals.dropped[reason] += record.dropped[reason];
-    result.dropped += record.dropped[reason];
-  }
-  totals.dropped_total += result.dropped;
-  result.in_flight = result.received - record.received;
+  result.transmitted = sum_of(record.transmitted);
+  result.dropped = sum_of(record.dropped);
+  add(totals.dropped, record.dropped);
+  add(totals.consumed, record.consumed);
+  add(totals.generated, record.generated);
+  // What waits has been consumed for a while: it is under way until it is generated again.
+  const std::uint64_t held = record.held();
+  totals.consumed[static_cast<std::size_t>(Reason::kHeld)] -= held;
+  result.in_flight = result.received - record.received + held;
   reply.unaccounted += record.unaccounted;
-  const std::uint64_t ended = result.transmitted + result.dropped;
-  if (record.received != ended + record.unaccounted) {
+  const std::uint64_t begun = record.received + sum_of(record.generated);
+  const std::uint64_t ended = result.transmitted + result.dropped + sum_of(record.consumed);
+  if (begun != ended + record.unaccounted) {
     reply.problems.push_back("stream " + std::to_string(stream) + " lane " + std::to_string(lane) +
-                             ": " + std::to_string(record.received) + " left the window, " +
+                             ": " + std::to_string(begun) + " left the window, " +
                              std::to_string(ended) + " have an end");
   }
   // One word for both sides: never in a batch, and ended as they came.
   const std::uint64_t refused = ingress.refused.complete().packets.load(std::memory_order_relaxed);
   totals.dropped[static_cast<std::size_t>(Reason::kOverload)] += refused;
-  totals.dropped_total += refused;
   result.dropped += refused;
   result.received += refused;
   return result;
@@ -95,14 +117,15 @@ AuditReply audit(const ActorContext& context, const Recovery::Census& census,
     reply.in_flight += lane.in_flight;
     reply.lanes.push_back(lane);
   });
-  for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason) {
-    if (totals.dropped[reason] == 0) continue;
-    reply.dropped.push_back({std::string(kReasonNames[reason]), totals.dropped[reason]});
-  }
+  reply.dropped = named(totals.dropped);
+  reply.consumed = named(totals.consumed);
+  reply.generated = named(totals.generated);
   reply.quiet = reply.in_flight == 0 && received_packets(context) == received_before;
-  const std::uint64_t ended = reply.transmitted + totals.dropped_total + reply.unaccounted;
-  if (reply.received != ended + reply.in_flight) {
-    reply.problems.push_back("received " + std::to_string(reply.received) + ", ended " +
+  const std::uint64_t begun = reply.received + sum_of(totals.generated);
+  const std::uint64_t ended =
+      reply.transmitted + sum_of(totals.dropped) + sum_of(totals.consumed) + reply.unaccounted;
+  if (begun != ended + reply.in_flight) {
+    reply.problems.push_back("received and generated " + std::to_string(begun) + ", ended " +
                              std::to_string(ended) + ", in flight " +
                              std::to_string(reply.in_flight));
   }

@@ -25,7 +25,7 @@ std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) 
   const std::uint64_t now_ns = system_clock_ns();
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (!batch.passes(i)) continue;
+    if (batch.is_dropped(i)) continue;
     put_pcapng_packet(blocks, 0, {batch.bytes(i), batch.wire_length[i], now_ns},
                       PcapngDirection::kUnknown, comment);
     ++count;

@@ -15,7 +15,7 @@ namespace millrace {
 class StageWork {
  public:
   virtual ~StageWork() = default;
-  /// All functions of `stage`, one after the other: prepare, compute, finish.
+  /// All functions of `stage`, one after the other: compute, finish.
   virtual void run(std::uint8_t stage, const Batch& batch) noexcept = 0;
   /// The part that may run on a device: writes only `results`, laid out like a slot's result
   /// column.

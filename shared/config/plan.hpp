@@ -180,7 +180,10 @@ struct Plan {
   std::uint32_t buffer_stride = 2176;  ///< bytes
   std::uint32_t slot_count = 0;  ///< of all streams; stand-in slots of the hub come after them
   std::uint32_t stand_in_slot_count = 64;
-  std::uint32_t buffer_count = 0;
+  std::uint32_t buffer_count = 0;     ///< of all streams and egresses
+  std::uint32_t side_first = 0;       ///< the egresses' own buffers are [side_first, buffer_count)
+  std::uint32_t side_count = 0;       ///< of these, of each egress
+  std::uint32_t neighbour_count = 0;  ///< entries of the neighbour table; a power of two
   std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced
   std::uint32_t crash_limit = 5;  ///< deaths in a function in a minute that take it out; 0: never
   bool fused = false;        ///< `placement: fused`: one process moves all packets (process_of)
@@ -206,6 +209,11 @@ struct Plan {
   std::vector<PlanStageEdition> other_stages;         ///< at most one a stage; of that change
   std::uint32_t spare_counters = kSpareCounterCount;  ///< left for functions that come
 };
+
+/// First buffer of the pool of egress `number`.
+inline std::uint32_t side_buffers_of(const Plan& plan, std::uint32_t number) {
+  return plan.side_first + number * plan.side_count;
+}
 
 /// True when a gpu group leaves batches to its stand-in also while it is alive: `on: [gpu, deep]`.
 inline bool splits(const PlanGroup& group) { return group.spill != 0; }

@@ -100,6 +100,12 @@ void add_egress(Planning& planning) {
   }
   MILLRACE_CHECK(count > 0);
   assign_streams(plan, first, count);
+  plan.side_first = plan.buffer_count;
+  plan.side_count = kSideBuffersDefault;
+  plan.buffer_count += count * plan.side_count;
+  plan.neighbour_count = kNeighbourCountDefault;
+  check_most(planning, planning.topology.egress_count.mark, "buffers", plan.buffer_count,
+             kBufferCountMax);
 }
 
 }  // namespace

@@ -177,6 +177,9 @@ struct Plan {
   generation @27 :UInt32;
   otherStages @28 :List(StageEdition);
   spareCounters @29 :UInt32;
+  sideFirst @30 :UInt32;
+  sideCount @31 :UInt32;
+  neighbourCount @32 :UInt32;
 }
 
 # ---- Messages (messages.hpp says what each means) ----

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 
 #include "shared/base/error.hpp"
 #include "shared/base/packet_filter.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/limits.hpp"
+#include "shared/layout/neighbour_table.hpp"
 
 namespace millrace {
 namespace {
@@ -50,6 +52,12 @@ void check_counts(const Plan& plan) {
   // A descriptor names a slot by 16 bits.
   check_count("stand_in_slot_count", plan.stand_in_slot_count, 0, 65536 - kSlotCountMax);
   check_count("buffer_count", plan.buffer_count, 0, kBufferCountMax);
+  check_count("side_first", plan.side_first, 0, plan.buffer_count);
+  const auto egresses = std::ranges::count(plan.actors, ActorKind::kEgress, &PlanActor::kind);
+  check_count("side_count", std::uint64_t{plan.side_count} * static_cast<std::uint64_t>(egresses),
+              0, plan.buffer_count - plan.side_first);
+  check_count("neighbour_count", plan.neighbour_count, kNeighbourEntriesMin, kNeighbourEntriesMax);
+  if (!std::has_single_bit(plan.neighbour_count)) throw Error("neighbour_count is no power of two");
   check_count("ports", plan.ports.size(), 0, kPortCountMax);
   check_count("functions", plan.functions.size(), 0, kFunctionPlaceMax);
   check_count("groups", plan.groups.size(), 0, kGroupCountMax);

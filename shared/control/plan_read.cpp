@@ -167,6 +167,9 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.slot_count = in.getSlotCount();
   plan.stand_in_slot_count = in.getStandInSlotCount();
   plan.buffer_count = in.getBufferCount();
+  plan.side_first = in.getSideFirst();
+  plan.side_count = in.getSideCount();
+  plan.neighbour_count = in.getNeighbourCount();
   plan.heartbeat_limit_ms = in.getHeartbeatLimitMs();
   plan.crash_limit = in.getCrashLimit();
   plan.fused = in.getFused();

@@ -147,6 +147,9 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setSlotCount(plan.slot_count);
   out.setStandInSlotCount(plan.stand_in_slot_count);
   out.setBufferCount(plan.buffer_count);
+  out.setSideFirst(plan.side_first);
+  out.setSideCount(plan.side_count);
+  out.setNeighbourCount(plan.neighbour_count);
   out.setHeartbeatLimitMs(plan.heartbeat_limit_ms);
   out.setCrashLimit(plan.crash_limit);
   out.setFused(plan.fused);

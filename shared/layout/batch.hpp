@@ -35,43 +35,97 @@ struct Batch {
   std::span<std::uint8_t> verdict;
   std::span<std::uint8_t> output;
   std::span<std::uint32_t> wire_length;
-  std::span<std::uint32_t> flow;
   std::span<std::uint32_t> classes;
   std::span<std::uint8_t> reason;
-  std::span<std::uint32_t> next_hop;
   std::span<FlowKey> key;
   std::uint32_t* result = nullptr;  ///< of the stage: see results()
+  SideList side;                    ///< what it asks of the egress
 
   std::byte* data(std::uint32_t packet) const {
     return buffers.at(buffer[packet]) + offset[packet];
   }
   std::span<std::byte> bytes(std::uint32_t packet) const { return {data(packet), length[packet]}; }
-  bool passes(std::uint32_t packet) const {
-    return verdict[packet] == static_cast<std::uint8_t>(Verdict::kPass);
+  /// Later functions look at it.
+  bool goes_on(std::uint32_t packet) const { return millrace::goes_on(verdict[packet]); }
+  /// It will be transmitted.
+  bool leaves(std::uint32_t packet) const { return millrace::leaves(verdict[packet]); }
+  bool is_dropped(std::uint32_t packet) const { return millrace::is_dropped(verdict[packet]); }
+  void drop(std::uint32_t packet, Reason why) const { end(packet, Verdict::kDrop, why); }
+  /// It has ended here as it should.
+  void consume(std::uint32_t packet, Reason why) const { end(packet, Verdict::kConsumed, why); }
+  /// It leaves by `port` now. `why`: it has become an answer of that kind; kNone: it is itself.
+  void finish(std::uint32_t packet, std::uint8_t port, Reason why = Reason::kNone) const {
+    end(packet, Verdict::kDone, why);
+    output[packet] = port;
   }
-  void drop(std::uint32_t packet, Reason why) const {
-    verdict[packet] = static_cast<std::uint8_t>(Verdict::kDrop);
-    reason[packet] = static_cast<std::uint8_t>(why);
+  /// Moves the packet's first byte: forward by `bytes` (its new first bytes are the caller's to
+  /// write), or back by as many when negative. False, and nothing changed, without that room: the
+  /// buffer's start, or the packet's end.
+  bool grow_front(std::uint32_t packet, std::int32_t bytes) const {
+    const std::int32_t at = std::int32_t{offset[packet]} - bytes;
+    const std::int32_t size = std::int32_t{length[packet]} + bytes;
+    if (at < 0 || size < 0 || size > UINT16_MAX) return false;
+    offset[packet] = static_cast<std::uint16_t>(at);
+    set_length(packet, static_cast<std::uint16_t>(size));
+    return true;
+  }
+  /// The same for its last byte: more room behind it, or less of it.
+  bool grow_back(std::uint32_t packet, std::int32_t bytes) const {
+    const std::int32_t size = std::int32_t{length[packet]} + bytes;
+    if (size < 0 || size > UINT16_MAX) return false;
+    if (offset[packet] + static_cast<std::uint32_t>(size) > buffers.stride) return false;
+    set_length(packet, static_cast<std::uint16_t>(size));
+    return true;
   }
   /// Results of the stage's function number `function` (0..kStageFunctionCountMax-1), one word a
   /// packet.
   std::span<std::uint32_t> results(std::uint32_t function) const {
     return {result + std::size_t{function} * capacity, count};
   }
+
+ private:
+  void end(std::uint32_t packet, Verdict fate, Reason why) const {
+    verdict[packet] = static_cast<std::uint8_t>(fate);
+    reason[packet] = static_cast<std::uint8_t>(why);
+  }
+  /// What grows or shrinks was whole, or is no longer what the capture cut.
+  void set_length(std::uint32_t packet, std::uint16_t bytes) const {
+    length[packet] = bytes;
+    wire_length[packet] = bytes;
+  }
 };
 
-/// Packets of the batch that somebody has dropped. A few loads.
-inline std::uint32_t dropped_in(const Batch& batch) noexcept {
-  static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kDrop) == 1);
+/// Packets of the batch by fate. A few loads.
+struct Fates {
+  std::uint32_t dropped = 0;   ///< is_dropped()
+  std::uint32_t gone = 0;      ///< not goes_on(): those too
+  std::uint32_t not_sent = 0;  ///< not leaves(): dropped or consumed
+};
+inline Fates fates_in(const Batch& batch) noexcept {
+  static_assert(static_cast<int>(Verdict::kPass) == 0 && static_cast<int>(Verdict::kConsumed) == 3);
+  constexpr std::uint64_t kLowBits = 0x0101'0101'0101'0101;
   const std::uint8_t* const verdict = batch.verdict.data();
-  std::uint32_t count = 0, at = 0;
-  for (std::uint64_t eight = 0; at + 8 <= batch.count; at += 8) {
-    std::memcpy(&eight, verdict + at, 8);  // a copy of fixed size is a load
-    count += static_cast<std::uint32_t>(std::popcount(eight));
+  Fates fates;
+  const auto count = [](std::uint64_t bits) {
+    return static_cast<std::uint32_t>(std::popcount(bits & kLowBits));
+  };
+  for (std::uint32_t at = 0; at < batch.count; at += 8) {
+    std::uint64_t eight = 0;
+    if (at + 8 <= batch.count) [[likely]] {
+      std::memcpy(&eight, verdict + at, 8);  // a copy of fixed size is a load
+    } else {
+      for (std::uint32_t i = at; i < batch.count; ++i) {
+        eight |= std::uint64_t{verdict[i]} << (i - at) * 8;
+      }
+    }
+    fates.not_sent += count(eight);
+    fates.gone += count(eight | eight >> 1);
+    fates.dropped += count(eight & ~(eight >> 1));
   }
-  for (; at < batch.count; ++at) count += verdict[at];
-  return count;
+  return fates;
 }
+/// Packets that have been dropped.
+inline std::uint32_t dropped_in(const Batch& batch) noexcept { return fates_in(batch).dropped; }
 
 /// View of the slot at `slot`, laid out by `at` for `capacity` packets; `count` of them are in it.
 inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t capacity,
@@ -90,12 +144,13 @@ inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t cap
   batch.verdict = column(at.verdict, static_cast<std::uint8_t*>(nullptr));
   batch.output = column(at.output, static_cast<std::uint8_t*>(nullptr));
   batch.wire_length = column(at.wire_length, static_cast<std::uint32_t*>(nullptr));
-  batch.flow = column(at.flow, static_cast<std::uint32_t*>(nullptr));
   batch.classes = column(at.classes, static_cast<std::uint32_t*>(nullptr));
   batch.reason = column(at.reason, static_cast<std::uint8_t*>(nullptr));
-  batch.next_hop = column(at.next_hop, static_cast<std::uint32_t*>(nullptr));
   batch.key = column(at.key, static_cast<FlowKey*>(nullptr));
   batch.result = reinterpret_cast<std::uint32_t*>(slot + at.result);
+  batch.side = SideList({reinterpret_cast<SideRecord*>(slot + at.side), capacity},
+                        {slot + at.side_bytes, kSideBytesMax}, &batch.header->side_count,
+                        &batch.header->side_bytes);
   return batch;
 }
 

@@ -11,11 +11,12 @@
 namespace millrace {
 
 enum class MarkKind : std::uint8_t {
-  kHand = 1,  ///< of ingress actor `number`: its free list, or between two steps
+  kHand = 1,  ///< of actor `number`, an ingress or an egress: its free list, or between two steps
   kSlot = 2,  ///< in slot `number`, or on its way back from it
   kRx = 3,    ///< in the receive queue (a driver's ring) of stream `number`, or just out of it
   kTx = 4,    ///< in a transmit queue of egress `number`, or on its way back from it
   kHub = 5,   ///< with recovery
+  kSide = 6,  ///< of the pool of egress `number`, with a packet in it
 };
 
 struct Mark {

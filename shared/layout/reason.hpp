@@ -7,17 +7,27 @@
 #include <cstdint>
 #include <string_view>
 
-/// What becomes of a packet, and why. Both are one byte in the batch's columns; the egress counts
-/// each packet's end by them, and the names are label values of the metrics
+/// A packet's fate, and why. Both are one byte in the batch's columns (`verdict`, `reason`); the
+/// egress counts each packet's end by them, and the names are label values of the metrics
 /// (shared/metrics/metrics.yaml).
 
 namespace millrace {
 
+/// Bit 0: it is not transmitted. Bit 1: it has ended in order; no later function looks at it.
 enum class Verdict : std::uint8_t {
-  kPass = 0,  ///< goes on; transmitted at the end
-  kDrop = 1,  ///< freed at the end; `reason` says why. No later function looks at it
+  kPass = 0,      ///< goes on; transmitted at the end
+  kDrop = 1,      ///< freed at the end; `reason` says why. No later function looks at it
+  kDone = 2,      ///< leaves by its `output`; no later function looks at it. With a reason: it is an
+                  ///< answer, made out of the packet that it answers; the reason says which
+  kConsumed = 3,  ///< ended here, as it should: `reason` says what it was for
 };
+constexpr bool goes_on(std::uint8_t verdict) { return verdict == 0; }
+constexpr bool leaves(std::uint8_t verdict) { return (verdict & 1) == 0; }
+constexpr bool is_dropped(std::uint8_t verdict) { return verdict == 1; }
 
+/// Why packets are dropped, consumed or generated; one numbering for all three, three counts. The
+/// numbers below kCount are the core's. Functions declare reasons of their own
+/// (FunctionTraits::reasons); the plan numbers them from kCoreReasonCount on (Plan::reasons).
 /// Values are stable: they stand in shared memory and in saved captures. Add at the end.
 enum class Reason : std::uint8_t {
   kNone = 0,
@@ -42,17 +52,35 @@ enum class Reason : std::uint8_t {
                    ///< a path with `overload` were used up
   kUnavailable = 18,  ///< the function is out of service and `unavailable: drop`
   kNoPath = 19,       ///< ingress: no path of the port has a `match` that takes it
+  kSideFull = 20,     ///< what a function asked of the egress did not fit into the side list
+  kNoBuffer = 21,     ///< egress: no buffer of its own was free for a copy
+  kHoldFull = 22,     ///< egress: too many packets wait for that neighbour
+  kNoNeighbour = 23,  ///< the neighbour does not answer
+  // Consumed.
+  kAnswered = 24,    ///< turned into its answer, which is generated
+  kHeld = 25,        ///< waits at the egress; generated again when it leaves or is dropped
+  kFragmented = 26,  ///< its fragments are generated
+  kControl = 27,     ///< was for this machine, which has dealt with it
+  // Generated.
+  kCopy = 28,      ///< copy to another port
+  kFragment = 29,  ///< piece of a packet that was too long
+  kReport = 30,    ///< an error report to the sender of a packet (ICMP)
+  kReply = 31,     ///< an answer to a question (ARP, neighbour discovery, echo)
+  kSolicit = 32,   ///< a question of this machine (ARP, neighbour discovery)
   kCount
 };
 
-inline constexpr std::size_t kReasonCount = 32;  ///< room in the tables of shared memory
-static_assert(static_cast<std::size_t>(Reason::kCount) <= kReasonCount);
+inline constexpr std::size_t kCoreReasonCount = 40;  ///< with room for those that come
+inline constexpr std::size_t kReasonCount = 64;      ///< room in the tables of shared memory
+static_assert(static_cast<std::size_t>(Reason::kCount) <= kCoreReasonCount);
 
 // clang-format off
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kReasonNames = {
     "none", "oversize", "truncated", "malformed", "not_ipv4", "bad_checksum", "ttl_expired", "no_route",
     "not_unicast", "own_address", "rule", "worker_lost", "egress_lost", "quarantined", "tx_full",
-    "no_output", "not_forwarded", "overload", "unavailable", "no_path"};
+    "no_output", "not_forwarded", "overload", "unavailable", "no_path", "side_full", "no_buffer",
+    "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy", "fragment",
+    "report", "reply", "solicit"};
 // clang-format on
 
 }  // namespace millrace

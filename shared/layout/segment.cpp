@@ -5,17 +5,29 @@
 
 #include <algorithm>
 #include <bit>
+#include <random>
 #include <string>
 
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/config/plan_settings.hpp"
+#include "shared/layout/fingerprint.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
+}
+
+std::uint64_t hash_of(const ColumnOffsets& at) {
+  return fnv1a({at.buffer, at.length, at.offset, at.verdict, at.output, at.wire_length, at.classes,
+                at.reason, at.key, at.result, at.side, at.side_bytes, at.slot_bytes});
+}
+
+std::uint64_t random_secret() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
 }
 
 /// Hands out regions one behind the other.
@@ -106,6 +118,8 @@ SegmentLayout segment_layout(const Plan& plan) {
   at.marks = placer.place(std::uint64_t{plan.buffer_count} * sizeof(std::uint32_t));
   at.slots = placer.place(std::uint64_t{at.slot_count} * at.columns.slot_bytes);
   place_lane_states(plan, at, placer);
+  at.neighbour_bytes = neighbour_table_bytes(plan.neighbour_count);
+  at.neighbours = placer.place(at.neighbour_bytes);
   const auto gpus = std::count_if(plan.actors.begin(), plan.actors.end(),
                                   [](const PlanActor& a) { return a.kind == ActorKind::kGpu; });
   at.gpu_results =
@@ -118,9 +132,10 @@ SegmentLayout segment_layout(const Plan& plan) {
   at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
   at.bytes = round_up(placer.end(), kHugePage);
   at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.skip_notes, at.lane_states,
-                   at.gpu_results, at.buffers, at.bytes, at.slot_count, at.lane_count,
-                   at.stream_count, at.columns.slot_bytes, plan.buffer_stride, plan.batch_capacity,
-                   plan.links.size(), kSegmentAbi});
+                   at.neighbours, at.gpu_results, at.buffers, at.bytes, at.slot_count,
+                   at.lane_count, at.stream_count, hash_of(at.columns), plan.buffer_stride,
+                   plan.batch_capacity, plan.side_first, plan.side_count, plan.links.size(),
+                   kSegmentFingerprint, kSegmentAbi});
   if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, at.send_mbufs, kMbufBytes});
   return at;
 }
@@ -161,6 +176,14 @@ SegmentView SegmentView::create(std::byte* base, const Plan& plan) {
       view.mark(stream.buffer_first + i) = Mark{MarkKind::kHand, stream.ingress}.word();
     }
   }
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    if (plan.actors[actor].kind != ActorKind::kEgress) continue;
+    const std::uint32_t first = side_buffers_of(plan, plan.actors[actor].index);
+    for (std::uint32_t i = 0; i < plan.side_count; ++i) {
+      view.mark(first + i) = Mark{MarkKind::kHand, actor}.word();
+    }
+  }
+  view.neighbours().init(random_secret());
   auto& header = *reinterpret_cast<SegmentHeader*>(base);
   header.abi = kSegmentAbi;
   header.layout_hash = at.hash;

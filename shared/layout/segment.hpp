@@ -13,6 +13,7 @@
 #include "shared/layout/batch.hpp"
 #include "shared/layout/descriptor.hpp"
 #include "shared/layout/mark.hpp"
+#include "shared/layout/neighbour_table.hpp"
 #include "shared/layout/slot.hpp"
 #include "shared/layout/slot_state.hpp"
 #include "shared/ring/spsc_ring.hpp"
@@ -22,7 +23,7 @@
 /// line, buffers on a huge page:
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
-/// | notes of skipped batches | lane states
+/// | notes of skipped batches | lane states | neighbours
 ///     | GPU result areas | mbuf headers, with DPDK ports only: 128 bytes[buffer_count], then those
 ///     of transmit queues (SendHeaders) | buffers
 ///
@@ -32,7 +33,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'52494dull;  ///< "MIRSEG1"
-inline constexpr std::uint32_t kSegmentAbi = 1;
+inline constexpr std::uint32_t kSegmentAbi = 2;
 
 struct alignas(kCacheLine) SegmentHeader {
   std::atomic<std::uint64_t> magic;  ///< written last: the segment is complete
@@ -71,13 +72,14 @@ struct SegmentLayout {
   std::vector<std::uint64_t> buffer_returns;  ///< likewise
   std::vector<std::uint32_t> slot_return_depth, buffer_return_depth;  ///< by stream; powers of two
   std::uint64_t marks = 0, slots = 0, lane_windows = 0, skip_notes = 0, lane_states = 0,
-                gpu_results = 0, mbufs = 0, send_mbufs = 0, buffers = 0, bytes = 0;
+                neighbours = 0, gpu_results = 0, mbufs = 0, send_mbufs = 0, buffers = 0, bytes = 0;
   std::uint32_t skip_depth = 0;  ///< notes of a lane window, a power of two; 0: none is skipped
   std::vector<std::uint32_t> stateful_index;  ///< by stage: among stateful ones; UINT32_MAX: none
   std::vector<std::uint64_t> function_state;  ///< by function: its states, from lane_states on
   std::uint32_t lane_count = 0, stream_count = 0;
   std::uint32_t slot_count = 0;        ///< stand-in slots included
   std::uint32_t gpu_result_bytes = 0;  ///< of one slot
+  std::uint64_t neighbour_bytes = 0;
   ColumnOffsets columns{};
   std::uint64_t hash = 0;
 };
@@ -126,6 +128,10 @@ class SegmentView {
   }
   std::uint32_t& mark(std::uint32_t buffer) const { return marks_[buffer]; }
   BufferArea buffers() const { return buffers_; }
+  /// What is known of the hosts beside the ports.
+  NeighbourTableView neighbours() const {
+    return NeighbourTableView({base_ + at_.neighbours, at_.neighbour_bytes});
+  }
   /// Table of rte_mbuf, one for each buffer (shared/driver/mbufs.hpp): the one place with
   /// addresses. Null without DPDK ports.
   std::byte* mbufs() const { return at_.mbufs == 0 ? nullptr : base_ + at_.mbufs; }

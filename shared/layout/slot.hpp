@@ -9,6 +9,7 @@
 #include "shared/base/flow_key.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/reason.hpp"
+#include "shared/layout/side_list.hpp"
 
 /// A slot holds one batch: a 128-byte header, then columns (structure of arrays) of
 /// `batch_capacity` entries.
@@ -33,7 +34,9 @@
 /// |     64 |    8 | time_first_tsc       | ingress; arrival of the first packet                  |
 /// |     72 |    8 | time_sealed_tsc      | ingress at seal                                       |
 /// |     80 |    8 | time_stage_tsc       | the worker that finished the last stage               |
-/// |     88 |   40 | padding              |                                                       |
+/// |     88 |    2 | side_count           | a worker: records of the side list (side_list.hpp)    |
+/// |     90 |    2 | side_bytes           | a worker: bytes that they have                        |
+/// |     92 |   36 | padding              |                                                       |
 
 namespace millrace {
 
@@ -56,7 +59,9 @@ struct alignas(kCacheLine) SlotHeader {
   std::uint64_t time_first_tsc;
   std::uint64_t time_sealed_tsc;
   std::uint64_t time_stage_tsc;
-  std::uint8_t padding_1[40];
+  std::uint16_t side_count;
+  std::uint16_t side_bytes;
+  std::uint8_t padding_1[36];
 };
 
 static_assert(sizeof(SlotHeader) == 128 && alignof(SlotHeader) == 64);
@@ -70,6 +75,7 @@ static_assert(offsetof(SlotHeader, gpu_holder) == 56);
 static_assert(offsetof(SlotHeader, time_first_tsc) == 64 &&
               offsetof(SlotHeader, time_sealed_tsc) == 72);
 static_assert(offsetof(SlotHeader, time_stage_tsc) == 80);
+static_assert(offsetof(SlotHeader, side_count) == 88 && offsetof(SlotHeader, side_bytes) == 90);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// Owner word: the actor and which of its lives. Zero is never a valid owner word (incarnations
@@ -104,18 +110,18 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | verdict     |     1 | Verdict                                                             |
 /// | output      |     1 | port to transmit on; kOutputDefault: the path's `to`                |
 /// | wire_length |     4 | bytes on the wire; more than `length` when the capture was cut      |
-/// | flow        |     4 | symmetric flow hash (shared/base/flow_hash.hpp); 0 with one lane    |
 /// | classes     |     4 | mask of classes set so far; 0 in a topology without classes         |
-/// | reason      |     1 | Reason of a dropped packet; of others it says nothing               |
-/// | next_hop    |     4 | route: index of the next hop of a forwarded packet                  |
+/// | reason      |     1 | Reason of a packet that does not go on; of others it says nothing   |
 /// | key         |    16 | FlowKey; only on paths that have them (PlanPath::has_keys)          |
 /// | result      | 4 x 8 | a word for each function of a stage: result[f * capacity + packet]  |
 ///
-/// Each line crosses to another core, so an ingress writes only what somebody reads: not `flow`
-/// with one lane, not `classes` when there are none, and of what lies behind them `key` at most.
+/// Behind them, not by packet: the side list's records, and the bytes that they have.
+///
+/// Each line crosses to another core, so an ingress writes only what is read: not `classes` when
+/// there are none, and of what lies behind them `key` at most.
 struct ColumnOffsets {
-  std::uint32_t buffer, length, offset, verdict, output, wire_length, flow, classes, reason,
-      next_hop, key, result;
+  std::uint32_t buffer, length, offset, verdict, output, wire_length, classes, reason, key, result,
+      side, side_bytes;
   std::uint32_t slot_bytes;  ///< header and all columns: the stride of the slot table
 };
 
@@ -140,12 +146,13 @@ constexpr ColumnOffsets column_offsets(std::uint32_t capacity) {
   at.verdict = place(1);
   at.output = place(1);
   at.wire_length = place(4);
-  at.flow = place(4);
   at.classes = place(4);
   at.reason = place(1);
-  at.next_hop = place(4);
   at.key = place(sizeof(FlowKey));
   at.result = place(kResultWordBytes * kStageFunctionCountMax);
+  at.side = place(sizeof(SideRecord));
+  at.side_bytes = end;
+  end += kSideBytesMax;
   // An odd number of lines: consecutive slots start in different cache sets.
   at.slot_bytes = (end / kCacheLine % 2 == 0) ? end + static_cast<std::uint32_t>(kCacheLine) : end;
   return at;

@@ -29,7 +29,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 6;
+inline constexpr std::uint32_t kStatusAbi = 7;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -112,18 +112,29 @@ struct LaneRecord {
   std::uint64_t
       unaccounted;  ///< packets that the running counts say are missing; 0 unless we have a bug
   std::uint64_t batches;
-  std::uint64_t padding_0[2];
+  std::uint64_t ends_version;  ///< another one with each change of what stands by reason
+  std::uint64_t padding_0;
   std::uint64_t transmitted[kPortCountMax];        ///< packets, by port
   std::uint64_t transmitted_bytes[kPortCountMax];  ///< by port
   std::uint64_t dropped[kReasonCount];             ///< packets, by Reason
+  std::uint64_t consumed[kReasonCount];            ///< likewise
+  std::uint64_t generated[kReasonCount];           ///< likewise; no ingress has received them
+
+  /// Packets that wait at the egress (SideKind::kHold): in flight, though their batch has left.
+  std::uint64_t held() const noexcept {
+    constexpr auto kAt = static_cast<std::size_t>(Reason::kHeld);
+    return consumed[kAt] - generated[kAt];
+  }
 };
-static_assert(sizeof(LaneRecord) == 576);
+static_assert(sizeof(LaneRecord) == 1856);
+static_assert(offsetof(LaneRecord, ends_version) == 48);
 static_assert(offsetof(LaneRecord, released_sequence) == 0 && offsetof(LaneRecord, received) == 8);
 static_assert(offsetof(LaneRecord, received_bytes) == 16 && offsetof(LaneRecord, position) == 24);
 static_assert(offsetof(LaneRecord, unaccounted) == 32 && offsetof(LaneRecord, batches) == 40);
 static_assert(offsetof(LaneRecord, transmitted) == 64);
 static_assert(offsetof(LaneRecord, transmitted_bytes) == 192);
-static_assert(offsetof(LaneRecord, dropped) == 320);
+static_assert(offsetof(LaneRecord, dropped) == 320 && offsetof(LaneRecord, consumed) == 832);
+static_assert(offsetof(LaneRecord, generated) == 1344);
 
 /// Two records that alternate: record[flips & 1] is complete at any moment, also when the writer is
 /// killed. A reader copies it and repeats when flips has changed meanwhile.
@@ -134,7 +145,7 @@ struct alignas(kCacheLine) LaneLedger {
   std::uint64_t padding[6];
   LaneRecord record[2];
 };
-static_assert(sizeof(LaneLedger) == 1216);
+static_assert(sizeof(LaneLedger) == 3776);
 static_assert(offsetof(LaneLedger, flips) == 0 && offsetof(LaneLedger, released) == 8);
 static_assert(offsetof(LaneLedger, record) == 64);
 
@@ -217,7 +228,7 @@ static_assert(sizeof(FunctionTally) == 320 && offsetof(FunctionTally, classed) =
 struct alignas(kCacheLine) DropTally {
   std::uint64_t dropped[kReasonCount];
 };
-static_assert(sizeof(DropTally) == 256);
+static_assert(sizeof(DropTally) == 512);
 
 /// What a GPU worker computes with.
 enum class Backend : std::uint64_t { kUnknown = 0, kSoftware = 1, kCuda = 2 };

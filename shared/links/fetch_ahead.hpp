@@ -17,7 +17,7 @@ namespace millrace {
 /// Bytes from a slot's start that the actors behind an ingress read.
 inline std::uint32_t bytes_read(const ActorContext& context) noexcept {
   const ColumnOffsets& at = context.segment.layout().columns;
-  return context.plan->classes.empty() ? at.flow : at.reason;
+  return context.plan->classes.empty() ? at.classes : at.reason;
 }
 
 /// `bytes`: bytes_read().

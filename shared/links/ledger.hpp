@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "shared/layout/batch.hpp"
 #include "shared/layout/status_file.hpp"
@@ -13,13 +16,45 @@
 
 namespace millrace {
 
-/// Starts the next record, from the complete one: running counts up to and with this batch. It is
-/// written in place, and counts for nobody before publish().
-inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
+/// Version of a record whose counts by reason are being copied.
+inline constexpr std::uint64_t kEndsAreCopied = UINT64_MAX;
+
+/// Starts the next record, as a copy of the complete one. It is written in place, and counts for
+/// nobody before publish(). Counts by reason, 24 lines, are copied when they have changed since the
+/// time before last: seldom, on the path of packets that are transmitted.
+inline LaneRecord& begin_amendment(LaneLedger& ledger) noexcept {
   const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed);
   hook(HookPoint::kSendRecord);
   LaneRecord& record = ledger.record[(flips + 1) & 1];
-  record = ledger.record[flips & 1];
+  const LaneRecord& last = ledger.record[flips & 1];
+  const std::uint64_t version = last.ends_version;
+  if (record.ends_version != version) [[unlikely]] {
+    record.ends_version = kEndsAreCopied;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(record.dropped, last.dropped, sizeof record.dropped);
+    std::memcpy(record.consumed, last.consumed, sizeof record.consumed);
+    std::memcpy(record.generated, last.generated, sizeof record.generated);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  std::memcpy(&record, &last, offsetof(LaneRecord, dropped));
+  return record;
+}
+
+/// Counts a packet's end, or its birth: `counts` is one of the record's by reason.
+inline void count_end(LaneRecord& record, std::uint64_t (&counts)[kReasonCount], std::uint8_t why,
+                      std::uint64_t packets = 1) noexcept {
+  ++record.ends_version;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  counts[why % kReasonCount] += packets;
+}
+inline void count_end(LaneRecord& record, std::uint64_t (&counts)[kReasonCount], Reason why,
+                      std::uint64_t packets = 1) noexcept {
+  count_end(record, counts, static_cast<std::uint8_t>(why), packets);
+}
+
+/// Starts the next record: running counts up to and with this batch.
+inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
+  LaneRecord& record = begin_amendment(ledger);
   record.unaccounted += batch.received_total - record.received - batch.count;
   record.released_sequence = batch.sequence;
   record.received = batch.received_total;

@@ -39,6 +39,11 @@ class ReturnLinks {
   /// they are in its link their marks say where they are found.
   void give_back_buffers(std::span<const std::uint32_t> buffers) noexcept {
     while (!buffers.empty()) {
+      if (buffers[0] >= context_.plan->side_first) {
+        give_back_to_pool(buffers[0]);
+        buffers = buffers.subspan(1);
+        continue;
+      }
       const std::uint32_t stream = stream_of(buffers[0]);
       const PlanStream& home = context_.plan->streams[stream];
       std::size_t count = 1;
@@ -63,6 +68,16 @@ class ReturnLinks {
   void wake_consumers() noexcept { wakes_.send(context_); }
 
  private:
+  /// Of an egress's own pool, which looks for such when it is empty (SidePool).
+  void give_back_to_pool(std::uint32_t buffer) const noexcept {
+    const Plan& plan = *context_.plan;
+    const std::uint32_t number = (buffer - plan.side_first) / plan.side_count;
+    for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+      if (plan.actors[actor].kind != ActorKind::kEgress || plan.actors[actor].index != number)
+        continue;
+      context_.segment.mark(buffer) = Mark{MarkKind::kHand, actor}.word();
+    }
+  }
   std::uint32_t stream_of(std::uint32_t buffer) const noexcept {
     const auto& streams = context_.plan->streams;
     std::uint32_t stream = 0;

@@ -18,7 +18,7 @@ std::uint64_t skip_packets(const Batch& batch, std::uint32_t when_class, Fallbac
   std::uint64_t count = 0;
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     const bool wanted = when_class == 0 || (batch.classes[packet] & when_class) != 0;
-    if (!wanted || !batch.passes(packet)) continue;
+    if (!wanted || !batch.goes_on(packet)) continue;
     ++count;
     if (what == Fallback::kDrop) batch.drop(packet, reason);
   }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "shared/links/ledger.hpp"
 #include "shared/recovery/driver_queues.hpp"
 #include "shared/recovery/recovery.hpp"
 
@@ -18,12 +19,43 @@ bool Recovery::restore_queues(std::uint32_t actor) {
   const ActorKind kind = context_.plan->actors[actor].kind;
   if (kind != ActorKind::kIngress && kind != ActorKind::kEgress) return true;
   if (!stop_queues(actor)) return false;
+  if (kind == ActorKind::kEgress) {
+    account_waiting(actor);
+    free_pool(actor);
+  }
   const std::uint32_t freed = free_held(actor);
   if (freed != 0) tell_({actor, "buffers taken back from its queues", freed});
   std::vector<std::uint32_t> rest;
   const bool started = drivers_.start(actor, rest);
   returns_.give_back_buffers(rest);
   return started;
+}
+
+/// What waited at an egress has died with it: consumed, and not yet generated again.
+void Recovery::account_waiting(std::uint32_t egress) {
+  for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
+    if (context_.plan->streams[stream].egress != egress) continue;
+    for (const std::uint32_t lane : lanes_of(*context_.plan, context_.plan->streams[stream])) {
+      LaneLedger& ledger = context_.status.ledger(stream, lane);
+      const std::uint64_t held = read_record(ledger).held();
+      if (held == 0) continue;
+      LaneRecord& record = begin_amendment(ledger);
+      count_end(record, record.generated, Reason::kHeld, held);
+      count_end(record, record.dropped, Reason::kEgressLost, held);
+      millrace::publish(ledger);
+    }
+  }
+}
+
+/// Buffers of its own pool that had a packet in them: the successor finds them in its hand.
+void Recovery::free_pool(std::uint32_t egress) {
+  const Plan& plan = *context_.plan;
+  const std::uint32_t number = plan.actors[egress].index;
+  const std::uint32_t first = side_buffers_of(plan, number);
+  for (std::uint32_t i = 0; i < plan.side_count; ++i) {
+    std::uint32_t& mark = context_.segment.mark(first + i);
+    if (mark == Mark{MarkKind::kSide, number}.word()) mark = Mark{MarkKind::kHand, egress}.word();
+  }
 }
 
 std::uint32_t Recovery::free_held(std::uint32_t actor) {
@@ -38,8 +70,8 @@ std::uint32_t Recovery::free_held(std::uint32_t actor) {
     std::uint32_t& mark = context_.segment.mark(buffer);
     if (mark != held || returned_buffers[buffer]) continue;
     ++freed;
-    if (ingress) {
-      mark = Mark{MarkKind::kHand, actor}.word();  // of the dead: nobody else looks
+    if (ingress || buffer >= context_.plan->side_first) {
+      mark = Mark{MarkKind::kHand, actor}.word();  // of the dead: nothing else looks
     } else {
       sent.push_back(buffer);
     }

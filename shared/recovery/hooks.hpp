@@ -35,6 +35,7 @@ enum class HookPoint : std::uint8_t {
   kSendFlip,       ///< egress: the ledger's flip
   kFreeState,      ///< egress: state freeing
   kFreeSlot,       ///< egress: state free, before the slot's push
+  kSideMark,       ///< egress: mark of a buffer of its own pool, taken or freed
   kReclaim,        ///< egress: buffers that a transmit queue gave back go home
   kCount
 };

@@ -147,6 +147,8 @@ class Recovery {
   // Buffers in the queues of the dead (held_buffers.cpp).
   bool stop_queues(std::uint32_t actor);
   bool restore_queues(std::uint32_t actor);
+  void account_waiting(std::uint32_t egress);
+  void free_pool(std::uint32_t egress);
   std::uint32_t free_held(std::uint32_t actor);
 
   ActorContext context_;

@@ -192,9 +192,12 @@ void Recovery::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
 
 void Recovery::lose(std::uint32_t slot, std::uint8_t stage) {
   const Batch batch = context_.segment.batch(slot);
+  // Which packets of what had ended in order the dead one has touched is not known; so none of them
+  // is sent, and nothing is done beside them.
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (batch.passes(i)) batch.drop(i, Reason::kWorkerLost);
+    if (!batch.is_dropped(i)) batch.drop(i, Reason::kWorkerLost);
   }
+  batch.header->side_count = batch.header->side_bytes = 0;
   discard_lane_state(*batch.header, stage);
   const std::uint8_t next = first_that_must_see(context_.plan->stages[stage].next);
   context_.set_state(slot, SlotKind::kHeld, next);
@@ -234,9 +237,8 @@ void Recovery::account_lost(std::uint32_t slot) {
   if (now.released_sequence < batch.header->sequence) {
     LaneRecord& record = begin_record(ledger, *batch.header);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
-      const auto why =
-          batch.passes(i) ? static_cast<std::uint8_t>(Reason::kEgressLost) : batch.reason[i];
-      ++record.dropped[why % kReasonCount];
+      const auto lost = static_cast<std::uint8_t>(Reason::kEgressLost);
+      count_end(record, record.dropped, batch.is_dropped(i) ? batch.reason[i] : lost);
     }
     millrace::publish(ledger);
   } else {  // amid publish(), perhaps

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kRecordAlign = 8;
 
 Seen packet_of(const Batch& batch, std::uint32_t packet, std::uint64_t now) noexcept {
-  const bool dropped = !batch.passes(packet);
+  const bool dropped = !batch.goes_on(packet);
   return {batch.bytes(packet), batch.wire_length[packet], now,
           dropped ? Verdict::kDrop : Verdict::kPass,
           dropped ? static_cast<Reason>(batch.reason[packet]) : Reason::kNone};

@@ -142,7 +142,7 @@ void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill
     }
   }
   for (const Batch& batch : batches) {
-    if (!batch.passes(0)) state.SkipWithError("a packet was dropped");
+    if (!batch.goes_on(0)) state.SkipWithError("a packet was dropped");
   }
   state.SetItemsProcessed(state.iterations() * kBatches * kBatchCapacityDefault);
 }
@@ -180,7 +180,7 @@ void route_pass(benchmark::State& state, bool finishes) {
   for (auto _ : state) {
     if (finishes) {
       // The checksum goes wrong; nobody looks at it.
-      route_finish(rewrites, batch, all, batch.results(0), {hits});
+      route_finish(rewrites, {batch, {all}, batch.results(0), {hits}, {}, {}});
     } else {
       compute();
     }

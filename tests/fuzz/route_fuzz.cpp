@@ -85,8 +85,8 @@ void check_packet(std::span<const std::byte> packet) {
   route_compute(kTable, batch, {&number, 1}, batch.results(0));
   const std::uint32_t word = batch.results(0)[0];
   MILLRACE_CHECK(word == checked || word == (checked | kHop));
-  route_finish(kRewrites, batch, {&number, 1}, batch.results(0), {});
-  if (!batch.passes(0)) return;
+  route_finish(kRewrites, {batch, {{&number, 1}}, batch.results(0), {}, {}, {}});
+  if (!batch.goes_on(0)) return;
   // A forwarded packet can be forwarded again, with one hop less.
   const std::size_t ttl_at = (checked & kRouteIpv6) != 0 ? 21 : 22;
   MILLRACE_CHECK(std::to_integer<int>(frame[ttl_at]) ==

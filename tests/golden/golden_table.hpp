@@ -177,7 +177,7 @@ class GoldenRun {
  private:
   void expect_case(const GoldenCase& golden, const Batch& batch, std::uint32_t packet) const {
     const std::string reason(kReasonNames.at(batch.reason[packet]));
-    ASSERT_EQ(batch.passes(packet) ? "" : reason, golden.drop) << golden.description;
+    ASSERT_EQ(batch.goes_on(packet) ? "" : reason, golden.drop) << golden.description;
     EXPECT_TRUE(std::ranges::equal(batch.bytes(packet), golden.out)) << golden.description;
     EXPECT_EQ(batch.classes[packet], golden.classes) << golden.description;
     const std::uint8_t output = batch.output[packet];

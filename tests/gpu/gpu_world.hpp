@@ -81,7 +81,7 @@ class GpuWorld {
       batch.wire_length[i] = static_cast<std::uint32_t>(frames[i].size());
       batch.verdict[i] = batch.reason[i] = 0;
       batch.output[i] = kOutputDefault;
-      batch.classes[i] = batch.next_hop[i] = 0;
+      batch.classes[i] = 0;
       std::ranges::copy(frames[i], batch.data(i));
       if (plan_.paths.front().has_keys) batch.key[i] = flow_key_of(batch.bytes(i));
     }

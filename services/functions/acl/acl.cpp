@@ -46,8 +46,6 @@ class Acl final : public Function {
     if (context.computes && !device) search_ = make_search(image_, settings_.method);
   }
 
-  void prepare(const Batch&, Selection) noexcept override {}
-
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     std::span<const std::uint16_t> rest = selected.packets;
@@ -58,18 +56,17 @@ class Acl final : public Function {
     }
   }
 
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters counters, LaneState) noexcept override {
+  void finish(const FinishContext& call) noexcept override {
     const std::span<const AclRule> rules = image_.rules();
-    for (const std::uint16_t packet : selected.packets) {
-      const std::uint32_t word = results[packet];
+    for (const std::uint16_t packet : call.selected.packets) {
+      const std::uint32_t word = call.results[packet];
       const bool drop = word - 1 < rules.size()
-                            ? finish_rule(batch, packet, rules[word - 1], counters)
+                            ? finish_rule(call.batch, packet, rules[word - 1], call.counters)
                         : word == kAclHidden ? true
                         : word == kAclNotIp  ? settings_.non_ip_drops
                                              : settings_.default_drops;
-      if (drop) batch.drop(packet, Reason::kRule);
-      counters.hit(counter_of(word, rules.size()));
+      if (drop) call.batch.drop(packet, Reason::kRule);
+      call.counters.hit(counter_of(word, rules.size()));
     }
   }
 

@@ -31,8 +31,6 @@ class MatchFunction final : public Function {
  public:
   explicit MatchFunction(const std::string& path) : image_(path), scanner_(image_) {}
 
-  void prepare(const Batch&, Selection) noexcept override {}
-
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     for (const std::uint16_t packet : selected.packets) {
@@ -40,11 +38,13 @@ class MatchFunction final : public Function {
     }
   }
 
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters counters, LaneState) noexcept override {
+  void finish(const FinishContext& call) noexcept override {
+    const Batch& batch = call.batch;
+    const FunctionCounters& counters = call.counters;
+    const std::span<const std::uint32_t> results = call.results;
     const std::span<const MatchRuleEntry> rules = image_.rules();
     const bool drops = !rules.empty() && drops_by(rules[0]);  // the strongest ones come first
-    for (const std::uint16_t packet : selected.packets) {
+    for (const std::uint16_t packet : call.selected.packets) {
       if (results[packet] == 0) continue;
       if (results[packet] == kMatchHidden) {
         counters.hit(rules.size() + kMatchHitsHidden);

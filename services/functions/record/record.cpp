@@ -63,22 +63,20 @@ void record(std::span<const std::byte> frame, RecordState& state,
 
 class RecordFunction final : public Function {
  public:
-  void prepare(const Batch&, Selection) noexcept override {}
-
   void compute(const Batch&, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     for (const std::uint16_t packet : selected.packets) results[packet] = 0;
   }
 
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t>,
-              FunctionCounters counters, LaneState lane) noexcept override {
-    MILLRACE_CHECK(lane.bytes.size() >= sizeof(RecordState));
+  void finish(const FinishContext& call) noexcept override {
+    const std::span<std::byte> lane = call.state.bytes;
+    MILLRACE_CHECK(lane.size() >= sizeof(RecordState));
     RecordState state;
-    std::memcpy(&state, lane.bytes.data(), sizeof state);
-    for (const std::uint16_t packet : selected.packets) {
-      record(batch.bytes(packet), state, counters);
+    std::memcpy(&state, lane.data(), sizeof state);
+    for (const std::uint16_t packet : call.selected.packets) {
+      record(call.batch.bytes(packet), state, call.counters);
     }
-    std::memcpy(lane.bytes.data(), &state, sizeof state);
+    std::memcpy(lane.data(), &state, sizeof state);
   }
 };
 

@@ -4,6 +4,7 @@
 #include "services/functions/route/route.hpp"
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include "services/functions/image_file.hpp"
@@ -12,6 +13,8 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_gpu.hpp"
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_settings.hpp"
+#include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -22,35 +25,31 @@ class Route final : public Function {
   explicit Route(const FunctionContext& context)
       : image_(context.function.image, kRouteImage),
         table_(view_route_image(image_.bytes())),
-        hops_(resolve_hops(table_, context.ports)) {}
-
-  void prepare(const Batch&, Selection) noexcept override {}
+        hops_(resolve_hops(table_, context.ports)) {
+    const RouteSettings settings = route_settings(context.function);
+    // Without ports (`millrace try`) there is nothing to answer for.
+    if (settings.answers && !context.ports.empty()) {
+      router_ = std::make_unique<Router>(table_, context.ports, settings.icmp_rate);
+    }
+  }
 
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     route_compute(table_, batch, selected.packets, results);
   }
 
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters counters, LaneState) noexcept override {
-    route_finish(hops_, batch, selected.packets, results, counters);
+  void finish(const FinishContext& call) noexcept override {
+    route_finish(hops_, call, router_.get());
   }
 
  private:
   MappedImage image_;
   RouteTable table_;
   std::vector<RouteRewrite> hops_;
+  std::unique_ptr<Router> router_;  ///< null: without answers
 };
 
-void check_settings(const PlanFunction& function) {
-  bool has_table = false;
-  for (const auto& [key, value] : function.settings) {
-    if (key != "table") throw Error("'" + key + "' is no setting of route; there is: table");
-    if (value.empty()) throw Error("table: the path of a route table is expected");
-    has_table = true;
-  }
-  if (!has_table) throw Error("table is missing: the path of a route table");
-}
+void check_settings(const PlanFunction& function) { route_settings(function); }
 
 std::unique_ptr<Function> make_route(const FunctionContext& context) {
   check_settings(context.function);
@@ -65,7 +64,9 @@ BuildReport build_route(const FunctionContext& context) {
 }
 
 constexpr std::array kSettings = {
-    KnownSetting{.name = "table", .kind = SettingKind::kInputFile, .list = true, .required = true}};
+    KnownSetting{.name = "table", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
+    KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "services/functions/route/ipv6_build.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_load.hpp"
+#include "services/functions/route/route_settings.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -94,7 +95,7 @@ void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* bas
 
 BuildReport build_route_image(const FunctionContext& context) {
   BuildReport report;
-  const RouteSet set = load_routes(context, report);
+  const RouteSet set = load_routes(context, route_answers(context.function), report);
   const std::vector<std::uint32_t> blocks = blocks_of(set.routes);
   if (blocks.size() > kBlockCountMax) {
     throw Error("prefixes longer than /24 in " + std::to_string(blocks.size()) +

@@ -10,6 +10,7 @@
 #include "services/functions/route/route_check.hpp"
 #include "services/functions/route/route_frames.hpp"
 #include "services/functions/route/route_text.hpp"
+#include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/mac.hpp"
 
@@ -18,21 +19,6 @@ namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
 constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
-
-/// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
-/// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
-/// number, TTL lowest, which is not 0.
-void decrement_ttl(std::byte* frame) noexcept {
-  std::uint32_t word = 0;
-  std::memcpy(&word, frame + kTtlAt, sizeof word);
-  const std::uint32_t carry = word >= 0xfffe'0000 ? 0x1'0000 : 0;
-  word += 0x1'0000 - 1 + carry;
-  std::memcpy(frame + kTtlAt, &word, sizeof word);
-}
-
-void decrement_hop_limit(std::byte* frame) noexcept {
-  frame[kHopLimitAt] = std::byte(std::to_integer<std::uint8_t>(frame[kHopLimitAt]) - 1);
-}
 
 Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   if ((word & kRouteDrop) != 0) {
@@ -45,18 +31,22 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
 }
 
 /// What is not forwarded; it is counted at the next hop where it ended, if at one.
-[[gnu::noinline]] void drop(std::span<const RouteRewrite> hops, const Batch& batch,
-                            std::uint16_t packet, std::uint32_t word,
-                            FunctionCounters counters) noexcept {
+[[gnu::noinline]] void end(std::span<const RouteRewrite> hops, const FinishContext& call,
+                           std::uint16_t packet, std::uint32_t word, Router* router) noexcept {
   const std::uint32_t number = word & kRouteHopMask;
   const bool routed = (word & kRouteDrop) == 0;
   if (routed && number >= hops.size()) {
-    batch.drop(packet, Reason::kUnavailable);
+    call.batch.drop(packet, Reason::kUnavailable);
     return;
   }
   const RouteRewrite& hop = hops[routed ? number : 0];
-  batch.drop(packet, reason_of(word, hop));
-  if (routed && hop.reason != 0) counters.hit(number);
+  if (routed && hop.reason != 0) call.counters.hit(number);
+  const Reason why = reason_of(word, hop);
+  if (router != nullptr && !(routed && number == kHopNowhere)) {
+    router->end(call, packet, why);
+  } else {
+    call.batch.drop(packet, why);
+  }
 }
 
 MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
@@ -87,36 +77,65 @@ bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept
   return number < hops.size() && hops[number].reason == 0;
 }
 
+/// Nothing but MAC addresses and the hop count changes, and nothing is sent beside it.
+bool is_plain(const FinishContext& call, std::uint16_t packet, const std::byte* frame,
+              const RouteRewrite& hop, const Router& router) noexcept {
+  constexpr std::byte kPlainIpv4{0x45};
+  return hop.kind == static_cast<std::uint8_t>(RouteHopKind::kStatic) && frame[14] == kPlainIpv4 &&
+         hop.output != call.facts.port_in &&
+         call.batch.length[packet] <= router.frame_bytes_max(hop.output);
+}
+
 /// 1..kFramesMax packets, which lie at `frames`.
-void finish_some(std::span<const RouteRewrite> hops, const Batch& batch,
+void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
                  std::span<const std::uint16_t> packets, const Frames& frames,
-                 std::span<const std::uint32_t> results, FunctionCounters counters) noexcept {
+                 Router* router) noexcept {
   // Pointers of our own: those of the batch would be read again after each store to a frame.
-  std::uint8_t* const output = batch.output.data();
-  std::uint32_t* const next_hop = batch.next_hop.data();
+  std::uint8_t* const output = call.batch.output.data();
+  const std::span<const std::uint32_t> results = call.results;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const std::uint16_t packet = packets[i];
     const std::uint32_t word = results[packet];
     static_assert(kRouteHopMask < kRouteIpv6 && kRouteHopMask < kRouteTtlExpired);
     // A number in range means that no flag is set.
     std::uint32_t number = word;
-    if (forwards(hops, number)) [[likely]] {
-      decrement_ttl(frames[i]);
-    } else if (forwards(hops, number = word ^ kRouteIpv6)) {
-      decrement_hop_limit(frames[i]);
-    } else {
-      drop(hops, batch, packet, word, counters);
+    const bool is_ipv4 = forwards(hops, number);
+    if (!is_ipv4 && !forwards(hops, number = word ^ kRouteIpv6)) {
+      end(hops, call, packet, word, router);
       continue;
     }
     const RouteRewrite& hop = hops[number];
+    call.counters.hit(number);
+    if (router != nullptr && !is_plain(call, packet, frames[i], hop, *router)) {
+      router->forward(call, packet, number, hop, !is_ipv4);
+      continue;
+    }
+    if (is_ipv4) [[likely]] {
+      decrement_ttl(frames[i]);
+    } else {
+      decrement_hop_limit(frames[i]);
+    }
     std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
     output[packet] = hop.output;
-    next_hop[packet] = number;
-    counters.hit(number);
   }
 }
 
 }  // namespace
+
+/// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
+/// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
+/// number, TTL lowest, which is not 0.
+void decrement_ttl(std::byte* frame) noexcept {
+  std::uint32_t word = 0;
+  std::memcpy(&word, frame + kTtlAt, sizeof word);
+  const std::uint32_t carry = word >= 0xfffe'0000 ? 0x1'0000 : 0;
+  word += 0x1'0000 - 1 + carry;
+  std::memcpy(frame + kTtlAt, &word, sizeof word);
+}
+
+void decrement_hop_limit(std::byte* frame) noexcept {
+  frame[kHopLimitAt] = std::byte(std::to_integer<std::uint8_t>(frame[kHopLimitAt]) - 1);
+}
 
 std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports) {
   const std::vector<std::size_t> numbers = number_ports(table, ports);
@@ -125,6 +144,7 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
   for (const RouteHop& hop : table.hops) {
     RouteRewrite rewrite{};
     rewrite.reason = hop.reason;
+    rewrite.kind = hop.kind;
     if (hop.reason == static_cast<std::uint8_t>(Reason::kNone)) {
       const std::size_t number = numbers[hop.port];
       rewrite.output = static_cast<std::uint8_t>(number);
@@ -136,15 +156,15 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
   return rewrites;
 }
 
-void route_finish(std::span<const RouteRewrite> hops, const Batch& batch,
-                  std::span<const std::uint16_t> packets, std::span<const std::uint32_t> results,
-                  FunctionCounters counters) noexcept {
+void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call,
+                  Router* router) noexcept {
+  std::span<const std::uint16_t> packets = call.selected.packets;
   Frames frames;
   while (!packets.empty()) {
     const auto now = packets.first(std::min(packets.size(), kFramesMax));
     packets = packets.subspan(now.size());
-    locate_frames(batch, now, frames);
-    finish_some(hops, batch, now, frames, results, counters);
+    locate_frames(call.batch, now, frames);
+    finish_some(hops, call, now, frames, router);
   }
 }
 

@@ -12,13 +12,16 @@
 
 namespace millrace {
 
+class Router;
+
 /// A next hop as one worker applies it: private memory, made once from image and ports.
 struct alignas(16) RouteRewrite {
   std::array<std::uint8_t, 12>
       macs;             ///< of the frame: destination (next hop), source (output port)
   std::uint8_t output;  ///< port number
   std::uint8_t reason;  ///< Reason; kNone: forward
-  std::uint8_t padding[2];
+  std::uint8_t kind;    ///< RouteHopKind
+  std::uint8_t padding;
 };
 static_assert(sizeof(RouteRewrite) == 16);
 
@@ -28,11 +31,15 @@ static_assert(sizeof(RouteRewrite) == 16);
 std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports);
 
 /// Applies the words of route_compute(): verdict and reason, or TTL - 1, header checksum (RFC
-/// 1624), MAC addresses, output and next_hop columns. Counts each packet that ends at next hop h,
+/// 1624), MAC addresses and output column. Counts each packet that ends at next hop h,
 /// forwarded or not, in counters.hits[h]; expired ones count nowhere. Words come from a GPU too:
 /// one out of range drops its packet, reason `unavailable`.
-void route_finish(std::span<const RouteRewrite> hops, const Batch& batch,
-                  std::span<const std::uint16_t> packets, std::span<const std::uint32_t> results,
-                  FunctionCounters counters) noexcept;
+/// `router`: what becomes of packets that are not just passed on; null: they are dropped.
+void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call,
+                  Router* router = nullptr) noexcept;
+
+/// One hop less, of IPv4 with its checksum (RFC 1624), and of IPv6. Not from 0.
+void decrement_ttl(std::byte* frame) noexcept;
+void decrement_hop_limit(std::byte* frame) noexcept;
 
 }  // namespace millrace

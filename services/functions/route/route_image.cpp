@@ -30,6 +30,7 @@ void check_hops(const RouteTable& table) {
   for (const RouteHop& hop : table.hops) {
     const bool forwards = hop.reason == static_cast<std::uint8_t>(Reason::kNone);
     if (hop.reason >= static_cast<std::uint8_t>(Reason::kCount) ||
+        hop.kind > static_cast<std::uint8_t>(RouteHopKind::kOnLink) ||
         (forwards && hop.port >= table.ports.size())) {
       throw Error("route image: a next hop out of range");
     }

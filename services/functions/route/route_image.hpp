@@ -9,6 +9,7 @@
 
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/ipv6_trie.hpp"
+#include "services/functions/route/route_hop.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/reason.hpp"
@@ -44,15 +45,6 @@ inline constexpr std::uint32_t kHopNowhere = 3;    ///< a prefix with `drop`
 inline constexpr std::uint32_t kHopFirst = 5;
 static_assert(kHopDefaultIpv6 == 4);
 inline constexpr std::uint32_t kHopCountMax = 65'534;  ///< different ones that a file can name
-
-/// Where to send a packet, or why not.
-struct RouteHop {
-  std::uint8_t mac[6];  ///< of the next hop
-  std::uint8_t port;    ///< index in the image's port names
-  std::uint8_t reason;  ///< Reason; kNone: forward
-};
-static_assert(sizeof(RouteHop) == 8);
-static_assert(offsetof(RouteHop, port) == 6 && offsetof(RouteHop, reason) == 7);
 
 struct RouteHeader {
   std::uint32_t own_count;
@@ -91,10 +83,11 @@ static_assert(offsetof(RouteHeader, ipv6_own_at) == 104);
 
 inline constexpr ImageKind kRouteImage = {
     "route",
-    fnv1a({2, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
-           offsetof(RouteHeader, own_at), offsetof(RouteHeader, table24_at), kBlockFlag, kHopFirst,
-           kPortNameBytes, sizeof(Ipv6Node), offsetof(Ipv6Node, more),
-           offsetof(RouteHeader, ipv6_own_at), static_cast<std::uint64_t>(Reason::kCount)})};
+    fnv1a({3, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
+           offsetof(RouteHop, kind), offsetof(RouteHop, gateway), offsetof(RouteHeader, own_at),
+           offsetof(RouteHeader, table24_at), kBlockFlag, kHopFirst, kPortNameBytes,
+           sizeof(Ipv6Node), offsetof(Ipv6Node, more), offsetof(RouteHeader, ipv6_own_at),
+           static_cast<std::uint64_t>(Reason::kCount)})};
 
 /// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
 inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;

@@ -29,15 +29,21 @@ struct TableText {
 /// Puts next hops and port names of the files into numbers.
 class Loader {
  public:
-  Loader(const FunctionContext& context, BuildReport& report, std::size_t prefix_count_max)
-      : report_(report), rib_(prefix_count_max), any_port_(context.ports.empty()) {
+  Loader(const FunctionContext& context, bool answers, BuildReport& report,
+         std::size_t prefix_count_max)
+      : report_(report),
+        rib_(prefix_count_max),
+        any_port_(context.ports.empty()),
+        answers_(answers) {
     if (context.ports.size() > kPortCountMax) throw Error("more ports than a topology can have");
     for (const PlanPort& port : context.ports) {
       if (port.name.size() >= kPortNameBytes) throw Error("port name too long: " + port.name);
       set_.ports.push_back(port.name);
     }
     const auto fixed = [&](Reason why) {
-      set_.hops.push_back({.mac = {}, .port = 0, .reason = static_cast<std::uint8_t>(why)});
+      RouteHop hop{};
+      hop.reason = static_cast<std::uint8_t>(why);
+      set_.hops.push_back(hop);
     };
     fixed(Reason::kNoRoute);     // kHopDefault, until 0.0.0.0/0 is found
     fixed(Reason::kOwnAddress);  // kHopOwn
@@ -57,6 +63,28 @@ class Loader {
       ++report_.refused;
       if (report_.refusals.size() < kRefusalsShown) {
         report_.refusals.push_back(place(tag()) + ": " + reason);
+      }
+    }
+  }
+
+  /// The networks of each port's own addresses are on its link.
+  void connect(std::span<const PlanPort> ports) {
+    for (std::size_t port = 0; port < ports.size(); ++port) {
+      const OwnAddresses own = own_addresses({&ports[port], 1});
+      RouteHop wanted{};
+      wanted.port = static_cast<std::uint8_t>(port);
+      wanted.kind = static_cast<std::uint8_t>(RouteHopKind::kOnLink);
+      if (own.ipv4.empty() && own.ipv6.empty()) continue;
+      const std::uint32_t hop = number_of(wanted);
+      std::uint32_t first = 0;
+      for (const OwnAddress& address : own.ipv4) {
+        const std::uint32_t mask =
+            address.length == 0 ? 0 : ~std::uint32_t{0} << (32 - address.length);
+        rib_.insert({address.address & mask, address.length, hop}, 0, first);
+      }
+      for (const OwnIpv6Address& address : own.ipv6) {
+        const Ipv6Address network = address.address & ipv6_mask(address.length);
+        ipv6_rib_.insert({network, address.length, hop}, 0, first);
       }
     }
   }
@@ -145,28 +173,43 @@ class Loader {
       }
       set_.ports.emplace_back(route.port);
     }
-    RouteHop wanted{.mac = {}, .port = static_cast<std::uint8_t>(port), .reason = 0};
+    if (route.kind != RouteHopKind::kStatic && !answers_) {
+      return "its next hop has to be asked for, which a route with 'answers: false' does not do; "
+             "expected its MAC address";
+    }
+    RouteHop wanted{};
+    wanted.port = static_cast<std::uint8_t>(port);
+    wanted.kind = static_cast<std::uint8_t>(route.kind);
     std::ranges::copy(route.mac, wanted.mac);
-    std::uint64_t key = 0;
-    std::memcpy(&key, &wanted, sizeof key);
-    const auto [known, fresh] = numbers_.try_emplace(key, set_.hops.size());
-    if (fresh && numbers_.size() > kHopCountMax) {
-      numbers_.erase(known);
+    std::ranges::copy(route.gateway, wanted.gateway);
+    hop = number_of(wanted);
+    if (hop == kNoHop) {
       return "more than " + std::to_string(kHopCountMax) + " different next hops";
     }
-    if (fresh) set_.hops.push_back(wanted);
-    hop = known->second;
     return {};
   }
+
+  std::uint32_t number_of(const RouteHop& wanted) {
+    const std::string key(reinterpret_cast<const char*>(&wanted), sizeof wanted);
+    const auto known = numbers_.find(key);
+    if (known != numbers_.end()) return known->second;
+    if (numbers_.size() == kHopCountMax) return kNoHop;
+    numbers_.emplace(key, static_cast<std::uint32_t>(set_.hops.size()));
+    set_.hops.push_back(wanted);
+    return static_cast<std::uint32_t>(set_.hops.size() - 1);
+  }
+
+  static constexpr std::uint32_t kNoHop = UINT32_MAX;
 
   BuildReport& report_;
   RouteSet set_;
   RouteRib rib_;
   Ipv6Rib ipv6_rib_;
   bool any_port_;
+  bool answers_;
   std::vector<std::string> paths_;
-  std::uint32_t line_ = 0;                                    ///< in the last of paths_, from 1
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  ///< bytes of a RouteHop -> its number
+  std::uint32_t line_ = 0;                                  ///< in the last of paths_, from 1
+  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< bytes of a RouteHop -> its number
 };
 
 }  // namespace
@@ -200,7 +243,7 @@ OwnAddresses own_addresses(std::span<const PlanPort> ports) {
   return own;
 }
 
-RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
+RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& report) {
   std::vector<TableText> tables;
   std::size_t lines = 0;
   for (const auto& [key, value] : context.function.settings) {
@@ -213,7 +256,7 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
     throw Error(std::to_string(lines) + " lines; at most " + std::to_string(kPrefixCountMax));
   }
   const OwnAddresses own = own_addresses(context.ports);
-  Loader loader(context, report, lines + 2 * own.ipv4.size());
+  Loader loader(context, answers, report, lines + 3 * own.ipv4.size());
   std::vector<std::string> empty_files;
   for (const TableText& table : tables) {
     const std::uint64_t before = report.accepted + report.refused;
@@ -221,6 +264,7 @@ RouteSet load_routes(const FunctionContext& context, BuildReport& report) {
     if (report.accepted + report.refused == before) empty_files.push_back(table.path);
   }
   report_empty_files(empty_files, report);
+  if (answers) loader.connect(context.ports);
   return loader.finish(own);
 }
 

@@ -47,7 +47,9 @@ OwnAddresses own_addresses(std::span<const PlanPort> ports);
 
 /// Reads every file of setting `table`, in order. A line that is wrong, names an unknown port, or
 /// repeats a prefix is refused into `report` ("file:line: reason"); the others load. Without ports
-/// (`millrace try`) any name is a port. Throws Error when a file cannot be read.
-RouteSet load_routes(const FunctionContext& context, BuildReport& report);
+/// (`millrace try`) any name is a port. With `answers`, the networks of the ports' addresses are
+/// routes too, unless a line says otherwise, and a line may name next hops by address; without, the
+/// router asks for no neighbour, so such a line is refused. Throws Error when a file cannot be read.
+RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& report);
 
 }  // namespace millrace

@@ -12,7 +12,7 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r";
-constexpr std::size_t kFieldCountMax = 4;  ///< one more than a line can have
+constexpr std::size_t kFieldCountMax = 5;  ///< one more than a line can have
 
 /// Fields of the line up to a comment; at most kFieldCountMax.
 std::size_t split(std::string_view line, std::array<std::string_view, kFieldCountMax>& fields) {
@@ -78,6 +78,27 @@ std::string parse_prefix(std::string_view text, RouteLine& route) {
   return route.is_ipv6 ? parse_ipv6_prefix(text, route) : parse_ipv4_prefix(text, route);
 }
 
+/// The next hop's address, of the prefix's family.
+std::string parse_gateway(std::string_view text, RouteLine& route) {
+  const std::string expected =
+      route.is_ipv6 ? "an address of IPv6 like fe80::1" : "an address of IPv4 like 192.0.2.1";
+  std::uint32_t ipv4 = 0;
+  Ipv6Address ipv6;
+  if (!(route.is_ipv6 ? parse_ipv6(text, ipv6) : parse_ipv4(text, ipv4))) {
+    return quoted_word(text) + " is no next hop; expected " + expected;
+  }
+  const bool link_local = route.is_ipv6 && ipv6.high >> 54 == 0xfe80 >> 6;
+  if (!link_local && (route.is_ipv6 ? never_routed(ipv6) : never_routed(ipv4))) {
+    return quoted_word(text) + " is not the address of one host; expected " + expected;
+  }
+  route.kind = route.is_ipv6 ? RouteHopKind::kGateway6 : RouteHopKind::kGateway4;
+  for (std::uint32_t i = 0; i < (route.is_ipv6 ? 16 : 4); ++i) {
+    route.gateway[i] =
+        static_cast<std::uint8_t>(route.is_ipv6 ? ipv6.byte(i) : ipv4 >> (24 - 8 * i));
+  }
+  return {};
+}
+
 std::string parse_target(std::string_view port, std::string_view mac, RouteLine& route) {
   route.port = port;
   if (!parse_mac(mac, route.mac)) {
@@ -131,10 +152,18 @@ RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::str
   if (reason.empty()) {
     if (count == 2 && fields[1] == "drop") {
       route.drop = true;
-    } else if (count == 3) {
+    } else if (count == 2) {
+      route.port = fields[1];
+      route.kind = RouteHopKind::kOnLink;
+    } else if (count == 3 && fields[2] != "via") {
       reason = parse_target(fields[1], fields[2], route);
+    } else if (count == 4 && fields[2] == "via") {
+      route.port = fields[1];
+      reason = parse_gateway(fields[3], route);
     } else {
-      reason = "expected 'prefix/length port mac' or 'prefix/length drop'";
+      reason =
+          "expected 'prefix/length port via address', 'prefix/length port', "
+          "'prefix/length port mac' or 'prefix/length drop'";
     }
   }
   return reason.empty() ? RouteLineKind::kRoute : RouteLineKind::kRefused;

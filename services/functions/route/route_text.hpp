@@ -2,19 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "services/functions/route/ipv6_address.hpp"
+#include "services/functions/route/route_hop.hpp"
 #include "shared/base/mac.hpp"
 
 /// The text form of a route table, one route a line; fields are separated by spaces or tabs, and
 /// '#' starts a comment:
 ///
-///     10.0.0.0/8      wan  02:00:00:00:00:02     # prefix, output port, MAC of the next hop
+///     10.0.0.0/8      wan  via 192.0.2.1         # prefix, output port, address of the next hop
+///     10.7.0.0/24     lan                        # its hosts are neighbours at that port
 ///     10.66.0.0/16    drop                       # packets to it are dropped, reason no_route
-///     2001:db8::/32   wan  02:00:00:00:00:02     # IPv6 likewise
+///     10.9.0.0/16     wan  02:00:00:00:00:02     # MAC of the next hop, which is not asked for
+///     2001:db8::/32   wan  via fe80::1           # IPv6 likewise
 
 namespace millrace {
 
@@ -25,7 +29,9 @@ struct RouteLine {
   std::uint8_t length = 0;   ///< bits, 0..32 or 0..128
   bool drop = false;
   std::string_view port;  ///< empty with `drop`; borrowed from the line
-  MacAddress mac{};
+  RouteHopKind kind = RouteHopKind::kStatic;
+  MacAddress mac{};                        ///< kStatic
+  std::array<std::uint8_t, 16> gateway{};  ///< kGateway4, kGateway6; as in RouteHop
 };
 
 enum class RouteLineKind : std::uint8_t { kEmpty, kRoute, kRefused };

@@ -106,8 +106,8 @@ TEST_F(IngressTest, AnOversizePacketIsDroppedWithItsReason) {
   rounds(1);
   left();
   const Batch batch = world_.segment.batch(in_flight_[0]);
-  EXPECT_TRUE(batch.passes(0));
-  EXPECT_FALSE(batch.passes(1));
+  EXPECT_TRUE(batch.goes_on(0));
+  EXPECT_FALSE(batch.goes_on(1));
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kOversize));
 }
 
@@ -133,7 +133,7 @@ TEST_F(IngressTest, EveryColumnIsSetAnewWhenASlotIsUsedAgain) {
   left();
   ASSERT_EQ(in_flight_[0], slot) << "the newest slot is used first";
   const Batch batch = world_.segment.batch(slot);
-  EXPECT_TRUE(batch.passes(0));
+  EXPECT_TRUE(batch.goes_on(0));
   EXPECT_EQ(batch.output[0], kOutputDefault);
   EXPECT_EQ(batch.classes[0], 0u);
   EXPECT_EQ(batch.header->flags, 0u);

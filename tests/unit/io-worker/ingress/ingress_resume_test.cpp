@@ -70,8 +70,8 @@ TEST_F(PathsTest, APacketThatNoPathTakesIsDroppedInTheFirst) {
   ASSERT_EQ(batches.size(), 1u);
   EXPECT_EQ(batches[0].lane, 0u);
   const Batch batch = world_.segment.batch(in_flight_.front());
-  EXPECT_TRUE(batch.passes(0));
-  for (const std::uint32_t packet : {1u, 2u, 3u}) EXPECT_FALSE(batch.passes(packet));
+  EXPECT_TRUE(batch.goes_on(0));
+  for (const std::uint32_t packet : {1u, 2u, 3u}) EXPECT_FALSE(batch.goes_on(packet));
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kNoPath));
   EXPECT_EQ(batch.reason[3], static_cast<std::uint8_t>(Reason::kOversize));
 }

@@ -100,8 +100,8 @@ TEST_F(FunctionStagesTest, AStandInRunsTheWholeStage) {
   add("an attack!");
   add("all is well");
   stages.run(0, arena_.batch());
-  EXPECT_FALSE(arena_.batch().passes(0));
-  EXPECT_TRUE(arena_.batch().passes(1));
+  EXPECT_FALSE(arena_.batch().goes_on(0));
+  EXPECT_TRUE(arena_.batch().goes_on(1));
 }
 
 TEST_F(FunctionStagesTest, ComputedOnAGpuAndFinishedElsewhereAStageEndsAsOnACpu) {
@@ -112,12 +112,12 @@ TEST_F(FunctionStagesTest, ComputedOnAGpuAndFinishedElsewhereAStageEndsAsOnACpu)
   const Batch batch = arena_.batch();
   std::vector<std::uint32_t> results(batch.capacity * kStageFunctionCountMax, 0);
   gpu.compute(0, batch, results.data());
-  EXPECT_TRUE(batch.passes(0)) << "a GPU writes results only";
+  EXPECT_TRUE(batch.goes_on(0)) << "a GPU writes results only";
   std::copy(results.begin(), results.end(), batch.result);
   acceptor.finish(0, batch);
-  EXPECT_FALSE(batch.passes(0));
+  EXPECT_FALSE(batch.goes_on(0));
   EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kRule));
-  EXPECT_TRUE(batch.passes(1));
+  EXPECT_TRUE(batch.goes_on(1));
 }
 
 TEST_F(FunctionStagesTest, StateIsTheLanesAndLiesInTheSegment) {
@@ -195,7 +195,7 @@ class Editions : public FunctionStagesTest {
     gpu.compute(2, batch, results.data());
     std::copy(results.begin(), results.end(), batch.result);
     egress.finish(2, batch);
-    return !batch.passes(0) && batch.reason[0] == static_cast<std::uint8_t>(Reason::kRule);
+    return !batch.goes_on(0) && batch.reason[0] == static_cast<std::uint8_t>(Reason::kRule);
   }
   std::uint64_t revision_of(const std::string& name) const {
     return status_.actor_tally(context(name).me.actor).revision.load();
@@ -256,7 +256,7 @@ TEST_F(Editions, WhatIsNotKnownAnyMoreDropsTheBatchInsteadOfGuessing) {
   Batch batch = arena_.batch();
   batch.edition = 0;
   egress.finish(2, batch);
-  EXPECT_FALSE(batch.passes(0));
+  EXPECT_FALSE(batch.goes_on(0));
   EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kWorkerLost));
 }
 

@@ -20,17 +20,13 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Result: a hash of the frame behind its MAC addresses. finish drops, sets classes and next hops
-/// and
-/// keeps state by it, and writes a byte that no compute reads.
+/// Result: a hash of the frame behind its MAC addresses. finish decides fates, sets classes and
+/// outputs and keeps state by it, and writes a byte that no compute reads.
 class ToyFunction final : public Function {
  public:
   ToyFunction(std::uint32_t seed, std::uint32_t class_mask)
       : seed_(seed), class_mask_(class_mask) {}
 
-  void prepare(const Batch&, Selection selected) noexcept override {
-    prepared += selected.packets.size();
-  }
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     computed += selected.packets.size();
@@ -42,14 +38,17 @@ class ToyFunction final : public Function {
       results[packet] = word >> 8;
     }
   }
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters counters, LaneState state) noexcept override {
-    for (const std::uint16_t packet : selected.packets) {
-      const std::uint32_t word = results[packet];
-      ++counters.hits[word % counters.hits.size()];
+  void finish(const FinishContext& call) noexcept override {
+    const Batch& batch = call.batch;
+    const LaneState& state = call.state;
+    for (const std::uint16_t packet : call.selected.packets) {
+      const std::uint32_t word = call.results[packet];
+      ++call.counters.hits[word % call.counters.hits.size()];
       if (word % 5 == 0) batch.drop(packet, Reason::kRule);
+      if (word % 11 == 1) batch.consume(packet, Reason::kControl);
+      if (word % 11 == 2) batch.finish(packet, 1, Reason::kReply);
       if (word % 3 == 0) batch.classes[packet] |= class_mask_ & (word >> 3);
-      batch.next_hop[packet] = word;
+      batch.output[packet] = static_cast<std::uint8_t>(word);
       batch.data(packet)[0] = std::byte(word);
       std::uint64_t sum = 0;
       std::memcpy(&sum, state.bytes.data(), sizeof sum);
@@ -57,7 +56,7 @@ class ToyFunction final : public Function {
       std::memcpy(state.bytes.data(), &sum, sizeof sum);
     }
   }
-  std::uint64_t prepared = 0, computed = 0;
+  std::uint64_t computed = 0;
 
  private:
   std::uint32_t seed_, class_mask_;
@@ -156,7 +155,7 @@ TEST(StageRunner, EndsTheSameWholeAndSplit) {
       ASSERT_EQ(whole.hits, split.hits) << seed;
       ASSERT_EQ(whole.memory, split.memory) << seed;
       for (std::uint32_t packet = 0; packet < one.count; ++packet) {
-        dropped += one.passes(packet) ? 0 : 1;
+        dropped += one.goes_on(packet) ? 0 : 1;
         classed += one.classes[packet] != 0 ? 1 : 0;
       }
     }
@@ -169,19 +168,17 @@ TEST(StageRunner, EndsTheSameWholeAndSplit) {
 class Scripted final : public Function {
  public:
   Scripted(std::uint32_t drops, std::uint32_t classes) : drops_(drops), classes_(classes) {}
-  void prepare(const Batch&, Selection) noexcept override {}
   void compute(const Batch&, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
     computed.assign(selected.packets.begin(), selected.packets.end());
     for (const std::uint16_t packet : selected.packets) results[packet] = 100u + packet;
   }
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t> results,
-              FunctionCounters, LaneState) noexcept override {
-    finished.assign(selected.packets.begin(), selected.packets.end());
-    for (const std::uint16_t packet : selected.packets) {
-      EXPECT_EQ(results[packet], 100u + packet);
-      if ((drops_ >> packet & 1) != 0) batch.drop(packet, Reason::kRule);
-      if ((classes_ >> packet & 1) != 0) batch.classes[packet] |= 1;
+  void finish(const FinishContext& call) noexcept override {
+    finished.assign(call.selected.packets.begin(), call.selected.packets.end());
+    for (const std::uint16_t packet : call.selected.packets) {
+      EXPECT_EQ(call.results[packet], 100u + packet);
+      if ((drops_ >> packet & 1) != 0) call.batch.drop(packet, Reason::kRule);
+      if ((classes_ >> packet & 1) != 0) call.batch.classes[packet] |= 1;
     }
   }
   std::vector<std::uint16_t> computed, finished;
@@ -210,13 +207,11 @@ TEST(StageRunner, ShowsALaterFunctionOnlyWhatPassesAndHasItsClass) {
 /// Drops each packet for a reason of its own, those of even numbers for the same one.
 class Reasoned final : public Function {
  public:
-  void prepare(const Batch&, Selection) noexcept override {}
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
-  void finish(const Batch& batch, Selection selected, std::span<const std::uint32_t>,
-              FunctionCounters, LaneState) noexcept override {
-    for (const std::uint16_t packet : selected.packets) {
+  void finish(const FinishContext& call) noexcept override {
+    for (const std::uint16_t packet : call.selected.packets) {
       if (packet == 0) continue;
-      batch.drop(packet, packet % 2 == 0 ? Reason::kNoRoute : Reason::kMalformed);
+      call.batch.drop(packet, packet % 2 == 0 ? Reason::kNoRoute : Reason::kMalformed);
     }
   }
 };
@@ -290,12 +285,8 @@ TEST(StageRunner, DoesNotCallAFunctionForNoPacket) {
 class Watching final : public Function {
  public:
   explicit Watching(const std::atomic<std::uint32_t>& running) : running_(running) {}
-  void prepare(const Batch&, Selection) noexcept override {}
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override { note(); }
-  void finish(const Batch&, Selection, std::span<const std::uint32_t>, FunctionCounters,
-              LaneState) noexcept override {
-    note();
-  }
+  void finish(const FinishContext&) noexcept override { note(); }
   std::vector<std::uint32_t> seen;
 
  private:
@@ -332,7 +323,7 @@ TEST(StageRunner, GoesPastAFunctionThatIsOut) {
     runner.run(batch, {});
     EXPECT_THAT(one.seen, IsEmpty());
     EXPECT_EQ(two.seen.size(), fate == Fallback::kPass ? 2U : 0U);
-    EXPECT_EQ(batch.passes(0), fate == Fallback::kPass);
+    EXPECT_EQ(batch.goes_on(0), fate == Fallback::kPass);
     if (fate == Fallback::kDrop) {
       EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kUnavailable));
     }

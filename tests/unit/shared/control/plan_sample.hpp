@@ -23,6 +23,9 @@ inline Plan filled_plan() {
   plan.slot_count = 48;
   plan.stand_in_slot_count = 8;
   plan.buffer_count = 900;
+  plan.side_first = 700;
+  plan.side_count = 150;
+  plan.neighbour_count = 128;
   plan.heartbeat_limit_ms = 777;
   plan.crash_limit = 9;
   plan.fused = true;
@@ -91,12 +94,12 @@ class PlanText {
   static std::string of(const Plan& plan) {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-                 heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, ports,
+                 side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, ports,
                  functions, classes, groups, stages, paths, streams, actors, links, secrets, nodes,
                  memory_node, sources, hash, generation, revision, others, other_stages,
                  spare_counters] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-              heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, memory_node,
+              side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, memory_node,
               revision, hash, generation, spare_counters);
     for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);

@@ -26,7 +26,7 @@ TEST(BatchArena, HoldsWhatWasAddedInOrder) {
     EXPECT_EQ(batch.wire_length[i], 3u);
     EXPECT_EQ(batch.offset[i], kBufferHeadroom);
     EXPECT_EQ(batch.output[i], kOutputDefault);
-    EXPECT_TRUE(batch.passes(i));
+    EXPECT_TRUE(batch.goes_on(i));
     EXPECT_EQ(batch.bytes(i)[2], std::byte(10 * i + 2));
   }
 }
@@ -40,7 +40,7 @@ TEST(BatchArena, ClearedColumnsAreAsNew) {
   arena.clear();
   EXPECT_EQ(arena.count(), 0u);
   arena.add(packet_of(2));
-  EXPECT_TRUE(arena.batch().passes(0));
+  EXPECT_TRUE(arena.batch().goes_on(0));
   EXPECT_EQ(arena.batch().reason[0], 0);
   EXPECT_EQ(arena.batch().results(0)[0], 0u);
 }

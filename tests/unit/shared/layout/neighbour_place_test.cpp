@@ -23,9 +23,9 @@ namespace {
 
 using enum NeighbourState;
 
-constexpr NeighbourNews kReply{.only_update = true, .overrides = true, .confirms = true};
-constexpr NeighbourNews kSolicited{.only_update = false, .overrides = true, .confirms = true};
-constexpr NeighbourNews kRequest{.only_update = false, .overrides = true, .confirms = false};
+constexpr NeighbourNews kPlaceReply{.only_update = true, .overrides = true, .confirms = true};
+constexpr NeighbourNews kPlaceSolicited{.only_update = false, .overrides = true, .confirms = true};
+constexpr NeighbourNews kPlaceRequest{.only_update = false, .overrides = true, .confirms = false};
 
 /// Nine keys whose windows are the same eight entries, which pass the table's end.
 class NeighbourPlaceTest : public ::testing::Test {
@@ -43,7 +43,7 @@ class NeighbourPlaceTest : public ::testing::Test {
   void fill() {
     for (std::size_t i = 0; i < kNeighbourWindow; ++i) {
       EXPECT_EQ(insert(i, 1).number, (kHome + i) % 64);
-      EXPECT_TRUE(table_.learn(key(i), mac_of(numbers_[i]), 1, kReply));
+      EXPECT_TRUE(table_.learn(key(i), mac_of(numbers_[i]), 1, kPlaceReply));
       use(i, 10'000 + i * 1'000);
     }
   }
@@ -97,7 +97,7 @@ TEST_F(NeighbourPlaceTest, FailedGoBeforeIncompleteAndTheseBeforeKnown) {
   insert(8, 24'000);
   EXPECT_FALSE(has(7));
   EXPECT_TRUE(has(6));
-  table_.learn(key(8), mac_of(numbers_[8]), 24'000, kReply);
+  table_.learn(key(8), mac_of(numbers_[8]), 24'000, kPlaceReply);
   insert(9, 24'000);
   EXPECT_FALSE(has(6));
   for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u, 8u, 9u}) EXPECT_TRUE(has(i)) << i;
@@ -111,7 +111,7 @@ TEST_F(NeighbourPlaceTest, PinnedAndStaticStayAndTheRefusedIsCounted) {
     EXPECT_TRUE(table_.set_pinned(table_.find(key(i)), false));
   }
   EXPECT_FALSE(insert(8, 30'000).found());
-  EXPECT_FALSE(table_.learn(key(8), mac_of(numbers_[8]), 30'000, kRequest));
+  EXPECT_FALSE(table_.learn(key(8), mac_of(numbers_[8]), 30'000, kPlaceRequest));
   EXPECT_FALSE(table_.set_static(key(8), mac_of(numbers_[8]), 30'000));
   EXPECT_EQ(table_.full_count(), 3u);
   EXPECT_TRUE(table_.set_pinned(table_.find(key(2)), false));
@@ -148,7 +148,7 @@ TEST_F(NeighbourPlaceTest, OfTwoEntriesOfOneKeyAllFindTheFirst) {
   insert(0, 5500);  // behind the claim
   leave_duplicate(kHome, 0, false);
   EXPECT_EQ(table_.find(key(0)).number, kHome);
-  EXPECT_TRUE(table_.learn(key(0), mac_of(numbers_[0]), 6000, kReply));
+  EXPECT_TRUE(table_.learn(key(0), mac_of(numbers_[0]), 6000, kPlaceReply));
   EXPECT_TRUE(table_.is_ready(table_.find(key(0))));
   std::size_t shown = 0;
   table_.each([&](const NeighbourSnapshot&) { ++shown; });
@@ -300,7 +300,7 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
         child_ms->store(at_ms);
         const auto number = static_cast<std::uint32_t>(own() % kKeys);
         const NeighbourHandle handle = table.find_or_insert(neighbour_key(number), at_ms, false);
-        table.learn(neighbour_key(number), mac_of(number), at_ms, kRequest);
+        table.learn(neighbour_key(number), mac_of(number), at_ms, kPlaceRequest);
         table.look_up(handle, at_ms);
         if (own() % 8 == 0) table.forget(neighbour_key(number));
       }
@@ -322,14 +322,14 @@ TEST(NeighbourTable, ChildrenKilledAnywhereLeaveATableThatWorks) {
     });
     now_ms = child_ms->load() + kNeighbourClaimMs;  // no claim holds for longer
     const auto number = static_cast<std::uint32_t>(random() % kKeys);
-    ASSERT_TRUE(table.learn(neighbour_key(number), mac_of(number), now_ms, kSolicited));
+    ASSERT_TRUE(table.learn(neighbour_key(number), mac_of(number), now_ms, kPlaceSolicited));
     ASSERT_EQ(table.look_up(table.find(neighbour_key(number)), now_ms).mac, mac_of(number));
   }
   now_ms += 10'000;
   for (std::uint32_t number = 0; number < kKeys; ++number) table.forget(neighbour_key(number));
   for (std::uint32_t home = 0; home < 64; home += kNeighbourWindow) {  // every entry is usable
     for (const std::uint32_t number : numbers_at(home, kNeighbourWindow)) {
-      EXPECT_TRUE(table.learn(neighbour_key(number), mac_of(number), now_ms, kRequest));
+      EXPECT_TRUE(table.learn(neighbour_key(number), mac_of(number), now_ms, kPlaceRequest));
       EXPECT_TRUE(table.is_ready(table.find(neighbour_key(number))));
     }
   }
@@ -346,15 +346,15 @@ bool stop_before(std::uint32_t store, bool goes_on, const std::vector<std::uint3
   const NeighbourTableView table = memory.table();
   const NeighbourKey key = neighbour_key(numbers[0]);
   for (std::size_t i = 1; i <= kNeighbourWindow; ++i) {
-    table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 1, kSolicited);
+    table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 1, kPlaceSolicited);
   }
   const pid_t child = fork();
   if (child == 0) {
     const StopBeforeStore stop(memory.span(), store);
     const NeighbourHandle handle = table.find_or_insert(key, 5000, true);
     table.look_up(handle, 5000);
-    table.learn(key, mac_of(numbers[0]), 5000, kSolicited);
-    table.learn(key, mac_of(numbers[0], 1), 5000, kRequest);
+    table.learn(key, mac_of(numbers[0]), 5000, kPlaceSolicited);
+    table.learn(key, mac_of(numbers[0], 1), 5000, kPlaceRequest);
     table.look_up(handle, 5000);
     table.set_pinned(handle, false);
     _exit(0);
@@ -364,7 +364,7 @@ bool stop_before(std::uint32_t store, bool goes_on, const std::vector<std::uint3
   const bool stopped = WIFSTOPPED(status);
   table.set_pinned(table.find(key), false);
   for (std::size_t i = 9; i < 9 + kNeighbourWindow; ++i) {
-    EXPECT_TRUE(table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 7000, kSolicited));
+    EXPECT_TRUE(table.learn(neighbour_key(numbers[i]), mac_of(numbers[i]), 7000, kPlaceSolicited));
   }
   if (stopped) {
     kill(child, goes_on ? SIGCONT : SIGKILL);

@@ -22,8 +22,8 @@ std::vector<Column> columns(std::uint32_t capacity) {
   return {{0, sizeof(SlotHeader)},     {at.buffer, 4 * capacity},      {at.length, 2 * capacity},
           {at.offset, 2 * capacity},   {at.verdict, capacity},         {at.reason, capacity},
           {at.output, capacity},       {at.wire_length, 4 * capacity}, {at.classes, 4 * capacity},
-          {at.next_hop, 4 * capacity}, {at.flow, 4 * capacity},        {at.key, 16 * capacity},
-          {at.result, 32 * capacity}};
+          {at.key, 16 * capacity},     {at.result, 32 * capacity},     {at.side, 24 * capacity},
+          {at.side_bytes, kSideBytesMax}};
 }
 
 TEST(Slot, ColumnsOfEveryCapacityLieApartOnLinesInsideTheSlot) {

@@ -19,8 +19,8 @@ TEST(FetchAhead, WhatIsReadEndsBehindTheLastColumnThatAnIngressWrites) {
   Plan plan = world.plan;
   context.plan = &plan;
   plan.classes.clear();
-  EXPECT_EQ(bytes_read(context), at.flow);
-  EXPECT_GT(at.flow, at.wire_length);
+  EXPECT_EQ(bytes_read(context), at.classes);
+  EXPECT_GT(at.classes, at.wire_length);
   plan.classes = {"one"};
   EXPECT_EQ(bytes_read(context), at.reason);
   EXPECT_GT(at.reason, at.classes);

@@ -79,8 +79,8 @@ TEST_F(SkippingTest, ADeadGroupIsGonePastAndEachFunctionHasItsWay) {
   EXPECT_EQ(world_.slots_in("ingress.a.0", "deep.0"), std::vector<std::uint32_t>{slot});
   EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kDeep}));
   const Batch batch = world_.segment.batch(slot);
-  EXPECT_TRUE(batch.passes(0) && batch.passes(2));
-  EXPECT_FALSE(batch.passes(1));
+  EXPECT_TRUE(batch.goes_on(0) && batch.goes_on(2));
+  EXPECT_FALSE(batch.goes_on(1));
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kUnavailable));
   EXPECT_EQ(skipped(0, SkipReason::kUnavailable), 3u);
   EXPECT_EQ(skipped(1, SkipReason::kUnavailable), 1u);

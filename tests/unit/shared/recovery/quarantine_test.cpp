@@ -50,7 +50,7 @@ TEST_F(QuarantineTest, AStandInOfTheSameSequenceFillsTheHole) {
   EXPECT_EQ(header.flags, kSlotStandIn);
   const Batch batch = world_.segment.batch(stand_ins()[0]);
   for (std::uint32_t i = 0; i < 3; ++i) {
-    EXPECT_FALSE(batch.passes(i));
+    EXPECT_FALSE(batch.goes_on(i));
     EXPECT_EQ(batch.reason[i], static_cast<std::uint8_t>(Reason::kQuarantined));
   }
   EXPECT_EQ(handed_to(stand_ins()[0]), "deep.0") << "the stage with state must see it";

@@ -108,7 +108,7 @@ TEST_F(RescueTest, AHeldBatchIsHandedOnOnceAndUntouched) {
   dies_and_is_recovered_twice("front.0");
   EXPECT_EQ(handed_to(slot), "front.1");
   EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kFirstRescued}));
-  EXPECT_TRUE(world_.segment.batch(slot).passes(0));
+  EXPECT_TRUE(world_.segment.batch(slot).goes_on(0));
   EXPECT_EQ(totals().batches_handed_on, 1u);
   EXPECT_EQ(totals().batches_worker_lost, 0u);
 }
@@ -147,7 +147,7 @@ TEST_F(RescueTest, AWorkedBatchIsLostAndGoesOnToTheNextStageThatMustSeeIt) {
   dies_and_is_recovered_twice("front.0");
   EXPECT_EQ(handed_to(slot), "deep.1") << "past the GPU, to the stage with state";
   EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kThird}));
-  EXPECT_FALSE(batch.passes(0));
+  EXPECT_FALSE(batch.goes_on(0));
   EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kWorkerLost));
   EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kNoRoute));
   EXPECT_EQ(batch.reason[2], static_cast<std::uint8_t>(Reason::kWorkerLost));
@@ -159,7 +159,7 @@ TEST_F(RescueTest, ALostBatchIsShownWithTheFunctionThatRan) {
   leader_->on_lost([&](const LostBatch& lost) {
     shown.push_back(world_.plan.actors[lost.actor].name + " " + std::to_string(lost.function) +
                     " " + std::to_string(lost.batch.count) +
-                    (lost.batch.passes(0) ? " passing" : " dropped"));
+                    (lost.batch.goes_on(0) ? " passing" : " dropped"));
   });
   in_state("front.0", SlotKind::kWorked, kFirstRescued, 1);
   world_.entry("front.0").in_function = 3;

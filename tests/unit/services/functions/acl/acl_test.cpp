@@ -35,7 +35,7 @@ class Filtered {
     before = snapshot(batch);
     function->compute(batch, {all}, batch.results(0));
     after_compute = snapshot(batch);
-    function->finish(batch, {all}, batch.results(0), {hits}, {});
+    function->finish({batch, {all}, batch.results(0), {hits}, {}, {}});
   }
 
  private:
@@ -85,7 +85,7 @@ TEST(Acl, AWordThatNamesNoRuleIsCountedAndTakesTheDefault) {
   const Batch batch = batch_of(arena, std::vector<Frame>{tcp_to(1), tcp_to(2)});
   std::vector<std::uint64_t> hits(5);
   const std::vector<std::uint16_t> all = {0, 1};
-  make(plan, false)->finish(batch, {all}, std::vector<std::uint32_t>{2, 1}, {hits}, {});
+  make(plan, false)->finish({batch, {all}, std::vector<std::uint32_t>{2, 1}, {hits}, {}, {}});
   EXPECT_THAT(hits, ElementsAre(1, 0, 0, 1, 0));
   EXPECT_THAT(batch.verdict, ElementsAre(1, 0));
 }

@@ -48,7 +48,7 @@ class Matched {
     before = snapshot(batch);
     function->compute(batch, {all}, batch.results(0));
     after_compute = snapshot(batch);
-    function->finish(batch, {all}, batch.results(0), {hits}, {});
+    function->finish({batch, {all}, batch.results(0), {hits}, {}, {}});
   }
 
  private:
@@ -129,7 +129,7 @@ TEST(Match, CountsResultWordsThatNameNoRuleAndLetThemPass) {
   std::vector<std::uint64_t> hits(3);
   const std::vector<std::uint16_t> all = {0, 1};
   const std::vector<std::uint32_t> wrong = {2, UINT32_MAX};
-  make(plan)->finish(batch, {all}, wrong, {hits}, {});
+  make(plan)->finish({batch, {all}, wrong, {hits}, {}, {}});
   EXPECT_THAT(hits, ElementsAre(0, 2, 0));
   EXPECT_THAT(batch.verdict, ElementsAre(0, 0));
 }

@@ -46,9 +46,8 @@ class Lane {
     }
     const std::vector<std::byte> before = snapshot(batch);
     std::ranges::fill(batch.results(0), 99u);
-    function_->prepare(batch, {selected});
     function_->compute(batch, {selected}, batch.results(0));
-    function_->finish(batch, {selected}, batch.results(0), {hits}, {state_});
+    function_->finish({batch, {selected}, batch.results(0), {hits}, {state_}, {}});
     EXPECT_EQ(before, snapshot(batch)) << "record changes no packet and no verdict";
     for (const std::uint16_t packet : selected) EXPECT_EQ(batch.results(0)[packet], 0u);
   }

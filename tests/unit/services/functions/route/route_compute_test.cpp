@@ -281,7 +281,7 @@ TEST(RouteCompute, ChangesNothingButTheWordsOfItsPackets) {
   for (std::uint16_t i = 0; i < 8; ++i) {
     const bool selected = std::ranges::find(packets, i) != packets.end();
     EXPECT_EQ(batch.results(0)[i] != 0x55555555u, selected) << i;
-    EXPECT_TRUE(batch.passes(i));
+    EXPECT_TRUE(batch.goes_on(i));
     EXPECT_EQ(batch.output[i], kOutputDefault);
     const std::vector<std::byte> frame = make_frame({});
     EXPECT_EQ(std::memcmp(batch.data(i), frame.data(), frame.size()), 0);

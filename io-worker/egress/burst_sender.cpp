@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/burst_sender.hpp"
+
+#include "shared/base/clock.hpp"
+#include "shared/links/ledger.hpp"
+
+namespace millrace {
+
+BurstSender::BurstSender(const ActorContext& context, TxQueues& ports, ReturnLinks& returns,
+                         SidePool& pool)
+    : context_(context), ports_(ports), returns_(returns), pool_(pool) {
+  for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
+    bursts_.push_back(ports_[port] ? std::make_unique<Burst>() : nullptr);
+    if (!ports_[port] || !ports_[port]->holds_buffers()) continue;
+    bursts_[port]->held = true;
+    holding_.push_back(port);
+  }
+  used_.reserve(kPortCountMax);
+}
+
+void BurstSender::begin(const Batch& batch, LaneRecord& record) noexcept {
+  batch_ = &batch;
+  record_ = &record;
+}
+
+void BurstSender::begin(LaneRecord& record) noexcept {
+  batch_ = nullptr;
+  record_ = &record;
+}
+
+/// With room for one more.
+BurstSender::Burst& BurstSender::burst_for(std::uint8_t port) noexcept {
+  Burst& burst = *bursts_[port];
+  if (burst.count == 0) used_.push_back(port);
+  if (burst.count < kBatchCapacityMax) return burst;
+  send(port);
+  return burst;
+}
+
+void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
+  Burst& burst = burst_for(port);
+  burst.index[burst.count] = static_cast<std::uint16_t>(packet);
+  burst.packets[burst.count++] = {batch_->buffer[packet], batch_->bytes(packet),
+                                  batch_->wire_length[packet], 0};
+  burst.bytes += batch_->length[packet];
+}
+
+void BurstSender::add_side(std::uint32_t buffer, std::span<const std::byte> bytes,
+                           std::uint8_t port) noexcept {
+  Burst& burst = burst_for(port);
+  burst.index[burst.count] = kOfPool;
+  burst.packets[burst.count++] = {buffer, bytes, static_cast<std::uint32_t>(bytes.size()), 0};
+  burst.bytes += bytes.size();
+  burst.has_side = true;
+}
+
+void BurstSender::send_all() noexcept {
+  for (const std::uint8_t port : used_) send(port);
+  used_.clear();
+}
+
+void BurstSender::drop(Burst& burst, std::uint32_t at, Reason why) noexcept {
+  count_end(*record_, record_->dropped, why);
+  burst.bytes -= burst.packets[at].bytes.size();
+  if (burst.index[at] == kOfPool) {
+    pool_.put(burst.packets[at].buffer);
+  } else {
+    batch_->drop(burst.index[at], why);
+  }
+}
+
+void BurstSender::send(std::uint8_t port) noexcept {
+  Burst& burst = *bursts_[port];
+  TxQueue& queue = *ports_[port];
+  if (burst.held) mark_held(burst);
+  std::uint32_t at = 0, refused = 0;
+  for (std::uint32_t tries = 0; at < burst.count;) {
+    const std::uint32_t taken = queue.send({burst.packets.data() + at, burst.count - at});
+    if (context_.watched()) [[unlikely]]
+      show_sent(burst, port, at, taken);  // later the queue may have given it up
+    sent(burst, at, taken);
+    at += taken;
+    if (at == burst.count || queue.failed()) break;
+    if (queue.refused()) [[unlikely]] {
+      drop(burst, at++, Reason::kOversize);
+      ++refused;
+      continue;
+    }
+    if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
+    ++context_.counter(Counter::kTxRetries);
+    if (burst.held) reclaim(queue);  // makes room
+  }
+  record_->transmitted[port] += at - refused;
+  context_.counter(Counter::kPacketsOut) += at - refused;
+  const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
+  for (; at < burst.count; ++at) drop(burst, at, why);
+  record_->transmitted_bytes[port] += burst.bytes;
+  context_.counter(Counter::kBytes) += burst.bytes;
+  burst.count = 0;
+  burst.bytes = 0;
+  burst.has_side = false;
+}
+
+void BurstSender::show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+                            std::uint32_t count) const noexcept {
+  const std::uint64_t now = tsc_now();
+  for (const TxPacket& packet : std::span(burst.packets).subspan(first, count)) {
+    context_.watch->port_out(context_.me.actor, port, {packet.bytes, packet.wire_length, now});
+  }
+}
+
+/// The queue has taken these.
+void BurstSender::sent(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept {
+  if (!burst.held && !burst.has_side) return;
+  for (std::uint32_t at = first; at < first + count; ++at) {
+    const std::uint16_t packet = burst.index[at];
+    if (packet == kOfPool) {
+      if (!burst.held) pool_.put(burst.packets[at].buffer);
+    } else if (burst.held) {
+      kept_[packet] = true;
+      ++kept_count_;
+    }
+  }
+}
+
+void BurstSender::mark_held(const Burst& burst) noexcept {
+  const std::uint32_t number = context_.plan->actors[context_.me.actor].index;
+  for (std::uint32_t i = 0; i < burst.count; ++i) {
+    hook(HookPoint::kSendMark);
+    context_.segment.mark(burst.packets[i].buffer) = Mark{MarkKind::kTx, number}.word();
+  }
+}
+
+std::uint32_t BurstSender::not_kept(const Batch& batch, std::span<std::uint32_t> rest) noexcept {
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (!kept_[i]) rest[count++] = batch.buffer[i];
+    kept_[i] = false;
+  }
+  kept_count_ = 0;
+  return count;
+}
+
+std::uint32_t BurstSender::reclaim() noexcept {
+  std::uint32_t count = 0;
+  for (const std::uint8_t port : holding_) count += reclaim(*ports_[port]);
+  return count;
+}
+
+std::uint32_t BurstSender::reclaim(TxQueue& queue) noexcept {
+  std::array<std::uint32_t, kReclaimMax> buffers;
+  std::uint32_t count = 0, given_up = 0;
+  do {
+    given_up = queue.reclaim(buffers);
+    std::uint32_t of_streams = 0;
+    for (const std::uint32_t buffer : std::span(buffers).first(given_up)) {
+      if (pool_.is_side(buffer)) {
+        pool_.put(buffer);
+      } else {
+        buffers[of_streams++] = buffer;
+      }
+    }
+    returns_.give_back_buffers({buffers.data(), of_streams});
+    count += given_up;
+  } while (given_up == kReclaimMax && count < kBufferCountMax);
+  return count;
+}
+
+}  // namespace millrace

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "io-worker/egress/side_pool.hpp"
+#include "io-worker/ports/port.hpp"
+#include "shared/actor/context.hpp"
+#include "shared/layout/status_file.hpp"
+#include "shared/links/return_link.hpp"
+
+namespace millrace {
+
+/// Gathers the packets of one batch, port by port, sends them, and counts each in the lane's record:
+/// transmitted, or dropped with its reason. A full port is retried a bounded number of times; a file
+/// is waited for. Packets of a port keep their order.
+///
+/// A queue may keep what was sent (a driver's ring): such buffers are marked as in the queue before
+/// it gets them, do not go back with their slot, and go home when it gives them up.
+class BurstSender {
+ public:
+  /// `ports`: a queue for each port that this egress can reach; null elsewhere. All borrowed.
+  BurstSender(const ActorContext& context, TxQueues& ports, ReturnLinks& returns, SidePool& pool);
+
+  /// What is added from here on belongs to this batch and record; both stay until send_all().
+  void begin(const Batch& batch, LaneRecord& record) noexcept;
+  /// The same for packets of no batch: those of the pool alone.
+  void begin(LaneRecord& record) noexcept;
+  bool reaches(std::uint8_t port) const noexcept { return port < kPortCountMax && ports_[port]; }
+  /// A packet of the batch; `port` is one that it reaches.
+  void add(std::uint32_t packet, std::uint8_t port) noexcept;
+  /// A packet of the pool; the sender frees its buffer, or the queue that keeps it does.
+  void add_side(std::uint32_t buffer, std::span<const std::byte> bytes, std::uint8_t port) noexcept;
+  void send_all() noexcept;
+
+  /// The batch's buffers that no queue has kept, written to `rest`; how many.
+  std::uint32_t not_kept(const Batch& batch, std::span<std::uint32_t> rest) noexcept;
+  bool kept_any() const noexcept { return kept_count_ != 0; }
+  /// Takes back what queues have given up.
+  std::uint32_t reclaim() noexcept;
+  bool holds() const noexcept { return !holding_.empty(); }
+
+ private:
+  static constexpr std::uint32_t kTxRetriesMax = 64;
+  static constexpr std::uint32_t kReclaimMax = 256;     ///< buffers at a time
+  static constexpr std::uint16_t kOfPool = UINT16_MAX;  ///< instead of a number in the batch
+
+  /// Packets for one port.
+  struct Burst {
+    std::uint32_t count = 0;
+    std::uint64_t bytes = 0;
+    bool held = false;      ///< the port's queue holds buffers
+    bool has_side = false;  ///< a packet of the pool is among them
+    std::array<TxPacket, kBatchCapacityMax> packets;
+    std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch; kOfPool
+  };
+
+  Burst& burst_for(std::uint8_t port) noexcept;
+  void send(std::uint8_t port) noexcept;
+  void drop(Burst& burst, std::uint32_t at, Reason why) noexcept;
+  void show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+                 std::uint32_t count) const noexcept;
+  void mark_held(const Burst& burst) noexcept;
+  void sent(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept;
+  std::uint32_t reclaim(TxQueue& queue) noexcept;
+
+  ActorContext context_;
+  TxQueues& ports_;
+  ReturnLinks& returns_;
+  SidePool& pool_;
+  const Batch* batch_ = nullptr;
+  LaneRecord* record_ = nullptr;
+  std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
+  std::vector<std::uint8_t> used_;              ///< ports with a burst that is not sent yet
+  std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
+  std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
+  std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
+};
+
+}  // namespace millrace

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/fragment_sender.hpp"
+
+#include <cstring>
+
+#include "shared/base/packet_walk.hpp"
+#include "shared/links/ledger.hpp"
+#include "shared/packet/ipv4_fragments.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes;
+
+}  // namespace
+
+std::uint32_t take_side_buffer(BurstSender& sender, SidePool& pool, LaneRecord& record) noexcept {
+  std::uint32_t buffer = pool.take();
+  if (buffer == SidePool::kNone) {
+    sender.send_all();  // those of queues that keep nothing come back
+    buffer = pool.take();
+  }
+  if (buffer == SidePool::kNone) count_end(record, record.dropped, Reason::kNoBuffer);
+  return buffer;
+}
+
+void send_fragments(BurstSender& sender, SidePool& pool, LaneRecord& record,
+                    std::span<const std::byte> frame, std::uint32_t mtu,
+                    std::uint8_t port) noexcept {
+  if (frame.size() < kEthernetBytes) return;
+  const Ipv4Fragments fragments(frame.subspan(kEthernetBytes), mtu);
+  for (std::uint32_t i = 0; i < fragments.count(); ++i) {
+    count_end(record, record.generated, Reason::kFragment);
+    if (!sender.reaches(port)) {
+      count_end(record, record.dropped, Reason::kNoOutput);
+      continue;
+    }
+    const std::uint32_t buffer = take_side_buffer(sender, pool, record);
+    if (buffer == SidePool::kNone) continue;
+    std::byte* const data = pool.data(buffer);
+    std::memcpy(data, frame.data(), kEthernetBytes);
+    const std::size_t bytes =
+        fragments.write(i, {data + kEthernetBytes, pool.room() - kEthernetBytes});
+    if (bytes == 0) {  // longer than a buffer: the MTU is another port's
+      count_end(record, record.dropped, Reason::kOversize);
+      pool.put(buffer);
+      continue;
+    }
+    sender.add_side(buffer, {data, kEthernetBytes + bytes}, port);
+  }
+}
+
+}  // namespace millrace

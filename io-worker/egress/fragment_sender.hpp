@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "io-worker/egress/burst_sender.hpp"
+#include "io-worker/egress/side_pool.hpp"
+
+namespace millrace {
+
+/// Sends a frame of IPv4 (untagged Ethernet) in fragments of `mtu` bytes at most, each in a buffer
+/// of the pool. Each is generated{fragment}, and then transmitted or dropped; the frame itself is
+/// the caller's to count. The sender has begun with `record`.
+void send_fragments(BurstSender& sender, SidePool& pool, LaneRecord& record,
+                    std::span<const std::byte> frame, std::uint32_t mtu,
+                    std::uint8_t port) noexcept;
+
+/// A buffer of the pool, also when all wait to be sent; SidePool::kNone, counted as dropped
+/// (`no_buffer`), without one.
+std::uint32_t take_side_buffer(BurstSender& sender, SidePool& pool, LaneRecord& record) noexcept;
+
+}  // namespace millrace

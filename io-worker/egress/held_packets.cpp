@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/held_packets.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "io-worker/egress/fragment_sender.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/links/ledger.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes;
+
+NeighbourHandle handle_of(const SideRecord& record) {
+  return {.number = record.argument, .generation = record.generation};
+}
+
+std::uint64_t ms_of(std::uint64_t ns) { return ns / 1'000'000 + 1; }
+
+}  // namespace
+
+HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool)
+    : context_(context), sender_(sender), pool_(pool), neighbours_(context.segment.neighbours()) {
+  held_.reserve(context.plan->side_count);
+}
+
+bool HeldPackets::is_known(NeighbourHandle neighbour, std::uint64_t now_ns,
+                           MacAddress& mac) const noexcept {
+  if (!neighbours_.is_ready(neighbour)) return false;
+  const NeighbourAnswer answer = neighbours_.look_up(neighbour, ms_of(now_ns));
+  mac = answer.mac;
+  return answer.has_mac();
+}
+
+bool HeldPackets::hold(const Batch& batch, const SideRecord& record,
+                       std::span<const std::byte> bytes, std::uint64_t now_ns) noexcept {
+  const std::span<const std::byte> packet = batch.bytes(record.packet);
+  if (packet.size() < kEthernetBytes || packet.size() > pool_.room()) return false;
+  if (bytes.size() > kHoldBytesMax || record.ask > bytes.size()) return false;
+  if (bytes.size() - record.ask > kBufferHeadroom) return false;
+  if (held_.size() == held_.capacity()) return false;
+  make_place(handle_of(record));
+  const std::uint32_t buffer = pool_.take();
+  if (buffer == SidePool::kNone) return false;
+  std::ranges::copy(packet, pool_.data(buffer));
+  Held& held = held_.emplace_back();
+  held.buffer = buffer;
+  held.neighbour = handle_of(record);
+  held.since_ns = now_ns;
+  held.stream = batch.header->stream;
+  held.lane = batch.header->lane;
+  held.length = static_cast<std::uint16_t>(packet.size());
+  held.ask = record.ask;
+  held.report = static_cast<std::uint16_t>(bytes.size() - record.ask);
+  held.quoted = static_cast<std::uint16_t>(
+      std::min<std::size_t>(record.quoted, packet.size() - kEthernetBytes));
+  held.mtu = record.mtu;
+  held.port = record.port;
+  held.back = record.back;
+  held.too_many = false;
+  std::ranges::copy(bytes, held.bytes.begin());
+  return true;
+}
+
+/// The oldest goes with the next tend(): a batch's record is open now.
+void HeldPackets::make_place(NeighbourHandle neighbour) noexcept {
+  Held* oldest = nullptr;
+  std::uint32_t count = 0;
+  for (Held& held : held_) {
+    if (held.neighbour != neighbour || held.too_many) continue;
+    if (oldest == nullptr) oldest = &held;
+    ++count;
+  }
+  if (count >= kPerNeighbourMax) oldest->too_many = true;
+}
+
+void HeldPackets::tend(std::uint64_t now_ns) noexcept {
+  std::erase_if(held_, [&](const Held& held) { return is_over(held, now_ns); });  // in order
+}
+
+void HeldPackets::give_up() noexcept {
+  for (const Held& held : held_) fail(held, Reason::kNoNeighbour);
+  held_.clear();
+}
+
+bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
+  if (held.too_many) {
+    fail(held, Reason::kHoldFull);
+    return true;
+  }
+  const NeighbourAnswer answer = neighbours_.look_up(held.neighbour, ms_of(now_ns));
+  if (answer.has_mac()) {
+    if (answer.should_ask()) ask(held, &answer.mac);
+    leave(held, answer.mac);
+    return true;
+  }
+  const bool failed =
+      answer.state == NeighbourState::kNone || answer.state == NeighbourState::kFailed;
+  if (failed || now_ns >= held.since_ns + kWaitNs) {
+    fail(held, Reason::kNoNeighbour);
+    return true;
+  }
+  if (answer.should_ask()) ask(held, nullptr);
+  return false;
+}
+
+void HeldPackets::ask(const Held& held, const MacAddress* mac) noexcept {
+  if (held.ask == 0 || !sender_.reaches(held.port)) return;
+  const std::uint32_t buffer = pool_.take();
+  if (buffer == SidePool::kNone) return;
+  std::memcpy(pool_.data(buffer), held.bytes.data(), held.ask);
+  if (mac != nullptr) std::memcpy(pool_.data(buffer), mac->data(), mac->size());
+  LaneLedger& ledger = context_.status.ledger(held.stream, held.lane);
+  LaneRecord& record = begin_amendment(ledger);
+  count_end(record, record.generated, Reason::kSolicit);
+  sender_.begin(record);
+  sender_.add_side(buffer, {pool_.data(buffer), held.ask}, held.port);
+  sender_.send_all();
+  publish(ledger);
+}
+
+/// One record, and one flip, for the packet's birth and its end.
+void HeldPackets::leave(const Held& held, const MacAddress& mac) noexcept {
+  LaneLedger& ledger = context_.status.ledger(held.stream, held.lane);
+  LaneRecord& record = begin_amendment(ledger);
+  count_end(record, record.generated, Reason::kHeld);
+  sender_.begin(record);
+  std::byte* const packet = pool_.data(held.buffer);
+  std::memcpy(packet, mac.data(), mac.size());
+  if (!sender_.reaches(held.port)) {
+    count_end(record, record.dropped, Reason::kNoOutput);
+    pool_.put(held.buffer);
+  } else if (held.mtu != 0) {
+    count_end(record, record.consumed, Reason::kFragmented);
+    send_fragments(sender_, pool_, record, {packet, held.length}, held.mtu, held.port);
+    sender_.send_all();
+    pool_.put(held.buffer);
+  } else {
+    sender_.add_side(held.buffer, {packet, held.length}, held.port);
+    sender_.send_all();
+  }
+  publish(ledger);
+}
+
+void HeldPackets::fail(const Held& held, Reason why) noexcept {
+  LaneLedger& ledger = context_.status.ledger(held.stream, held.lane);
+  LaneRecord& record = begin_amendment(ledger);
+  count_end(record, record.generated, Reason::kHeld);
+  count_end(record, record.dropped, why);
+  if (why == Reason::kNoNeighbour && held.report != 0 && sender_.reaches(held.back)) {
+    report(held, record);
+  } else {
+    pool_.put(held.buffer);
+  }
+  publish(ledger);
+}
+
+/// In the packet's own buffer, in front of what is quoted: its headroom is unused.
+void HeldPackets::report(const Held& held, LaneRecord& record) noexcept {
+  std::byte* const start = pool_.data(held.buffer) + kEthernetBytes - held.report;
+  std::memcpy(start, held.bytes.data() + held.ask, held.report);
+  count_end(record, record.generated, Reason::kReport);
+  sender_.begin(record);
+  sender_.add_side(held.buffer, {start, std::size_t{held.report} + held.quoted}, held.back);
+  sender_.send_all();
+}
+
+}  // namespace millrace

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "io-worker/egress/burst_sender.hpp"
+#include "io-worker/egress/side_pool.hpp"
+#include "shared/actor/context.hpp"
+
+namespace millrace {
+
+/// Packets that wait for a neighbour's MAC address (SideKind::kHold), in buffers of the egress's
+/// pool, in the order of their coming. They are in flight: their lane's ledger has consumed them,
+/// and generates them again when they leave or are dropped. So a successor of an egress that was
+/// killed knows from the ledger how many died with it.
+///
+/// RFC 1122 2.3.2.2: at least the latest packet is kept, and the queue of a neighbour is bounded.
+class HeldPackets {
+ public:
+  /// Packets that wait for one neighbour; of further ones the oldest is dropped.
+  static constexpr std::uint32_t kPerNeighbourMax = 32;
+  /// The longest that one waits. A neighbour fails earlier, when it has been asked three times.
+  static constexpr std::uint64_t kWaitNs = 10'000'000'000;
+
+  HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool);
+
+  /// The neighbour's MAC address is known: the packet need not wait.
+  bool is_known(NeighbourHandle neighbour, std::uint64_t now_ns, MacAddress& mac) const noexcept;
+  /// Copies the packet in; its batch consumes it. False, and nothing done, when no buffer is free.
+  /// `bytes`: the record's. `now_ns`: since the topology started.
+  bool hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,
+            std::uint64_t now_ns) noexcept;
+  /// Sends those whose neighbour has answered, drops those that have waited for nothing, and asks
+  /// again when it is time. Called before a batch is released, so that no packet overtakes one that
+  /// waits, and when idle.
+  void tend(std::uint64_t now_ns) noexcept;
+  /// Drops all that wait: the topology ends.
+  void give_up() noexcept;
+  bool empty() const noexcept { return held_.empty(); }
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(held_.size()); }
+
+ private:
+  struct Held {
+    std::uint32_t buffer;
+    NeighbourHandle neighbour;
+    std::uint64_t since_ns;
+    std::uint16_t stream, lane;
+    std::uint16_t length;
+    std::uint16_t ask, report;  ///< of `bytes`
+    std::uint16_t quoted, mtu;
+    std::uint8_t port, back;
+    bool too_many;  ///< a later one has taken its place
+    std::array<std::byte, kHoldBytesMax> bytes;
+  };
+
+  bool is_over(const Held& held, std::uint64_t now_ns) noexcept;
+  void ask(const Held& held, const MacAddress* mac) noexcept;
+  void leave(const Held& held, const MacAddress& mac) noexcept;
+  void fail(const Held& held, Reason why) noexcept;
+  void report(const Held& held, LaneRecord& record) noexcept;
+  void make_place(NeighbourHandle neighbour) noexcept;
+
+  ActorContext context_;
+  BurstSender& sender_;
+  SidePool& pool_;
+  NeighbourTableView neighbours_;
+  std::vector<Held> held_;  ///< as many as the pool has buffers at most
+};
+
+}  // namespace millrace

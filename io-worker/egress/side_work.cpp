@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/side_work.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "io-worker/egress/fragment_sender.hpp"
+#include "shared/links/ledger.hpp"
+
+namespace millrace {
+
+SideWork::SideWork(BurstSender& sender, HeldPackets& held, SidePool& pool)
+    : sender_(sender), held_(held), pool_(pool) {}
+
+void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_ns) noexcept {
+  batch_ = &batch;
+  record_ = &record;
+  now_ns_ = now_ns;
+  next_ = count_ = 0;
+  const std::span<const SideRecord> records = batch.side.records();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].packet >= batch.count) continue;
+    // Functions append one behind the other, each by packet: nearly in order.
+    std::uint32_t at = count_++;
+    for (; at != 0 && records[order_[at - 1]].packet > records[i].packet; --at) {
+      order_[at] = order_[at - 1];
+    }
+    order_[at] = static_cast<std::uint16_t>(i);
+  }
+}
+
+void SideWork::at(std::uint32_t packet) noexcept {
+  const std::span<const SideRecord> records = batch_->side.records();
+  for (; next_ < count_ && records[order_[next_]].packet == packet; ++next_) {
+    const SideRecord& side = records[order_[next_]];
+    switch (static_cast<SideKind>(side.kind)) {
+      case SideKind::kCopy:
+        copy(side);
+        break;
+      case SideKind::kFragment:
+        fragment(side);
+        break;
+      case SideKind::kHold:
+        hold(side);
+        break;
+      case SideKind::kSend:
+        send(side);
+        break;
+    }
+  }
+}
+
+void SideWork::send_bytes(std::span<const std::byte> bytes, const SideRecord& side,
+                          Reason why) noexcept {
+  count_end(*record_, record_->generated, why);
+  send_whole(bytes, side);
+}
+
+void SideWork::send_whole(std::span<const std::byte> bytes, const SideRecord& side) noexcept {
+  if (!sender_.reaches(side.port) || bytes.size() > pool_.room()) {
+    count_end(*record_, record_->dropped,
+              sender_.reaches(side.port) ? Reason::kOversize : Reason::kNoOutput);
+    return;
+  }
+  const std::uint32_t buffer = take_side_buffer(sender_, pool_, *record_);
+  if (buffer == SidePool::kNone) return;
+  std::ranges::copy(bytes, pool_.data(buffer));
+  sender_.add_side(buffer, {pool_.data(buffer), bytes.size()}, side.port);
+}
+
+void SideWork::copy(const SideRecord& side) noexcept {
+  send_bytes(batch_->bytes(side.packet), side, static_cast<Reason>(side.why));
+}
+
+void SideWork::send(const SideRecord& side) noexcept {
+  send_bytes(batch_->side.bytes_of(side), side, static_cast<Reason>(side.why));
+}
+
+void SideWork::fragment(const SideRecord& side) noexcept {
+  send_fragments(sender_, pool_, *record_, batch_->bytes(side.packet), side.argument, side.port);
+}
+
+void SideWork::hold(const SideRecord& side) noexcept {
+  MacAddress mac{};
+  const NeighbourHandle neighbour{.number = side.argument, .generation = side.generation};
+  const bool known = held_.is_known(neighbour, now_ns_, mac);
+  if (!known && held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_)) return;
+  // Not held: it leaves now, or is dropped.
+  count_end(*record_, record_->generated, Reason::kHeld);
+  const std::span<std::byte> bytes = batch_->bytes(side.packet);
+  if (!known || bytes.size() < mac.size()) {
+    count_end(*record_, record_->dropped, Reason::kNoBuffer);
+    return;
+  }
+  std::memcpy(bytes.data(), mac.data(), mac.size());
+  if (side.mtu != 0) {
+    count_end(*record_, record_->consumed, Reason::kFragmented);
+    send_fragments(sender_, pool_, *record_, bytes, side.mtu, side.port);
+  } else {
+    send_whole(bytes, side);
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/ipv4_router.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "services/functions/route/route_finish.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/packet/arp.hpp"
+#include "shared/packet/ipv4_options.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes;
+using packet_walk::kIpv4BytesMin;
+constexpr std::uint64_t kDayMs = 86'400'000;
+
+std::uint32_t u16_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  return std::to_integer<std::uint32_t>(bytes[at]) << 8 |
+         std::to_integer<std::uint32_t>(bytes[at + 1]);
+}
+
+std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  return u16_at(bytes, at) << 16 | u16_at(bytes, at + 2);
+}
+
+/// From the IPv4 header to the end by its total length.
+std::span<std::byte> datagram_of(const Batch& batch, std::uint16_t packet) noexcept {
+  const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
+  return ip.first(std::min<std::size_t>(ip.size(), u16_at(ip, 2)));
+}
+
+std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
+  return (std::to_integer<std::size_t>(ip[0]) & 15) * 4;
+}
+
+std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 12); }
+std::uint32_t destination_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 16); }
+bool is_fragment(std::span<const std::byte> ip) noexcept { return (u16_at(ip, 6) & 0x3fff) != 0; }
+bool is_group(const MacAddress& mac) noexcept { return (mac[0] & 1) != 0; }
+
+/// UDP and TCP have a port that is closed, other protocols are unknown here.
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+
+}  // namespace
+
+MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept {
+  MacAddress mac;
+  std::memcpy(mac.data(), batch.data(packet), mac.size());
+  return mac;
+}
+
+MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept {
+  MacAddress mac;
+  std::memcpy(mac.data(), batch.data(packet) + mac.size(), mac.size());
+  return mac;
+}
+
+void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
+                         const RouteWay& way) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const port = ports_.at(way.port);
+  const std::span<std::byte> ip = datagram_of(batch, packet);
+  if (port == nullptr) {
+    batch.drop(packet, Reason::kNoOutput);
+    return;
+  }
+  const bool too_long = ip.size() > port->mtu;
+  if (too_long && (u16_at(ip, 6) & 0x4000) != 0) {
+    report(call, packet, icmp_fragmentation_needed(static_cast<std::uint16_t>(port->mtu)),
+           Reason::kOversize);
+    return;
+  }
+  if (header_bytes(ip) != kIpv4BytesMin && !pass_options(call, packet, way.port)) return;
+  decrement_ttl(batch.data(packet));
+  Departure at{.packet = packet,
+               .port = way.port,
+               .neighbour = way.neighbour,
+               .fragment_to = too_long ? port->mtu : 0};
+  if (way.port == call.facts.port_in) {
+    std::uint32_t gateway = destination_of(ip);
+    if (way.neighbour.family == NeighbourFamily::kIpv4) {
+      gateway = 0;
+      for (std::size_t i = 0; i < 4; ++i) gateway = gateway << 8 | way.neighbour.address[i];
+    }
+    redirect(call, packet, gateway);
+  }
+  // Of the sender until now; a report about a packet that waits goes to it.
+  MacAddress mac = way.mac;
+  const bool is_static = way.neighbour.family == NeighbourFamily::kNone;
+  const NextHops::Found found = is_static ? NextHops::Found::kMac : hops_.find(call, at, mac);
+  switch (found) {
+    case NextHops::Found::kMac:
+      std::memcpy(batch.data(packet) + mac.size(), port->mac.data(), mac.size());
+      hops_.leave(call, at, mac);
+      return;
+    case NextHops::Found::kWaits:
+      wait(call, at);
+      return;
+    case NextHops::Found::kFailed:
+      report(call, packet, kIcmpHostUnreachable, Reason::kNoNeighbour);
+      return;
+  }
+}
+
+/// RFC 1812 5.2.7.1: host unreachable, when nothing has answered for long enough.
+void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  std::array<std::byte, kIcmpErrorFrontBytes> front;
+  HeldReport held{.front = {}, .back = call.facts.port_in};
+  if (may_report(call, at.packet) && limit_.take(call.facts.now_ns)) {
+    const std::span<const std::byte> ip = datagram_of(batch, at.packet);
+    const auto quote = ip.first(icmp_quote_bytes(ip.size()));
+    write_icmp_error(front, quote, in->mac, source_mac(batch, at.packet),
+                     in->source_for(source_of(ip))->address, source_of(ip), kIcmpHostUnreachable);
+    held.front = front;
+    held.quoted = static_cast<std::uint16_t>(quote.size());
+  }
+  const RouterPort* const out = ports_.at(at.port);
+  std::memcpy(batch.data(at.packet) + 6, out->mac.data(), out->mac.size());
+  hops_.hold(call, at, held);
+}
+
+bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
+                              std::uint8_t port) noexcept {
+  const std::span<std::byte> ip = datagram_of(call.batch, packet);
+  const std::span<std::byte> header = ip.first(header_bytes(ip));
+  Ipv4OptionsVerdict verdict = check_ipv4_options(header);
+  if (verdict.result == Ipv4OptionsResult::kChanged) {
+    const OwnAddress* const own = ports_.at(port)->source_for(destination_of(ip));
+    const auto ms = static_cast<std::uint32_t>(system_clock_ns() / 1'000'000 % kDayMs);
+    verdict = apply_ipv4_options(header, own == nullptr ? 0 : own->address, ms);
+  }
+  switch (verdict.result) {
+    case Ipv4OptionsResult::kProblem:
+      report(call, packet, icmp_parameter_problem(verdict.pointer), Reason::kMalformed);
+      return false;
+    case Ipv4OptionsResult::kSourceRoute:
+      report(call, packet, kIcmpSourceRouteFailed, Reason::kNotForwarded);
+      return false;
+    case Ipv4OptionsResult::kNothing:
+    case Ipv4OptionsResult::kChanged:
+      break;
+  }
+  return true;
+}
+
+/// RFC 1812 5.2.7.2: the sender has a better way, on its own network. The packet goes on.
+void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
+                          std::uint32_t gateway) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const std::span<const std::byte> ip = datagram_of(batch, packet);
+  if (in == nullptr || !in->is_near(source_of(ip)) || !in->is_near(gateway)) return;
+  const std::size_t quoted = icmp_quote_bytes(ip.size());
+  if (!batch.side.has_room(kIcmpErrorFrontBytes + quoted)) return;
+  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;
+  const std::span<std::byte> to =
+      batch.side.add({.packet = packet,
+                      .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                      .port = call.facts.port_in,
+                      .why = static_cast<std::uint8_t>(Reason::kReport)},
+                     kIcmpErrorFrontBytes + quoted);
+  std::ranges::copy(ip.first(quoted), to.begin() + kIcmpErrorFrontBytes);
+  write_icmp_error(to.first(kIcmpErrorFrontBytes), ip.first(quoted), in->mac,
+                   source_mac(batch, packet), in->source_for(source_of(ip))->address, source_of(ip),
+                   icmp_redirect_host(gateway));
+}
+
+/// But for the limit of their rate, which counts what is sent.
+bool Ipv4Router::may_report(const FinishContext& call, std::uint16_t packet) const noexcept {
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  if (in == nullptr || in->ipv4.empty()) return false;
+  if (destination_mac(call.batch, packet) != in->mac) return false;  // to a group, or not to us
+  if (is_group(source_mac(call.batch, packet))) return false;
+  return may_answer_ipv4(datagram_of(call.batch, packet));
+}
+
+void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpError error,
+                        Reason otherwise) noexcept {
+  constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
+  const Batch& batch = call.batch;
+  if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const RouterPort& in = *ports_.at(call.facts.port_in);
+  const MacAddress to = source_mac(batch, packet);
+  const std::span<const std::byte> ip = datagram_of(batch, packet);
+  const std::uint32_t sender = source_of(ip);
+  const std::size_t quoted = icmp_quote_bytes(ip.size());
+  const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
+                   static_cast<std::int32_t>(batch.length[packet]);
+  if (!batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const std::span<std::byte> frame = batch.bytes(packet);
+  write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes), in.mac,
+                   to, in.source_for(sender)->address, sender, error);
+  batch.finish(packet, call.facts.port_in, Reason::kReport);
+}
+
+void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+  switch (why) {
+    case Reason::kTtlExpired:
+      report(call, packet, kIcmpTimeExceeded, why);
+      return;
+    case Reason::kNoRoute:
+      report(call, packet, kIcmpNetUnreachable, why);
+      return;
+    case Reason::kOwnAddress:
+      deliver(call, packet);
+      return;
+    default:
+      call.batch.drop(packet, why);
+  }
+}
+
+/// To an address of ours. Fragments are not put together here.
+void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const std::span<const std::byte> ip = datagram_of(batch, packet);
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const auto protocol = std::to_integer<std::uint8_t>(ip[9]);
+  if (in == nullptr || destination_mac(batch, packet) != in->mac || is_fragment(ip)) {
+    batch.drop(packet, Reason::kOwnAddress);
+  } else if (protocol == kIcmp) {
+    if (echo_reply_in_place(batch.bytes(packet))) {
+      batch.finish(packet, call.facts.port_in, Reason::kReply);
+    } else {
+      batch.drop(packet, Reason::kOwnAddress);
+    }
+  } else if (protocol == kTcp) {
+    batch.drop(packet, Reason::kOwnAddress);
+  } else {
+    report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
+           Reason::kOwnAddress);
+  }
+}
+
+void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  ArpPacket arp{};
+  const bool good = in != nullptr && !in->ipv4.empty() && parse_arp(batch.bytes(packet), arp) &&
+                    !is_group(arp.sender_mac) && arp.sender_mac != in->mac;
+  if (!good || call.facts.neighbours == nullptr) {
+    batch.drop(packet, Reason::kNotForwarded);
+    return;
+  }
+  const bool for_us = in->has_ipv4(arp.target);
+  const bool conflict = in->has_ipv4(arp.sender);
+  if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
+    const bool reply = arp.operation == kArpReply;
+    call.facts.neighbours->learn(
+        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac, neighbour_ms(call.facts),
+        {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
+  }
+  const bool asks = arp.operation == kArpRequest && for_us && !conflict;
+  // An address of ours that another claims is defended at once (RFC 5227 2.4), at a bounded rate.
+  const bool defends = conflict && limit_.take(call.facts.now_ns);
+  if (!asks && !defends) {
+    batch.consume(packet, Reason::kControl);
+    return;
+  }
+  const MacAddress everybody = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  const std::uint32_t ours = asks ? arp.target : arp.sender;
+  const ArpPacket answer{.operation = asks ? kArpReply : kArpRequest,
+                         .sender_mac = in->mac,
+                         .sender = ours,
+                         .target_mac = asks ? arp.sender_mac : MacAddress{},
+                         .target = asks ? arp.sender : ours};
+  write_arp(batch.bytes(packet), in->mac, asks ? arp.sender_mac : everybody, answer);
+  batch.finish(packet, call.facts.port_in, Reason::kReply);
+}
+
+}  // namespace millrace

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "services/functions/function.hpp"
+#include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/router_ports.hpp"
+#include "services/functions/route/token_bucket.hpp"
+#include "shared/packet/icmp.hpp"
+
+namespace millrace {
+
+/// Where a route leads, once its port is a number.
+struct RouteWay {
+  std::uint8_t port = 0;
+  NeighbourKey neighbour;  ///< family kNone: `mac` is the neighbour's
+  MacAddress mac{};
+};
+
+/// What a router of IPv4 does with packets that are not just passed on (RFC 1812): neighbours,
+/// options, fragments, redirects; and with those that end here: ARP, echo, error reports. Packets
+/// have passed route_check(), so headers are whole and their checksums right, unless said. One
+/// worker's; data thread.
+class Ipv4Router {
+ public:
+  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit)
+      : ports_(ports), hops_(hops), limit_(limit) {}
+
+  /// A packet with a TTL above 1 that the table sends this way. Its fate is decided afterwards.
+  void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
+  /// A packet that is not forwarded, and why: it is answered where an answer is due, and dropped
+  /// for that reason else.
+  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  /// An ARP frame, or what says so.
+  void arp(const FinishContext& call, std::uint16_t packet) noexcept;
+
+ private:
+  /// The error replaces the packet and goes to its sender; without leave to send one the packet is
+  /// dropped for the reason.
+  void report(const FinishContext& call, std::uint16_t packet, IcmpError error,
+              Reason otherwise) noexcept;
+  bool may_report(const FinishContext& call, std::uint16_t packet) const noexcept;
+  bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
+  void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
+  void wait(const FinishContext& call, const Departure& at) noexcept;
+  void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
+
+  const RouterPorts& ports_;
+  NextHops& hops_;
+  TokenBucket& limit_;
+};
+
+/// MAC addresses of a frame.
+MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept;
+MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept;
+
+}  // namespace millrace

@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/ipv6_router.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "services/functions/route/route_finish.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/packet/ipv6_extensions.hpp"
+#include "shared/packet/neighbour_discovery.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes;
+using packet_walk::kIpv6Bytes;
+constexpr std::uint8_t kHopByHop = 0, kTcpProtocol = 6, kUdpProtocol = 17, kIcmpv6 = 58;
+constexpr std::uint8_t kNoNextHeader = 59;
+
+/// From the IPv6 header to the end by its payload length.
+std::span<std::byte> packet_of(const Batch& batch, std::uint16_t packet) noexcept {
+  const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
+  const std::size_t payload =
+      std::to_integer<std::size_t>(ip[4]) << 8 | std::to_integer<std::size_t>(ip[5]);
+  return ip.first(std::min(ip.size(), kIpv6Bytes + payload));
+}
+
+Ipv6Bytes address_at(std::span<const std::byte> ip, std::size_t at) noexcept {
+  Ipv6Bytes address;
+  std::memcpy(address.data(), ip.data() + at, address.size());
+  return address;
+}
+
+Ipv6Bytes ipv6_source(std::span<const std::byte> ip) noexcept { return address_at(ip, 8); }
+Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept { return address_at(ip, 24); }
+
+}  // namespace
+
+void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
+                         const RouteWay& way) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const port = ports_.at(way.port);
+  const std::span<const std::byte> ip = packet_of(batch, packet);
+  if (port == nullptr) {
+    batch.drop(packet, Reason::kNoOutput);
+    return;
+  }
+  if (std::to_integer<std::uint8_t>(ip[6]) == kHopByHop && !pass_options(call, packet)) return;
+  if (ip.size() > port->mtu) {
+    report(call, packet, Icmpv6Error::packet_too_big(port->mtu), Reason::kOversize);
+    return;
+  }
+  decrement_hop_limit(batch.data(packet));
+  const Departure at{.packet = packet, .port = way.port, .neighbour = way.neighbour};
+  MacAddress mac = way.mac;
+  const bool is_static = way.neighbour.family == NeighbourFamily::kNone;
+  const NextHops::Found found = is_static ? NextHops::Found::kMac : hops_.find(call, at, mac);
+  switch (found) {
+    case NextHops::Found::kMac:
+      std::memcpy(batch.data(packet) + mac.size(), port->mac.data(), mac.size());
+      hops_.leave(call, at, mac);
+      return;
+    case NextHops::Found::kWaits:
+      wait(call, at);
+      return;
+    case NextHops::Found::kFailed:
+      report(call, packet, Icmpv6Error::address_unreachable(), Reason::kNoNeighbour);
+      return;
+  }
+}
+
+/// Hop-by-hop options are a router's to look at (RFC 8200 4.3).
+bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Ipv6Problem problem = walk_extensions(packet_of(call.batch, packet)).router_problem;
+  switch (problem.action) {
+    case Ipv6Problem::Action::kNone:
+      return true;
+    case Ipv6Problem::Action::kDiscard:
+      call.batch.drop(packet, Reason::kNotForwarded);
+      return false;
+    case Ipv6Problem::Action::kAnswer:
+      report(call, packet, {4, problem.code, problem.pointer}, Reason::kMalformed);
+      return false;
+  }
+  return true;
+}
+
+void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
+  const Batch& batch = call.batch;
+  const Icmpv6Error error = Icmpv6Error::address_unreachable();
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  std::array<std::byte, kIcmpv6ErrorFrontBytes> front;
+  HeldReport held{.front = {}, .back = call.facts.port_in};
+  if (may_report(call, at.packet, error) && limit_.take(call.facts.now_ns)) {
+    const std::span<const std::byte> ip = packet_of(batch, at.packet);
+    const auto quote = ip.first(icmpv6_quote_bytes(ip.size()));
+    const Ipv6Bytes sender = ipv6_source(ip);
+    write_icmpv6_error(front, quote, in->mac, source_mac(batch, at.packet), *in->source_for(sender),
+                       sender, error);
+    held.front = front;
+    held.quoted = static_cast<std::uint16_t>(quote.size());
+  }
+  const RouterPort* const out = ports_.at(at.port);
+  std::memcpy(batch.data(at.packet) + 6, out->mac.data(), out->mac.size());
+  hops_.hold(call, at, held);
+}
+
+bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
+                            Icmpv6Error error) const noexcept {
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  if (in == nullptr || in->ipv6.empty()) return false;
+  if (destination_mac(call.batch, packet) != in->mac) return false;
+  if ((source_mac(call.batch, packet)[0] & 1) != 0) return false;
+  const bool also_to_groups = error.type == 2 || (error.type == 4 && error.code == 2);
+  return may_answer_ipv6(packet_of(call.batch, packet), also_to_groups);
+}
+
+void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+                        Reason otherwise) noexcept {
+  constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
+  const Batch& batch = call.batch;
+  if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const RouterPort& in = *ports_.at(call.facts.port_in);
+  const MacAddress to = source_mac(batch, packet);
+  const std::span<const std::byte> ip = packet_of(batch, packet);
+  const Ipv6Bytes sender = ipv6_source(ip);
+  const std::size_t quoted = icmpv6_quote_bytes(ip.size());
+  const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
+                   static_cast<std::int32_t>(batch.length[packet]);
+  if (!batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const std::span<std::byte> frame = batch.bytes(packet);
+  write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes), frame.subspan(kIcmpv6ErrorFrontBytes),
+                     in.mac, to, *in.source_for(sender), sender, error);
+  batch.finish(packet, call.facts.port_in, Reason::kReport);
+}
+
+void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+  const Batch& batch = call.batch;
+  if (batch.length[packet] < kEthernetBytes + kIpv6Bytes) {
+    batch.drop(packet, why);
+    return;
+  }
+  const Ipv6Bytes destination = ipv6_destination(packet_of(batch, packet));
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  switch (why) {
+    case Reason::kTtlExpired:
+      report(call, packet, Icmpv6Error::hop_limit_exceeded(), why);
+      return;
+    case Reason::kNoRoute:
+      report(call, packet, Icmpv6Error::no_route(), why);
+      return;
+    case Reason::kOwnAddress:
+      deliver(call, packet);
+      return;
+    case Reason::kNotUnicast:
+      if (neighbour_discovery(call, packet)) return;
+      if (in != nullptr && in->has_ipv6(destination)) {
+        deliver(call, packet);
+        return;
+      }
+      batch.drop(packet, why);
+      return;
+    default:
+      batch.drop(packet, why);
+  }
+}
+
+/// To an address of ours, the link-local one among them.
+void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const std::span<const std::byte> ip = packet_of(batch, packet);
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  if (in == nullptr || destination_mac(batch, packet) != in->mac) {
+    batch.drop(packet, Reason::kOwnAddress);
+    return;
+  }
+  if (neighbour_discovery(call, packet)) return;
+  const Ipv6Extensions chain = walk_extensions(ip);
+  if (chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
+      chain.upper_protocol == kNoNextHeader) {
+    batch.drop(packet, Reason::kOwnAddress);
+  } else if (chain.upper_protocol == kIcmpv6) {
+    if (echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
+      batch.finish(packet, call.facts.port_in, Reason::kReply);
+    } else {
+      batch.drop(packet, Reason::kOwnAddress);
+    }
+  } else if (chain.upper_protocol == kUdpProtocol) {
+    report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress);
+  } else {
+    report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),
+           Reason::kOwnAddress);
+  }
+}
+
+/// True: it was a solicitation or an advertisement, and its fate is decided.
+bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  NeighbourMessage message;
+  if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
+  if (!parse_neighbour(batch.bytes(packet), message)) return false;
+  const std::uint64_t now_ms = neighbour_ms(call.facts);
+  const bool for_us = in->has_ipv6(message.target);
+  if (message.advertisement) {
+    if (!for_us && message.has_mac) {
+      call.facts.neighbours->learn(
+          neighbour_of(call.facts.port_in, message.target), message.mac, now_ms,
+          {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
+    }
+    batch.consume(packet, Reason::kControl);
+    return true;
+  }
+  if (!for_us) {
+    batch.consume(packet, Reason::kControl);
+    return true;
+  }
+  const bool probe = is_unspecified(message.source);
+  if (!probe && message.has_mac && in->is_near(message.source)) {
+    call.facts.neighbours->learn(neighbour_of(call.facts.port_in, message.source), message.mac,
+                                 now_ms, {.only_update = false, .overrides = true});
+  }
+  const MacAddress to = probe             ? multicast_mac(kIpv6AllNodes)
+                        : message.has_mac ? message.mac
+                                          : source_mac(batch, packet);
+  answer_solicitation(call, packet, message.source, message.target, to);
+  return true;
+}
+
+/// The answer to a probe (RFC 4862) goes to all nodes.
+void Ipv6Router::answer_solicitation(const FinishContext& call, std::uint16_t packet,
+                                     const Ipv6Bytes& asker, const Ipv6Bytes& target,
+                                     const MacAddress& to) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort& in = *ports_.at(call.facts.port_in);
+  const auto growth =
+      static_cast<std::int32_t>(kNeighbourFrameBytes) - std::int32_t{batch.length[packet]};
+  if (!batch.grow_back(packet, growth)) {
+    batch.drop(packet, Reason::kNotUnicast);
+    return;
+  }
+  const bool probe = is_unspecified(asker);
+  write_advertisement(batch.bytes(packet), in.mac, to, target, probe ? kIpv6AllNodes : asker,
+                      target, true, !probe, true);
+  batch.finish(packet, call.facts.port_in, Reason::kReply);
+}
+
+}  // namespace millrace

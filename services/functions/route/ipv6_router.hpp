@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "services/functions/function.hpp"
+#include "services/functions/route/ipv4_router.hpp"
+#include "shared/packet/icmpv6.hpp"
+
+namespace millrace {
+
+/// What a router of IPv6 does with packets that are not just passed on (RFC 8200), and with those
+/// that end here: neighbour discovery (RFC 4861), echo and error reports (RFC 4443). As Ipv4Router.
+class Ipv6Router {
+ public:
+  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit)
+      : ports_(ports), hops_(hops), limit_(limit) {}
+
+  /// A packet with a hop limit above 1 that the table sends this way.
+  void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
+  /// A packet with the EtherType of IPv6 that is not forwarded, and why. For kMalformed and
+  /// kTruncated its header may not be whole.
+  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+
+ private:
+  void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+              Reason otherwise) noexcept;
+  bool may_report(const FinishContext& call, std::uint16_t packet,
+                  Icmpv6Error error) const noexcept;
+  bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
+  void wait(const FinishContext& call, const Departure& at) noexcept;
+  void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
+  bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
+  void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,
+                           const Ipv6Bytes& target, const MacAddress& to) noexcept;
+
+  const RouterPorts& ports_;
+  NextHops& hops_;
+  TokenBucket& limit_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "services/functions/function.hpp"
+#include "services/functions/route/router_ports.hpp"
+
+namespace millrace {
+
+/// A packet that is ready to leave but for its MAC addresses.
+struct Departure {
+  std::uint16_t packet = 0;
+  std::uint8_t port = 0;
+  NeighbourKey neighbour;         ///< to whose MAC address it goes
+  std::uint32_t fragment_to = 0;  ///< IPv4 and longer than the port's MTU, which this is; else 0
+};
+
+/// What leaves by `back` when the neighbour does not answer: all in front of the quote.
+struct HeldReport {
+  std::span<const std::byte> front;  ///< empty: nothing
+  std::uint8_t back = 0;
+  std::uint16_t quoted = 0;
+};
+
+/// Gives departing packets the MAC addresses of neighbours: from the table, or by way of the
+/// egress, where they wait while the neighbour is asked for (ARP, RFC 826; neighbour solicitation,
+/// RFC 4861 7.2.2). One worker's; data thread.
+class NextHops {
+ public:
+  explicit NextHops(const RouterPorts& ports) : ports_(ports) {}
+
+  enum class Found : std::uint8_t {
+    kMac,     ///< `mac` is it
+    kWaits,   ///< being asked for
+    kFailed,  ///< asked for in vain, a moment ago
+  };
+  /// Looks the neighbour up, and asks for it, once in a while, also when it is known.
+  Found find(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept;
+  /// The packet leaves with these MAC addresses, in fragments if need be.
+  void leave(const FinishContext& call, const Departure& at, const MacAddress& mac) const noexcept;
+  /// The packet, which has nothing but the destination's MAC address to get, waits at the egress.
+  void hold(const FinishContext& call, const Departure& at, const HeldReport& report) noexcept;
+
+ private:
+  static constexpr std::size_t kQuestionBytesMax = 86;
+  using Question = std::array<std::byte, kQuestionBytesMax>;
+
+  std::size_t write_question(const Departure& at, const MacAddress* known,
+                             Question& question) const noexcept;
+
+  const RouterPorts& ports_;
+  NeighbourKey last_key_;  ///< that was looked up last, in the turn of `last_ns_`
+  NeighbourHandle last_;
+  MacAddress last_mac_{};
+  std::uint64_t last_ns_ = 0;
+  bool last_known_ = false;
+};
+
+/// Keys of the table: the neighbour `address` at `port`; IPv4 in host byte order.
+NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept;
+NeighbourKey neighbour_of(std::uint8_t port, const Ipv6Bytes& address) noexcept;
+
+/// Clock of the neighbour table.
+inline std::uint64_t neighbour_ms(const BatchFacts& facts) noexcept {
+  return facts.now_ns / 1'000'000 + 1;
+}
+
+}  // namespace millrace

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_settings.hpp"
+
+#include <string>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+bool flag_of(const std::string& key, const std::string& value) {
+  if (value != "true" && value != "false") {
+    throw Error(key + ": '" + value + "' is no flag; there are: true, false");
+  }
+  return value == "true";
+}
+
+std::uint32_t rate_of(const std::string& value) {
+  const bool digits = !value.empty() && value.size() <= 7 &&
+                      value.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || std::stoul(value) > 1'000'000) {
+    throw Error("icmp_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
+  }
+  return static_cast<std::uint32_t>(std::stoul(value));
+}
+
+}  // namespace
+
+RouteSettings route_settings(const PlanFunction& function) {
+  RouteSettings settings;
+  bool has_table = false;
+  for (const auto& [key, value] : function.settings) {
+    if (key == "table") {
+      if (value.empty()) throw Error("table: the path of a route table is expected");
+      has_table = true;
+    } else if (key == "answers") {
+      settings.answers = flag_of(key, value);
+    } else if (key == "icmp_rate") {
+      settings.icmp_rate = rate_of(value);
+    } else {
+      throw Error("'" + key + "' is no setting of route; there are: table, answers, icmp_rate");
+    }
+  }
+  if (!has_table) throw Error("table is missing: the path of a route table");
+  return settings;
+}
+
+bool route_answers(const PlanFunction& function) { return route_settings(function).answers; }
+
+}  // namespace millrace

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+/// Settings of the function route, checked. Throws Error that names the key.
+struct RouteSettings {
+  bool answers = true;             ///< ARP, neighbour discovery, ICMP
+  std::uint32_t icmp_rate = 1000;  ///< error reports a second, of a worker; 0: any number
+};
+RouteSettings route_settings(const PlanFunction& function);
+
+/// The setting `answers` alone.
+bool route_answers(const PlanFunction& function);
+
+}  // namespace millrace

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/router.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shared/base/packet_walk.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kIcmpBurst = 50;  ///< as Linux's icmp_msgs_burst
+constexpr std::uint16_t kTypeArp = 0x0806;
+
+RouteWay way_of(const RouteHop& to, const RouteRewrite& hop, std::span<const std::byte> ip,
+                bool is_ipv6) noexcept {
+  RouteWay way{.port = hop.output};
+  switch (static_cast<RouteHopKind>(to.kind)) {
+    case RouteHopKind::kStatic:
+      std::memcpy(way.mac.data(), to.mac, way.mac.size());
+      return way;
+    case RouteHopKind::kGateway4:
+    case RouteHopKind::kGateway6:
+      way.neighbour.family = to.kind == static_cast<std::uint8_t>(RouteHopKind::kGateway4)
+                                 ? NeighbourFamily::kIpv4
+                                 : NeighbourFamily::kIpv6;
+      std::memcpy(way.neighbour.address.data(), to.gateway, sizeof to.gateway);
+      break;
+    case RouteHopKind::kOnLink:
+      way.neighbour.family = is_ipv6 ? NeighbourFamily::kIpv6 : NeighbourFamily::kIpv4;
+      std::memcpy(way.neighbour.address.data(), ip.data() + (is_ipv6 ? 24 : 16), is_ipv6 ? 16 : 4);
+      break;
+  }
+  way.neighbour.port = hop.output;
+  return way;
+}
+
+}  // namespace
+
+Router::Router(const RouteTable& table, std::span<const PlanPort> ports, std::uint32_t icmp_rate)
+    : hops_(table.hops),
+      ports_(ports),
+      limit_(icmp_rate, kIcmpBurst),
+      next_hops_(ports_),
+      ipv4_(ports_, next_hops_, limit_),
+      ipv6_(ports_, next_hops_, limit_) {
+  for (const PlanPort& port : ports) {
+    frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));
+  }
+}
+
+void Router::forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
+                     const RouteRewrite& hop, bool is_ipv6) noexcept {
+  const auto ip = call.batch.bytes(packet).subspan(packet_walk::kEthernetBytes);
+  const RouteWay way = way_of(hops_[number], hop, ip, is_ipv6);
+  if (is_ipv6) {
+    ipv6_.forward(call, packet, way);
+  } else {
+    ipv4_.forward(call, packet, way);
+  }
+}
+
+void Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+  const std::span<const std::byte> frame = call.batch.bytes(packet);
+  const std::uint16_t type = frame.size() < packet_walk::kEthernetBytes
+                                 ? std::uint16_t{0}
+                                 : FrameBytes{frame.data(), frame.size()}.u16(12);
+  if (type == kTypeArp) {
+    ipv4_.arp(call, packet);
+  } else if (type == packet_walk::kTypeIpv6) {
+    ipv6_.end(call, packet, why);
+  } else if (type == packet_walk::kTypeIpv4) {
+    ipv4_.end(call, packet, why);
+  } else {
+    call.batch.drop(packet, why);
+  }
+}
+
+}  // namespace millrace

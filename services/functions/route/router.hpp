@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/route/ipv4_router.hpp"
+#include "services/functions/route/ipv6_router.hpp"
+#include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/route_finish.hpp"
+#include "services/functions/route/route_image.hpp"
+#include "services/functions/route/router_ports.hpp"
+#include "services/functions/route/token_bucket.hpp"
+
+namespace millrace {
+
+/// Route's slow pass: what becomes of packets that need more than new MAC addresses and one hop
+/// less. One worker's; data thread.
+class Router {
+ public:
+  /// `table` must outlive it. `icmp_rate`: RouteSettings. Throws Error for addresses that are none.
+  Router(const RouteTable& table, std::span<const PlanPort> ports, std::uint32_t icmp_rate);
+  Router(const Router&) = delete;  // its parts refer to each other
+  Router& operator=(const Router&) = delete;
+
+  /// A packet that the table sends to next hop `number`, which `hop` is.
+  void forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
+               const RouteRewrite& hop, bool is_ipv6) noexcept;
+  /// A packet that is not forwarded, and why.
+  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  /// Bytes of the longest frame that the port sends whole.
+  std::uint32_t frame_bytes_max(std::uint8_t port) const noexcept {
+    return port < frame_bytes_max_.size() ? frame_bytes_max_[port] : UINT32_MAX;
+  }
+
+ private:
+  std::span<const RouteHop> hops_;
+  RouterPorts ports_;
+  std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
+  TokenBucket limit_;
+  NextHops next_hops_;
+  Ipv4Router ipv4_;
+  Ipv6Router ipv6_;
+};
+
+}  // namespace millrace

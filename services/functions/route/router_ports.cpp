@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/router_ports.hpp"
+
+#include <algorithm>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+bool in_network(std::uint32_t address, const OwnAddress& own) noexcept {
+  const std::uint32_t mask = own.length == 0 ? 0 : ~std::uint32_t{0} << (32 - own.length);
+  return ((address ^ own.address) & mask) == 0;
+}
+
+bool in_network(const Ipv6Bytes& address, const PortIpv6& own) noexcept {
+  return ipv6_prefix_of(address, own.length) == ipv6_prefix_of(own.address, own.length);
+}
+
+Ipv6Bytes bytes_of(const Ipv6Address& address) noexcept {
+  Ipv6Bytes bytes{};
+  for (std::uint32_t at = 0; at < bytes.size(); ++at) {
+    bytes[at] = static_cast<std::uint8_t>(address.byte(at));
+  }
+  return bytes;
+}
+
+RouterPort port_of(const PlanPort& from) {
+  RouterPort port;
+  if (!parse_mac(from.mac, port.mac)) {
+    throw Error("port " + from.name + ": '" + from.mac + "' is no MAC address");
+  }
+  port.mtu = from.mtu;
+  const OwnAddresses own = own_addresses({&from, 1});
+  port.ipv4 = own.ipv4;
+  for (const OwnIpv6Address& address : own.ipv6) {
+    port.ipv6.push_back({bytes_of(address.address), address.length});
+  }
+  port.link_local = link_local_of(port.mac);
+  return port;
+}
+
+}  // namespace
+
+RouterPorts::RouterPorts(std::span<const PlanPort> ports) {
+  for (const PlanPort& port : ports) ports_.push_back(port_of(port));
+}
+
+bool RouterPort::has_ipv4(std::uint32_t address) const noexcept {
+  return std::ranges::find(ipv4, address, &OwnAddress::address) != ipv4.end();
+}
+
+bool RouterPort::has_ipv6(const Ipv6Bytes& address) const noexcept {
+  if (ipv6.empty()) return false;
+  return address == link_local ||
+         std::ranges::find(ipv6, address, &PortIpv6::address) != ipv6.end();
+}
+
+bool RouterPort::is_near(std::uint32_t address) const noexcept {
+  return std::ranges::any_of(ipv4, [&](const auto& own) { return in_network(address, own); });
+}
+
+bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
+  if (is_link_local(address)) return !ipv6.empty();
+  return std::ranges::any_of(ipv6, [&](const auto& own) { return in_network(address, own); });
+}
+
+const OwnAddress* RouterPort::source_for(std::uint32_t to) const noexcept {
+  for (const OwnAddress& own : ipv4) {
+    if (in_network(to, own)) return &own;
+  }
+  return ipv4.empty() ? nullptr : &ipv4.front();
+}
+
+const Ipv6Bytes* RouterPort::source_for(const Ipv6Bytes& to) const noexcept {
+  if (ipv6.empty()) return nullptr;
+  if (is_link_local(to)) return &link_local;
+  for (const PortIpv6& own : ipv6) {
+    if (in_network(to, own)) return &own.address;
+  }
+  return &ipv6.front().address;
+}
+
+}  // namespace millrace

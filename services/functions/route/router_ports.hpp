@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/route/route_load.hpp"
+#include "shared/base/mac.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/packet/ipv6_bytes.hpp"
+
+namespace millrace {
+
+/// An IPv6 address of a port, as in packets.
+struct PortIpv6 {
+  Ipv6Bytes address{};
+  std::uint8_t length = 128;
+};
+
+/// What a router says of itself on one port.
+struct RouterPort {
+  MacAddress mac{};
+  std::uint32_t mtu = 1500;
+  std::vector<OwnAddress> ipv4;
+  std::vector<PortIpv6> ipv6;
+  Ipv6Bytes link_local{};  ///< of its MAC address; ours where the port has an IPv6 address
+
+  bool has_ipv4(std::uint32_t address) const noexcept;
+  bool has_ipv6(const Ipv6Bytes& address) const noexcept;  ///< the link-local one too
+  /// A network of the port holds it.
+  bool is_near(std::uint32_t address) const noexcept;
+  bool is_near(const Ipv6Bytes& address) const noexcept;
+  /// The port's address in the network of `to`, else its first one; null without any.
+  const OwnAddress* source_for(std::uint32_t to) const noexcept;
+  /// Likewise; the link-local one for a link-local address; null without any.
+  const Ipv6Bytes* source_for(const Ipv6Bytes& to) const noexcept;
+};
+
+/// The ports of the topology, as the function route sees them. Private memory of a worker.
+class RouterPorts {
+ public:
+  /// Throws Error for an address or MAC address that is none.
+  explicit RouterPorts(std::span<const PlanPort> ports);
+  /// Null: there is no such port.
+  const RouterPort* at(std::uint8_t port) const noexcept {
+    return port < ports_.size() ? &ports_[port] : nullptr;
+  }
+
+ private:
+  std::vector<RouterPort> ports_;
+};
+
+}  // namespace millrace
