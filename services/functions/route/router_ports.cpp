@@ -67,6 +67,11 @@ bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
   return std::ranges::any_of(ipv6, [&](const auto& own) { return in_network(address, own); });
 }
 
+bool RouterPort::are_together(std::uint32_t one, std::uint32_t other) const noexcept {
+  return std::ranges::any_of(
+      ipv4, [&](const auto& own) { return in_network(one, own) && in_network(other, own); });
+}
+
 const OwnAddress* RouterPort::source_for(std::uint32_t to) const noexcept {
   for (const OwnAddress& own : ipv4) {
     if (in_network(to, own)) return &own;
