@@ -29,7 +29,7 @@ LAYERS = (ARP, ICMP, IP, TCP, UDP, Dot1Q, Dot3, Ether, ICMPv6DestUnreach, ICMPv6
           ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment,
           IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, PadN, Raw, RouterAlert)
 MATCHES = ("exactly", "forwarded", "error", "error6", "echo_reply", "fragments", "pieces",
-           "tcp_reset", "arp_request", "either")
+           "tcp_reset", "arp_request", "either", "waited")
 MATCHES6 = ("neighbour_advertisement", "neighbour_solicitation", "redirect6", "echo_reply6")
 
 
@@ -226,12 +226,13 @@ def related(frames):
     return groups.values()
 
 
-def compare(step, outputs, world):
+def compare(step, outputs, world, before=()):
     """What is wrong with what came out: a list of texts."""
     left, wrong = without_repeats(outputs), []
     usual = {host.port: host.mac for host in reversed(world.hosts.values())}
     for port, match in step.outs:
-        sent = Sent([frame for _, frame in step.ins], world.ports[port], usual[port])
+        sent = Sent([frame for _, frame in step.ins], list(before), world.ports[port],
+                    usual[port])
         here = [frame for at, frame in left if at == port]
         candidates = related(here) if match.group else [[frame] for frame in here]
         reasons = []
@@ -252,12 +253,18 @@ def run_case(case, hosts, world):
     """What is wrong with what came out in all steps; [] when it is as the case says."""
     for host in case.hosts:
         hosts.neighbours |= World(hosts={"": host}).neighbours()
-    wrong = []
+    wrong, before = [], []
     for step in case.steps:
         def done(outputs, step=step):
-            return not compare(step, outputs, world)
-        outputs = hosts.step(step.ins, done if case.late else None)
-        wrong += compare(step, outputs, world)
+            return not compare(step, outputs, world, before)
+
+        try:
+            outputs = hosts.step(step.ins, done if case.late else None)
+        except TimeoutError as error:
+            wrong.append(str(error))
+            outputs = hosts.outputs()
+        wrong += compare(step, outputs, world, before)
+        before += [frame for _, frame in step.ins]
     hosts.end_case()
     return wrong
 
@@ -267,11 +274,14 @@ class KernelRouter:
 
     SETTINGS = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1,
                 "ipv4/icmp_ratelimit": 0, "ipv4/icmp_ratemask": 0, "ipv6/icmp/ratelimit": 0,
-                "ipv4/conf/all/rp_filter": 0, "ipv4/conf/default/rp_filter": 0}
+                "ipv4/conf/all/rp_filter": 0, "ipv4/conf/default/rp_filter": 0,
+                # Redirects as in RFC 1812 5.2.7.2, not 1620.
+                "ipv4/conf/all/shared_media": 0}
     # Quick to give a neighbour up, quick to believe one.
     OF_PORTS = {"ipv4/neigh/{}/retrans_time_ms": 60, "ipv6/neigh/{}/retrans_time_ms": 60,
                 "ipv4/neigh/{}/locktime": 0, "ipv6/neigh/{}/locktime": 0,
-                "ipv4/conf/{}/rp_filter": 0, "ipv4/conf/{}/send_redirects": 1}
+                "ipv4/conf/{}/rp_filter": 0, "ipv4/conf/{}/send_redirects": 1,
+                "ipv4/conf/{}/shared_media": 0}
 
     def __init__(self, world):
         self.world, self.cables, self.hosts = world, Cables(world), None
@@ -294,11 +304,11 @@ class KernelRouter:
         where, settings = self.cables.namespace, dict(self.SETTINGS)
         for name, port in self.world.ports.items():
             settings |= {key.format(name): value for key, value in self.OF_PORTS.items()}
-            for address in port.addresses:
+            for address in port.families():
                 how = ("nodad",) if ":" in address else ()
                 run_ip("address", "add", address, "dev", name, *how, namespace=where)
         self.cables.write(settings)
-        for prefix, port, gateway in self.world.routes:
+        for prefix, port, gateway in self.world.families():
             if port:
                 run_ip("route", "add", prefix, "via", gateway, "dev", port, namespace=where)
             else:

@@ -119,7 +119,7 @@ class Hosts:
             port = self.world.ports[host.port]
             self.send(host.port, bytes(Ether(dst="ff:ff:ff:ff:ff:ff", src=host.mac) / ARP(
                 op=1, hwsrc=host.mac, psrc=host.ips[0], pdst=port.ip)))
-            for ip in host.ips[1:]:
+            for ip in host.ips[1:] if len(port.families()) > 1 else ():
                 self.send(host.port, solicitation(host.mac, ip, port))
         self.flush()
         self.frames = []

@@ -17,6 +17,7 @@ from scapy.utils import checksum
 class Sent:
     """What the router was given in this step, and who is at the port of the output."""
     frames: list  # bytes
+    before: list  # those of the steps before
     port: object  # router_world.Port
     mac: str  # of the usual host there
 
@@ -72,12 +73,14 @@ def without_bytes(data, *ranges):
 
 def forwarded(of=0, mac=None, options=None):
     """The frame that came in, one hop on: RFC 1812 5.2.1.1, 5.3.1. `options`: of IPv4, as changed
-    on the way (hex)."""
+    on the way (hex; ".." is any byte)."""
     def check(frame, sent):
         packet = bytearray(packet_of(sent.frames[of]))
         if packet[0] >> 4 == 4:
-            if options is not None:
-                packet[20:20 + len(options) // 2] = bytes.fromhex(options)
+            for at in range(0, len(options or ""), 2):
+                here = 20 + at // 2
+                packet[here] = (packet_of(frame)[here:here + 1] or b"\0")[0] \
+                    if options[at:at + 2] == ".." else int(options[at:at + 2], 16)
             packet[8] -= 1
             size = 4 * (packet[0] & 15)
             packet[10:12] = b"\0\0"
@@ -143,7 +146,8 @@ def error(kind, code=0, of=0, source=None, to=None, mac=None, mtu=None, pointer=
         for name, found, wanted in (("mtu", int.from_bytes(message[6:8], "big"), mtu),
                                     ("pointer", message[4], pointer),
                                     ("gateway", str(ipaddress.ip_address(message[4:8])), gateway)):
-            if wanted is not None and found != wanted:
+            if wanted is not None and found not in (
+                    wanted if isinstance(wanted, tuple) else (wanted,)):
                 return f"{name} {found}, not {wanted}"
         return quote_wrong(message[8:], original, 8)
     return Match(f"error {kind}/{code}", check)
@@ -196,9 +200,9 @@ def error6(kind, code=0, of=0, to=None, mac=None, value=None, source=None):
     return Match(f"error6 {kind}/{code}", check)
 
 
-def echo_reply(of=0, source=None, mac=None, data=None):
-    """RFC 1122 3.2.2.6, 1812 4.3.3.6; `data`: of a request that came in fragments. Frames of a
-    reply in fragments are given together."""
+def echo_reply(of=0, source=None, mac=None, data=None, options=""):
+    """RFC 1122 3.2.2.6, 1812 4.3.3.6; `data`: of a request that came in fragments; `options`: hex,
+    without padding. Frames of a reply in fragments are given together."""
     def check(frames, sent):
         original = Ether(sent.frames[of])[IP]
         for frame in frames:
@@ -213,6 +217,9 @@ def echo_reply(of=0, source=None, mac=None, data=None):
         if wrong:
             return wrong
         message = packet[4 * (packet[0] & 15):]
+        found = packet[20:4 * (packet[0] & 15)].rstrip(b"\0")
+        if found != bytes.fromhex(options).rstrip(b"\0"):
+            return f"options {found.hex()}"
         asked = data if data is not None else bytes(original.payload)
         if checksum(message) or message[:2] != b"\0\0" or message[4:] != asked[4:]:
             return f"message {message.hex()}, asked {asked.hex()}"
@@ -252,7 +259,7 @@ def joined(packets):
 
 def fragments(mtu, of=0, count=None, mac=None, later_options="", more=False):
     """The packet that came in, forwarded in pieces: RFC 791 3.2, 1812 4.2.2.7. `later_options`:
-    of the second fragment and after, hex; `more`: it was a fragment itself, not the last one."""
+    of the second fragment and after, hex, without "no operation"; `more`: it was a fragment itself, not the last one."""
     def check(frames, sent):
         original = packet_of(sent.frames[of])
         first = IP(original).frag
@@ -264,7 +271,7 @@ def fragments(mtu, of=0, count=None, mac=None, later_options="", more=False):
             if wrong or len(packet) > mtu or checksum(bytes(packet[:size])):
                 return wrong or f"{len(packet)} bytes, or its checksum"
             header = IP(bytes(packet[:size]))
-            if header.frag > first and packet[20:size].hex() != later_options:
+            if header.frag > first and packet[20:size].strip(b"\0\1").hex() != later_options:
                 return f"options {packet[20:size].hex()}"
             last = header.frag == max(IP(packet_of(one)).frag for one in frames)
             if more and not header.flags.MF:
@@ -293,6 +300,10 @@ def pieces(frame, size):
     return [bytes(part) for part in fragment(frame, fragsize=size)]
 
 
+def next_sequence(segment):
+    return (segment.seq + len(segment.payload) + ("S" in segment.flags)) & 0xFFFFFFFF
+
+
 def tcp_reset(of=0, mac=None):
     """RFC 9293 3.10.7.1: to a segment for a port at which nobody listens."""
     def check(frame, sent):
@@ -304,7 +315,7 @@ def tcp_reset(of=0, mac=None):
         tcp, was = found[TCP], asked[TCP]
         if "R" not in tcp.flags or (tcp.sport, tcp.dport) != (was.dport, was.sport):
             return f"is {found.summary()}"
-        if "A" not in was.flags and tcp.ack != was.seq + len(was.payload) + ("S" in was.flags):
+        if "A" not in was.flags and tcp.ack != next_sequence(was):
             return f"acknowledges {tcp.ack}"
         if "A" in was.flags and tcp.seq != was.ack:
             return f"sequence number {tcp.seq}"
@@ -325,6 +336,13 @@ def arp_request(target, source=None, mac=None):
                              hwdst=arp.hwdst, pdst=target))
         return "" if bytes(arp)[:28] == expected else f"is {arp.summary()} from {arp.psrc}"
     return Match("ARP request", check)
+
+
+def waited(match):
+    """It is about what came in before this step, and waited in the router."""
+    def check(frame, sent):
+        return match.check(frame, dataclasses.replace(sent, frames=sent.before))
+    return Match(match.name, check, match.group)
 
 
 def either(*matches):

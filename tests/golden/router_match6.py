@@ -21,7 +21,7 @@ def discovery_wrong(frame, layer):
     return ""
 
 
-def neighbour_advertisement(target, to=None, mac=None, solicited=1, of=0):
+def neighbour_advertisement(target, to=None, mac=None, solicited=1, override=1, of=0):
     """RFC 4861 7.2.4: from the target, as a router; the MAC address is said."""
     def check(frame, sent):
         asked = Ether(sent.frames[of])
@@ -31,7 +31,7 @@ def neighbour_advertisement(target, to=None, mac=None, solicited=1, of=0):
         if wrong:
             return wrong
         said = Ether(frame)[ICMPv6ND_NA]
-        if (said.tgt, said.S, said.R, said.O) != (target, solicited, 1, 1):
+        if (said.tgt, said.S, said.R, said.O) != (target, solicited, 1, override):
             return f"says {said.tgt}, S {said.S}, R {said.R}, O {said.O}"
         option = said.getlayer(ICMPv6NDOptDstLLAddr)
         return "" if option and option.lladdr == sent.port.mac else "no MAC address"

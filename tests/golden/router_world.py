@@ -13,6 +13,7 @@ import socket
 import subprocess
 
 NUMBERS = itertools.count(1)
+IPV6_MTU_MIN = 1280
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -30,6 +31,10 @@ class Port:
     @property
     def ip6(self):
         return self.addresses[1].split("/")[0]
+
+    def families(self):
+        """Its addresses; too small an MTU is none for IPv6."""
+        return self.addresses if self.mtu >= IPV6_MTU_MIN else self.addresses[:1]
 
     @property
     def local(self):
@@ -79,10 +84,15 @@ class World:
         return {(host.port, ipaddress.ip_address(ip)): host.mac
                 for host in self.hosts.values() for ip in host.ips}
 
+    def families(self):
+        """Its routes, without those out of ports that are too small for IPv6."""
+        return [route for route in self.routes
+                if not (":" in route[0] and route[1] and len(self.ports[route[1]].families()) == 1)]
+
     def table(self):
         """The routes as the function `route` reads them."""
         return "".join(f"{prefix} {port} via {gateway}\n" if port else f"{prefix} drop\n"
-                       for prefix, port, gateway in self.routes)
+                       for prefix, port, gateway in self.families())
 
 
 def ip(*words, namespace=None):
@@ -140,7 +150,8 @@ class Cables:
         peer = f"{name}-peer"
         ip("link", "add", name, "address", port.mac, "mtu", port.mtu, "type", "veth", "peer",
            "name", peer, "mtu", port.mtu, namespace=self.namespace)
-        self.write({f"ipv6/conf/{peer}/disable_ipv6": 1})
+        if port.mtu >= IPV6_MTU_MIN:  # else the kernel has no such setting
+            self.write({f"ipv6/conf/{peer}/disable_ipv6": 1})
         for end in (name, peer):
             ip("link", "set", end, "up", namespace=self.namespace)
         # Checksums are those of the router, not of a card that is not there.
