@@ -265,7 +265,6 @@ def run_case(case, hosts, world):
             outputs = hosts.outputs()
         wrong += compare(step, outputs, world, before)
         before += [frame for _, frame in step.ins]
-    hosts.end_case()
     return wrong
 
 
@@ -303,7 +302,8 @@ class KernelRouter:
     def lay(self):
         where, settings = self.cables.namespace, dict(self.SETTINGS)
         for name, port in self.world.ports.items():
-            settings |= {key.format(name): value for key, value in self.OF_PORTS.items()}
+            settings |= {key.format(name): value for key, value in self.OF_PORTS.items()
+                         if not (key.startswith("ipv6") and len(port.families()) == 1)}
             for address in port.families():
                 how = ("nodad",) if ":" in address else ()
                 run_ip("address", "add", address, "dev", name, *how, namespace=where)

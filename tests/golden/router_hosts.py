@@ -12,7 +12,7 @@ from scapy.layers.inet6 import ICMPv6ND_NA, ICMPv6NDOptDstLLAddr, IPv6
 from scapy.layers.l2 import ARP, Ether
 
 PATIENCE = 120
-MARK = b"the frames before this one have had their turn"
+MARK = b"MARK BEHIND ALL"  # with its number, shorter than the smallest MTU
 # Router solicitations, advertisements and multicast listener reports: nobody asked for them.
 CHATTER = (130, 131, 132, 133, 134, 143)
 
@@ -61,7 +61,7 @@ class Hosts:
         self.names = {peer: name for name, peer in peers.items()}
         self.neighbours = world.neighbours()
         self.marks = 0
-        self.asked_before = set()  # in cases before: who is asked may be asked again
+        self.asked_before = set()  # in steps before: they may be asked for again
         self.frames = []  # (port, frame) of this step
         self.answered = 0
 
@@ -133,7 +133,9 @@ class Hosts:
         self.flush()
         if done:
             self.read_until(lambda: done(self.outputs()), "what the case awaits")
-        return self.outputs()
+        outputs = self.outputs()
+        self.end_step()
+        return outputs
 
     def outputs(self):
         """Without markers, questions that a host has answered, and what former cases left."""
@@ -141,11 +143,12 @@ class Hosts:
                 if MARK not in frame and not self.is_household(port, frame)]
 
     def is_household(self, port, frame):
+        """What a neighbour answers, is asked again, or alone: whether it is still there."""
         target = question(frame)
-        return target is not None and ((port, target) in self.neighbours
+        return target is not None and ((port, target) in self.neighbours or not frame[0] & 1
                                        or target in self.asked_before)
 
-    def end_case(self):
+    def end_step(self):
         self.asked_before |= {question(frame) for _, frame in self.frames}
         self.asked_before.discard(None)
 

@@ -175,15 +175,16 @@ def header6_wrong(frame, sources, destination, next_header=58):
     return ", ".join(wrong)
 
 
-def error6(kind, code=0, of=0, to=None, mac=None, value=None, source=None):
-    """An ICMPv6 error message: RFC 4443. `value`: MTU or pointer. It quotes as much as fits into
+def error6(kind, code=0, of=0, to=None, mac=None, value=None, sources=()):
+    """An ICMPv6 error message: RFC 4443. `value`: MTU or pointer; `sources`: one of these, if not
+    of the port. It quotes as much as fits into
     1280 bytes, unchanged (2.4 c)."""
     codes = code if isinstance(code, tuple) else (code,)
 
     def check(frame, sent):
         original = packet_of(sent.frames[of])
-        sources = (source,) if source else (sent.port.ip6, sent.port.local)
-        wrong = header6_wrong(frame, sources, to or IPv6(original).src)
+        own = sources or (sent.port.ip6, sent.port.local)
+        wrong = header6_wrong(frame, own, to or IPv6(original).src)
         wrong = wrong or macs_wrong(frame, sent.port.mac, mac or sent.mac)
         packet = packet_of(frame)
         if wrong or pseudo_checksum(packet, 58):
@@ -259,7 +260,8 @@ def joined(packets):
 
 def fragments(mtu, of=0, count=None, mac=None, later_options="", more=False):
     """The packet that came in, forwarded in pieces: RFC 791 3.2, 1812 4.2.2.7. `later_options`:
-    of the second fragment and after, hex, without "no operation"; `more`: it was a fragment itself, not the last one."""
+    of the second fragment and after, hex, without "no operation"; `more`: it was a fragment itself,
+    not the last one."""
     def check(frames, sent):
         original = packet_of(sent.frames[of])
         first = IP(original).frag

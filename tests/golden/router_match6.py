@@ -22,18 +22,23 @@ def discovery_wrong(frame, layer):
 
 
 def neighbour_advertisement(target, to=None, mac=None, solicited=1, override=1, of=0):
-    """RFC 4861 7.2.4: from the target, as a router; the MAC address is said."""
+    """RFC 4861 7.2.4: from the target, as a router; the MAC address is said, but perhaps not to a
+    host that has asked us alone."""
     def check(frame, sent):
         asked = Ether(sent.frames[of])
         wrong = (discovery_wrong(frame, ICMPv6ND_NA)
                  or macs_wrong(frame, sent.port.mac, mac or asked.src)
-                 or header6_wrong(frame, (target,), to or asked[IPv6].src))
+                 or header6_wrong(frame, (target, sent.port.ip6, sent.port.local),
+                                  to or asked[IPv6].src))
         if wrong:
             return wrong
         said = Ether(frame)[ICMPv6ND_NA]
+        option = said.getlayer(ICMPv6NDOptDstLLAddr)
+        if (not option and not ipaddress.ip_address(asked[IPv6].dst).is_multicast
+                and (said.tgt, said.S, said.R, said.O) == (target, solicited, 1, 0)):
+            return ""
         if (said.tgt, said.S, said.R, said.O) != (target, solicited, 1, override):
             return f"says {said.tgt}, S {said.S}, R {said.R}, O {said.O}"
-        option = said.getlayer(ICMPv6NDOptDstLLAddr)
         return "" if option and option.lladdr == sent.port.mac else "no MAC address"
     return Match("neighbour advertisement", check)
 
