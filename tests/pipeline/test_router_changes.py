@@ -62,7 +62,7 @@ def test_streams_find_the_mtu_of_the_path(narrow, family, tmp_path):
     narrow.fetch(tmp_path, 5)
     narrow.iperf(amount="5M")
     narrow.iperf("-R", amount="5M")
-    narrow.iperf("-u", "-b", "20M", "-l", "1400", amount="1M")
+    narrow.iperf("-u", "-b", "20M", "-l", "1200", amount="1M")
     if family == "ipv6":
         wait_until(lambda: known_mtu(narrow.a, FAR[family]) == NARROW, PATIENCE, "learnt")
 
@@ -100,6 +100,7 @@ def test_a_neighbour_that_goes_is_given_up_and_found_when_it_is_back(wire, famil
     wait_until(given_up, PATIENCE, "given up")
     wire.a.run("sysctl", "-qw", silence[family].split("=")[0] + "=0")
     wire.a.add_address(wire.a.address if family == "ipv4" else f"{LEFT[family]}/64")
+    wire.a.run("ip", "route", "replace", "default", "via", LAN[family])
     wire.b.wait_for(LEFT[family])
 
 

@@ -40,10 +40,13 @@ for size in map(int, sys.argv[2:]):
             continue
     assert answer == datagram, size
 """
-# What becomes of a datagram to that address and port: the name of the error.
+# What becomes of a datagram to that address and port: the name of the error. With IP_RECVERR and
+# IPV6_RECVERR the kernel tells also of errors that may pass.
 ASKER = """
 import errno, socket, sys
-asker = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+six = ":" in sys.argv[1]
+asker = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM)
+asker.setsockopt(*((socket.IPPROTO_IPV6, 25, 1) if six else (socket.IPPROTO_IP, 11, 1)))
 asker.settimeout(float(sys.argv[3]))
 asker.connect((sys.argv[1], int(sys.argv[2])))
 asker.send(b"anybody there?")
@@ -125,8 +128,9 @@ def test_datagrams_in_fragments_go_both_ways(wire, family):
         wire.b.run("python3", "-c", SENDER, LEFT[family], 1, 1472, 1473, 3000, 20000, 65507)
 
 
-def becomes_of(host, address, port=9, patience=PATIENCE):
-    return host.run("python3", "-c", ASKER, address, port, patience).stdout.strip()
+def becomes_of(host, address, port=9):
+    return host.run("python3", "-c", ASKER, address, port, PATIENCE,
+                    timeout=2 * PATIENCE).stdout.strip()
 
 
 def test_what_leads_nowhere_is_answered(wire):
@@ -146,7 +150,7 @@ def test_a_port_that_nobody_has_is_refused(wire, family):
         assert becomes_of(wire.a, address) == "ECONNREFUSED", address
         url = f"http://[{address}]:9/" if ":" in address else f"http://{address}:9/"
         done = wire.a.run("curl", "-sS", "--max-time", PATIENCE, url, check=False)
-        assert done.returncode == 7 and "onnection refused" in done.stderr, done.stderr
+        assert done.returncode == 7, done.stderr  # not 28, which is silence
 
 
 @pytest.mark.parametrize("family", FAMILIES)
