@@ -46,7 +46,7 @@ class Case:
     steps: list = dataclasses.field(default_factory=list)
     sources: list = dataclasses.field(default_factory=list)  # what `rfc` lines say
     drops: list = dataclasses.field(default_factory=list)  # reasons that Millrace counts
-    hosts: list = dataclasses.field(default_factory=list)  # Host, who answers from now on
+    hosts: list = dataclasses.field(default_factory=list)  # they answer from now on
     differs: str = ""  # why Linux does otherwise
     late: bool = False  # the router waits for something itself before it does this
 

@@ -13,7 +13,7 @@ from scapy.layers.l2 import ARP, Ether
 
 PATIENCE = 120
 MARK = b"MARK BEHIND ALL"  # with its number, shorter than the smallest MTU
-# Router solicitations, advertisements and multicast listener reports: nobody asked for them.
+# Router solicitations, advertisements and multicast listener reports: not asked for.
 CHATTER = (130, 131, 132, 133, 134, 143)
 
 

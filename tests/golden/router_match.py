@@ -15,7 +15,7 @@ from scapy.utils import checksum
 
 @dataclasses.dataclass
 class Sent:
-    """What the router was given in this step, and who is at the port of the output."""
+    """What the router was given in this step, and what is at the port of the output."""
     frames: list  # bytes
     before: list  # those of the steps before
     port: object  # router_world.Port
@@ -307,7 +307,7 @@ def next_sequence(segment):
 
 
 def tcp_reset(of=0, mac=None):
-    """RFC 9293 3.10.7.1: to a segment for a port at which nobody listens."""
+    """RFC 9293 3.10.7.1: to a segment for a port without a listener."""
     def check(frame, sent):
         asked = Ether(sent.frames[of])
         wrong = macs_wrong(frame, sent.port.mac, mac or sent.mac)
@@ -328,7 +328,7 @@ def tcp_reset(of=0, mac=None):
 
 
 def arp_request(target, source=None, mac=None):
-    """RFC 826; what stands for the address that is asked for is nobody's concern."""
+    """RFC 826; what stands for the address that is asked for is free."""
     def check(frame, sent):
         wrong = macs_wrong(frame, sent.port.mac, mac or "ff:ff:ff:ff:ff:ff")
         arp = Ether(frame).getlayer(ARP)

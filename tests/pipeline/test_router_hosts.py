@@ -49,7 +49,7 @@ asker = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DG
 asker.setsockopt(*((socket.IPPROTO_IPV6, 25, 1) if six else (socket.IPPROTO_IP, 11, 1)))
 asker.settimeout(float(sys.argv[3]))
 asker.connect((sys.argv[1], int(sys.argv[2])))
-asker.send(b"anybody there?")
+asker.send(b"is it there?")
 try:
     asker.recv(100)
 except OSError as error:

@@ -93,7 +93,7 @@ def test_arping_finds_the_port_and_sees_a_duplicate(wire):
     wire.a.wait_for(LAN["ipv4"])
     said = wire.a.run("arping", "-c", "1", "-w", PATIENCE, "-I", "eth", LAN["ipv4"]).stdout
     assert "02:00:00:00:00:0a" in said.lower(), said
-    # -D ends with 1 when the address is somebody's.
+    # -D ends with 1 when the address is taken.
     assert wire.a.run("arping", "-D", "-c", "1", "-w", PATIENCE, "-I", "eth", LAN["ipv4"],
                       check=False).returncode == 1
 
