@@ -14,9 +14,9 @@ batch: {{ capacity: 32 }}
 heartbeat_limit: 20s
 ports:
 {ports}functions:
-  router: {{ type: route, table: routes.txt }}
+  router: {{ type: route, table: routes.txt, icmp_rate: 0 }}
 paths:
-  all: {{ from: [{names}], run: [router] }}
+  all: {{ from: [{names}], to: lan, run: [router] }}
 """
 
 

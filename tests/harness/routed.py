@@ -17,7 +17,7 @@ from topology import Topology
 from wire import Wire, run
 
 # Until the function `route` answers for itself.
-MILLRACE_READY = False
+MILLRACE_READY = True
 BACKENDS = ("kernel", pytest.param("millrace", marks=pytest.mark.skipif(
     not MILLRACE_READY, reason="route answers no ARP yet")))
 FAMILIES = ("ipv4", "ipv6")
