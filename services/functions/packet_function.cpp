@@ -7,27 +7,27 @@
 namespace millrace {
 namespace {
 
-enum class Event : std::uint8_t { kEthernet, kIp, kUdp, kTcp };
+enum class PacketEvent : std::uint8_t { kEthernet, kIp, kUdp, kTcp };
 
-Event event_of(const PacketHeaders& headers) noexcept {
+PacketEvent packet_event_of(const PacketHeaders& headers) noexcept {
   const bool walked_ip = headers.transport_offset != 0 || headers.payload_offset != 0;
-  if (headers.ip_version == 0) return Event::kEthernet;
-  if (headers.ip_version == 4 && !walked_ip) return Event::kEthernet;
-  if (headers.transport_offset == 0 || headers.payload_offset == 0) return Event::kIp;
-  if (headers.protocol == packet_walk::kUdp) return Event::kUdp;
-  if (headers.protocol == packet_walk::kTcp) return Event::kTcp;
-  return Event::kIp;
+  if (headers.ip_version == 0) return PacketEvent::kEthernet;
+  if (headers.ip_version == 4 && !walked_ip) return PacketEvent::kEthernet;
+  if (headers.transport_offset == 0 || headers.payload_offset == 0) return PacketEvent::kIp;
+  if (headers.protocol == packet_walk::kUdp) return PacketEvent::kUdp;
+  if (headers.protocol == packet_walk::kTcp) return PacketEvent::kTcp;
+  return PacketEvent::kIp;
 }
 
 void call_event(PacketFunction& function, Packet& packet) noexcept {
-  switch (event_of(packet.headers())) {
-    case Event::kEthernet:
+  switch (packet_event_of(packet.headers())) {
+    case PacketEvent::kEthernet:
       return function.ethernet(packet);
-    case Event::kIp:
+    case PacketEvent::kIp:
       return function.ip(packet);
-    case Event::kUdp:
+    case PacketEvent::kUdp:
       return function.udp(packet);
-    case Event::kTcp:
+    case PacketEvent::kTcp:
       return function.tcp(packet);
   }
 }

@@ -55,42 +55,33 @@ struct Openings final : PacketFunction {
   }
 };
 
-std::string events_of(const std::vector<Frame>& frames) {
-  Call call(frames);
-  Witness witness;
-  call.run(witness);
-  return witness.events;
-}
-
-std::string events_of(std::string_view hex) { return events_of(std::vector<Frame>{frame_of(hex)}); }
-
 TEST(PacketFunction, CallsTheEventOfTheInnermostHeader) {
-  EXPECT_EQ(events_of(kUdp), "u");
-  EXPECT_EQ(events_of(kTcpWithOptions), "t");
-  EXPECT_EQ(events_of(kIcmp), "i");
-  EXPECT_EQ(events_of(kArp), "e");
-  EXPECT_EQ(events_of(kUdpIpv6), "u");
-  EXPECT_EQ(events_of(kUdpBehindOptionsIpv6), "u");
-  EXPECT_EQ(events_of(kIcmpIpv6), "i");
+  EXPECT_EQ(events_of(kUdpFrame), "u");
+  EXPECT_EQ(events_of(kTcpWithOptionsFrame), "t");
+  EXPECT_EQ(events_of(kIcmpFrame), "i");
+  EXPECT_EQ(events_of(kArpFrame), "e");
+  EXPECT_EQ(events_of(kUdpIpv6Frame), "u");
+  EXPECT_EQ(events_of(kUdpBehindOptionsIpv6Frame), "u");
+  EXPECT_EQ(events_of(kIcmpIpv6Frame), "i");
   EXPECT_EQ(events_of(""), "e");
 }
 
 TEST(PacketFunction, LooksBehindTwoVlanTags) {
-  EXPECT_EQ(events_of(kVlanUdp), "u");
-  EXPECT_EQ(events_of(kTwoTagsTcpIpv6), "t");
-  EXPECT_EQ(events_of(kThreeTagsUdp), "e");
+  EXPECT_EQ(events_of(kVlanUdpFrame), "u");
+  EXPECT_EQ(events_of(kTwoTagsTcpIpv6Frame), "t");
+  EXPECT_EQ(events_of(kThreeTagsUdpFrame), "e");
 }
 
 TEST(PacketFunction, TakesAFirstFragmentByItsTransportAndALaterOneAsIp) {
-  EXPECT_EQ(events_of(kFirstFragment), "u");
-  EXPECT_EQ(events_of(kLaterFragment), "i");
-  EXPECT_EQ(events_of(kTinyFragmentTcp), "i");
-  EXPECT_EQ(events_of(kFirstFragmentIpv6), "u");
-  EXPECT_EQ(events_of(kLaterFragmentIpv6), "i");
+  EXPECT_EQ(events_of(kFirstFragmentFrame), "u");
+  EXPECT_EQ(events_of(kLaterFragmentFrame), "i");
+  EXPECT_EQ(events_of(kTinyFragmentTcpFrame), "i");
+  EXPECT_EQ(events_of(kFirstFragmentIpv6Frame), "u");
+  EXPECT_EQ(events_of(kLaterFragmentIpv6Frame), "i");
 }
 
 TEST(PacketFunction, TakesAChainOfTooManyExtensionsAsIp) {
-  EXPECT_EQ(events_of(kNineExtensionsUdp), "i");
+  EXPECT_EQ(events_of(kNineExtensionsUdpFrame), "i");
 }
 
 TEST(PacketFunction, TakesACutHeaderAsTheMoreGeneralEvent) {
@@ -99,9 +90,9 @@ TEST(PacketFunction, TakesACutHeaderAsTheMoreGeneralEvent) {
     std::size_t ip_end, transport_end;
     char event;
   };
-  for (const Row& row : {Row{kUdp, 34, 42, 'u'}, Row{kTcpWithOptions, 34, 58, 't'},
-                         Row{kVlanUdp, 38, 46, 'u'}, Row{kTwoTagsTcpIpv6, 62, 82, 't'}}) {
-    const Frame whole = frame_of(row.frame);
+  for (const Row& row : {Row{kUdpFrame, 34, 42, 'u'}, Row{kTcpWithOptionsFrame, 34, 58, 't'},
+                         Row{kVlanUdpFrame, 38, 46, 'u'}, Row{kTwoTagsTcpIpv6Frame, 62, 82, 't'}}) {
+    const Frame whole = frame_of_hex(row.frame);
     for (std::size_t size = 0; size <= whole.size(); ++size) {
       const std::vector<Frame> frames{Frame(whole.begin(), whole.begin() + std::ptrdiff_t(size))};
       const char expected = size < row.ip_end ? 'e' : size < row.transport_end ? 'i' : row.event;
@@ -112,23 +103,27 @@ TEST(PacketFunction, TakesACutHeaderAsTheMoreGeneralEvent) {
 
 TEST(PacketFunction, TakesAHeaderThatContradictsItselfAsTheMoreGeneralEvent) {
   const auto changed = [](std::string_view hex, std::size_t at, unsigned value) {
-    Frame frame = frame_of(hex);
+    Frame frame = frame_of_hex(hex);
     frame[at] = std::byte(value);
     return events_of(std::vector<Frame>{frame});
   };
-  EXPECT_EQ(changed(kUdp, 14, 0x44), "e") << "header length 16";
-  EXPECT_EQ(changed(kUdp, 14, 0x55), "e") << "version 5";
-  EXPECT_EQ(changed(kUdp, 14, 0x4f), "e") << "options behind the end";
-  EXPECT_EQ(changed(kUdp, 17, 19), "e") << "total length below the header's";
-  EXPECT_EQ(changed(kUdp, 17, 27), "i") << "total length ends within UDP";
-  EXPECT_EQ(changed(kTcpWithOptions, 46, 0x40), "i") << "data offset 16";
-  EXPECT_EQ(changed(kTcpWithOptions, 46, 0x70), "i") << "options behind the end";
+  EXPECT_EQ(changed(kUdpFrame, 14, 0x44), "e") << "header length 16";
+  EXPECT_EQ(changed(kUdpFrame, 14, 0x55), "e") << "version 5";
+  EXPECT_EQ(changed(kUdpFrame, 14, 0x4f), "e") << "options behind the end";
+  EXPECT_EQ(changed(kUdpFrame, 17, 19), "e") << "total length below the header's";
+  EXPECT_EQ(changed(kUdpFrame, 17, 27), "i") << "total length ends within UDP";
+  EXPECT_EQ(changed(kTcpWithOptionsFrame, 46, 0x40), "i") << "data offset 16";
+  EXPECT_EQ(changed(kTcpWithOptionsFrame, 46, 0x70), "i") << "options behind the end";
 }
 
 TEST(PacketFunction, CallsOneEventForEachSelectedPacketInOrder) {
-  Call call({frame_of(kUdp), frame_of(kArp), frame_of(kTcpWithOptions), {}, frame_of(kIcmp)});
+  PacketCall call({frame_of_hex(kUdpFrame),
+                   frame_of_hex(kArpFrame),
+                   frame_of_hex(kTcpWithOptionsFrame),
+                   {},
+                   frame_of_hex(kIcmpFrame)});
   call.selected = {0, 2, 3, 4};
-  Witness witness;
+  PacketWitness witness;
   call.run(witness);
   EXPECT_EQ(witness.events, "utei");
   EXPECT_THAT(witness.numbers, ElementsAre(0, 2, 3, 4));
@@ -144,14 +139,15 @@ struct Layers final : PacketFunction {
 };
 
 TEST(PacketFunction, AnEventThatIsNotOverriddenCallsTheNextMoreGeneralOne) {
-  Call call({frame_of(kUdp), frame_of(kTcpWithOptions), frame_of(kIcmp), frame_of(kArp)});
+  PacketCall call({frame_of_hex(kUdpFrame), frame_of_hex(kTcpWithOptionsFrame),
+                   frame_of_hex(kIcmpFrame), frame_of_hex(kArpFrame)});
   call.run<Layers>();
   EXPECT_THAT(call.hits, ElementsAre(4, 3));
 }
 
 TEST(PacketFunction, WithoutAnyEventEveryPacketPassesUnchanged) {
   struct Nothing final : PacketFunction {};
-  Call call({frame_of(kUdp), frame_of(kArp), {}});
+  PacketCall call({frame_of_hex(kUdpFrame), frame_of_hex(kArpFrame), {}});
   std::ranges::fill(call.batch.results(0), 99u);
   const std::vector<std::byte> before = snapshot(call.batch);
   call.run<Nothing>();
@@ -182,7 +178,7 @@ TEST(PacketFunction, AFunctionOfFramesAloneSeesAllAndMayStillAskForHeaders) {
       if (packet.headers().protocol == 17) packet.hit(1);
     }
   };
-  Call call({frame_of(kUdp), frame_of(kTcpWithOptions), {}});
+  PacketCall call({frame_of_hex(kUdpFrame), frame_of_hex(kTcpWithOptionsFrame), {}});
   call.run<Udp>();
   EXPECT_THAT(call.hits, ElementsAre(3, 1));
 }
@@ -195,7 +191,7 @@ TEST(PacketFunction, IsMadeOfTheContextWhenItTakesOne) {
   };
   PlanFunction plan;
   plan.class_mask = 6;
-  Call call({Frame(60)});
+  PacketCall call({Frame(60)});
   call.batch.classes[0] = 8;
   call.run(*make_packet_function<Classes>({.function = plan, .ports = {}}));
   EXPECT_EQ(call.batch.classes[0], 14u);
@@ -203,7 +199,7 @@ TEST(PacketFunction, IsMadeOfTheContextWhenItTakesOne) {
 }
 
 TEST(Packet, GivesEachFateThatABatchHas) {
-  Call call(std::vector<Frame>(6, Frame(60)));
+  PacketCall call(std::vector<Frame>(6, Frame(60)));
   const FinishContext context = call.context();
   Packet(context, 1).drop(Reason::kRule);
   Packet(context, 2).consume(Reason::kControl);
@@ -219,7 +215,7 @@ TEST(Packet, GivesEachFateThatABatchHas) {
 }
 
 TEST(Packet, PassTakesBackWhatWasSaidBefore) {
-  Call call({Frame(60)});
+  PacketCall call({Frame(60)});
   const FinishContext context = call.context();
   const Packet packet(context, 0);
   packet.send_to(4);
@@ -230,7 +226,7 @@ TEST(Packet, PassTakesBackWhatWasSaidBefore) {
 }
 
 TEST(Packet, AsksForCopiesUntilTheSideListIsFull) {
-  Call call(std::vector<Frame>(2, Frame(60)));
+  PacketCall call(std::vector<Frame>(2, Frame(60)));
   const FinishContext context = call.context();
   const Packet packet(context, 1);
   for (std::uint32_t i = 0; i < call.batch.capacity; ++i) ASSERT_TRUE(packet.copy_to(2));
@@ -245,7 +241,7 @@ TEST(Packet, AsksForCopiesUntilTheSideListIsFull) {
 }
 
 TEST(Packet, TellsWhereItCameFromAndCounts) {
-  Call call({Frame(60)});
+  PacketCall call({Frame(60)});
   const FinishContext context = call.context();
   const Packet packet(context, 0);
   EXPECT_EQ(packet.port_in(), 3);
@@ -259,34 +255,34 @@ TEST(Packet, TellsWhereItCameFromAndCounts) {
 }
 
 TEST(Packet, ShowsWhatBelongsToEachHeaderWithoutPadding) {
-  Frame padded = frame_of(kVlanUdp);
+  Frame padded = frame_of_hex(kVlanUdpFrame);
   padded.resize(64);
-  Call call({padded, frame_of(kLaterFragment), frame_of(kArp)});
+  PacketCall call({padded, frame_of_hex(kLaterFragmentFrame), frame_of_hex(kArpFrame)});
   const FinishContext context = call.context();
   Packet udp(context, 0), fragment(context, 1), arp(context, 2);
   EXPECT_THAT(udp.bytes(), SizeIs(64));
   EXPECT_EQ(udp.headers().vlan_tags, 1);
   EXPECT_THAT(udp.network(), SizeIs(31));
   EXPECT_THAT(udp.transport(), SizeIs(11));
-  EXPECT_EQ(text_of(udp.payload()), "ask");
+  EXPECT_EQ(characters_of(udp.payload()), "ask");
   EXPECT_THAT(fragment.network(), SizeIs(44));
   EXPECT_THAT(fragment.transport(), IsEmpty());
-  EXPECT_EQ(text_of(fragment.payload()), std::string(24, 'x'));
+  EXPECT_EQ(characters_of(fragment.payload()), std::string(24, 'x'));
   EXPECT_THAT(arp.network(), IsEmpty());
   EXPECT_THAT(arp.payload(), IsEmpty());
 }
 
 TEST(Packet, LooksForHeadersAnewWhereItsEndsHaveMoved) {
-  Call call({frame_of(kVlanUdp)});
+  PacketCall call({frame_of_hex(kVlanUdpFrame)});
   const FinishContext context = call.context();
   Packet packet(context, 0);
   EXPECT_EQ(packet.headers().network_offset, 18);
   std::ranges::copy_backward(packet.bytes().first(12), packet.bytes().begin() + 16);
   ASSERT_TRUE(packet.grow_front(-4));  // the tag is gone
   EXPECT_EQ(packet.headers().network_offset, 14);
-  EXPECT_EQ(text_of(packet.payload()), "ask");
+  EXPECT_EQ(characters_of(packet.payload()), "ask");
   ASSERT_TRUE(packet.grow_back(-1));
-  EXPECT_EQ(text_of(packet.payload()), "as");
+  EXPECT_EQ(characters_of(packet.payload()), "as");
   EXPECT_FALSE(packet.grow_front(static_cast<std::int32_t>(kBufferHeadroom) + 5));
   EXPECT_FALSE(packet.grow_back(-100));
 }
@@ -333,7 +329,7 @@ TEST(PacketFunction, KeepsItsPromisesForRandomFrames) {
   for (int round = 0; round < 200; ++round) {
     std::vector<Frame> frames(64);
     for (Frame& frame : frames) frame = random_frame(random);
-    Call call(frames);
+    PacketCall call(frames);
     call.run(promises);
   }
   EXPECT_EQ(promises.seen, 200u * 64u);
@@ -341,7 +337,7 @@ TEST(PacketFunction, KeepsItsPromisesForRandomFrames) {
 }
 
 TEST(PacketExamples, AWirePassesFromPortToPort) {
-  Call call({Frame(60), {}});
+  PacketCall call({Frame(60), {}});
   call.facts.port_in = 0;
   call.run<Wire>();
   EXPECT_THAT(call.batch.output, ElementsAre(1, 1));
@@ -352,19 +348,20 @@ TEST(PacketExamples, AWirePassesFromPortToPort) {
 }
 
 TEST(PacketExamples, HopsLeftDropsBothVersionsWithoutHops) {
-  Frame last = frame_of(kUdp), last_ipv6 = frame_of(kUdpIpv6);
+  Frame last = frame_of_hex(kUdpFrame), last_ipv6 = frame_of_hex(kUdpIpv6Frame);
   last[22] = std::byte{1};
   last_ipv6[21] = std::byte{0};
-  Call call({frame_of(kUdp), last, frame_of(kUdpIpv6), last_ipv6, frame_of(kArp)});
+  PacketCall call({frame_of_hex(kUdpFrame), last, frame_of_hex(kUdpIpv6Frame), last_ipv6,
+                   frame_of_hex(kArpFrame)});
   call.run<HopsLeft>();
   EXPECT_THAT(call.batch.verdict, ElementsAre(0, 1, 0, 1, 0));
   EXPECT_EQ(call.reason(1), Reason::kTtlExpired);
 }
 
 TEST(PacketExamples, NameMirrorCopiesQuestionsAlone) {
-  Frame other = frame_of(kUdp);
+  Frame other = frame_of_hex(kUdpFrame);
   other[37] = std::byte{54};
-  Call call({other, frame_of(kUdpIpv6), frame_of(kTcpWithOptions)});
+  PacketCall call({other, frame_of_hex(kUdpIpv6Frame), frame_of_hex(kTcpWithOptionsFrame)});
   call.run<NameMirror>();
   ASSERT_THAT(call.batch.side.records(), SizeIs(1));
   EXPECT_EQ(call.batch.side.records()[0].packet, 1);
@@ -373,7 +370,7 @@ TEST(PacketExamples, NameMirrorCopiesQuestionsAlone) {
 }
 
 TEST(PacketExamples, NameMirrorDropsWhatItCannotCopy) {
-  Call call({frame_of(kUdp)});
+  PacketCall call({frame_of_hex(kUdpFrame)});
   const FinishContext context = call.context();
   while (Packet(context, 0).copy_to(1)) continue;
   call.run<NameMirror>();
@@ -381,9 +378,10 @@ TEST(PacketExamples, NameMirrorDropsWhatItCannotCopy) {
 }
 
 TEST(PacketExamples, OpeningsCountsTheFirstPacketOfAConnection) {
-  Frame answer = frame_of(kTcpWithOptions);
+  Frame answer = frame_of_hex(kTcpWithOptionsFrame);
   answer[47] = std::byte{0x12};
-  Call call({frame_of(kTcpWithOptions), answer, frame_of(kTwoTagsTcpIpv6), frame_of(kUdp)});
+  PacketCall call({frame_of_hex(kTcpWithOptionsFrame), answer, frame_of_hex(kTwoTagsTcpIpv6Frame),
+                   frame_of_hex(kUdpFrame)});
   call.run<Openings>();
   EXPECT_EQ(call.hits[0], 2u);
   EXPECT_THAT(call.batch.verdict, ElementsAre(0, 0, 0, 0));
