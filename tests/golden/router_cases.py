@@ -48,6 +48,7 @@ class Case:
     drops: list = dataclasses.field(default_factory=list)  # reasons that Millrace counts
     hosts: list = dataclasses.field(default_factory=list)  # they answer from now on
     differs: str = ""  # why Linux does otherwise
+    ours: str = ""  # why Millrace does otherwise
     late: bool = False  # the router waits for something itself before it does this
 
 
@@ -196,6 +197,12 @@ class Reader:
         if word not in ("same", "differs") or (word == "differs") != bool(why):
             raise ValueError("same, or differs and why")
         self.cases[-1].differs = ast.literal_eval(why) if why else ""
+
+    def read_millrace(self, text):
+        word, _, why = text.partition(" ")
+        if word != "differs" or not why:
+            raise ValueError("differs and why")
+        self.cases[-1].ours = ast.literal_eval(why)
 
 
 def read_cases(name):

@@ -9,6 +9,7 @@ from router_hosts import Hosts
 from router_world import Cables
 from topology import Topology
 
+ANSWERED = "answered"
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
 heartbeat_limit: 20s
@@ -31,7 +32,7 @@ def topology_text(world):
 
 class MillraceRouter:
     """`with MillraceRouter(world, folder) as router:` a topology routes; `router.hosts` plays the
-    hosts, `router.dropped()` says what was dropped since it was last asked. At the end of a block
+    hosts, `router.ended()` says what has ended since it was last asked. At the end of a block
     that did not fail the audit has to be exact."""
 
     def __init__(self, world, folder):
@@ -48,7 +49,7 @@ class MillraceRouter:
                 Topology(self.folder, topology_text(self.world), prefix=cables.prefix))
             self.hosts = Hosts(self.world, cables.peers, self.settle)
             self.hosts.greet()
-            self.dropped()
+            self.ended()
             self.stack = self.stack.pop_all()
         return self
 
@@ -57,14 +58,21 @@ class MillraceRouter:
 
     def settle(self):
         """Nothing is in the hands of any process."""
-        def quiet():
-            audit = self.running.audit()
-            return audit["quiet"] and audit["exact"]
-        wait_until(quiet, PATIENCE, "quiet and exact")
+        received = None
 
-    def dropped(self):
-        now = self.running.audit()["dropped"]
+        def quiet():
+            """Packets that wait for a neighbour are in flight, and not in a slot."""
+            nonlocal received
+            audit = self.running.audit()
+            before, received = received, audit["received"]
+            return received == before and audit["slots"]["in_use"] == 0
+        wait_until(quiet, PATIENCE, "nothing in a slot")
+
+    def ended(self):
+        """Packets dropped since it was last asked, by reason, and how many were answered."""
+        audit = self.running.audit()
+        now = {**audit["dropped"], ANSWERED: audit["consumed"].get(ANSWERED, 0)}
         news = {reason: count - self.told.get(reason, 0) for reason, count in now.items()
                 if count != self.told.get(reason, 0)}
         self.told = now
-        return news
+        return news, news.pop(ANSWERED, 0)

@@ -135,7 +135,7 @@ def try_match(frames, rules_path, folder):
     lines = (folder / "verdicts").read_text(encoding="ascii").splitlines()[1:]
     columns = [line.split("\t") for line in lines]
     passed = [packet[0] for packet in packets_of(folder / "out.pcap")[1]]
-    return json.loads(done.stdout), [(c[1], c[2], int(c[5])) for c in columns], passed
+    return json.loads(done.stdout), [(c[1], c[2], int(c[4])) for c in columns], passed
 
 
 def snort_literals(folder):

@@ -43,7 +43,7 @@ def read_golden(name):
             in_file = True
         elif word == "case":
             cases.append({"case": rest})
-        elif word and word != "#":
+        elif cases and word and word != "#":
             cases[-1][word] = rest.strip()
     return ports, routes, cases
 

@@ -46,8 +46,10 @@ def packets_of(seed):
 def topology(folder, capture, on):
     text = (TOPOLOGIES / "firewall.yaml").read_text(encoding="utf-8")
     functions = text[text.index("functions:"):].replace("on: front", f"on: {on}")
-    for name in ("firewall.rules", "router.routes"):
-        functions = functions.replace(name, str(TOPOLOGIES / name))
+    functions = functions.replace("firewall.rules", str(TOPOLOGIES / "firewall.rules"))
+    # Neighbours that nothing has to ask for: those of a capture do not answer.
+    (folder / "router.routes").write_text("10.1.0.0/24 lan 02:00:00:00:01:02\n"
+                                          "0.0.0.0/0 wan 02:00:00:00:02:02\n")
     return f"""
 ports:
   lan: {{ device: pcap, in: {capture}, out: {folder}/lan.pcap, addresses: [10.1.0.1/24] }}

@@ -179,11 +179,12 @@ bool Ipv4Router::may_report(const FinishContext& call, std::uint16_t packet) con
   if (in == nullptr || in->ipv4.empty()) return false;
   if (destination_mac(call.batch, packet) != in->mac) return false;  // to a group, or not to us
   if (is_group(source_mac(call.batch, packet))) return false;
-  return may_answer_ipv4(datagram_of(call.batch, packet));
+  const std::span<const std::byte> ip = datagram_of(call.batch, packet);
+  return may_answer_ipv4(ip) && !in->is_broadcast(source_of(ip));
 }
 
 void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpError error,
-                        Reason otherwise) noexcept {
+                        Reason otherwise, std::uint32_t from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
@@ -203,7 +204,7 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   }
   const std::span<std::byte> frame = batch.bytes(packet);
   write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes), in.mac,
-                   to, in.source_for(sender)->address, sender, error);
+                   to, from != 0 ? from : in.source_for(sender)->address, sender, error);
   batch.finish(packet, call.facts.port_in, Reason::kReport);
 }
 
@@ -241,7 +242,7 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.drop(packet, Reason::kOwnAddress);
   } else {
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
-           Reason::kOwnAddress);
+           Reason::kOwnAddress, destination_of(ip));
   }
 }
 
@@ -249,8 +250,10 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
   ArpPacket arp{};
-  const bool good = in != nullptr && !in->ipv4.empty() && parse_arp(batch.bytes(packet), arp) &&
-                    !is_group(arp.sender_mac) && arp.sender_mac != in->mac;
+  const bool good =
+      in != nullptr && !in->ipv4.empty() && parse_arp(batch.bytes(packet), arp) &&
+      !is_group(arp.sender_mac) && arp.sender_mac != in->mac &&
+      (is_group(destination_mac(batch, packet)) || destination_mac(batch, packet) == in->mac);
   if (!good || call.facts.neighbours == nullptr) {
     batch.drop(packet, Reason::kNotForwarded);
     return;

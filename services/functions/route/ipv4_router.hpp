@@ -38,9 +38,9 @@ class Ipv4Router {
 
  private:
   /// The error replaces the packet and goes to its sender; without leave to send one the packet is
-  /// dropped for the reason.
-  void report(const FinishContext& call, std::uint16_t packet, IcmpError error,
-              Reason otherwise) noexcept;
+  /// dropped for the reason. `from`: an address of ours; 0: one of the port that it came in by.
+  void report(const FinishContext& call, std::uint16_t packet, IcmpError error, Reason otherwise,
+              std::uint32_t from = 0) noexcept;
   bool may_report(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;

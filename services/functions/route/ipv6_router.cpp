@@ -119,7 +119,7 @@ bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
 }
 
 void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
-                        Reason otherwise) noexcept {
+                        Reason otherwise, const Ipv6Bytes* from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
   if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
@@ -139,7 +139,7 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   }
   const std::span<std::byte> frame = batch.bytes(packet);
   write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes), frame.subspan(kIcmpv6ErrorFrontBytes),
-                     in.mac, to, *in.source_for(sender), sender, error);
+                     in.mac, to, from != nullptr ? *from : *in.source_for(sender), sender, error);
   batch.finish(packet, call.facts.port_in, Reason::kReport);
 }
 
@@ -149,8 +149,6 @@ void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, Reason why
     batch.drop(packet, why);
     return;
   }
-  const Ipv6Bytes destination = ipv6_destination(packet_of(batch, packet));
-  const RouterPort* const in = ports_.at(call.facts.port_in);
   switch (why) {
     case Reason::kTtlExpired:
       report(call, packet, Icmpv6Error::hop_limit_exceeded(), why);
@@ -162,15 +160,36 @@ void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, Reason why
       deliver(call, packet);
       return;
     case Reason::kNotUnicast:
-      if (neighbour_discovery(call, packet)) return;
-      if (in != nullptr && in->has_ipv6(destination)) {
-        deliver(call, packet);
-        return;
-      }
-      batch.drop(packet, why);
+      end_not_unicast(call, packet);
       return;
     default:
       batch.drop(packet, why);
+  }
+}
+
+/// Neighbour discovery, the link-local address of the port, groups that a router is in (RFC 4291
+/// 2.8), and what may not leave its link (RFC 4443 3.1).
+void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const std::span<const std::byte> ip = packet_of(batch, packet);
+  const Ipv6Bytes source = ipv6_source(ip), destination = ipv6_destination(ip);
+  if (in == nullptr || in->ipv6.empty()) {
+    batch.drop(packet, Reason::kNotUnicast);
+  } else if (neighbour_discovery(call, packet)) {
+    return;
+  } else if (in->has_ipv6(destination)) {
+    deliver(call, packet);
+  } else if (destination == kIpv6AllNodes || destination == kIpv6AllRouters) {
+    if (echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
+      batch.finish(packet, call.facts.port_in, Reason::kReply);
+    } else {
+      batch.drop(packet, Reason::kNotUnicast);
+    }
+  } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
+    report(call, packet, Icmpv6Error::beyond_scope(), Reason::kNotUnicast);
+  } else {
+    batch.drop(packet, Reason::kNotUnicast);
   }
 }
 
@@ -185,8 +204,12 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   }
   if (neighbour_discovery(call, packet)) return;
   const Ipv6Extensions chain = walk_extensions(ip);
-  if (chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
-      chain.upper_protocol == kNoNextHeader) {
+  const Ipv6Bytes ours = ipv6_destination(ip);
+  if (chain.receiver_problem.action == Ipv6Problem::Action::kAnswer) {
+    report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
+           Reason::kMalformed, &ours);
+  } else if (chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
+             chain.upper_protocol == kNoNextHeader) {
     batch.drop(packet, Reason::kOwnAddress);
   } else if (chain.upper_protocol == kIcmpv6) {
     if (echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
@@ -195,10 +218,10 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
       batch.drop(packet, Reason::kOwnAddress);
     }
   } else if (chain.upper_protocol == kUdpProtocol) {
-    report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress);
+    report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress, &ours);
   } else {
     report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),
-           Reason::kOwnAddress);
+           Reason::kOwnAddress, &ours);
   }
 }
 

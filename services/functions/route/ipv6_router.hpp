@@ -24,8 +24,10 @@ class Ipv6Router {
   void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
 
  private:
-  void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
-              Reason otherwise) noexcept;
+  /// As Ipv4Router::report(); `from`: null: an address of the port that it came in by.
+  void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error, Reason otherwise,
+              const Ipv6Bytes* from = nullptr) noexcept;
+  void end_not_unicast(const FinishContext& call, std::uint16_t packet) noexcept;
   bool may_report(const FinishContext& call, std::uint16_t packet,
                   Icmpv6Error error) const noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;

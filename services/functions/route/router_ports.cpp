@@ -67,6 +67,13 @@ bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
   return std::ranges::any_of(ipv6, [&](const auto& own) { return in_network(address, own); });
 }
 
+bool RouterPort::is_broadcast(std::uint32_t address) const noexcept {
+  return std::ranges::any_of(ipv4, [&](const OwnAddress& own) {
+    return own.length < 31 && in_network(address, own) &&
+           (address | ~std::uint32_t{0} << (32 - own.length)) == ~std::uint32_t{0};
+  });
+}
+
 bool RouterPort::are_together(std::uint32_t one, std::uint32_t other) const noexcept {
   return std::ranges::any_of(
       ipv4, [&](const auto& own) { return in_network(one, own) && in_network(other, own); });

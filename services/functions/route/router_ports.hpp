@@ -32,6 +32,8 @@ struct RouterPort {
   /// A network of the port holds it.
   bool is_near(std::uint32_t address) const noexcept;
   bool is_near(const Ipv6Bytes& address) const noexcept;
+  /// The broadcast address of a network of the port.
+  bool is_broadcast(std::uint32_t address) const noexcept;
   /// One network of the port holds both.
   bool are_together(std::uint32_t one, std::uint32_t other) const noexcept;
   /// The port's address in the network of `to`, else its first one; null without any.

@@ -136,7 +136,7 @@ TEST(RouteText, ABadMacIsRefused) {
 }
 
 TEST(RouteText, MissingAndSurplusFieldsAreRefused) {
-  for (const char* line : {"10.0.0.0/8", "10.0.0.0/8 wan", "10.0.0.0/8 drop it now",
+  for (const char* line : {"10.0.0.0/8", "10.0.0.0/8 wan via", "10.0.0.0/8 drop it now",
                            "10.0.0.0/8 wan 02:00:00:00:00:02 metric 5"}) {
     EXPECT_NE(refused(line), "") << line;
     EXPECT_EQ(kind_of(line), RouteLineKind::kRefused) << line;
