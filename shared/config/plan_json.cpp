@@ -51,6 +51,7 @@ Json ports_json(const Plan& plan) {
                     {"mtu", port.mtu},
                     {"mac", port.mac},
                     {"addresses", port.addresses},
+                    {"host", port.host},
                     {"node", node_json(port.node)}});
   }
   return list;

@@ -33,6 +33,7 @@ RouterPort port_of(const PlanPort& from) {
     throw Error("port " + from.name + ": '" + from.mac + "' is no MAC address");
   }
   port.mtu = from.mtu;
+  port.host = from.host;
   const OwnAddresses own = own_addresses({&from, 1});
   port.ipv4 = own.ipv4;
   for (const OwnIpv6Address& address : own.ipv6) {
@@ -65,6 +66,14 @@ bool RouterPort::is_near(std::uint32_t address) const noexcept {
 bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
   if (is_link_local(address)) return !ipv6.empty();
   return std::ranges::any_of(ipv6, [&](const auto& own) { return in_network(address, own); });
+}
+
+bool RouterPort::is_broadcast(std::uint32_t address) const noexcept {
+  if (address == ~std::uint32_t{0}) return true;
+  return std::ranges::any_of(ipv4, [&](const OwnAddress& own) {
+    if (own.length > 30) return false;  // RFC 3021
+    return address == (own.address | ~std::uint32_t{0} >> own.length);
+  });
 }
 
 const OwnAddress* RouterPort::source_for(std::uint32_t to) const noexcept {

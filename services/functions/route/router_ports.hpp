@@ -26,12 +26,15 @@ struct RouterPort {
   std::vector<OwnAddress> ipv4;
   std::vector<PortIpv6> ipv6;
   Ipv6Bytes link_local{};  ///< of its MAC address; ours where the port has an IPv6 address
+  int host = -1;           ///< PlanPort::host
 
   bool has_ipv4(std::uint32_t address) const noexcept;
   bool has_ipv6(const Ipv6Bytes& address) const noexcept;  ///< the link-local one too
   /// A network of the port holds it.
   bool is_near(std::uint32_t address) const noexcept;
   bool is_near(const Ipv6Bytes& address) const noexcept;
+  /// To everybody in one of its networks, or everybody at all.
+  bool is_broadcast(std::uint32_t address) const noexcept;
   /// The port's address in the network of `to`, else its first one; null without any.
   const OwnAddress* source_for(std::uint32_t to) const noexcept;
   /// Likewise; the link-local one for a link-local address; null without any.
