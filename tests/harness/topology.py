@@ -84,7 +84,9 @@ def assert_nothing_left(audit):
     """Every packet has an end, every slot and buffer is free."""
     assert audit["unaccounted"] == 0 and audit["in_flight"] == 0 and not audit["problems"], audit
     assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0, audit
-    assert audit["received"] == audit["transmitted"] + sum(audit["dropped"].values()), audit
+    came = audit["received"] + sum(audit["generated"].values())
+    went = sum(sum(audit[how].values()) for how in ("dropped", "consumed"))
+    assert came == audit["transmitted"] + went, audit
 
 
 class Topology:
