@@ -84,7 +84,7 @@ TEST(HostPorts, RefuseNamesThatNoInterfaceCanHave) {
 TEST(HostPorts, RefuseInterfacesOfOtherPortsAndPortsThatAreJoinedToNothing) {
   EXPECT_EQ(wrong("millrace: 1\nports:\n  a: {device: afpacket, interface: eth0, host_interface: "
                   "eth0}\npaths: {}\n"),
-            "3:56: found 'eth0' as 'interface' of port 'a.host', which is another port of this "
+            "3:58: found 'eth0' as 'interface' of port 'a.host', which is another port of this "
             "topology already: 'a'; allowed: one of its own");
   EXPECT_EQ(
       wrong("millrace: 1\nports:\n  a: {device: generate, host_interface: eth0}\npaths: {}\n"),

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "services/functions/route/route_compute.hpp"
@@ -75,6 +77,7 @@ Frame addressed(Frame frame, std::uint8_t last_byte) {
   constexpr std::array<std::uint8_t, 5> kFirst = {2, 0, 0, 0, 0};
   std::memcpy(frame.data(), kFirst.data(), kFirst.size());
   frame[5] = std::byte(last_byte);
+  frame[6] = std::byte{2};  // from a station
   return frame;
 }
 
@@ -87,7 +90,7 @@ Frame to_own(std::uint8_t protocol, std::uint32_t own = kLan, std::uint32_t frag
 }
 
 TEST(Punt, WhatRouteDoesNotAnswerItselfGoesToTheHostUnchanged) {
-  for (const std::uint8_t protocol : {1, 2, 6, 17, 50, 89, 112, 255}) {
+  for (const std::uint8_t protocol : std::to_array<std::uint8_t>({1, 2, 6, 17, 50, 89, 112, 255})) {
     const Frame frame = to_own(protocol);
     const Routed routed(frame);
     EXPECT_TRUE(routed.is_punted()) << int{protocol};
@@ -153,7 +156,7 @@ TEST(Punt, Ipv6GoesToTheHostLikewise) {
   const auto to_own6 = [](std::uint8_t next_header) {
     return addressed(make_ipv6_frame({.destination = kLan6, .next_header = next_header}), 0x0a);
   };
-  for (const std::uint8_t next_header : {6, 17, 50, 58, 59, 89}) {
+  for (const std::uint8_t next_header : std::to_array<std::uint8_t>({6, 17, 50, 58, 59, 89})) {
     EXPECT_TRUE(Routed(to_own6(next_header)).is_punted()) << int{next_header};
   }
   const Ipv6Address link_local = {0xfe80'0000'0000'0000, 0x0000'00ff'fe00'000a};
