@@ -223,6 +223,9 @@ router id {ours};
 protocol device {{ }}
 protocol kernel {{ ipv4 {{ export all; }}; }}
 protocol static {{ ipv4; route {network} blackhole; }}
+{protocol}
+"""
+BGP = """
 protocol bgp peer {{
   local {ours} as {our_as};
   neighbor {theirs} as {their_as};
@@ -230,23 +233,38 @@ protocol bgp peer {{
   ipv4 {{ import all; export where source = RTS_STATIC; }};
 }}
 """
+OSPF = """
+protocol ospf v2 {{
+  area 0 {{ interface "{interface}" {{ type ptp; hello 1; }}; }};
+  ipv4 {{ import all; export where source = RTS_STATIC; }};
+}}
+"""
 
 
 @pytest.mark.skipif(shutil.which("bird") is None, reason="BIRD is not installed")
-def test_a_session_of_bgp_behind_the_router(tmp_path):
+@pytest.mark.parametrize("protocol", [BGP, OSPF], ids=["bgp", "ospf"])
+def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
     ours, theirs = OURS["wan"][0], THEIRS["wan"][0]
-    with routed(tmp_path) as (wire, _), contextlib.ExitStack() as stack:
-        for prefix, at, of, number, network in (
-                (wire.prefix, ours, theirs, 65001, "203.0.113.0/24"),
-                (inside(wire.b), theirs, ours, 65002, "198.18.7.0/24")):
-            file = tmp_path / f"{number}.conf"
-            file.write_text(BIRD.format(ours=at, theirs=of, our_as=number, network=network,
-                                        their_as=65002 if number == 65001 else 65001))
+    with routed(tmp_path) as (wire, running), contextlib.ExitStack() as stack:
+        for prefix, interface, at, of, numbers, network in (
+                (wire.prefix, "mr-wan", ours, theirs, (65001, 65002), "203.0.113.0/24"),
+                (inside(wire.b), "eth", theirs, ours, (65002, 65001), "198.18.7.0/24")):
+            named = {"ours": at, "theirs": of, "our_as": numbers[0], "their_as": numbers[1],
+                     "interface": interface, "network": network}
+            file = tmp_path / f"{interface}.conf"
+            file.write_text(BIRD.format(protocol=protocol.format(**named), **named))
             daemon = subprocess.Popen([*prefix, "bird", "-f", "-c", file, "-s",
-                                       tmp_path / f"{number}.ctl"], stderr=subprocess.DEVNULL)
+                                       tmp_path / f"{interface}.ctl"], stderr=subprocess.DEVNULL)
             stack.callback(daemon.wait)
             stack.callback(daemon.kill)
-        wait_until(lambda: f"via {theirs} dev mr-wan" in wire.in_middle(
-            "ip", "route", "show", "198.18.7.0/24").stdout, PATIENCE, "the neighbour's route")
-        wait_until(lambda: f"via {ours}" in wire.b.run(
-            "ip", "route", "show", "203.0.113.0/24").stdout, PATIENCE, "the router's route")
+
+        def learned(host_run, network):
+            return host_run("ip", "route", "show", network).stdout
+        wait_until(lambda: f"via {theirs} dev mr-wan" in learned(wire.in_middle, "198.18.7.0/24"),
+                   PATIENCE, "the neighbour's route in the kernel behind the router")
+        wait_until(lambda: f"via {ours}" in learned(wire.b.run, "203.0.113.0/24"), PATIENCE,
+                   "the router's route in the neighbour's kernel")
+        # What is in the hands of the worker that dies is sent again.
+        running.kill("classifier.0", "egress.0")
+        running.wait_alive("classifier.0", "egress.0")
+        assert f"via {theirs} dev mr-wan" in learned(wire.in_middle, "198.18.7.0/24")
