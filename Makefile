@@ -18,7 +18,8 @@ help: ## this list
 	@echo
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 	@echo
-	@echo "Variables: JOBS=$(JOBS) (compilers at a time), NAME=x (new-function), FUZZ_SECONDS=60"
+	@echo "Variables: JOBS=$(JOBS) (compilers at a time), FUZZ_SECONDS=60"
+	@echo "new-function: NAME=x, KIND=batch (the default) or packet"
 	@echo "A bare Debian 12 with git, make and root or sudo is enough. Executables: build/release/bin"
 
 deps: ## install what is missing: Debian packages, a Python environment, nvcc
@@ -86,9 +87,9 @@ tsan: deps ## build/tsan: thread sanitizer, then the tests
 fuzz: deps ## every parser for FUZZ_SECONDS under libFuzzer
 	@JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
 
-new-function: ## NAME=x: the folder of a new network function, ready to compile
+new-function: ## NAME=x [KIND=packet]: the folder of a new network function, ready to compile
 	@test -n "$(NAME)" || { echo "make new-function NAME=x: NAME is missing" >&2; exit 2; }
-	@python3 orchestration/host/new_function.py $(NAME)
+	@python3 orchestration/host/new_function.py "$(NAME)" "$(or $(KIND),batch)"
 
 undo: ## give back what runs took from this host: hugepages, files of dead runs
 	@orchestration/host/undo.sh

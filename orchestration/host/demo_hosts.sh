@@ -29,7 +29,6 @@ cable() {
   ip -n "$1" link set eth0 up
   ip -n "$router" link set "$4" up
   ip -n "$1" address add "$2/24" dev eth0
-  ip -n "$1" neighbour replace "$5" lladdr "$6" dev eth0 # millrace does not answer ARP
   ip -n "$1" route add "$7" via "$5"
   # Segments as a wire carries them, for the kernel's forwarding too: none holds several.
   ip netns exec "$1" ethtool -K eth0 tso off gso off gro off >/dev/null

@@ -184,7 +184,8 @@ struct Plan {
   std::uint32_t buffer_count = 0;     ///< of all streams and egresses
   std::uint32_t side_first = 0;       ///< the egresses' own buffers are [side_first, buffer_count)
   std::uint32_t side_count = 0;       ///< of these, of each egress
-  std::uint32_t neighbour_count = 0;  ///< entries of the neighbour table; a power of two
+  /// Entries of the neighbour table; a power of two.
+  std::uint32_t neighbour_count = kNeighbourCountDefault;
   std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced
   std::uint32_t crash_limit = 5;  ///< deaths in a function in a minute that take it out; 0: never
   bool fused = false;        ///< `placement: fused`: one process moves all packets (process_of)
@@ -210,6 +211,11 @@ struct Plan {
   std::vector<PlanStageEdition> other_stages;         ///< at most one a stage; of that change
   std::uint32_t spare_counters = kSpareCounterCount;  ///< left for functions that come
 };
+
+/// True for a buffer of an egress's own pool.
+inline bool is_side_buffer(const Plan& plan, std::uint32_t buffer) {
+  return plan.side_count != 0 && buffer >= plan.side_first && buffer < plan.buffer_count;
+}
 
 /// First buffer of the pool of egress `number`.
 inline std::uint32_t side_buffers_of(const Plan& plan, std::uint32_t number) {

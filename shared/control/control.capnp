@@ -180,7 +180,7 @@ struct Plan {
   spareCounters @29 :UInt32;
   sideFirst @30 :UInt32;
   sideCount @31 :UInt32;
-  neighbourCount @32 :UInt32;
+  neighbourCount @32 :UInt32 = 1024;
 }
 
 # ---- Messages (messages.hpp says what each means) ----

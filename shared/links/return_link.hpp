@@ -39,7 +39,7 @@ class ReturnLinks {
   /// they are in its link their marks say where they are found.
   void give_back_buffers(std::span<const std::uint32_t> buffers) noexcept {
     while (!buffers.empty()) {
-      if (buffers[0] >= context_.plan->side_first) {
+      if (is_side_buffer(*context_.plan, buffers[0])) {
         give_back_to_pool(buffers[0]);
         buffers = buffers.subspan(1);
         continue;

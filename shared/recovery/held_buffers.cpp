@@ -70,7 +70,7 @@ std::uint32_t Recovery::free_held(std::uint32_t actor) {
     std::uint32_t& mark = context_.segment.mark(buffer);
     if (mark != held || returned_buffers[buffer]) continue;
     ++freed;
-    if (ingress || buffer >= context_.plan->side_first) {
+    if (ingress || is_side_buffer(*context_.plan, buffer)) {
       mark = Mark{MarkKind::kHand, actor}.word();  // of the dead: nothing else looks
     } else {
       sent.push_back(buffer);

@@ -53,7 +53,8 @@ def port_option(name):
 def run_try(arguments):
     """The JSON result of `millrace try route`."""
     ports = [word for name in PORT_NAMES for word in ("--port", port_option(name))]
-    words = [BUILD / "bin/millrace", "try", "route", *arguments, *ports, "--json"]
+    words = [BUILD / "bin/millrace", "try", "route", *arguments, *ports, "--set", "answers=false",
+             "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     result = json.loads(done.stdout)
     assert done.returncode == (1 if result["broken_captures"] else 0), done.stdout + done.stderr

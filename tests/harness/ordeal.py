@@ -23,8 +23,9 @@ def twins_of(name):
 
 
 def ended(audit):
-    """Packets that have left or were dropped."""
-    return audit["transmitted"] + sum(audit["dropped"].values())
+    """Packets that were received and have an end."""
+    ends = audit["transmitted"] + sum(audit["dropped"].values()) + sum(audit["consumed"].values())
+    return ends - sum(audit["generated"].values())
 
 
 class Ordeal:

@@ -84,9 +84,10 @@ def assert_nothing_left(audit):
     """Every packet has an end, every slot and buffer is free."""
     assert audit["unaccounted"] == 0 and audit["in_flight"] == 0 and not audit["problems"], audit
     assert audit["slots"]["in_use"] == 0 and audit["buffers"]["in_use"] == 0, audit
-    came = audit["received"] + sum(audit["generated"].values())
-    went = sum(sum(audit[how].values()) for how in ("dropped", "consumed"))
-    assert came == audit["transmitted"] + went, audit
+    begun = audit["received"] + sum(audit["generated"].values())
+    ended = (audit["transmitted"] + sum(audit["dropped"].values())
+             + sum(audit["consumed"].values()))
+    assert begun == ended, audit
 
 
 class Topology:

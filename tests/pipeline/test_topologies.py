@@ -36,10 +36,7 @@ def between(folder, name, wire):
                     prefix=wire.prefix)
 
 
-def introduce(wire, gateway_a, mac_a, gateway_b, mac_b):
-    """The router answers no ARP: its neighbours know it."""
-    wire.a.neighbour(gateway_a, mac_a)
-    wire.b.neighbour(gateway_b, mac_b)
+def introduce(wire, gateway_a, gateway_b):
     wire.a.route("default", gateway_a)
     wire.b.route("default", gateway_b)
 
@@ -54,7 +51,7 @@ def test_a_bump_in_the_wire(tmp_path, name, queues):
 
 def test_a_router(tmp_path):
     with Wire(**ROUTER) as wire:
-        introduce(wire, "10.1.0.1", "02:00:00:00:00:01", "192.0.2.1", "02:00:00:00:00:02")
+        introduce(wire, "10.1.0.1", "192.0.2.1")
         with between(tmp_path, "router", wire):
             wire.a.wait_for(wire.b.ip)
             assert "ttl=63" in wire.a.run("ping", "-c", "1", wire.b.ip).stdout
@@ -65,11 +62,8 @@ def test_a_router_for_the_programs_of_its_host(tmp_path):
     with Wire(**ROUTER) as wire:
         text = text_of(tmp_path, "tap-router", {"eth1": wire.port_b})
         with Topology(tmp_path, text, prefix=wire.prefix) as running:
-            wire.b.neighbour("192.0.2.1", "02:00:00:00:00:02")
             wire.b.route("default", "192.0.2.1")
-            for command in ("neighbour replace 10.1.0.1 lladdr 02:00:00:00:00:01 dev mill-lan",
-                            "route add 192.0.2.0/24 via 10.1.0.1"):
-                wire.in_middle("ip", *command.split())
+            wire.in_middle("ip", "route", "add", "192.0.2.0/24", "via", "10.1.0.1")
             wait_until(lambda: "ttl=63" in wire.in_middle(
                 "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout,
                        PATIENCE, "an answer")
@@ -92,7 +86,7 @@ def test_a_router_with_the_host_behind_it(tmp_path):
 
 def test_two_paths_have_workers_of_their_own(tmp_path):
     with Wire(**ROUTER) as wire:
-        introduce(wire, "10.1.0.1", "02:00:00:00:00:01", "192.0.2.1", "02:00:00:00:00:02")
+        introduce(wire, "10.1.0.1", "192.0.2.1")
         with between(tmp_path, "branch", wire) as running:
             def packets(group):
                 return sum(actor["packets"] for actor in running.status()["actors"]
@@ -126,7 +120,7 @@ class Switch:
 def test_a_router_with_one_arm(tmp_path):
     with Wire(addresses=("10.1.0.2/24", "10.2.0.2/24")) as wire:
         Switch(wire)
-        introduce(wire, "10.1.0.1", "02:00:00:00:00:01", "10.2.0.1", "02:00:00:00:00:01")
+        introduce(wire, "10.1.0.1", "10.2.0.1")
         text = text_of(tmp_path, "one-armed", {"eth1": "arm"})
         with Topology(tmp_path, text, prefix=wire.prefix) as running:
             wire.a.wait_for(wire.b.ip)

@@ -102,7 +102,8 @@ const char* hook_name(std::size_t point) {
       "open: state",  "hold: mark",  "fill: mark",      "fill: column",  "seal: header",
       "seal: state",  "gpu: holder", "accept: claim",   "accept: clear", "work: state",
       "work: dirty",  "work: next",  "complete: state", "send: state",   "send: mark",
-      "send: record", "send: flip",  "free: state",     "free: slot",    "reclaim: push"};
+      "send: record", "send: flip",  "free: state",     "free: slot",    "side: mark",
+      "reclaim: push"};
   static_assert(std::size(kNames) == kHookCount);
   return kNames[point];
 }

@@ -158,7 +158,7 @@ void Ipv4Router::redirect(const FinishContext& call, std::uint16_t packet,
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const std::span<const std::byte> ip = datagram_of(batch, packet);
-  if (in == nullptr || !in->is_near(source_of(ip)) || !in->is_near(gateway)) return;
+  if (in == nullptr || !in->are_together(source_of(ip), gateway)) return;
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   if (!batch.side.has_room(kIcmpErrorFrontBytes + quoted)) return;
   if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) return;

@@ -42,7 +42,10 @@ NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
     return Found::kMac;
   }
   last_known_ = false;
-  if (call.facts.neighbours == nullptr) return Found::kFailed;
+  if (call.facts.neighbours == nullptr) {  // `millrace try`: there is nothing to ask
+    mac = {};
+    return Found::kMac;
+  }
   const std::uint64_t now_ms = neighbour_ms(call.facts);
   const NeighbourTableView& table = *call.facts.neighbours;
   last_ = table.find_or_insert(at.neighbour, now_ms, false);

@@ -38,7 +38,8 @@ class NextHops {
     kWaits,   ///< being asked for
     kFailed,  ///< asked for in vain, a moment ago
   };
-  /// Looks the neighbour up, and asks for it, once in a while, also when it is known.
+  /// Looks the neighbour up, and asks for it, once in a while, also when it is known. Without a
+  /// table of neighbours (`millrace try`) each has the MAC address 0.
   Found find(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept;
   /// The packet leaves with these MAC addresses, in fragments if need be.
   void leave(const FinishContext& call, const Departure& at, const MacAddress& mac) const noexcept;

@@ -76,6 +76,11 @@ bool RouterPort::is_broadcast(std::uint32_t address) const noexcept {
   });
 }
 
+bool RouterPort::are_together(std::uint32_t one, std::uint32_t other) const noexcept {
+  return std::ranges::any_of(
+      ipv4, [&](const auto& own) { return in_network(one, own) && in_network(other, own); });
+}
+
 const OwnAddress* RouterPort::source_for(std::uint32_t to) const noexcept {
   for (const OwnAddress& own : ipv4) {
     if (in_network(to, own)) return &own;

@@ -35,6 +35,8 @@ struct RouterPort {
   bool is_near(const Ipv6Bytes& address) const noexcept;
   /// To everybody in one of its networks, or everybody at all.
   bool is_broadcast(std::uint32_t address) const noexcept;
+  /// One network of the port holds both.
+  bool are_together(std::uint32_t one, std::uint32_t other) const noexcept;
   /// The port's address in the network of `to`, else its first one; null without any.
   const OwnAddress* source_for(std::uint32_t to) const noexcept;
   /// Likewise; the link-local one for a link-local address; null without any.

@@ -107,7 +107,8 @@ TEST(PlanStreams, LieOneBehindTheOther) {
   EXPECT_EQ(plan.streams[1].slot_first, 24u);
   EXPECT_EQ(plan.streams[1].buffer_first, 2048u);
   EXPECT_EQ(plan.slot_count, 48u);
-  EXPECT_EQ(plan.buffer_count, 4096u);
+  EXPECT_EQ(plan.side_first, 4096u);
+  EXPECT_EQ(plan.buffer_count, 4096u + kSideBuffersDefault);
 }
 
 TEST(PlanStreams, FeedEveryPathOfTheirPortWithTheSlotsOfAllOfThem) {
@@ -158,11 +159,11 @@ TEST(PlanStreams, RefuseTooFewSlotsAndBuffers) {
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a, lanes: 4, slots: 9}}\n")), "");
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a, buffers: 1535}}\n")),
             "3:31: found 1535 buffers for 16 slots; allowed: at least 1536");
-  EXPECT_EQ(plan_of(with_ports("paths: {p: {from: a, buffers: 9000}}\n")).buffer_count, 9000u);
+  EXPECT_EQ(plan_of(with_ports("paths: {p: {from: a, buffers: 9000}}\n")).side_first, 9000u);
   const auto held = [](const std::string& ring) {
     return plan_of("millrace: 1\nports: {a: {device: afxdp, interface: e, queues: 2" + ring +
                    "}, b: {device: 'null'}}\npaths: {p: {from: a}}\n")
-        .buffer_count;
+        .side_first;
   };
   EXPECT_EQ(held(""), 2 * (1536u + 1024)) << "what the device may fill comes on top";
   EXPECT_EQ(held(", ring: 100"), 2 * (1536u + 100));

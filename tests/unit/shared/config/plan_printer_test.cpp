@@ -101,7 +101,7 @@ TEST(PlanMermaid, DrawsThePathAndTheStandIn) {
 TEST(PlanMemory, IsWhatTheSegmentTakes) {
   const Plan plan = sample();
   const PlanMemory memory = plan_memory(plan);
-  EXPECT_EQ(memory.buffers, 2560u * 2176);
+  EXPECT_EQ(memory.buffers, (2560u + kSideBuffersDefault) * 2176);
   EXPECT_EQ(memory.slots, (32u + 64) * column_offsets(64).slot_bytes);
   EXPECT_GE(memory.links, plan.links.size() * 128 * 8);
   EXPECT_GE(memory.total, memory.buffers + memory.slots + memory.links);

@@ -176,8 +176,9 @@ TEST(Segment, AttachingRefusesWhatIsNotReadyOrLaidOutOtherwise) {
   auto& header = *reinterpret_cast<SegmentHeader*>(memory.base());
   header.abi = kSegmentAbi + 1;
   EXPECT_EQ(attach(plan, bytes),
-            "this build awaits segment ABI 1, the segment has 2; end the "
-            "topology and start it with one build");
+            "this build awaits segment ABI " + std::to_string(kSegmentAbi) +
+                ", the segment has " + std::to_string(kSegmentAbi + 1) +
+                "; end the topology and start it with one build");
 }
 
 TEST(Segment, TheHashTellsLayoutsApart) {

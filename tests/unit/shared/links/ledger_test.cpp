@@ -76,7 +76,7 @@ TEST(Ledger, CountsOfEarlierBatchesGoOn) {
   LaneLedger ledger{};
   LaneRecord& first = begin(ledger, 1, 3, 3);
   first.transmitted[2] += 3;
-  first.dropped[4] += 1;
+  count_end(first, first.dropped, 4);
   publish(ledger);
   const LaneRecord& record = begin(ledger, 2, 3, 6);
   EXPECT_EQ(record.transmitted[2], 3u);

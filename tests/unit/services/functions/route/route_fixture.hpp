@@ -61,7 +61,7 @@ class BuiltRoutes {
     std::ofstream(folder_.file("routes.txt")) << text;
     function_.name = "route";
     function_.type = "route";
-    function_.settings = {{"table", folder_.file("routes.txt")}};
+    function_.settings = {{"table", folder_.file("routes.txt")}, {"answers", "false"}};
     function_.image = folder_.file("route.img");
     report_ = build_route_image(context());
     image_ = std::make_unique<MappedImage>(function_.image, kRouteImage);
