@@ -32,7 +32,8 @@ std::vector<PlanPort> hosted_ports() {
 }
 
 const BuiltRoutes& routes() {
-  static const BuiltRoutes kRoutes("10.2.0.0/16 wan 02:00:00:00:00:02\n", hosted_ports());
+  static const BuiltRoutes kRoutes(
+      "10.2.0.0/16 wan 02:00:00:00:00:02\n2001:db8:2::/48 wan 02:00:00:00:00:02\n", hosted_ports());
   return kRoutes;
 }
 
