@@ -30,7 +30,7 @@ static_assert(holder_word(Owner{.actor = 0x1234, .incarnation = 0x5678}, 0x9abcd
 // Enumerators that are stored.
 static_assert(sizeof(Verdict) == 1 && static_cast<int>(Verdict::kDrop) == 1);
 static_assert(static_cast<int>(Verdict::kDone) == 2 && static_cast<int>(Verdict::kConsumed) == 3);
-static_assert(sizeof(Reason) == 1 && static_cast<int>(Reason::kSolicit) == 32);
+static_assert(sizeof(Reason) == 1 && static_cast<int>(Reason::kPunt) == 33);
 static_assert(sizeof(SlotKind) == 1 && static_cast<int>(SlotKind::kFreeing) == 5);
 static_assert(sizeof(ActorState) == 4 && static_cast<int>(ActorState::kQuarantined) == 6);
 

@@ -16,7 +16,8 @@ inline constexpr std::string_view kTopologyKeys[] = {
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};
-inline constexpr std::string_view kPortKeys[] = {"addresses", "cores", "device", "mac", "mtu"};
+inline constexpr std::string_view kPortKeys[] = {"addresses",      "cores", "device",
+                                                 "host_interface", "mac",   "mtu"};
 inline constexpr std::string_view kGroupKeys[] = {"autoscale", "cores", "count",
                                                   "dispatch",  "kind",  "max"};
 inline constexpr std::string_view kAutoscaleKeys[] = {"down", "max", "min", "up"};

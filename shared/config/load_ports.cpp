@@ -14,6 +14,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::size_t kInterfaceBytesMax = 15;  ///< the kernel's IFNAMSIZ, less the zero byte
+
 const KnownDevice* find_device(std::string_view name) {
   for (const KnownDevice& device : known_devices()) {
     if (device.name == name) return &device;
@@ -89,6 +91,19 @@ void read_addresses(const YamlValue& value, TopologyPort& port) {
   }
 }
 
+void read_host_interface(const YamlValue& value, TopologyPort& port) {
+  constexpr std::string_view kAllowed =
+      "a name for the interface to make, of at most 15 bytes without / : % and blanks";
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  if (text->empty() || text->size() > kInterfaceBytesMax || *text == "." || *text == ".." ||
+      text->find_first_of(std::string_view("/:% \t\n\0", 7)) != std::string::npos) {
+    value.refuse(kAllowed);
+    return;
+  }
+  port.host_interface = {*text, value.mark()};
+}
+
 void read_port(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
   TopologyPort& port = topology.ports.emplace_back();
   port.name = entry.key;
@@ -98,6 +113,7 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   }
   if (const YamlValue* mac = map.find("mac")) read_mac(*mac, port);
   if (const YamlValue* addresses = map.find("addresses")) read_addresses(*addresses, port);
+  if (const YamlValue* host = map.find("host_interface")) read_host_interface(*host, port);
   if (const YamlValue* cores = map.find("cores")) port.cores = read_cores(*cores);
   const KnownDevice* device = read_device(map, port);
   if (device == nullptr) return;

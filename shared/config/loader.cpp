@@ -183,6 +183,7 @@ Topology read_text(std::string text, const std::string& file,
     read_topology(*map, {functions, topology.secrets}, topology);
     add_default_groups(topology, functions);
     check_references(topology, functions, problems);
+    add_host_ports(topology, problems);
     check_exclusive(topology, problems);
   }
   return topology;

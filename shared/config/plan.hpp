@@ -42,6 +42,7 @@ struct PlanPort {
   std::string mac;  ///< "02:00:00:00:00:01"; given or derived from the port's number, never empty
   std::vector<std::string> addresses;  ///< own addresses, "10.1.0.1/24", "2001:db8::1/64"
   int node = -1;                       ///< NUMA node of its device; -1: no matter, or not known
+  int host = -1;  ///< number of the tap port to the host behind it (`host_interface`); -1: none
 };
 
 struct PlanFunction {

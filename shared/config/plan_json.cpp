@@ -40,7 +40,7 @@ Json class_names(const Plan& plan, std::uint32_t mask) {
   return names;
 }
 
-Json node_json(int node) { return node >= 0 ? Json(node) : Json(nullptr); }
+Json number_json(int number) { return number >= 0 ? Json(number) : Json(nullptr); }
 
 Json ports_json(const Plan& plan) {
   Json list = Json::array();
@@ -51,7 +51,8 @@ Json ports_json(const Plan& plan) {
                     {"mtu", port.mtu},
                     {"mac", port.mac},
                     {"addresses", port.addresses},
-                    {"node", node_json(port.node)}});
+                    {"host", number_json(port.host)},
+                    {"node", number_json(port.node)}});
   }
   return list;
 }
@@ -165,7 +166,7 @@ Json actors_json(const Plan& plan) {
                  {"kind", kind_name(actor.kind)},
                  {"at_start", actor.at_start}};
     item["core"] = actor.core >= 0 ? Json(actor.core) : Json(nullptr);
-    item["node"] = node_json(actor.node);
+    item["node"] = number_json(actor.node);
     if (actor.kind == ActorKind::kGpu) item["twin"] = plan.actors[actor.twin].name;
     list.push_back(std::move(item));
   }
@@ -237,7 +238,7 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
                      {"actors", actors_json(plan)},
                      {"links", links_json(plan)},
                      {"nodes", nodes_json(plan)},
-                     {"memory_node", node_json(plan.memory_node)},
+                     {"memory_node", number_json(plan.memory_node)},
                      {"node_crossings", crossings_json(plan)},
                      {"warnings", warnings_json(warnings)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

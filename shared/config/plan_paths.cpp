@@ -108,7 +108,12 @@ std::uint32_t slots_max_of(const Plan& plan, std::uint32_t path, std::uint32_t a
 
 std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std::uint32_t port) {
   if (path.to) return static_cast<std::uint32_t>(index_of(topology.ports, path.to->value));
-  return topology.ports.size() == 2 ? 1 - port : 0;
+  if (const auto host_of = topology.ports[port].host_of) {
+    return static_cast<std::uint32_t>(*host_of);
+  }
+  const auto of_file =
+      std::ranges::count_if(topology.ports, [](const TopologyPort& each) { return !each.host_of; });
+  return of_file == 2 ? 1 - port : 0;
 }
 
 /// The number that one of the settings gives, or `otherwise`.

@@ -35,6 +35,9 @@ void put_ports(const Plan& plan, Out& out) {
     out << "  " << port.name << ": " << port.device << settings_text(plan, port.settings)
         << ", mtu " << port.mtu << ", mac " << port.mac;
     for (const std::string& address : port.addresses) out << ", " << address;
+    if (port.host >= 0) {
+      out << ", host behind it: " << plan.ports[static_cast<std::size_t>(port.host)].name;
+    }
     out << '\n';
   }
 }

@@ -59,6 +59,12 @@ void plan_ports(Planning& planning) {
     }
     port.node = node_of(planning.host, port);
     mtu = std::max(mtu, port.mtu);
+    if (from.host_of) {
+      // To its neighbours the host is the port itself.
+      PlanPort& before = plan.ports[*from.host_of];
+      before.host = static_cast<int>(plan.ports.size());
+      port.settings.emplace_back("host_mac", before.mac);
+    }
     plan.ports.push_back(std::move(port));
   }
   plan.buffer_stride = stride_for(mtu);

@@ -32,7 +32,9 @@ struct TopologyPort {
       .value = 0};  ///< that it can get while it runs: there are streams for all; 0: not said
   std::string mac;  ///< lower case; empty: derived from the port's number
   std::vector<std::string> addresses;
-  Marked<std::vector<int>> cores;  ///< of its ingress actors; empty: wherever there is room
+  Marked<std::vector<int>> cores;      ///< of its ingress actors; empty: wherever there is room
+  Marked<std::string> host_interface;  ///< of the host behind the port; empty: none
+  std::optional<std::size_t> host_of;  ///< the port that it is the host behind; not in the file
 };
 
 struct TopologyGroup {

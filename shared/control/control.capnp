@@ -25,6 +25,7 @@ struct Port {
   mac @4 :Text;
   addresses @5 :List(Text);
   node @6 :Int32;
+  host @7 :Int32 = -1;
 }
 
 enum Fallback { drop @0; pass @1; wait @2; }

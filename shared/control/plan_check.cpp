@@ -117,6 +117,13 @@ void check_work(const Plan& plan) {
   });
 }
 
+void check_ports(const Plan& plan) {
+  each(plan.ports, "port", [&](const Item& item, const PlanPort& port) {
+    if (port.host >= 0)
+      item.index("host", static_cast<std::uint64_t>(port.host), plan.ports.size());
+  });
+}
+
 void check_flows(const Plan& plan) {
   each(plan.paths, "path", [&](const Item& item, const PlanPath& path) {
     check_stage_number(item, "first_stage", path.first_stage, plan);
@@ -161,6 +168,7 @@ void check_actors(const Plan& plan) {
 
 void check_plan(const Plan& plan) {
   check_counts(plan);
+  check_ports(plan);
   check_work(plan);
   check_flows(plan);
   check_actors(plan);

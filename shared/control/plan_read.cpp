@@ -37,6 +37,7 @@ PlanPort read_port(wire::Port::Reader in) {
   port.mtu = in.getMtu();
   port.mac = text(in.getMac());
   port.node = in.getNode();
+  port.host = in.getHost();
   read_texts(port.addresses, in.getAddresses(), kPortAddressCountMax, "addresses");
   return port;
 }

@@ -25,6 +25,7 @@ void write_port(const PlanPort& port, wire::Port::Builder out) {
   out.setMtu(port.mtu);
   out.setMac(port.mac);
   out.setNode(port.node);
+  out.setHost(port.host);
   write_texts(port.addresses, out.initAddresses(size_of(port.addresses)));
 }
 

@@ -15,10 +15,10 @@ namespace millrace {
 
 /// Bit 0: it is not transmitted. Bit 1: it has ended in order; no later function looks at it.
 enum class Verdict : std::uint8_t {
-  kPass = 0,      ///< goes on; transmitted at the end
-  kDrop = 1,      ///< freed at the end; `reason` says why. No later function looks at it
-  kDone = 2,      ///< leaves by its `output`; no later function looks at it. With a reason: it is an
-                  ///< answer, made out of the packet that it answers; the reason says which
+  kPass = 0,  ///< goes on; transmitted at the end
+  kDrop = 1,  ///< freed at the end; `reason` says why. No later function looks at it
+  kDone = 2,  ///< leaves by its `output`; no later function looks at it. With a reason: it is an
+              ///< answer, made out of the packet that it answers; the reason says which
   kConsumed = 3,  ///< ended here, as it should: `reason` says what it was for
 };
 constexpr bool goes_on(std::uint8_t verdict) { return verdict == 0; }
@@ -67,6 +67,7 @@ enum class Reason : std::uint8_t {
   kReport = 30,    ///< an error report to the sender of a packet (ICMP)
   kReply = 31,     ///< an answer to a question (ARP, neighbour discovery, echo)
   kSolicit = 32,   ///< a question of this machine (ARP, neighbour discovery)
+  kPunt = 33,      ///< a copy for the host behind the port that it came in by
   kCount
 };
 
@@ -80,7 +81,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "not_unicast", "own_address", "rule", "worker_lost", "egress_lost", "quarantined", "tx_full",
     "no_output", "not_forwarded", "overload", "unavailable", "no_path", "side_full", "no_buffer",
     "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy", "fragment",
-    "report", "reply", "solicit"};
+    "report", "reply", "solicit", "punt"};
 // clang-format on
 
 }  // namespace millrace

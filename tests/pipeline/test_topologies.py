@@ -71,6 +71,19 @@ def test_a_router_for_the_programs_of_its_host(tmp_path):
         assert "mill-lan" not in wire.in_middle("ip", "link").stdout
 
 
+def test_a_router_with_the_host_behind_it(tmp_path):
+    with Wire(**ROUTER) as wire, between(tmp_path, "router-host", wire) as running:
+        wire.a.route("default", "10.1.0.1")
+        wire.b.route("default", "192.0.2.1")
+        wire.a.wait_for(wire.b.ip)
+        wire.fetch(tmp_path, 3)
+        for host in (wire.a, wire.b):
+            wait_until(lambda host=host: wire.in_middle(
+                "ping", "-c", "1", "-W", "0.3", host.ip, check=False).returncode == 0,
+                       PATIENCE, "an answer to the host behind")
+        assert running.settle()["generated"]["punt"] >= 2
+
+
 def test_two_paths_have_workers_of_their_own(tmp_path):
     with Wire(**ROUTER) as wire:
         introduce(wire, "10.1.0.1", "192.0.2.1")

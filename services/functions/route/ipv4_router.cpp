@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/packet_walk.hpp"
@@ -219,9 +220,25 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, Reason why
     case Reason::kOwnAddress:
       deliver(call, packet);
       return;
+    case Reason::kNotUnicast:
+      if (!is_for_host(call, packet) || !punt(call, packet, ports_.at(call.facts.port_in))) {
+        call.batch.drop(packet, why);
+      }
+      return;
     default:
       call.batch.drop(packet, why);
   }
+}
+
+/// To groups of the link (RFC 5771 4) and to everybody on it: OSPF, VRRP, RIP, DHCP.
+bool Ipv4Router::is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept {
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  if (call.batch.length[packet] < kEthernetBytes + kIpv4BytesMin) return false;
+  const std::span<const std::byte> ip = datagram_of(call.batch, packet);
+  const std::uint32_t to = destination_of(ip);
+  if (in == nullptr || !is_group(destination_mac(call.batch, packet))) return false;
+  if (in->has_ipv4(source_of(ip))) return false;
+  return to >> 8 == 0xe00000 || in->is_broadcast(to);
 }
 
 /// To an address of ours. Fragments are not put together here.
@@ -230,15 +247,16 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const auto protocol = std::to_integer<std::uint8_t>(ip[9]);
-  if (in == nullptr || destination_mac(batch, packet) != in->mac || is_fragment(ip)) {
+  if (in == nullptr || destination_mac(batch, packet) != in->mac) {
     batch.drop(packet, Reason::kOwnAddress);
-  } else if (protocol == kIcmp) {
-    if (echo_reply_in_place(batch.bytes(packet))) {
-      batch.finish(packet, call.facts.port_in, Reason::kReply);
-    } else {
-      batch.drop(packet, Reason::kOwnAddress);
-    }
-  } else if (protocol == kTcp) {
+    return;
+  }
+  const bool fragment = is_fragment(ip);
+  if (!fragment && protocol == kIcmp && echo_reply_in_place(batch.bytes(packet))) {
+    batch.finish(packet, call.facts.port_in, Reason::kReply);
+  } else if (punt(call, packet, in)) {
+    return;
+  } else if (fragment || protocol == kIcmp || protocol == kTcp) {
     batch.drop(packet, Reason::kOwnAddress);
   } else {
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
@@ -270,6 +288,8 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   // An address of ours that another claims is defended at once (RFC 5227 2.4), at a bounded rate.
   const bool defends = conflict && limit_.take(call.facts.now_ns);
   if (!asks && !defends) {
+    // The kernel of the host behind has asked as well, or knows the neighbour by another address.
+    if (arp.operation == kArpReply && punt(call, packet, in)) return;
     batch.consume(packet, Reason::kControl);
     return;
   }

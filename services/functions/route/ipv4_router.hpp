@@ -45,6 +45,7 @@ class Ipv4Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
+  bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
 
   const RouterPorts& ports_;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
@@ -180,17 +181,23 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
     return;
   } else if (in->has_ipv6(destination)) {
     deliver(call, packet);
-  } else if (destination == kIpv6AllNodes || destination == kIpv6AllRouters) {
-    if (echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
-      batch.finish(packet, call.facts.port_in, Reason::kReply);
-    } else {
-      batch.drop(packet, Reason::kNotUnicast);
-    }
+  } else if ((destination == kIpv6AllNodes || destination == kIpv6AllRouters) &&
+             echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
+    batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
     report(call, packet, Icmpv6Error::beyond_scope(), Reason::kNotUnicast);
-  } else {
+  } else if (!is_for_host(call, packet) || !punt(call, packet, in)) {
     batch.drop(packet, Reason::kNotUnicast);
   }
+}
+
+/// To groups of the link (RFC 4291 2.7): OSPF, RIP, router advertisements, DHCP.
+bool Ipv6Router::is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept {
+  const std::span<const std::byte> ip = packet_of(call.batch, packet);
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const Ipv6Bytes to = ipv6_destination(ip);
+  if (in == nullptr || (destination_mac(call.batch, packet)[0] & 1) == 0) return false;
+  return to[0] == 0xff && (to[1] & 15) == 2 && !in->has_ipv6(ipv6_source(ip));
 }
 
 /// To an address of ours, the link-local one among them.
@@ -205,18 +212,17 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   if (neighbour_discovery(call, packet)) return;
   const Ipv6Extensions chain = walk_extensions(ip);
   const Ipv6Bytes ours = ipv6_destination(ip);
+  const bool is_icmp = chain.end == Ipv6ChainEnd::kUpper && chain.upper_protocol == kIcmpv6;
   if (chain.receiver_problem.action == Ipv6Problem::Action::kAnswer) {
     report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
            Reason::kMalformed, &ours);
-  } else if (chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
+  } else if (is_icmp && echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
+    batch.finish(packet, call.facts.port_in, Reason::kReply);
+  } else if (punt(call, packet, in)) {
+    return;
+  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
              chain.upper_protocol == kNoNextHeader) {
     batch.drop(packet, Reason::kOwnAddress);
-  } else if (chain.upper_protocol == kIcmpv6) {
-    if (echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
-      batch.finish(packet, call.facts.port_in, Reason::kReply);
-    } else {
-      batch.drop(packet, Reason::kOwnAddress);
-    }
   } else if (chain.upper_protocol == kUdpProtocol) {
     report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress, &ours);
   } else {
@@ -240,7 +246,8 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
           neighbour_of(call.facts.port_in, message.target), message.mac, now_ms,
           {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
     }
-    batch.consume(packet, Reason::kControl);
+    // The kernel of the host behind asks as well.
+    if (!punt(call, packet, in)) batch.consume(packet, Reason::kControl);
     return true;
   }
   if (!for_us) {

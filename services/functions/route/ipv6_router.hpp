@@ -32,6 +32,7 @@ class Ipv6Router {
                   Icmpv6Error error) const noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
+  bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
   bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
   void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,

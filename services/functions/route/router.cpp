@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "services/functions/route/punt.hpp"
 #include "shared/base/packet_walk.hpp"
 
 namespace millrace {
@@ -74,8 +75,18 @@ void Router::end(const FinishContext& call, std::uint16_t packet, Reason why) no
   } else if (type == packet_walk::kTypeIpv4) {
     ipv4_.end(call, packet, why);
   } else {
-    call.batch.drop(packet, why);
+    link_layer(call, packet, type, why);
   }
+}
+
+/// To a group, without VLAN tag: LLDP, IS-IS and others that routing daemons speak.
+void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
+                        Reason why) noexcept {
+  const bool whole = call.batch.length[packet] >= packet_walk::kEthernetBytes;
+  const bool to_group = whole && (destination_mac(call.batch, packet)[0] & 1) != 0;
+  const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;
+  if (to_group && !tagged && punt(call, packet, ports_.at(call.facts.port_in))) return;
+  call.batch.drop(packet, why);
 }
 
 }  // namespace millrace

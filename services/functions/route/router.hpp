@@ -36,6 +36,9 @@ class Router {
   }
 
  private:
+  void link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
+                  Reason why) noexcept;
+
   std::span<const RouteHop> hops_;
   RouterPorts ports_;
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port

@@ -33,6 +33,7 @@ RouterPort port_of(const PlanPort& from) {
     throw Error("port " + from.name + ": '" + from.mac + "' is no MAC address");
   }
   port.mtu = from.mtu;
+  port.host = from.host;
   const OwnAddresses own = own_addresses({&from, 1});
   port.ipv4 = own.ipv4;
   for (const OwnIpv6Address& address : own.ipv6) {
@@ -68,9 +69,10 @@ bool RouterPort::is_near(const Ipv6Bytes& address) const noexcept {
 }
 
 bool RouterPort::is_broadcast(std::uint32_t address) const noexcept {
+  if (address == ~std::uint32_t{0}) return true;
   return std::ranges::any_of(ipv4, [&](const OwnAddress& own) {
-    return own.length < 31 && in_network(address, own) &&
-           (address | ~std::uint32_t{0} << (32 - own.length)) == ~std::uint32_t{0};
+    if (own.length > 30) return false;  // RFC 3021
+    return address == (own.address | ~std::uint32_t{0} >> own.length);
   });
 }
 

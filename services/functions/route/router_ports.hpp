@@ -26,13 +26,14 @@ struct RouterPort {
   std::vector<OwnAddress> ipv4;
   std::vector<PortIpv6> ipv6;
   Ipv6Bytes link_local{};  ///< of its MAC address; ours where the port has an IPv6 address
+  int host = -1;           ///< PlanPort::host
 
   bool has_ipv4(std::uint32_t address) const noexcept;
   bool has_ipv6(const Ipv6Bytes& address) const noexcept;  ///< the link-local one too
   /// A network of the port holds it.
   bool is_near(std::uint32_t address) const noexcept;
   bool is_near(const Ipv6Bytes& address) const noexcept;
-  /// The broadcast address of a network of the port.
+  /// To everybody in one of its networks, or everybody at all.
   bool is_broadcast(std::uint32_t address) const noexcept;
   /// One network of the port holds both.
   bool are_together(std::uint32_t one, std::uint32_t other) const noexcept;

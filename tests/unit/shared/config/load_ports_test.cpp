@@ -60,13 +60,14 @@ TEST(LoadPorts, RefusesUnknownDevices) {
 
 TEST(LoadPorts, RefusesUnknownKeys) {
   EXPECT_EQ(wrong(port("device: null, fil: x")),
-            "3:21: found 'fil' in 'a'; allowed: addresses, cores, device, mac, mtu");
-  EXPECT_EQ(
-      wrong(port("device: replay, flie: x, file: y")),
-      "3:23: found 'flie' in 'a'; allowed: addresses, copy, cores, count, device, file, loop, "
-      "mac, mtu, queues, rate_mpps; did you mean 'file'?");
+            "3:21: found 'fil' in 'a'; allowed: addresses, cores, device, host_interface, mac, "
+            "mtu");
+  EXPECT_EQ(wrong(port("device: replay, flie: x, file: y")),
+            "3:23: found 'flie' in 'a'; allowed: addresses, copy, cores, count, device, file, "
+            "host_interface, loop, mac, mtu, queues, rate_mpps; did you mean 'file'?");
   EXPECT_EQ(wrong(port("device: pcap, in: x, queues: 2")),
-            "3:28: found 'queues' in 'a'; allowed: addresses, cores, device, in, mac, mtu, out");
+            "3:28: found 'queues' in 'a'; allowed: addresses, cores, device, host_interface, in, "
+            "mac, mtu, out");
 }
 
 TEST(LoadPorts, RefusesValuesOutOfRange) {

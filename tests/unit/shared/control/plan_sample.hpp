@@ -37,8 +37,9 @@ inline Plan filled_plan() {
                  1400,
                  "02:00:00:00:00:01",
                  {"10.1.0.1/24", "10.2.0.1/16"},
+                 1,
                  1},
-                {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}, -1}};
+                {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}, -1, -1}};
   plan.functions = {
       {"r",
        "route",
@@ -94,13 +95,14 @@ class PlanText {
   static std::string of(const Plan& plan) {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-                 side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, ports,
-                 functions, classes, groups, stages, paths, streams, actors, links, secrets, nodes,
-                 memory_node, sources, hash, generation, revision, others, other_stages,
-                 spare_counters] = plan;
+                 side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
+                 shared_cores, telemetry_listen, ports, functions, classes, groups, stages, paths,
+                 streams, actors, links, secrets, nodes, memory_node, sources, hash, generation,
+                 revision, others, other_stages, spare_counters] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
-              side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused, shared_cores, telemetry_listen, memory_node,
-              revision, hash, generation, spare_counters);
+              side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
+              shared_cores, telemetry_listen, memory_node, revision, hash, generation,
+              spare_counters);
     for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
@@ -145,8 +147,8 @@ class PlanText {
     for (const auto& [key, value] : settings) line(key, value);
   }
   void add(const PlanPort& port) {
-    const auto& [name, device, pairs, mtu, mac, addresses, node] = port;
-    line(name, device, mac, mtu, node);
+    const auto& [name, device, pairs, mtu, mac, addresses, node, host] = port;
+    line(name, device, mac, mtu, node, host);
     settings(pairs);
     for (const auto& address : addresses) line(address);
   }

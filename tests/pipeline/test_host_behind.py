@@ -1,0 +1,270 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""The host behind a router's ports (`host_interface`): what the router does not answer itself goes to
+the kernel of the namespace in which it runs, and what that sends leaves by the port."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from topology import Topology
+from wire import PAGES, Wire, digest, run
+
+ADDRESSES = ("10.1.0.5/24", "192.0.2.1/30")
+OURS = {"lan": ("10.1.0.1", "2001:db8:1::1"), "wan": ("192.0.2.2", "2001:db8:2::2")}
+THEIRS = {"lan": ("10.1.0.5", "2001:db8:1::5"), "wan": ("192.0.2.1", "2001:db8:2::1")}
+
+
+def router(wire, folder, host=True, more=""):
+    (folder / "none.routes").write_text("198.51.100.0/24 drop\n")
+    behind = {name: f", host_interface: mr-{name}" if host else "" for name in OURS}
+    return f"""
+{more}
+ports:
+  lan:
+    {{ device: afpacket, interface: {wire.port_a}, mac: "02:00:00:00:00:0a",
+      addresses: [10.1.0.1/24, "2001:db8:1::1/64"]{behind['lan']} }}
+  wan:
+    {{ device: afpacket, interface: {wire.port_b}, mac: "02:00:00:00:00:0b",
+      addresses: [192.0.2.2/30, "2001:db8:2::2/64"]{behind['wan']} }}
+functions:
+  router: {{ type: route, table: none.routes }}
+paths:
+  all: {{ from: [lan, wan], run: [router] }}
+"""
+
+
+@contextlib.contextmanager
+def routed(folder, **how):
+    """Two hosts and the router between them, which both of them use."""
+    with Wire(addresses=ADDRESSES) as wire:
+        wire.a.add_address("2001:db8:1::5/64")
+        wire.b.add_address("2001:db8:2::1/64")
+        for host, name in ((wire.a, "lan"), (wire.b, "wan")):
+            for gateway in OURS[name]:
+                family = "-6" if ":" in gateway else "-4"
+                host.run("ip", family, "route", "add", "default", "via", gateway)
+        with Topology(folder, router(wire, folder, **how), prefix=wire.prefix) as running:
+            yield wire, running
+
+
+@contextlib.contextmanager
+def child(prefix, program, *words):
+    """A program of Python in a namespace, with whom one talks by lines."""
+    started = subprocess.Popen([*prefix, "python3", "-uc", program, *map(str, words)],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.communicate()
+
+
+def inside(host):
+    return ("ip", "netns", "exec", host.namespace)
+
+
+def fetch(prefix, server_prefix, address, folder):
+    """curl here from a server there."""
+    page, out = folder / "page", folder / "fetched"
+    page.write_bytes(os.urandom(1 << 20))
+    host = f"[{address}]" if ":" in address else address
+    with child(server_prefix, PAGES, address, folder):
+        run(*prefix, "curl", "-gsS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
+            "--max-time", PATIENCE, "-o", out, f"http://{host}:8080/page", timeout=2 * PATIENCE)
+    assert digest(out) == digest(page)
+
+
+@pytest.mark.parametrize("family", [0, 1])
+@pytest.mark.parametrize("placement", ["processes", "fused"])
+def test_connections_to_the_router_and_from_it(tmp_path, family, placement):
+    with routed(tmp_path, more=f"placement: {placement}") as (wire, running):
+        for host, name in ((wire.a, "lan"), (wire.b, "wan")):
+            fetch(inside(host), wire.prefix, OURS[name][family], tmp_path)
+            fetch(wire.prefix, inside(host), THEIRS[name][family], tmp_path)
+        # An address of the router on its other side.
+        fetch(inside(wire.a), wire.prefix, OURS["wan"][family], tmp_path)
+        audit = running.settle()
+        assert audit["generated"]["punt"] > 100
+        # Nothing listens there: the kernel says so.
+        connect = f"import socket; socket.create_connection(('{OURS['lan'][family]}', 9))"
+        said = wire.a.run("python3", "-c", connect, check=False).stderr
+        assert "ConnectionRefusedError" in said
+
+
+def test_the_interfaces_are_the_ports_for_the_kernel(tmp_path):
+    with routed(tmp_path) as (wire, _):
+        for name in OURS:
+            shown = wire.in_middle("ip", "address", "show", f"mr-{name}").stdout
+            for address in OURS[name]:
+                assert f"{address}/" in shown
+            assert wire.in_middle("cat", f"/sys/class/net/mr-{name}/address").stdout.strip() == (
+                "02:00:00:00:00:0a" if name == "lan" else "02:00:00:00:00:0b")
+            for address in THEIRS[name]:
+                wait_until(lambda address=address: wire.in_middle(
+                    "ping", "-c", "1", "-W", "0.3", address, check=False).returncode == 0,
+                           PATIENCE, f"an answer of {address}")
+        for address in (*OURS["lan"], *OURS["wan"]):
+            wire.a.wait_for(address)
+
+
+# Says each line again to whom it came from.
+ECHO = """
+import socket, sys
+door = socket.create_server((sys.argv[1], 22))
+stream, _ = door.accept()
+while data := stream.recv(1000):
+    stream.sendall(data)
+"""
+TALK = """
+import socket, sys, time
+while True:
+    try:
+        stream = socket.create_connection((sys.argv[1], 22), timeout=1)
+        break
+    except OSError:
+        time.sleep(0.05)
+stream.settimeout(None)
+lines = stream.makefile("rw")
+for line in sys.stdin:
+    lines.write(line)
+    lines.flush()
+    print(lines.readline(), end="", flush=True)
+"""
+
+
+@pytest.mark.parametrize("direction", ["in", "out"])
+def test_a_long_connection_survives_the_death_of_each_worker(tmp_path, direction):
+    with routed(tmp_path) as (wire, running):
+        here, there, address = wire.prefix, inside(wire.a), THEIRS["lan"][0]
+        if direction == "in":
+            here, there, address = inside(wire.a), wire.prefix, OURS["lan"][0]
+        with child(there, ECHO, address), child(here, TALK, address) as talker:
+            def say(words):
+                talker.stdin.write(words + "\n")
+                talker.stdin.flush()
+                assert talker.stdout.readline() == words + "\n"
+            say("hello")
+            names = [name for name in running.lives() if name not in ("hub", "standby")]
+            assert {"ingress.lan.0", "ingress.lan.host.0", "egress.0"} < set(names)
+            for name in names:
+                running.kill(name)
+                say(f"while {name} is dead")
+                running.wait_alive(name)
+                say(f"with a new {name}")
+
+
+LISTEN = """
+import socket, struct, sys
+at = socket.if_nametoindex(sys.argv[1])
+four = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+four.bind(("", 7000))
+four.setsockopt(0, socket.IP_ADD_MEMBERSHIP,
+                struct.pack("4s4si", socket.inet_aton("224.0.0.5"), bytes(4), at))
+six = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+six.bind(("::", 7000))
+six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP,
+               socket.inet_pton(socket.AF_INET6, "ff02::5") + struct.pack("i", at))
+print("ready")
+for line in sys.stdin:
+    print((six if ":" in line else four).recv(100).decode())
+"""
+SAY = """
+import socket, sys
+to = sys.argv[1]
+speaker = socket.socket(socket.AF_INET6 if ":" in to else socket.AF_INET, socket.SOCK_DGRAM)
+speaker.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+speaker.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth")
+speaker.sendto(to.encode(), (to, 7000))
+"""
+
+
+def test_groups_of_the_link_and_broadcasts(tmp_path):
+    """Of the table of OSPF both groups, of DHCP the broadcast."""
+    with routed(tmp_path) as (wire, running), child(wire.prefix, LISTEN, "mr-lan") as listener:
+        assert listener.stdout.readline() == "ready\n"
+        for to in ("224.0.0.5", "ff02::5", "10.1.0.255", "255.255.255.255"):
+            wire.a.run("python3", "-c", SAY, to)
+            listener.stdin.write(to + "\n")
+            listener.stdin.flush()
+            assert listener.stdout.readline() == to + "\n"
+        # Not of the link: a router of multicast would be needed.
+        before = running.settle()["dropped"].get("not_unicast", 0)
+        wire.a.run("python3", "-c", SAY, "239.1.2.3")
+        wait_until(lambda: running.audit()["dropped"].get("not_unicast", 0) > before, PATIENCE,
+                   "dropped")
+
+
+def test_without_it_the_router_says_itself_that_nothing_is_there(tmp_path):
+    with routed(tmp_path, host=False) as (wire, running):
+        wire.a.wait_for(OURS["lan"][0])
+        done = wire.a.run("python3", "-c", """
+import socket
+speaker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+speaker.connect(("10.1.0.1", 9))
+while True:
+    try:
+        speaker.send(b"x")
+    except ConnectionRefusedError:
+        break
+""")
+        assert done.returncode == 0 and "punt" not in running.settle()["generated"]
+        assert "mr-lan" not in wire.in_middle("ip", "link").stdout
+
+
+BIRD = """
+log stderr all;
+router id {ours};
+protocol device {{ }}
+protocol kernel {{ ipv4 {{ export all; }}; }}
+protocol static {{ ipv4; route {network} blackhole; }}
+{protocol}
+"""
+BGP = """
+protocol bgp peer {{
+  local {ours} as {our_as};
+  neighbor {theirs} as {their_as};
+  connect delay time 1;
+  ipv4 {{ import all; export where source = RTS_STATIC; }};
+}}
+"""
+OSPF = """
+protocol ospf v2 {{
+  area 0 {{ interface "{interface}" {{ type ptp; hello 1; }}; }};
+  ipv4 {{ import all; export where source = RTS_STATIC; }};
+}}
+"""
+
+
+@pytest.mark.skipif(shutil.which("bird") is None, reason="BIRD is not installed")
+@pytest.mark.parametrize("protocol", [BGP, OSPF], ids=["bgp", "ospf"])
+def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
+    ours, theirs = OURS["wan"][0], THEIRS["wan"][0]
+    with routed(tmp_path) as (wire, running), contextlib.ExitStack() as stack:
+        for prefix, interface, at, of, numbers, network in (
+                (wire.prefix, "mr-wan", ours, theirs, (65001, 65002), "203.0.113.0/24"),
+                (inside(wire.b), "eth", theirs, ours, (65002, 65001), "198.18.7.0/24")):
+            named = {"ours": at, "theirs": of, "our_as": numbers[0], "their_as": numbers[1],
+                     "interface": interface, "network": network}
+            file = tmp_path / f"{interface}.conf"
+            file.write_text(BIRD.format(protocol=protocol.format(**named), **named))
+            daemon = subprocess.Popen([*prefix, "bird", "-f", "-c", file, "-s",
+                                       tmp_path / f"{interface}.ctl"], stderr=subprocess.DEVNULL)
+            stack.callback(daemon.wait)
+            stack.callback(daemon.kill)
+
+        def learned(host_run, network):
+            return host_run("ip", "route", "show", network).stdout
+        wait_until(lambda: f"via {theirs} dev mr-wan" in learned(wire.in_middle, "198.18.7.0/24"),
+                   PATIENCE, "the neighbour's route in the kernel behind the router")
+        wait_until(lambda: f"via {ours}" in learned(wire.b.run, "203.0.113.0/24"), PATIENCE,
+                   "the router's route in the neighbour's kernel")
+        # What is in the hands of the worker that dies is sent again.
+        running.kill("classifier.0", "egress.0")
+        running.wait_alive("classifier.0", "egress.0")
+        assert f"via {theirs} dev mr-wan" in learned(wire.in_middle, "198.18.7.0/24")
