@@ -16,9 +16,9 @@
 
 namespace millrace {
 
-/// Gathers the packets of one batch, port by port, sends them, and counts each in the lane's record:
-/// transmitted, or dropped with its reason. A full port is retried a bounded number of times; a file
-/// is waited for. Packets of a port keep their order.
+/// Gathers the packets of one batch, port by port, sends them, and counts each in the lane's
+/// record: transmitted, or dropped with its reason. A full port is retried a bounded number of
+/// times; a file is waited for. Packets of a port keep their order.
 ///
 /// A queue may keep what was sent (a driver's ring): such buffers are marked as in the queue before
 /// it gets them, do not go back with their slot, and go home when it gives them up.

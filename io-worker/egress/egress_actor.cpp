@@ -33,6 +33,11 @@ std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_c
   return outputs;
 }
 
+bool is_held(const Batch& batch, std::uint32_t packet) noexcept {
+  return batch.verdict[packet] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
+         counts_as_held(batch.reason[packet]);
+}
+
 /// Dropped, or consumed; of a stand-in, what its hole has lost.
 void count_not_sent(const Batch& batch, std::uint32_t packet, LaneRecord& record) noexcept {
   const bool consumed = !batch.leaves(packet) && !batch.is_dropped(packet);
@@ -153,9 +158,10 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
   if (asks) [[unlikely]]
     side_.begin(batch, record, now_ns());
   for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (asks) [[unlikely]]
-      side_.at(i);
+    const bool waits = asks && side_.at(i);
     if (!batch.leaves(i) || stand_in) {
+      if (is_held(batch, i) && !waits) [[unlikely]]
+        batch.drop(i, Reason::kSideFull);  // else it would be in flight for ever
       count_not_sent(batch, i, record);
       continue;
     }

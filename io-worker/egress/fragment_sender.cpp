@@ -3,6 +3,7 @@
 
 #include "io-worker/egress/fragment_sender.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "shared/base/packet_walk.hpp"
@@ -29,8 +30,11 @@ std::uint32_t take_side_buffer(BurstSender& sender, SidePool& pool, LaneRecord& 
 void send_fragments(BurstSender& sender, SidePool& pool, LaneRecord& record,
                     std::span<const std::byte> frame, std::uint32_t mtu,
                     std::uint8_t port) noexcept {
-  if (frame.size() < kEthernetBytes) return;
-  const Ipv4Fragments fragments(frame.subspan(kEthernetBytes), mtu);
+  const Ipv4Fragments fragments(frame.subspan(std::min(kEthernetBytes, frame.size())), mtu);
+  if (fragments.count() == 0) {
+    count_end(record, record.generated, Reason::kFragment);
+    count_end(record, record.dropped, Reason::kOversize);
+  }
   for (std::uint32_t i = 0; i < fragments.count(); ++i) {
     count_end(record, record.generated, Reason::kFragment);
     if (!sender.reaches(port)) {

@@ -28,12 +28,15 @@ HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SideP
   held_.reserve(context.plan->side_count);
 }
 
-bool HeldPackets::is_known(NeighbourHandle neighbour, std::uint64_t now_ns,
-                           MacAddress& mac) const noexcept {
-  if (!neighbours_.is_ready(neighbour)) return false;
-  const NeighbourAnswer answer = neighbours_.look_up(neighbour, ms_of(now_ns));
-  mac = answer.mac;
-  return answer.has_mac();
+NeighbourAnswer HeldPackets::look_up(NeighbourHandle neighbour,
+                                     std::uint64_t now_ns) const noexcept {
+  // It may have answered since the last tend(): those that wait go first.
+  if (!neighbours_.is_ready(neighbour) || has_waiting(neighbour)) return {};
+  return neighbours_.look_up(neighbour, ms_of(now_ns));
+}
+
+bool HeldPackets::has_waiting(NeighbourHandle neighbour) const noexcept {
+  return std::ranges::any_of(held_, [&](const Held& held) { return held.neighbour == neighbour; });
 }
 
 bool HeldPackets::hold(const Batch& batch, const SideRecord& record,
@@ -43,9 +46,9 @@ bool HeldPackets::hold(const Batch& batch, const SideRecord& record,
   if (bytes.size() > kHoldBytesMax || record.ask > bytes.size()) return false;
   if (bytes.size() - record.ask > kBufferHeadroom) return false;
   if (held_.size() == held_.capacity()) return false;
-  make_place(handle_of(record));
   const std::uint32_t buffer = pool_.take();
   if (buffer == SidePool::kNone) return false;
+  make_place(handle_of(record));
   std::ranges::copy(packet, pool_.data(buffer));
   Held& held = held_.emplace_back();
   held.buffer = buffer;

@@ -28,8 +28,9 @@ class HeldPackets {
 
   HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool);
 
-  /// The neighbour's MAC address is known: the packet need not wait.
-  bool is_known(NeighbourHandle neighbour, std::uint64_t now_ns, MacAddress& mac) const noexcept;
+  /// With the neighbour's MAC address where it is known and no packet waits for it: then a further
+  /// one need not wait. Who is told to ask asks.
+  NeighbourAnswer look_up(NeighbourHandle neighbour, std::uint64_t now_ns) const noexcept;
   /// Copies the packet in; its batch consumes it. False, and nothing done, when no buffer is free.
   /// `bytes`: the record's. `now_ns`: since the topology started.
   bool hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,
@@ -62,6 +63,7 @@ class HeldPackets {
   void leave(const Held& held, const MacAddress& mac) noexcept;
   void fail(const Held& held, Reason why) noexcept;
   void report(const Held& held, LaneRecord& record) noexcept;
+  bool has_waiting(NeighbourHandle neighbour) const noexcept;
   void make_place(NeighbourHandle neighbour) noexcept;
 
   ActorContext context_;

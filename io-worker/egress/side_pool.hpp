@@ -22,7 +22,9 @@ class SidePool {
   std::uint32_t take() noexcept;
   void put(std::uint32_t buffer) noexcept;
   /// True for a buffer of this pool, or of another egress's.
-  bool is_side(std::uint32_t buffer) const noexcept { return is_side_buffer(*context_.plan, buffer); }
+  bool is_side(std::uint32_t buffer) const noexcept {
+    return is_side_buffer(*context_.plan, buffer);
+  }
   /// Bytes that a packet can have in one.
   std::uint32_t room() const noexcept { return area_.stride - kBufferHeadroom; }
   /// Where its packet begins: kBufferHeadroom behind the buffer's start.

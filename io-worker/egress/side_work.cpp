@@ -31,7 +31,10 @@ void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_n
   }
 }
 
-void SideWork::at(std::uint32_t packet) noexcept {
+bool SideWork::at(std::uint32_t packet) noexcept {
+  const bool waits = batch_->verdict[packet] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
+                     counts_as_held(batch_->reason[packet]);
+  bool held = false;
   const std::span<const SideRecord> records = batch_->side.records();
   for (; next_ < count_ && records[order_[next_]].packet == packet; ++next_) {
     const SideRecord& side = records[order_[next_]];
@@ -43,18 +46,22 @@ void SideWork::at(std::uint32_t packet) noexcept {
         fragment(side);
         break;
       case SideKind::kHold:
-        hold(side);
+        if (waits && !held) hold(side);
+        held = waits;
         break;
       case SideKind::kSend:
         send(side);
         break;
     }
   }
+  return held;
 }
 
 void SideWork::send_bytes(std::span<const std::byte> bytes, const SideRecord& side,
                           Reason why) noexcept {
-  count_end(*record_, record_->generated, why);
+  // Nothing but what has waited may be counted so: the ledger tells by it what waits.
+  const bool is_odd = counts_as_held(static_cast<std::uint8_t>(why));
+  count_end(*record_, record_->generated, is_odd ? Reason::kCopy : why);
   send_whole(bytes, side);
 }
 
@@ -75,7 +82,13 @@ void SideWork::copy(const SideRecord& side) noexcept {
 }
 
 void SideWork::send(const SideRecord& side) noexcept {
-  send_bytes(batch_->side.bytes_of(side), side, static_cast<Reason>(side.why));
+  const std::span<const std::byte> bytes = batch_->side.bytes_of(side);
+  if (bytes.empty()) {
+    count_end(*record_, record_->generated, Reason::kReply);
+    count_end(*record_, record_->dropped, Reason::kMalformed);
+    return;
+  }
+  send_bytes(bytes, side, static_cast<Reason>(side.why));
 }
 
 void SideWork::fragment(const SideRecord& side) noexcept {
@@ -83,14 +96,15 @@ void SideWork::fragment(const SideRecord& side) noexcept {
 }
 
 void SideWork::hold(const SideRecord& side) noexcept {
-  MacAddress mac{};
   const NeighbourHandle neighbour{.number = side.argument, .generation = side.generation};
-  const bool known = held_.is_known(neighbour, now_ns_, mac);
-  if (!known && held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_)) return;
+  const NeighbourAnswer answer = held_.look_up(neighbour, now_ns_);
+  const MacAddress mac = answer.mac;
+  if (!answer.has_mac() && held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_)) return;
   // Not held: it leaves now, or is dropped.
+  if (answer.should_ask()) ask(side, answer.mac);
   count_end(*record_, record_->generated, Reason::kHeld);
   const std::span<std::byte> bytes = batch_->bytes(side.packet);
-  if (!known || bytes.size() < mac.size()) {
+  if (!answer.has_mac() || bytes.size() < mac.size()) {
     count_end(*record_, record_->dropped, Reason::kNoBuffer);
     return;
   }
@@ -101,6 +115,17 @@ void SideWork::hold(const SideRecord& side) noexcept {
   } else {
     send_whole(bytes, side);
   }
+}
+
+/// It is known, and has not been heard of for long: by unicast, in the packet's record.
+void SideWork::ask(const SideRecord& side, const MacAddress& mac) noexcept {
+  const std::span<const std::byte> bytes = batch_->side.bytes_of(side);
+  if (side.ask < mac.size() || side.ask > std::min<std::size_t>(bytes.size(), kHoldBytesMax))
+    return;
+  std::array<std::byte, kHoldBytesMax> question;
+  std::ranges::copy(bytes.first(side.ask), question.begin());
+  std::memcpy(question.data(), mac.data(), mac.size());
+  send_bytes(std::span(question).first(side.ask), side, Reason::kSolicit);
 }
 
 }  // namespace millrace

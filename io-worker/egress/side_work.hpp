@@ -15,28 +15,30 @@ namespace millrace {
 /// Executes the side list of one batch (shared/layout/side_list.hpp): each record at its packet's
 /// turn, among the batch's own packets, so that what a port gets is in order.
 ///
-/// | record    | counted                                                                          |
-/// |-----------|----------------------------------------------------------------------------------|
-/// | kCopy     | generated{why}                                                                   |
-/// | kFragment | generated{fragment} for each; the packet itself is consumed{fragmented}           |
-/// | kHold     | nothing, until it leaves (held_packets.hpp); the packet itself is consumed{held}  |
-/// | kSend     | generated{why}                                                                   |
+/// | record    | counted                                                                       |
+/// |-----------|-------------------------------------------------------------------------------|
+/// | kCopy     | generated{why}                                                                |
+/// | kFragment | generated{fragment} for each; the packet itself is consumed{fragmented}       |
+/// | kHold     | nothing, until it leaves (held_packets.hpp); the packet is consumed{held}     |
+/// | kSend     | generated{why}                                                                |
 ///
 /// What was generated is then transmitted or dropped. Without a free buffer it is dropped as
-/// `no_buffer`. Records are bounded before they are used, whatever stands in them.
+/// `no_buffer`. Records are bounded before they are used, whatever stands in them: one without its
+/// bytes is dropped as `malformed`, a kHold is done once for a packet that is consumed{held}.
 class SideWork {
  public:
   SideWork(BurstSender& sender, HeldPackets& held, SidePool& pool);
 
   /// Before the batch's packets. `record`: of its lane; both are borrowed until the last packet.
   void begin(const Batch& batch, LaneRecord& record, std::uint64_t now_ns) noexcept;
-  /// Records of this packet; packets ascend.
-  void at(std::uint32_t packet) noexcept;
+  /// Records of this packet; packets ascend. True: one held the packet, or ended its wait at once.
+  bool at(std::uint32_t packet) noexcept;
 
  private:
   void copy(const SideRecord& side) noexcept;
   void fragment(const SideRecord& side) noexcept;
   void hold(const SideRecord& side) noexcept;
+  void ask(const SideRecord& side, const MacAddress& mac) noexcept;
   void send(const SideRecord& side) noexcept;
   void send_bytes(std::span<const std::byte> bytes, const SideRecord& side, Reason why) noexcept;
   void send_whole(std::span<const std::byte> bytes, const SideRecord& side) noexcept;

@@ -174,7 +174,9 @@ void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8
   context_.set_state(slot, SlotKind::kHeld, next);
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
-  if (metrics_kept()) context_.counter(Counter::kPacketsOut) += batch.count - fates_in(batch).not_sent;
+  if (metrics_kept()) {
+    context_.counter(Counter::kPacketsOut) += batch.count - fates_in(batch).not_sent;
+  }
   const Plan& plan = *context_.plan;
   if (plan.stages[stage].group != plan.actors[context_.me.actor].group) {
     ++context_.counter(Counter::kStandInBatches);

@@ -14,8 +14,8 @@
 #include "shared/layout/slot.hpp"
 #include "shared/layout/slot_state.hpp"
 
-/// A number that changes when a struct of the segment does. It is part of the layout's hash, so that
-/// two builds that differ in it do not attach to one segment; and a test
+/// A number that changes when a struct of the segment does. It is part of the layout's hash, so two
+/// builds that differ in it do not attach to one segment; and a test
 /// (tests/unit/shared/layout/fingerprint_test.cpp) knows it together with kSegmentAbi: a change of
 /// one is a change of the other.
 

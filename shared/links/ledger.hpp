@@ -52,6 +52,11 @@ inline void count_end(LaneRecord& record, std::uint64_t (&counts)[kReasonCount],
   count_end(record, counts, static_cast<std::uint8_t>(why), packets);
 }
 
+/// Whether a packet that ends for this reason is counted among those that wait.
+constexpr bool counts_as_held(std::uint8_t why) noexcept {
+  return why % kReasonCount == static_cast<std::size_t>(Reason::kHeld);
+}
+
 /// Starts the next record: running counts up to and with this batch.
 inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
   LaneRecord& record = begin_amendment(ledger);

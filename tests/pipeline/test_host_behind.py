@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""The host behind a router's ports (`host_interface`): what the router does not answer itself goes to
-the kernel of the namespace in which it runs, and what that sends leaves by the port."""
+"""The host behind a router's ports (`host_interface`): what the router does not answer goes to the
+kernel of the namespace in which it runs, and what that sends leaves by the port."""
 
 import contextlib
 import os

@@ -46,7 +46,7 @@ constexpr P kFrontPoints[] = {P::kWorkState, P::kCompleteState, P::kGpuHolder};
 constexpr P kDeepPoints[] = {P::kWorkState,   P::kWorkDirty,  P::kWorkNext, P::kWorkDirty,
                              P::kWorkNext,    P::kWorkDirty,  P::kWorkNext, P::kCompleteState,
                              P::kAcceptClaim, P::kAcceptClear};
-constexpr P kEgressPoints[] = {P::kSendState, P::kSendMark,    P::kSendMark,    P::kReclaim,
+constexpr P kEgressPoints[] = {P::kSendState, P::kSendMark,    P::kSideMark,    P::kReclaim,
                                P::kReclaim,   P::kSendRecord,  P::kSendFlip,    P::kFreeState,
                                P::kFreeSlot,  P::kAcceptClaim, P::kAcceptClear, P::kCompleteState};
 

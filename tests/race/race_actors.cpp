@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,6 +58,7 @@ class WitnessWork : public StageWork {
     std::uint64_t& last = arena_.last_state[batch.header->stream][batch.header->lane];
     if (batch.header->sequence <= last) arena_.inversions_state.fetch_add(1);
     last = batch.header->sequence;
+    if (last % kSideEach == 0) ask_egress(batch);
   }
   void compute(std::uint8_t, const Batch& batch, std::uint32_t* results) noexcept override {
     for (std::uint32_t i = 0; i < batch.count; ++i) {
@@ -71,6 +73,22 @@ class WitnessWork : public StageWork {
   }
 
  private:
+  static constexpr std::uint64_t kSideEach = 3;  ///< batches
+  static constexpr std::size_t kSideFrameBytes = 60;
+
+  /// A frame beside the batch's own packets, among them.
+  void ask_egress(const Batch& batch) const noexcept {
+    const std::uint32_t port = context_.plan->streams[batch.header->stream].paths[0].output;
+    const std::span<std::byte> frame =
+        batch.side.add({.packet = static_cast<std::uint16_t>(batch.count / 2),
+                        .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                        .port = static_cast<std::uint8_t>(port),
+                        .why = static_cast<std::uint8_t>(Reason::kSolicit)},
+                       kSideFrameBytes);
+    std::ranges::fill(frame, std::byte{0});
+    std::memcpy(frame.data() + 16, &kSideOrdinal, sizeof kSideOrdinal);
+  }
+
   ActorContext context_;
   Arena& arena_;
 };

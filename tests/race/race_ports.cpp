@@ -78,6 +78,17 @@ WitnessTx::WitnessTx(Arena& arena, const SegmentView& segment, std::uint32_t str
 
 void WitnessTx::note(const TxPacket& packet) noexcept {
   const std::uint64_t ordinal = word_at(packet.bytes.data() + 16);
+  if (ordinal == kSideOrdinal) {
+    arena_.side_seen[stream_].fetch_add(1);
+  } else {
+    note_ordinal(packet, ordinal);
+  }
+  if (holds_) {
+    ring_[(first_ + held_++) % kDepth] = {packet.buffer, packet.bytes.data(), ordinal};
+  }
+}
+
+void WitnessTx::note_ordinal(const TxPacket& packet, std::uint64_t ordinal) noexcept {
   if (ordinal >= kOrdinalMax || arena_.seen[stream_][ordinal]++ != 0)
     arena_.duplicates.fetch_add(1);
   std::uint64_t flow = 0;
@@ -85,9 +96,6 @@ void WitnessTx::note(const TxPacket& packet) noexcept {
   std::uint64_t& last = arena_.last_out[stream_][flow];
   if (ordinal < last) arena_.inversions_out.fetch_add(1);
   last = ordinal + 1;
-  if (holds_) {
-    ring_[(first_ + held_++) % kDepth] = {packet.buffer, packet.bytes.data(), ordinal};
-  }
 }
 
 std::uint32_t WitnessTx::send(std::span<const TxPacket> packets) noexcept {

@@ -59,6 +59,7 @@ class WitnessTx : public TxQueue {
     std::uint64_t ordinal;
   };
   void note(const TxPacket& packet) noexcept;
+  void note_ordinal(const TxPacket& packet, std::uint64_t ordinal) noexcept;
 
   Arena& arena_;
   SegmentView segment_;

@@ -24,6 +24,9 @@ inline constexpr std::size_t kHookCount = static_cast<std::size_t>(HookPoint::kC
 enum class Blow : std::uint32_t { kNone = 0, kKill = 1, kStop = 2 };
 
 /// What all processes of a round share beside the topology's own memory.
+/// Stands in the place of the ordinal in a frame that a worker has the egress send.
+inline constexpr std::uint64_t kSideOrdinal = UINT64_MAX;
+
 struct Arena {
   struct Arm {
     std::atomic<std::uint32_t> blow;      ///< Blow; cleared when it falls
@@ -43,6 +46,7 @@ struct Arena {
   std::uint64_t last_state[kStreamCountMax]
                           [kLaneCountMax];  ///< last sequence at the stateful stage
   std::uint8_t seen[2][kOrdinalMax];        ///< how often an ordinal left
+  std::atomic<std::uint64_t> side_seen[2];  ///< frames of side lists that left
 };
 
 class World {

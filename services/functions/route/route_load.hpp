@@ -49,7 +49,8 @@ OwnAddresses own_addresses(std::span<const PlanPort> ports);
 /// repeats a prefix is refused into `report` ("file:line: reason"); the others load. Without ports
 /// (`millrace try`) any name is a port. With `answers`, the networks of the ports' addresses are
 /// routes too, unless a line says otherwise, and a line may name next hops by address; without, the
-/// router asks for no neighbour, so such a line is refused. Throws Error when a file cannot be read.
+/// router asks for no neighbour, so such a line is refused. Throws Error when a file cannot be
+/// read.
 RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& report);
 
 }  // namespace millrace

@@ -37,6 +37,7 @@ class FakeTx : public TxQueue {
       const std::uint64_t ordinal = ordinal_at(packets[i]);
       if (ordinal == never) return i;
       sent.push_back(ordinal);
+      frames.emplace_back(packets[i].bytes.begin(), packets[i].bytes.end());
       bytes += packets[i].bytes.size();
       if (holds) ring.push_back(packets[i].buffer);
     }
@@ -63,6 +64,7 @@ class FakeTx : public TxQueue {
 
   static std::uint64_t ordinal_at(const TxPacket& packet) {
     std::uint64_t ordinal = 0;
+    if (packet.bytes.size() < 16 + sizeof ordinal) return UINT64_MAX - 1;
     std::memcpy(&ordinal, packet.bytes.data() + 16, sizeof ordinal);
     return ordinal;
   }
@@ -76,6 +78,7 @@ class FakeTx : public TxQueue {
   bool refusing = false;
   int calls = 0, flushes = 0;
   Ordinals sent;
+  std::vector<std::vector<std::byte>> frames;  ///< the same packets, whole
   std::uint64_t bytes = 0;
 };
 

@@ -14,7 +14,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Plan plan_of(std::vector<PlanFunction> functions, std::vector<std::string> classes = {}) {
+Plan plan_with_functions(std::vector<PlanFunction> functions,
+                         std::vector<std::string> classes = {}) {
   Plan plan;
   plan.functions = std::move(functions);
   plan.classes = std::move(classes);
@@ -22,8 +23,8 @@ Plan plan_of(std::vector<PlanFunction> functions, std::vector<std::string> class
 }
 
 TEST(PlanRenumber, FunctionsKeepTheirNumbersAndNewOnesFollow) {
-  const Plan now = plan_of({{.name = "a", .counter_count = 3}, {.name = "b"}});
-  Plan next = plan_of({{.name = "c"}, {.name = "b", .type = "new"}});
+  const Plan now = plan_with_functions({{.name = "a", .counter_count = 3}, {.name = "b"}});
+  Plan next = plan_with_functions({{.name = "c"}, {.name = "b", .type = "new"}});
   next.stages = {{.functions = {0, 1}}};
   const Renumbered found = renumbered(now, next);
   EXPECT_THAT(found.obstacles, IsEmpty());
@@ -36,9 +37,9 @@ TEST(PlanRenumber, FunctionsKeepTheirNumbersAndNewOnesFollow) {
 }
 
 TEST(PlanRenumber, BitsOfClassesStayAndNewOnesFollow) {
-  const Plan now = plan_of({{.name = "a", .class_mask = 3}}, {"x", "y"});
-  const Plan next =
-      plan_of({{.name = "b", .when_class = 2, .class_mask = 1}, {.name = "a"}}, {"z", "y"});
+  const Plan now = plan_with_functions({{.name = "a", .class_mask = 3}}, {"x", "y"});
+  const Plan next = plan_with_functions(
+      {{.name = "b", .when_class = 2, .class_mask = 1}, {.name = "a"}}, {"z", "y"});
   const Renumbered found = renumbered(now, next);
   EXPECT_THAT(found.plan.classes, ElementsAre("x", "y", "z"));
   EXPECT_EQ(found.plan.functions[1].class_mask, 4u);
@@ -47,8 +48,8 @@ TEST(PlanRenumber, BitsOfClassesStayAndNewOnesFollow) {
 }
 
 TEST(PlanRenumber, WhatCannotFollowIsNamed) {
-  const Plan now = plan_of({{.name = "a", .class_mask = 3}}, {"x", "y"});
-  const Plan turned = plan_of({{.name = "a", .class_mask = 3}}, {"y", "x"});
+  const Plan now = plan_with_functions({{.name = "a", .class_mask = 3}}, {"x", "y"});
+  const Plan turned = plan_with_functions({{.name = "a", .class_mask = 3}}, {"y", "x"});
   EXPECT_THAT(renumbered(now, turned).obstacles, ElementsAre(HasSubstr("function a: its classes")));
   Plan many, others;
   for (std::uint32_t i = 0; i < kFunctionPlaceMax; ++i) {
@@ -59,8 +60,8 @@ TEST(PlanRenumber, WhatCannotFollowIsNamed) {
   others.functions = {{.name = "g"}};
   EXPECT_THAT(renumbered(many, others).obstacles,
               ElementsAre("functions: more than 32 names since the start"));
-  many = plan_of({}, std::vector<std::string>(kClassCountMax, "x"));
-  EXPECT_THAT(renumbered(many, plan_of({}, {"y"})).obstacles,
+  many = plan_with_functions({}, std::vector<std::string>(kClassCountMax, "x"));
+  EXPECT_THAT(renumbered(many, plan_with_functions({}, {"y"})).obstacles,
               ElementsAre("classes: more than 32 names since the start"));
 }
 

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "shared/base/packet_filter.hpp"
 #include "shared/config/plan.hpp"
@@ -14,6 +15,27 @@
 /// which then belongs into control.capnp, the codec and here.
 
 namespace millrace::test {
+
+inline std::vector<PlanFunction> filled_functions() {
+  return {
+      {"r",
+       "route",
+       {{"table", "routes.txt"}},
+       "/dev/shm/r.1",
+       0,
+       1,
+       2,
+       Fallback::kPass,
+       Fallback::kDrop,
+       false,
+       64,
+       11,
+       24,
+       3,
+       false},
+      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0, 0, false},
+      {"w", "match", {}, "", 1, 0, 0, Fallback::kDrop, Fallback::kWait, false, 0, 13, 0, 4, true}};
+}
 
 inline Plan filled_plan() {
   Plan plan;
@@ -40,24 +62,7 @@ inline Plan filled_plan() {
                  1,
                  1},
                 {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}, -1, -1}};
-  plan.functions = {
-      {"r",
-       "route",
-       {{"table", "routes.txt"}},
-       "/dev/shm/r.1",
-       0,
-       1,
-       2,
-       Fallback::kPass,
-       Fallback::kDrop,
-       false,
-       64,
-       11,
-       24,
-       3,
-       false},
-      {"m", "match", {}, "", 1, 3, 4, Fallback::kDrop, Fallback::kWait, true, 128, 12, 0, 0, false},
-      {"w", "match", {}, "", 1, 0, 0, Fallback::kDrop, Fallback::kWait, false, 0, 13, 0, 4, true}};
+  plan.functions = filled_functions();
   plan.classes = {"suspicious", "voice"};
   plan.groups = {
       {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},

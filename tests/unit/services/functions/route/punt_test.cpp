@@ -5,134 +5,71 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstdint>
+#include <vector>
 
-#include "services/functions/route/route_compute.hpp"
-#include "services/functions/route/route_finish.hpp"
-#include "services/functions/route/router.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "tests/unit/services/functions/route/route_fixture.hpp"
-#include "tests/unit/services/functions/route/route_packet.hpp"
+#include "tests/unit/services/functions/route/router_fixture.hpp"
 
 namespace millrace {
 namespace {
 
-using Frame = std::vector<std::byte>;
-constexpr std::uint32_t kLan = 0x0a010001, kWan = 0xc0000202;  // 10.1.0.1, 192.0.2.2
-const Ipv6Address kLan6 = {0x20010db8'00000000, 1};
-
-/// With the host behind lan, number 2.
-std::vector<PlanPort> hosted_ports() {
-  std::vector<PlanPort> ports = two_ports();
-  ports[0].host = 2;
-  ports.push_back({.name = "lan.host", .device = "tap", .mac = "02:00:00:00:00:03"});
-  return ports;
-}
-
-const BuiltRoutes& routes() {
+const BuiltRoutes& punt_routes() {
   static const BuiltRoutes kRoutes(
       "10.2.0.0/16 wan 02:00:00:00:00:02\n2001:db8:2::/48 wan 02:00:00:00:00:02\n", hosted_ports());
   return kRoutes;
 }
 
-/// A frame that came in by a port, and what route has made of it.
-class Routed {
- public:
-  explicit Routed(const Frame& frame, std::uint8_t port_in = 0,
-                  const std::vector<PlanPort>& ports = hosted_ports())
-      : router_(routes().table(), ports, 1000) {
-    arena_.add(frame);
-    const std::uint16_t packet = 0;
-    std::uint32_t word = 0;
-    route_compute(routes().table(), arena_.batch(), {&packet, 1}, {&word, 1});
-    const BatchFacts facts{.port_in = port_in, .now_ns = 1'000'000'000};
-    route_finish(resolve_hops(routes().table(), ports),
-                 {arena_.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, facts}, &router_);
-  }
-  Reason reason() const { return static_cast<Reason>(arena_.batch().reason[0]); }
-  bool is_dropped() const { return dropped_in(arena_.batch()) == 1; }
-  /// One copy for the host, and nothing else becomes of it.
-  bool is_punted() const {
-    const Batch batch = arena_.batch();
-    const auto records = batch.side.records();
-    return records.size() == 1 && records[0].packet == 0 && records[0].port == 2 &&
-           records[0].kind == static_cast<std::uint8_t>(SideKind::kCopy) &&
-           records[0].why == static_cast<std::uint8_t>(Reason::kPunt) &&
-           batch.verdict[0] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
-           reason() == Reason::kControl;
-  }
-  bool has_changed(const Frame& frame) const {
-    const auto bytes = arena_.batch().bytes(0);
-    return !std::ranges::equal(bytes, frame);
-  }
-
- private:
-  BatchArena arena_;
-  Router router_;
-};
-
-/// To the MAC address of a port, or to all.
-Frame addressed(Frame frame, std::uint8_t last_byte) {
-  constexpr std::array<std::uint8_t, 5> kFirst = {2, 0, 0, 0, 0};
-  std::memcpy(frame.data(), kFirst.data(), kFirst.size());
-  frame[5] = std::byte(last_byte);
-  frame[6] = std::byte{2};  // from a station
-  return frame;
-}
-
-Frame to_own(std::uint8_t protocol, std::uint32_t own = kLan, std::uint32_t fragment = 0) {
-  Frame frame = make_frame({.destination = own});
-  frame[23] = std::byte(protocol);
-  put16(frame, 20, fragment);
-  put16(frame, 24, header_checksum(frame));
-  return addressed(frame, 0x0a);
+Routed routed_to_host(const RouteFrame& frame, std::uint8_t port_in = 0,
+                      const std::vector<PlanPort>& ports = hosted_ports()) {
+  return Routed(punt_routes(), frame, port_in, ports);
 }
 
 TEST(Punt, WhatRouteDoesNotAnswerItselfGoesToTheHostUnchanged) {
   for (const std::uint8_t protocol : std::to_array<std::uint8_t>({1, 2, 6, 17, 50, 89, 112, 255})) {
-    const Frame frame = to_own(protocol);
-    const Routed routed(frame);
+    const RouteFrame frame = to_own(protocol);
+    const Routed routed = routed_to_host(frame);
     EXPECT_TRUE(routed.is_punted()) << int{protocol};
     EXPECT_FALSE(routed.has_changed(frame)) << int{protocol};
   }
-  EXPECT_TRUE(Routed(to_own(6, kWan)).is_punted()) << "an address of another port";
-  EXPECT_TRUE(Routed(to_own(1, kLan, 0x2000)).is_punted()) << "the first fragment of an echo";
-  EXPECT_TRUE(Routed(to_own(17, kLan, 0x0010)).is_punted()) << "a later fragment";
+  EXPECT_TRUE(routed_to_host(to_own(6, kWanIpv4)).is_punted()) << "an address of another port";
+  EXPECT_TRUE(routed_to_host(to_own(1, kLanIpv4, 0x2000)).is_punted())
+      << "the first fragment of an echo";
+  EXPECT_TRUE(routed_to_host(to_own(17, kLanIpv4, 0x0010)).is_punted()) << "a later fragment";
 }
 
 TEST(Punt, ATtlOf1IsEnoughForTheHost) {
-  Frame frame = to_own(6);
+  RouteFrame frame = to_own(6);
   frame[22] = std::byte{1};
   put16(frame, 24, header_checksum(frame));
-  EXPECT_TRUE(Routed(frame).is_punted());
+  EXPECT_TRUE(routed_to_host(frame).is_punted());
 }
 
 TEST(Punt, WithoutAHostItIsDropped) {
-  const Routed nobody(to_own(6), 0, [] {
+  const Routed nobody = routed_to_host(to_own(6), 0, [] {
     std::vector<PlanPort> ports = hosted_ports();
     ports[0].host = -1;
     return ports;
   }());
   EXPECT_TRUE(nobody.is_dropped());
   EXPECT_EQ(nobody.reason(), Reason::kOwnAddress);
-  const Routed other_port(addressed(to_own(6), 0x0b), 1);
+  const Routed other_port = routed_to_host(addressed(to_own(6), 0x0b), 1);
   EXPECT_TRUE(other_port.is_dropped()) << "the host is behind lan only";
 }
 
 TEST(Punt, AFrameToAnotherStationIsDropped) {
-  const Routed routed(addressed(to_own(6), 0x77));
+  const Routed routed = routed_to_host(addressed(to_own(6), 0x77));
   EXPECT_TRUE(routed.is_dropped());
   EXPECT_EQ(routed.reason(), Reason::kOwnAddress);
 }
 
 TEST(Punt, AnEchoRequestIsStillAnswered) {
-  Frame frame = to_own(1);
+  RouteFrame frame = to_own(1);
   for (std::size_t i = 34; i < frame.size(); ++i) frame[i] = std::byte{0};
   frame[34] = std::byte{8};
   put16(frame, 36, 0xf7ff);
-  const Routed routed(frame);
+  const Routed routed = routed_to_host(frame);
   EXPECT_EQ(routed.reason(), Reason::kReply);
   EXPECT_FALSE(routed.is_punted());
 }
@@ -143,27 +80,28 @@ TEST(Punt, GroupsOfTheLinkAndBroadcastsGoToTheHost) {
         {.destination_mac_first = 1, .source = source, .destination = destination, .ttl = 1});
   };
   for (const std::uint32_t to : {0xe0000001u, 0xe0000005u, 0xe00000ffu, 0xffffffffu, 0x0a0100ffu}) {
-    EXPECT_TRUE(Routed(to_group(to)).is_punted()) << std::hex << to;
+    EXPECT_TRUE(routed_to_host(to_group(to)).is_punted()) << std::hex << to;
   }
   for (const std::uint32_t to : {0xe0000100u, 0xefffffffu, 0x0a0200ffu, 0xc0000203u}) {
-    EXPECT_TRUE(Routed(to_group(to)).is_dropped()) << std::hex << to;
+    EXPECT_TRUE(routed_to_host(to_group(to)).is_dropped()) << std::hex << to;
   }
-  EXPECT_TRUE(Routed(to_group(0xe0000005, kLan)).is_dropped()) << "from us";
-  EXPECT_TRUE(Routed(make_frame({.destination = 0xe0000005})).is_dropped()) << "to a unicast MAC";
-  EXPECT_TRUE(Routed(to_group(0xe0000005), 1).is_dropped()) << "no host behind wan";
+  EXPECT_TRUE(routed_to_host(to_group(0xe0000005, kLanIpv4)).is_dropped()) << "from us";
+  EXPECT_TRUE(routed_to_host(make_frame({.destination = 0xe0000005})).is_dropped())
+      << "to a unicast MAC";
+  EXPECT_TRUE(routed_to_host(to_group(0xe0000005), 1).is_dropped()) << "no host behind wan";
 }
 
 TEST(Punt, Ipv6GoesToTheHostLikewise) {
   const auto to_own6 = [](std::uint8_t next_header) {
-    return addressed(make_ipv6_frame({.destination = kLan6, .next_header = next_header}), 0x0a);
+    return addressed(make_ipv6_frame({.destination = kLanIpv6, .next_header = next_header}), 0x0a);
   };
   for (const std::uint8_t next_header : std::to_array<std::uint8_t>({6, 17, 50, 58, 59, 89})) {
-    EXPECT_TRUE(Routed(to_own6(next_header)).is_punted()) << int{next_header};
+    EXPECT_TRUE(routed_to_host(to_own6(next_header)).is_punted()) << int{next_header};
   }
   const Ipv6Address link_local = {0xfe80'0000'0000'0000, 0x0000'00ff'fe00'000a};
-  EXPECT_TRUE(
-      Routed(addressed(make_ipv6_frame({.destination = link_local, .next_header = 6}), 0x0a))
-          .is_punted());
+  EXPECT_TRUE(routed_to_host(
+                  addressed(make_ipv6_frame({.destination = link_local, .next_header = 6}), 0x0a))
+                  .is_punted());
   const auto to_group = [](std::uint64_t high, Ipv6Address source = {0xfe80ull << 48, 9}) {
     return make_ipv6_frame({.destination_mac_first = 0x33,
                             .source = source,
@@ -171,33 +109,34 @@ TEST(Punt, Ipv6GoesToTheHostLikewise) {
                             .hop_limit = 1,
                             .next_header = 89});
   };
-  EXPECT_TRUE(Routed(to_group(0xff02)).is_punted());
-  EXPECT_TRUE(Routed(to_group(0xff12)).is_punted()) << "not a permanent one";
-  EXPECT_TRUE(Routed(to_group(0xff05)).is_dropped()) << "of the site";
-  EXPECT_TRUE(Routed(to_group(0xff02, kLan6)).is_dropped()) << "from us";
+  EXPECT_TRUE(routed_to_host(to_group(0xff02)).is_punted());
+  EXPECT_TRUE(routed_to_host(to_group(0xff12)).is_punted()) << "not a permanent one";
+  EXPECT_TRUE(routed_to_host(to_group(0xff05)).is_dropped()) << "of the site";
+  EXPECT_TRUE(routed_to_host(to_group(0xff02, kLanIpv6)).is_dropped()) << "from us";
 }
 
 TEST(Punt, FramesOfOtherEtherTypesGoToTheHostWhenTheyAreForAGroup) {
   const auto frame_of = [](std::uint32_t type, std::uint8_t first = 1) {
-    Frame frame = make_frame({.destination_mac_first = first});
+    RouteFrame frame = make_frame({.destination_mac_first = first});
     put16(frame, 12, type);
     return frame;
   };
-  EXPECT_TRUE(Routed(frame_of(0x88cc)).is_punted()) << "LLDP";
-  EXPECT_TRUE(Routed(frame_of(0x002f)).is_punted()) << "IS-IS, by a length";
-  EXPECT_TRUE(Routed(frame_of(0x88cc, 2)).is_dropped());
+  EXPECT_TRUE(routed_to_host(frame_of(0x88cc)).is_punted()) << "LLDP";
+  EXPECT_TRUE(routed_to_host(frame_of(0x002f)).is_punted()) << "IS-IS, by a length";
+  EXPECT_TRUE(routed_to_host(frame_of(0x88cc, 2)).is_dropped());
   for (const std::uint32_t tag : {0x8100u, 0x88a8u, 0x9100u}) {
-    EXPECT_TRUE(Routed(frame_of(tag)).is_dropped()) << std::hex << tag;
+    EXPECT_TRUE(routed_to_host(frame_of(tag)).is_dropped()) << std::hex << tag;
   }
 }
 
 TEST(Punt, NothingIsReadBehindAnEarlyEnd) {
-  for (const Frame& whole :
+  for (const RouteFrame& whole :
        {to_own(6), make_frame({.destination_mac_first = 1, .destination = 0xe0000005}),
         make_ipv6_frame({.destination_mac_first = 0x33, .destination = {0xff02ull << 48, 5}})}) {
     for (std::size_t size = 1; size < whole.size(); ++size) {
-      EXPECT_FALSE(Routed(Frame(whole.begin(), whole.begin() + static_cast<long>(size))).reason() ==
-                   Reason::kNone);
+      EXPECT_FALSE(
+          routed_to_host(RouteFrame(whole.begin(), whole.begin() + static_cast<long>(size)))
+              .reason() == Reason::kNone);
     }
   }
 }

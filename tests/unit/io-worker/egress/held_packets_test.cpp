@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io-worker/egress/held_packets.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/io-worker/egress/side_fixture.hpp"
+
+namespace millrace {
+namespace {
+
+using test::fill_of;
+using test::kPeer;
+using test::Ordinals;
+using HeldPacketsTest = test::SideTest;
+
+TEST_F(HeldPacketsTest, APacketWaitsUntilItsNeighbourAnswersAndLeavesBeforeLaterOnes) {
+  const NeighbourHandle neighbour = asked(1);
+  const Batch first = batch(1);
+  hold(first, 1, neighbour);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2}));
+  EXPECT_EQ(record().held(), 1u);
+  answers(1);
+  batch(2);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2, 1, 3, 4, 5}));
+  EXPECT_TRUE(
+      std::equal(kPeer.begin(), kPeer.end(), tx_[1]->frames[2].begin(),
+                 [](std::uint8_t one, std::byte other) { return std::byte{one} == other; }));
+  EXPECT_EQ(record().held(), 0u);
+  EXPECT_EQ(generated(Reason::kHeld), 1u);
+}
+
+TEST_F(HeldPacketsTest, OnesThatWaitForOneNeighbourLeaveInTheirOrder) {
+  const NeighbourHandle neighbour = asked(1);
+  const Batch of = batch(1);
+  for (std::uint16_t packet = 0; packet < 3; ++packet) hold(of, packet, neighbour);
+  work();
+  EXPECT_TRUE(tx_[1]->sent.empty());
+  answers(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2}));
+}
+
+TEST_F(HeldPacketsTest, OneNeighbourDoesNotHoldUpAnother) {
+  const NeighbourHandle one = asked(1), other = asked(2);
+  const Batch of = batch(1);
+  hold(of, 0, one);
+  hold(of, 1, other);
+  work();
+  answers(2);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{2, 1}));
+  answers(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{2, 1, 0}));
+}
+
+TEST_F(HeldPacketsTest, ForANeighbourThatIsGoneThePacketIsReportedAndDropped) {
+  const NeighbourHandle neighbour = asked(1);
+  const Batch of = batch(1);
+  hold(of, 0, neighbour, 28);
+  work();
+  ASSERT_TRUE(table().forget(key(1)));
+  work();
+  EXPECT_EQ(dropped(Reason::kNoNeighbour), 1u);
+  EXPECT_EQ(generated(Reason::kReport), 1u);
+  ASSERT_EQ(tx_[0]->frames.size(), 1u);
+  EXPECT_EQ(tx_[0]->frames[0].size(), 48u + 28u);
+  EXPECT_EQ(tx_[0]->frames[0][47], std::byte{0x5e});
+}
+
+TEST_F(HeldPacketsTest, OfTooManyTheOldestAreDropped) {
+  const NeighbourHandle neighbour = asked(1);
+  constexpr std::uint64_t kBatches = HeldPackets::kPerNeighbourMax / 3 + 2;
+  for (std::uint64_t sequence = 1; sequence <= kBatches; ++sequence) {
+    const Batch of = batch(sequence);
+    for (std::uint16_t packet = 0; packet < 3; ++packet) hold(of, packet, neighbour);
+    work();
+  }
+  work();
+  const std::uint64_t over = 3 * kBatches - HeldPackets::kPerNeighbourMax;
+  EXPECT_EQ(dropped(Reason::kHoldFull), over);
+  answers(1);
+  work();
+  ASSERT_EQ(tx_[1]->sent.size(), std::size_t{HeldPackets::kPerNeighbourMax});
+  EXPECT_EQ(tx_[1]->sent.front(), over);
+}
+
+TEST_F(HeldPacketsTest, AnEgressThatStopsDropsWhatWaits) {
+  const NeighbourHandle neighbour = asked(1);
+  const Batch of = batch(1);
+  hold(of, 0, neighbour);
+  work();
+  egress_->stop();
+  work();
+  EXPECT_EQ(dropped(Reason::kNoNeighbour), 1u);
+  EXPECT_TRUE(egress_->finished());
+}
+
+}  // namespace
+}  // namespace millrace

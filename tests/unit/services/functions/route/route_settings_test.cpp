@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/route_settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+RouteSettings settings_of(Settings settings) {
+  PlanFunction function;
+  function.settings = std::move(settings);
+  return route_settings(function);
+}
+
+/// What the refusal says; empty: there was none.
+std::string refusal_of(Settings settings) {
+  try {
+    settings_of(std::move(settings));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(RouteSettings, ATableIsEnough) {
+  const RouteSettings settings = settings_of({{"table", "routes.txt"}});
+  EXPECT_TRUE(settings.answers);
+  EXPECT_EQ(settings.icmp_rate, 1000u);
+}
+
+TEST(RouteSettings, EachKeySetsItsValue) {
+  const RouteSettings settings =
+      settings_of({{"answers", "false"}, {"table", "routes.txt"}, {"icmp_rate", "25"}});
+  EXPECT_FALSE(settings.answers);
+  EXPECT_EQ(settings.icmp_rate, 25u);
+  EXPECT_TRUE(settings_of({{"table", "a"}, {"answers", "true"}}).answers);
+  EXPECT_EQ(settings_of({{"table", "a"}, {"icmp_rate", "0"}}).icmp_rate, 0u);
+  EXPECT_EQ(settings_of({{"table", "a"}, {"icmp_rate", "1000000"}}).icmp_rate, 1'000'000u);
+  EXPECT_EQ(settings_of({{"table", "a"}, {"table", "b"}}).icmp_rate, 1000u) << "several files";
+}
+
+TEST(RouteSettings, AMissingTableIsRefused) {
+  EXPECT_EQ(refusal_of({}), "table is missing: the path of a route table");
+  EXPECT_EQ(refusal_of({{"answers", "true"}}), "table is missing: the path of a route table");
+  EXPECT_EQ(refusal_of({{"table", ""}}), "table: the path of a route table is expected");
+}
+
+TEST(RouteSettings, WhatIsNoFlagIsRefused) {
+  for (const std::string value : {"", "yes", "True", "1", "true "}) {
+    EXPECT_EQ(refusal_of({{"table", "a"}, {"answers", value}}),
+              "answers: '" + value + "' is no flag; there are: true, false");
+  }
+}
+
+TEST(RouteSettings, WhatIsNoRateIsRefused) {
+  for (const std::string value :
+       {"", "-1", "+1", " 1", "1.5", "1e3", "ten", "1000001", "9999999", "18446744073709551617"}) {
+    EXPECT_EQ(refusal_of({{"table", "a"}, {"icmp_rate", value}}),
+              "icmp_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
+  }
+}
+
+TEST(RouteSettings, AnotherKeyIsRefused) {
+  EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
+            "'tables' is no setting of route; there are: table, answers, icmp_rate");
+}
+
+TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {
+  PlanFunction function;
+  function.settings = {{"table", "a"}, {"answers", "false"}};
+  EXPECT_FALSE(route_answers(function));
+  function.settings = {{"table", "a"}};
+  EXPECT_TRUE(route_answers(function));
+  function.settings = {{"answers", "false"}};
+  EXPECT_THROW(route_answers(function), Error);
+}
+
+}  // namespace
+}  // namespace millrace
