@@ -181,9 +181,9 @@ struct Plan {
   std::uint32_t buffer_stride = 2176;  ///< bytes
   std::uint32_t slot_count = 0;  ///< of all streams; stand-in slots of the hub come after them
   std::uint32_t stand_in_slot_count = 64;
-  std::uint32_t buffer_count = 0;     ///< of all streams and egresses
-  std::uint32_t side_first = 0;       ///< the egresses' own buffers are [side_first, buffer_count)
-  std::uint32_t side_count = 0;       ///< of these, of each egress
+  std::uint32_t buffer_count = 0;  ///< of all streams and egresses
+  std::uint32_t side_first = 0;    ///< the egresses' own buffers are [side_first, buffer_count)
+  std::uint32_t side_count = 0;    ///< of these, of each egress
   /// Entries of the neighbour table; a power of two.
   std::uint32_t neighbour_count = kNeighbourCountDefault;
   std::uint32_t heartbeat_limit_ms = 1000;  ///< an actor silent for longer is fenced

@@ -131,11 +131,26 @@ SegmentLayout segment_layout(const Plan& plan) {
   }
   at.buffers = placer.place(std::uint64_t{plan.buffer_count} * plan.buffer_stride, kHugePage);
   at.bytes = round_up(placer.end(), kHugePage);
-  at.hash = fnv1a({at.marks, at.slots, at.lane_windows, at.skip_notes, at.lane_states,
-                   at.neighbours, at.gpu_results, at.buffers, at.bytes, at.slot_count,
-                   at.lane_count, at.stream_count, hash_of(at.columns), plan.buffer_stride,
-                   plan.batch_capacity, plan.side_first, plan.side_count, plan.links.size(),
-                   kSegmentFingerprint, kSegmentAbi});
+  at.hash = fnv1a({at.marks,
+                   at.slots,
+                   at.lane_windows,
+                   at.skip_notes,
+                   at.lane_states,
+                   at.neighbours,
+                   at.gpu_results,
+                   at.buffers,
+                   at.bytes,
+                   at.slot_count,
+                   at.lane_count,
+                   at.stream_count,
+                   hash_of(at.columns),
+                   plan.buffer_stride,
+                   plan.batch_capacity,
+                   plan.side_first,
+                   plan.side_count,
+                   plan.links.size(),
+                   kSegmentFingerprint,
+                   kSegmentAbi});
   if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, at.send_mbufs, kMbufBytes});
   return at;
 }

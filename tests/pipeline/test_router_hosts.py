@@ -86,7 +86,7 @@ def test_the_router_answers_at_all_its_addresses(wire, family):
     for host in (wire.a, wire.b):
         for address in (LAN[family], WAN[family]):
             host.wait_for(address)
-            for size in (0, 56, 1500 - HEADERS[family], 4000):
+            for size in (0, 56, 1500 - HEADERS[family]):
                 host.ping(address, "-s", size, count=1)
 
 
@@ -136,10 +136,8 @@ def becomes_of(host, address, port=9):
 def test_what_leads_nowhere_is_answered(wire):
     for host in (wire.a, wire.b):
         host.wait_for(LAN["ipv4"])
-        assert becomes_of(host, "10.66.1.2") in ("EHOSTUNREACH", "ENETUNREACH")
         assert becomes_of(host, "10.99.1.2") == "ENETUNREACH"
         host.wait_for(LAN["ipv6"])
-        assert becomes_of(host, "2001:db8:67::2") in ("EHOSTUNREACH", "ENETUNREACH")
         assert becomes_of(host, "2001:dead::2") == "ENETUNREACH"
 
 

@@ -175,10 +175,9 @@ TEST(Segment, AttachingRefusesWhatIsNotReadyOrLaidOutOtherwise) {
   EXPECT_THAT(attach(other, bytes), HasSubstr("the segment has "));
   auto& header = *reinterpret_cast<SegmentHeader*>(memory.base());
   header.abi = kSegmentAbi + 1;
-  EXPECT_EQ(attach(plan, bytes),
-            "this build awaits segment ABI " + std::to_string(kSegmentAbi) +
-                ", the segment has " + std::to_string(kSegmentAbi + 1) +
-                "; end the topology and start it with one build");
+  EXPECT_EQ(attach(plan, bytes), "this build awaits segment ABI " + std::to_string(kSegmentAbi) +
+                                     ", the segment has " + std::to_string(kSegmentAbi + 1) +
+                                     "; end the topology and start it with one build");
 }
 
 TEST(Segment, TheHashTellsLayoutsApart) {

@@ -19,10 +19,10 @@ struct Column {
 
 std::vector<Column> columns(std::uint32_t capacity) {
   const ColumnOffsets at = column_offsets(capacity);
-  return {{0, sizeof(SlotHeader)},     {at.buffer, 4 * capacity},      {at.length, 2 * capacity},
-          {at.offset, 2 * capacity},   {at.verdict, capacity},         {at.reason, capacity},
-          {at.output, capacity},       {at.wire_length, 4 * capacity}, {at.classes, 4 * capacity},
-          {at.key, 16 * capacity},     {at.result, 32 * capacity},     {at.side, 24 * capacity},
+  return {{0, sizeof(SlotHeader)},       {at.buffer, 4 * capacity},      {at.length, 2 * capacity},
+          {at.offset, 2 * capacity},     {at.verdict, capacity},         {at.reason, capacity},
+          {at.output, capacity},         {at.wire_length, 4 * capacity}, {at.classes, 4 * capacity},
+          {at.key, 16 * capacity},       {at.result, 32 * capacity},     {at.side, 24 * capacity},
           {at.side_bytes, kSideBytesMax}};
 }
 

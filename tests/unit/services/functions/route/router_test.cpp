@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/router.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/services/functions/route/router_fixture.hpp"
+
+namespace millrace {
+namespace {
+
+const BuiltRoutes& ways() {
+  static const BuiltRoutes kRoutes(
+      "10.2.0.0/16 wan 02:00:00:00:00:02\n2001:db8:2::/48 wan 02:00:00:00:00:02\n", hosted_ports());
+  return kRoutes;
+}
+
+TEST(Router, AFrameOfEachTypeIsEndedByItsOwnRules) {
+  RouteFrame frame = addressed(make_frame({.ttl = 1}), 0x0a);
+  EXPECT_TRUE(Routed(ways(), frame).is_answer(Reason::kReport));
+  frame = addressed(make_ipv6_frame({.hop_limit = 1}), 0x0a);
+  EXPECT_TRUE(Routed(ways(), frame).is_answer(Reason::kReport));
+  frame = addressed(make_frame({}), 0x0a);
+  put16(frame, 12, 0x8847);
+  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kNotIpv4));
+  put16(frame, 12, 0x0806);
+  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kNotForwarded));
+  frame.resize(10);
+  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kMalformed));
+}
+
+TEST(Router, KnowsTheLongestFrameOfEachPort) {
+  std::vector<PlanPort> ports = two_ports();
+  ports[1].mtu = 1400;
+  const Router router(ways().table(), ports, 0);
+  EXPECT_EQ(router.frame_bytes_max(0), 1514u);
+  EXPECT_EQ(router.frame_bytes_max(1), 1414u);
+  EXPECT_EQ(router.frame_bytes_max(2), UINT32_MAX);
+}
+
+TEST(Router, APlainPacketOfAStaticRouteIsPassedOnWithoutIt) {
+  const RouteFrame frame = addressed(make_frame({}), 0x0a);
+  const Routed routed(ways(), frame);
+  ASSERT_TRUE(routed.goes_on_by(1));
+  EXPECT_TRUE(routed.records().empty());
+}
+
+}  // namespace
+}  // namespace millrace
