@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import os
 import pathlib
+import struct
 
 from scapy.all import (ARP, ICMP, IP, TCP, UDP, Dot1Q, Dot3, Ether, ICMPv6DestUnreach,
                        ICMPv6EchoReply, ICMPv6EchoRequest, ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6ND_RA,
@@ -233,6 +234,14 @@ def related(frames):
     return groups.values()
 
 
+def verdict(match, frames, sent):
+    """What is wrong with these frames; what Scapy cannot even read is wrong, too."""
+    try:
+        return match.check(frames if match.group else frames[0], sent)
+    except (struct.error, ValueError, IndexError, TypeError, AttributeError) as error:
+        return f"not to be read: {error!r}"
+
+
 def compare(step, outputs, world, before=()):
     """What is wrong with what came out: a list of texts."""
     left, wrong = without_repeats(outputs), []
@@ -244,7 +253,7 @@ def compare(step, outputs, world, before=()):
         candidates = related(here) if match.group else [[frame] for frame in here]
         reasons = []
         for frames in candidates:
-            reason = match.check(frames if match.group else frames[0], sent)
+            reason = verdict(match, frames, sent)
             if not reason:
                 for frame in frames:
                     left.remove((port, frame))
