@@ -175,11 +175,12 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const Ipv6Bytes source = ipv6_source(ip), destination = ipv6_destination(ip);
+  if (neighbour_discovery(call, packet)) return;
   if (in == nullptr || in->ipv6.empty()) {
     batch.drop(packet, Reason::kNotUnicast);
-  } else if (neighbour_discovery(call, packet)) {
     return;
-  } else if (in->has_ipv6(destination)) {
+  }
+  if (in->has_ipv6(destination)) {
     deliver(call, packet);
   } else if ((destination == kIpv6AllNodes || destination == kIpv6AllRouters) &&
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
