@@ -104,8 +104,6 @@ void add_egress(Planning& planning) {
   plan.side_count = kSideBuffersDefault;
   plan.buffer_count += count * plan.side_count;
   plan.neighbour_count = kNeighbourCountDefault;
-  check_most(planning, planning.topology.egress_count.mark, "buffers", plan.buffer_count,
-             kBufferCountMax);
 }
 
 }  // namespace

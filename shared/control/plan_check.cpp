@@ -51,7 +51,8 @@ void check_counts(const Plan& plan) {
   check_count("slot_count", plan.slot_count, 0, kSlotCountMax);
   // A descriptor names a slot by 16 bits.
   check_count("stand_in_slot_count", plan.stand_in_slot_count, 0, 65536 - kSlotCountMax);
-  check_count("buffer_count", plan.buffer_count, 0, kBufferCountMax);
+  check_count("buffer_count", plan.buffer_count, 0,
+              kBufferCountMax + kActorCountMax * kSideBuffersDefault);
   check_count("side_first", plan.side_first, 0, plan.buffer_count);
   const auto egresses = std::ranges::count(plan.actors, ActorKind::kEgress, &PlanActor::kind);
   check_count("side_count", std::uint64_t{plan.side_count} * static_cast<std::uint64_t>(egresses),

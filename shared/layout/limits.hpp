@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kBurstPerLane =
     32;  ///< packets a lane adds to one poll, which takes a full batch at least
 inline constexpr std::uint32_t kSlotCountMax =
     16384;  ///< slots of a topology; a descriptor has 16 bits
-inline constexpr std::uint32_t kBufferCountMax = 1u << 20;
+inline constexpr std::uint32_t kBufferCountMax = 1u << 20;  ///< of all streams
 inline constexpr std::uint32_t kStreamCountMax = 16;
 inline constexpr std::uint32_t kLaneCountMax = 64;  ///< lanes of all paths together
 inline constexpr std::uint32_t kPortCountMax = 16;

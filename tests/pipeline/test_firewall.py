@@ -49,6 +49,7 @@ def topology(folder, capture, on):
     functions = functions.replace("firewall.rules", str(TOPOLOGIES / "firewall.rules"))
     # Neighbours that nothing has to ask for: those of a capture do not answer.
     (folder / "router.routes").write_text("10.1.0.0/24 lan 02:00:00:00:01:02\n"
+                                          "192.0.2.0/24 wan 02:00:00:00:02:02\n"
                                           "0.0.0.0/0 wan 02:00:00:00:02:02\n")
     return f"""
 ports:
