@@ -124,7 +124,10 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"batch_capacity is 257", [](Plan& p) { p.batch_capacity = kBatchCapacityMax + 1; }},
       {"buffer_stride is 64", [](Plan& p) { p.buffer_stride = 64; }},
       {"slot_count is 16385", [](Plan& p) { p.slot_count = kSlotCountMax + 1; }},
-      {"buffer_count is", [](Plan& p) { p.buffer_count = kBufferCountMax + 1; }},
+      {"buffer_count is",
+       [](Plan& p) {
+         p.buffer_count = kBufferCountMax + kActorCountMax * kSideBuffersDefault + 1;
+       }},
       {"function 1: group 2 of 2", [](Plan& p) { p.functions[1].group = 2; }},
       {"group 0: count above max", [](Plan& p) { p.groups[0].count = 5; }},
       {"group 1: stand_in 9 of 2", [](Plan& p) { p.groups[1].stand_in = 9; }},
