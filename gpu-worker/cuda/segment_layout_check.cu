@@ -40,10 +40,10 @@ static_assert(kBatchCapacityDefault == 64);
 static_assert(kColumns.buffer == 128 && kColumns.length == 384 && kColumns.offset == 512);
 static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.wire_length == 768);
 static_assert(kColumns.classes == 1024 && kColumns.reason == 1280 && kColumns.key == 1344);
-static_assert(kColumns.result == 2368 && kColumns.side == 4416 && kColumns.side_bytes == 5440);
-static_assert(kColumns.slot_bytes == 9536);
+static_assert(kColumns.result == 2368 && kColumns.side == 4416 && kColumns.side_bytes == 5952);
+static_assert(kColumns.slot_bytes == 10048);
 static_assert(column_offsets(1).slot_bytes == 4928);
-static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 25536);
+static_assert(column_offsets(kBatchCapacityMax).slot_bytes == 27584);
 static_assert(sizeof(SideRecord) == 24 && kSideBytesMax == 4096);
 static_assert(kBufferStrideDefault == 2176 && kBufferHeadroom == 128);
 
