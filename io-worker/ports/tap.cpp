@@ -26,7 +26,7 @@ std::string interface_name(const PortSettings& settings) {
 MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
   MacAddress mac{};
   const std::string text = settings.text("host_mac", port.mac);
-  if (!parse_mac(text, mac) || (mac[0] & 1) != 0) {
+  if (!parse_mac(text, mac) || is_group(mac)) {
     settings.refuse("host_mac", text, "a unicast MAC address like '06:00:00:00:00:01'");
   }
   if (!settings.has("host_mac")) mac[0] ^= 4;

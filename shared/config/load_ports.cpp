@@ -48,7 +48,7 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
   const std::optional<std::string> text = value.text(kAllowed);
   if (!text) return;
   MacAddress mac{};
-  if (!parse_mac(*text, mac) || (mac[0] & 1) != 0 || mac == MacAddress{}) {
+  if (!parse_mac(*text, mac) || !is_station(mac)) {
     value.refuse(kAllowed);
     return;
   }

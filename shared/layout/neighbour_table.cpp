@@ -28,10 +28,6 @@ constexpr std::uint64_t since(std::uint64_t now_ms, std::uint64_t then_ms) noexc
   return now_ms > then_ms ? now_ms - then_ms : 0;
 }
 
-constexpr bool is_station(const MacAddress& mac) noexcept {
-  return (mac[0] & 1) == 0 && mac != MacAddress{};
-}
-
 /// Changes a word of the generation, and of no other.
 void write_word(std::atomic<std::uint64_t>& word, std::uint64_t value,
                 std::uint32_t generation) noexcept {

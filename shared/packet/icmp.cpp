@@ -100,7 +100,7 @@ bool echo_reply_in_place(std::span<std::byte> frame) noexcept {
   if (message.empty() || wire::u8(message, 0) != kEchoRequest) return false;
 
   const MacAddress to = wire::mac(frame, 0), from = wire::mac(frame, 6);
-  if (((to[0] | from[0]) & 1) != 0) return false;
+  if (is_group(to) || is_group(from)) return false;
   const std::uint32_t source = wire::u32(packet, wire::kSourceAt);
   const std::uint32_t destination = wire::u32(packet, wire::kDestinationAt);
   if (is_no_host(source) || is_group(destination) || is_broadcast(destination)) return false;

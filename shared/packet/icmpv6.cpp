@@ -80,9 +80,9 @@ bool echo_reply_in_place_ipv6(std::span<std::byte> frame, const Ipv6Bytes* sourc
   const auto asking = array_at<Ipv6Bytes>(packet, ipv6_wire::kSourceAt);
   const auto asked = array_at<Ipv6Bytes>(packet, ipv6_wire::kDestinationAt);
   const auto to_mac = array_at<MacAddress>(frame, 0), from_mac = array_at<MacAddress>(frame, 6);
-  const bool to_group_mac = (to_mac[0] & 1) != 0;
+  const bool to_group_mac = is_group(to_mac);
   if (ipv6_wire::u16(message, 0) != kEchoRequest << 8 || names_no_node(asking) ||
-      (from_mac[0] & 1) != 0 || (is_multicast(asked) && source_instead == nullptr) ||
+      is_group(from_mac) || (is_multicast(asked) && source_instead == nullptr) ||
       (to_group_mac && mac_instead == nullptr)) {
     return false;
   }

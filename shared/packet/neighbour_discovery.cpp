@@ -62,7 +62,7 @@ LinkLayerOption find_mac(std::span<const std::byte> options, std::uint8_t type) 
     if (wanted && !result.found) {
       result.found = true;
       result.mac = array_at<MacAddress>(options, 2);
-      if ((result.mac[0] & 1) != 0) result.valid = false;
+      if (is_group(result.mac)) result.valid = false;
     }
     options = options.subspan(bytes);
   }

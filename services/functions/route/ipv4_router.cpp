@@ -43,7 +43,6 @@ std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
 std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 12); }
 std::uint32_t destination_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 16); }
 bool is_fragment(std::span<const std::byte> ip) noexcept { return (u16_at(ip, 6) & 0x3fff) != 0; }
-bool is_group(const MacAddress& mac) noexcept { return (mac[0] & 1) != 0; }
 
 /// UDP and TCP have a port that is closed, other protocols are unknown here.
 constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
@@ -293,14 +292,13 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
     batch.consume(packet, Reason::kControl);
     return;
   }
-  const MacAddress everybody = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
   const std::uint32_t ours = asks ? arp.target : arp.sender;
   const ArpPacket answer{.operation = asks ? kArpReply : kArpRequest,
                          .sender_mac = in->mac,
                          .sender = ours,
                          .target_mac = asks ? arp.sender_mac : MacAddress{},
                          .target = asks ? arp.sender : ours};
-  write_arp(batch.bytes(packet), in->mac, asks ? arp.sender_mac : everybody, answer);
+  write_arp(batch.bytes(packet), in->mac, asks ? arp.sender_mac : kBroadcastMac, answer);
   batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 

@@ -114,7 +114,7 @@ bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
   const RouterPort* const in = ports_.at(call.facts.port_in);
   if (in == nullptr || in->ipv6.empty()) return false;
   if (destination_mac(call.batch, packet) != in->mac) return false;
-  if ((source_mac(call.batch, packet)[0] & 1) != 0) return false;
+  if (is_group(source_mac(call.batch, packet))) return false;
   const bool also_to_groups = error.type == 2 || (error.type == 4 && error.code == 2);
   return may_answer_ipv6(packet_of(call.batch, packet), also_to_groups);
 }
@@ -197,7 +197,7 @@ bool Ipv6Router::is_for_host(const FinishContext& call, std::uint16_t packet) co
   const std::span<const std::byte> ip = packet_of(call.batch, packet);
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const Ipv6Bytes to = ipv6_destination(ip);
-  if (in == nullptr || (destination_mac(call.batch, packet)[0] & 1) == 0) return false;
+  if (in == nullptr || !is_group(destination_mac(call.batch, packet))) return false;
   return to[0] == 0xff && (to[1] & 15) == 2 && !in->has_ipv6(ipv6_source(ip));
 }
 

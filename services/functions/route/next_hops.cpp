@@ -12,8 +12,6 @@
 namespace millrace {
 namespace {
 
-constexpr MacAddress kBroadcast = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
-
 std::uint32_t ipv4_of(const NeighbourKey& key) noexcept {
   std::uint32_t address = 0;
   for (std::size_t i = 0; i < 4; ++i) address = address << 8 | key.address[i];
@@ -80,7 +78,7 @@ std::size_t NextHops::write_question(const Departure& at, const MacAddress* know
     const std::uint32_t target = ipv4_of(at.neighbour);
     const OwnAddress* const source = port->source_for(target);
     // Without an address of its own it asks as a prober does (RFC 5227).
-    write_arp(question, port->mac, known != nullptr ? *known : kBroadcast,
+    write_arp(question, port->mac, known != nullptr ? *known : kBroadcastMac,
               {.operation = kArpRequest,
                .sender_mac = port->mac,
                .sender = source == nullptr ? 0 : source->address,

@@ -104,7 +104,7 @@ std::string parse_target(std::string_view port, std::string_view mac, RouteLine&
   if (!parse_mac(mac, route.mac)) {
     return quoted_word(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
   }
-  if ((route.mac[0] & 1) != 0 || route.mac == MacAddress{}) {
+  if (!is_station(route.mac)) {
     return quoted_word(mac) + " is not the address of one station";
   }
   return {};

@@ -83,7 +83,7 @@ void Router::end(const FinishContext& call, std::uint16_t packet, Reason why) no
 void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
                         Reason why) noexcept {
   const bool whole = call.batch.length[packet] >= packet_walk::kEthernetBytes;
-  const bool to_group = whole && (destination_mac(call.batch, packet)[0] & 1) != 0;
+  const bool to_group = whole && is_group(destination_mac(call.batch, packet));
   const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;
   if (to_group && !tagged && punt(call, packet, ports_.at(call.facts.port_in))) return;
   call.batch.drop(packet, why);

@@ -24,5 +24,14 @@ TEST(Mac, RefusesWhatIsNone) {
   }
 }
 
+TEST(Mac, GroupsAndZeroAreNoStations) {
+  EXPECT_TRUE(is_group(kBroadcastMac));
+  EXPECT_TRUE(is_group({0x33, 0x33, 0, 0, 0, 1}));
+  EXPECT_FALSE(is_group({0x02, 0xff, 0xff, 0xff, 0xff, 0xff}));
+  EXPECT_TRUE(is_station({0x02, 0, 0, 0, 0, 0}));
+  EXPECT_FALSE(is_station({}));
+  EXPECT_FALSE(is_station(kBroadcastMac));
+}
+
 }  // namespace
 }  // namespace millrace
