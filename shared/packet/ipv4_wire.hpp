@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "shared/base/mac.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 /// Fields of untagged Ethernet frames with ARP or IPv4, for the sources of this folder. All offsets
 /// lie within what they are used on: the caller has checked.
 
 namespace millrace::ipv4_wire {
 
-static_assert(std::endian::native == std::endian::little);
+using wire_bytes::array_at, wire_bytes::put_array;
+using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
+using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
 inline constexpr std::size_t kEthernetBytes = 14, kEtherTypeAt = 12;
 inline constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeArp = 0x0806;
@@ -31,45 +32,13 @@ inline constexpr std::uint16_t kDontFragment = 0x4000, kMoreFragments = 0x2000,
 inline constexpr std::size_t kIcmpBytes = 8, kIcmpChecksumAt = 2;
 inline constexpr std::uint8_t kIcmp = 1;
 
-inline std::uint8_t u8(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  return std::to_integer<std::uint8_t>(bytes[at]);
-}
-
-inline std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  std::uint16_t value = 0;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return __builtin_bswap16(value);
-}
-
-inline std::uint32_t u32(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  std::uint32_t value = 0;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return __builtin_bswap32(value);
-}
-
 inline MacAddress mac(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  MacAddress address;
-  std::memcpy(address.data(), bytes.data() + at, address.size());
-  return address;
-}
-
-inline void put8(std::span<std::byte> bytes, std::size_t at, std::uint8_t value) noexcept {
-  bytes[at] = std::byte{value};
-}
-
-inline void put16(std::span<std::byte> bytes, std::size_t at, std::uint16_t value) noexcept {
-  value = __builtin_bswap16(value);
-  std::memcpy(bytes.data() + at, &value, sizeof value);
-}
-
-inline void put32(std::span<std::byte> bytes, std::size_t at, std::uint32_t value) noexcept {
-  value = __builtin_bswap32(value);
-  std::memcpy(bytes.data() + at, &value, sizeof value);
+  return array_at<MacAddress>(bytes, at);
 }
 
 inline void put_mac(std::span<std::byte> bytes, std::size_t at,
                     const MacAddress& address) noexcept {
-  std::memcpy(bytes.data() + at, address.data(), address.size());
+  put_array(bytes, at, address);
 }
 
 /// Bytes of the IPv4 header at the start of `packet`, 20 to 60, or 0 when there is no whole one.

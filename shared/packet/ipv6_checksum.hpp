@@ -6,25 +6,10 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv6_bytes.hpp"
 
 namespace millrace {
-
-namespace ipv6_wire {
-
-/// `sum` and the 16-bit words of `bytes`, in network order. An odd last byte is the upper half of a
-/// word, so only the last of several pieces may be odd. At most 2^32 bytes altogether.
-constexpr std::uint64_t add_words(std::uint64_t sum, std::span<const std::byte> bytes) noexcept {
-  const std::size_t even = bytes.size() / 2 * 2;
-  for (std::size_t at = 0; at < even; at += 2) {
-    sum += std::to_integer<std::uint64_t>(bytes[at]) << 8 |
-           std::to_integer<std::uint64_t>(bytes[at + 1]);
-  }
-  if (even < bytes.size()) sum += std::to_integer<std::uint64_t>(bytes[even]) << 8;
-  return sum;
-}
-
-}  // namespace ipv6_wire
 
 /// The checksum of an upper-layer packet over the pseudo header of RFC 8200 8.1, for a checksum
 /// field that holds 0. Over a packet with its checksum in place the result is 0 if that is right.
@@ -32,13 +17,10 @@ constexpr std::uint64_t add_words(std::uint64_t sum, std::span<const std::byte> 
 inline std::uint16_t ipv6_checksum(const Ipv6Bytes& source, const Ipv6Bytes& destination,
                                    std::uint8_t next_header, std::span<const std::byte> front,
                                    std::span<const std::byte> rest = {}) noexcept {
-  const std::uint64_t length = front.size() + rest.size();
-  std::uint64_t sum = (length >> 16) + (length & 0xffff) + next_header;
-  sum = ipv6_wire::add_words(sum, std::as_bytes(std::span(source)));
-  sum = ipv6_wire::add_words(sum, std::as_bytes(std::span(destination)));
-  sum = ipv6_wire::add_words(ipv6_wire::add_words(sum, front), rest);
-  while (sum > 0xffff) sum = (sum >> 16) + (sum & 0xffff);
-  return static_cast<std::uint16_t>(~sum);
+  const std::uint16_t pseudo = pseudo_sum(
+      std::as_bytes(std::span(source)), std::as_bytes(std::span(destination)), next_header,
+      static_cast<std::uint32_t>(front.size() + rest.size()));
+  return internet_checksum(rest, internet_sum(front, pseudo));
 }
 
 }  // namespace millrace

@@ -4,17 +4,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "shared/base/mac.hpp"
 #include "shared/packet/ipv6_bytes.hpp"
 #include "shared/packet/ipv6_checksum.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 /// Fields of untagged Ethernet frames with IPv6, for the sources of this folder. All offsets lie
 /// within what they are used on: the caller has checked.
 
 namespace millrace::ipv6_wire {
+
+using wire_bytes::array_at, wire_bytes::put_array;
+using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
+using wire_bytes::u16, wire_bytes::u8;
 
 inline constexpr std::size_t kEthernetBytes = 14;
 inline constexpr std::size_t kHeaderBytes = 40;  // of IPv6
@@ -24,41 +28,6 @@ inline constexpr std::uint16_t kEtherType = 0x86dd;
 inline constexpr std::uint8_t kIcmpv6 = 58;
 // Within the IPv6 header.
 inline constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
-
-inline std::uint8_t u8(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  return std::to_integer<std::uint8_t>(bytes[at]);
-}
-
-inline std::uint16_t u16(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  return static_cast<std::uint16_t>(u8(bytes, at) << 8 | u8(bytes, at + 1));
-}
-
-inline void put8(std::span<std::byte> bytes, std::size_t at, std::uint8_t value) noexcept {
-  bytes[at] = std::byte{value};
-}
-
-inline void put16(std::span<std::byte> bytes, std::size_t at, std::uint16_t value) noexcept {
-  put8(bytes, at, static_cast<std::uint8_t>(value >> 8));
-  put8(bytes, at + 1, static_cast<std::uint8_t>(value));
-}
-
-inline void put32(std::span<std::byte> bytes, std::size_t at, std::uint32_t value) noexcept {
-  put16(bytes, at, static_cast<std::uint16_t>(value >> 16));
-  put16(bytes, at + 2, static_cast<std::uint16_t>(value));
-}
-
-/// `Array`: MacAddress or Ipv6Bytes.
-template <typename Array>
-Array array_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  Array array;
-  std::memcpy(array.data(), bytes.data() + at, array.size());
-  return array;
-}
-
-template <typename Array>
-void put_array(std::span<std::byte> bytes, std::size_t at, const Array& array) noexcept {
-  std::memcpy(bytes.data() + at, array.data(), array.size());
-}
 
 /// Ethernet and IPv6 headers in front of `message_bytes` of ICMPv6, traffic class and flow label 0.
 inline void put_headers(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,

@@ -13,6 +13,7 @@
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/ipv4_options.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
@@ -21,28 +22,19 @@ using packet_walk::kEthernetBytes;
 using packet_walk::kIpv4BytesMin;
 constexpr std::uint64_t kDayMs = 86'400'000;
 
-std::uint32_t u16_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  return std::to_integer<std::uint32_t>(bytes[at]) << 8 |
-         std::to_integer<std::uint32_t>(bytes[at + 1]);
-}
-
-std::uint32_t u32_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
-  return u16_at(bytes, at) << 16 | u16_at(bytes, at + 2);
-}
-
 /// From the IPv4 header to the end by its total length.
 std::span<std::byte> datagram_of(const Batch& batch, std::uint16_t packet) noexcept {
   const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
-  return ip.first(std::min<std::size_t>(ip.size(), u16_at(ip, 2)));
+  return ip.first(std::min<std::size_t>(ip.size(), wire_bytes::u16(ip, 2)));
 }
 
 std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
   return (std::to_integer<std::size_t>(ip[0]) & 15) * 4;
 }
 
-std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 12); }
-std::uint32_t destination_of(std::span<const std::byte> ip) noexcept { return u32_at(ip, 16); }
-bool is_fragment(std::span<const std::byte> ip) noexcept { return (u16_at(ip, 6) & 0x3fff) != 0; }
+std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return wire_bytes::u32(ip, 12); }
+std::uint32_t destination_of(std::span<const std::byte> ip) noexcept { return wire_bytes::u32(ip, 16); }
+bool is_fragment(std::span<const std::byte> ip) noexcept { return (wire_bytes::u16(ip, 6) & 0x3fff) != 0; }
 
 /// UDP and TCP have a port that is closed, other protocols are unknown here.
 constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
@@ -50,15 +42,11 @@ constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
 }  // namespace
 
 MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept {
-  MacAddress mac;
-  std::memcpy(mac.data(), batch.data(packet), mac.size());
-  return mac;
+  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 0);
 }
 
 MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept {
-  MacAddress mac;
-  std::memcpy(mac.data(), batch.data(packet) + mac.size(), mac.size());
-  return mac;
+  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 6);
 }
 
 void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
@@ -71,7 +59,7 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
     return;
   }
   const bool too_long = ip.size() > port->mtu;
-  if (too_long && (u16_at(ip, 6) & 0x4000) != 0) {
+  if (too_long && (wire_bytes::u16(ip, 6) & 0x4000) != 0) {
     report(call, packet, icmp_fragmentation_needed(static_cast<std::uint16_t>(port->mtu)),
            Reason::kOversize);
     return;

@@ -12,6 +12,7 @@
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
 #include "shared/packet/neighbour_discovery.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
@@ -24,19 +25,15 @@ constexpr std::uint8_t kNoNextHeader = 59;
 /// From the IPv6 header to the end by its payload length.
 std::span<std::byte> packet_of(const Batch& batch, std::uint16_t packet) noexcept {
   const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
-  const std::size_t payload =
-      std::to_integer<std::size_t>(ip[4]) << 8 | std::to_integer<std::size_t>(ip[5]);
-  return ip.first(std::min(ip.size(), kIpv6Bytes + payload));
+  return ip.first(std::min(ip.size(), kIpv6Bytes + wire_bytes::u16(ip, 4)));
 }
 
-Ipv6Bytes address_at(std::span<const std::byte> ip, std::size_t at) noexcept {
-  Ipv6Bytes address;
-  std::memcpy(address.data(), ip.data() + at, address.size());
-  return address;
+Ipv6Bytes ipv6_source(std::span<const std::byte> ip) noexcept {
+  return wire_bytes::array_at<Ipv6Bytes>(ip, 8);
 }
-
-Ipv6Bytes ipv6_source(std::span<const std::byte> ip) noexcept { return address_at(ip, 8); }
-Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept { return address_at(ip, 24); }
+Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept {
+  return wire_bytes::array_at<Ipv6Bytes>(ip, 24);
+}
 
 }  // namespace
 
