@@ -19,8 +19,6 @@ NeighbourHandle handle_of(const SideRecord& record) {
   return {.number = record.argument, .generation = record.generation};
 }
 
-std::uint64_t ms_of(std::uint64_t ns) { return ns / 1'000'000 + 1; }
-
 }  // namespace
 
 HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool)
@@ -32,7 +30,7 @@ NeighbourAnswer HeldPackets::look_up(NeighbourHandle neighbour,
                                      std::uint64_t now_ns) const noexcept {
   // It may have answered since the last tend(): those that wait go first.
   if (!neighbours_.is_ready(neighbour) || has_waiting(neighbour)) return {};
-  return neighbours_.look_up(neighbour, ms_of(now_ns));
+  return neighbours_.look_up(neighbour, neighbour_ms(now_ns));
 }
 
 bool HeldPackets::has_waiting(NeighbourHandle neighbour) const noexcept {
@@ -95,7 +93,7 @@ bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
     fail(held, Reason::kHoldFull);
     return true;
   }
-  const NeighbourAnswer answer = neighbours_.look_up(held.neighbour, ms_of(now_ns));
+  const NeighbourAnswer answer = neighbours_.look_up(held.neighbour, neighbour_ms(now_ns));
   if (answer.has_mac()) {
     if (answer.should_ask()) ask(held, &answer.mac);
     leave(held, answer.mac);

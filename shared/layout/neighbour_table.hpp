@@ -49,6 +49,11 @@ struct NeighbourTimes {
 };
 inline constexpr NeighbourTimes kNeighbourTimes;
 
+/// `now_ms` of the topology's table, in all its processes. `now_ns`: since the topology started.
+constexpr std::uint64_t neighbour_ms(std::uint64_t now_ns) noexcept {
+  return now_ns / 1'000'000 + 1;
+}
+
 /// An entry as it was found: a number, and the generation for which it is valid. A value of 8 bytes
 /// that may be kept for minutes. It becomes void when the entry is evicted, forgotten or retired.
 struct NeighbourHandle {

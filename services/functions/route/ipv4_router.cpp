@@ -268,7 +268,7 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
     const bool reply = arp.operation == kArpReply;
     call.facts.neighbours->learn(
-        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac, neighbour_ms(call.facts),
+        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac, neighbour_ms(call.facts.now_ns),
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;

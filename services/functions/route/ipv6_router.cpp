@@ -236,7 +236,7 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
   NeighbourMessage message;
   if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
   if (!parse_neighbour(batch.bytes(packet), message)) return false;
-  const std::uint64_t now_ms = neighbour_ms(call.facts);
+  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
   const bool for_us = in->has_ipv6(message.target);
   if (message.advertisement) {
     if (!for_us && message.has_mac) {

@@ -44,7 +44,7 @@ NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
     mac = {};
     return Found::kMac;
   }
-  const std::uint64_t now_ms = neighbour_ms(call.facts);
+  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
   const NeighbourTableView& table = *call.facts.neighbours;
   last_ = table.find_or_insert(at.neighbour, now_ms, false);
   if (!last_.found()) return Found::kFailed;

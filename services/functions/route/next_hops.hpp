@@ -65,9 +65,4 @@ class NextHops {
 NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept;
 NeighbourKey neighbour_of(std::uint8_t port, const Ipv6Bytes& address) noexcept;
 
-/// Clock of the neighbour table.
-inline std::uint64_t neighbour_ms(const BatchFacts& facts) noexcept {
-  return facts.now_ns / 1'000'000 + 1;
-}
-
 }  // namespace millrace

@@ -63,7 +63,7 @@ TEST(Ipv6Router, ASolicitationForAnotherIsNotAnswered) {
 TEST(Ipv6Router, AnAdvertisementOfAKnownNeighbourTeaches) {
   RouterParts parts;
   const NeighbourKey key = neighbour_of(0, kAskerBytes);
-  parts.table.find_or_insert(key, neighbour_ms(parts.facts), false);
+  parts.table.find_or_insert(key, neighbour_ms(parts.facts.now_ns), false);
   RouteFrame frame(kNeighbourFrameBytes);
   write_advertisement(frame, kStationMac, kLanMac, kAskerBytes, kLanBytes, kAskerBytes, false, true,
                       true);

@@ -137,7 +137,7 @@ class RouterParts : public RouteFate {
     while (batch_.side.has_room()) batch_.side.add({.packet = 99});
   }
   void learn(const NeighbourKey& key, const MacAddress& mac) {
-    table.learn(key, mac, neighbour_ms(facts),
+    table.learn(key, mac, neighbour_ms(facts.now_ns),
                 {.only_update = false, .overrides = true, .confirms = true});
   }
   /// The MAC address that the table has of it; all zero: none.
