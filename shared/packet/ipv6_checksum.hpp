@@ -17,9 +17,9 @@ namespace millrace {
 inline std::uint16_t ipv6_checksum(const Ipv6Bytes& source, const Ipv6Bytes& destination,
                                    std::uint8_t next_header, std::span<const std::byte> front,
                                    std::span<const std::byte> rest = {}) noexcept {
-  const std::uint16_t pseudo = pseudo_sum(
-      std::as_bytes(std::span(source)), std::as_bytes(std::span(destination)), next_header,
-      static_cast<std::uint32_t>(front.size() + rest.size()));
+  const std::uint16_t pseudo =
+      pseudo_sum(std::as_bytes(std::span(source)), std::as_bytes(std::span(destination)),
+                 next_header, static_cast<std::uint32_t>(front.size() + rest.size()));
   return internet_checksum(rest, internet_sum(front, pseudo));
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -20,6 +19,8 @@ namespace {
 
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv4BytesMin;
+using packet_walk::kTcp;
+using packet_walk::kUdp;
 constexpr std::uint64_t kDayMs = 86'400'000;
 
 /// From the IPv4 header to the end by its total length.
@@ -33,11 +34,14 @@ std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
 }
 
 std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return wire_bytes::u32(ip, 12); }
-std::uint32_t destination_of(std::span<const std::byte> ip) noexcept { return wire_bytes::u32(ip, 16); }
-bool is_fragment(std::span<const std::byte> ip) noexcept { return (wire_bytes::u16(ip, 6) & 0x3fff) != 0; }
+std::uint32_t destination_of(std::span<const std::byte> ip) noexcept {
+  return wire_bytes::u32(ip, 16);
+}
+bool is_fragment(std::span<const std::byte> ip) noexcept {
+  return (wire_bytes::u16(ip, 6) & 0x3fff) != 0;
+}
 
-/// UDP and TCP have a port that is closed, other protocols are unknown here.
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+constexpr std::uint8_t kIcmp = 1;
 
 }  // namespace
 
@@ -71,21 +75,11 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
                .neighbour = way.neighbour,
                .fragment_to = too_long ? port->mtu : 0};
   if (way.port == call.facts.port_in) {
-    std::uint32_t gateway = destination_of(ip);
-    if (way.neighbour.family == NeighbourFamily::kIpv4) {
-      gateway = 0;
-      for (std::size_t i = 0; i < 4; ++i) gateway = gateway << 8 | way.neighbour.address[i];
-    }
-    redirect(call, packet, gateway);
+    const bool is_ipv4 = way.neighbour.family == NeighbourFamily::kIpv4;
+    redirect(call, packet, is_ipv4 ? ipv4_of(way.neighbour) : destination_of(ip));
   }
-  // Of the sender until now; a report about a packet that waits goes to it.
-  MacAddress mac = way.mac;
-  const bool is_static = way.neighbour.family == NeighbourFamily::kNone;
-  const NextHops::Found found = is_static ? NextHops::Found::kMac : hops_.find(call, at, mac);
-  switch (found) {
+  switch (hops_.depart(call, at, way.mac)) {
     case NextHops::Found::kMac:
-      std::memcpy(batch.data(packet) + mac.size(), port->mac.data(), mac.size());
-      hops_.leave(call, at, mac);
       return;
     case NextHops::Found::kWaits:
       wait(call, at);
@@ -110,8 +104,6 @@ void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
     held.front = front;
     held.quoted = static_cast<std::uint16_t>(quote.size());
   }
-  const RouterPort* const out = ports_.at(at.port);
-  std::memcpy(batch.data(at.packet) + 6, out->mac.data(), out->mac.size());
   hops_.hold(call, at, held);
 }
 
@@ -245,7 +237,7 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     return;
   } else if (fragment || protocol == kIcmp || protocol == kTcp) {
     batch.drop(packet, Reason::kOwnAddress);
-  } else {
+  } else {  // a port of UDP is closed; other protocols are unknown here
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
            Reason::kOwnAddress, destination_of(ip));
   }
@@ -268,7 +260,8 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
     const bool reply = arp.operation == kArpReply;
     call.facts.neighbours->learn(
-        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac, neighbour_ms(call.facts.now_ns),
+        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac,
+        neighbour_ms(call.facts.now_ns),
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;

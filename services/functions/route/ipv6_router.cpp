@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -19,7 +18,9 @@ namespace {
 
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv6Bytes;
-constexpr std::uint8_t kHopByHop = 0, kTcpProtocol = 6, kUdpProtocol = 17, kIcmpv6 = 58;
+using packet_walk::kTcp;
+using packet_walk::kUdp;
+constexpr std::uint8_t kHopByHop = 0, kIcmpv6 = 58;
 constexpr std::uint8_t kNoNextHeader = 59;
 
 /// From the IPv6 header to the end by its payload length.
@@ -53,13 +54,8 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
   }
   decrement_hop_limit(batch.data(packet));
   const Departure at{.packet = packet, .port = way.port, .neighbour = way.neighbour};
-  MacAddress mac = way.mac;
-  const bool is_static = way.neighbour.family == NeighbourFamily::kNone;
-  const NextHops::Found found = is_static ? NextHops::Found::kMac : hops_.find(call, at, mac);
-  switch (found) {
+  switch (hops_.depart(call, at, way.mac)) {
     case NextHops::Found::kMac:
-      std::memcpy(batch.data(packet) + mac.size(), port->mac.data(), mac.size());
-      hops_.leave(call, at, mac);
       return;
     case NextHops::Found::kWaits:
       wait(call, at);
@@ -101,8 +97,6 @@ void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
     held.front = front;
     held.quoted = static_cast<std::uint16_t>(quote.size());
   }
-  const RouterPort* const out = ports_.at(at.port);
-  std::memcpy(batch.data(at.packet) + 6, out->mac.data(), out->mac.size());
   hops_.hold(call, at, held);
 }
 
@@ -218,10 +212,10 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
-  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcpProtocol ||
+  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcp ||
              chain.upper_protocol == kNoNextHeader) {
     batch.drop(packet, Reason::kOwnAddress);
-  } else if (chain.upper_protocol == kUdpProtocol) {
+  } else if (chain.upper_protocol == kUdp) {
     report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress, &ours);
   } else {
     report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),

@@ -10,15 +10,6 @@
 #include "shared/packet/neighbour_discovery.hpp"
 
 namespace millrace {
-namespace {
-
-std::uint32_t ipv4_of(const NeighbourKey& key) noexcept {
-  std::uint32_t address = 0;
-  for (std::size_t i = 0; i < 4; ++i) address = address << 8 | key.address[i];
-  return address;
-}
-
-}  // namespace
 
 NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept {
   NeighbourKey key{.family = NeighbourFamily::kIpv4, .port = port};
@@ -30,6 +21,12 @@ NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept {
 
 NeighbourKey neighbour_of(std::uint8_t port, const Ipv6Bytes& address) noexcept {
   return {.family = NeighbourFamily::kIpv6, .port = port, .address = address};
+}
+
+std::uint32_t ipv4_of(const NeighbourKey& key) noexcept {
+  std::uint32_t address = 0;
+  for (std::size_t i = 0; i < 4; ++i) address = address << 8 | key.address[i];
+  return address;
 }
 
 NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
@@ -95,6 +92,23 @@ std::size_t NextHops::write_question(const Departure& at, const MacAddress* know
   return kNeighbourFrameBytes;
 }
 
+void NextHops::set_source(const Batch& batch, const Departure& at) const noexcept {
+  const MacAddress& mac = ports_.at(at.port)->mac;
+  std::memcpy(batch.data(at.packet) + mac.size(), mac.data(), mac.size());
+}
+
+NextHops::Found NextHops::depart(const FinishContext& call, const Departure& at,
+                                 const MacAddress& given) noexcept {
+  MacAddress mac = given;
+  const bool is_given = at.neighbour.family == NeighbourFamily::kNone;
+  const Found found = is_given ? Found::kMac : find(call, at, mac);
+  if (found == Found::kMac) {
+    set_source(call.batch, at);
+    leave(call, at, mac);
+  }
+  return found;
+}
+
 void NextHops::leave(const FinishContext& call, const Departure& at,
                      const MacAddress& mac) const noexcept {
   const Batch& batch = call.batch;
@@ -139,6 +153,7 @@ void NextHops::hold(const FinishContext& call, const Departure& at,
                      bytes);
   std::copy_n(question.begin(), asked, to.begin());
   std::ranges::copy(report.front, to.begin() + static_cast<std::ptrdiff_t>(asked));
+  set_source(batch, at);
   batch.consume(at.packet, Reason::kHeld);
 }
 

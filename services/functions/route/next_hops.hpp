@@ -41,9 +41,12 @@ class NextHops {
   /// Looks the neighbour up, and asks for it, once in a while, also when it is known. Without a
   /// table of neighbours (`millrace try`) each has the MAC address 0.
   Found find(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept;
-  /// The packet leaves with these MAC addresses, in fragments if need be.
+  /// kMac: the packet leaves, from the port's MAC address to the neighbour's; `given`: that of a
+  /// neighbour that need not be found (family kNone). Else nothing has happened to it yet.
+  Found depart(const FinishContext& call, const Departure& at, const MacAddress& given) noexcept;
+  /// The packet leaves to this MAC address, in fragments if need be.
   void leave(const FinishContext& call, const Departure& at, const MacAddress& mac) const noexcept;
-  /// The packet, which has nothing but the destination's MAC address to get, waits at the egress.
+  /// The packet, which has nothing but its MAC addresses to get, waits at the egress.
   void hold(const FinishContext& call, const Departure& at, const HeldReport& report) noexcept;
 
  private:
@@ -52,6 +55,7 @@ class NextHops {
 
   std::size_t write_question(const Departure& at, const MacAddress* known,
                              Question& question) const noexcept;
+  void set_source(const Batch& batch, const Departure& at) const noexcept;
 
   const RouterPorts& ports_;
   NeighbourKey last_key_;  ///< that was looked up last, in the turn of `last_ns_`
@@ -64,5 +68,7 @@ class NextHops {
 /// Keys of the table: the neighbour `address` at `port`; IPv4 in host byte order.
 NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept;
 NeighbourKey neighbour_of(std::uint8_t port, const Ipv6Bytes& address) noexcept;
+/// The address of a key of IPv4.
+std::uint32_t ipv4_of(const NeighbourKey& key) noexcept;
 
 }  // namespace millrace
