@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -34,17 +35,30 @@ constexpr Ipv6Address operator&(Ipv6Address a, Ipv6Address b) noexcept {
   return {a.high & b.high, a.low & b.low};
 }
 
+/// As it lies in a packet.
+constexpr std::array<std::uint8_t, 16> ipv6_bytes(Ipv6Address address) noexcept {
+  std::array<std::uint8_t, 16> bytes{};
+  for (std::uint32_t at = 0; at < bytes.size(); ++at) {
+    bytes[at] = static_cast<std::uint8_t>(address.byte(at));
+  }
+  return bytes;
+}
+
 /// An address in one of the forms of RFC 4291 2.2, nothing around it, no zone.
 bool parse_ipv6(std::string_view text, Ipv6Address& address);
 /// As in RFC 5952.
 std::string ipv6_text(Ipv6Address address);
 
+/// fe80::/10 (RFC 4291 2.5.6).
+constexpr bool is_link_local(Ipv6Address address) noexcept {
+  return address.high >> 54 == 0xfe80 >> 6;
+}
+
 /// An address that no packet may be forwarded from or to: :: (RFC 4291 2.5.2), ::1 (2.5.3),
 /// fe80::/10 (2.5.6), ff00::/8 (2.7; there is no multicast routing here), ::ffff:0:0/96 (RFC 6890).
 constexpr bool never_routed(Ipv6Address address) noexcept {
   const bool special = (address.low <= 1) | (address.low >> 32 == 0xffff);
-  return ((address.high == 0) & special) | (address.high >> 54 == 0xfe80 >> 6) |
-         (address.high >> 56 == 0xff);
+  return ((address.high == 0) & special) | is_link_local(address) | (address.high >> 56 == 0xff);
 }
 
 }  // namespace millrace

@@ -4,7 +4,6 @@
 #include "services/functions/route/route_load.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 
 #include "services/functions/route/route_text.hpp"
@@ -78,9 +77,8 @@ class Loader {
       const std::uint32_t hop = number_of(wanted);
       std::uint32_t first = 0;
       for (const OwnAddress& address : own.ipv4) {
-        const std::uint32_t mask =
-            address.length == 0 ? 0 : ~std::uint32_t{0} << (32 - address.length);
-        rib_.insert({address.address & mask, address.length, hop}, 0, first);
+        const std::uint32_t network = address.address & ipv4_mask(address.length);
+        rib_.insert({network, address.length, hop}, 0, first);
       }
       for (const OwnIpv6Address& address : own.ipv6) {
         const Ipv6Address network = address.address & ipv6_mask(address.length);

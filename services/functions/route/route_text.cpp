@@ -36,7 +36,7 @@ bool parse_number(std::string_view text, std::uint32_t limit, std::uint32_t& val
 }
 
 std::string parse_ipv4_prefix(std::string_view text, RouteLine& route) {
-  const std::uint32_t mask = route.length == 0 ? 0 : ~std::uint32_t{0} << (32 - route.length);
+  const std::uint32_t mask = ipv4_mask(route.length);
   const std::uint32_t given = route.prefix;
   route.prefix &= mask;
   if (route.prefix != given) {
@@ -87,14 +87,18 @@ std::string parse_gateway(std::string_view text, RouteLine& route) {
   if (!(route.is_ipv6 ? parse_ipv6(text, ipv6) : parse_ipv4(text, ipv4))) {
     return quoted_word(text) + " is no next hop; expected " + expected;
   }
-  const bool link_local = route.is_ipv6 && ipv6.high >> 54 == 0xfe80 >> 6;
+  const bool link_local = route.is_ipv6 && is_link_local(ipv6);
   if (!link_local && (route.is_ipv6 ? never_routed(ipv6) : never_routed(ipv4))) {
     return quoted_word(text) + " is not the address of one host; expected " + expected;
   }
-  route.kind = route.is_ipv6 ? RouteHopKind::kGateway6 : RouteHopKind::kGateway4;
-  for (std::uint32_t i = 0; i < (route.is_ipv6 ? 16 : 4); ++i) {
-    route.gateway[i] =
-        static_cast<std::uint8_t>(route.is_ipv6 ? ipv6.byte(i) : ipv4 >> (24 - 8 * i));
+  if (route.is_ipv6) {
+    route.kind = RouteHopKind::kGateway6;
+    route.gateway = ipv6_bytes(ipv6);
+    return {};
+  }
+  route.kind = RouteHopKind::kGateway4;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    route.gateway[i] = static_cast<std::uint8_t>(ipv4 >> (24 - 8 * i));
   }
   return {};
 }

@@ -43,6 +43,10 @@ RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::str
 /// "a.b.c.d" in host byte order, nothing around it.
 bool parse_ipv4(std::string_view text, std::uint32_t& address);
 std::string ipv4_text(std::uint32_t address);
+/// The first `length` bits set, 0..32.
+constexpr std::uint32_t ipv4_mask(std::uint32_t length) noexcept {
+  return length == 0 ? 0 : ~std::uint32_t{0} << (32 - length);
+}
 /// A number of bits from 0 to `most`, at most 128.
 bool parse_length(std::string_view text, std::uint8_t most, std::uint8_t& length);
 /// "address/length".

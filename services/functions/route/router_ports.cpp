@@ -5,26 +5,18 @@
 
 #include <algorithm>
 
+#include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 namespace {
 
 bool in_network(std::uint32_t address, const OwnAddress& own) noexcept {
-  const std::uint32_t mask = own.length == 0 ? 0 : ~std::uint32_t{0} << (32 - own.length);
-  return ((address ^ own.address) & mask) == 0;
+  return ((address ^ own.address) & ipv4_mask(own.length)) == 0;
 }
 
 bool in_network(const Ipv6Bytes& address, const PortIpv6& own) noexcept {
   return ipv6_prefix_of(address, own.length) == ipv6_prefix_of(own.address, own.length);
-}
-
-Ipv6Bytes bytes_of(const Ipv6Address& address) noexcept {
-  Ipv6Bytes bytes{};
-  for (std::uint32_t at = 0; at < bytes.size(); ++at) {
-    bytes[at] = static_cast<std::uint8_t>(address.byte(at));
-  }
-  return bytes;
 }
 
 RouterPort port_of(const PlanPort& from) {
@@ -37,7 +29,7 @@ RouterPort port_of(const PlanPort& from) {
   const OwnAddresses own = own_addresses({&from, 1});
   port.ipv4 = own.ipv4;
   for (const OwnIpv6Address& address : own.ipv6) {
-    port.ipv6.push_back({bytes_of(address.address), address.length});
+    port.ipv6.push_back({ipv6_bytes(address.address), address.length});
   }
   port.link_local = link_local_of(port.mac);
   return port;
