@@ -75,6 +75,11 @@ class Loader {
       wanted.kind = static_cast<std::uint8_t>(RouteHopKind::kOnLink);
       if (own.ipv4.empty() && own.ipv6.empty()) continue;
       const std::uint32_t hop = number_of(wanted);
+      if (hop == kNoHop) {
+        throw Error("the tables have " + std::to_string(kHopCountMax) +
+                    " different next hops, the most; none is left for the networks of port " +
+                    ports[port].name);
+      }
       std::uint32_t first = 0;
       for (const OwnAddress& address : own.ipv4) {
         const std::uint32_t network = address.address & ipv4_mask(address.length);

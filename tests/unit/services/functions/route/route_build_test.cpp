@@ -136,6 +136,27 @@ TEST(RouteBuild, SixtyFiveThousandNextHopsFitAndOneMoreIsRefused) {
   }
 }
 
+TEST(RouteBuild, NetworksOfThePortsAreOnLinkUnlessALineSaysOtherwise) {
+  const BuiltRoutes routes("192.0.2.0/30 lan via 10.1.0.9\n", two_ports(), "true");
+  const RouteHop& near = routes.hop_of(0x0a010005);
+  EXPECT_EQ(near.kind, static_cast<std::uint8_t>(RouteHopKind::kOnLink));
+  EXPECT_STREQ(routes.table().ports[near.port].data(), "lan");
+  EXPECT_EQ(routes.hop_of(ipv6("2001:db8::5")).kind,
+            static_cast<std::uint8_t>(RouteHopKind::kOnLink));
+  EXPECT_EQ(routes.hop_of(0xc0000201).kind, static_cast<std::uint8_t>(RouteHopKind::kGateway4));
+}
+
+TEST(RouteBuild, TablesThatLeaveNoNextHopForTheNetworksOfThePortsAreRefused) {
+  std::string text;
+  for (std::uint32_t i = 0; i < kHopCountMax; ++i) {
+    const std::string end = std::to_string(i >> 8) + "." + std::to_string(i & 255);
+    text += "11.0." + end + "/32 wan via 12.0." + end + "\n";
+  }
+  EXPECT_EQ(BuiltRoutes(text).report().refused, kHopCountMax);
+  EXPECT_EQ(BuiltRoutes(text, {}, "true").report().accepted, kHopCountMax);
+  EXPECT_THROW(BuiltRoutes(text, two_ports(), "true"), Error);
+}
+
 TEST(RouteBuild, ASmallTableIsASmallFile) {
   const BuiltRoutes routes("0.0.0.0/0 wan 02:00:00:00:00:02\n10.0.0.0/8 lan 02:00:00:00:00:03\n");
   struct stat info {};

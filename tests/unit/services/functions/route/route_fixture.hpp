@@ -56,12 +56,13 @@ inline Ipv6Address ipv6(const char* text) {
 /// A table built from text and mapped.
 class BuiltRoutes {
  public:
-  explicit BuiltRoutes(const std::string& text, std::vector<PlanPort> ports = two_ports())
+  explicit BuiltRoutes(const std::string& text, std::vector<PlanPort> ports = two_ports(),
+                       const std::string& answers = "false")
       : ports_(std::move(ports)) {
     std::ofstream(folder_.file("routes.txt")) << text;
     function_.name = "route";
     function_.type = "route";
-    function_.settings = {{"table", folder_.file("routes.txt")}, {"answers", "false"}};
+    function_.settings = {{"table", folder_.file("routes.txt")}, {"answers", answers}};
     function_.image = folder_.file("route.img");
     report_ = build_route_image(context());
     image_ = std::make_unique<MappedImage>(function_.image, kRouteImage);
