@@ -33,11 +33,6 @@ std::vector<std::uint8_t> default_outputs(const Plan& plan, std::uint32_t lane_c
   return outputs;
 }
 
-bool is_held(const Batch& batch, std::uint32_t packet) noexcept {
-  return batch.verdict[packet] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
-         counts_as_held(batch.reason[packet]);
-}
-
 /// Dropped, or consumed; of a stand-in, what its hole has lost.
 void count_not_sent(const Batch& batch, std::uint32_t packet, LaneRecord& record) noexcept {
   const bool consumed = !batch.leaves(packet) && !batch.is_dropped(packet);

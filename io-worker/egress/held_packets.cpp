@@ -26,8 +26,9 @@ HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SideP
   held_.reserve(context.plan->side_count);
 }
 
-NeighbourAnswer HeldPackets::look_up(NeighbourHandle neighbour,
+NeighbourAnswer HeldPackets::look_up(const SideRecord& record,
                                      std::uint64_t now_ns) const noexcept {
+  const NeighbourHandle neighbour = handle_of(record);
   // It may have answered since the last tend(): those that wait go first.
   if (!neighbours_.is_ready(neighbour) || has_waiting(neighbour)) return {};
   return neighbours_.look_up(neighbour, neighbour_ms(now_ns));

@@ -28,9 +28,9 @@ class HeldPackets {
 
   HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool);
 
-  /// With the neighbour's MAC address where it is known and no packet waits for it: then a further
-  /// one need not wait. Who is told to ask asks.
-  NeighbourAnswer look_up(NeighbourHandle neighbour, std::uint64_t now_ns) const noexcept;
+  /// With the MAC address of the record's neighbour where it is known and no packet waits for it:
+  /// then a further one need not wait. The caller asks for it where the answer says so.
+  NeighbourAnswer look_up(const SideRecord& record, std::uint64_t now_ns) const noexcept;
   /// Copies the packet in; its batch consumes it. False, and nothing done, when no buffer is free.
   /// `bytes`: the record's. `now_ns`: since the topology started.
   bool hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,

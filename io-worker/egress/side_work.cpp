@@ -32,8 +32,7 @@ void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_n
 }
 
 bool SideWork::at(std::uint32_t packet) noexcept {
-  const bool waits = batch_->verdict[packet] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
-                     counts_as_held(batch_->reason[packet]);
+  const bool waits = is_held(*batch_, packet);
   bool held = false;
   const std::span<const SideRecord> records = batch_->side.records();
   for (; next_ < count_ && records[order_[next_]].packet == packet; ++next_) {
@@ -96,8 +95,7 @@ void SideWork::fragment(const SideRecord& side) noexcept {
 }
 
 void SideWork::hold(const SideRecord& side) noexcept {
-  const NeighbourHandle neighbour{.number = side.argument, .generation = side.generation};
-  const NeighbourAnswer answer = held_.look_up(neighbour, now_ns_);
+  const NeighbourAnswer answer = held_.look_up(side, now_ns_);
   const MacAddress mac = answer.mac;
   if (!answer.has_mac() && held_.hold(*batch_, side, batch_->side.bytes_of(side), now_ns_)) return;
   // Not held: it leaves now, or is dropped.

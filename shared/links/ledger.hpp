@@ -57,6 +57,12 @@ constexpr bool counts_as_held(std::uint8_t why) noexcept {
   return why % kReasonCount == static_cast<std::size_t>(Reason::kHeld);
 }
 
+/// Whether a packet of the batch waits at the egress: consumed{held}.
+inline bool is_held(const Batch& batch, std::uint32_t packet) noexcept {
+  return batch.verdict[packet] == static_cast<std::uint8_t>(Verdict::kConsumed) &&
+         counts_as_held(batch.reason[packet]);
+}
+
 /// Starts the next record: running counts up to and with this batch.
 inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
   LaneRecord& record = begin_amendment(ledger);
