@@ -124,8 +124,6 @@ inline Fates fates_in(const Batch& batch) noexcept {
   }
   return fates;
 }
-/// Packets that have been dropped.
-inline std::uint32_t dropped_in(const Batch& batch) noexcept { return fates_in(batch).dropped; }
 
 /// View of the slot at `slot`, laid out by `at` for `capacity` packets; `count` of them are in it.
 inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t capacity,

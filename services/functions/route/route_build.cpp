@@ -95,7 +95,7 @@ void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* bas
 
 BuildReport build_route_image(const FunctionContext& context) {
   BuildReport report;
-  const RouteSet set = load_routes(context, route_answers(context.function), report);
+  const RouteSet set = load_routes(context, route_settings(context.function).answers, report);
   const std::vector<std::uint32_t> blocks = blocks_of(set.routes);
   if (blocks.size() > kBlockCountMax) {
     throw Error("prefixes longer than /24 in " + std::to_string(blocks.size()) +

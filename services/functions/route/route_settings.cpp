@@ -47,6 +47,4 @@ RouteSettings route_settings(const PlanFunction& function) {
   return settings;
 }
 
-bool route_answers(const PlanFunction& function) { return route_settings(function).answers; }
-
 }  // namespace millrace

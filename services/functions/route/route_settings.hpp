@@ -15,7 +15,4 @@ struct RouteSettings {
 };
 RouteSettings route_settings(const PlanFunction& function);
 
-/// The setting `answers` alone.
-bool route_answers(const PlanFunction& function);
-
 }  // namespace millrace

@@ -233,7 +233,7 @@ TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
   EXPECT_EQ(count(by_several, Reason::kNoRoute), 2u);
   EXPECT_EQ(count(by_several, Reason::kMalformed), 1u);
   EXPECT_EQ(count(by_several, Reason::kRule), 0u);
-  EXPECT_EQ(dropped_in(batch), 6u);
+  EXPECT_EQ(fates_in(batch).dropped, 6u);
 }
 
 TEST(StageRunner, CountsWhatAFunctionOutOfServiceDropsAsItsOwn) {

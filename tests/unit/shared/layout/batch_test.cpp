@@ -18,9 +18,10 @@ TEST(Batch, CountsWhatWasDroppedWhateverItsLength) {
     Batch batch = arena.batch();
     std::uint32_t dropped = 0;
     for (std::uint32_t i = 0; i < count; i += 3, ++dropped) batch.drop(i, Reason::kRule);
-    EXPECT_EQ(dropped_in(batch), dropped) << count;
+    EXPECT_EQ(fates_in(batch).dropped, dropped) << count;
     if (count != 0) batch.drop(count - 1, Reason::kRule);
-    EXPECT_EQ(dropped_in(batch), count == 0 ? 0 : dropped + (count % 3 == 1 ? 0 : 1)) << count;
+    EXPECT_EQ(fates_in(batch).dropped, count == 0 ? 0 : dropped + (count % 3 == 1 ? 0 : 1))
+        << count;
   }
 }
 

@@ -151,7 +151,7 @@ TEST(Punt, WithoutRoomInTheSideListItIsDropped) {
   const BatchFacts facts;
   EXPECT_TRUE(punt({batch, {}, {}, {}, {}, facts}, 0, &in));
   EXPECT_EQ(static_cast<Reason>(batch.reason[0]), Reason::kSideFull);
-  EXPECT_EQ(dropped_in(batch), 1u);
+  EXPECT_EQ(fates_in(batch).dropped, 1u);
 }
 
 }  // namespace

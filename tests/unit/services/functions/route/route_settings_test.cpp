@@ -75,11 +75,11 @@ TEST(RouteSettings, AnotherKeyIsRefused) {
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {
   PlanFunction function;
   function.settings = {{"table", "a"}, {"answers", "false"}};
-  EXPECT_FALSE(route_answers(function));
+  EXPECT_FALSE(route_settings(function).answers);
   function.settings = {{"table", "a"}};
-  EXPECT_TRUE(route_answers(function));
+  EXPECT_TRUE(route_settings(function).answers);
   function.settings = {{"answers", "false"}};
-  EXPECT_THROW(route_answers(function), Error);
+  EXPECT_THROW(route_settings(function), Error);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ class RouteFate {
  public:
   Batch batch() const { return arena_.batch(); }
   Reason reason() const { return static_cast<Reason>(batch().reason[0]); }
-  bool is_dropped() const { return dropped_in(batch()) == 1; }
+  bool is_dropped() const { return fates_in(batch()).dropped == 1; }
   bool is_dropped_for(Reason why) const { return is_dropped() && reason() == why; }
   bool is_consumed_for(Reason why) const {
     return batch().verdict[0] == static_cast<std::uint8_t>(Verdict::kConsumed) && reason() == why;
