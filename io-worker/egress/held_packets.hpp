@@ -35,9 +35,9 @@ class HeldPackets {
   /// `bytes`: the record's. `now_ns`: since the topology started.
   bool hold(const Batch& batch, const SideRecord& record, std::span<const std::byte> bytes,
             std::uint64_t now_ns) noexcept;
-  /// Sends those whose neighbour has answered, drops those that have waited for nothing, and asks
-  /// again when it is time. Called before a batch is released, so that no packet overtakes one that
-  /// waits, and when idle.
+  /// Sends the packets of neighbours that have answered, drops those that have waited for nothing,
+  /// and asks again when it is time. Called before a batch is released, so that no packet overtakes
+  /// one that waits, and when idle.
   void tend(std::uint64_t now_ns) noexcept;
   /// Drops all that wait: the topology ends.
   void give_up() noexcept;

@@ -174,9 +174,9 @@ concept WantsFramesAlone = requires {
   requires std::same_as<decltype(&Own::tcp), void (PacketFunction::*)(Packet&) noexcept>;
 };
 
-/// MakeFunction of a row whose function is `Own`: made from the context when it takes one. Knows
-/// which events are overridden, and saves the walk over the headers when that is ethernet() alone.
-/// Throws what Own's constructor throws.
+/// MakeFunction of a row whose function is `Own`: made from the context when it takes one. The
+/// compiler sees which events Own overrides; where that is ethernet() alone, headers are not walked
+/// over. Throws what Own's constructor throws.
 template <std::derived_from<PacketFunction> Own>
 std::unique_ptr<Function> make_packet_function(const FunctionContext& context) {
   std::unique_ptr<PacketFunction> made;

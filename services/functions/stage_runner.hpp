@@ -52,12 +52,12 @@ class StageListener {
 class StageRunner {
  public:
   /// `functions`: 1..kStageFunctionCountMax, in the order of the path.
-  /// `watch`: without it every function runs and nobody is told.
+  /// `watch`: without it every function runs, and none is named as the one that runs.
   explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
   /// For each function that is not out: select, prefetch, compute, finish. Results go into the
   /// batch's own result column. `states`: of the batch's lane, one for each function, or empty when
-  /// none has any. `listener`: null: nobody wants to know.
+  /// none has any. `listener`: null: there is none.
   void run(const Batch& batch, std::span<const LaneState> states, const BatchFacts& facts = {},
            StageListener* listener = nullptr) noexcept;
 

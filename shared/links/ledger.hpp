@@ -19,9 +19,9 @@ namespace millrace {
 /// Version of a record whose counts by reason are being copied.
 inline constexpr std::uint64_t kEndsAreCopied = UINT64_MAX;
 
-/// Starts the next record, as a copy of the complete one. It is written in place, and counts for
-/// nobody before publish(). Counts by reason, 24 lines, are copied when they have changed since the
-/// time before last: seldom, on the path of packets that are transmitted.
+/// Starts the next record, as a copy of the complete one. It is written in place, and no reader
+/// sees it before publish(). Counts by reason, 24 lines, are copied when they have changed since
+/// the time before last: seldom, on the path of packets that are transmitted.
 inline LaneRecord& begin_amendment(LaneLedger& ledger) noexcept {
   const std::uint64_t flips = ledger.flips.load(std::memory_order_relaxed);
   hook(HookPoint::kSendRecord);

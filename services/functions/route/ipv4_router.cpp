@@ -209,7 +209,7 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, Reason why
   }
 }
 
-/// To groups of the link (RFC 5771 4) and to everybody on it: OSPF, VRRP, RIP, DHCP.
+/// To groups of the link (RFC 5771 4) and to all hosts on it: OSPF, VRRP, RIP, DHCP.
 bool Ipv4Router::is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
   if (call.batch.length[packet] < kEthernetBytes + kIpv4BytesMin) return false;

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-/// Whose MAC address a packet gets.
+/// Which MAC address a packet gets.
 enum class RouteHopKind : std::uint8_t {
   kStatic = 0,    ///< `mac`
   kGateway4 = 1,  ///< that of the neighbour `gateway`, of IPv4

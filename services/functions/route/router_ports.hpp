@@ -33,7 +33,7 @@ struct RouterPort {
   /// A network of the port holds it.
   bool is_near(std::uint32_t address) const noexcept;
   bool is_near(const Ipv6Bytes& address) const noexcept;
-  /// To everybody in one of its networks, or everybody at all.
+  /// To all hosts of one of its networks, or of the link.
   bool is_broadcast(std::uint32_t address) const noexcept;
   /// One network of the port holds both.
   bool are_together(std::uint32_t one, std::uint32_t other) const noexcept;
