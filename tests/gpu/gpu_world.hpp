@@ -73,6 +73,7 @@ class GpuWorld {
     SlotHeader& header = segment_.slot(slot);
     ++header.generation;
     header.count = static_cast<std::uint16_t>(frames.size());
+    header.side_count = header.side_bytes = 0;
     const Batch batch = segment_.batch(slot);
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       batch.buffer[i] = buffer + i;

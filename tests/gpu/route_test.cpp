@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // route through the GPU and through the CPU, with tables of both families in which prefixes of all
-// lengths nest, and packets to addresses around them.
+// lengths nest, and packets to addresses around them. Without answers: those depend on neighbours,
+// limits of rate and the clock, which both sides share.
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,7 +31,7 @@ workers:
   cpu: { kind: classifier }
   gpu: { kind: gpu, device: cuda }
 functions:
-  way: { type: route, table: routes.txt, on: gpu }
+  way: { type: route, table: routes.txt, answers: false, on: gpu }
 paths:
   one: { from: [a], run: [way], slots: 64 }
 )";
