@@ -13,6 +13,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/files_in_use.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/pcapng_writer.hpp"
@@ -132,12 +133,9 @@ void Capture::write(const Watching::Shown& shown) {
   PcapngDirection direction = PcapngDirection::kUnknown;
   if (place.kind == WatchPlace::Kind::kPortIn) direction = PcapngDirection::kIn;
   if (place.kind == WatchPlace::Kind::kPortOut) direction = PcapngDirection::kOut;
-  std::string comment;
-  if (record.verdict == static_cast<std::uint8_t>(Verdict::kDrop)) {
-    comment = "dropped: " + std::string(kReasonNames.at(record.reason));
-  }
-  writer_.packet(record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
-                 comment);
+  writer_.packet(
+      record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
+      fate_text(static_cast<Verdict>(record.verdict), static_cast<Reason>(record.reason)));
   ++written_[record.point];
   ++total_;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/sgr.hpp"
 #include "shared/base/say.hpp"
 #include "shared/config/plan_printer.hpp"
@@ -48,10 +49,21 @@ std::string name_of(const Plan& plan, const TraceStep& step) {
   return "";
 }
 
-std::string verdict_text(const TracedStep& one) {
+bool is_sent(const TracedStep& one) { return leaves(static_cast<std::uint8_t>(one.verdict)); }
+
+/// The port by which a packet leaves that is done; empty for the default of its path.
+std::string output_of(const Plan& plan, const TracedStep& one) {
+  if (one.verdict != Verdict::kDone || one.step.port_after == 0) return "";
+  return name_at(plan.ports, one.step.port_after - 1u);
+}
+
+std::string verdict_text(const Plan& plan, const TracedStep& one) {
   if (one.verdict == Verdict::kPass) return "passes";
-  const auto reason = static_cast<std::size_t>(one.reason);
-  return "dropped: " + std::string(reason < kReasonNames.size() ? kReasonNames[reason] : "?");
+  std::string fate = fate_text(one.verdict, one.reason);
+  if (!is_sent(one)) return fate;
+  const std::string output = output_of(plan, one);
+  return (fate.empty() ? "" : fate + ", ") + "leaves by " +
+         (output.empty() ? "the output of its path" : output);
 }
 
 std::string classes_text(const Plan& plan, const TraceStep& step) {
@@ -67,8 +79,14 @@ std::string function_text(const Plan& plan, const TracedStep& one) {
   char word[16];
   std::snprintf(word, sizeof word, "0x%x", one.step.result);
   const std::string classes = classes_text(plan, one.step);
-  return name_of(plan, one.step) + ": result " + word + ", " + verdict_text(one) +
+  return name_of(plan, one.step) + ": result " + word + ", " + verdict_text(plan, one) +
          (classes.empty() ? "" : ", class " + classes);
+}
+
+std::string released_text(const TracedStep& one, const std::string& port) {
+  std::string fate = fate_text(one.verdict, one.reason);
+  if (!is_sent(one)) return fate;
+  return "transmitted on " + port + (fate.empty() ? "" : ", " + fate);
 }
 
 std::string what_text(const Plan& plan, const TracedStep& one) {
@@ -85,7 +103,7 @@ std::string what_text(const Plan& plan, const TracedStep& one) {
     case TraceKind::kDevice:
       return "on the device";
     case TraceKind::kReleased:
-      return one.verdict == Verdict::kPass ? "transmitted on " + name : verdict_text(one);
+      return released_text(one, name);
   }
   return "";
 }
@@ -127,7 +145,7 @@ std::string trace_text(const Plan& plan, const TracedPacket& packet, std::uint64
   std::snprintf(line, sizeof line, "  %12s %10s  %-16s %s\n", "from us", "for us", "actor", "what");
   text += line;
   for (const TracedStep& one : packet.steps) {
-    const bool dropped = one.verdict != Verdict::kPass;
+    const bool dropped = one.verdict == Verdict::kDrop;
     std::snprintf(line, sizeof line, "  %12.3f %10.3f  %-16s ", us(first.since_ns, one.since_ns),
                   us(one.since_ns, one.until_ns), name_at(plan.actors, one.step.actor).c_str());
     text += line;
@@ -149,11 +167,9 @@ nlohmann::ordered_json trace_json(const Plan& plan, const TracedPacket& packet,
                                  {"lane", first.step.lane},
                                  {"batch", first.step.sequence},
                                  {"place", first.step.packet},
-                                 {"verdict", last.verdict == Verdict::kPass ? "pass" : "drop"},
+                                 {"verdict", fate_name(last.verdict)},
                                  {"us", us(first.since_ns, last.until_ns)}};
-  if (last.verdict != Verdict::kPass) {
-    json["reason"] = kReasonNames[static_cast<std::size_t>(last.reason) % kReasonNames.size()];
-  }
+  if (last.reason != Reason::kNone) json["reason"] = reason_name(last.reason);
   for (const TracedStep& one : packet.steps) {
     nlohmann::ordered_json step = {{"actor", name_at(plan.actors, one.step.actor)},
                                    {"what", kind_name(one.step)},
@@ -164,7 +180,10 @@ nlohmann::ordered_json trace_json(const Plan& plan, const TracedPacket& packet,
     if (one.step.kind == TraceKind::kFunction) {
       step["took_part"] = one.step.took_part != 0;
       step["result"] = one.step.result;
-      step["verdict"] = one.verdict == Verdict::kPass ? "pass" : "drop";
+      step["verdict"] = fate_name(one.verdict);
+      if (one.reason != Reason::kNone) step["reason"] = reason_name(one.reason);
+      const std::string output = output_of(plan, one);
+      if (!output.empty()) step["output"] = output;
     }
     json["steps"].push_back(std::move(step));
   }

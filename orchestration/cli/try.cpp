@@ -7,6 +7,7 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
+#include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/try_run.hpp"
 
@@ -29,18 +30,23 @@ nlohmann::ordered_json json_of(const TriedFunction& tried) {
           {"refusals", tried.report.refusals}, {"hits", hits}};
 }
 
-void print_json(const TryRun& run) {
-  nlohmann::ordered_json dropped = nlohmann::ordered_json::object();
-  nlohmann::ordered_json functions = nlohmann::ordered_json::array();
-  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-    if (run.totals().dropped[i] != 0)
-      dropped[std::string(kReasonNames[i])] = run.totals().dropped[i];
+nlohmann::ordered_json json_of(const TryTotals::ByReason& counts) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != 0) json[std::string(reason_name(static_cast<Reason>(i)))] = counts[i];
   }
+  return json;
+}
+
+void print_json(const TryRun& run) {
+  nlohmann::ordered_json functions = nlohmann::ordered_json::array();
   for (const TriedFunction& tried : run.functions()) functions.push_back(json_of(tried));
   const nlohmann::ordered_json json = {{"ok", run.totals().broken.empty()},
                                        {"packets", run.totals().packets},
                                        {"passed", run.totals().passed},
-                                       {"dropped", dropped},
+                                       {"done", json_of(run.totals().done)},
+                                       {"dropped", json_of(run.totals().dropped)},
+                                       {"consumed", json_of(run.totals().consumed)},
                                        {"oversize_longest", run.totals().oversize_longest},
                                        {"functions", functions},
                                        {"classes", run.classes()},
@@ -61,6 +67,16 @@ void print_hint(std::uint32_t longest) {
   }
 }
 
+void print_fate(std::string_view fate, const TryTotals::ByReason& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    std::cout << fate << counts[i];
+    const auto reason = static_cast<Reason>(i);
+    if (reason != Reason::kNone) std::cout << "  " << reason_name(reason);
+    std::cout << '\n';
+  }
+}
+
 void print_text(const TryRun& run) {
   for (const TriedFunction& tried : run.functions()) {
     for (const std::string& refusal : tried.report.refusals) {
@@ -74,10 +90,9 @@ void print_text(const TryRun& run) {
   for (const std::string& broken : run.totals().broken)
     std::cout << "not read whole: " << broken << '\n';
   std::cout << "packets  " << run.totals().packets << "\npassed   " << run.totals().passed << '\n';
-  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-    if (run.totals().dropped[i] == 0) continue;
-    std::cout << "dropped  " << run.totals().dropped[i] << "  " << kReasonNames[i] << '\n';
-  }
+  print_fate("done     ", run.totals().done);
+  print_fate("dropped  ", run.totals().dropped);
+  print_fate("consumed ", run.totals().consumed);
   print_hint(run.totals().oversize_longest);
   for (const TriedFunction& tried : run.functions()) {
     std::cout << tried.plan.type << ": " << std::lround(ns_per_packet(tried)) << " ns a packet\n";
@@ -95,12 +110,14 @@ void add_try(CLI::App& app) {
   command->add_option("--pcap", options->captures, "capture to read; several: repeat it")
       ->required();
   command->add_option("--out", options->out,
-                      "capture to write passed packets to; several: a folder");
+                      "capture to write what leaves to, also answers; several: a folder");
   command->add_option("--verdicts", options->verdicts, "a line of text for each packet; likewise");
   command->add_option("--set", options->settings, "a setting: table=routes.txt, route.table=...")
       ->allow_extra_args(false);
   command->add_option("--port", options->ports, "a port: wan=02:00:00:00:00:01,192.0.2.2/24")
       ->allow_extra_args(false);
+  command->add_option("--in", options->port_in,
+                      "the --port that the packets came in by; without it nothing is answered");
   command
       ->add_option("--mtu", options->mtu,
                    "of the ports: what does not fit into their buffers is dropped as oversize")

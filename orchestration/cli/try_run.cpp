@@ -10,11 +10,13 @@
 #include <sstream>
 
 #include "io-worker/ports/capture_reader.hpp"
+#include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/same_place.hpp"
 #include "orchestration/cli/try_settings.hpp"
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/nearest.hpp"
 
 namespace millrace {
 namespace {
@@ -69,8 +71,8 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
 /// `number`: of the packet in its capture, from 0.
 std::string verdict_line(const Batch& batch, std::uint32_t packet, std::uint64_t number) {
   std::ostringstream out;
-  out << number << '\t' << (batch.goes_on(packet) ? "pass" : "drop") << '\t'
-      << kReasonNames.at(batch.reason[packet]) << '\t';
+  out << number << '\t' << fate_name(static_cast<Verdict>(batch.verdict[packet])) << '\t'
+      << reason_name(static_cast<Reason>(batch.reason[packet])) << '\t';
   if (batch.output[packet] == kOutputDefault) {
     out << "default";
   } else {
@@ -89,6 +91,7 @@ TryRun::TryRun(const TryOptions& options)
   try {
     for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
     if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
+    if (!options_.port_in.empty()) port_in_ = port_number(options_.port_in);
     const std::vector<std::string> types = split(options_.functions);
     check_try_settings(options_.settings, types);
     // Traits and plans are referred to by what is made of them: no moves after this.
@@ -103,6 +106,14 @@ TryRun::TryRun(const TryOptions& options)
 TryRun::~TryRun() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+}
+
+std::uint8_t TryRun::port_number(const std::string& name) const {
+  std::vector<std::string_view> names;
+  for (const PlanPort& port : ports_) names.emplace_back(port.name);
+  const auto at = std::ranges::find(names, name);
+  if (at == names.end()) throw Error("--in: " + no_such("--port", name, names));
+  return static_cast<std::uint8_t>(at - names.begin());
 }
 
 void TryRun::add_function(const std::string& type) {
@@ -204,7 +215,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   for (TriedFunction& tried : functions_) {
     const LaneState state{std::as_writable_bytes(std::span(tried.state))};
     const auto start = std::chrono::steady_clock::now();
-    tried.runner->run(batch, {&state, 1});
+    tried.runner->run(batch, {&state, 1}, {.port_in = port_in_});
     tried.time_ns += static_cast<std::uint64_t>(
         std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
     tried.packets += batch.count;
@@ -212,7 +223,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
     if (verdicts != nullptr) verdicts->put(verdict_line(batch, packet, first_number_ + packet));
-    if (out != nullptr && batch.goes_on(packet)) {
+    if (out != nullptr && batch.leaves(packet)) {
       out->write({.bytes = batch.bytes(packet),
                   .wire_length = batch.wire_length[packet],
                   .time_ns = times_ns_[packet]});
@@ -226,10 +237,20 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
 
 void TryRun::count(const Batch& batch, std::uint32_t packet) {
   ++totals_.packets;
-  if (batch.goes_on(packet)) {
-    ++totals_.passed;
-  } else {
-    ++totals_.dropped.at(batch.reason[packet]);
+  const std::uint8_t reason = batch.reason[packet];
+  switch (static_cast<Verdict>(batch.verdict[packet])) {
+    case Verdict::kPass:
+      ++totals_.passed;
+      return;
+    case Verdict::kDrop:
+      ++totals_.dropped.at(reason);
+      return;
+    case Verdict::kDone:
+      ++totals_.done.at(reason);
+      return;
+    case Verdict::kConsumed:
+      ++totals_.consumed.at(reason);
+      return;
   }
 }
 

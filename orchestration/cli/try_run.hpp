@@ -30,7 +30,8 @@ struct TryOptions {
   std::string verdicts;               ///< likewise, a line of text a packet; empty: none
   std::vector<std::string> settings;  ///< "key=value" or "type.key=value"
   std::vector<std::string> ports;     ///< "name=mac,address/length,..."; empty: see README of route
-  std::uint32_t mtu = 1500;           ///< longer packets are oversize; 68..kTryMtuMax
+  std::string port_in;       ///< name of the port that they came in by; empty: none is known
+  std::uint32_t mtu = 1500;  ///< longer packets are oversize; 68..kTryMtuMax
 };
 
 /// One function under trial and what came of it.
@@ -49,9 +50,12 @@ struct TriedFunction {
 struct TryTotals {
   std::uint64_t packets = 0;
   std::uint64_t passed = 0;
-  std::array<std::uint64_t, kReasonCount> dropped{};  ///< by reason
-  std::uint32_t oversize_longest = 0;                 ///< bytes; 0: none was oversize
-  std::vector<std::string> broken;                    ///< captures not read whole, and why
+  using ByReason = std::array<std::uint64_t, kReasonCount>;
+  ByReason dropped{};
+  ByReason done{};      ///< kNone: left as itself; else it became an answer of that kind
+  ByReason consumed{};  ///< what they asked of the egress (fragments, copies) is not made here
+  std::uint32_t oversize_longest = 0;  ///< bytes; 0: none was oversize
+  std::vector<std::string> broken;     ///< captures not read whole, and why
 };
 
 class TryRun {
@@ -69,6 +73,7 @@ class TryRun {
   const std::vector<std::string>& classes() const { return classes_; }
 
  private:
+  std::uint8_t port_number(const std::string& name) const;
   void add_function(const std::string& type);
   void check_outputs() const;
   void run_capture(const std::string& path, const std::string& out, const std::string& verdicts);
@@ -78,6 +83,7 @@ class TryRun {
   TryOptions options_;
   std::string folder_;
   std::vector<PlanPort> ports_;
+  std::uint8_t port_in_ = kOutputDefault;
   std::vector<std::string> classes_;
   std::vector<TriedFunction> functions_;
   BatchArena arena_;

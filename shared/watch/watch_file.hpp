@@ -42,7 +42,7 @@ struct WatchRecord {
   std::uint32_t record_bytes;  ///< with what follows; a multiple of 8
   std::uint8_t point;          ///< of the watcher's list; kNoPoint: only fills up the ring's end
   std::uint8_t verdict;        ///< Verdict
-  std::uint8_t reason;         ///< Reason of a dropped packet
+  std::uint8_t reason;         ///< Reason of a packet that does not go on
   std::uint8_t padding;
   std::uint32_t length;       ///< bytes of the packet that follow
   std::uint32_t wire_length;  ///< on the wire
@@ -88,7 +88,7 @@ enum class TraceKind : std::uint8_t {
   kTaken = 2,     ///< taken from a link
   kFunction = 3,  ///< a function has worked on the batch; `result` is its word
   kDevice = 4,    ///< a GPU worker had the batch, from submission until completion
-  kReleased = 5,  ///< transmitted on a port, or dropped, and accounted for
+  kReleased = 5,  ///< transmitted on a port, dropped or consumed, and accounted for
 };
 
 /// What happened to one followed packet at one place.
@@ -103,8 +103,9 @@ struct TraceStep {
   std::uint16_t stream, lane;
   std::uint16_t packet;  ///< index in the batch
   TraceKind kind;
-  std::uint8_t took_part;  ///< function: 0: it did not look at this packet
-  std::uint8_t padding[6];
+  std::uint8_t took_part;   ///< function: 0: it did not look at this packet
+  std::uint8_t port_after;  ///< 1 + the packet's output by then; 0: the default of its path
+  std::uint8_t padding[5];
 };
 static_assert(sizeof(TraceStep) == 48);
 inline constexpr std::uint32_t kNoNumber = UINT32_MAX;

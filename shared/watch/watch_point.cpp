@@ -15,10 +15,16 @@ namespace {
 constexpr std::uint64_t kRecordAlign = 8;
 
 Seen packet_of(const Batch& batch, std::uint32_t packet, std::uint64_t now) noexcept {
-  const bool dropped = !batch.goes_on(packet);
+  // A packet that goes on has no reason: nobody writes the column for it.
   return {batch.bytes(packet), batch.wire_length[packet], now,
-          dropped ? Verdict::kDrop : Verdict::kPass,
-          dropped ? static_cast<Reason>(batch.reason[packet]) : Reason::kNone};
+          static_cast<Verdict>(batch.verdict[packet]),
+          batch.goes_on(packet) ? Reason::kNone : static_cast<Reason>(batch.reason[packet])};
+}
+
+/// TraceStep::port_after.
+std::uint8_t port_after(const Batch& batch, std::uint32_t packet) noexcept {
+  const std::uint8_t output = batch.output[packet];
+  return output < kPortCountMax ? static_cast<std::uint8_t>(output + 1) : 0;
 }
 
 }  // namespace
@@ -185,7 +191,8 @@ void WatchPoint::step(std::uint32_t actor, std::uint32_t slot, const Batch& batc
           .lane = batch.header->lane,
           .packet = static_cast<std::uint16_t>(packet),
           .kind = step.kind,
-          .took_part = took_part};
+          .took_part = took_part,
+          .port_after = port_after(batch, packet)};
       watch->show_step(said, {.point = kStepPoint,
                               .verdict = static_cast<std::uint8_t>(seen.verdict),
                               .reason = static_cast<std::uint8_t>(seen.reason),

@@ -18,7 +18,8 @@ class TraceSteps : public testing::Test {
  protected:
   /// Adds a step that ended `until_us` after the packet's arrival.
   std::optional<TracedPacket> add(TraceKind kind, std::uint32_t number, std::uint64_t since_us,
-                                  std::uint64_t until_us, Verdict verdict = Verdict::kPass) {
+                                  std::uint64_t until_us, Verdict verdict = Verdict::kPass,
+                                  Reason why = Reason::kRule, std::uint8_t port_after = 0) {
     const TraceStep step{.id = 7,
                          .number = number,
                          .sequence = 42,
@@ -29,12 +30,13 @@ class TraceSteps : public testing::Test {
                          .lane = 3,
                          .packet = 5,
                          .kind = kind,
-                         .took_part = 1};
-    const WatchRecord record{.point = kStepPoint,
-                             .verdict = static_cast<std::uint8_t>(verdict),
-                             .reason = static_cast<std::uint8_t>(
-                                 verdict == Verdict::kPass ? Reason::kNone : Reason::kRule),
-                             .wire_length = 60};
+                         .took_part = 1,
+                         .port_after = port_after};
+    const WatchRecord record{
+        .point = kStepPoint,
+        .verdict = static_cast<std::uint8_t>(verdict),
+        .reason = static_cast<std::uint8_t>(verdict == Verdict::kPass ? Reason::kNone : why),
+        .wire_length = 60};
     return gatherer_.add(
         {&record, std::as_bytes(std::span(&step, 1)), kTraceTime + until_us * 1000},
         kTraceTime + since_us * 1000);
@@ -81,6 +83,47 @@ TEST_F(TraceSteps, ADroppedPacketSaysWhy) {
   ASSERT_TRUE(packet);
   EXPECT_EQ(trace_json(plan_, *packet, 1)["reason"], "rule");
   EXPECT_THAT(trace_text(plan_, *packet, 1, true), HasSubstr("\033[31mdropped: rule\033[0m"));
+}
+
+TEST_F(TraceSteps, AnAnswerSaysWhatItIsAndByWhichPortItLeaves) {
+  add(TraceKind::kReceived, 0, 0, 1);
+  add(TraceKind::kFunction, 1, 1, 2, Verdict::kDone, Reason::kReply, 1 + 1);
+  const auto packet = add(TraceKind::kReleased, 1, 3, 3, Verdict::kDone, Reason::kReply, 1 + 1);
+  ASSERT_TRUE(packet);
+  const auto json = trace_json(plan_, *packet, 1);
+  EXPECT_EQ(json["verdict"], "done");
+  EXPECT_EQ(json["reason"], "reply");
+  EXPECT_EQ(json["steps"][1]["verdict"], "done");
+  EXPECT_EQ(json["steps"][1]["reason"], "reply");
+  EXPECT_EQ(json["steps"][1]["output"], "b");
+  const std::string text = trace_text(plan_, *packet, 1, true);
+  EXPECT_THAT(text, HasSubstr("second: result 0x2a, answer: reply, leaves by b\n"));
+  EXPECT_THAT(text, HasSubstr("transmitted on b, answer: reply\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("\033["))) << "nothing was dropped";
+}
+
+TEST_F(TraceSteps, APacketThatIsDoneLeavesAsItself) {
+  add(TraceKind::kReceived, 0, 0, 1);
+  add(TraceKind::kFunction, 0, 1, 2, Verdict::kDone, Reason::kNone);
+  const auto packet = add(TraceKind::kReleased, 1, 3, 3, Verdict::kDone, Reason::kNone, 2);
+  ASSERT_TRUE(packet);
+  const auto json = trace_json(plan_, *packet, 1);
+  EXPECT_EQ(json["verdict"], "done");
+  EXPECT_FALSE(json.contains("reason"));
+  EXPECT_FALSE(json["steps"][1].contains("output")) << "the default of its path";
+  const std::string text = trace_text(plan_, *packet, 1, false);
+  EXPECT_THAT(text, HasSubstr("leaves by the output of its path\n"));
+  EXPECT_THAT(text, HasSubstr("transmitted on b\n"));
+}
+
+TEST_F(TraceSteps, AConsumedPacketSaysWhatFor) {
+  add(TraceKind::kReceived, 0, 0, 1);
+  const auto packet = add(TraceKind::kReleased, 0, 2, 2, Verdict::kConsumed, Reason::kHeld);
+  ASSERT_TRUE(packet);
+  const auto json = trace_json(plan_, *packet, 1);
+  EXPECT_EQ(json["verdict"], "consumed");
+  EXPECT_EQ(json["reason"], "held");
+  EXPECT_THAT(trace_text(plan_, *packet, 1, true), HasSubstr("  consumed: held\n"));
 }
 
 TEST_F(TraceSteps, StepsWithoutABeginAreLeftOut) {

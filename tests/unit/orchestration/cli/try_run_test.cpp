@@ -93,6 +93,62 @@ TEST_F(TryRunTest, APacketBeyondTheBufferIsOversize) {
   EXPECT_EQ(run.totals().passed, 1u);
 }
 
+TEST_F(TryRunTest, AnswersAreWrittenOutWithTheirPort) {
+  std::string expired = frame(1);
+  expired.replace(0, 12, std::string("\x02\0\0\0\0\x0b\x02\0\0\0\0\x0c", 12));
+  CaptureBytes capture;
+  capture.add(expired, 60);
+  capture.add(frame(64), 60);
+  capture.save(folder_ / "in.pcap");
+  options_.ports = {"wan=02:00:00:00:00:0a,192.0.2.1/24", "lan=02:00:00:00:00:0b,10.1.0.1/24"};
+  options_.port_in = "lan";
+  options_.out = folder_ / "out.pcap";
+  options_.verdicts = folder_ / "verdicts.tsv";
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(run.totals().passed, 1u);
+  EXPECT_EQ(run.totals().done[static_cast<std::size_t>(Reason::kReport)], 1u);
+  EXPECT_EQ(dropped(run, Reason::kTtlExpired) + dropped(run, Reason::kReport), 0u);
+  CaptureReader out(folder_ / "out.pcap");
+  CaptureRecord packet;
+  ASSERT_EQ(out.next(packet), CaptureStatus::kRecord);
+  EXPECT_EQ(packet.bytes[14 + 9], std::byte{1}) << "ICMP";
+  EXPECT_EQ(out.next(packet), CaptureStatus::kRecord);
+  EXPECT_EQ(out.next(packet), CaptureStatus::kEnd);
+  std::ifstream verdicts(folder_ / "verdicts.tsv");
+  std::string line;
+  std::getline(verdicts, line);
+  std::getline(verdicts, line);
+  EXPECT_EQ(line, "0\tdone\treport\t1\t0");
+}
+
+TEST_F(TryRunTest, WhatIsConsumedIsNoDrop) {
+  std::vector<std::byte> bytes = make_frame({.payload = 3000});
+  bytes[20] = std::byte{0};  // DF
+  put16(bytes, 24, header_checksum(bytes));
+  CaptureBytes capture;
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  capture.add(text, static_cast<std::uint32_t>(bytes.size()));
+  capture.save(folder_ / "in.pcap");
+  options_.mtu = 9000;
+  options_.ports = {"wan=02:00:00:00:00:0a"};
+  options_.out = folder_ / "out.pcap";
+  TryRun run(options_);
+  run.run();
+  EXPECT_EQ(run.totals().consumed[static_cast<std::size_t>(Reason::kFragmented)], 1u);
+  EXPECT_EQ(dropped(run, Reason::kFragmented), 0u);
+  CaptureReader out(folder_ / "out.pcap");
+  CaptureRecord packet;
+  EXPECT_EQ(out.next(packet), CaptureStatus::kEnd);
+}
+
+TEST_F(TryRunTest, ThePortThatPacketsComeInByHasToBeThere) {
+  save_capture(1);
+  options_.ports = {"wan=02:00:00:00:00:0a"};
+  options_.port_in = "wam";
+  EXPECT_THAT(error(), HasSubstr("--in: no --port 'wam'; there are: wan; did you mean 'wan'?"));
+}
+
 TEST_F(TryRunTest, AnMtuMakesRoomForWhatWasOversize) {
   CaptureBytes capture;
   for (const std::size_t more : {8'940u, 8'963u, 65'475u, 92'000u}) {

@@ -203,6 +203,54 @@ TEST_F(WatchPointTest, ALinkShowsAllOfABatchWithWhatHasBecomeOfIt) {
   EXPECT_EQ(records[2].reason, 0U);
 }
 
+TEST_F(WatchPointTest, ALinkShowsWhatHasLeftTheFunctionsByItsFate) {
+  SmallWorld world;
+  const std::uint32_t slot = world.make({.count = 3});
+  const Batch batch = world.segment.batch(slot);
+  batch.finish(0, 1);
+  batch.finish(1, 1, Reason::kReply);
+  batch.consume(2, Reason::kFragmented);
+  WatchWish asked = wish();
+  asked.link[9] = 4;
+  const WatchFile file = watch(asked);
+  settle();
+  point_.link(kMe, 9, batch);
+  const std::vector<WatchRecord> records = read(file);
+  ASSERT_EQ(records.size(), 3U);
+  EXPECT_EQ(records[0].verdict, static_cast<std::uint8_t>(Verdict::kDone));
+  EXPECT_EQ(records[0].reason, 0U);
+  EXPECT_EQ(records[1].verdict, static_cast<std::uint8_t>(Verdict::kDone));
+  EXPECT_EQ(records[1].reason, static_cast<std::uint8_t>(Reason::kReply));
+  EXPECT_EQ(records[2].verdict, static_cast<std::uint8_t>(Verdict::kConsumed));
+  EXPECT_EQ(records[2].reason, static_cast<std::uint8_t>(Reason::kFragmented));
+}
+
+TEST_F(WatchPointTest, AStepSaysByWhichPortItsPacketLeaves) {
+  SmallWorld world;
+  const std::uint32_t slot = world.make({.count = 3});
+  const Batch batch = world.segment.batch(slot);
+  WatchWish asked = wish();
+  asked.trace_count = 2;
+  asked.slot_count = world.segment.slot_count();
+  WatchFile file = watch(asked);
+  settle();
+  file.begin_to_follow();
+  batch.output[0] = kOutputDefault;
+  batch.finish(1, 1, Reason::kReply);
+  point_.sealed(kMe, 0, slot, batch);
+  const WatchRing& ring = file.ring(0);
+  std::vector<int> ports;
+  for (std::uint64_t at = 0; at < ring.tail.load();) {
+    WatchRecord record{};
+    TraceStep step{};
+    std::memcpy(&record, file.ring_base(0) + at, sizeof record);
+    std::memcpy(&step, file.ring_base(0) + at + sizeof record, sizeof step);
+    ports.push_back(step.port_after);
+    at += record.record_bytes;
+  }
+  EXPECT_EQ(ports, (std::vector<int>{0, 2})) << "1 + the port, 0: the path's";
+}
+
 TEST_F(WatchPointTest, PacketsAreFollowedFromTheSealOnWhileTheBatchIsTheSame) {
   SmallWorld world;
   const std::uint32_t slot = world.make({.count = 3});
