@@ -31,8 +31,7 @@ void run_hub(ActorProcess& process) {
   process.enrol();
   process.give_up_rights();  // before anything that has threads
   keeper.lend();
-  ActorControl control(process.run_dir(), process.context().me.actor,
-                       process.context().me.incarnation);
+  ActorControl control(process.run_dir(), process.context().me.actor);
   process.follow_signals(control);
   std::optional<Eal> eal;
   std::unique_ptr<DpdkPorts> ports;
@@ -74,8 +73,7 @@ std::unique_ptr<PortKeeper> keeper_of_standby(const ActorProcess& process, Actor
 void stand_by(ActorProcess& process) {
   process.enrol();
   process.give_up_rights();
-  ActorControl control(process.run_dir(), process.context().me.actor,
-                       process.context().me.incarnation);
+  ActorControl control(process.run_dir(), process.context().me.actor);
   process.follow_signals(control);
   const auto keeper = keeper_of_standby(process, control);
   process.filter_calls();

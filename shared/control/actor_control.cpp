@@ -15,8 +15,6 @@
 #include <vector>
 
 #include "shared/base/clock.hpp"
-#include "shared/base/process.hpp"
-#include "shared/control/build_id.hpp"
 #include "shared/control/endpoint.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -24,11 +22,9 @@ namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kHeartbeat{500};
-constexpr std::uint64_t kBeatsPerGreeting = 4;
-constexpr std::size_t kUntoldMax = 64;  // events that a server which is away has coming
+constexpr std::chrono::milliseconds kReadyAgain{2000};
+constexpr std::size_t kUntoldMax = 64;  // events that wait while the supervisor is away
 constexpr std::chrono::milliseconds kEventDelay{100};  // posting does not wake: it may not block
-constexpr const char* kServers[] = {kHubEndpoint, kStandbyEndpoint, kSupervisorEndpoint};
 
 template <std::size_t N>
 void copy_text(std::array<char, N>& to, std::string_view from) noexcept {
@@ -48,65 +44,37 @@ Event refusal_event(std::uint32_t actor, std::uint32_t revision, const std::stri
 
 }  // namespace
 
-/// What the servers have been told. All is said again every few beats: a server may have been
-/// replaced between two of them, which no connection tells.
+/// What the supervisor has been told. Ready is said again from time to time: the supervisor may have
+/// been replaced in between, which no connection tells.
 class ActorControl::Talk {
  public:
-  Talk(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation)
-      : hello_{.actor = actor,
-               .pid = ::getpid(),
-               .start_time = process_start_time(::getpid()),
-               .incarnation = incarnation,
-               .build_id = build_id()} {
-    for (const char* server : kServers) clients.emplace_back(run_dir, server, actor_peer(actor));
-    untold_.resize(clients.size());
-  }
+  Talk(const std::string& run_dir, std::uint32_t actor)
+      : client(run_dir, kSupervisorEndpoint, actor_peer(actor)), actor_(actor) {}
 
-  /// `beat`: time for a heartbeat.
-  void tell_life(bool ready, bool beat) noexcept {
-    if (beat && beat_count_++ % kBeatsPerGreeting == 0) told_.assign(clients.size(), {});
-    for (std::size_t i = 0; i < clients.size(); ++i) {
-      if (beat && told_[i].hello) told_[i].hello = clients[i].send(Heartbeat{hello_.actor});
-      if (!told_[i].hello) told_[i] = {.hello = clients[i].send(hello_), .ready = false};
-      if (told_[i].hello && ready && !told_[i].ready) {
-        told_[i].ready = clients[i].send(Ready{hello_.actor});
-      }
-    }
+  void tell_ready() noexcept {
+    const auto now = Clock::now();
+    if (now >= ready_next_ && client.send(Ready{actor_})) ready_next_ = now + kReadyAgain;
   }
 
   void tell(const Event& event) {
-    for (std::deque<Event>& waiting : untold_) {
-      if (waiting.size() == kUntoldMax) waiting.pop_front();
-      waiting.push_back(event);
-    }
+    if (untold_.size() == kUntoldMax) untold_.pop_front();
+    untold_.push_back(event);
   }
 
-  /// Each server gets what it has not had yet: one that is not there now, when it is.
+  /// A supervisor that is not there now gets them when it is.
   void tell_events() noexcept {
-    for (std::size_t i = 0; i < clients.size(); ++i) {
-      std::deque<Event>& waiting = untold_[i];
-      while (!waiting.empty() && told_[i].hello && clients[i].send(waiting.front())) {
-        waiting.pop_front();
-      }
-    }
+    while (!untold_.empty() && client.send(untold_.front())) untold_.pop_front();
   }
 
-  std::vector<ControlClient> clients;
+  ControlClient client;
 
  private:
-  struct Told {
-    bool hello = false;
-    bool ready = false;
-  };
-
-  Hello hello_;
-  std::vector<Told> told_;
-  std::vector<std::deque<Event>> untold_;  ///< by client
-  std::uint64_t beat_count_ = 0;
+  const std::uint32_t actor_;
+  Clock::time_point ready_next_{};
+  std::deque<Event> untold_;
 };
 
-ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor,
-                           std::uint32_t incarnation, WatchPoint* watch,
+ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor, WatchPoint* watch,
                            std::vector<PlanFollower*> followers)
     : run_dir_(run_dir),
       actor_(actor),
@@ -114,7 +82,7 @@ ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor,
       followers_(std::move(followers)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw system_error("eventfd of the control thread", errno);
-  auto talk = std::make_shared<Talk>(run_dir, actor, incarnation);
+  auto talk = std::make_shared<Talk>(run_dir, actor);
   // Signals belong to the data thread: a handler there ends its sleep.
   sigset_t all;
   sigset_t before;
@@ -158,13 +126,10 @@ void ActorControl::post_event(Severity severity, std::string_view kind, std::str
 }
 
 void ActorControl::run(Talk& talk) noexcept {
-  auto next_beat = Clock::now();
   for (bool last = false; !last;) {
     last = ending_.load(std::memory_order_acquire);
-    const bool beat = Clock::now() >= next_beat;
-    if (beat) next_beat = Clock::now() + kHeartbeat;
     if (watch_ != nullptr) watch_->look();
-    talk.tell_life(ready_.load(std::memory_order_relaxed), beat);
+    if (ready_.load(std::memory_order_relaxed)) talk.tell_ready();
     for (PostedEvent event; events_.take(event);) {
       talk.tell({.severity = event.severity,
                  .kind = event.kind.data(),
@@ -174,11 +139,9 @@ void ActorControl::run(Talk& talk) noexcept {
                  .time_ns = event.time_ns});
     }
     talk.tell_events();
-    for (ControlClient& client : talk.clients) {
-      while (auto message = client.receive()) obey(message->body, talk);
-    }
+    while (auto message = talk.client.receive()) obey(message->body, talk);
     for (PlanFollower* follower : followers_) follower->tend();
-    if (!last) ControlClient::wait(talk.clients, wake_.get(), kEventDelay);
+    if (!last) ControlClient::wait({&talk.client, 1}, wake_.get(), kEventDelay);
     std::uint64_t wakes = 0;
     [[maybe_unused]] const ssize_t read = ::read(wake_.get(), &wakes, sizeof wakes);
   }
@@ -195,7 +158,6 @@ void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {
 }
 
 void ActorControl::obey(const ControlBody& command, Talk& talk) noexcept {
-  if (std::holds_alternative<Stop>(command)) request_stop();
   if (const auto* follow = std::get_if<FollowPlan>(&command)) follow_plan(follow->revision, talk);
 }
 

@@ -22,21 +22,20 @@ namespace millrace {
 /// Kind of the event by which an actor says what a port does not read, or why it does not send.
 inline constexpr const char* kPortTrouble = "port_trouble";
 
-/// An actor's side of the control plane: one control thread in its process. It says hello, ready
-/// and a heartbeat every 500 ms to hub, standby and supervisor, each as soon as and whenever that
-/// one is there; an actor runs fine with none of them. Commands are decoded here and reach the data
-/// thread as flags and through a mailbox, so do_work never waits.
+/// An actor's side of the control plane: one control thread in its process. It tells the supervisor
+/// that the actor is ready, and again every 2 s, and the actor's events, as soon as and whenever the
+/// supervisor is there; an actor runs fine without one. Commands are obeyed here, so do_work never
+/// waits.
 ///
 /// Constructed and destroyed by main(); every other call from the data thread, never blocking,
 /// unless said.
 class ActorControl {
  public:
-  /// Starts the thread. `incarnation`: of the actor, from its entry in the status file. `watch`:
-  /// borrowed; the thread looks for watchers on its behalf. `followers`: borrowed; called by the
-  /// thread when plan.bin has changed. Throws Error when the address of a server cannot exist (path
-  /// too long).
-  ActorControl(const std::string& run_dir, std::uint32_t actor, std::uint32_t incarnation,
-               WatchPoint* watch = nullptr, std::vector<PlanFollower*> followers = {});
+  /// Starts the thread. `watch`: borrowed; the thread looks for watchers on its behalf. `followers`:
+  /// borrowed; called by the thread when plan.bin has changed. Throws Error when the address of the
+  /// supervisor cannot exist (path too long).
+  ActorControl(const std::string& run_dir, std::uint32_t actor, WatchPoint* watch = nullptr,
+               std::vector<PlanFollower*> followers = {});
   /// Sends what was posted, ends the thread; takes at most about 100 ms.
   ~ActorControl();
   ActorControl(const ActorControl&) = delete;  // its thread refers to it
@@ -44,13 +43,13 @@ class ActorControl {
 
   bool stop_requested() const noexcept { return stop_.load(std::memory_order_relaxed); }
   const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
-  /// As if a Stop had come. Any thread, and signal handlers.
+  /// The actor is to end. Any thread, and signal handlers.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   /// The thread runs on these alone from now on; where that cannot be, on its maker's.
   void keep_to(std::span<const std::uint32_t> cores) noexcept;
   /// The actor's loop runs.
   void set_ready() noexcept;
-  /// Tells each of the servers, once, soon or when it is there again. `kind` is cut at 31 bytes,
+  /// Tells the supervisor, once, soon or when it is there again. `kind` is cut at 31 bytes,
   /// `text` at 199. When 64 events wait, this one is dropped and counted.
   void post_event(Severity severity, std::string_view kind, std::string_view text,
                   std::uint64_t number = 0) noexcept;
@@ -65,7 +64,7 @@ class ActorControl {
     std::uint64_t number = 0;
     std::uint64_t time_ns = 0;
   };
-  class Talk;  // the thread's own: connections, and whom it has greeted
+  class Talk;  // the thread's own: its connection, and what was said
 
   void run(Talk& talk) noexcept;
   void wake() noexcept;

@@ -204,8 +204,7 @@ void ActorProcess::follow_signals(ActorControl& control) {
 
 /// Who has a core for itself shares it with nobody: the control thread may have tables to load.
 void ActorProcess::start_control(const Owner& me, std::vector<PlanFollower*> followers) {
-  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, me.incarnation, &watch_,
-                                            std::move(followers));
+  control_ = std::make_unique<ActorControl>(run_dir_, me.actor, &watch_, std::move(followers));
   if (actor().core >= 0) control_->keep_to(cores_of_nobody(plan_));
   follow_signals(*control_);
 }

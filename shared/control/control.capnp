@@ -185,14 +185,6 @@ struct Plan {
 
 # ---- Messages (messages.hpp says what each means) ----
 
-struct Hello {
-  actor @0 :UInt32;
-  pid @1 :Int32;
-  startTime @2 :UInt64;
-  incarnation @3 :UInt32;
-  buildId @4 :Text;
-}
-
 enum Severity { info @0; warning @1; error @2; }
 
 struct Event {
@@ -304,12 +296,12 @@ struct Message {
   union {
     ok @1 :Void;
     error @2 :Text;
-    hello @3 :Hello;
+    obsoleteHello @3 :AnyPointer;  # an older build may still send the obsolete ones
     ready @4 :UInt32;
-    heartbeat @5 :UInt32;
+    obsoleteHeartbeat @5 :UInt32;
     event @6 :Event;
     drain @7 :Drain;
-    stop @8 :Void;
+    obsoleteStop @8 :Void;
     followPlan @9 :UInt32;
     status @10 :Void;
     statusReply @11 :StatusReply;

@@ -99,14 +99,6 @@ AuditReply read_audit(wire::AuditReply::Reader in) {
   return audit;
 }
 
-Hello read_hello(wire::Hello::Reader in) {
-  return {.actor = in.getActor(),
-          .pid = in.getPid(),
-          .start_time = in.getStartTime(),
-          .incarnation = in.getIncarnation(),
-          .build_id = text(in.getBuildId())};
-}
-
 GroupCount read_scale(wire::Scale::Reader in) { return {text(in.getGroup()), in.getCount()}; }
 
 ChangeRequest read_change(wire::Change::Reader in) {
@@ -136,18 +128,12 @@ ControlBody read_body(wire::Message::Reader in) {
       return OkReply{};
     case wire::Message::ERROR:
       return ErrorReply{text(in.getError())};
-    case wire::Message::HELLO:
-      return read_hello(in.getHello());
     case wire::Message::READY:
       return Ready{in.getReady()};
-    case wire::Message::HEARTBEAT:
-      return Heartbeat{in.getHeartbeat()};
     case wire::Message::EVENT:
       return read_event(in.getEvent());
     case wire::Message::DRAIN:
       return Drain{in.getDrain().getActor(), in.getDrain().getOn()};
-    case wire::Message::STOP:
-      return Stop{};
     case wire::Message::FOLLOW_PLAN:
       return FollowPlan{in.getFollowPlan()};
     case wire::Message::STATUS:
@@ -168,6 +154,10 @@ ControlBody read_body(wire::Message::Reader in) {
       return read_change(in.getChange());
     case wire::Message::CHANGE_REPLY:
       return read_changed(in.getChangeReply());
+    case wire::Message::OBSOLETE_HELLO:
+    case wire::Message::OBSOLETE_HEARTBEAT:
+    case wire::Message::OBSOLETE_STOP:
+      break;
   }
   throw Error("kind " + std::to_string(static_cast<unsigned>(in.which())) + " is unknown");
 }

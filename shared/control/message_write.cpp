@@ -93,23 +93,13 @@ struct BodyWriter {
 
   void operator()(const OkReply&) { out.setOk(); }
   void operator()(const ErrorReply& reply) { out.setError(reply.text); }
-  void operator()(const Hello& hello) {
-    auto to = out.initHello();
-    to.setActor(hello.actor);
-    to.setPid(hello.pid);
-    to.setStartTime(hello.start_time);
-    to.setIncarnation(hello.incarnation);
-    to.setBuildId(hello.build_id);
-  }
   void operator()(const Ready& ready) { out.setReady(ready.actor); }
-  void operator()(const Heartbeat& heartbeat) { out.setHeartbeat(heartbeat.actor); }
   void operator()(const Event& event) { write_event(event, out.initEvent()); }
   void operator()(const Drain& drain) {
     auto to = out.initDrain();
     to.setActor(drain.actor);
     to.setOn(drain.on);
   }
-  void operator()(const Stop&) { out.setStop(); }
   void operator()(const FollowPlan& follow) { out.setFollowPlan(follow.revision); }
   void operator()(const StatusRequest&) { out.setStatus(); }
   void operator()(const StatusReply& reply) { write_status(reply, out.initStatusReply()); }
@@ -148,12 +138,9 @@ struct BodyWriter {
 struct BodyName {
   const char* operator()(const OkReply&) const { return "ok"; }
   const char* operator()(const ErrorReply&) const { return "error"; }
-  const char* operator()(const Hello&) const { return "hello"; }
   const char* operator()(const Ready&) const { return "ready"; }
-  const char* operator()(const Heartbeat&) const { return "heartbeat"; }
   const char* operator()(const Event&) const { return "event"; }
   const char* operator()(const Drain&) const { return "drain"; }
-  const char* operator()(const Stop&) const { return "stop"; }
   const char* operator()(const FollowPlan&) const { return "follow plan"; }
   const char* operator()(const StatusRequest&) const { return "status"; }
   const char* operator()(const StatusReply&) const { return "status reply"; }

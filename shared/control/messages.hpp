@@ -14,12 +14,9 @@
 ///
 /// | message       | from → to                             | answer                            |
 /// |---------------|---------------------------------------|-----------------------------------|
-/// | Hello         | actor → hub, standby, supervisor      | none                              |
-/// | Ready         | actor → hub, standby, supervisor      | none                              |
-/// | Heartbeat     | actor → hub, standby, supervisor      | none                              |
-/// | Event         | actor → hub, standby, supervisor      | none                              |
+/// | Ready         | actor → supervisor                    | none                              |
+/// | Event         | actor → supervisor                    | none                              |
 /// | Drain         | supervisor → hub or standby           | OkReply: the roster says draining |
-/// | Stop          | hub, standby or supervisor → actor    | none                              |
 /// | FollowPlan    | supervisor → actor                    | none; an Event if it cannot       |
 /// | StatusRequest | CLI → supervisor                      | StatusReply                       |
 /// | AuditRequest  | CLI → hub or standby                  | AuditReply                        |
@@ -44,21 +41,8 @@ struct ErrorReply {
   std::string text;
 };
 
-struct Hello {
-  std::uint32_t actor = 0;
-  std::int32_t pid = 0;
-  std::uint64_t start_time = 0;  ///< of the pid, ticks since boot
-  std::uint32_t incarnation = 0;
-  std::string build_id;
-};
-
 /// The actor's loop runs; it takes batches.
 struct Ready {
-  std::uint32_t actor = 0;
-};
-
-/// The actor's process lives. (Whether its loop turns is in the status file.)
-struct Heartbeat {
   std::uint32_t actor = 0;
 };
 
@@ -81,8 +65,6 @@ struct Drain {
   std::uint32_t actor = 0;
   bool on = true;
 };
-
-struct Stop {};
 
 /// plan.bin has a new revision: make its tables ready, and go over to it. The actor's tally in the
 /// status file says when that is done.
@@ -196,9 +178,9 @@ struct SetService {
 struct ConfirmRequest {};
 
 using ControlBody =
-    std::variant<OkReply, ErrorReply, Hello, Ready, Heartbeat, Event, Drain, Stop, FollowPlan,
-                 StatusRequest, StatusReply, AuditRequest, AuditReply, ChangeRequest, ChangeReply,
-                 DownRequest, SetService, ConfirmRequest>;
+    std::variant<OkReply, ErrorReply, Ready, Event, Drain, FollowPlan, StatusRequest, StatusReply,
+                 AuditRequest, AuditReply, ChangeRequest, ChangeReply, DownRequest, SetService,
+                 ConfirmRequest>;
 
 /// `id`: chosen by the asker, repeated in the answer; 0: no answer is expected.
 struct ControlMessage {
@@ -212,7 +194,7 @@ std::vector<std::byte> encode_message(const ControlMessage& message);
 /// kind that this build does not know.
 ControlMessage decode_message(std::span<const std::byte> bytes);
 
-/// "hello", "drain", ...: for logs and errors.
+/// "ready", "drain", ...: for logs and errors.
 const char* message_name(const ControlBody& body);
 
 }  // namespace millrace

@@ -5,14 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <functional>
 
-#include "shared/base/process.hpp"
-#include "shared/control/build_id.hpp"
 #include "shared/control/endpoint.hpp"
 #include "shared/control/plan_file.hpp"
 
@@ -54,69 +51,60 @@ class ActorControlTest : public testing::Test {
   std::string run_dir_;
 };
 
-TEST_F(ActorControlTest, SaysHelloReadyAndHeartbeatToWhoeverIsThere) {
-  ControlServer hub(run_dir_, kHubEndpoint);
+TEST_F(ActorControlTest, IsReadyWhenItsLoopRunsAndNotBefore) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
-  ActorControl control(run_dir_, 3, 2);
-  for (ControlServer* server : {&hub, &supervisor}) {
-    const auto hello = wait_for<Hello>(*server);
-    ASSERT_TRUE(hello);
-    EXPECT_EQ(hello->actor, 3U);
-    EXPECT_EQ(hello->pid, ::getpid());
-    EXPECT_EQ(hello->start_time, process_start_time(::getpid()));
-    EXPECT_EQ(hello->incarnation, 2U);
-    EXPECT_EQ(hello->build_id, build_id());
-  }
+  ActorControl control(run_dir_, 3);
+  control.post_event(Severity::kInfo, "port", "first");
+  const auto first = supervisor.receive(10s);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(std::holds_alternative<Event>(first->message.body));
+  EXPECT_EQ(first->peer, actor_peer(3));
   control.set_ready();
-  EXPECT_TRUE(wait_for<Ready>(hub));
-  EXPECT_TRUE(wait_for<Heartbeat>(supervisor));
+  const auto ready = supervisor.receive(10s);
+  ASSERT_TRUE(ready);
+  ASSERT_TRUE(std::holds_alternative<Ready>(ready->message.body));
+  EXPECT_EQ(std::get<Ready>(ready->message.body).actor, 3U);
+}
+
+TEST_F(ActorControlTest, SaysAgainThatItIsReady) {
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  ActorControl control(run_dir_, 3);
+  control.set_ready();
+  EXPECT_TRUE(wait_for<Ready>(supervisor));
+  EXPECT_TRUE(wait_for<Ready>(supervisor)) << "a successor that came unnoticed would never know";
 }
 
 TEST_F(ActorControlTest, RunsWithoutAnyServerAndEndsSoon) {
   const auto start = std::chrono::steady_clock::now();
   {
-    ActorControl control(run_dir_, 3, 1);
+    ActorControl control(run_dir_, 3);
     control.post_event(Severity::kInfo, "started", "nobody hears this");
     EXPECT_FALSE(control.stop_requested());
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, 120s);
 }
 
-TEST_F(ActorControlTest, GreetsAHubThatCameLaterAndOneThatCameInstead) {
-  ActorControl control(run_dir_, 3, 1);
+TEST_F(ActorControlTest, TellsASupervisorThatCameLaterAndOneThatCameInstead) {
+  ActorControl control(run_dir_, 3);
   control.set_ready();
-  for (int hub_life = 0; hub_life < 2; ++hub_life) {
-    ControlServer hub(run_dir_, kHubEndpoint);
-    EXPECT_TRUE(wait_for<Hello>(hub)) << "hub " << hub_life;
-    EXPECT_TRUE(wait_for<Ready>(hub)) << "hub " << hub_life;
+  for (int life = 0; life < 2; ++life) {
+    ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+    EXPECT_TRUE(wait_for<Ready>(supervisor)) << "supervisor " << life;
   }
 }
 
-TEST_F(ActorControlTest, AServerThatCameLaterHearsWhatWasPostedBeforeOnce) {
-  ActorControl control(run_dir_, 3, 1);
+TEST_F(ActorControlTest, ASupervisorThatCameLaterHearsWhatWasPostedBeforeOnce) {
+  ActorControl control(run_dir_, 3);
   control.post_event(Severity::kWarning, "port_trouble", "the disk is full", 7);
   control.post_event(Severity::kInfo, "port", "second");
-  for (const char* endpoint : {kHubEndpoint, kSupervisorEndpoint}) {
-    ControlServer server(run_dir_, endpoint);
-    const auto first = wait_for<Event>(server);
-    ASSERT_TRUE(first) << endpoint;
-    EXPECT_EQ(first->kind, "port_trouble");
-    EXPECT_EQ(first->text, "the disk is full");
-    EXPECT_EQ(first->number, 7u);
-    EXPECT_EQ(first->actor, 3u);
-    EXPECT_EQ(wait_for<Event>(server).value().text, "second");
-  }
-}
-
-TEST_F(ActorControlTest, ObeysStopAndNothingThatIsNotForActors) {
-  ControlServer hub(run_dir_, kHubEndpoint);
-  ActorControl control(run_dir_, 3, 1);
-  ASSERT_TRUE(wait_for<Hello>(hub));
-  EXPECT_TRUE(hub.send(actor_peer(3), Drain{3, true}));
-  EXPECT_TRUE(wait_for<Heartbeat>(hub));
-  EXPECT_FALSE(control.stop_requested());
-  EXPECT_TRUE(hub.send(actor_peer(3), Stop{}));
-  EXPECT_TRUE(soon([&] { return control.stop_requested(); }));
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  const auto first = wait_for<Event>(supervisor);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->kind, "port_trouble");
+  EXPECT_EQ(first->text, "the disk is full");
+  EXPECT_EQ(first->number, 7u);
+  EXPECT_EQ(first->actor, 3u);
+  EXPECT_EQ(wait_for<Event>(supervisor).value().text, "second");
   EXPECT_EQ(control.dropped_count(), 0U);
 }
 
@@ -140,7 +128,7 @@ TEST_F(ActorControlTest, KeepsItsThreadToCoresThatThereAre) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof mine, &mine), 0);
   std::uint32_t last = CPU_SETSIZE - 1;
   while (!CPU_ISSET(last, &mine)) --last;
-  ActorControl control(run_dir_, 3, 1);
+  ActorControl control(run_dir_, 3);
   const std::string before = cores_of_thread("control");
   control.keep_to({});
   EXPECT_EQ(cores_of_thread("control"), before);
@@ -160,23 +148,27 @@ class FakeFollower : public PlanFollower {
   std::atomic<std::uint32_t> tended{0};
 };
 
-TEST_F(ActorControlTest, FollowsThePlanThatItFinds) {
+TEST_F(ActorControlTest, FollowsThePlanThatItFindsAndObeysNothingThatIsNotForActors) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
   FakeFollower follower;
-  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
-  ASSERT_TRUE(wait_for<Hello>(supervisor));
+  ActorControl control(run_dir_, 3, nullptr, {&follower});
+  control.set_ready();
+  ASSERT_TRUE(wait_for<Ready>(supervisor));
   Plan plan;
   plan.revision = 2;
   save_plan(plan, run_dir_ + "/plan.bin");
+  EXPECT_TRUE(supervisor.send(actor_peer(3), Drain{3, true}));
   EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{2}));
   EXPECT_TRUE(soon([&] { return follower.revision == 2; }));
+  EXPECT_FALSE(control.stop_requested());
 }
 
 TEST_F(ActorControlTest, TellsWhyItStaysAsItIs) {
   ControlServer supervisor(run_dir_, kSupervisorEndpoint);
   FakeFollower follower;
-  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
-  ASSERT_TRUE(wait_for<Hello>(supervisor));
+  ActorControl control(run_dir_, 3, nullptr, {&follower});
+  control.set_ready();
+  ASSERT_TRUE(wait_for<Ready>(supervisor));
   Plan plan;
   plan.revision = 3;
   save_plan(plan, run_dir_ + "/plan.bin");
@@ -190,16 +182,15 @@ TEST_F(ActorControlTest, TellsWhyItStaysAsItIs) {
 
 TEST_F(ActorControlTest, TendsItsFollowersWithoutBeingAsked) {
   FakeFollower follower;
-  ActorControl control(run_dir_, 3, 1, nullptr, {&follower});
+  ActorControl control(run_dir_, 3, nullptr, {&follower});
   EXPECT_TRUE(soon([&] { return follower.tended > 2; }));
 }
 
 TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {
-  ControlServer hub(run_dir_, kHubEndpoint);
-  ActorControl control(run_dir_, 3, 1);
-  ASSERT_TRUE(wait_for<Hello>(hub));
+  ControlServer supervisor(run_dir_, kSupervisorEndpoint);
+  ActorControl control(run_dir_, 3);
   control.post_event(Severity::kWarning, "lane_state_discarded", std::string(300, 'y'), 5);
-  const auto event = wait_for<Event>(hub);
+  const auto event = wait_for<Event>(supervisor);
   ASSERT_TRUE(event);
   EXPECT_EQ(event->severity, Severity::kWarning);
   EXPECT_EQ(event->kind, "lane_state_discarded");
@@ -212,7 +203,7 @@ TEST_F(ActorControlTest, PostsEventsAndCountsThoseThatFindNoRoom) {
 }
 
 TEST_F(ActorControlTest, StopsOnItsOwnRequestToo) {
-  ActorControl control(run_dir_, 3, 1);
+  ActorControl control(run_dir_, 3);
   control.request_stop();
   EXPECT_TRUE(control.stop_requested());
 }

@@ -162,17 +162,17 @@ TEST_F(Endpoint, ReachesAnActorByItsNameAlsoAfterItsRestart) {
     const auto received = server.receive(30s);
     ASSERT_TRUE(received);
     EXPECT_EQ(received->peer, actor_peer(4));
-    EXPECT_TRUE(server.send(actor_peer(4), Stop{}));
+    EXPECT_TRUE(server.send(actor_peer(4), FollowPlan{7}));
     ControlClient::wait({&actor, 1}, -1, 30s);
     const auto command = actor.receive();
     ASSERT_TRUE(command);
-    EXPECT_TRUE(std::holds_alternative<Stop>(command->body));
+    EXPECT_TRUE(std::holds_alternative<FollowPlan>(command->body));
   }
 }
 
 TEST_F(Endpoint, TellsThatAPeerHasGone) {
   ControlServer server(run_dir_, "hub");
-  EXPECT_FALSE(server.send(actor_peer(9), Stop{}));
+  EXPECT_FALSE(server.send(actor_peer(9), FollowPlan{7}));
 }
 
 TEST_F(Endpoint, CountsBadFramesAnswersThemAndGoesOn) {
@@ -245,8 +245,8 @@ TEST_F(Endpoint, RefusesAnActorByTcp) {
   ControlServer server(run_dir_, "supervisor");
   const std::string address = server.listen({"tcp://127.0.0.1:0", host, {operators.public_key}});
   ControlClient client({address, operators, host.public_key});
-  const ControlBody bodies[] = {Hello{.actor = 3}, Ready{3}, Heartbeat{3},  Event{.kind = "x"},
-                                Drain{3, true},    Stop{},   FollowPlan{7}, SetService{0, true}};
+  const ControlBody bodies[] = {Ready{3}, Event{.kind = "x"}, Drain{3, true}, FollowPlan{7},
+                                SetService{0, true}};
   std::uint64_t refused = 0;
   for (const ControlBody& body : bodies) {
     EXPECT_FALSE(may_be_remote(body));
