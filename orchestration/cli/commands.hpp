@@ -42,6 +42,9 @@ void add_logs(CLI::App& app);
 /// `trace NAME [--filter F] [--count N] [--json]`: packets followed from port to port.
 void add_trace(CLI::App& app);
 
+/// `neighbours NAME [PORT] [--forget ADDRESS] [--json]`: hosts beside its ports.
+void add_neighbours(CLI::App& app);
+
 /// `audit NAME [--json]`: the accounting law. Exit status 1 when it is broken.
 void add_audit(CLI::App& app);
 

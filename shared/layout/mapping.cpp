@@ -126,8 +126,8 @@ Mapping Mapping::attach_status(const std::string& name, bool writable) {
   return {base, bytes};
 }
 
-Mapping Mapping::of_file(int file, std::size_t bytes, const std::string& what) {
-  std::byte* base = map(file, bytes, true, 0, 0);
+Mapping Mapping::of_file(int file, std::size_t bytes, const std::string& what, bool writable) {
+  std::byte* base = map(file, bytes, writable, 0, 0);
   if (base == nullptr) throw system_error("map " + what, errno);
   return {base, bytes};
 }

@@ -51,7 +51,8 @@ class Mapping {
   static Mapping create_status(const std::string& name, std::size_t bytes);
   static Mapping attach_status(const std::string& name, bool writable);
   /// `bytes` of an open file, which may be closed then; `what` names it in an Error.
-  static Mapping of_file(int file, std::size_t bytes, const std::string& what);
+  static Mapping of_file(int file, std::size_t bytes, const std::string& what,
+                         bool writable = true);
   /// Zeroed memory of this process and its children only (tests, `millrace try`): no huge pages
   /// needed.
   static Mapping create_anonymous(std::size_t bytes);

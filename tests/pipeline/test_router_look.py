@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""What commands say of a router between two hosts while it routes."""
+
+import json
+import os
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from routed import FAMILIES, FAR, LEFT, RIGHT, routed
+from topology import millrace
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
+LEFT_MAC, RIGHT_MAC = "02:00:00:00:0a:01", "02:00:00:00:0b:01"
+ABSENT = "10.1.0.99"
+
+
+@pytest.fixture(name="wire", scope="module")
+def fixture_wire(tmp_path_factory):
+    with routed("millrace", tmp_path_factory.mktemp("router")) as wire:
+        for family in FAMILIES:
+            wire.a.wait_for(FAR[family])
+        yield wire
+
+
+def neighbours(wire, *words):
+    """What stands in the table, by address."""
+    said = millrace("neighbours", wire.running.name, "--json", *words).stdout
+    return {entry["address"]: entry for entry in json.loads(said)["neighbours"]}
+
+
+def test_neighbours_are_the_hosts_beside_the_ports(wire):
+    known = neighbours(wire)
+    for family in FAMILIES:
+        left, right = known[LEFT[family]], known[RIGHT[family]]
+        assert (left["port"], left["mac"]) == ("lan", LEFT_MAC)
+        assert (right["port"], right["mac"]) == ("wan", RIGHT_MAC)
+        assert right["state"] in ("reachable", "stale", "probe")
+    assert [entry["port"] for entry in known.values()] == sorted(
+        entry["port"] for entry in known.values())
+    assert set(neighbours(wire, "wan")) == {address for address, entry in known.items()
+                                            if entry["port"] == "wan"}
+    page = millrace("neighbours", wire.running.name, "lan").stdout.splitlines()
+    assert page[0].split() == ["address", "port", "mac", "state", "confirmed", "used"]
+    assert page[1].split()[:3] == [LEFT["ipv4"], "lan", LEFT_MAC]
+    assert " neighbours: " in page[-1] and page[-1].endswith("; room for 1024")
+
+
+def test_a_host_that_is_not_there_fails_and_can_be_forgotten(wire):
+    wire.b.run("ping", "-c", "1", "-W", "1", ABSENT, check=False)
+    wait_until(lambda: neighbours(wire)[ABSENT]["state"] == "failed", PATIENCE, "no answer")
+    failed = neighbours(wire)[ABSENT]
+    assert failed["port"] == "lan" and failed["asks"] == 3 and "mac" not in failed
+    done = millrace("neighbours", wire.running.name, "wan", "--forget", ABSENT, check=False)
+    assert done.returncode == 1
+    assert f"no neighbour {ABSENT} at port 'wan'" in done.stderr
+    done = millrace("neighbours", wire.running.name, "--forget", ABSENT)
+    assert done.stdout == f"{ABSENT} at lan: forgotten\n"
+    assert ABSENT not in neighbours(wire)
+
+
+def test_a_neighbour_that_was_forgotten_is_asked_for_again(wire):
+    said = millrace("neighbours", wire.running.name, "--json", "--forget", RIGHT["ipv4"]).stdout
+    assert json.loads(said) == {"ok": True, "forgotten": RIGHT["ipv4"], "ports": ["wan"]}
+    wire.a.ping(FAR["ipv4"])
+    assert neighbours(wire)[RIGHT["ipv4"]]["state"] == "reachable"
+
+
+@pytest.mark.parametrize("words, why", [
+    (("lam",), "no port 'lam'; there are: lan, wan; did you mean 'lan'?"),
+    (("--forget", "10.1.0.0/24"), "--forget: '10.1.0.0/24' is no IPv4 or IPv6 address")])
+def test_what_is_not_there_is_named(wire, words, why):
+    done = millrace("neighbours", wire.running.name, *words, check=False)
+    assert done.returncode == 1 and why in done.stderr
+    done = millrace("neighbours", wire.running.name, "--json", *words, check=False)
+    assert done.returncode == 1 and json.loads(done.stdout)["ok"] is False
+
+
+def test_a_topology_that_does_not_run_has_no_neighbours():
+    done = millrace("neighbours", "nothing-of-that-name", check=False)
+    assert done.returncode == 1 and "does not run" in done.stderr
