@@ -26,8 +26,9 @@ struct KnownSetting {
   SettingKind kind = SettingKind::kText;
   double low = 0;
   double high = 1e15;
-  bool list = false;      ///< one value or a list of them
-  bool required = false;  ///< the section is refused without it
+  bool list = false;             ///< one value or a list of them
+  bool required = false;         ///< the section is refused without it
+  std::string_view unless = {};  ///< then not: the key that can stand in its place
 };
 
 /// A function as the planner sees it; from FunctionTraits (services/functions/function.hpp).

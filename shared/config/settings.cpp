@@ -133,7 +133,8 @@ std::vector<TopologySetting> read_settings(const YamlMap& map, std::span<const K
     }
   }
   for (const KnownSetting& setting : known) {
-    if (setting.required) map.need(setting.name, description(setting));
+    const bool replaced = !setting.unless.empty() && map.find(setting.unless) != nullptr;
+    if (setting.required && !replaced) map.need(setting.name, description(setting));
   }
   return settings;
 }

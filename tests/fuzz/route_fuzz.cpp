@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Route against any bytes: the first byte chooses between a line of the table file and a packet.
+// Route against any bytes: the first byte chooses between a line of the table file, a packet, and
+// messages of rtnetlink.
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
@@ -95,13 +97,26 @@ void check_packet(std::span<const std::byte> packet) {
   MILLRACE_CHECK((second & ~kRouteTtlExpired) == (checked & kRouteIpv6));
 }
 
+void check_message(std::span<const std::byte> message) {
+  static const HostInterfaces kInterfaces = {{1, "lan"}, {2, "wan"}};
+  const std::vector<std::byte> exact(message.begin(), message.end());
+  KernelRoutes routes;
+  add_kernel_route(exact, kInterfaces, routes);
+  for (const RouteLine& line : routes.lines) {
+    MILLRACE_CHECK(line.length <= (line.is_ipv6 ? 128 : 32));
+    MILLRACE_CHECK((line.drop || line.unreachable) == line.port.empty());
+  }
+}
+
 }  // namespace
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
-  if (data[0] % 2 == 0) {
+  if (data[0] == 0xff) {
+    millrace::check_message(std::as_bytes(rest));
+  } else if (data[0] % 2 == 0) {
     millrace::check_line({reinterpret_cast<const char*>(rest.data()), rest.size()});
   } else if (rest.size() <= 2048) {
     millrace::check_packet(std::as_bytes(rest));

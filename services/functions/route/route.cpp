@@ -64,8 +64,12 @@ BuildReport build_route(const FunctionContext& context) {
 }
 
 constexpr std::array kSettings = {
-    KnownSetting{.name = "table", .kind = SettingKind::kInputFile, .list = true, .required = true},
-    KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
+    KnownSetting{.name = "table",
+                 .kind = SettingKind::kInputFile,
+                 .list = true,
+                 .required = true,
+                 .unless = "routes"},
+    KnownSetting{.name = "routes"}, KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
     KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 

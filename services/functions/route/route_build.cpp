@@ -16,6 +16,9 @@
 namespace millrace {
 namespace {
 
+/// Next hops of a table that follows the kernel come later, when counters have their places.
+constexpr std::uint32_t kFollowedCounters = 1024;
+
 /// First 24 bits that some longer prefix lies in, ascending: each gets a block.
 std::vector<std::uint32_t> blocks_of(std::span<const RibRoute> routes) {
   std::vector<std::uint32_t> blocks;
@@ -95,7 +98,8 @@ void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* bas
 
 BuildReport build_route_image(const FunctionContext& context) {
   BuildReport report;
-  const RouteSet set = load_routes(context, route_settings(context.function).answers, report);
+  const RouteSettings settings = route_settings(context.function);
+  const RouteSet set = load_routes(context, settings, report);
   const std::vector<std::uint32_t> blocks = blocks_of(set.routes);
   if (blocks.size() > kBlockCountMax) {
     throw Error("prefixes longer than /24 in " + std::to_string(blocks.size()) +
@@ -111,6 +115,9 @@ BuildReport build_route_image(const FunctionContext& context) {
         reinterpret_cast<std::uint32_t*>(base + layout.blocks_at));
   if (set.has_ipv6) write_ipv6(set, layout, trie, base);
   report.counter_count = static_cast<std::uint32_t>(set.hops.size());
+  if (settings.follows_kernel) {
+    report.counter_count = std::max(report.counter_count, kFollowedCounters);
+  }
   image.publish(report.counter_count);
   return report;
 }

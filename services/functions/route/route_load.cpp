@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/text_file.hpp"
@@ -59,10 +60,19 @@ class Loader {
       const std::string reason = load_line(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       if (reason.empty()) continue;
-      ++report_.refused;
-      if (report_.refusals.size() < kRefusalsShown) {
-        report_.refusals.push_back(place(tag()) + ": " + reason);
-      }
+      refuse(place(tag()) + ": " + reason);
+    }
+  }
+
+  /// Behind the files, whose lines take the place of the kernel's with the same prefix.
+  void load(const KernelRoutes& kernel) {
+    for (const std::string& refusal : kernel.refusals) refuse(refusal);
+    for (const RouteLine& route : kernel.lines) {
+      std::uint32_t first = 0;
+      bool fresh = false;
+      const std::string reason = add(route, 0, fresh, first);
+      if (!reason.empty()) refuse("kernel: " + prefix_text(route) + ": " + reason);
+      if (reason.empty() && fresh) ++report_.accepted;
     }
   }
 
@@ -99,6 +109,11 @@ class Loader {
   }
 
  private:
+  void refuse(const std::string& why) {
+    ++report_.refused;
+    if (report_.refusals.size() < kRefusalsShown) report_.refusals.push_back(why);
+  }
+
   void finish_ipv4(std::span<const OwnAddress> own) {
     for (const OwnAddress& address : own) {
       const std::uint32_t hosts = address.length >= 31 ? 0 : ~std::uint32_t{0} >> address.length;
@@ -146,15 +161,23 @@ class Loader {
       case RouteLineKind::kRoute:
         break;
     }
-    std::uint32_t hop = kHopNowhere;
-    if (!route.drop) reason = find_hop(route, hop);
-    if (!reason.empty()) return reason;
     std::uint32_t first = 0;
-    const bool fresh = route.is_ipv6
-                           ? ipv6_rib_.insert({route.ipv6_prefix, route.length, hop}, tag(), first)
-                           : rib_.insert({route.prefix, route.length, hop}, tag(), first);
+    bool fresh = false;
+    reason = add(route, tag(), fresh, first);
+    if (!reason.empty()) return reason;
     if (!fresh) return prefix_text(route) + " stands already in " + place(first);
     ++report_.accepted;
+    return {};
+  }
+
+  /// Empty, or why it cannot be added. `fresh`: no route of its prefix was there; else `first` is
+  /// the tag of that, which stays.
+  std::string add(const RouteLine& route, std::uint32_t tag, bool& fresh, std::uint32_t& first) {
+    std::uint32_t hop = kHopNowhere;
+    const std::string reason = route.drop ? std::string() : find_hop(route, hop);
+    if (!reason.empty()) return reason;
+    fresh = route.is_ipv6 ? ipv6_rib_.insert({route.ipv6_prefix, route.length, hop}, tag, first)
+                          : rib_.insert({route.prefix, route.length, hop}, tag, first);
     return {};
   }
 
@@ -167,6 +190,11 @@ class Loader {
   }
 
   std::string find_hop(const RouteLine& route, std::uint32_t& hop) {
+    RouteHop wanted{};
+    if (route.unreachable) {
+      wanted.reason = static_cast<std::uint8_t>(Reason::kNoRoute);
+      return find_number(wanted, hop);
+    }
     std::size_t port = 0;
     while (port < set_.ports.size() && set_.ports[port] != route.port) ++port;
     if (port == set_.ports.size()) {
@@ -180,16 +208,17 @@ class Loader {
       return "its next hop has to be asked for, which a route with 'answers: false' does not do; "
              "expected its MAC address";
     }
-    RouteHop wanted{};
     wanted.port = static_cast<std::uint8_t>(port);
     wanted.kind = static_cast<std::uint8_t>(route.kind);
     std::ranges::copy(route.mac, wanted.mac);
     std::ranges::copy(route.gateway, wanted.gateway);
+    return find_number(wanted, hop);
+  }
+
+  std::string find_number(const RouteHop& wanted, std::uint32_t& hop) {
     hop = number_of(wanted);
-    if (hop == kNoHop) {
-      return "more than " + std::to_string(kHopCountMax) + " different next hops";
-    }
-    return {};
+    if (hop != kNoHop) return {};
+    return "more than " + std::to_string(kHopCountMax) + " different next hops";
   }
 
   std::uint32_t number_of(const RouteHop& wanted) {
@@ -246,7 +275,8 @@ OwnAddresses own_addresses(std::span<const PlanPort> ports) {
   return own;
 }
 
-RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& report) {
+RouteSet load_routes(const FunctionContext& context, const RouteSettings& settings,
+                     BuildReport& report) {
   std::vector<TableText> tables;
   std::size_t lines = 0;
   for (const auto& [key, value] : context.function.settings) {
@@ -255,11 +285,18 @@ RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& 
     lines += 1 + static_cast<std::size_t>(std::ranges::count(tables.back().text, '\n'));
   }
   if (tables.size() > kFileCountMax) throw Error("more than 256 table files");
-  if (lines > kPrefixCountMax) {
-    throw Error(std::to_string(lines) + " lines; at most " + std::to_string(kPrefixCountMax));
-  }
   const OwnAddresses own = own_addresses(context.ports);
-  Loader loader(context, answers, report, lines + 3 * own.ipv4.size());
+  KernelRoutes kernel;
+  if (settings.follows_kernel) {
+    check_host_interfaces(context.ports);
+    kernel = read_kernel_routes(host_interfaces(context.ports));
+  }
+  if (lines + kernel.lines.size() > kPrefixCountMax) {
+    throw Error(std::to_string(lines) + " lines and " + std::to_string(kernel.lines.size()) +
+                " routes of the kernel; at most " + std::to_string(kPrefixCountMax));
+  }
+  Loader loader(context, settings.answers, report,
+                lines + kernel.lines.size() + 3 * own.ipv4.size());
   std::vector<std::string> empty_files;
   for (const TableText& table : tables) {
     const std::uint64_t before = report.accepted + report.refused;
@@ -267,7 +304,8 @@ RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& 
     if (report.accepted + report.refused == before) empty_files.push_back(table.path);
   }
   report_empty_files(empty_files, report);
-  if (answers) loader.connect(context.ports);
+  loader.load(kernel);
+  if (settings.answers) loader.connect(context.ports);
   return loader.finish(own);
 }
 

@@ -11,6 +11,7 @@
 #include "services/functions/route/ipv6_rib.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_rib.hpp"
+#include "services/functions/route/route_settings.hpp"
 
 /// Builder, first half: from settings and text files to prefixes and next hops.
 
@@ -45,12 +46,13 @@ struct OwnAddresses {
 /// Addresses of all ports. Throws Error for a text that is none.
 OwnAddresses own_addresses(std::span<const PlanPort> ports);
 
-/// Reads every file of setting `table`, in order. A line that is wrong, names an unknown port, or
-/// repeats a prefix is refused into `report` ("file:line: reason"); the others load. Without ports
-/// (`millrace try`) any name is a port. With `answers`, the networks of the ports' addresses are
-/// routes too, unless a line says otherwise, and a line may name next hops by address; without, the
-/// router asks for no neighbour, so such a line is refused. Throws Error when a file cannot be
-/// read.
-RouteSet load_routes(const FunctionContext& context, bool answers, BuildReport& report);
+/// Reads every file of setting `table`, in order, then the kernel's routes if they are followed. A
+/// line that is wrong, names an unknown port, or repeats a prefix is refused into `report`
+/// ("file:line: reason"); the others load. Without ports (`millrace try`) any name is a port. With
+/// `answers`, the networks of the ports' addresses are routes too, unless a line or the kernel says
+/// otherwise, and a line may name next hops by address; without, the router asks for no neighbour,
+/// so such a line is refused. Throws Error when a file or the kernel cannot be read.
+RouteSet load_routes(const FunctionContext& context, const RouteSettings& settings,
+                     BuildReport& report);
 
 }  // namespace millrace

@@ -39,11 +39,22 @@ RouteSettings route_settings(const PlanFunction& function) {
       settings.answers = flag_of(key, value);
     } else if (key == "icmp_rate") {
       settings.icmp_rate = rate_of(value);
+    } else if (key == "routes") {
+      if (value != "kernel") throw Error("routes is '" + value + "'; expected 'kernel'");
+      settings.follows_kernel = true;
     } else {
-      throw Error("'" + key + "' is no setting of route; there are: table, answers, icmp_rate");
+      throw Error("'" + key +
+                  "' is no setting of route; there are: table, routes, answers, icmp_rate");
     }
   }
-  if (!has_table) throw Error("table is missing: the path of a route table");
+  if (!has_table && !settings.follows_kernel) {
+    throw Error("table is missing: the path of a route table, or 'routes: kernel'");
+  }
+  if (settings.follows_kernel && !settings.answers) {
+    throw Error(
+        "routes is 'kernel', whose next hops have to be asked for; 'answers: false' rules "
+        "that out");
+  }
   return settings;
 }
 

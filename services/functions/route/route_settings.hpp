@@ -12,6 +12,7 @@ namespace millrace {
 struct RouteSettings {
   bool answers = true;             ///< ARP, neighbour discovery, ICMP
   std::uint32_t icmp_rate = 1000;  ///< error reports a second, of a worker; 0: any number
+  bool follows_kernel = false;     ///< `routes: kernel`
 };
 RouteSettings route_settings(const PlanFunction& function);
 

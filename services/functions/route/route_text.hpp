@@ -28,7 +28,8 @@ struct RouteLine {
   Ipv6Address ipv6_prefix;   ///< likewise
   std::uint8_t length = 0;   ///< bits, 0..32 or 0..128
   bool drop = false;
-  std::string_view port;  ///< empty with `drop`; borrowed from the line
+  bool unreachable = false;  ///< answered with "no route"; only of the kernel, no text says it
+  std::string_view port;     ///< empty with `drop` or `unreachable`; borrowed from the line
   RouteHopKind kind = RouteHopKind::kStatic;
   MacAddress mac{};                        ///< kStatic
   std::array<std::uint8_t, 16> gateway{};  ///< kGateway4, kGateway6; as in RouteHop

@@ -47,9 +47,20 @@ TEST(RouteSettings, EachKeySetsItsValue) {
 }
 
 TEST(RouteSettings, AMissingTableIsRefused) {
-  EXPECT_EQ(refusal_of({}), "table is missing: the path of a route table");
-  EXPECT_EQ(refusal_of({{"answers", "true"}}), "table is missing: the path of a route table");
+  const std::string missing = "table is missing: the path of a route table, or 'routes: kernel'";
+  EXPECT_EQ(refusal_of({}), missing);
+  EXPECT_EQ(refusal_of({{"answers", "true"}}), missing);
   EXPECT_EQ(refusal_of({{"table", ""}}), "table: the path of a route table is expected");
+}
+
+TEST(RouteSettings, TheKernelsRoutesAreATable) {
+  EXPECT_FALSE(settings_of({{"table", "a"}}).follows_kernel);
+  EXPECT_TRUE(settings_of({{"routes", "kernel"}}).follows_kernel);
+  EXPECT_TRUE(settings_of({{"table", "a"}, {"routes", "kernel"}}).follows_kernel);
+  EXPECT_EQ(refusal_of({{"routes", "bird"}}), "routes is 'bird'; expected 'kernel'");
+  EXPECT_EQ(refusal_of({{"routes", "kernel"}, {"answers", "false"}}),
+            "routes is 'kernel', whose next hops have to be asked for; 'answers: false' rules that "
+            "out");
 }
 
 TEST(RouteSettings, WhatIsNoFlagIsRefused) {
@@ -69,7 +80,7 @@ TEST(RouteSettings, WhatIsNoRateIsRefused) {
 
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
-            "'tables' is no setting of route; there are: table, answers, icmp_rate");
+            "'tables' is no setting of route; there are: table, routes, answers, icmp_rate");
 }
 
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {

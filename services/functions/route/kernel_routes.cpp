@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/kernel_routes.hpp"
+
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "shared/base/error.hpp"
+#include "shared/base/unique_fd.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kRefusalsMax = 100;
+constexpr std::size_t kReceiveBytes = 256 * 1024;  // the kernel fills at most 32 KB at a time
+
+std::uint32_t host_order(std::uint32_t word) {
+  static_assert(std::endian::native == std::endian::little);
+  return __builtin_bswap32(word);
+}
+
+Ipv6Address host_order(const std::array<std::uint32_t, 4>& words) {
+  return {std::uint64_t{host_order(words[0])} << 32 | host_order(words[1]),
+          std::uint64_t{host_order(words[2])} << 32 | host_order(words[3])};
+}
+
+/// One attribute of a message: `bytes` is its payload.
+struct Attribute {
+  std::uint16_t type = 0;
+  std::span<const std::byte> bytes;
+
+  template <typename T>
+  bool read(T& value) const {
+    if (bytes.size() < sizeof value) return false;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    return true;
+  }
+};
+
+/// Calls visit(attribute) for each of `bytes` until one does not fit.
+template <typename Visit>
+void for_each_attribute(std::span<const std::byte> bytes, Visit visit) {
+  while (bytes.size() >= sizeof(rtattr)) {
+    rtattr header{};
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.rta_len < sizeof header || header.rta_len > bytes.size()) return;
+    const auto type = static_cast<std::uint16_t>(header.rta_type & NLA_TYPE_MASK);
+    visit(Attribute{type, bytes.subspan(RTA_LENGTH(0), header.rta_len - RTA_LENGTH(0))});
+    bytes = bytes.subspan(std::min<std::size_t>(RTA_ALIGN(header.rta_len), bytes.size()));
+  }
+}
+
+/// Where a route leads, as far as the kernel says it.
+struct Way {
+  int interface = 0;
+  std::uint32_t flags = 0;
+  RouteHopKind kind = RouteHopKind::kOnLink;
+  std::array<std::uint8_t, 16> gateway{};
+  bool encapsulates = false;  ///< MPLS, SRv6 and others, which this router does not do
+  bool strange = false;       ///< its gateway is no address
+
+  void set_gateway(int family, std::span<const std::byte> address) {
+    const std::size_t bytes = family == AF_INET ? 4 : 16;
+    strange |= (family != AF_INET && family != AF_INET6) || address.size() < bytes;
+    if (strange) return;
+    kind = family == AF_INET ? RouteHopKind::kGateway4 : RouteHopKind::kGateway6;
+    std::memcpy(gateway.data(), address.data(), bytes);
+  }
+  void add(int family, const Attribute& attribute) {
+    std::uint16_t other = 0;
+    switch (attribute.type) {
+      case RTA_OIF:
+        attribute.read(interface);
+        break;
+      case RTA_GATEWAY:
+        set_gateway(family, attribute.bytes);
+        break;
+      case RTA_VIA:  // a gateway of the other family (RFC 8950)
+        if (attribute.read(other)) set_gateway(other, attribute.bytes.subspan(sizeof other));
+        break;
+      case RTA_ENCAP_TYPE:
+        encapsulates = true;
+        break;
+      default:
+        break;
+    }
+  }
+};
+
+/// The next hops of RTA_MULTIPATH.
+std::vector<Way> ways_of(int family, std::span<const std::byte> bytes) {
+  std::vector<Way> ways;
+  while (bytes.size() >= sizeof(rtnexthop)) {
+    rtnexthop header{};
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.rtnh_len < sizeof header || header.rtnh_len > bytes.size()) break;
+    Way way{.interface = header.rtnh_ifindex, .flags = header.rtnh_flags};
+    for_each_attribute(bytes.subspan(sizeof header, header.rtnh_len - sizeof header),
+                       [&](const Attribute& attribute) { way.add(family, attribute); });
+    ways.push_back(way);
+    bytes = bytes.subspan(std::min<std::size_t>(RTNH_ALIGN(header.rtnh_len), bytes.size()));
+  }
+  return ways;
+}
+
+/// What of a message is neither prefix nor type.
+struct Facts {
+  std::uint32_t table = RT_TABLE_UNSPEC;
+  std::uint32_t metric = 0;
+  std::vector<Way> ways;
+};
+
+Facts facts_of(const rtmsg& route, std::span<const std::byte> attributes, RouteLine& line) {
+  Facts facts{.table = route.rtm_table};
+  Way single{.flags = route.rtm_flags};
+  std::uint32_t ipv4 = 0;
+  std::array<std::uint32_t, 4> ipv6{};
+  for_each_attribute(attributes, [&](const Attribute& attribute) {
+    switch (attribute.type) {
+      case RTA_DST:
+        if (line.is_ipv6) {
+          if (attribute.read(ipv6)) line.ipv6_prefix = host_order(ipv6);
+        } else if (attribute.read(ipv4)) {
+          line.prefix = host_order(ipv4);
+        }
+        break;
+      case RTA_TABLE:
+        attribute.read(facts.table);
+        break;
+      case RTA_PRIORITY:
+        attribute.read(facts.metric);
+        break;
+      case RTA_MULTIPATH:
+        facts.ways = ways_of(route.rtm_family, attribute.bytes);
+        break;
+      default:
+        single.add(route.rtm_family, attribute);
+    }
+  });
+  if (facts.ways.empty()) facts.ways.push_back(single);
+  return facts;
+}
+
+/// Loopback, groups and links: a packet with such an address is dropped before it is looked up.
+bool is_never_routed(const RouteLine& line) {
+  if (line.length == 0) return false;
+  if (line.is_ipv6) return line.length >= 8 && never_routed(line.ipv6_prefix);
+  return line.length >= 4 && never_routed(line.prefix);
+}
+
+void send_request(int socket, unsigned char family) {
+  struct {
+    nlmsghdr header;
+    rtmsg route;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = RTM_GETROUTE;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.route.rtm_family = family;
+  if (::send(socket, &request, sizeof request, 0) < 0) {
+    throw system_error("ask the kernel for its routes", errno);
+  }
+}
+
+/// One answer of a dump. True when it is the last.
+bool take_answer(std::span<const std::byte> bytes, const HostInterfaces& interfaces,
+                 KernelRoutes& routes) {
+  while (bytes.size() >= sizeof(nlmsghdr)) {
+    nlmsghdr header{};
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.nlmsg_len < sizeof header || header.nlmsg_len > bytes.size()) break;
+    if (header.nlmsg_type == NLMSG_DONE) return true;
+    if (header.nlmsg_type == NLMSG_ERROR) {
+      nlmsgerr error{};
+      std::memcpy(&error, bytes.data() + NLMSG_HDRLEN,
+                  std::min(sizeof error, header.nlmsg_len - std::size_t{NLMSG_HDRLEN}));
+      throw system_error("read the kernel's routes", -error.error);
+    }
+    add_kernel_route(bytes.first(header.nlmsg_len), interfaces, routes);
+    bytes = bytes.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), bytes.size()));
+  }
+  return false;
+}
+
+}  // namespace
+
+HostInterfaces host_interfaces(std::span<const PlanPort> ports) {
+  HostInterfaces interfaces;
+  for (const PlanPort& port : ports) {
+    if (port.host < 0) continue;
+    for (const auto& [key, value] : ports[static_cast<std::size_t>(port.host)].settings) {
+      if (key != "interface") continue;
+      if (const unsigned index = ::if_nametoindex(value.c_str()); index != 0) {
+        interfaces.emplace(static_cast<int>(index), port.name);
+      }
+    }
+  }
+  return interfaces;
+}
+
+void check_host_interfaces(std::span<const PlanPort> ports) {
+  if (std::ranges::any_of(ports, [](const PlanPort& port) { return port.host >= 0; })) return;
+  throw Error("routes is 'kernel', but no port has a 'host_interface', by which its routes leave");
+}
+
+void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
+                      KernelRoutes& routes) {
+  nlmsghdr header{};
+  rtmsg route{};
+  if (message.size() < NLMSG_HDRLEN + sizeof route) return;
+  std::memcpy(&header, message.data(), sizeof header);
+  std::memcpy(&route, message.data() + NLMSG_HDRLEN, sizeof route);
+  if (header.nlmsg_type != RTM_NEWROUTE || (route.rtm_flags & RTM_F_CLONED) != 0) return;
+  if (route.rtm_family != AF_INET && route.rtm_family != AF_INET6) return;
+  RouteLine line{.is_ipv6 = route.rtm_family == AF_INET6, .length = route.rtm_dst_len};
+  if (line.length > (line.is_ipv6 ? 128 : 32)) return;
+  const std::size_t at =
+      std::min<std::size_t>(NLMSG_HDRLEN + NLMSG_ALIGN(sizeof route), message.size());
+  const Facts facts = facts_of(route, message.subspan(at), line);
+  if (facts.table != RT_TABLE_MAIN || route.rtm_tos != 0 || is_never_routed(line)) return;
+  switch (route.rtm_type) {
+    case RTN_BLACKHOLE:
+      line.drop = true;
+      break;
+    case RTN_UNREACHABLE:
+    case RTN_PROHIBIT:
+      if (facts.metric == UINT32_MAX) return;  // the kernel's own: there is no default route
+      line.unreachable = true;
+      break;
+    case RTN_UNICAST:
+      break;
+    default:
+      return;
+  }
+  if (route.rtm_type != RTN_UNICAST) {
+    routes.lines.push_back(line);
+    return;
+  }
+  const auto usable = [&](const Way& way) {
+    return interfaces.contains(way.interface) && (way.flags & RTNH_F_DEAD) == 0;
+  };
+  const auto way = std::ranges::find_if(facts.ways, usable);
+  if (way == facts.ways.end()) {
+    ++routes.elsewhere;
+    return;
+  }
+  if (way->encapsulates || way->strange) {
+    if (routes.refusals.size() < kRefusalsMax) {
+      routes.refusals.push_back("kernel: " + prefix_text(line) + ": " +
+                                (way->strange ? "a gateway that is no address"
+                                              : "an encapsulation, which route does not do"));
+    }
+    return;
+  }
+  line.port = interfaces.at(way->interface);
+  line.kind = way->kind;
+  line.gateway = way->gateway;
+  routes.lines.push_back(line);
+}
+
+KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
+  KernelRoutes routes;
+  std::vector<std::byte> buffer(kReceiveBytes);
+  for (const unsigned char family : {AF_INET, AF_INET6}) {
+    const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    if (!socket) throw system_error("open a netlink socket", errno);
+    send_request(socket.get(), family);
+    for (bool last = false; !last;) {
+      const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw system_error("read the kernel's routes", errno);
+      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, interfaces, routes);
+    }
+  }
+  return routes;
+}
+
+}  // namespace millrace
