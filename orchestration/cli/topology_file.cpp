@@ -13,6 +13,8 @@
 #include "orchestration/supervisor/bypass.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
+#include "orchestration/supervisor/route_watch.hpp"
+#include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/loader.hpp"
@@ -53,8 +55,10 @@ void check_parts(const Topology& topology, const Plan& plan) {
   }
   for (std::size_t i = 0; i < plan.functions.size(); ++i) {
     const PlanFunction& function = plan.functions[i];
-    gather(problems, topology, topology.functions[i], "function",
-           [&] { function_type(function.type).check(function); });
+    gather(problems, topology, topology.functions[i], "function", [&] {
+      function_type(function.type).check(function);
+      if (follows_kernel(function)) check_host_interfaces(plan.ports);
+    });
   }
   problems.throw_if_any();
 }

@@ -374,7 +374,9 @@ void Supervisor::tend_changes() {
   if (is_idle() && !change_queue_.empty()) begin_change();
   try {
     const auto outcome = tables_->tend(Clock::now());
-    if (outcome && change_) {
+    if (outcome && following_) {
+      end_following(*outcome);
+    } else if (outcome && change_) {
       if (!outcome->error.empty()) return end_change(outcome->error);
       change_->halfway = true;
       note_reports(outcome->reports);

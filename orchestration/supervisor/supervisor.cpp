@@ -140,7 +140,9 @@ void Supervisor::make_tables() {
     say("table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
         std::to_string(report.refused) + " refused");
     for (const std::string& refusal : report.refusals) say("  " + refusal);
-    if (report.accepted != 0) continue;
+    const auto at = std::ranges::find(plan_.functions, report.function, &PlanFunction::name);
+    // Routes of the kernel come when its interfaces are there.
+    if (report.accepted != 0 || (at != plan_.functions.end() && follows_kernel(*at))) continue;
     note({.severity = Severity::kWarning,
           .kind = "table_empty",
           .text = "table of " + report.function + " has no entries; were its files cut short, " +
@@ -198,6 +200,7 @@ void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
   descriptors.push_back(signals_.get());
   if (ports_ && ports_->descriptor() >= 0) descriptors.push_back(ports_->descriptor());
+  if (routes_.descriptor() >= 0) descriptors.push_back(routes_.descriptor());
   if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
   signalfd_siginfo signal{};
   if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
@@ -208,11 +211,13 @@ void Supervisor::turn(milliseconds timeout) {
 void Supervisor::run() {
   watch_ports();
   while (!ending_) {
-    turn(fleet_.is_busy() || is_changing() || options_.until_done ? kBusyTurn : kQuietTurn);
+    const bool busy = fleet_.is_busy() || is_changing() || routes_.pending();
+    turn(busy || options_.until_done ? kBusyTurn : kQuietTurn);
     if (options_.turn) options_.turn();
     fleet_.tend();
     ports_->tend(Clock::now());
     tend_changes();
+    tend_following();
     differs_ = config_.differs(plan_, Clock::now());
     tell_observers();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";

@@ -21,6 +21,7 @@
 #include "orchestration/supervisor/post_notes.hpp"
 #include "orchestration/supervisor/queue_scaling.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
+#include "orchestration/supervisor/route_watch.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/scaling.hpp"
 #include "orchestration/supervisor/table_switch.hpp"
@@ -152,6 +153,8 @@ class Supervisor {
   void end_as_it_was();
   void end_change(const std::string& error);
   void tend_changes();
+  void tend_following();
+  void end_following(const TableSwitch::Outcome& outcome);
   void note_reports(const std::vector<TableReport>& reports);
 
   /// How commands name this run.
@@ -180,6 +183,9 @@ class Supervisor {
   std::optional<TableSwitch> tables_;
   std::optional<QueueScaling> queue_scaling_;
   std::optional<Upgrade> upgrade_;
+  RouteWatch routes_{plan_};
+  bool following_ = false;       ///< the tables that are changed now follow the kernel's routes
+  std::string following_error_;  ///< why they could not, as noted last
   std::deque<Received> change_queue_;
   std::optional<PendingChange> change_;
   std::vector<Autoscaler> autoscalers_;  ///< by group

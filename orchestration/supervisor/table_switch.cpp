@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <utility>
 
+#include "services/functions/image_file.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_renumber.hpp"
@@ -24,6 +26,16 @@ std::string image_of(const std::string& image, std::uint32_t edition) {
   const std::string ending = ".image";
   const std::size_t dot = image.rfind('.', image.size() - ending.size() - 1);
   return image.substr(0, dot) + "." + std::to_string(edition + 1) + ending;
+}
+
+/// Of the table image there.
+std::uint64_t checksum_of(const std::string& path) {
+  ImageHeader header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) {
+    throw Error("read " + path + ": no table image");
+  }
+  return header.checksum;
 }
 
 bool has_tables(ActorKind kind) { return is_of_group(kind) || kind == ActorKind::kEgress; }
@@ -105,6 +117,12 @@ void TableSwitch::build() {
   }
   build_ = std::make_unique<TableBuild>(std::move(next), std::move(numbers), means_.folder,
                                         means_.run_dir);
+}
+
+bool TableSwitch::differs() const {
+  return std::ranges::any_of(wish_.functions, [&](const PlanEdition& one) {
+    return checksum_of(one.function.image) != checksum_of(plan_.functions.at(one.number).image);
+  });
 }
 
 /// For functions that were never there: a number, and counters of those to spare.
@@ -236,6 +254,11 @@ void TableSwitch::advance(Clock::time_point now) {
       if (!wish_.accept_refused) check_refused(build_->reports(), means_.run_dir);
       if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, means_.run_dir);
       reports_ = build_->reports();
+      if (wish_.only_if_differs && !differs()) {
+        build_.reset();
+        phase_ = Phase::kIdle;
+        return finish("");
+      }
       build_->keep();
       build_.reset();
       make_places();

@@ -46,7 +46,8 @@ class TableSwitch {
     bool accept_refused = false;         ///< also tables of which more lines are refused than now
     std::vector<PlanStageEdition> stages = {};  ///< that are to run other functions
     std::vector<std::string> classes = {};      ///< those of the plan, then new ones; empty: as now
-    bool accept_shrunk = false;  ///< also tables with under half of the entries of those in use
+    bool accept_shrunk = false;    ///< also tables with under half of the entries of those in use
+    bool only_if_differs = false;  ///< nothing happens when the new tables are like those in use
     bool empty() const { return functions.empty() && stages.empty(); }
   };
   struct Outcome {
@@ -74,6 +75,7 @@ class TableSwitch {
   enum class Phase { kIdle, kBuilding, kLoading, kUsing, kReverting, kDraining, kDropping };
 
   void build();
+  bool differs() const;
   void make_places();
   void publish(Phase phase);
   bool save(Clock::time_point now);

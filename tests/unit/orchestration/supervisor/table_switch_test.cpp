@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "orchestration/supervisor/run_dir.hpp"
+#include "services/functions/image_file.hpp"
 #include "shared/config/plan_renumber.hpp"
 #include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
@@ -125,6 +126,28 @@ class TableSwitchTest : public testing::Test {
   std::vector<std::string> told_;
   std::unique_ptr<TableSwitch> switch_;
 };
+
+void write_image(const std::string& path, std::uint64_t checksum) {
+  ImageHeader header{.checksum = checksum};
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<char*>(&header), sizeof header);
+}
+
+TEST_F(TableSwitchTest, ATableLikeTheOneInUseIsLeftAlone) {
+  write_image(plan_.functions[0].image, 7);
+  for (const std::uint64_t checksum : {7u, 8u}) {
+    write_image(folder_ + "/made", checksum);
+    program("builder", "cp " + folder_ + "/made " + folder_ +
+                           "/scan.2.image\necho '{\"accepted\":5,"
+                           "\"refused\":0,\"counter_count\":9,\"refusals\":[]}'");
+    switch_->begin({.functions = {{0, plan_.functions[0]}}, .only_if_differs = true});
+    const auto outcome = tend(kPatience, "");
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(outcome->error, "");
+    EXPECT_EQ(switch_->idle(), checksum == 7u);
+    EXPECT_EQ(plan_.revision == 0, checksum == 7u) << "nobody has been told of anything";
+    EXPECT_EQ(has_image(2), checksum != 7u);
+  }
+}
 
 TEST_F(TableSwitchTest, GoesOverInStepsThatEverybodyHasTaken) {
   begin();

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/route_watch.hpp"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::chrono::seconds kTryAgain{1};
+constexpr int kReadsMax = 10'000;  // more than a socket holds
+
+UniqueFd route_changes() {
+  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
+  if (!socket) throw system_error("open a netlink socket", errno);
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  // Routes of an interface that comes or goes are told with it, or not at all.
+  address.nl_groups = RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_LINK;
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    throw system_error("listen to the kernel's routes", errno);
+  }
+  return socket;
+}
+
+}  // namespace
+
+bool follows_kernel(const PlanFunction& function) {
+  const std::pair<std::string, std::string> wanted{"routes", "kernel"};
+  return std::ranges::find(function.settings, wanted) != function.settings.end();
+}
+
+RouteWatch::RouteWatch(const Plan& plan) : plan_(plan) {}
+
+std::vector<std::string> RouteWatch::followers() const {
+  std::vector<std::string> names;
+  for (const PlanFunction& function : plan_.functions) {
+    if (!function.gone && follows_kernel(function)) names.push_back(function.name);
+  }
+  return names;
+}
+
+/// True when there was one. What comes while a build is due waits in the socket, or is lost: then
+/// the socket says so.
+bool RouteWatch::read_changes() {
+  alignas(nlmsghdr) std::array<std::byte, 8192> unread;  // a message that is longer is cut
+  bool any = false;
+  for (int i = 0; i < kReadsMax; ++i) {
+    const ssize_t got = ::recv(changes_.get(), unread.data(), unread.size(), 0);
+    if (got < 0 && errno != ENOBUFS) break;
+    any = true;
+  }
+  return any;
+}
+
+std::vector<std::string> RouteWatch::due(Clock::time_point now) {
+  std::vector<std::string> names = followers();
+  if (names.empty()) {
+    changes_ = UniqueFd();
+    changed_ = false;
+    return names;
+  }
+  const bool first = !changes_;
+  if (first) changes_ = route_changes();
+  if (!changed_ && (first || read_changes())) {
+    changed_ = true;
+    changed_at_ = now;
+  }
+  if (!changed_ || now < changed_at_ + kGather || now < next_) return {};
+  read_changes();  // those until now will be in the tables
+  changed_ = false;
+  began_ = now;
+  return names;
+}
+
+void RouteWatch::done(Clock::time_point now, bool again) {
+  next_ = now + std::max<Clock::duration>(kPause, now - began_);
+  if (!again) return;
+  next_ = now + kTryAgain;
+  changed_at_ = now;
+  changed_ = true;
+}
+
+}  // namespace millrace
