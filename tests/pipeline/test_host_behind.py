@@ -10,63 +10,9 @@ import subprocess
 
 import pytest
 
+from behind import OURS, THEIRS, child, inside, routed
 from processes import PATIENCE, wait_until
-from topology import Topology
-from wire import PAGES, Wire, digest, run
-
-ADDRESSES = ("10.1.0.5/24", "192.0.2.1/30")
-OURS = {"lan": ("10.1.0.1", "2001:db8:1::1"), "wan": ("192.0.2.2", "2001:db8:2::2")}
-THEIRS = {"lan": ("10.1.0.5", "2001:db8:1::5"), "wan": ("192.0.2.1", "2001:db8:2::1")}
-
-
-def router(wire, folder, host=True, more=""):
-    (folder / "none.routes").write_text("198.51.100.0/24 drop\n")
-    behind = {name: f", host_interface: mr-{name}" if host else "" for name in OURS}
-    return f"""
-{more}
-ports:
-  lan:
-    {{ device: afpacket, interface: {wire.port_a}, mac: "02:00:00:00:00:0a",
-      addresses: [10.1.0.1/24, "2001:db8:1::1/64"]{behind['lan']} }}
-  wan:
-    {{ device: afpacket, interface: {wire.port_b}, mac: "02:00:00:00:00:0b",
-      addresses: [192.0.2.2/30, "2001:db8:2::2/64"]{behind['wan']} }}
-functions:
-  router: {{ type: route, table: none.routes }}
-paths:
-  all: {{ from: [lan, wan], run: [router] }}
-"""
-
-
-@contextlib.contextmanager
-def routed(folder, **how):
-    """Two hosts and the router between them, which both of them use."""
-    with Wire(addresses=ADDRESSES) as wire:
-        wire.a.add_address("2001:db8:1::5/64")
-        wire.b.add_address("2001:db8:2::1/64")
-        for host, name in ((wire.a, "lan"), (wire.b, "wan")):
-            for gateway in OURS[name]:
-                family = "-6" if ":" in gateway else "-4"
-                host.run("ip", family, "route", "add", "default", "via", gateway)
-        with Topology(folder, router(wire, folder, **how), prefix=wire.prefix) as running:
-            yield wire, running
-
-
-@contextlib.contextmanager
-def child(prefix, program, *words):
-    """A program of Python in a namespace, with whom one talks by lines."""
-    started = subprocess.Popen([*prefix, "python3", "-uc", program, *map(str, words)],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        yield started
-    finally:
-        started.kill()
-        started.communicate()
-
-
-def inside(host):
-    return ("ip", "netns", "exec", host.namespace)
-
+from wire import PAGES, digest, run
 
 def fetch(prefix, server_prefix, address, folder):
     """curl here from a server there."""
@@ -245,7 +191,9 @@ protocol ospf v2 {{
 @pytest.mark.parametrize("protocol", [BGP, OSPF], ids=["bgp", "ospf"])
 def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
     ours, theirs = OURS["wan"][0], THEIRS["wan"][0]
-    with routed(tmp_path) as (wire, running), contextlib.ExitStack() as stack:
+    with (routed(tmp_path, function="{ type: route, routes: kernel }") as (wire, running),
+          contextlib.ExitStack() as stack):
+        wire.b.run("ip", "address", "add", "198.18.7.1/32", "dev", "lo")
         for prefix, interface, at, of, numbers, network in (
                 (wire.prefix, "mr-wan", ours, theirs, (65001, 65002), "203.0.113.0/24"),
                 (inside(wire.b), "eth", theirs, ours, (65002, 65001), "198.18.7.0/24")):
@@ -265,6 +213,9 @@ def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
         wait_until(lambda: f"via {ours}" in learned(wire.b.run, "203.0.113.0/24"), PATIENCE,
                    "the router's route in the neighbour's kernel")
         # What is in the hands of the worker that dies is sent again.
-        running.kill("classifier.0", "egress.0")
-        running.wait_alive("classifier.0", "egress.0")
+        wire.a.wait_for("198.18.7.1")
+        for names in (("classifier.0", "egress.0"), ("ingress.wan.0", "ingress.wan.host.0")):
+            running.kill(*names)
+            running.wait_alive(*names)
+            wire.a.wait_for("198.18.7.1")
         assert f"via {theirs} dev mr-wan" in learned(wire.in_middle, "198.18.7.0/24")
