@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "services/functions/stage_runner.hpp"
 #include "services/functions/table.hpp"
 #include "shared/layout/batch_arena.hpp"
+#include "tests/golden/golden_steps.hpp"
 #include "tests/places.hpp"
 
 /// A function's golden table: what it does with each kind of packet, as data. A text file of
@@ -33,13 +35,32 @@
 ///       to PORT                               the output port
 ///       class MASK                            classes that are set, a number
 ///
-/// and comments (#). Frames and expectations come from another implementation (Scapy), never from
+/// What answers, waits or takes time is a case in steps: one packet after the other, from an empty
+/// table of neighbours at 0 s, with an egress behind the function that does what it asks for:
+///
+///     mtu PORT BYTES                          of a port; 1500 without
+///     case DESCRIPTION                        then, each on a line of its own:
+///       from PORT                             where packets come in from here on
+///       at SECONDS s                          it is so late from here on; what waits is looked after
+///       in HEX                                a frame; the lines below say what it does
+///       times N                               it comes so often, and does the same each time
+///       drop REASON | consumed REASON | done [REASON]     without one: it passes
+///       out PORT [KIND] HEX                   what leaves, all of it; by a port in this order.
+///                                             KIND: reason that counts it as generated; without:
+///                                             it is the packet itself
+///       ends KIND drop|consumed REASON        something generated that does not leave itself
+///
+/// An `at` is a step of its own, with `out` and `ends`. What no function sends elsewhere leaves by
+/// the next port. Comments begin with #. Frames and expectations come from another implementation (Scapy), never from
 /// ours.
 
 namespace millrace {
 
 struct GoldenCase {
   std::string description;
+  std::vector<GoldenStep> steps;  ///< not empty: the members below have no meaning
+  std::string from;               ///< port of the next packet
+  std::uint64_t now_ns = 0;       ///< of the next packet
   std::vector<std::byte> in, out;
   std::uint32_t wire_length = 0;
   std::string drop;  ///< empty: passes
@@ -75,7 +96,60 @@ inline std::string golden_file(std::istream& in) {
   return text;
 }
 
+/// "1.5 s" in nanoseconds.
+inline std::uint64_t golden_time(const std::string& text) {
+  std::istringstream words(text);
+  double seconds = 0;
+  std::string unit;
+  words >> seconds >> unit;
+  EXPECT_TRUE(words && unit == "s") << "at " << text;
+  return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
+inline GoldenOut golden_out(std::istringstream& words) {
+  std::string port, kind, hex;
+  words >> port >> kind;
+  if (!(words >> hex)) hex = std::exchange(kind, "");
+  return {port, kind, bytes_of_hex(hex)};
+}
+
+/// A line of a case in steps; false: it is none.
+inline bool add_to_steps(GoldenCase& golden, const std::string& word, const std::string& rest) {
+  std::istringstream words(rest);
+  if (word == "from") {
+    golden.from = rest;
+    return true;
+  }
+  if (word == "at") {
+    golden.now_ns = golden_time(rest);
+    golden.steps.push_back({.now_ns = golden.now_ns});
+    return true;
+  }
+  if (word == "in" && !golden.from.empty()) {
+    golden.steps.push_back(
+        {.now_ns = golden.now_ns, .from = golden.from, .in = bytes_of_hex(rest)});
+    return true;
+  }
+  if (golden.steps.empty()) return false;
+  GoldenStep& step = golden.steps.back();
+  if (word == "out") {
+    step.out.push_back(golden_out(words));
+  } else if (word == "times") {
+    words >> step.times;
+  } else if (word == "ends") {
+    GoldenEnd& end = step.ends.emplace_back();
+    words >> end.kind >> end.fate >> end.reason;
+  } else if (word == "drop" || word == "consumed" || word == "done") {
+    step.fate = word;
+    words >> step.reason;
+  } else {
+    ADD_FAILURE() << golden.description << ": what is `" << word << "`?";
+  }
+  return true;
+}
+
 inline void add_to_case(GoldenCase& golden, const std::string& word, const std::string& rest) {
+  if (add_to_steps(golden, word, rest)) return;
   if (word == "in") golden.in = golden.out = bytes_of_hex(rest);
   if (word == "out") golden.out = bytes_of_hex(rest);
   if (word == "wire") golden.wire_length = static_cast<std::uint32_t>(std::stoul(rest));
@@ -96,6 +170,9 @@ inline GoldenTable read_golden(const std::string& name) {
     words >> word >> std::ws;
     if (word == "port") {
       table.ports.push_back(golden_port(words));
+    } else if (word == "mtu") {
+      words >> key;
+      words >> std::ranges::find(table.ports, key, &PlanPort::name)->mtu;
     } else if (word == "file" || word == "set") {
       words >> key >> std::ws;
       std::string value;
@@ -129,15 +206,16 @@ class GoldenRun {
       if (key == "classes") plan_.class_mask = plan_.class_mask * 2 + 1;
     }
     const FunctionType& row = function_type(type);
+    row_ = &row;
     const FunctionContext context{.function = plan_, .ports = table_.ports};
     if (row.build != nullptr) {
       plan_.image = folder_ / (type + ".img");
       const BuildReport report = build_image(context);
       EXPECT_EQ(report.refused, 0u) << testing::PrintToString(report.refusals);
     }
-    function_ = row.make(context);
-    runner_ = std::make_unique<StageRunner>(std::vector<StageFunction>{
-        {.function = function_.get(), .class_mask = ~0u, .regions = row.traits.regions}});
+    make();
+    std::ranges::stable_partition(table_.cases,
+                                  [](const GoldenCase& golden) { return golden.steps.empty(); });
   }
   GoldenRun(const GoldenRun&) = delete;
   GoldenRun& operator=(const GoldenRun&) = delete;
@@ -162,19 +240,35 @@ class GoldenRun {
     }
   }
 
-  /// Each case alone, then all together, then all as on a device.
+  /// Each case alone, then all together, then all as on a device. Those in steps: alone, both ways.
   void expect_all() {
-    const std::size_t count = table_.cases.size();
-    ASSERT_GT(count, 0u);
+    ASSERT_FALSE(table_.cases.empty());
+    const auto in_steps = std::ranges::find_if(
+        table_.cases, [](const GoldenCase& golden) { return !golden.steps.empty(); });
+    const auto count = static_cast<std::size_t>(in_steps - table_.cases.begin());
     for (std::size_t i = 0; i < count; ++i) expect(i, i + 1, false);
     for (const bool in_halves : {false, true}) {
       for (std::size_t i = 0; i < count; i += kBatchCapacityMax) {
         expect(i, std::min<std::size_t>(i + kBatchCapacityMax, count), in_halves);
       }
     }
+    for (const GoldenCase& golden : std::ranges::subrange(in_steps, table_.cases.end())) {
+      for (const bool in_halves : {false, true}) {
+        make();
+        expect_steps(golden.description, golden.steps, table_.ports, *runner_, in_halves);
+      }
+    }
   }
 
  private:
+  /// The function as it is when it has seen no packet yet.
+  void make() {
+    runner_.reset();
+    function_ = row_->make({.function = plan_, .ports = table_.ports});
+    runner_ = std::make_unique<StageRunner>(std::vector<StageFunction>{
+        {.function = function_.get(), .class_mask = ~0u, .regions = row_->traits.regions}});
+  }
+
   void expect_case(const GoldenCase& golden, const Batch& batch, std::uint32_t packet) const {
     const std::string reason(kReasonNames.at(batch.reason[packet]));
     ASSERT_EQ(batch.goes_on(packet) ? "" : reason, golden.drop) << golden.description;
@@ -189,6 +283,7 @@ class GoldenRun {
       std::filesystem::path("/dev/shm") / ("millrace-golden-" + std::to_string(getpid()));
   GoldenTable table_;
   PlanFunction plan_;
+  const FunctionType* row_ = nullptr;
   std::unique_ptr<Function> function_;
   std::unique_ptr<StageRunner> runner_;
 };

@@ -16,5 +16,9 @@ TEST(RouteGolden, EveryKindOfIpv6PacketEndsAsTheTableSays) {
   GoldenRun(read_golden("route_ipv6.golden"), "route").expect_all();
 }
 
+TEST(RouteGolden, AnswersHoldsAndCutsAsTheTableSays) {
+  GoldenRun(read_golden("route_answers.golden"), "route").expect_all();
+}
+
 }  // namespace
 }  // namespace millrace
