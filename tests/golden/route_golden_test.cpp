@@ -20,5 +20,9 @@ TEST(RouteGolden, AnswersHoldsAndCutsAsTheTableSays) {
   GoldenRun(read_golden("route_answers.golden"), "route").expect_all();
 }
 
+TEST(RouteGolden, AnswersAndHoldsIpv6AsTheTableSays) {
+  GoldenRun(read_golden("route_answers_ipv6.golden"), "route").expect_all();
+}
+
 }  // namespace
 }  // namespace millrace
