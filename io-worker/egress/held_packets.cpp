@@ -24,6 +24,7 @@ NeighbourHandle handle_of(const SideRecord& record) {
 HeldPackets::HeldPackets(const ActorContext& context, BurstSender& sender, SidePool& pool)
     : context_(context), sender_(sender), pool_(pool), neighbours_(context.segment.neighbours()) {
   held_.reserve(context.plan->side_count);
+  staying_.reserve(context.plan->side_count);
 }
 
 NeighbourAnswer HeldPackets::look_up(const SideRecord& record,
@@ -81,6 +82,7 @@ void HeldPackets::make_place(NeighbourHandle neighbour) noexcept {
 }
 
 void HeldPackets::tend(std::uint64_t now_ns) noexcept {
+  staying_.clear();
   std::erase_if(held_, [&](const Held& held) { return is_over(held, now_ns); });  // in order
 }
 
@@ -94,6 +96,8 @@ bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
     fail(held, Reason::kHoldFull);
     return true;
   }
+  // Its neighbour may have answered since an earlier packet was looked at, which goes first.
+  if (std::ranges::find(staying_, held.neighbour) != staying_.end()) return false;
   const NeighbourAnswer answer = neighbours_.look_up(held.neighbour, neighbour_ms(now_ns));
   if (answer.has_mac()) {
     if (answer.should_ask()) ask(held, &answer.mac);
@@ -106,6 +110,7 @@ bool HeldPackets::is_over(const Held& held, std::uint64_t now_ns) noexcept {
     fail(held, Reason::kNoNeighbour);
     return true;
   }
+  staying_.push_back(held.neighbour);
   if (answer.should_ask()) ask(held, nullptr);
   return false;
 }

@@ -70,7 +70,8 @@ class HeldPackets {
   BurstSender& sender_;
   SidePool& pool_;
   NeighbourTableView neighbours_;
-  std::vector<Held> held_;  ///< as many as the pool has buffers at most
+  std::vector<Held> held_;                ///< as many as the pool has buffers at most
+  std::vector<NeighbourHandle> staying_;  ///< for whom a packet went on to wait in this tend()
 };
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,7 @@ class FakeTx : public TxQueue {
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     ++calls;
     refusing = false;
+    if (on_send) on_send();
     if (!packets.empty() && ordinal_at(packets[0]) == never) {
       refusing = true;
       return 0;
@@ -72,6 +74,7 @@ class FakeTx : public TxQueue {
   std::uint32_t room = 1000;
   bool waits = false, broken = false, holds = false;
   const char* why = "";
+  std::function<void()> on_send;     ///< what others do meanwhile
   std::size_t kept = 1000;           ///< buffers that it gives up only when more come
   std::deque<std::uint32_t> ring;    ///< buffers that it holds
   std::uint64_t never = UINT64_MAX;  ///< ordinal of a packet that it cannot send

@@ -44,6 +44,20 @@ TEST_F(HeldPacketsTest, OnesThatWaitForOneNeighbourLeaveInTheirOrder) {
   EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2}));
 }
 
+TEST_F(HeldPacketsTest, ANeighbourThatAnswersWhileTheyAreLookedAtChangesNoOrder) {
+  const NeighbourHandle one = asked(1), other = asked(2);
+  const Batch of = batch(1);
+  hold(of, 0, one);
+  hold(of, 1, other);
+  hold(of, 2, one);
+  work();
+  answers(2);
+  tx_[1]->on_send = [&] { answers(1); };
+  work();
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{1, 0, 2}));
+}
+
 TEST_F(HeldPacketsTest, OneNeighbourDoesNotHoldUpAnother) {
   const NeighbourHandle one = asked(1), other = asked(2);
   const Batch of = batch(1);
