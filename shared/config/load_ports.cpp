@@ -14,6 +14,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint32_t kIpv6MtuMin = 1280;
+
 constexpr std::size_t kInterfaceBytesMax = 15;  ///< the kernel's IFNAMSIZ, less the zero byte
 
 const KnownDevice* find_device(std::string_view name) {
@@ -91,6 +93,15 @@ void read_addresses(const YamlValue& value, TopologyPort& port) {
   }
 }
 
+void check_ipv6_mtu(const YamlMap& map, const TopologyPort& port) {
+  const bool has_ipv6 = std::ranges::any_of(port.addresses, [](const std::string& address) {
+    return address.find(':') != std::string::npos;
+  });
+  if (!has_ipv6 || port.mtu >= kIpv6MtuMin) return;
+  map.find("mtu")->refuse("at least " + std::to_string(kIpv6MtuMin) +
+                          " for a port with an IPv6 address (RFC 8200, 5)");
+}
+
 void read_host_interface(const YamlValue& value, TopologyPort& port) {
   constexpr std::string_view kAllowed =
       "a name for the interface to make, of at most 15 bytes without / : % and blanks";
@@ -113,6 +124,7 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   }
   if (const YamlValue* mac = map.find("mac")) read_mac(*mac, port);
   if (const YamlValue* addresses = map.find("addresses")) read_addresses(*addresses, port);
+  check_ipv6_mtu(map, port);
   if (const YamlValue* host = map.find("host_interface")) read_host_interface(*host, port);
   if (const YamlValue* cores = map.find("cores")) port.cores = read_cores(*cores);
   const KnownDevice* device = read_device(map, port);
