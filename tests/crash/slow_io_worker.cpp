@@ -47,7 +47,8 @@ void run_ingress(ActorProcess& process) {
   const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
   const auto queue =
-      open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted);
+      open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted,
+                    process.run_dir(), IngressActor::shares_of(process.context(), number));
   IngressActor ingress(process.context(), number, pool, *queue);
   process.run(ingress);
 }
@@ -59,8 +60,8 @@ void run_egress(ActorProcess& process) {
   TxQueues ports;
   for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
     if (port_queues(process.plan().ports[i]).send == 0) continue;
-    ports[i] = std::make_unique<SlowTxQueue>(
-        open_tx_queue(process.plan().ports[i], process.actor().index, restarted));
+    ports[i] = std::make_unique<SlowTxQueue>(open_tx_queue(
+        process.plan().ports[i], process.actor().index, restarted, process.run_dir()));
   }
   EgressActor egress(process.context(), ports, functions);
   process.run(egress);

@@ -13,7 +13,8 @@ OURS = {"lan": ("10.1.0.1", "2001:db8:1::1"), "wan": ("192.0.2.2", "2001:db8:2::
 THEIRS = {"lan": ("10.1.0.5", "2001:db8:1::5"), "wan": ("192.0.2.1", "2001:db8:2::1")}
 
 
-def router(wire, folder, host=True, more="", function="{ type: route, table: none.routes }"):
+def router(wire, folder, host=True, more="", function="{ type: route, table: none.routes }",
+           wan="192.0.2.2/30", mtu=1500):
     (folder / "none.routes").write_text("198.51.100.0/24 drop\n")
     behind = {name: f", host_interface: mr-{name}" if host else "" for name in OURS}
     return f"""
@@ -24,7 +25,7 @@ ports:
       addresses: [10.1.0.1/24, "2001:db8:1::1/64"]{behind['lan']} }}
   wan:
     {{ device: afpacket, interface: {wire.port_b}, mac: "02:00:00:00:00:0b",
-      addresses: [192.0.2.2/30, "2001:db8:2::2/64"]{behind['wan']} }}
+      mtu: {mtu}, addresses: [{wan}, "2001:db8:2::2/64"]{behind['wan']} }}
 functions:
   router: {function}
 paths:
