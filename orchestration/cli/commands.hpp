@@ -45,6 +45,9 @@ void add_trace(CLI::App& app);
 /// `neighbours NAME [PORT] [--forget ADDRESS] [--json]`: hosts beside its ports.
 void add_neighbours(CLI::App& app);
 
+/// `routes NAME [ADDRESS] [--function F] [--json]`: a router's next hops; where an address leads.
+void add_routes(CLI::App& app);
+
 /// `audit NAME [--json]`: the accounting law. Exit status 1 when it is broken.
 void add_audit(CLI::App& app);
 

@@ -80,3 +80,40 @@ def test_what_is_not_there_is_named(wire, words, why):
 def test_a_topology_that_does_not_run_has_no_neighbours():
     done = millrace("neighbours", "nothing-of-that-name", check=False)
     assert done.returncode == 1 and "does not run" in done.stderr
+
+
+def routes(wire, *words):
+    return json.loads(millrace("routes", wire.running.name, "--json", *words).stdout)
+
+
+def hits(wire):
+    """Packets by gateway: those whose look-up has ended there."""
+    return {hop["gateway"]: hop["packets"] for hop in routes(wire)["hops"]
+            if hop["kind"] == "gateway"}
+
+
+def test_a_route_is_told_as_the_workers_have_it(wire):
+    wire.a.ping(FAR["ipv4"])
+    before = hits(wire)
+    wire.a.ping(FAR["ipv4"])
+    assert hits(wire)[RIGHT["ipv4"]] == before[RIGHT["ipv4"]] + 3
+    way = routes(wire, FAR["ipv4"])
+    assert (way["kind"], way["gateway"], way["port"], way["mac"], way["state"]) == (
+        "gateway", RIGHT["ipv4"], "wan", RIGHT_MAC, "reachable")
+    assert routes(wire, LEFT["ipv6"])["mac"] == LEFT_MAC
+    assert routes(wire, "10.66.1.1")["reason"] == "no_route"
+    page = millrace("routes", wire.running.name, FAR["ipv6"]).stdout
+    assert page.startswith(f"{FAR['ipv6']} via {RIGHT['ipv6']} at wan, {RIGHT_MAC} ")
+
+
+def test_a_table_is_told_with_its_files_and_next_hops(wire):
+    table = routes(wire)
+    assert table["prefixes"] == 4 and table["refused"] == 0 and table["generation"] == 1
+    assert [os.path.basename(file) for file in table["files"]] == [f"{wire.middle}.routes"]
+    assert table["bytes_set"] < table["bytes"]
+    page = millrace("routes", wire.running.name, "--function", "router").stdout
+    assert f"via {RIGHT['ipv4']} at wan, {RIGHT_MAC} " in page
+    done = millrace("routes", wire.running.name, "--function", "route", check=False)
+    assert done.returncode == 1 and "did you mean 'router'?" in done.stderr
+    done = millrace("routes", wire.running.name, "10.2.0.0/16", check=False)
+    assert done.returncode == 1 and "no IPv4 or IPv6 address" in done.stderr

@@ -45,7 +45,7 @@ TEST(TrySettings, WhatNoFunctionWantsIsRefusedWithTheKeysThatThereAre) {
   EXPECT_THAT(error_of([] { check_try_settings({"match.rules=a"}, {"route"}); }),
               HasSubstr("no function here"));
   EXPECT_THAT(error_of([] { check_try_settings({"table"}, {"route"}); }), HasSubstr("key=value"));
-  EXPECT_EQ(error_of([] { check_try_settings({"table=a"}, {"match", "route"}); }), "no error");
+  EXPECT_NO_THROW(check_try_settings({"table=a"}, {"match", "route"}));
   EXPECT_THAT(error_of([] { check_try_settings({"a=b"}, {"rote"}); }), HasSubstr("'rote'"));
 }
 
