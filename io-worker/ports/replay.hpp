@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "io-worker/ports/port.hpp"
+#include "shared/config/known.hpp"
 
 /// Device `replay`: a capture that lies in the pool's buffers and is handed out again and again.
 /// Settings: README.md.
@@ -17,7 +18,7 @@ namespace millrace {
 
 /// Bytes at a packet's start that are as in the capture whenever it is handed out; all of them
 /// with `copy: true`.
-inline constexpr std::uint32_t kReplayRestoredBytes = 128;
+inline constexpr std::uint32_t kReplayRestoredBytes = kHeaderRewriteBytes;
 
 struct ReplaySettings {
   std::string file;

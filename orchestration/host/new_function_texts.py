@@ -271,7 +271,8 @@ KINDS = {
         "source": BATCH_SOURCE,
         "test": BATCH_TEST,
         "make": "std::make_unique<{type}>()",
-        "traits": ".runs_on_gpu = true,\n                     .counter_count = 1",
+        "traits": (".runs_on_gpu = true,\n                     .counter_count = 1,\n"
+                   "                     .rewrites = Rewrites::kNone"),
         "summary": "lets every packet pass and counts it",
         "does": "Lets every packet pass and counts it.",
         "counters": "`hits[0]` counts packets.",
@@ -280,7 +281,8 @@ KINDS = {
         "source": PACKET_SOURCE,
         "test": PACKET_TEST,
         "make": "make_packet_function<{type}>(context)",
-        "traits": ".counter_count = 4",
+        "traits": (".counter_count = 4,\n"
+                   "                     .rewrites = Rewrites::kNone"),
         "summary": "lets every packet pass and counts it by event",
         "does": ("Lets every packet pass and counts it by event\n"
                  "([packet_function.hpp](../packet_function.hpp) says which packet is of which)."),

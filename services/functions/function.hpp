@@ -58,6 +58,10 @@ struct FunctionTraits {
   bool has_image = false;              ///< its table is built by the builder process and mapped
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
   Reason drops_for = Reason::kNone;    ///< the only one that it gives; kNone: several, or none
+  Rewrites rewrites = Rewrites::kNone;
+  std::uint32_t headroom = 0;  ///< bytes that it may add in front of a packet (grow_front)
+  std::uint32_t tailroom = 0;  ///< bytes that it may add behind a packet (grow_back)
+  std::uint32_t growth = 0;    ///< of these, bytes by which a packet that goes on may be longer
   std::span<const KnownSetting> settings;  ///< keys of its own in the YAML, beside type, on, ...
 };
 

@@ -52,6 +52,10 @@ std::vector<KnownFunction> known_functions() {
                      .keys_suffice = row.traits.keys_suffice,
                      .has_image = row.traits.has_image,
                      .counter_count = row.traits.counter_count,
+                     .rewrites = row.traits.rewrites,
+                     .headroom = row.traits.headroom,
+                     .tailroom = row.traits.tailroom,
+                     .growth = row.traits.growth,
                      .settings = row.traits.settings});
   }
   return known;

@@ -31,6 +31,14 @@ struct KnownSetting {
   std::string_view unless = {};  ///< then not: the key that can stand in its place
 };
 
+/// What a function does to the bytes of packets that it does not end.
+enum class Rewrites : std::uint8_t {
+  kNone,     ///< nothing
+  kHeaders,  ///< it may change the first kHeaderRewriteBytes, and move the packet's ends
+  kAll,      ///< it may change any byte
+};
+inline constexpr std::uint32_t kHeaderRewriteBytes = 128;
+
 /// A function as the planner sees it; from FunctionTraits (services/functions/function.hpp).
 struct KnownFunction {
   std::string_view type;
@@ -39,7 +47,11 @@ struct KnownFunction {
   bool runs_on_gpu = false;
   bool keys_suffice = false;
   bool has_image = false;
-  std::uint32_t counter_count = 0;         ///< when it has no image
+  std::uint32_t counter_count = 0;  ///< when it has no image
+  Rewrites rewrites = Rewrites::kNone;
+  std::uint32_t headroom = 0;
+  std::uint32_t tailroom = 0;
+  std::uint32_t growth = 0;
   std::span<const KnownSetting> settings;  ///< of its own, beside type, on, when, ...
 };
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/planner.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -19,25 +18,8 @@ void check_most(Planning& planning, const SourceMark& mark, const char* what, st
                         "at most " + std::to_string(most) + " in a topology");
 }
 
-namespace {
-
-/// Headroom, Ethernet with two VLAN tags and FCS, rounded up to a cache line; no power of two.
-std::uint32_t stride_for(std::uint32_t mtu) {
-  constexpr std::uint32_t kFraming = 14 + 8 + 4;
-  constexpr auto kLine = static_cast<std::uint32_t>(kCacheLine);
-  const std::uint32_t bytes = kBufferHeadroom + mtu + kFraming;
-  std::uint32_t stride = (bytes + kLine - 1) / kLine * kLine;
-  if (stride < kBufferStrideDefault) stride = kBufferStrideDefault;
-  return (stride & (stride - 1)) == 0 ? stride + kLine : stride;
-}
-
-static_assert((kBufferStrideDefault & (kBufferStrideDefault - 1)) != 0);
-
-}  // namespace
-
 void plan_ports(Planning& planning) {
   Plan& plan = planning.plan;
-  std::uint32_t mtu = 0;
   for (const TopologyPort& from : planning.topology.ports) {
     PlanPort port{.name = from.name.value, .device = from.device.value};
     for (const TopologySetting& setting : from.settings) {
@@ -58,7 +40,6 @@ void plan_ports(Planning& planning) {
                             "`placement: processes`, of which the hub is the first for DPDK");
     }
     port.node = node_of(planning.host, port);
-    mtu = std::max(mtu, port.mtu);
     if (from.host_of) {
       // To its neighbours the host is the port itself.
       PlanPort& before = plan.ports[*from.host_of];
@@ -67,7 +48,6 @@ void plan_ports(Planning& planning) {
     }
     plan.ports.push_back(std::move(port));
   }
-  plan.buffer_stride = stride_for(mtu);
 }
 
 void plan_groups(Planning& planning) {
@@ -99,6 +79,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   plan_paths(planning);
   plan_shares(planning);
   plan_streams(planning);
+  plan_room(planning);
   planning.problems.throw_if_any();
   plan_actors(planning);
   plan_links(planning);

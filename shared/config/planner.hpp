@@ -19,6 +19,8 @@ namespace millrace {
 /// - lanes: one a path, 8 (or as many as workers) where a group of it has `dispatch: flow`
 /// - slots of a stream: 3 a lane, at least 16, twice that with a gpu stage; buffers: enough to fill
 ///   them all and 512 for what is not sealed yet
+/// - bytes of a buffer: headroom, the longest MTU, the most that functions of one path add behind a
+///   packet. What they add in front must fit the headroom, what they make longer the output's MTU
 /// - shares: of a stage that `overload` lets batches go past, 8 batches of a stream (behind a GPU's
 ///   hand-over 16), at least 2 a lane and a worker, unless said; divided among the workers in front
 ///   of it. A lane has at most half of them. Such a path has 4 times as many slots, unless said

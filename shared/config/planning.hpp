@@ -27,6 +27,7 @@ void plan_functions(Planning& planning);  ///< with classes and stand-in groups
 void plan_paths(Planning& planning);      ///< stages and lanes
 void plan_shares(Planning& planning);     ///< of stages
 void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open
+void plan_room(Planning& planning);  ///< length of a buffer; what functions do to packets' ends
 void plan_actors(Planning& planning);
 void plan_links(Planning& planning);
 void plan_splits(Planning& planning);  ///< what gpu groups leave to those beside them

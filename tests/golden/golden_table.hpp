@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -277,6 +278,28 @@ class GoldenRun {
     const std::uint8_t output = batch.output[packet];
     const std::string port = output < table_.ports.size() ? table_.ports[output].name : "";
     EXPECT_EQ(port, golden.to) << golden.description;
+    expect_within_traits(golden, batch, packet);
+  }
+
+  /// What the function did to the bytes is what its traits say.
+  void expect_within_traits(const GoldenCase& golden, const Batch& batch,
+                            std::uint32_t packet) const {
+    const FunctionTraits& traits = row_->traits;
+    const auto before = static_cast<std::int64_t>(golden.in.size());
+    const std::int64_t front = std::int64_t{kBufferHeadroom} - batch.offset[packet];
+    const std::int64_t back = batch.length[packet] - before - front;
+    EXPECT_LE(front, traits.headroom) << golden.description;
+    EXPECT_LE(back, traits.tailroom) << golden.description;
+    if (batch.goes_on(packet)) {
+      EXPECT_LE(batch.length[packet], before + traits.growth) << golden.description;
+    }
+    if (traits.rewrites == Rewrites::kAll) return;
+    const std::span<const std::byte> received(
+        batch.buffers.at(batch.buffer[packet]) + kBufferHeadroom, golden.in.size());
+    const std::size_t from = traits.rewrites == Rewrites::kNone ? 0 : kHeaderRewriteBytes;
+    const std::size_t kept = std::min(from, received.size());
+    EXPECT_TRUE(std::ranges::equal(received.subspan(kept), std::span(golden.in).subspan(kept)))
+        << golden.description << ": bytes from " << from << " on are not the function's to change";
   }
 
   std::filesystem::path folder_ =

@@ -16,6 +16,10 @@
 #include "services/functions/route/route_settings.hpp"
 #include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/packet/icmp.hpp"
+#include "shared/packet/icmpv6.hpp"
+#include "shared/packet/neighbour_discovery.hpp"
 
 namespace millrace {
 namespace {
@@ -73,6 +77,13 @@ constexpr std::array kSettings = {
     KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 
+/// An ICMP error stands in front of what it quotes. Those of IPv6 are the longer ones.
+constexpr std::uint32_t kErrorHeadroom = kIcmpv6ErrorFrontBytes - packet_walk::kEthernetBytes;
+static_assert(kIcmpv6ErrorFrontBytes > kIcmpErrorFrontBytes);
+/// An advertisement names a MAC address, which the solicitation of a probe does not.
+constexpr std::uint32_t kAnswerTailroom =
+    kNeighbourFrameBytes - (packet_walk::kEthernetBytes + packet_walk::kIpv6Bytes + 24);
+
 }  // namespace
 
 FunctionType route_type() {
@@ -82,6 +93,9 @@ FunctionType route_type() {
                      .regions = kRegions,
                      .runs_on_gpu = true,
                      .has_image = true,
+                     .rewrites = Rewrites::kHeaders,
+                     .headroom = kErrorHeadroom,
+                     .tailroom = kAnswerTailroom,
                      .settings = kSettings},
           .make = make_route,
           .build = build_route,

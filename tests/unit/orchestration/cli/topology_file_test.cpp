@@ -44,6 +44,10 @@ TEST(KnownFunctions, AreTheRowsOfTheTable) {
     EXPECT_EQ(known[i].lane_state_bytes, traits.lane_state_bytes);
     EXPECT_EQ(known[i].runs_on_gpu, traits.runs_on_gpu);
     EXPECT_EQ(known[i].has_image, traits.has_image);
+    EXPECT_EQ(known[i].rewrites, traits.rewrites);
+    EXPECT_EQ(known[i].headroom, traits.headroom);
+    EXPECT_EQ(known[i].tailroom, traits.tailroom);
+    EXPECT_EQ(known[i].growth, traits.growth);
   }
 }
 
