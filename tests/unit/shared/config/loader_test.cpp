@@ -170,7 +170,10 @@ TEST(Loader, TheExampleTopologiesAreRight) {
       {.name = "default"},
       {.name = "non_ip"},
       {.name = "method"}};
+  constexpr KnownSetting kRouteKeysOfNow[] = {
+      {.name = "table", .kind = SettingKind::kInputFile, .list = true}, {.name = "routes"}};
   std::vector<KnownFunction> functions = test_functions();
+  functions[0].settings = kRouteKeysOfNow;
   functions.push_back({.type = "acl", .settings = kAclKeys});
   std::size_t count = 0;
   for (const auto& entry :
