@@ -16,10 +16,7 @@ from processes import PATIENCE, wait_until
 from topology import Topology
 from wire import Wire, run
 
-# What both do, and what is asked of the kernel alone so far: how fast neighbours are forgotten can
-# be set there, and TCP to the router is refused there.
 BACKENDS = ("kernel", "millrace")
-KERNEL = ("kernel",)
 FAMILIES = ("ipv4", "ipv6")
 TOPOLOGY = """
 batch: {{ capacity: 32 }}

@@ -9,20 +9,20 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import KERNEL, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed, two_routers
+from routed import BACKENDS, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed, two_routers
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 NARROW = 1300
 HEADERS = {"ipv4": 28, "ipv6": 48}
 
 
-@pytest.fixture(name="narrow", params=KERNEL)
+@pytest.fixture(name="narrow", params=BACKENDS)
 def fixture_narrow(request, tmp_path):
     with routed(request.param, tmp_path, mtu=NARROW) as wire:
         yield wire
 
 
-@pytest.fixture(name="wire", params=KERNEL)
+@pytest.fixture(name="wire", params=BACKENDS)
 def fixture_wire(request, tmp_path):
     with routed(request.param, tmp_path) as wire:
         yield wire
@@ -128,7 +128,7 @@ def test_the_cable_of_a_host_is_pulled_and_plugged_in(wire, family):
     wire.a.wait_for(RIGHT[family])
 
 
-@pytest.mark.parametrize("backend", KERNEL)
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_two_routers_in_a_row(tmp_path, backend):
     with two_routers(backend, tmp_path) as (left, right):
         for family, between in (("ipv4", "198.18.0.2"), ("ipv6", "fd00:9::2")):

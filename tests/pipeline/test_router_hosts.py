@@ -10,7 +10,7 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import BACKENDS, FAMILIES, FAR, KERNEL, LAN, LEFT, RIGHT, WAN, routed
+from routed import BACKENDS, FAMILIES, FAR, LAN, LEFT, RIGHT, WAN, routed
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 HEADERS = {"ipv4": 28, "ipv6": 48}
@@ -141,7 +141,6 @@ def test_what_leads_nowhere_is_answered(wire):
         assert becomes_of(host, "2001:dead::2") == "ENETUNREACH"
 
 
-@pytest.mark.parametrize("wire", KERNEL, indirect=True)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_port_that_nobody_has_is_refused(wire, family):
     wire.a.wait_for(FAR[family])
@@ -152,7 +151,6 @@ def test_a_port_that_nobody_has_is_refused(wire, family):
         assert done.returncode == 7, done.stderr  # not 28, which is silence
 
 
-@pytest.mark.parametrize("wire", KERNEL, indirect=True)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_host_that_is_not_there_is_unreachable_until_it_comes(wire, family):
     absent = {"ipv4": "10.1.0.99", "ipv6": "2001:db8:1::99"}[family]
@@ -162,7 +160,6 @@ def test_a_host_that_is_not_there_is_unreachable_until_it_comes(wire, family):
     wire.b.wait_for(absent)
 
 
-@pytest.mark.parametrize("wire", KERNEL, indirect=True)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_neighbours_of_the_hosts_are_the_ports_of_the_router(wire, family):
     for host, address, mac in ((wire.a, LAN[family], "02:00:00:00:00:0a"),

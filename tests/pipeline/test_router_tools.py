@@ -9,12 +9,12 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import (KERNEL, FAMILIES, FAR, LAN, WAN, needs, routed, two_routers)
+from routed import (BACKENDS, FAMILIES, FAR, LAN, WAN, needs, routed, two_routers)
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
 
-@pytest.fixture(name="wire", params=KERNEL)
+@pytest.fixture(name="wire", params=BACKENDS)
 def fixture_wire(request, tmp_path):
     with routed(request.param, tmp_path) as wire:
         wire.backend = request.param
@@ -55,7 +55,7 @@ def test_traceroute_ends_at_an_address_of_the_router(wire, family):
 
 
 @needs("traceroute")
-@pytest.mark.parametrize("backend", KERNEL)
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_traceroute_sees_two_routers(tmp_path, backend):
     with two_routers(backend, tmp_path) as (left, right):
         for family, second in (("ipv4", "198.18.0.2"), ("ipv6", "fd00:9::2")):

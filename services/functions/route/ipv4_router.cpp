@@ -12,6 +12,8 @@
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/ipv4_options.hpp"
+#include "shared/packet/tcp_reset.hpp"
+#include "shared/packet/udp_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -235,12 +237,36 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
-  } else if (fragment || protocol == kIcmp || protocol == kTcp) {
+  } else if (!fragment && protocol == kTcp) {
+    reset(call, packet);
+  } else if (fragment || protocol == kIcmp ||
+             (protocol == kUdp &&
+              !is_good_udp(ip.subspan(header_bytes(ip)), source_of(ip), destination_of(ip)))) {
     batch.drop(packet, Reason::kOwnAddress);
   } else {  // a port of UDP is closed; other protocols are unknown here
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
            Reason::kOwnAddress, destination_of(ip));
   }
+}
+
+void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  const std::span<const std::byte> ip = datagram_of(batch, packet);
+  const std::span<const std::byte> segment = ip.subspan(header_bytes(ip));
+  const std::uint32_t sender = source_of(ip), ours = destination_of(ip);
+  const MacAddress to = source_mac(batch, packet);
+  const std::optional<TcpReset> reset = tcp_reset_for(
+      segment, pseudo_sum(sender, ours, kTcp, static_cast<std::uint16_t>(segment.size())));
+  const auto growth = static_cast<std::int32_t>(kTcpResetFrameBytes) -
+                      static_cast<std::int32_t>(batch.length[packet]);
+  if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns) ||
+      !batch.grow_back(packet, growth)) {
+    batch.drop(packet, Reason::kOwnAddress);
+    return;
+  }
+  const MacAddress& from = ports_.at(call.facts.port_in)->mac;
+  write_tcp_reset(batch.bytes(packet), from, to, ours, sender, *reset);
+  batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 
 void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {

@@ -46,6 +46,8 @@ class Ipv4Router {
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
+  /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).
+  void reset(const FinishContext& call, std::uint16_t packet) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
 
   const RouterPorts& ports_;

@@ -11,6 +11,8 @@
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
 #include "shared/packet/neighbour_discovery.hpp"
+#include "shared/packet/tcp_reset.hpp"
+#include "shared/packet/udp_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -212,15 +214,42 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
-  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper || chain.upper_protocol == kTcp ||
-             chain.upper_protocol == kNoNextHeader) {
+  } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper ||
+             chain.upper_protocol == kNoNextHeader ||
+             (chain.upper_protocol == kUdp &&
+              !is_good_udp(ip.subspan(chain.upper_offset), ipv6_source(ip), ours))) {
     batch.drop(packet, Reason::kOwnAddress);
+  } else if (chain.upper_protocol == kTcp) {
+    reset(call, packet, chain.upper_offset);
   } else if (chain.upper_protocol == kUdp) {
     report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress, &ours);
   } else {
     report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),
            Reason::kOwnAddress, &ours);
   }
+}
+
+void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
+                       std::size_t segment_at) noexcept {
+  const Batch& batch = call.batch;
+  const std::span<const std::byte> ip = packet_of(batch, packet);
+  const std::span<const std::byte> segment = ip.subspan(segment_at);
+  const Ipv6Bytes sender = ipv6_source(ip), ours = ipv6_destination(ip);
+  const MacAddress to = source_mac(batch, packet);
+  const std::uint16_t pseudo =
+      pseudo_sum(std::as_bytes(std::span(sender)), std::as_bytes(std::span(ours)), kTcp,
+                 static_cast<std::uint32_t>(segment.size()));
+  const std::optional<TcpReset> reset = tcp_reset_for(segment, pseudo);
+  const auto growth = static_cast<std::int32_t>(kTcpResetIpv6FrameBytes) -
+                      static_cast<std::int32_t>(batch.length[packet]);
+  if (!reset || !may_report(call, packet, Icmpv6Error::port_unreachable()) ||
+      !limit_.take(call.facts.now_ns) || !batch.grow_back(packet, growth)) {
+    batch.drop(packet, Reason::kOwnAddress);
+    return;
+  }
+  const MacAddress& from = ports_.at(call.facts.port_in)->mac;
+  write_tcp_reset(batch.bytes(packet), from, to, ours, sender, *reset);
+  batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 
 /// True: it was a solicitation or an advertisement, and its fate is decided.

@@ -33,6 +33,8 @@ class Ipv6Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
+  /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
+  void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
   bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
   void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,

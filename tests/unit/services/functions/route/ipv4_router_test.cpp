@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/packet/wire_bytes.hpp"
 #include "tests/unit/services/functions/route/router_fixture.hpp"
 
 namespace millrace {
@@ -287,15 +288,26 @@ TEST(Ipv4Router, AnEchoRequestBecomesTheReply) {
   EXPECT_EQ(parts.hex(), kEchoReply);
 }
 
+/// Without a checksum.
+RouteFrame udp_to_own(std::uint32_t asked) {
+  RouteFrame frame = to_own(17, asked);
+  wire_bytes::put16(frame, 38, static_cast<std::uint16_t>(datagram(frame).size() - 20));
+  wire_bytes::put16(frame, 40, 0);
+  return frame;
+}
+
 TEST(Ipv4Router, AClosedPortIsReportedFromTheAddressAsked) {
   for (const std::uint32_t asked : {kLanIpv4, kWanIpv4}) {
+    const RouteFrame frame = udp_to_own(asked);
     Ipv4Parts parts;
-    parts.end(to_own(17, asked), Reason::kOwnAddress);
+    parts.end(frame, Reason::kOwnAddress);
     EXPECT_TRUE(parts.is_answer(Reason::kReport));
     EXPECT_EQ(parts.frame(),
-              slow_icmp_error({.type = 3, .code = 3, .from = asked}, datagram(to_own(17, asked))));
+              slow_icmp_error({.type = 3, .code = 3, .from = asked}, datagram(frame)));
   }
   Ipv4Parts parts;
+  parts.end(to_own(17), Reason::kOwnAddress);
+  EXPECT_TRUE(parts.is_dropped_for(Reason::kOwnAddress)) << "no UDP header is there";
   parts.end(to_own(50), Reason::kOwnAddress);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 2}, datagram(to_own(50))));
   for (const RouteFrame& frame : {to_own(6), to_own(1), to_own(17, kLanIpv4, 0x2000)}) {
