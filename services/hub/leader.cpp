@@ -15,6 +15,7 @@
 #include "shared/base/process.hpp"
 #include "shared/base/say.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/layout/neighbour_look.hpp"
 
 namespace millrace {
 namespace {
@@ -123,13 +124,28 @@ void Leader::lead(const std::atomic<bool>& stop) {
     context_.my_entry().heartbeat_tsc.store(tsc_now(), std::memory_order_relaxed);
     obey_drains();
     const int wait_ms = recovery_.tick();
-    if (chores_ && monotonic_ns() - chores_at_ns > kChoresIntervalNs) {
+    if (monotonic_ns() - chores_at_ns > kChoresIntervalNs) {
       chores_at_ns = monotonic_ns();
-      const std::lock_guard lock(events_);  // they tell of links
-      chores_();
+      count_neighbours_here();
+      const std::lock_guard lock(events_);  // chores tell of links
+      if (chores_) chores_();
     }
     if (wait_ms > 0) processes_.wait_for_exit(wait_ms);
   }
+}
+
+void Leader::count_neighbours_here() const {
+  StatusHeader& header = context_.status.header();
+  const NeighbourTableView table = context_.segment.neighbours();
+  const TscScale scale(header.tsc_hz);
+  const std::uint64_t now_ms = neighbour_ms(scale.ns_between(header.tsc_origin, tsc_now()));
+  const NeighbourCounts counts = count_neighbours(table, now_ms);
+  static_assert(std::size(decltype(header.neighbours){}) == kNeighbourLookCount);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    header.neighbours[i].store(counts[i], std::memory_order_relaxed);
+  }
+  header.neighbours_evicted.store(table.evicted_count(), std::memory_order_relaxed);
+  header.neighbours_refused.store(table.full_count(), std::memory_order_relaxed);
 }
 
 void Leader::obey_drains() {

@@ -47,6 +47,8 @@ class Leader {
   std::string name_of(std::uint32_t function) const;
   void set_service(const Received& request, const SetService& wish);
   void obey_drains();
+  /// For observers, who do not map the table.
+  void count_neighbours_here() const;
 
   ActorContext context_;
   const std::string run_dir_;

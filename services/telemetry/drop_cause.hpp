@@ -19,6 +19,7 @@ constexpr std::string_view cause_of(Reason reason) {
     case Reason::kNotIpv4:
     case Reason::kNotUnicast:
     case Reason::kTtlExpired:
+    case Reason::kNoNeighbour:  // a host that is not there; senders are told
       return "policy";
     case Reason::kOversize:
     case Reason::kTruncated:
@@ -30,6 +31,16 @@ constexpr std::string_view cause_of(Reason reason) {
   }
 }
 
+/// Packets end for it as they should.
+constexpr bool is_consumption(Reason reason) {
+  return reason >= Reason::kAnswered && reason <= Reason::kControl;
+}
+
+/// Packets are born for it.
+constexpr bool is_generation(Reason reason) {
+  return reason == Reason::kHeld || (reason >= Reason::kCopy && reason <= Reason::kPunt);
+}
+
 /// Who gave it. Functions' drops are in millrace_function_drops_total too, by function and group.
 constexpr std::string_view dropped_by(Reason reason) {
   switch (reason) {
@@ -37,6 +48,8 @@ constexpr std::string_view dropped_by(Reason reason) {
       return "ingress";
     case Reason::kTxFull:
     case Reason::kNoOutput:
+    case Reason::kNoBuffer:
+    case Reason::kHoldFull:
       return "egress";
     case Reason::kOversize:
       return "port";

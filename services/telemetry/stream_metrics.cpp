@@ -39,7 +39,11 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
       sum.transmitted[p] += record.transmitted[p];
       sum.transmitted_bytes[p] += record.transmitted_bytes[p];
     }
-    for (std::size_t r = 0; r < kReasonCount; ++r) sum.dropped[r] += record.dropped[r];
+    for (std::size_t r = 0; r < kReasonCount; ++r) {
+      sum.dropped[r] += record.dropped[r];
+      sum.consumed[r] += record.consumed[r];
+      sum.generated[r] += record.generated[r];
+    }
   }
   return totals;
 }
@@ -58,6 +62,21 @@ void add_drops(const StreamTotals& totals, const std::string& stream, const std:
     const std::uint64_t refused = reason == Reason::kOverload ? totals.refused : 0;
     add(dropped_by(reason), totals.record.dropped[i] - refused);
     if (reason == Reason::kOverload) add("ingress", refused);
+  }
+}
+
+/// Those for which packets are made for stand there from the start, others when there are some.
+void add_born_and_ended(const LaneRecord& sum, const std::string& stream, const std::string& path,
+                        Families& families) {
+  for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+    const auto reason = static_cast<Reason>(i);
+    const auto add = [&](Metric metric, bool expected, std::uint64_t count) {
+      if (!expected && count == 0) return;
+      families.add(metric, {stream, path, std::string(kReasonNames[i])},
+                   static_cast<double>(count));
+    };
+    add(Metric::kConsumed, is_consumption(reason), sum.consumed[i]);
+    add(Metric::kGenerated, is_generation(reason), sum.generated[i]);
   }
 }
 
@@ -81,6 +100,7 @@ void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& 
                  as_double(sum.transmitted_bytes[p]));
   }
   add_drops(totals, name, path, families);
+  add_born_and_ended(sum, name, path, families);
   families.add(Metric::kRefused, {name, path}, as_double(totals.refused));
   families.add(Metric::kUnaccounted, {name, path}, as_double(sum.unaccounted));
   families.add(Metric::kReleasedBatches, {name, path}, as_double(sum.batches));

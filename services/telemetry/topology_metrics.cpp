@@ -4,6 +4,7 @@
 
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/base/process.hpp"
+#include "shared/layout/neighbour_look.hpp"
 
 namespace millrace {
 namespace {
@@ -17,6 +18,19 @@ bool leads(const StatusHeader& header) {
 
 double load(const std::atomic<std::uint64_t>& word) {
   return static_cast<double>(word.load(std::memory_order_relaxed));
+}
+
+/// As the leader counted them; without one nobody does.
+void add_neighbours(const StatusSource& source, Families& families) {
+  const StatusHeader& header = source.status.header();
+  if (!leads(header)) return;
+  for (std::size_t i = 0; i < kNeighbourLookCount; ++i) {
+    families.add(Metric::kNeighbours, {std::string(kNeighbourLookNames[i])},
+                 header.neighbours[i].load(std::memory_order_relaxed));
+  }
+  families.add(Metric::kNeighbourRoom, {}, source.plan.neighbour_count);
+  families.add(Metric::kNeighboursEvicted, {}, load(header.neighbours_evicted));
+  families.add(Metric::kNeighboursRefused, {}, load(header.neighbours_refused));
 }
 
 }  // namespace
@@ -37,6 +51,7 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
   families.add(Metric::kRecoveryBatchesHandedOn, {}, load(header.batches_handed_on));
   families.add(Metric::kRecoveryBatchesRedone, {}, load(header.batches_redone));
   families.add(Metric::kControlRefused, {"leader"}, load(header.control_refused));
+  add_neighbours(source, families);
 }
 
 void add_config(const ConfigFacts& config, Families& families) {

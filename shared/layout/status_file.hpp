@@ -283,7 +283,10 @@ struct alignas(kCacheLine) StatusHeader {
   char name[64];                  ///< of the topology, zero-terminated
   std::uint64_t created_ns;
   std::atomic<std::uint64_t> control_refused;  ///< leader: what it was sent and could not read
-  std::uint64_t padding_0[5];
+  // Leader, every second: the table of neighbours in the segment, which observers do not map.
+  std::atomic<std::uint64_t> neighbours_evicted;  ///< gave way to others
+  std::atomic<std::uint64_t> neighbours_refused;  ///< found no place
+  std::atomic<std::uint32_t> neighbours[6];       ///< entries, by NeighbourLook
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
   std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
@@ -315,6 +318,9 @@ static_assert(offsetof(StatusHeader, tsc_hz) == 48 && offsetof(StatusHeader, tsc
 static_assert(offsetof(StatusHeader, clock_origin_ns) == 64 && offsetof(StatusHeader, name) == 72);
 static_assert(offsetof(StatusHeader, created_ns) == 136);
 static_assert(offsetof(StatusHeader, control_refused) == 144);
+static_assert(offsetof(StatusHeader, neighbours_evicted) == 152);
+static_assert(offsetof(StatusHeader, neighbours_refused) == 160);
+static_assert(offsetof(StatusHeader, neighbours) == 168);
 static_assert(offsetof(StatusHeader, epoch) == 192);
 static_assert(offsetof(StatusHeader, functions_out) == 200 && kFunctionPlaceMax <= 64);
 static_assert(offsetof(StatusHeader, drained) == 208);

@@ -47,6 +47,19 @@ paths:
 """
 STUCK = SLOW.replace("limit: 60s", "limit: 2s").replace("count: 1", "count: 2")
 LOSSY = SLOW.replace("count: 0", "count: 20000")
+# Each packet is for another host beside `out`, where nobody is.
+CROWD = """
+heartbeat_limit: 60s
+ports:
+  in:  { device: generate, flows: 100000, count: 0, rate_mpps: 0.005, destinations: [10.0.0.0/8] }
+  out: { device: "null", mac: "02:00:00:00:00:0b", addresses: [10.0.0.1/8] }
+workers:
+  front: { kind: classifier, count: 1, dispatch: any }
+functions:
+  hop: { type: route, table: crowd.routes, on: front }
+paths:
+  main: { from: in, to: out, run: [hop] }
+"""
 WIRE = """
 heartbeat_limit: 60s
 bypass: {{ bridge: [a, b] }}
@@ -192,6 +205,12 @@ def parts_fail(watch, running, folder):
     return ("MillraceRulesRefused", "MillraceBypass", *causes)
 
 
+def hosts_crowd_in(watch, running):
+    watch.fires(running, "MillraceNeighboursFull")
+    millrace("drain", running.name)  # nobody comes any more
+    return ["MillraceNeighboursFull"]
+
+
 def processes_hang(watch, running):
     """The standby too: nobody takes over from the hub, and kills who hangs, until it goes on."""
     send(running, signal.SIGSTOP, "standby")
@@ -264,12 +283,14 @@ def tell_coverage(watch):
 def provoke_all(folder, stack):
     root = os.geteuid() == 0
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
+    (folder / "crowd.routes").write_text("192.0.2.0/24 drop\n")
     (folder / "no-ping.rules").write_text("drop icmp any -> any\n")
     parts = started(stack, folder, scene.text(folder, rate_mpps=0.005),
                     words=("--restarts", "0"))
     slow = started(stack, folder, SLOW, program="slow-classifier")
     lossy = started(stack, folder, LOSSY, program="lossy-classifier")
-    every = [parts, slow, lossy]
+    crowd = started(stack, folder, CROWD)
+    every = [parts, slow, lossy, crowd]
     if root:
         cables = stack.enter_context(Cables())
         wire = started(stack, folder, WIRE.format(a=cables.a, b=cables.b))
@@ -285,7 +306,8 @@ def provoke_all(folder, stack):
                    "scraped")
     watch.fires(lossy, "MillraceUnaccounted")
     millrace("down", lossy.name)  # as a new start: nothing else ends it
-    ends = [(lossy, ("MillraceUnaccounted",)), (slow, a_build_is_slow(watch, slow, folder))]
+    ends = [(lossy, ("MillraceUnaccounted",)), (crowd, hosts_crowd_in(watch, crowd)),
+            (slow, a_build_is_slow(watch, slow, folder))]
     if root:
         ends.append((wire, a_cable_is_cut(watch, wire, cables)))
     ends.append((parts, parts_fail(watch, parts, folder)))

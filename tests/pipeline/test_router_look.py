@@ -7,8 +7,9 @@ import os
 
 import pytest
 
+import metrics
 from processes import PATIENCE, wait_until
-from routed import FAMILIES, FAR, LEFT, RIGHT, routed
+from routed import FAMILIES, FAR, LAN, LEFT, RIGHT, routed
 from topology import millrace
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
@@ -80,6 +81,30 @@ def test_what_is_not_there_is_named(wire, words, why):
 def test_a_topology_that_does_not_run_has_no_neighbours():
     done = millrace("neighbours", "nothing-of-that-name", check=False)
     assert done.returncode == 1 and "does not run" in done.stderr
+
+
+def scraped(wire):
+    """The metrics, as who is in the namespace of the ports sees them: there telemetry listens."""
+    url = f"http://{metrics.address_of(wire.running.run_dir)}/metrics"
+    return metrics.Metrics(wire.in_middle("curl", "-sS", url).stdout)
+
+
+def test_metrics_count_neighbours_and_what_was_made_and_consumed(wire):
+    wire.a.ping(LAN["ipv4"])
+    wait_until(lambda: scraped(wire).total("millrace_neighbours") == len(neighbours(wire)),
+               PATIENCE, "as many neighbours as there are")
+    assert scraped(wire).total("millrace_neighbour_room") == 1024
+
+    def agree():
+        audit, now = wire.running.audit(), scraped(wire)
+        for what in ("generated", "consumed"):
+            counted = now.by("reason", f"millrace_{what}_packets_total")
+            if audit[what] != {reason: count for reason, count in counted.items() if count}:
+                return False
+        return audit
+    audit = wait_until(agree, PATIENCE, "metrics say what the audit says")
+    assert audit["generated"]["reply"] >= 3 and audit["generated"]["solicit"] >= 1
+    assert audit["consumed"]["answered"] >= 3
 
 
 def routes(wire, *words):

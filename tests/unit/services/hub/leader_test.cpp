@@ -16,6 +16,7 @@
 
 #include "shared/base/clock.hpp"
 #include "shared/base/process.hpp"
+#include "shared/layout/neighbour_look.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -83,6 +84,24 @@ TEST_F(LeaderTest, TakesTheLockWordAndBeats) {
       [&] { return world_.status.header().leader == (process_start_time(getpid()) << 24 | pid); }));
   const std::uint64_t beat = world_.entry("hub").heartbeat_tsc;
   EXPECT_TRUE(soon([&] { return world_.entry("hub").heartbeat_tsc != beat; }));
+}
+
+TEST_F(LeaderTest, CountsNeighboursForThoseWhoDoNotMapTheirTable) {
+  const NeighbourTableView table = world_.segment.neighbours();
+  StatusHeader& header = world_.status.header();
+  constexpr NeighbourKey kHost{
+      .family = NeighbourFamily::kIpv4, .port = 1, .address = {10, 0, 0, 1}};
+  ASSERT_TRUE(table.set_static(kHost, {2, 0, 0, 0, 0, 1}, 1));
+  const auto known = static_cast<std::size_t>(NeighbourLook::kStatic);
+  EXPECT_TRUE(soon([&] { return header.neighbours[known] == 1; }));
+  ASSERT_TRUE(table.forget(kHost));
+  EXPECT_TRUE(soon([&] { return header.neighbours[known] == 0; }));
+  auto& counts = *reinterpret_cast<NeighbourHeader*>(world_.segment.memory().data() +
+                                                     world_.segment.layout().neighbours);
+  counts.evicted = 3;
+  counts.full = 2;
+  EXPECT_TRUE(soon([&] { return header.neighbours_evicted == 3; }));
+  EXPECT_TRUE(soon([&] { return header.neighbours_refused == 2; }));
 }
 
 TEST_F(LeaderTest, AnswersAnAudit) {

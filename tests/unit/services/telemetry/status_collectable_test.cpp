@@ -3,6 +3,7 @@
 #include "services/telemetry/status_collectable.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -27,6 +28,7 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   plan.ports[0] = {.name = "lan", .device = "dpdk"};
   const WatchedTopology watched(plan);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) watched.start(actor);
+  watched.status.header().leader = test::leader_word(::getpid());
   watched.status.port(0).known = 1;
   watched.status.port(0).up = 1;
   watched.status.port(0).bytes_per_second = 1;

@@ -5,19 +5,14 @@
 
 #include <map>
 
-#include "shared/base/process.hpp"
 #include "tests/unit/services/telemetry/watched_topology.hpp"
 
 namespace millrace {
 namespace {
 
+using test::leader_word;
 using test::samples;
 using test::WatchedTopology;
-
-/// As services/hub/leader.cpp writes it.
-std::uint64_t leader_word(pid_t pid) {
-  return process_start_time(pid) << 24 | static_cast<std::uint64_t>(pid);
-}
 
 TEST(TopologyMetrics, SayThatADeadLeaderLeadsNoMore) {
   const WatchedTopology watched;
@@ -59,6 +54,29 @@ TEST(TopologyMetrics, TellWhatRecoveryDid) {
   EXPECT_EQ(found.at("millrace_control_refused_messages_total{server=leader}"), 7);
   EXPECT_NEAR(found.at("millrace_created_timestamp_seconds{}"),
               static_cast<double>(system_clock_ns()) / 1e9, 60);
+}
+
+TEST(TopologyMetrics, TellOfNeighboursWhileSomebodyCountsThem) {
+  const WatchedTopology watched;
+  StatusHeader& header = watched.status.header();
+  header.neighbours[0] = 5;
+  header.neighbours[4] = 6;
+  header.neighbours_evicted = 7;
+  header.neighbours_refused = 8;
+  const auto collected = [&] {
+    Families families;
+    add_topology(watched.source(), "1.2.3", families);
+    return samples(families.take());
+  };
+  EXPECT_FALSE(collected().contains("millrace_neighbours{state=reachable}")) << "nobody leads";
+  header.leader = leader_word(::getpid());
+  const auto found = collected();
+  EXPECT_EQ(found.at("millrace_neighbours{state=reachable}"), 5);
+  EXPECT_EQ(found.at("millrace_neighbours{state=stale}"), 0);
+  EXPECT_EQ(found.at("millrace_neighbours{state=failed}"), 6);
+  EXPECT_EQ(found.at("millrace_neighbour_room{}"), watched.plan.neighbour_count);
+  EXPECT_EQ(found.at("millrace_neighbours_evicted_total{}"), 7);
+  EXPECT_EQ(found.at("millrace_neighbours_refused_total{}"), 8);
 }
 
 std::map<std::string, double> config_metrics(const ConfigFacts& facts) {

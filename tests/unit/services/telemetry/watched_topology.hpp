@@ -9,6 +9,7 @@
 
 #include "services/telemetry/status_metrics.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/process.hpp"
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 
@@ -52,6 +53,11 @@ inline Plan small_plan(const std::string& name = "watched") {
                 {.producer = 3, .consumer = 5, .depth = 128},
                 {.producer = 0, .consumer = 3, .depth = 128}};
   return plan;
+}
+
+/// As services/hub/leader.cpp writes it.
+inline std::uint64_t leader_word(pid_t pid) {
+  return process_start_time(pid) << 24 | static_cast<std::uint64_t>(pid);
 }
 
 /// A plan and its status file in private memory, as the hub leaves it: all actors vacant.
