@@ -56,13 +56,10 @@ class Rates {
   double transmitted(std::size_t port) const {
     return of(sum_before_.transmitted[port], sum_after_.transmitted[port]);
   }
-  double dropped(std::size_t reason) const {
-    return of(sum_before_.dropped[reason], sum_after_.dropped[reason]);
-  }
-  double dropped() const {
-    double all = 0;
-    for (std::size_t reason = 0; reason < kReasonCount; ++reason) all += dropped(reason);
-    return all;
+  using ByReason = std::uint64_t (LaneRecord::*)[kReasonCount];
+  /// `counts`: dropped, consumed or generated.
+  double of_reason(ByReason counts, std::size_t reason) const {
+    return of((sum_before_.*counts)[reason], (sum_after_.*counts)[reason]);
   }
   /// Of all streams together.
   double latency(double quantile) const {
@@ -89,14 +86,37 @@ class Rates {
   LaneRecord sum_before_, sum_after_;
 };
 
-std::string drops_text(const Rates& rates) {
+/// Empty when there are none.
+std::string reasons_text(const Rates& rates, Rates::ByReason counts) {
   std::string text;
   for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-    if (rates.dropped(i) <= 0) continue;
+    const double rate = rates.of_reason(counts, i);
+    if (rate <= 0) continue;
     text += text.empty() ? "" : ", ";
-    text += std::string(kReasonNames[i]) + " " + rate_text(rates.dropped(i)) + "/s";
+    text += std::string(kReasonNames[i]) + " " + rate_text(rate) + "/s";
   }
+  return text;
+}
+
+std::string drops_text(const Rates& rates) {
+  const std::string text = reasons_text(rates, &LaneRecord::dropped);
   return text.empty() ? "none" : text;
+}
+
+/// What a router makes, and what ends for it; a line each where there is some.
+std::string born_and_ended_text(const Rates& rates) {
+  const std::string made = reasons_text(rates, &LaneRecord::generated);
+  const std::string consumed = reasons_text(rates, &LaneRecord::consumed);
+  return (made.empty() ? "" : "generated: " + made + "\n") +
+         (consumed.empty() ? "" : "consumed: " + consumed + "\n");
+}
+
+nlohmann::ordered_json reasons_json(const Rates& rates, Rates::ByReason counts) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+    if (const double rate = rates.of_reason(counts, i); rate > 0) json[kReasonNames[i]] = rate;
+  }
+  return json;
 }
 
 std::string latency_text(const Rates& rates) {
@@ -185,7 +205,8 @@ std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& 
                       bool colour) {
   const Rates rates(before, after);
   std::string text = "topology " + plan.name + "\n\n" + port_lines(plan, before, after, rates);
-  text += "\ndropped: " + drops_text(rates) + "\nlatency of batches: " + latency_text(rates) + "\n";
+  text += "\ndropped: " + drops_text(rates) + "\n" + born_and_ended_text(rates) +
+          "latency of batches: " + latency_text(rates) + "\n";
   text += format("\n%-18s %-11s %11s %12s  %s\n", "actor", "state", "packets/s", "a batch", "busy");
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     if (is_shown(plan, after, i)) text += actor_line(plan, after, rates, i, colour);
@@ -251,10 +272,9 @@ nlohmann::ordered_json live_json(const Plan& plan, const Snapshot& before, const
                               {"batches_per_s", rates.actor(i, Counter::kBatches)},
                               {"busy_share", busy_share(rates, i)}});
   }
-  json["dropped_per_s"] = Json::object();
-  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-    if (rates.dropped(i) > 0) json["dropped_per_s"][kReasonNames[i]] = rates.dropped(i);
-  }
+  json["dropped_per_s"] = reasons_json(rates, &LaneRecord::dropped);
+  json["generated_per_s"] = reasons_json(rates, &LaneRecord::generated);
+  json["consumed_per_s"] = reasons_json(rates, &LaneRecord::consumed);
   json["latency_us"] = {{"p50", rates.latency(0.5)}, {"p99", rates.latency(0.99)}};
   return json;
 }

@@ -30,7 +30,11 @@ LaneRecord operator+(const LaneRecord& a, const LaneRecord& b) {
     sum.transmitted[i] += b.transmitted[i];
     sum.transmitted_bytes[i] += b.transmitted_bytes[i];
   }
-  for (std::size_t i = 0; i < kReasonCount; ++i) sum.dropped[i] += b.dropped[i];
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    sum.dropped[i] += b.dropped[i];
+    sum.consumed[i] += b.consumed[i];
+    sum.generated[i] += b.generated[i];
+  }
   return sum;
 }
 

@@ -4,13 +4,14 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 
 import metrics
 from processes import PATIENCE, wait_until
 from routed import FAMILIES, FAR, LAN, LEFT, RIGHT, routed
-from topology import millrace
+from topology import BIN, millrace
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 LEFT_MAC, RIGHT_MAC = "02:00:00:00:0a:01", "02:00:00:00:0b:01"
@@ -105,6 +106,20 @@ def test_metrics_count_neighbours_and_what_was_made_and_consumed(wire):
     audit = wait_until(agree, PATIENCE, "metrics say what the audit says")
     assert audit["generated"]["reply"] >= 3 and audit["generated"]["solicit"] >= 1
     assert audit["consumed"]["answered"] >= 3
+
+
+def test_an_answer_is_traced_as_one(wire):
+    """Each followed packet is an echo request until `route` makes its answer of it."""
+    tracing = subprocess.Popen(
+        [BIN / "millrace", "trace", wire.running.name, "--json", "--seconds", str(PATIENCE),
+         "--filter", f"icmp and dst host {LAN['ipv4']}"], stdout=subprocess.PIPE, text=True)
+    while tracing.poll() is None:
+        wire.a.ping(LAN["ipv4"], count=1)
+    packet = json.loads(tracing.stdout.read())
+    assert (packet["verdict"], packet["reason"]) == ("done", "reply")
+    by_what = {step["what"]: step for step in packet["steps"]}
+    assert by_what["function"]["verdict"] == "done" and by_what["function"]["output"] == "lan"
+    assert by_what["released"]["name"] == "lan"
 
 
 def routes(wire, *words):

@@ -54,6 +54,21 @@ TEST_F(LiveView, PageHasPortsActorsDropsAndLatency) {
   EXPECT_THAT(live_page(plan_, before_, after_, true), HasSubstr("\033[32malive"));
 }
 
+TEST_F(LiveView, WhatARouterMakesAndConsumesIsShownWhereThereIsSome) {
+  EXPECT_THAT(live_page(plan_, before_, after_, false),
+              AllOf(Not(HasSubstr("generated")), Not(HasSubstr("consumed"))));
+  after_.streams[0].generated[static_cast<std::size_t>(Reason::kReply)] = 6;
+  after_.streams[0].generated[static_cast<std::size_t>(Reason::kReport)] = 2;
+  after_.streams[1].consumed[static_cast<std::size_t>(Reason::kAnswered)] = 8;
+  EXPECT_THAT(live_page(plan_, before_, after_, false),
+              HasSubstr("dropped: rule 200/s\ngenerated: report 1/s, reply 3/s\n"
+                        "consumed: answered 4/s\nlatency of batches"));
+  const auto json = live_json(plan_, before_, after_);
+  EXPECT_EQ(json["generated_per_s"]["reply"], 3.0);
+  EXPECT_EQ(json["consumed_per_s"]["answered"], 4.0);
+  EXPECT_EQ(json["dropped_per_s"].size(), 1u);
+}
+
 TEST(FirstLines, AreAllOrSayHowManyMoreThereAre) {
   EXPECT_EQ(first_lines("a\nb\nc\n", 3), "a\nb\nc\n");
   EXPECT_EQ(first_lines("a\nb\nc\n", 2), "a\nand 2 lines more\n");

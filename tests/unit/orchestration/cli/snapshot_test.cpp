@@ -20,6 +20,8 @@ TEST(Snapshot, AddsUpTheLanesOfAStream) {
     LaneLedger& ledger = world.status.ledger(0, lane);
     ledger.record[0].received = 10 + lane;
     ledger.record[0].dropped[3] = 1;
+    ledger.record[0].consumed[4] = 2;
+    ledger.record[0].generated[5] = 3;
     ledger.record[0].transmitted[1] = 2;
   }
   world.status.latency(1).count[7] = 5;
@@ -28,6 +30,8 @@ TEST(Snapshot, AddsUpTheLanesOfAStream) {
   const Snapshot look = look_at(observed);
   EXPECT_EQ(look.streams[0].received, 21U);
   EXPECT_EQ(look.streams[0].dropped[3], 2U);
+  EXPECT_EQ(look.streams[0].consumed[4], 4U);
+  EXPECT_EQ(look.streams[0].generated[5], 6U);
   EXPECT_EQ(look.streams[0].transmitted[1], 4U);
   EXPECT_EQ(look.streams[1].received, 0U);
   EXPECT_EQ(look.latency[1][7], 5U);
