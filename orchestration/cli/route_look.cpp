@@ -106,6 +106,7 @@ std::string neighbour_words(const HopWords& words) {
 
 /// "via 192.0.2.1 at wan, 02:00:00:00:00:01 reachable".
 std::string hop_text(const HopWords& words) {
+  if (words.kind == "own") return "";
   if (!words.reason.empty()) return "dropped as " + words.reason;
   const std::string at = "at " + words.port;
   if (words.kind == "gateway") return "via " + words.gateway + " " + at + neighbour_words(words);
@@ -118,7 +119,7 @@ std::string hop_title(std::uint32_t number) {
     case kHopDefault:
       return "IPv4 without a longer prefix: ";
     case kHopOwn:
-      return "addresses of this router: ";
+      return "addresses of this router";  // answered, left to the host behind, or dropped
     case kHopBroadcast:
       return "broadcast addresses: ";
     case kHopNowhere:
@@ -147,9 +148,11 @@ bool is_shown(const RouteLook& look, std::uint32_t number) {
   return number != kHopDefaultIpv6 || look.table.ipv6.present();
 }
 
-std::string megabytes(std::uint64_t bytes) {
+std::string bytes_text(std::uint64_t bytes) {
+  const bool large = bytes >= 1'000'000;
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / 1e6);
+  std::snprintf(text, sizeof text, "%.1f %s", static_cast<double>(bytes) / (large ? 1e6 : 1e3),
+                large ? "MB" : "kB");
   return text;
 }
 
@@ -200,8 +203,8 @@ std::string routes_text(const RouteLook& look) {
                      std::to_string(look.generation) + ", of " + look.built + "\n";
   for (const std::string& file : look.files) text += "  from   " + file + "\n";
   if (look.of_kernel) text += "  from   the routes of the kernel\n";
-  text += "  image  " + look.image + ", " + megabytes(look.image_bytes) + ", of which " +
-          megabytes(look.stored_bytes) + " are set\n\n";
+  text += "  image  " + look.image + ", " + bytes_text(look.image_bytes) + ", of which " +
+          bytes_text(look.stored_bytes) + " are set\n\n";
   char line[64];
   std::snprintf(line, sizeof line, "%8s %16s  %s\n", "next hop", "packets", "to");
   text += line;
@@ -255,7 +258,7 @@ std::string route_to_text(const RouteLook& look, const std::string& address) {
     text += hop_text(words);
   }
   return text + "\n    next hop " + std::to_string(number) + " of function " + look.function +
-         ", which has taken " + std::to_string(hits_of(look, number)) + " packets\n";
+         ", packets so far: " + std::to_string(hits_of(look, number)) + "\n";
 }
 
 Json route_to_json(const RouteLook& look, const std::string& address) {

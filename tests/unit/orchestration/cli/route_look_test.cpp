@@ -120,11 +120,10 @@ TEST_F(RouteLookTest, AllNextHopsStandWithWhatTheyHaveTaken) {
   const std::string text = routes_text(look(routes_));
   EXPECT_THAT(text, HasSubstr("function router: table of 4 prefixes, 1 refused; build 2, of "
                               "2026-11-25T17:00:00Z\n  from   /etc/a.routes\n"
-                              "  image  /run/a.img, 67.2 MB, of which 0.3 MB are set\n"));
+                              "  image  /run/a.img, 67.2 MB, of which 300.0 kB are set\n"));
   EXPECT_THAT(text, HasSubstr("       0              100  IPv4 without a longer prefix: dropped as "
                               "no_route\n"
-                              "       1              101  addresses of this router: dropped as "
-                              "own_address\n"));
+                              "       1              101  addresses of this router\n"));
   EXPECT_THAT(text, HasSubstr("  via 192.0.2.1 at wan, 02:00:00:00:00:09 reachable\n"));
   EXPECT_THAT(text, HasSubstr("  at wan, 02:00:00:00:00:33\n"));
   EXPECT_THAT(text, HasSubstr("  hosts at lan\n"));
