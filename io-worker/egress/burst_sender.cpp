@@ -3,19 +3,45 @@
 
 #include "io-worker/egress/burst_sender.hpp"
 
+#include <cstring>
+#include <optional>
+
 #include "shared/base/clock.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/config/vlan.hpp"
 #include "shared/links/ledger.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
+namespace {
+
+constexpr std::size_t kMacsBytes = 12;
+
+}  // namespace
 
 BurstSender::BurstSender(const ActorContext& context, TxQueues& ports, ReturnLinks& returns,
                          SidePool& pool)
     : context_(context), ports_(ports), returns_(returns), pool_(pool) {
+  for (std::uint8_t port = 0; port < kPortCountMax; ++port) tags_[port].link = port;
+  for (std::uint8_t port = 0; port < context.plan->ports.size(); ++port) {
+    const std::optional<VlanPort> vlan = vlan_port(context.plan->ports, port);
+    if (!vlan) continue;
+    Tags& tags = tags_[port];
+    tags.link = vlan->link;
+    const auto add = [&](std::uint16_t type, std::uint16_t id) {
+      wire_bytes::put16(tags.content, tags.bytes, type);
+      wire_bytes::put16(tags.content, tags.bytes + 2u, id);
+      tags.bytes += packet_walk::kVlanTagBytes;
+    };
+    if (vlan->outer != 0) add(packet_walk::kTypeServiceVlan, vlan->outer);
+    add(packet_walk::kTypeVlan, vlan->id);
+  }
   for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
-    bursts_.push_back(ports_[port] ? std::make_unique<Burst>() : nullptr);
-    if (!ports_[port] || !ports_[port]->holds_buffers()) continue;
-    bursts_[port]->held = true;
-    holding_.push_back(port);
+    bursts_.push_back(reaches(port) ? std::make_unique<Burst>() : nullptr);
+    if (!reaches(port)) continue;
+    const TxQueue& queue = *ports_[tags_[port].link];
+    bursts_[port]->held = queue.holds_buffers();
+    if (tags_[port].link == port && queue.holds_buffers()) holding_.push_back(port);
   }
   used_.reserve(kPortCountMax);
 }
@@ -39,7 +65,23 @@ BurstSender::Burst& BurstSender::burst_for(std::uint8_t port) noexcept {
   return burst;
 }
 
+/// In front of it there is room for them.
+void BurstSender::push_tags(std::byte* frame, const Tags& tags) const noexcept {
+  std::memmove(frame - tags.bytes, frame, kMacsBytes);
+  std::memcpy(frame - tags.bytes + kMacsBytes, tags.content.data(), tags.bytes);
+}
+
 void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
+  const Tags& tags = tags_[port];
+  if (tags.bytes != 0) [[unlikely]] {
+    std::byte* const frame = batch_->data(packet);
+    if (batch_->length[packet] < kMacsBytes || !batch_->grow_front(packet, tags.bytes)) {
+      count_end(*record_, record_->dropped, Reason::kOversize);
+      batch_->drop(packet, Reason::kOversize);
+      return;
+    }
+    push_tags(frame, tags);
+  }
   Burst& burst = burst_for(port);
   burst.index[burst.count] = static_cast<std::uint16_t>(packet);
   burst.packets[burst.count++] = {batch_->buffer[packet], batch_->bytes(packet),
@@ -49,6 +91,17 @@ void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
 
 void BurstSender::add_side(std::uint32_t buffer, std::span<const std::byte> bytes,
                            std::uint8_t port) noexcept {
+  const Tags& tags = tags_[port];
+  if (tags.bytes != 0) [[unlikely]] {
+    std::byte* const frame = pool_.data(buffer) + (bytes.data() - pool_.data(buffer));
+    if (bytes.size() < kMacsBytes || frame - tags.bytes < pool_.data(buffer) - kBufferHeadroom) {
+      count_end(*record_, record_->dropped, Reason::kOversize);
+      pool_.put(buffer);
+      return;
+    }
+    push_tags(frame, tags);
+    bytes = {frame - tags.bytes, bytes.size() + tags.bytes};
+  }
   Burst& burst = burst_for(port);
   burst.index[burst.count] = kOfPool;
   burst.packets[burst.count++] = {buffer, bytes, static_cast<std::uint32_t>(bytes.size()), 0};
@@ -73,7 +126,7 @@ void BurstSender::drop(Burst& burst, std::uint32_t at, Reason why) noexcept {
 
 void BurstSender::send(std::uint8_t port) noexcept {
   Burst& burst = *bursts_[port];
-  TxQueue& queue = *ports_[port];
+  TxQueue& queue = *ports_[tags_[port].link];
   if (burst.held) mark_held(burst);
   std::uint32_t at = 0, refused = 0;
   for (std::uint32_t tries = 0; at < burst.count;) {

@@ -31,7 +31,9 @@ class BurstSender {
   void begin(const Batch& batch, LaneRecord& record) noexcept;
   /// The same for packets of no batch: those of the pool alone.
   void begin(LaneRecord& record) noexcept;
-  bool reaches(std::uint8_t port) const noexcept { return port < kPortCountMax && ports_[port]; }
+  bool reaches(std::uint8_t port) const noexcept {
+    return port < kPortCountMax && ports_[tags_[port].link];
+  }
   /// A packet of the batch; `port` is one that it reaches.
   void add(std::uint32_t packet, std::uint8_t port) noexcept;
   /// A packet of the pool; the sender frees its buffer, or the queue that keeps it does.
@@ -50,6 +52,13 @@ class BurstSender {
   static constexpr std::uint32_t kReclaimMax = 256;     ///< buffers at a time
   static constexpr std::uint16_t kOfPool = UINT16_MAX;  ///< instead of a number in the batch
 
+  /// What goes in front of a frame of the port, behind its MAC addresses; of a VLAN.
+  struct Tags {
+    std::uint8_t link = 0;  ///< the port by which it leaves; mostly itself
+    std::uint8_t bytes = 0;
+    std::array<std::byte, 8> content{};
+  };
+
   /// Packets for one port.
   struct Burst {
     std::uint32_t count = 0;
@@ -60,6 +69,7 @@ class BurstSender {
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch; kOfPool
   };
 
+  void push_tags(std::byte* frame, const Tags& tags) const noexcept;
   Burst& burst_for(std::uint8_t port) noexcept;
   void send(std::uint8_t port) noexcept;
   void drop(Burst& burst, std::uint32_t at, Reason why) noexcept;
@@ -75,6 +85,7 @@ class BurstSender {
   SidePool& pool_;
   const Batch* batch_ = nullptr;
   LaneRecord* record_ = nullptr;
+  std::array<Tags, kPortCountMax> tags_;        ///< by port
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst that is not sent yet
   std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers

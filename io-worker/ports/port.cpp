@@ -12,6 +12,7 @@
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
+#include "io-worker/ports/settings.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
@@ -34,6 +35,13 @@ std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& r
     files.push_back(borrow_tap(port, i, run_dir));
   }
   return open_tap_tx(port, std::move(files));
+}
+
+/// Of a VLAN: the queues are those of its link.
+void check_vlan(const PlanPort& port) { PortSettings(port, {"id", "link", "outer"}); }
+PortQueues vlan_queues(const PlanPort& port) {
+  check_vlan(port);
+  return {};
 }
 
 struct Device {
@@ -66,6 +74,7 @@ constexpr Device kDevices[] = {
     {"dpdk", check_dpdk, dpdk_queues, nullptr, nullptr},
     {"tap", check_tap, tap_queues, nullptr, nullptr, nullptr, prepare_tap, open_lent_rx,
      open_lent_tx},
+    {"vlan", check_vlan, vlan_queues, nullptr, nullptr},
 };
 
 const Device& device_of(const PlanPort& port) {

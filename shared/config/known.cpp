@@ -62,6 +62,11 @@ constexpr KnownSetting kTap[] = {
     kQueues,
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
 };
+constexpr KnownSetting kVlan[] = {
+    {.name = "id", .kind = SettingKind::kInteger, .low = 1, .high = 4094, .required = true},
+    {.name = "link", .required = true},
+    {.name = "outer", .kind = SettingKind::kInteger, .low = 1, .high = 4094},
+};
 constexpr KnownDevice kDevices[] = {
     {.name = "afpacket", .settings = kAfpacket, .send_queue_max = kStreamCountMax},
     {.name = "afxdp",
@@ -78,6 +83,7 @@ constexpr KnownDevice kDevices[] = {
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},
     {.name = "tap", .settings = kTap, .send_queue_max = kStreamCountMax},
+    {.name = "vlan", .settings = kVlan, .send_queue_max = kStreamCountMax},
 };
 
 constexpr KnownSetting kSoftwareDevice[] = {

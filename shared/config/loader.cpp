@@ -185,6 +185,7 @@ Topology read_text(std::string text, const std::string& file,
     check_references(topology, functions, problems);
     add_host_ports(topology, problems);
     check_exclusive(topology, problems);
+    check_vlans(topology, problems);
   }
   return topology;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "shared/config/planning.hpp"
+#include "shared/config/vlan.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -18,6 +19,24 @@ void check_most(Planning& planning, const SourceMark& mark, const char* what, st
                         "at most " + std::to_string(most) + " in a topology");
 }
 
+/// As it says, or that of its link, or one made of its number.
+static std::string mac_of(const Topology& topology, std::size_t number) {
+  const TopologyPort& port = topology.ports[number];
+  if (!port.mac.empty()) return port.mac;
+  if (port.device.value == kVlanDevice) {
+    for (const TopologySetting& setting : port.settings) {
+      if (setting.key != "link") continue;
+      const auto link = std::ranges::find(topology.ports, setting.value.value,
+                                          [](const TopologyPort& one) { return one.name.value; });
+      return mac_of(topology, static_cast<std::size_t>(link - topology.ports.begin()));
+    }
+  }
+  char mac[18];
+  std::snprintf(mac, sizeof(mac), "02:00:00:00:00:%02x",
+                static_cast<unsigned>((number + 1) & 0xff));
+  return mac;
+}
+
 void plan_ports(Planning& planning) {
   Plan& plan = planning.plan;
   for (const TopologyPort& from : planning.topology.ports) {
@@ -27,13 +46,7 @@ void plan_ports(Planning& planning) {
     }
     port.mtu = from.mtu;
     port.addresses = from.addresses;
-    port.mac = from.mac;
-    if (port.mac.empty()) {
-      char mac[18];
-      std::snprintf(mac, sizeof(mac), "02:00:00:00:00:%02x",
-                    static_cast<unsigned>((plan.ports.size() + 1) & 0xff));
-      port.mac = mac;
-    }
+    port.mac = mac_of(planning.topology, plan.ports.size());
     if (planning.topology.fused && is_dpdk(port)) {
       planning.problems.add(from.device.mark,
                             "dpdk port '" + port.name + "' with `placement: fused`",

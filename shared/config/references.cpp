@@ -5,6 +5,7 @@
 #include "shared/base/nearest.hpp"
 #include "shared/config/classes.hpp"
 #include "shared/config/sections.hpp"
+#include "shared/config/vlan.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -51,19 +52,6 @@ std::string on_text(const TopologyFunction& function) {
 bool has_setting(const TopologyPort& port, std::string_view key) {
   return std::any_of(port.settings.begin(), port.settings.end(),
                      [&](const TopologySetting& setting) { return setting.key == key; });
-}
-
-bool can_receive(const TopologyPort& port) {
-  return port.device.value != "pcap" || has_setting(port, "in");
-}
-
-bool can_send(const TopologyPort& port) {
-  if (port.device.value == "pcap") return has_setting(port, "out");
-  const auto devices = known_devices();
-  const auto device = std::find_if(devices.begin(), devices.end(), [&](const KnownDevice& d) {
-    return d.name == port.device.value;
-  });
-  return device == devices.end() || device->send_queue_max > 0;  // unknown: refused elsewhere
 }
 
 /// A port whose interface is set down while that of another one has no link.
@@ -286,6 +274,20 @@ void check_ports_of(const Check& check, const TopologyPath& path) {
 }
 
 }  // namespace
+
+bool can_receive(const TopologyPort& port) {
+  if (port.device.value == kVlanDevice) return false;
+  return port.device.value != "pcap" || has_setting(port, "in");
+}
+
+bool can_send(const TopologyPort& port) {
+  if (port.device.value == "pcap") return has_setting(port, "out");
+  const auto devices = known_devices();
+  const auto device = std::find_if(devices.begin(), devices.end(), [&](const KnownDevice& d) {
+    return d.name == port.device.value;
+  });
+  return device == devices.end() || device->send_queue_max > 0;  // unknown: refused elsewhere
+}
 
 std::vector<std::string> classes_of(const Topology& topology) {
   std::vector<std::string> classes;

@@ -65,6 +65,13 @@ void add_default_groups(Topology& topology, std::span<const KnownFunction> funct
 /// path from all of them. A point in their names keeps them apart from what a file can name.
 void add_host_ports(Topology& topology, Problems& problems);
 
+/// The port can be in a path's `from`; a VLAN's frames come in by its link.
+bool can_receive(const TopologyPort& port);
+bool can_send(const TopologyPort& port);
+
+/// Ports of device `vlan`: their links, and that no two have the same tags.
+void check_vlans(const Topology& topology, Problems& problems);
+
 /// Interfaces, devices and addresses that two parts of the topology want.
 void check_exclusive(const Topology& topology, Problems& problems);
 

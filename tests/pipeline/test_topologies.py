@@ -11,6 +11,7 @@ import pytest
 
 from processes import PATIENCE, wait_until
 from topology import Topology
+from vlan_switch import VlanSwitch
 from wire import Wire, run
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "orchestration/topologies"
@@ -69,6 +70,19 @@ def test_a_router_for_the_programs_of_its_host(tmp_path):
                        PATIENCE, "an answer")
             assert running.settle()["transmitted"] >= 2
         assert "mill-lan" not in wire.in_middle("ip", "link").stdout
+
+
+def test_a_router_with_a_trunk(tmp_path):
+    hosts = {"office": ("8100000a", ("10.10.0.5/24",), ("10.10.0.1",)),
+             "customer": ("88a8006481000014", ("10.30.0.5/24",), ("10.30.0.1",))}
+    with (Wire(**ROUTER) as wire, VlanSwitch(wire.a, hosts) as vlans,
+          between(tmp_path, "router-vlans", wire) as running):
+        wire.b.route("default", "192.0.2.1")
+        for host in vlans.values():
+            wait_until(lambda host=host: "ttl=63" in host.run(
+                "ping", "-c", "1", "-W", "0.3", wire.b.ip, check=False).stdout,
+                       PATIENCE, "an answer")
+        running.settle()
 
 
 def test_a_router_with_the_host_behind_it(tmp_path):

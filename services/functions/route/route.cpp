@@ -44,13 +44,28 @@ class Route final : public Function {
 
   void finish(const FinishContext& call) noexcept override {
     route_finish(hops_, call, router_.get());
+    if (router_ && !router_->vlans().empty()) [[unlikely]]
+      finish_vlans(call);
   }
 
  private:
+  /// Looked up again, without their tags.
+  void finish_vlans(const FinishContext& call) noexcept {
+    while (!router_->vlans().empty()) {
+      const RouterVlans::Group group = router_->vlans().next();
+      BatchFacts facts = call.facts;
+      facts.port_in = group.port;
+      route_compute(table_, call.batch, group.packets, words_);
+      route_finish(hops_, {call.batch, {group.packets}, words_, call.counters, call.state, facts},
+                   router_.get());
+    }
+  }
+
   MappedImage image_;
   RouteTable table_;
   std::vector<RouteRewrite> hops_;
   std::unique_ptr<Router> router_;  ///< null: without answers
+  std::array<std::uint32_t, kBatchCapacityMax> words_{};
 };
 
 void check_settings(const PlanFunction& function) { route_settings(function); }

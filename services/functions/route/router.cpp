@@ -43,6 +43,7 @@ RouteWay way_of(const RouteHop& to, const RouteRewrite& hop, std::span<const std
 Router::Router(const RouteTable& table, std::span<const PlanPort> ports, std::uint32_t icmp_rate)
     : hops_(table.hops),
       ports_(ports),
+      vlans_(ports),
       limit_(icmp_rate, kIcmpBurst),
       next_hops_(ports_),
       ipv4_(ports_, next_hops_, limit_),
@@ -85,6 +86,7 @@ void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::ui
   const bool whole = call.batch.length[packet] >= packet_walk::kEthernetBytes;
   const bool to_group = whole && is_group(destination_mac(call.batch, packet));
   const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;
+  if (tagged && vlans_.strip(call.batch, packet, call.facts.port_in)) return;
   if (to_group && !tagged && punt(call, packet, ports_.at(call.facts.port_in))) return;
   call.batch.drop(packet, why);
 }

@@ -12,6 +12,7 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/router_ports.hpp"
+#include "services/functions/route/router_vlans.hpp"
 #include "services/functions/route/token_bucket.hpp"
 
 namespace millrace {
@@ -30,6 +31,8 @@ class Router {
                const RouteRewrite& hop, bool is_ipv6) noexcept;
   /// A packet that is not forwarded, and why.
   void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  /// Packets that came in with tags of VLANs, for a pass of their own.
+  RouterVlans& vlans() noexcept { return vlans_; }
   /// Bytes of the longest frame that the port sends whole.
   std::uint32_t frame_bytes_max(std::uint8_t port) const noexcept {
     return port < frame_bytes_max_.size() ? frame_bytes_max_[port] : UINT32_MAX;
@@ -41,6 +44,7 @@ class Router {
 
   std::span<const RouteHop> hops_;
   RouterPorts ports_;
+  RouterVlans vlans_;
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
   TokenBucket limit_;
   NextHops next_hops_;

@@ -3,6 +3,7 @@
 
 #include "io-worker/egress/burst_sender.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/io-worker/egress/side_fixture.hpp"
@@ -43,6 +44,81 @@ TEST_F(BurstSenderTest, AFrameThatThePortCanNeverSendIsOversize) {
   send(of, 0, 0, 60, kFill);
   work();
   EXPECT_EQ(dropped(Reason::kOversize) + dropped(Reason::kTxFull), 1u);
+}
+
+/// Ports 2 and 3 are VLANs of port b.
+class VlanSenderTest : public test::SideTest {
+ protected:
+  VlanSenderTest() {
+    plan_.ports.push_back(
+        {.name = "office", .device = "vlan", .settings = {{"link", "b"}, {"id", "10"}}});
+    plan_.ports.push_back({.name = "customer",
+                           .device = "vlan",
+                           .settings = {{"id", "20"}, {"link", "b"}, {"outer", "100"}}});
+    context_.plan = &plan_;
+    start();
+  }
+  static test::Frame tagged(const test::Frame& frame, std::initializer_list<unsigned> tags) {
+    test::Frame with = frame;
+    for (auto at = with.begin() + 12; const unsigned byte : tags) {
+      at = with.insert(at, static_cast<std::byte>(byte)) + 1;
+    }
+    return with;
+  }
+
+  Plan plan_ = world_.plan;
+};
+
+TEST_F(VlanSenderTest, FramesOfAVlanLeaveByItsLinkWithTags) {
+  for (const bool holds : {false, true}) {
+    SCOPED_TRACE(holds);
+    if (holds) EgressTest::hold(0);
+    tx_[1]->frames.clear();
+    const Batch of = batch(holds ? 2 : 1);
+    std::vector<test::Frame> plain;
+    for (std::uint8_t i = 0; i < 3; ++i) {
+      of.output[i] = i + 1;
+      plain.emplace_back(of.bytes(i).begin(), of.bytes(i).end());
+    }
+    work();
+    EXPECT_THAT(tx_[1]->frames, testing::UnorderedElementsAre(
+                                    plain[0], tagged(plain[1], {0x81, 0, 0, 10}),
+                                    tagged(plain[2], {0x88, 0xa8, 0, 100, 0x81, 0, 0, 20})));
+  }
+  EXPECT_EQ(record().transmitted[1], 2u);
+  EXPECT_EQ(record().transmitted[2], 2u);
+  EXPECT_EQ(record().transmitted[3], 2u);
+}
+
+TEST_F(VlanSenderTest, FramesOfThePoolHaveTagsToo) {
+  const Batch of = batch(1);
+  send(of, 0, 3, 60, kFill);
+  copy(of, 1, 2);
+  const test::Frame copied(of.bytes(1).begin(), of.bytes(1).end());
+  work();
+  ASSERT_EQ(tx_[1]->frames.size(), 5u);
+  EXPECT_THAT(tx_[1]->frames,
+              testing::IsSupersetOf(
+                  {tagged(copied, {0x81, 0, 0, 10}),
+                   tagged(test::Frame(60, kFill), {0x88, 0xa8, 0, 100, 0x81, 0, 0, 20})}));
+}
+
+TEST_F(VlanSenderTest, APortThatIsFullDropsThem) {
+  tx_[1]->room = 0;
+  const Batch of = batch(1);
+  of.output[1] = 2;
+  send(of, 0, 3, 60, kFill);
+  work();
+  EXPECT_EQ(dropped(Reason::kTxFull), 4u);
+}
+
+TEST_F(VlanSenderTest, WithoutRoomForTagsItIsDropped) {
+  const Batch of = batch(1);
+  of.output[0] = 3;
+  of.offset[0] = 7;
+  work();
+  EXPECT_EQ(dropped(Reason::kOversize), 1u);
+  EXPECT_EQ(record().transmitted[1], 2u);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(Loader, TellsEverythingThatIsWrongInOneRun) {
             "2:7: found '1x' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at "
             "most 24 in all\n"
             "3:21: found 'nul' as 'device'; allowed: afpacket, afxdp, dpdk, generate, null, pcap, "
-            "replay, tap; did "
+            "replay, tap, vlan; did "
             "you mean "
             "'null'?\n"
             "4:19: found 'c' as port; allowed: a");
