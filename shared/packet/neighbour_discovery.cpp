@@ -20,13 +20,14 @@ using ipv6_wire::put_array;
 using ipv6_wire::u8;
 
 constexpr std::uint8_t kRouterSolicitation = 133, kRouterAdvertisement = 134;
-constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136;
-constexpr std::uint8_t kSourceMac = 1, kTargetMac = 2, kPrefix = 3, kMtu = 5;
+constexpr std::uint8_t kSolicitation = 135, kAdvertisement = 136, kRedirect = 137;
+constexpr std::uint8_t kSourceMac = 1, kTargetMac = 2, kPrefix = 3, kRedirected = 4, kMtu = 5;
 constexpr std::uint8_t kOnLinkHopLimit = 255;  // no router lowered it
 constexpr std::uint8_t kRouterFlag = 0x80, kSolicitedFlag = 0x40, kOverrideFlag = 0x20;
 constexpr std::uint8_t kManagedFlag = 0x80, kOtherFlag = 0x40;
 constexpr std::uint8_t kOnLinkFlag = 0x80, kAutonomousFlag = 0x40;
 constexpr std::size_t kNeighbourBytes = 24;  // without options
+constexpr std::size_t kRedirectBytes = 40;
 constexpr std::size_t kRouterSolicitationBytes = 8;
 constexpr std::size_t kRouterAdvertisementBytes = 16;
 constexpr std::size_t kOptionUnitBytes = 8;
@@ -169,6 +170,28 @@ void write_address_probe(std::span<std::byte> frame, MacAddress from_mac,
   put_neighbour(frame.subspan(kFrontBytes), kSolicitation, 0, target);
   const Ipv6Bytes group = solicited_node(target);
   finish(frame, from_mac, multicast_mac(group), {}, group);
+}
+
+void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote,
+                    MacAddress from_mac, MacAddress to_mac, const Ipv6Bytes& source,
+                    const Ipv6Bytes& sender, const NeighbourRedirect& redirect) noexcept {
+  MILLRACE_CHECK(front.size() == redirect_front_bytes(redirect) &&
+                 quote.size() == redirect_quote_bytes(redirect, quote.size()));
+  ipv6_wire::put_headers(front, from_mac, to_mac, source, sender,
+                         front.size() - kFrontBytes + quote.size(), kOnLinkHopLimit);
+  const std::span<std::byte> message = front.subspan(kFrontBytes);
+  put_neighbour(message, kRedirect, 0, redirect.target);
+  put_array(message, kNeighbourBytes, redirect.destination);
+  std::size_t at = kRedirectBytes;
+  if (redirect.target_mac != nullptr) {
+    put_mac_option(message.subspan(at), kTargetMac, *redirect.target_mac);
+    at += kOptionUnitBytes;
+  }
+  put32(message, at, std::uint32_t{kRedirected} << 24);
+  put8(message, at + 1,
+       static_cast<std::uint8_t>((kOptionUnitBytes + quote.size()) / kOptionUnitBytes));
+  put32(message, at + 4, 0);
+  put16(message, 2, ipv6_checksum(source, sender, ipv6_wire::kIcmpv6, message, quote));
 }
 
 bool is_router_solicitation(std::span<const std::byte> frame) noexcept {

@@ -62,6 +62,32 @@ inline constexpr std::size_t kAddressProbeBytes = 78;
 void write_address_probe(std::span<std::byte> frame, MacAddress from_mac,
                          const Ipv6Bytes& target) noexcept;
 
+/// What a redirect says (RFC 4861 4.5): packets to `destination` go to `target` from now on, which
+/// is a router's link-local address, or the destination itself, a neighbour.
+struct NeighbourRedirect {
+  Ipv6Bytes target{}, destination{};
+  const MacAddress* target_mac = nullptr;  ///< its MAC address where it is known; borrowed
+};
+
+/// All of a redirect in front of the packet that it quotes.
+inline constexpr std::size_t kRedirectFrontBytesMax = 14 + 40 + 40 + 8 + 8;
+constexpr std::size_t redirect_front_bytes(const NeighbourRedirect& redirect) noexcept {
+  return kRedirectFrontBytesMax - (redirect.target_mac == nullptr ? 8 : 0);
+}
+/// How much it quotes of a packet of `packet_bytes`, from its IPv6 header on: as much as fits the
+/// minimum MTU (RFC 4861 4.6.3), in units of 8 bytes.
+constexpr std::size_t redirect_quote_bytes(const NeighbourRedirect& redirect,
+                                           std::size_t packet_bytes) noexcept {
+  const std::size_t most = 14 + 1280 - redirect_front_bytes(redirect);
+  return (packet_bytes < most ? packet_bytes : most) / 8 * 8;
+}
+/// `front`: exactly redirect_front_bytes(). `quote`: the first redirect_quote_bytes() of the packet,
+/// which follow in the frame and are not changed from now on. `source`: the link-local address of
+/// the port (8.2); `sender`: the packet's source.
+void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote,
+                    MacAddress from_mac, MacAddress to_mac, const Ipv6Bytes& source,
+                    const Ipv6Bytes& sender, const NeighbourRedirect& redirect) noexcept;
+
 /// True if `frame` is a router solicitation that passes the checks of RFC 4861 6.1.1, without
 /// extension headers (RFC 6980) and not from a multicast address.
 bool is_router_solicitation(std::span<const std::byte> frame) noexcept;

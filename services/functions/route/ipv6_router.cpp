@@ -54,8 +54,9 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
     report(call, packet, Icmpv6Error::packet_too_big(port->mtu), Reason::kOversize);
     return;
   }
-  decrement_hop_limit(batch.data(packet));
   const Departure at{.packet = packet, .port = way.port, .neighbour = way.neighbour};
+  if (way.port == call.facts.port_in) redirect(call, at, way);
+  decrement_hop_limit(batch.data(packet));
   switch (hops_.depart(call, at, way.mac)) {
     case NextHops::Found::kMac:
       return;
@@ -66,6 +67,42 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
       report(call, packet, Icmpv6Error::address_unreachable(), Reason::kNoNeighbour);
       return;
   }
+}
+
+/// RFC 4861 8.2: the sender, a neighbour, has a better way on its own link: to the destination
+/// itself, or to a router whose link-local address is known here. The packet goes on.
+void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
+                          const RouteWay& way) noexcept {
+  const Batch& batch = call.batch;
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const std::span<const std::byte> ip = packet_of(batch, at.packet);
+  const Ipv6Bytes sender = ipv6_source(ip), destination = ipv6_destination(ip);
+  const bool is_given = way.neighbour.family != NeighbourFamily::kIpv6;
+  NeighbourRedirect better{.target = is_given ? destination : way.neighbour.address,
+                           .destination = destination};
+  if (in == nullptr || !in->is_near(sender)) return;
+  if (better.target == destination ? is_given && !in->is_near(destination)
+                                   : !is_link_local(better.target)) {
+    return;
+  }
+  MacAddress mac = way.mac;
+  const NextHops::Found found = is_given ? NextHops::Found::kMac : hops_.find(call, at, mac);
+  if (found == NextHops::Found::kFailed) return;
+  if (found == NextHops::Found::kMac) better.target_mac = &mac;
+  const std::size_t front = redirect_front_bytes(better);
+  const std::size_t quoted = redirect_quote_bytes(better, ip.size());
+  if (!batch.side.has_room(front + quoted)) return;
+  // None about what no error is sent about either (RFC 4443 2.4 (e)), and at the same rate.
+  if (!may_report(call, at.packet, {}) || !limit_.take(call.facts.now_ns)) return;
+  const std::span<std::byte> to =
+      batch.side.add({.packet = at.packet,
+                      .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                      .port = call.facts.port_in,
+                      .why = static_cast<std::uint8_t>(Reason::kReport)},
+                     front + quoted);
+  std::ranges::copy(ip.first(quoted), to.begin() + static_cast<std::ptrdiff_t>(front));
+  write_redirect(to.first(front), ip.first(quoted), in->mac, source_mac(batch, at.packet),
+                 in->link_local, sender, better);
 }
 
 /// Hop-by-hop options are a router's to look at (RFC 8200 4.3).

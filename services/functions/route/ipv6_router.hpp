@@ -30,6 +30,7 @@ class Ipv6Router {
   void end_not_unicast(const FinishContext& call, std::uint16_t packet) noexcept;
   bool may_report(const FinishContext& call, std::uint16_t packet,
                   Icmpv6Error error) const noexcept;
+  void redirect(const FinishContext& call, const Departure& at, const RouteWay& way) noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -124,6 +125,53 @@ TEST(WriteNeighbourDeathTest, WantsAFrameOfTheRightSizeAndASource) {
   EXPECT_DEATH(write_address_probe(frame, kNearMac, kFarIpv6), "CHECK");
   frame.resize(kNeighbourFrameBytes);
   EXPECT_DEATH(write_solicitation(frame, kNearMac, kFarMac, {}, kFarIpv6, kFarIpv6), "CHECK");
+}
+
+std::string written_redirect(const NeighbourRedirect& redirect,
+                             const std::vector<std::byte>& packet) {
+  const std::size_t front = redirect_front_bytes(redirect);
+  const std::size_t quoted = redirect_quote_bytes(redirect, packet.size());
+  std::vector<std::byte> frame(front + quoted, std::byte{0xee});
+  std::copy_n(packet.begin(), quoted, frame.begin() + static_cast<long>(front));
+  const Ipv6Bytes source = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
+  write_redirect(std::span(frame).first(front), std::span(frame).subspan(front), kFarMac, kNearMac,
+                 source, kNearIpv6, redirect);
+  return hex_of_bytes(frame);
+}
+
+TEST(Redirect, IsWhatScapyWrites) {
+  NeighbourRedirect redirect{
+      .target = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9},
+      .destination = {0x20, 1, 0x0d, 0xb8, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}};
+  const std::vector<std::byte> packet = bytes_of_hex(neighbour_frames::kRedirected);
+  EXPECT_EQ(written_redirect(redirect, packet), neighbour_frames::kRedirectWithoutMac);
+  constexpr MacAddress kMac = {2, 0, 0, 0, 0, 9};
+  redirect.target_mac = &kMac;
+  EXPECT_EQ(written_redirect(redirect, packet), neighbour_frames::kRedirect);
+}
+
+TEST(Redirect, QuotesWholeUnitsOfEightBytesUpToTheMinimumMtu) {
+  constexpr MacAddress kMac = {2, 0, 0, 0, 0, 9};
+  NeighbourRedirect redirect;
+  EXPECT_EQ(redirect_quote_bytes(redirect, 40), 40u);
+  EXPECT_EQ(redirect_quote_bytes(redirect, 47), 40u);
+  EXPECT_EQ(redirect_quote_bytes(redirect, 48), 48u);
+  for (const MacAddress* mac : {static_cast<const MacAddress*>(nullptr), &kMac}) {
+    redirect.target_mac = mac;
+    const std::size_t most = redirect_quote_bytes(redirect, 9000);
+    EXPECT_LE(redirect_front_bytes(redirect) + most, 14u + 1280);
+    EXPECT_GT(redirect_front_bytes(redirect) + most, 14u + 1280 - 8);
+    const std::string hex = written_redirect(redirect, std::vector<std::byte>(9000));
+    EXPECT_EQ(hex.size(), 2 * (redirect_front_bytes(redirect) + most));
+  }
+}
+
+TEST(RedirectDeathTest, WantsRoomForWhatItSays) {
+  std::vector<std::byte> frame(kRedirectFrontBytesMax);
+  EXPECT_DEATH(write_redirect(frame, {}, kFarMac, kNearMac, kNearIpv6, kFarIpv6, {}), "CHECK");
+  EXPECT_DEATH(write_redirect(std::span(frame).first(frame.size() - 8), std::span(frame).first(41),
+                              kFarMac, kNearMac, kNearIpv6, kFarIpv6, {}),
+               "CHECK");
 }
 
 TEST(RouterSolicitation, IsKnownAndCheckedByTheRfc) {

@@ -129,6 +129,122 @@ TEST(Ipv6Router, APacketForAnUnknownNeighbourWaitsAndItIsAskedFor) {
   EXPECT_EQ(question.target, kFarBytes);
 }
 
+constexpr Ipv6Bytes kRouterBytes = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+constexpr Ipv6Bytes kGlobalRouterBytes = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+constexpr MacAddress kRouterMac = {2, 0, 0, 0, 0, 9};
+
+/// What a redirect of lan about `frame` is, byte by byte (RFC 4861 4.5); `mac`: of the target.
+RouteFrame slow_redirect(const RouteFrame& frame, const Ipv6Bytes& target, const MacAddress* mac) {
+  RouteFrame quote = datagram(frame);
+  quote.resize(std::min<std::size_t>(quote.size(), mac == nullptr ? 1192 : 1184) / 8 * 8);
+  RouteFrame out(54 + 40);
+  put_mac(out, 0, kStationMac);
+  put_mac(out, 6, kLanMac);
+  put32(out, 12, 0x86dd6000);
+  put16(out, 20, 58 << 8 | 255);
+  const Ipv6Bytes from = link_local_of(kLanMac);
+  std::ranges::copy(std::as_bytes(std::span(from)), out.begin() + 22);
+  std::copy_n(frame.begin() + 22, 16, out.begin() + 38);
+  out[54] = std::byte{137};
+  std::ranges::copy(std::as_bytes(std::span(target)), out.begin() + 62);
+  std::copy_n(frame.begin() + 38, 16, out.begin() + 78);
+  if (mac != nullptr) {
+    out.resize(out.size() + 8);
+    put16(out, 94, 2 << 8 | 1);
+    put_mac(out, 96, *mac);
+  }
+  const std::size_t at = out.size();
+  out.resize(at + 8);
+  put16(out, at, static_cast<std::uint32_t>(4 << 8 | (8 + quote.size()) / 8));
+  out.insert(out.end(), quote.begin(), quote.end());
+  put16(out, 18, static_cast<std::uint32_t>(out.size() - 54));
+  put16(out, 56, slow_checksum(out, 22, 58 + out.size() - 54));
+  return out;
+}
+
+TEST(Ipv6Router, ASenderIsToldOfARouterOnItsOwnNetworkAndThePacketGoesOn) {
+  for (const std::uint16_t payload : {0, 26, 1400}) {
+    RouterParts parts;
+    parts.learn(neighbour_of(0, kRouterBytes), kRouterMac);
+    const RouteFrame frame = to_lan({.payload = payload});
+    parts.take(frame);
+    parts.ipv6.forward(parts.call(), 0, {.port = 0, .neighbour = neighbour_of(0, kRouterBytes)});
+    EXPECT_TRUE(parts.goes_on_by(0));
+    ASSERT_EQ(parts.records().size(), 1u);
+    EXPECT_TRUE(parts.has_record(0, SideKind::kSend, 0, Reason::kReport));
+    EXPECT_EQ(parts.side_frame(), slow_redirect(frame, kRouterBytes, &kRouterMac)) << payload;
+  }
+}
+
+TEST(Ipv6Router, ASenderIsToldThatTheDestinationIsItsNeighbour) {
+  RouterParts parts;
+  const RouteFrame frame = to_lan({.destination = {0x20010db8'00000000, 9}});
+  parts.take(frame);
+  parts.ipv6.forward(parts.call(), 0, {.port = 0, .neighbour = neighbour_of(0, kAskerBytes)});
+  EXPECT_TRUE(parts.is_consumed_for(Reason::kHeld));
+  ASSERT_EQ(parts.records().size(), 3u) << "the question, the redirect, and what waits";
+  EXPECT_TRUE(parts.has_record(1, SideKind::kSend, 0, Reason::kReport));
+  EXPECT_EQ(parts.side_frame(1), slow_redirect(frame, kAskerBytes, nullptr));
+  parts.take(frame);
+  parts.ipv6.forward(parts.call(), 0, {.port = 0, .mac = kRouterMac});
+  ASSERT_EQ(parts.records().size(), 1u);
+  EXPECT_EQ(parts.side_frame(), slow_redirect(frame, kAskerBytes, &kRouterMac));
+}
+
+TEST(Ipv6Router, NoSenderIsToldOfAWayThatItCannotTake) {
+  RouterParts parts;
+  for (const Ipv6Bytes& gateway : {kRouterBytes, kGlobalRouterBytes}) {
+    parts.learn(neighbour_of(0, gateway), kRouterMac);
+    parts.learn(neighbour_of(1, gateway), kRouterMac);
+  }
+  const auto redirects = [&](const RouteFrame& frame, const RouteWay& way) {
+    parts.take(frame);
+    parts.ipv6.forward(parts.call(), 0, way);
+    EXPECT_TRUE(parts.goes_on_by(way.port));
+    return !parts.records().empty();
+  };
+  const RouteWay back = {.port = 0, .neighbour = neighbour_of(0, kRouterBytes)};
+  EXPECT_TRUE(redirects(to_lan(), back));
+  EXPECT_FALSE(redirects(to_lan(), {.port = 1, .neighbour = neighbour_of(1, kRouterBytes)}))
+      << "another port";
+  EXPECT_FALSE(redirects(to_lan(), {.port = 0, .neighbour = neighbour_of(0, kGlobalRouterBytes)}))
+      << "a router without its link-local address";
+  EXPECT_FALSE(redirects(to_lan(), {.port = 0, .mac = kRouterMac})) << "who is that?";
+  EXPECT_FALSE(redirects(to_lan({.source = {0x20010db8'00070000, 5}}), back)) << "no neighbour";
+  EXPECT_FALSE(redirects(addressed(make_ipv6_frame({}), 0x55), back)) << "not sent to us";
+  RouteFrame error = to_lan({.next_header = 58});
+  error[54] = std::byte{1};
+  EXPECT_FALSE(redirects(error, back)) << "an ICMP error";
+}
+
+TEST(Ipv6Router, RedirectsHaveALimitedRateAndNeedRoom) {
+  RouterParts parts(dual_ports(), 1, 2);
+  parts.learn(neighbour_of(0, kRouterBytes), kRouterMac);
+  for (int sent = 0; sent < 4; ++sent) {
+    parts.take(to_lan());
+    if (sent == 0) parts.fill_side_list();
+    const std::size_t before = parts.records().size();
+    parts.ipv6.forward(parts.call(), 0, {.port = 0, .neighbour = neighbour_of(0, kRouterBytes)});
+    EXPECT_EQ(parts.records().size() - before, sent == 1 || sent == 2 ? 1u : 0u) << sent;
+    EXPECT_TRUE(parts.goes_on_by(0));
+  }
+}
+
+TEST(Ipv6Router, NoSenderIsToldOfARouterThatDoesNotAnswer) {
+  RouterParts parts;
+  parts.facts.now_ns += 60'000'000'000;
+  const NeighbourKey key = neighbour_of(0, kRouterBytes);
+  for (int asked = 0; asked < 4; ++asked, parts.facts.now_ns += 1'500'000'000) {
+    MacAddress mac{};
+    parts.take(to_lan());
+    parts.hops.find(parts.call(), {.port = 0, .neighbour = key}, mac);
+  }
+  parts.take(to_lan());
+  parts.ipv6.forward(parts.call(), 0, {.port = 0, .neighbour = key});
+  EXPECT_TRUE(parts.is_answer(Reason::kReport)) << "address unreachable";
+  EXPECT_TRUE(parts.records().empty());
+}
+
 TEST(Ipv6Router, NothingIsReportedAboutFramesForOthers) {
   RouterParts parts;
   parts.take(addressed(make_ipv6_frame({}), 0x55));
