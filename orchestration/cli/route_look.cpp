@@ -18,12 +18,15 @@ using Json = nlohmann::ordered_json;
 
 /// One next hop in words.
 struct HopWords {
-  std::string kind;     ///< "gateway", "on_link", "static", "own", "broadcast", "drop"
+  std::string kind;     ///< "gateway", "on_link", "static", "group", "own", "broadcast", "drop"
   std::string port;     ///< by which packets leave; empty: they do not
   std::string gateway;  ///< address of the neighbour that they go to; empty: none is named
   std::string mac;      ///< empty: not known
   std::string state;    ///< of the neighbour; empty: it is not in the table, or none is meant
   std::string reason;   ///< why packets are dropped; empty: they are not
+  std::vector<HopWords> members;  ///< of a group
+  std::uint32_t number = 0;       ///< of the next hop
+  std::uint32_t percent = 100;    ///< of a member: its share of the group's flows
 };
 
 /// A destination of either family.
@@ -77,17 +80,40 @@ void add_neighbour(const RouteLook& look, const RouteHop& hop, const Destination
   if (has_mac(*at)) words.mac = mac_text(at->mac);
 }
 
+HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination* to = nullptr);
+
+/// Next hops of a group, with their shares.
+std::vector<HopWords> members_of(const RouteLook& look, const RouteHop& group,
+                                 const Destination* to) {
+  std::vector<HopWords> members;
+  std::uint64_t before = 0;
+  for (const RouteMember& member :
+       look.table.members.subspan(group.first_member, group.member_count)) {
+    const std::uint64_t end = member.last + std::uint64_t{1};
+    members.push_back(words_of(look, member.hop, to));
+    members.back().percent =
+        static_cast<std::uint32_t>(((end - before) * 100 + (std::uint64_t{1} << 31)) >> 32);
+    before = end;
+  }
+  return members;
+}
+
 /// `to`: where a packet is to go; null: the next hop by itself.
-HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination* to = nullptr) {
+HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination* to) {
   const RouteHop& hop = look.table.hops[number];
-  HopWords words;
+  HopWords words{.number = number};
   if (hop.reason != static_cast<std::uint8_t>(Reason::kNone)) {
     words.reason = reason_name(static_cast<Reason>(hop.reason));
     words.kind = number == kHopOwn ? "own" : number == kHopBroadcast ? "broadcast" : "drop";
     return words;
   }
-  words.port = look.table.ports[hop.port].data();
   const auto kind = static_cast<RouteHopKind>(hop.kind);
+  if (kind == RouteHopKind::kGroup) {
+    words.kind = "group";
+    words.members = members_of(look, hop, to);
+    return words;
+  }
+  words.port = look.table.ports[hop.port].data();
   if (kind == RouteHopKind::kStatic) {
     words.kind = "static";
     words.mac = mac_text(std::to_array(hop.mac));
@@ -108,6 +134,14 @@ std::string neighbour_words(const HopWords& words) {
 std::string hop_text(const HopWords& words) {
   if (words.kind == "own") return "";
   if (!words.reason.empty()) return "dropped as " + words.reason;
+  if (words.kind == "group") {
+    std::string text = "by flow";
+    for (const HopWords& member : words.members) {
+      text += &member == &words.members.front() ? ": " : "; ";
+      text += std::to_string(member.percent) + " % " + hop_text(member);
+    }
+    return text;
+  }
   const std::string at = "at " + words.port;
   if (words.kind == "gateway") return "via " + words.gateway + " " + at + neighbour_words(words);
   if (words.kind == "static") return at + neighbour_words(words);
@@ -138,6 +172,13 @@ void put_words(Json& json, const HopWords& words) {
   if (!words.port.empty()) json["port"] = words.port;
   if (!words.mac.empty()) json["mac"] = words.mac;
   if (!words.state.empty()) json["state"] = words.state;
+  if (words.kind != "group") return;
+  json["members"] = Json::array();
+  for (const HopWords& member : words.members) {
+    Json one = {{"hop", member.number}, {"percent", member.percent}};
+    put_words(one, member);
+    json["members"].push_back(std::move(one));
+  }
 }
 
 std::uint64_t hits_of(const RouteLook& look, std::uint32_t number) {

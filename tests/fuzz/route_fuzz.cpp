@@ -22,11 +22,12 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kHop = kHopFirst;
+constexpr std::uint32_t kHop = kHopFirst;  ///< a group of the two behind it
+constexpr std::uint32_t kHopCount = kHop + 3;
 constexpr std::uint32_t kOwn = 0x0a010001;
 constexpr Ipv6Address kOwnIpv6 = {0x20010db8'00000000, 1};
 
-/// Everything goes to one next hop: the table itself has tests of its own.
+/// Everything goes to one group of next hops: the table itself has tests of its own.
 Ipv6Routes whole_ipv6_world() {
   static const std::vector<std::uint32_t> kTable24(kIpv6Table24Entries, kHop);
   static const Ipv6Node kNode{};
@@ -39,13 +40,21 @@ Ipv6Routes whole_ipv6_world() {
 
 RouteTable whole_world() {
   static const std::vector<std::uint32_t> kTable24(kTable24Entries, kHop);
-  static const std::array<RouteHop, kHopFirst + 1> kHops{};
+  static const std::array<RouteHop, kHopCount> kHops = [] {
+    std::array<RouteHop, kHopCount> hops{};
+    hops[kHop].kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
+    hops[kHop].member_count = 2;
+    return hops;
+  }();
+  static const std::array<RouteMember, 2> kMembers = {
+      {{.last = UINT32_MAX / 2, .hop = kHop + 1}, {.last = UINT32_MAX, .hop = kHop + 2}}};
   static const std::array<std::uint32_t, 1> kOwnAddresses = {kOwn};
   RouteTable table;
   table.table24 = kTable24.data();
   table.own_filter = own_filter_bit(kOwn);
   table.own = kOwnAddresses;
   table.hops = kHops;
+  table.members = kMembers;
   table.ipv6 = whole_ipv6_world();
   return table;
 }
@@ -56,7 +65,10 @@ void check_line(std::string_view line) {
   const RouteLineKind kind = parse_route_line(line, route, reason);
   MILLRACE_CHECK((kind == RouteLineKind::kRefused) == !reason.empty());
   if (kind != RouteLineKind::kRoute) return;
-  MILLRACE_CHECK(route.drop == route.port.empty());
+  MILLRACE_CHECK(route.hops.size() <= kRouteMembersMax);
+  for (const RouteLineHop& hop : route.hops) {
+    MILLRACE_CHECK(!hop.port.empty() && hop.weight >= 1 && hop.weight <= kRouteWeightMax);
+  }
   if (route.is_ipv6) {
     MILLRACE_CHECK(route.length <= 128);
     MILLRACE_CHECK((route.ipv6_prefix & ipv6_mask(route.length)) == route.ipv6_prefix);
@@ -75,7 +87,11 @@ void check_line(std::string_view line) {
 void check_packet(std::span<const std::byte> packet) {
   static const RouteTable kTable = whole_world();
   static BatchArena arena(1);
-  static const std::vector<RouteRewrite> kRewrites(kHopFirst + 1);
+  static const std::vector<RouteRewrite> kRewrites = [] {
+    std::vector<RouteRewrite> rewrites(kHopCount);
+    rewrites[kHop].kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
+    return rewrites;
+  }();
   // An exact copy, so that a sanitizer sees every byte read behind its end.
   const std::vector<std::byte> frame(packet.begin(), packet.end());
   const auto length = static_cast<std::uint32_t>(frame.size());
@@ -87,7 +103,9 @@ void check_packet(std::span<const std::byte> packet) {
   route_compute(kTable, batch, {&number, 1}, batch.results(0));
   const std::uint32_t word = batch.results(0)[0];
   MILLRACE_CHECK(word == checked || word == (checked | kHop));
-  route_finish(kRewrites, {batch, {{&number, 1}}, batch.results(0), {}, {}, {}});
+  route_finish(kRewrites, {batch, {{&number, 1}}, batch.results(0), {}, {}, {}}, nullptr,
+               {kTable, 1});
+  MILLRACE_CHECK(batch.reason[0] != static_cast<std::uint8_t>(Reason::kUnavailable));
   if (!batch.goes_on(0)) return;
   // A forwarded packet can be forwarded again, with one hop less.
   const std::size_t ttl_at = (checked & kRouteIpv6) != 0 ? 21 : 22;
@@ -104,7 +122,11 @@ void check_message(std::span<const std::byte> message) {
   add_kernel_route(exact, kInterfaces, routes);
   for (const RouteLine& line : routes.lines) {
     MILLRACE_CHECK(line.length <= (line.is_ipv6 ? 128 : 32));
-    MILLRACE_CHECK((line.drop || line.unreachable) == line.port.empty());
+    MILLRACE_CHECK(line.hops.size() <= kRouteMembersMax &&
+                   (!line.unreachable || line.hops.empty()));
+    for (const RouteLineHop& hop : line.hops) {
+      MILLRACE_CHECK(!hop.port.empty() && hop.weight >= 1 && hop.weight <= kRouteWeightMax);
+    }
   }
 }
 

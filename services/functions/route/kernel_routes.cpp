@@ -62,6 +62,7 @@ void for_each_attribute(std::span<const std::byte> bytes, Visit visit) {
 struct Way {
   int interface = 0;
   std::uint32_t flags = 0;
+  std::uint32_t weight = 1;
   RouteHopKind kind = RouteHopKind::kOnLink;
   std::array<std::uint8_t, 16> gateway{};
   bool encapsulates = false;  ///< MPLS, SRv6 and others, which this router does not do
@@ -102,7 +103,9 @@ std::vector<Way> ways_of(int family, std::span<const std::byte> bytes) {
     rtnexthop header{};
     std::memcpy(&header, bytes.data(), sizeof header);
     if (header.rtnh_len < sizeof header || header.rtnh_len > bytes.size()) break;
-    Way way{.interface = header.rtnh_ifindex, .flags = header.rtnh_flags};
+    Way way{.interface = header.rtnh_ifindex,
+            .flags = header.rtnh_flags,
+            .weight = header.rtnh_hops + 1u};
     for_each_attribute(bytes.subspan(sizeof header, header.rtnh_len - sizeof header),
                        [&](const Attribute& attribute) { way.add(family, attribute); });
     ways.push_back(way);
@@ -228,7 +231,6 @@ void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& 
   if (facts.table != RT_TABLE_MAIN || route.rtm_tos != 0 || is_never_routed(line)) return;
   switch (route.rtm_type) {
     case RTN_BLACKHOLE:
-      line.drop = true;
       break;
     case RTN_UNREACHABLE:
     case RTN_PROHIBIT:
@@ -244,25 +246,26 @@ void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& 
     routes.lines.push_back(line);
     return;
   }
-  const auto usable = [&](const Way& way) {
-    return interfaces.contains(way.interface) && (way.flags & RTNH_F_DEAD) == 0;
-  };
-  const auto way = std::ranges::find_if(facts.ways, usable);
-  if (way == facts.ways.end()) {
+  for (const Way& way : facts.ways) {
+    if (!interfaces.contains(way.interface) || (way.flags & RTNH_F_DEAD) != 0) continue;
+    if (way.encapsulates || way.strange) {
+      if (routes.refusals.size() < kRefusalsMax) {
+        routes.refusals.push_back("kernel: " + prefix_text(line) + ": " +
+                                  (way.strange ? "a gateway that is no address"
+                                               : "an encapsulation, which route does not do"));
+      }
+      return;
+    }
+    if (line.hops.size() == kRouteMembersMax) break;
+    line.hops.push_back({.port = interfaces.at(way.interface),
+                         .kind = way.kind,
+                         .gateway = way.gateway,
+                         .weight = way.weight});
+  }
+  if (line.hops.empty()) {
     ++routes.elsewhere;
     return;
   }
-  if (way->encapsulates || way->strange) {
-    if (routes.refusals.size() < kRefusalsMax) {
-      routes.refusals.push_back("kernel: " + prefix_text(line) + ": " +
-                                (way->strange ? "a gateway that is no address"
-                                              : "an encapsulation, which route does not do"));
-    }
-    return;
-  }
-  line.port = interfaces.at(way->interface);
-  line.kind = way->kind;
-  line.gateway = way->gateway;
   routes.lines.push_back(line);
 }
 

@@ -37,8 +37,9 @@ struct KernelRoutes {
 
 /// Adds what an RTM_NEWROUTE message says, its header included. Left out are routes of other tables
 /// than main, of a type of service, to addresses of the host, to groups, and to what is never
-/// routed. `unreachable` and `prohibit` are routes that are answered with "no route". Reads nothing
-/// outside the message, whatever it holds.
+/// routed, and next hops by other interfaces and those behind the first kRouteMembersMax.
+/// `unreachable` and `prohibit` are routes that are answered with "no route". Reads nothing outside
+/// the message, whatever it holds.
 void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
                       KernelRoutes& routes);
 

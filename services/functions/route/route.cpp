@@ -29,7 +29,8 @@ class Route final : public Function {
   explicit Route(const FunctionContext& context)
       : image_(context.function.image, kRouteImage),
         table_(view_route_image(image_.bytes())),
-        hops_(resolve_hops(table_, context.ports)) {
+        hops_(resolve_hops(table_, context.ports)),
+        groups_(table_, route_flow_seed(context.ports)) {
     const RouteSettings settings = route_settings(context.function);
     // Without ports (`millrace try`) there is nothing to answer for.
     if (settings.answers && !context.ports.empty()) {
@@ -43,7 +44,7 @@ class Route final : public Function {
   }
 
   void finish(const FinishContext& call) noexcept override {
-    route_finish(hops_, call, router_.get());
+    route_finish(hops_, call, router_.get(), groups_);
     if (router_ && !router_->vlans().empty()) [[unlikely]]
       finish_vlans(call);
   }
@@ -57,13 +58,14 @@ class Route final : public Function {
       facts.port_in = group.port;
       route_compute(table_, call.batch, group.packets, words_);
       route_finish(hops_, {call.batch, {group.packets}, words_, call.counters, call.state, facts},
-                   router_.get());
+                   router_.get(), groups_);
     }
   }
 
   MappedImage image_;
   RouteTable table_;
   std::vector<RouteRewrite> hops_;
+  RouteGroups groups_;
   std::unique_ptr<Router> router_;  ///< null: without answers
   std::array<std::uint32_t, kBatchCapacityMax> words_{};
 };

@@ -59,6 +59,7 @@ RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Tr
   header.port_count = count(set.ports.size());
   header.hop_count = count(set.hops.size());
   header.block_count = count(block_count);
+  header.member_count = count(set.members.size());
   for (const std::uint32_t address : set.own) header.own_filter |= own_filter_bit(address);
   if (!set.has_ipv6) return header;
   header.ipv6_own_count = count(set.ipv6_own.size());
@@ -92,6 +93,7 @@ void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* bas
                       reinterpret_cast<char*>(base + layout.ports_at + port * kPortNameBytes));
   }
   copy_to(base, layout.hops_at, set.hops);
+  copy_to(base, layout.members_at, set.members);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
+constexpr auto kGroup = static_cast<std::uint8_t>(RouteHopKind::kGroup);
 constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
 
 Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
@@ -88,8 +89,8 @@ bool is_plain(const FinishContext& call, std::uint16_t packet, const std::byte* 
 
 /// 1..kFramesMax packets, which lie at `frames`.
 void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
-                 std::span<const std::uint16_t> packets, const Frames& frames,
-                 Router* router) noexcept {
+                 std::span<const std::uint16_t> packets, const Frames& frames, Router* router,
+                 const RouteGroups& groups) noexcept {
   // Pointers of our own: those of the batch would be read again after each store to a frame.
   std::uint8_t* const output = call.batch.output.data();
   const std::span<const std::uint32_t> results = call.results;
@@ -104,8 +105,16 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
       end(hops, call, packet, word, router);
       continue;
     }
-    const RouteRewrite& hop = hops[number];
     call.counters.hit(number);
+    if (hops[number].kind == kGroup) [[unlikely]] {
+      number = groups.member_of(number, call.batch.bytes(packet));
+      if (!forwards(hops, number)) {
+        call.batch.drop(packet, Reason::kUnavailable);
+        continue;
+      }
+      call.counters.hit(number);
+    }
+    const RouteRewrite& hop = hops[number];
     if (router != nullptr && !is_plain(call, packet, frames[i], hop, *router)) {
       router->forward(call, packet, number, hop, !is_ipv4);
       continue;
@@ -145,7 +154,7 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
     RouteRewrite rewrite{};
     rewrite.reason = hop.reason;
     rewrite.kind = hop.kind;
-    if (hop.reason == static_cast<std::uint8_t>(Reason::kNone)) {
+    if (hop.reason == static_cast<std::uint8_t>(Reason::kNone) && hop.kind != kGroup) {
       const std::size_t number = numbers[hop.port];
       rewrite.output = static_cast<std::uint8_t>(number);
       std::ranges::copy(hop.mac, rewrite.macs.begin());
@@ -156,15 +165,15 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
   return rewrites;
 }
 
-void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call,
-                  Router* router) noexcept {
+void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call, Router* router,
+                  const RouteGroups& groups) noexcept {
   std::span<const std::uint16_t> packets = call.selected.packets;
   Frames frames;
   while (!packets.empty()) {
     const auto now = packets.first(std::min(packets.size(), kFramesMax));
     packets = packets.subspan(now.size());
     locate_frames(call.batch, now, frames);
-    finish_some(hops, call, now, frames, router);
+    finish_some(hops, call, now, frames, router, groups);
   }
 }
 

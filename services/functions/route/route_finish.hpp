@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/route_group.hpp"
 #include "services/functions/route/route_image.hpp"
 
 namespace millrace {
@@ -34,9 +35,10 @@ std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const 
 /// 1624), MAC addresses and output column. Counts each packet that ends at next hop h,
 /// forwarded or not, in counters.hits[h]; expired ones count nowhere. Words come from a GPU too:
 /// one out of range drops its packet, reason `unavailable`.
+/// A packet that ends at a group of `groups` goes to one of its members, and counts at both.
 /// `router`: what becomes of packets that are not just passed on; null: they are dropped.
 void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call,
-                  Router* router = nullptr) noexcept;
+                  Router* router = nullptr, const RouteGroups& groups = {}) noexcept;
 
 /// One hop less, of IPv4 with its checksum (RFC 1624), and of IPv6. Not from 0.
 void decrement_ttl(std::byte* frame) noexcept;

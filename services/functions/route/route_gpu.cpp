@@ -30,6 +30,7 @@ DeviceTable upload_route(const PlanFunction& function, DeviceMemory& memory) {
                          .own_filter = here.own_filter,
                          .own = {memory.copy_of(here.own), here.own.size()},
                          .hops = {},
+                         .members = {},
                          .ports = {},
                          .ipv6 = {.table24 = moved(here.ipv6.table24),
                                   .nodes = moved(here.ipv6.nodes),

@@ -3,7 +3,9 @@
 
 #include "services/functions/route/route_image.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "shared/base/error.hpp"
 
@@ -20,19 +22,47 @@ std::span<const T> part(std::span<const std::byte> image, std::uint64_t at, std:
 void check_counts(const RouteHeader& header) {
   if (header.own_count > kOwnAddressMax || header.port_count > kPortCountMax ||
       header.hop_count < kHopFirst || header.hop_count > kHopFirst + kHopCountMax ||
-      header.block_count > kBlockCountMax || header.ipv6_own_count > kOwnAddressMax ||
-      header.ipv6_node_count > kIpv6NodeCountMax || header.ipv6_run_count > kIpv6RunCountMax) {
+      header.block_count > kBlockCountMax || header.member_count > kMemberCountMax ||
+      header.ipv6_own_count > kOwnAddressMax || header.ipv6_node_count > kIpv6NodeCountMax ||
+      header.ipv6_run_count > kIpv6RunCountMax) {
     throw Error("route image: a count above its limit");
   }
 }
 
+bool is_group(const RouteHop& hop) {
+  return hop.kind == static_cast<std::uint8_t>(RouteHopKind::kGroup);
+}
+
+bool forwards(const RouteHop& hop) {
+  return hop.reason == static_cast<std::uint8_t>(Reason::kNone);
+}
+
+/// It has members, each flow hash has one of them, and each is a next hop itself.
+bool is_whole_group(const RouteTable& table, const RouteHop& group) {
+  if (group.member_count == 0 || group.member_count > kRouteMembersMax ||
+      group.first_member > table.members.size() ||
+      group.member_count > table.members.size() - group.first_member) {
+    return false;
+  }
+  const auto members = table.members.subspan(group.first_member, group.member_count);
+  const auto is_hop = [&](const RouteMember& member) {
+    return member.hop < table.hops.size() && !is_group(table.hops[member.hop]) &&
+           forwards(table.hops[member.hop]);
+  };
+  return std::ranges::adjacent_find(members, std::ranges::greater_equal{}, &RouteMember::last) ==
+             members.end() &&
+         members.back().last == UINT32_MAX && std::ranges::all_of(members, is_hop);
+}
+
 void check_hops(const RouteTable& table) {
   for (const RouteHop& hop : table.hops) {
-    const bool forwards = hop.reason == static_cast<std::uint8_t>(Reason::kNone);
     if (hop.reason >= static_cast<std::uint8_t>(Reason::kCount) ||
-        hop.kind > static_cast<std::uint8_t>(RouteHopKind::kOnLink) ||
-        (forwards && hop.port >= table.ports.size())) {
+        hop.kind > static_cast<std::uint8_t>(RouteHopKind::kGroup) ||
+        (forwards(hop) && !is_group(hop) && hop.port >= table.ports.size())) {
       throw Error("route image: a next hop out of range");
+    }
+    if (is_group(hop) && !is_whole_group(table, hop)) {
+      throw Error("route image: a group whose members are none");
     }
   }
   for (const auto& name : table.ports) {
@@ -58,8 +88,9 @@ RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
   header.own_at = sizeof(ImageHeader) + sizeof(RouteHeader);
   header.ports_at = header.own_at + align_up(header.own_count * sizeof(std::uint32_t), 8);
   header.hops_at = header.ports_at + std::uint64_t{header.port_count} * kPortNameBytes;
+  header.members_at = header.hops_at + header.hop_count * sizeof(RouteHop);
   header.table24_at =
-      align_up(header.hops_at + header.hop_count * sizeof(RouteHop), kImagePageBytes);
+      align_up(header.members_at + header.member_count * sizeof(RouteMember), kImagePageBytes);
   header.blocks_at = header.table24_at + kTable24Entries * sizeof(std::uint32_t);
   bytes =
       header.blocks_at + std::uint64_t{header.block_count} * kBlockEntries * sizeof(std::uint32_t);
@@ -91,6 +122,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   table.own_filter = header.own_filter;
   table.own = part<std::uint32_t>(image, header.own_at, header.own_count);
   table.hops = part<RouteHop>(image, header.hops_at, header.hop_count);
+  table.members = part<RouteMember>(image, header.members_at, header.member_count);
   table.ports = part<std::array<char, kPortNameBytes>>(image, header.ports_at, header.port_count);
   table.ipv6 = view_ipv6(image, header);
   check_hops(table);

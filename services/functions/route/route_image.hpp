@@ -18,10 +18,10 @@
 /// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a
 /// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
 ///
-///     ImageHeader | RouteHeader | own addresses | port names | next hops | table 24 | blocks
-///       | IPv6: table 24 | nodes | runs | own addresses
+///     ImageHeader | RouteHeader | own addresses | port names | next hops | members of groups
+///       | table 24 | blocks | IPv6: table 24 | nodes | runs | own addresses
 ///
-/// The second line (ipv6_trie.hpp) is there when the table has an IPv6 route.
+/// What is of IPv6 (ipv6_trie.hpp) is there when the table has an IPv6 route.
 ///
 /// Entry 0 is next hop 0, which is what prefix 0.0.0.0/0 says: pages of the table that only the
 /// default route covers are never written and take no memory.
@@ -45,6 +45,7 @@ inline constexpr std::uint32_t kHopNowhere = 3;    ///< a prefix with `drop`
 inline constexpr std::uint32_t kHopFirst = 5;
 static_assert(kHopDefaultIpv6 == 4);
 inline constexpr std::uint32_t kHopCountMax = 65'534;  ///< different ones that a file can name
+inline constexpr std::uint32_t kMemberCountMax = kHopCountMax * kRouteMembersMax;
 
 struct RouteHeader {
   std::uint32_t own_count;
@@ -65,8 +66,11 @@ struct RouteHeader {
   std::uint64_t ipv6_nodes_at;    ///< on a page
   std::uint64_t ipv6_runs_at;
   std::uint64_t ipv6_own_at;
+  std::uint32_t member_count;
+  std::uint32_t padding;  ///< 0
+  std::uint64_t members_at;
 };
-static_assert(sizeof(RouteHeader) == 112 && alignof(RouteHeader) == 8);
+static_assert(sizeof(RouteHeader) == 128 && alignof(RouteHeader) == 8);
 static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
 static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
 static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
@@ -80,11 +84,14 @@ static_assert(offsetof(RouteHeader, ipv6_table24_at) == 80);
 static_assert(offsetof(RouteHeader, ipv6_nodes_at) == 88);
 static_assert(offsetof(RouteHeader, ipv6_runs_at) == 96);
 static_assert(offsetof(RouteHeader, ipv6_own_at) == 104);
+static_assert(offsetof(RouteHeader, member_count) == 112);
+static_assert(offsetof(RouteHeader, members_at) == 120);
 
 inline constexpr ImageKind kRouteImage = {
     "route",
-    fnv1a({3, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
-           offsetof(RouteHop, kind), offsetof(RouteHop, gateway), offsetof(RouteHeader, own_at),
+    fnv1a({4, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
+           offsetof(RouteHop, kind), offsetof(RouteHop, gateway), offsetof(RouteHop, first_member),
+           sizeof(RouteMember), offsetof(RouteHeader, members_at), offsetof(RouteHeader, own_at),
            offsetof(RouteHeader, table24_at), kBlockFlag, kHopFirst, kPortNameBytes,
            sizeof(Ipv6Node), offsetof(Ipv6Node, more), offsetof(RouteHeader, ipv6_own_at),
            static_cast<std::uint64_t>(Reason::kCount)})};
@@ -103,6 +110,7 @@ struct RouteTable {
   std::uint64_t own_filter = 0;
   std::span<const std::uint32_t> own;
   std::span<const RouteHop> hops;
+  std::span<const RouteMember> members;                     ///< of the groups among them
   std::span<const std::array<char, kPortNameBytes>> ports;  ///< ends with a zero
   Ipv6Routes ipv6;
 

@@ -151,7 +151,7 @@ class Loader {
 
   /// Empty when the line is good.
   std::string load_line(std::string_view line) {
-    RouteLine route;
+    RouteLine& route = route_;
     std::string reason;
     switch (parse_route_line(line, route, reason)) {
       case RouteLineKind::kEmpty:
@@ -174,7 +174,8 @@ class Loader {
   /// the tag of that, which stays.
   std::string add(const RouteLine& route, std::uint32_t tag, bool& fresh, std::uint32_t& first) {
     std::uint32_t hop = kHopNowhere;
-    const std::string reason = route.drop ? std::string() : find_hop(route, hop);
+    const bool is_drop = route.hops.empty() && !route.unreachable;
+    std::string reason = is_drop ? std::string() : find_hop(route, hop);
     if (!reason.empty()) return reason;
     fresh = route.is_ipv6 ? ipv6_rib_.insert({route.ipv6_prefix, route.length, hop}, tag, first)
                           : rib_.insert({route.prefix, route.length, hop}, tag, first);
@@ -189,46 +190,87 @@ class Loader {
     return paths_[tag >> kLineBits] + ":" + std::to_string(tag & ((1u << kLineBits) - 1));
   }
 
+  /// Of one next hop, or of the group of several. None of a refused line is kept.
   std::string find_hop(const RouteLine& route, std::uint32_t& hop) {
-    RouteHop wanted{};
     if (route.unreachable) {
-      wanted.reason = static_cast<std::uint8_t>(Reason::kNoRoute);
-      return find_number(wanted, hop);
+      RouteHop none{};
+      none.reason = static_cast<std::uint8_t>(Reason::kNoRoute);
+      return found(number_of(none), hop);
     }
-    std::size_t port = 0;
-    while (port < set_.ports.size() && set_.ports[port] != route.port) ++port;
-    if (port == set_.ports.size()) {
-      if (!any_port_) return "no port '" + std::string(route.port) + "' in the topology";
-      if (port == kPortCountMax || route.port.size() >= kPortNameBytes) {
-        return "port '" + std::string(route.port) + "' is one too many, or its name too long";
-      }
-      set_.ports.emplace_back(route.port);
+    wanted_.clear();
+    for (const RouteLineHop& given : route.hops) {
+      std::string reason = add_wanted(given);
+      if (!reason.empty()) return reason;
     }
-    if (route.kind != RouteHopKind::kStatic && !answers_) {
-      return "its next hop has to be asked for, which a route with 'answers: false' does not do; "
-             "expected its MAC address";
-    }
-    wanted.port = static_cast<std::uint8_t>(port);
-    wanted.kind = static_cast<std::uint8_t>(route.kind);
-    std::ranges::copy(route.mac, wanted.mac);
-    std::ranges::copy(route.gateway, wanted.gateway);
-    return find_number(wanted, hop);
+    return found(wanted_.size() == 1 ? number_of(wanted_.front()) : group_of(route.hops), hop);
   }
 
-  std::string find_number(const RouteHop& wanted, std::uint32_t& hop) {
-    hop = number_of(wanted);
+  static std::string found(std::uint32_t number, std::uint32_t& hop) {
+    hop = number;
     if (hop != kNoHop) return {};
     return "more than " + std::to_string(kHopCountMax) + " different next hops";
   }
 
+  std::string add_wanted(const RouteLineHop& given) {
+    std::size_t port = 0;
+    while (port < set_.ports.size() && set_.ports[port] != given.port) ++port;
+    if (port == set_.ports.size()) {
+      if (!any_port_) return "no port '" + std::string(given.port) + "' in the topology";
+      if (port == kPortCountMax || given.port.size() >= kPortNameBytes) {
+        return "port '" + std::string(given.port) + "' is one too many, or its name too long";
+      }
+      set_.ports.emplace_back(given.port);
+    }
+    if (given.kind != RouteHopKind::kStatic && !answers_) {
+      return "its next hop has to be asked for, which a route with 'answers: false' does not do; "
+             "expected its MAC address";
+    }
+    RouteHop wanted{};
+    wanted.port = static_cast<std::uint8_t>(port);
+    wanted.kind = static_cast<std::uint8_t>(given.kind);
+    std::ranges::copy(given.mac, wanted.mac);
+    std::ranges::copy(given.gateway, wanted.gateway);
+    wanted_.push_back(wanted);
+    return {};
+  }
+
   std::uint32_t number_of(const RouteHop& wanted) {
-    const std::string key(reinterpret_cast<const char*>(&wanted), sizeof wanted);
+    return number_of(wanted, {reinterpret_cast<const char*>(&wanted), sizeof wanted});
+  }
+
+  /// `key`: what tells it from the others.
+  std::uint32_t number_of(const RouteHop& wanted, const std::string& key) {
     const auto known = numbers_.find(key);
     if (known != numbers_.end()) return known->second;
     if (numbers_.size() == kHopCountMax) return kNoHop;
     numbers_.emplace(key, static_cast<std::uint32_t>(set_.hops.size()));
     set_.hops.push_back(wanted);
     return static_cast<std::uint32_t>(set_.hops.size() - 1);
+  }
+
+  /// Of the wanted next hops: each gets its part of all hashes by its weight.
+  std::uint32_t group_of(std::span<const RouteLineHop> weights) {
+    std::vector<RouteMember> members;
+    std::uint64_t sum = 0, so_far = 0;
+    for (const RouteLineHop& given : weights) sum += given.weight;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) {
+      so_far += weights[i].weight;
+      const auto last = static_cast<std::uint32_t>(((so_far << 32) + sum - 1) / sum - 1);
+      members.push_back({last, number_of(wanted_[i])});
+      if (members.back().hop == kNoHop) return kNoHop;
+    }
+    RouteHop group{};
+    group.kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
+    group.member_count = static_cast<std::uint8_t>(members.size());
+    group.first_member = static_cast<std::uint32_t>(set_.members.size());
+    std::string key = "group";  // longer or shorter than that of a single next hop
+    key.append(reinterpret_cast<const char*>(members.data()), members.size() * sizeof(RouteMember));
+    const std::size_t before = set_.hops.size();
+    const std::uint32_t number = number_of(group, key);
+    if (set_.hops.size() != before) {
+      set_.members.insert(set_.members.end(), members.begin(), members.end());
+    }
+    return number;
   }
 
   static constexpr std::uint32_t kNoHop = UINT32_MAX;
@@ -241,7 +283,9 @@ class Loader {
   bool answers_;
   std::vector<std::string> paths_;
   std::uint32_t line_ = 0;                                  ///< in the last of paths_, from 1
-  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< bytes of a RouteHop -> its number
+  RouteLine route_;                                         ///< of that line
+  std::vector<RouteHop> wanted_;                            ///< its next hops
+  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< what tells a next hop -> its number
 };
 
 }  // namespace

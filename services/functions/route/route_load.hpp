@@ -21,6 +21,7 @@ namespace millrace {
 struct RouteSet {
   std::vector<RibRoute> routes;  ///< shorter prefixes first; the default route is in hops[0]
   std::vector<RouteHop> hops;
+  std::vector<RouteMember> members;  ///< of the groups among them
   std::vector<std::string> ports;
   std::vector<std::uint32_t> own;      ///< addresses of this router, host byte order
   bool has_ipv6 = false;               ///< the files have an IPv6 route; else nothing of it is here

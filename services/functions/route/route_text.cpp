@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "shared/base/quoted.hpp"
 
@@ -12,11 +13,16 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r";
-constexpr std::size_t kFieldCountMax = 5;  ///< one more than a line can have
+constexpr std::size_t kFieldCountMax = 6;  ///< one more than a next hop can have
+constexpr std::string_view kExpected =
+    "expected 'prefix/length port via address', 'prefix/length port', 'prefix/length port mac' or "
+    "'prefix/length drop'; several next hops are separated by ',', each with 'weight N' if wanted";
 
-/// Fields of the line up to a comment; at most kFieldCountMax.
-std::size_t split(std::string_view line, std::array<std::string_view, kFieldCountMax>& fields) {
-  line = line.substr(0, line.find('#'));
+using Fields = std::array<std::string_view, kFieldCountMax>;
+
+/// Words of a text; at most kFieldCountMax, behind which they are empty.
+std::size_t split(std::string_view line, Fields& fields) {
+  fields = {};
   std::size_t count = 0;
   while (count < kFieldCountMax) {
     const std::size_t start = line.find_first_not_of(kSpace);
@@ -79,37 +85,103 @@ std::string parse_prefix(std::string_view text, RouteLine& route) {
 }
 
 /// The next hop's address, of the prefix's family.
-std::string parse_gateway(std::string_view text, RouteLine& route) {
+std::string parse_gateway(std::string_view text, bool is_ipv6, RouteLineHop& hop) {
   const std::string expected =
-      route.is_ipv6 ? "an address of IPv6 like fe80::1" : "an address of IPv4 like 192.0.2.1";
+      is_ipv6 ? "an address of IPv6 like fe80::1" : "an address of IPv4 like 192.0.2.1";
   std::uint32_t ipv4 = 0;
   Ipv6Address ipv6;
-  if (!(route.is_ipv6 ? parse_ipv6(text, ipv6) : parse_ipv4(text, ipv4))) {
+  if (!(is_ipv6 ? parse_ipv6(text, ipv6) : parse_ipv4(text, ipv4))) {
     return quoted_word(text) + " is no next hop; expected " + expected;
   }
-  const bool link_local = route.is_ipv6 && is_link_local(ipv6);
-  if (!link_local && (route.is_ipv6 ? never_routed(ipv6) : never_routed(ipv4))) {
+  const bool link_local = is_ipv6 && is_link_local(ipv6);
+  if (!link_local && (is_ipv6 ? never_routed(ipv6) : never_routed(ipv4))) {
     return quoted_word(text) + " is not the address of one host; expected " + expected;
   }
-  if (route.is_ipv6) {
-    route.kind = RouteHopKind::kGateway6;
-    route.gateway = ipv6_bytes(ipv6);
+  if (is_ipv6) {
+    hop.kind = RouteHopKind::kGateway6;
+    hop.gateway = ipv6_bytes(ipv6);
     return {};
   }
-  route.kind = RouteHopKind::kGateway4;
+  hop.kind = RouteHopKind::kGateway4;
   for (std::uint32_t i = 0; i < 4; ++i) {
-    route.gateway[i] = static_cast<std::uint8_t>(ipv4 >> (24 - 8 * i));
+    hop.gateway[i] = static_cast<std::uint8_t>(ipv4 >> (24 - 8 * i));
   }
   return {};
 }
 
-std::string parse_target(std::string_view port, std::string_view mac, RouteLine& route) {
-  route.port = port;
-  if (!parse_mac(mac, route.mac)) {
+std::string parse_target(std::string_view mac, RouteLineHop& hop) {
+  hop.kind = RouteHopKind::kStatic;
+  if (!parse_mac(mac, hop.mac)) {
     return quoted_word(mac) + " is no MAC address; expected one like 02:00:00:00:00:02";
   }
-  if (!is_station(route.mac)) {
+  if (!is_station(hop.mac)) {
     return quoted_word(mac) + " is not the address of one station";
+  }
+  return {};
+}
+
+/// "port", "port mac" or "port via address", and its weight.
+std::string parse_hop(std::string_view text, bool is_ipv6, RouteLineHop& hop) {
+  Fields fields;
+  std::size_t count = split(text, fields);
+  if (count >= 3 && fields[count - 2] == "weight") {
+    const std::string_view weight = fields[count - 1];
+    if (!parse_number(weight, kRouteWeightMax, hop.weight) || hop.weight == 0) {
+      return quoted_word(weight) + " is no weight; expected 1 to " +
+             std::to_string(kRouteWeightMax);
+    }
+    count -= 2;
+  }
+  hop.port = fields[0];
+  if (count == 1 && hop.port != "drop") {
+    hop.kind = RouteHopKind::kOnLink;
+    return {};
+  }
+  if (count == 1) return "'drop' is no next hop; expected it alone behind the prefix";
+  if (count == 2 && fields[1] != "via") return parse_target(fields[1], hop);
+  if (count == 3 && fields[1] == "via") return parse_gateway(fields[2], is_ipv6, hop);
+  return std::string(kExpected);
+}
+
+bool is_same(const RouteLineHop& one, const RouteLineHop& other) {
+  return one.port == other.port && one.kind == other.kind && one.mac == other.mac &&
+         one.gateway == other.gateway;
+}
+
+/// What is said of the last of several next hops.
+std::string check_member(const RouteLine& route) {
+  const RouteLineHop& last = route.hops.back();
+  if (route.hops.size() > kRouteMembersMax) {
+    return "more than " + std::to_string(kRouteMembersMax) + " next hops of one route";
+  }
+  for (const RouteLineHop& hop : route.hops) {
+    if (hop.kind == RouteHopKind::kOnLink) {
+      return quoted_word(hop.port) +
+             " stands alone, but hosts are neighbours at one port only; expected 'port via "
+             "address' or 'port mac' for each of several next hops";
+    }
+    if (&hop != &last && is_same(hop, last)) {
+      return "next hop " + std::to_string(route.hops.size()) + ", at port " +
+             quoted_word(last.port) +
+             ", is the same as one before it; expected it once, with a weight";
+    }
+  }
+  return {};
+}
+
+/// `text`: "drop", or next hops, separated by commas.
+std::string parse_hops(std::string_view text, RouteLine& route) {
+  if (Fields fields; split(text, fields) == 1 && fields[0] == "drop") return {};
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    more = comma != std::string_view::npos;
+    const std::string_view part = text.substr(0, comma);
+    if (part.find_first_not_of(kSpace) == std::string_view::npos) return std::string(kExpected);
+    route.hops.emplace_back();
+    std::string reason = parse_hop(part, route.is_ipv6, route.hops.back());
+    if (reason.empty() && (more || route.hops.size() > 1)) reason = check_member(route);
+    if (!reason.empty()) return reason;
+    text.remove_prefix(more ? comma + 1 : text.size());
   }
   return {};
 }
@@ -148,28 +220,15 @@ std::string prefix_text(const RouteLine& route) {
 }
 
 RouteLineKind parse_route_line(std::string_view line, RouteLine& route, std::string& reason) {
-  std::array<std::string_view, kFieldCountMax> fields;
-  const std::size_t count = split(line, fields);
-  if (count == 0) return RouteLineKind::kEmpty;
-  route = {};
-  reason = parse_prefix(fields[0], route);
-  if (reason.empty()) {
-    if (count == 2 && fields[1] == "drop") {
-      route.drop = true;
-    } else if (count == 2) {
-      route.port = fields[1];
-      route.kind = RouteHopKind::kOnLink;
-    } else if (count == 3 && fields[2] != "via") {
-      reason = parse_target(fields[1], fields[2], route);
-    } else if (count == 4 && fields[2] == "via") {
-      route.port = fields[1];
-      reason = parse_gateway(fields[3], route);
-    } else {
-      reason =
-          "expected 'prefix/length port via address', 'prefix/length port', "
-          "'prefix/length port mac' or 'prefix/length drop'";
-    }
-  }
+  line = line.substr(0, line.find('#'));
+  line.remove_prefix(std::min(line.find_first_not_of(kSpace), line.size()));
+  if (line.empty()) return RouteLineKind::kEmpty;
+  std::vector<RouteLineHop> hops = std::move(route.hops);  // their memory is used again
+  hops.clear();
+  route = {.hops = std::move(hops)};
+  const std::size_t end = std::min(line.find_first_of(kSpace), line.size());
+  reason = parse_prefix(line.substr(0, end), route);
+  if (reason.empty()) reason = parse_hops(line.substr(end), route);
   return reason.empty() ? RouteLineKind::kRoute : RouteLineKind::kRefused;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "services/functions/route/ipv6_address.hpp"
 #include "services/functions/route/route_hop.hpp"
@@ -19,20 +20,27 @@
 ///     10.66.0.0/16    drop                       # packets to it are dropped, reason no_route
 ///     10.9.0.0/16     wan  02:00:00:00:00:02     # MAC of the next hop, which is not asked for
 ///     2001:db8::/32   wan  via fe80::1           # IPv6 likewise
+///     10.8.0.0/16     wan  via 192.0.2.1 weight 2, lan via 10.1.0.9   # one of several, by flow
 
 namespace millrace {
+
+/// One of the next hops of a route.
+struct RouteLineHop {
+  std::string_view port;  ///< borrowed from the line
+  RouteHopKind kind = RouteHopKind::kStatic;
+  MacAddress mac{};                        ///< kStatic
+  std::array<std::uint8_t, 16> gateway{};  ///< kGateway4, kGateway6; as in RouteHop
+  std::uint32_t weight = 1;                ///< 1..kRouteWeightMax
+};
 
 struct RouteLine {
   bool is_ipv6 = false;
   std::uint32_t prefix = 0;  ///< of IPv4, host byte order; bits behind `length` are zero
   Ipv6Address ipv6_prefix;   ///< likewise
   std::uint8_t length = 0;   ///< bits, 0..32 or 0..128
-  bool drop = false;
   bool unreachable = false;  ///< answered with "no route"; only of the kernel, no text says it
-  std::string_view port;     ///< empty with `drop` or `unreachable`; borrowed from the line
-  RouteHopKind kind = RouteHopKind::kStatic;
-  MacAddress mac{};                        ///< kStatic
-  std::array<std::uint8_t, 16> gateway{};  ///< kGateway4, kGateway6; as in RouteHop
+  /// None: `drop`, or unreachable. Else 1..kRouteMembersMax; those of a text are all different.
+  std::vector<RouteLineHop> hops;
 };
 
 enum class RouteLineKind : std::uint8_t { kEmpty, kRoute, kRefused };

@@ -33,6 +33,8 @@ RouteWay way_of(const RouteHop& to, const RouteRewrite& hop, std::span<const std
       way.neighbour.family = is_ipv6 ? NeighbourFamily::kIpv6 : NeighbourFamily::kIpv4;
       std::memcpy(way.neighbour.address.data(), ip.data() + (is_ipv6 ? 24 : 16), is_ipv6 ? 16 : 4);
       break;
+    case RouteHopKind::kGroup:  // never: one of its members has been chosen
+      return way;
   }
   way.neighbour.port = hop.output;
   return way;

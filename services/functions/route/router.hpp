@@ -26,7 +26,7 @@ class Router {
   Router(const Router&) = delete;  // its parts refer to each other
   Router& operator=(const Router&) = delete;
 
-  /// A packet that the table sends to next hop `number`, which `hop` is.
+  /// A packet that the table sends to next hop `number`, no group, which `hop` is.
   void forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
                const RouteRewrite& hop, bool is_ipv6) noexcept;
   /// A packet that is not forwarded, and why.

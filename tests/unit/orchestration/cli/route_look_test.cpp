@@ -98,6 +98,28 @@ TEST_F(RouteLookTest, BothFamiliesAreLookedUp) {
   EXPECT_THAT(routes_text(look(ipv4_alone)), Not(HasSubstr("IPv6")));
 }
 
+TEST_F(RouteLookTest, SeveralNextHopsStandWithTheirShares) {
+  const BuiltRoutes several(
+      "10.2.0.0/16 wan via 192.0.2.1 weight 2, lan via 10.1.0.9\n"
+      "2001:db8:66::/48 lan 02:00:00:00:00:03, wan 02:00:00:00:00:04\n",
+      two_ports(), "true");
+  learn("192.0.2.1", 1, 9);
+  EXPECT_THAT(route_to_text(look(several), "10.2.9.9"),
+              HasSubstr("10.2.9.9 by flow: 67 % via 192.0.2.1 at wan, 02:00:00:00:00:09 reachable; "
+                        "33 % via 10.1.0.9 at lan, not asked for yet\n"));
+  EXPECT_THAT(routes_text(look(several)), HasSubstr("  by flow: 50 % at lan, 02:00:00:00:00:03; "
+                                                    "50 % at wan, 02:00:00:00:00:04\n"));
+  const auto json = route_to_json(look(several), "10.2.9.9");
+  EXPECT_EQ(json["kind"], "group");
+  EXPECT_FALSE(json.contains("port") || json.contains("mac") || json.contains("gateway"));
+  ASSERT_EQ(json["members"].size(), 2u);
+  EXPECT_EQ(json["members"][0]["hop"], kHopFirst);
+  EXPECT_EQ(json["members"][0]["percent"], 67);
+  EXPECT_EQ(json["members"][0]["gateway"], "192.0.2.1");
+  EXPECT_EQ(json["members"][0]["mac"], "02:00:00:00:00:09");
+  EXPECT_EQ(json["members"][1]["port"], "lan");
+}
+
 TEST_F(RouteLookTest, WhatIsNotForwardedSaysWhy) {
   EXPECT_THAT(to("10.3.0.1"), HasSubstr("10.3.0.1 at wan, 02:00:00:00:00:33\n"));
   EXPECT_THAT(to("10.66.1.1"), HasSubstr("is dropped as no_route: a prefix with `drop`\n"));

@@ -33,22 +33,26 @@ std::vector<PlanPort> ports() {
 /// As a line of a table.
 std::string text_of(const RouteLine& line) {
   const std::string prefix = prefix_text(line);
-  if (line.drop) return prefix + " drop";
   if (line.unreachable) return prefix + " unreachable";
-  std::string via;
-  if (line.kind == RouteHopKind::kGateway4) {
-    std::uint32_t address = 0;
-    for (int i = 0; i < 4; ++i) address = address << 8 | line.gateway[static_cast<std::size_t>(i)];
-    via = " via " + ipv4_text(address);
-  } else if (line.kind == RouteHopKind::kGateway6) {
-    Ipv6Address address;
-    for (std::size_t i = 0; i < 8; ++i) {
-      address.high = address.high << 8 | line.gateway[i];
-      address.low = address.low << 8 | line.gateway[i + 8];
+  if (line.hops.empty()) return prefix + " drop";
+  std::string text = prefix;
+  for (const RouteLineHop& hop : line.hops) {
+    text += std::string(&hop == &line.hops.front() ? " " : ", ") + std::string(hop.port);
+    if (hop.kind == RouteHopKind::kGateway4) {
+      std::uint32_t address = 0;
+      for (std::size_t i = 0; i < 4; ++i) address = address << 8 | hop.gateway[i];
+      text += " via " + ipv4_text(address);
+    } else if (hop.kind == RouteHopKind::kGateway6) {
+      Ipv6Address address;
+      for (std::size_t i = 0; i < 8; ++i) {
+        address.high = address.high << 8 | hop.gateway[i];
+        address.low = address.low << 8 | hop.gateway[i + 8];
+      }
+      text += " via " + ipv6_text(address);
     }
-    via = " via " + ipv6_text(address);
+    if (hop.weight != 1) text += " weight " + std::to_string(hop.weight);
   }
-  return prefix + " " + std::string(line.port) + via;
+  return text;
 }
 
 class KernelRoutesTest : public test::VethTest {
@@ -99,13 +103,30 @@ TEST_F(KernelRoutesTest, EachKindOfRoute) {
               UnorderedElementsAre(
                   "0.0.0.0/0 wan via 192.0.2.1", "10.7.0.0/16 lan", "10.7.0.0/16 wan via 192.0.2.1",
                   "10.8.0.0/16 drop", "10.9.0.0/16 unreachable", "10.10.0.0/16 unreachable",
-                  "10.12.0.0/16 wan via 192.0.2.1", "10.16.0.0/16 wan via fe80::2",
+                  "10.12.0.0/16 wan via 192.0.2.1 weight 2, lan", "10.16.0.0/16 wan via fe80::2",
                   "192.0.2.0/30 wan", "2001:db8:7::/48 wan via fe80::1", "2001:db8:8::/48 drop"));
   const auto texts = lines();
   EXPECT_LT(std::ranges::find(texts, "10.7.0.0/16 lan"),
             std::ranges::find(texts, "10.7.0.0/16 wan via 192.0.2.1"))
       << "the lower metric comes first";
   EXPECT_EQ(read().elsewhere, 2u);
+}
+
+TEST_F(KernelRoutesTest, OfSeveralNextHopsThoseAreTakenThatAreAliveAndOfPorts) {
+  shell("ip route add 10.12.0.0/16 nexthop via 172.31.0.9 nexthop via 192.0.2.1 weight 256");
+  shell(
+      "ip -6 route add 2001:db8:9::/48 nexthop via fe80::1 dev there weight 3 "
+      "nexthop via fe80::2 dev there");
+  std::string many = "ip route add 10.14.0.0/16";
+  for (int i = 2; i < 20; ++i) many += " nexthop via 10.1.0." + std::to_string(i);
+  shell(many);
+  const auto texts = lines();
+  EXPECT_THAT(texts, testing::Contains("10.12.0.0/16 wan via 192.0.2.1 weight 256"));
+  EXPECT_THAT(texts,
+              testing::Contains("2001:db8:9::/48 wan via fe80::1 weight 3, wan via fe80::2"));
+  EXPECT_THAT(texts, testing::Contains(testing::AllOf(testing::StartsWith("10.14.0.0/16 lan"),
+                                                      testing::EndsWith("lan via 10.1.0.17"))))
+      << "the first sixteen";
 }
 
 TEST_F(KernelRoutesTest, MoreThanOneAnswerHolds) {

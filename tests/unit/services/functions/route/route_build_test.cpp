@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <span>
+#include <vector>
+
 #include "services/functions/route/route_load.hpp"
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
@@ -155,6 +158,82 @@ TEST(RouteBuild, TablesThatLeaveNoNextHopForTheNetworksOfThePortsAreRefused) {
   EXPECT_EQ(BuiltRoutes(text).report().refused, kHopCountMax);
   EXPECT_EQ(BuiltRoutes(text, {}, "true").report().accepted, kHopCountMax);
   EXPECT_THROW(BuiltRoutes(text, two_ports(), "true"), Error);
+}
+
+/// Next hop of each of these hashes, and what the text says of weights.
+std::vector<RouteHop> members_of(const BuiltRoutes& routes, const RouteHop& group,
+                                 std::span<const std::uint32_t> hashes) {
+  std::vector<RouteHop> hops;
+  for (const std::uint32_t hash : hashes) {
+    std::uint32_t at = group.first_member;
+    while (routes.table().members[at].last < hash) ++at;
+    hops.push_back(routes.table().hops[routes.table().members[at].hop]);
+  }
+  return hops;
+}
+
+TEST(RouteBuild, AGroupSharesAllHashesOutByWeight) {
+  const BuiltRoutes routes(
+      "10.0.0.0/8 wan 02:00:00:00:00:02 weight 3, lan 02:00:00:00:00:03, wan 02:00:00:00:00:04\n");
+  const RouteHop& group = routes.hop_of(0x0a000001);
+  ASSERT_EQ(group.kind, static_cast<std::uint8_t>(RouteHopKind::kGroup));
+  ASSERT_EQ(group.member_count, 3);
+  EXPECT_EQ(routes.table().members.size(), 3u);
+  // A slow obvious way: five slots of the hash, the first three of them the first one's.
+  std::vector<std::uint32_t> hashes = {0, 1, UINT32_MAX};
+  for (std::uint64_t slot = 1; slot <= 5; ++slot) {
+    const auto last = static_cast<std::uint32_t>((slot << 32) / 5 - (slot == 5));
+    hashes.insert(hashes.end(), {last - 1, last, last + 1});
+  }
+  const std::vector<RouteHop> hops = members_of(routes, group, hashes);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    const std::uint64_t slot = std::uint64_t{hashes[i]} * 5 >> 32;
+    EXPECT_EQ(hops[i].mac[5], slot < 3 ? 2 : slot) << hashes[i];
+    EXPECT_STREQ(routes.table().ports[hops[i].port].data(), slot == 3 ? "lan" : "wan");
+  }
+}
+
+TEST(RouteBuild, GroupsOfTheSameSharesStandOnceAndOthersByThemselves) {
+  const std::string one = "lan 02:00:00:00:00:03", other = "wan 02:00:00:00:00:02";
+  const BuiltRoutes routes("10.0.0.0/8 " + one + ", " + other + "\n" +                    //
+                           "11.0.0.0/8 " + one + " weight 7, " + other + " weight 7\n" +  //
+                           "12.0.0.0/8 " + other + ", " + one + "\n" +                    //
+                           "13.0.0.0/8 " + one + " weight 2, " + other + "\n" +           //
+                           "14.0.0.0/8 " + one + " weight 9\n" +                          //
+                           "2001:db8::/32 " + one + "," + other + "\n");
+  const RouteTable& table = routes.table();
+  EXPECT_EQ(table.look_up(0x0a000001), table.look_up(0x0b000001));
+  EXPECT_EQ(table.look_up(0x0a000001), table.ipv6.look_up(ipv6("2001:db8::7")));
+  EXPECT_NE(table.look_up(0x0a000001), table.look_up(0x0c000001));
+  EXPECT_NE(table.look_up(0x0a000001), table.look_up(0x0d000001));
+  EXPECT_EQ(routes.hop_of(0x0e000001).mac[5], 3) << "one next hop is no group";
+  EXPECT_EQ(table.hops.size(), kHopFirst + 5) << "two next hops, three groups";
+  EXPECT_EQ(routes.report().counter_count, kHopFirst + 5);
+  EXPECT_EQ(table.members.size(), 6u);
+}
+
+TEST(RouteBuild, ADefaultRouteMayBeAGroup) {
+  const BuiltRoutes routes(
+      "0.0.0.0/0 lan via 10.1.0.8, wan via 192.0.2.1\n::/0 lan via fe80::1, wan via fe80::1\n",
+      two_ports(), "true");
+  EXPECT_EQ(routes.table().look_up(0x08080808), kHopDefault);
+  EXPECT_EQ(routes.hop_of(0x08080808).member_count, 2);
+  EXPECT_EQ(routes.table().ipv6.look_up(ipv6("2600::1")), kHopDefaultIpv6);
+  EXPECT_EQ(routes.hop_of(ipv6("2600::1")).member_count, 2);
+  EXPECT_NE(routes.hop_of(ipv6("2600::1")).first_member, routes.hop_of(0x08080808).first_member);
+}
+
+TEST(RouteBuild, OfARefusedGroupNothingIsKept) {
+  const BuiltRoutes routes(
+      "10.0.0.0/8 wan 02:00:00:00:00:02, dmz 02:00:00:00:00:03\n"
+      "11.0.0.0/8 wan 02:00:00:00:00:02, lan via 10.1.0.9\n"
+      "12.0.0.0/8 wan 02:00:00:00:00:02, wan 02:00:00:00:00:02\n");
+  EXPECT_THAT(routes.report().refusals,
+              ElementsAre(testing::AllOf(HasSubstr("routes.txt:1: "), HasSubstr("'dmz'")),
+                          testing::AllOf(HasSubstr("routes.txt:2: "), HasSubstr("answers: false")),
+                          testing::AllOf(HasSubstr("routes.txt:3: "), HasSubstr("next hop 2"))));
+  EXPECT_EQ(routes.table().hops.size(), kHopFirst);
+  EXPECT_TRUE(routes.table().members.empty());
 }
 
 TEST(RouteBuild, ASmallTableIsASmallFile) {

@@ -147,6 +147,66 @@ TEST(RouteFinish, AWordThatNoComputeWritesDropsItsPacketAndNothingElse) {
   }
 }
 
+TEST(RouteFinish, APacketOfAGroupGoesToOneMemberAndCountsAtBoth) {
+  const BuiltRoutes routes(
+      "10.2.0.0/16 wan 02:00:00:00:00:02, lan 02:00:00:00:00:03\n"
+      "2001:db8:2::/48 wan 02:00:00:00:00:02, lan 02:00:00:00:00:03\n");
+  const RouteGroups groups(routes.table(), 5);
+  const std::vector<RouteRewrite> rewrites = resolve_hops(routes.table(), two_ports());
+  const std::uint32_t group = routes.table().look_up(0x0a020007);
+  std::vector<std::uint64_t> hits(routes.report().counter_count), sent(2);
+  BatchArena arena;
+  const std::uint16_t packet = 0;
+  for (std::uint32_t flow = 0; flow < 200; ++flow) {
+    const bool is_ipv6 = flow % 2 == 1;
+    const std::vector<std::byte> frame =
+        is_ipv6 ? make_ipv6_frame({.source = {0x20010db8'00000000, flow}})
+                : make_frame({.source = 0x0a010000 + flow});
+    arena.clear();
+    arena.add(frame);
+    const std::uint32_t word = group | (is_ipv6 ? kRouteIpv6 : 0);
+    route_finish(rewrites, {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}}, nullptr,
+                 groups);
+    ASSERT_TRUE(arena.batch().goes_on(0));
+    const std::uint8_t port = arena.batch().output[0];
+    EXPECT_EQ(std::to_integer<int>(arena.batch().data(0)[5]), port == 1 ? 2 : 3);
+    EXPECT_EQ(std::to_integer<int>(arena.batch().data(0)[11]), port == 1 ? 0x0b : 0x0a);
+    EXPECT_EQ(std::to_integer<int>(arena.batch().data(0)[is_ipv6 ? 21 : 22]), 63);
+    ++sent.at(port);
+  }
+  EXPECT_GT(sent[0], 60u);
+  EXPECT_GT(sent[1], 60u);
+  EXPECT_EQ(hits[group], 200u);
+  EXPECT_EQ(hits[kHopFirst], sent[1]);
+  EXPECT_EQ(hits[kHopFirst + 1], sent[0]);
+}
+
+TEST(RouteFinish, AGroupThatNobodyKnowsDropsItsPacket) {
+  const BuiltRoutes routes("10.2.0.0/16 wan 02:00:00:00:00:02, lan 02:00:00:00:00:03\n");
+  const std::vector<RouteRewrite> rewrites = resolve_hops(routes.table(), two_ports());
+  BatchArena arena;
+  arena.add(make_frame({}));
+  const std::uint16_t packet = 0;
+  const std::uint32_t word = routes.table().look_up(0x0a020007);
+  route_finish(rewrites, {arena.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, {}});
+  EXPECT_FALSE(arena.batch().goes_on(0));
+  EXPECT_EQ(arena.batch().reason[0], static_cast<std::uint8_t>(Reason::kUnavailable));
+}
+
+TEST(RouteFinish, AnExpiredPacketOfAGroupIsExpired) {
+  const BuiltRoutes routes("10.2.0.0/16 wan 02:00:00:00:00:02, lan 02:00:00:00:00:03\n");
+  const std::vector<RouteRewrite> rewrites = resolve_hops(routes.table(), two_ports());
+  std::vector<std::uint64_t> hits(routes.report().counter_count);
+  BatchArena arena;
+  arena.add(make_frame({.ttl = 1}));
+  const std::uint16_t packet = 0;
+  const std::uint32_t word = routes.table().look_up(0x0a020007) | kRouteTtlExpired;
+  route_finish(rewrites, {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}}, nullptr,
+               {routes.table(), 5});
+  EXPECT_EQ(arena.batch().reason[0], static_cast<std::uint8_t>(Reason::kTtlExpired));
+  EXPECT_THAT(hits, testing::Each(0u));
+}
+
 TEST(RouteFinish, PortsAreFoundByNameAtTheirPlaceInTheTopology) {
   auto ports = two_ports();
   std::swap(ports[0], ports[1]);
@@ -176,6 +236,33 @@ TEST(Route, RunsFromItsRowOfTheTable) {
   EXPECT_EQ(batch.output[1], 0);
   EXPECT_FALSE(batch.goes_on(2));
   EXPECT_EQ(hits[kHopDefault], 1u);
+}
+
+TEST(Route, APacketOfAVlanTakesOneOfSeveralNextHopsToo) {
+  std::vector<PlanPort> ports = two_ports();
+  ports.push_back({.name = "office",
+                   .device = "vlan",
+                   .settings = {{"id", "10"}, {"link", "lan"}},
+                   .mac = "02:00:00:00:00:0c",
+                   .addresses = {"10.7.0.1/24"}});
+  const BuiltRoutes tagged("10.2.0.0/16 wan 02:00:00:00:00:02, wan 02:00:00:00:00:09\n", ports,
+                           "true");
+  const auto function = route_type().make(tagged.context());
+  std::vector<std::byte> frame = make_frame({});
+  const std::byte tag[] = {std::byte{0x81}, std::byte{0}, std::byte{0}, std::byte{10}};
+  frame.insert(frame.begin() + 12, std::begin(tag), std::end(tag));
+  BatchArena arena;
+  arena.add(frame);
+  const Batch batch = arena.batch();
+  const std::uint16_t packet = 0;
+  std::vector<std::uint64_t> hits(tagged.report().counter_count);
+  const BatchFacts facts{.port_in = 0};
+  function->compute(batch, {{&packet, 1}}, batch.results(0));
+  function->finish({batch, {{&packet, 1}}, batch.results(0), {hits}, {}, facts});
+  ASSERT_TRUE(batch.goes_on(0));
+  EXPECT_EQ(batch.output[0], 1);
+  EXPECT_EQ(hits[kHopFirst] + hits[kHopFirst + 1], 1u);
+  EXPECT_EQ(hits[tagged.table().look_up(0x0a020007)], 1u);
 }
 
 TEST(Route, RefusesSettingsThatAreNotItsOwn) {

@@ -57,6 +57,64 @@ TEST(RouteImage, PartsThatLieElsewhereAreRefused) {
   EXPECT_THAT(error_of(right, bytes), HasSubstr("next hop"));
 }
 
+TEST(RouteImage, AGroupWithoutWholeMembersIsRefused) {
+  RouteHeader counts{};
+  counts.port_count = 1;
+  counts.hop_count = kHopFirst + 2;
+  counts.member_count = 3;
+  std::uint64_t bytes = 0;
+  const RouteHeader header = lay_out_route_image(counts, bytes);
+  std::vector<std::uint64_t> memory(bytes / 8 + 1);
+  auto* const base = reinterpret_cast<std::byte*>(memory.data());
+  std::memcpy(base + sizeof(ImageHeader), &header, sizeof header);
+  auto* const hops = reinterpret_cast<RouteHop*>(base + header.hops_at);
+  auto* const members = reinterpret_cast<RouteMember*>(base + header.members_at);
+  RouteHop& group = hops[kHopFirst];
+  group.kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
+  group.member_count = 2;
+  group.first_member = 1;
+  hops[kHopDefault].reason = static_cast<std::uint8_t>(Reason::kNoRoute);
+  const auto is_refused = [&] {
+    try {
+      view_route_image({base, bytes});
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("group"));
+      return true;
+    }
+    return false;
+  };
+  const auto reset = [&] {
+    members[1] = {.last = 7, .hop = kHopFirst + 1};
+    members[2] = {.last = UINT32_MAX, .hop = kHopFirst + 1};
+    group.member_count = 2;
+    group.first_member = 1;
+  };
+  reset();
+  EXPECT_FALSE(is_refused());
+  group.member_count = 0;
+  EXPECT_TRUE(is_refused());
+  group.member_count = 3;
+  EXPECT_TRUE(is_refused()) << "beyond the end";
+  reset();
+  group.first_member = UINT32_MAX;
+  EXPECT_TRUE(is_refused());
+  reset();
+  members[2].last = UINT32_MAX - 1;
+  EXPECT_TRUE(is_refused()) << "a hash without a member";
+  reset();
+  members[1].last = UINT32_MAX;
+  EXPECT_TRUE(is_refused()) << "a member without a hash";
+  for (const std::uint32_t hop : {kHopFirst, kHopFirst + 2, std::uint32_t{kHopDefault}}) {
+    reset();
+    members[1].hop = hop;
+    EXPECT_TRUE(is_refused()) << "a group, none, and one that does not forward: " << hop;
+  }
+  RouteHeader more = counts;
+  more.member_count = kMemberCountMax + 1;
+  std::memcpy(base + sizeof(ImageHeader), &more, sizeof more);
+  EXPECT_THROW(view_route_image({base, bytes}), Error);
+}
+
 TEST(RouteImage, TheIpv6PartIsThereForItsCountsAndLiesOnPages) {
   RouteHeader counts{};
   counts.hop_count = kHopFirst;

@@ -35,16 +35,16 @@ TEST(RouteText, ALineHasPrefixPortAndMac) {
   const RouteLine route = good("10.0.0.0/8 wan 02:00:00:00:00:fE");
   EXPECT_EQ(route.prefix, 0x0a000000u);
   EXPECT_EQ(route.length, 8);
-  EXPECT_FALSE(route.drop);
-  EXPECT_EQ(route.port, "wan");
-  EXPECT_EQ(route.mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 0xfe}));
+  EXPECT_FALSE(route.hops.empty());
+  EXPECT_EQ(route.hops.at(0).port, "wan");
+  EXPECT_EQ(route.hops.at(0).mac, (std::array<std::uint8_t, 6>{2, 0, 0, 0, 0, 0xfe}));
 }
 
 TEST(RouteText, SpaceCommentsAndLineEndsOfAnyKindAreLeftOut) {
   const RouteLine route = good("  0.0.0.0/0 \t lan  02:00:00:00:00:01# default\r");
   EXPECT_EQ(route.length, 0);
-  EXPECT_EQ(route.port, "lan");
-  EXPECT_TRUE(good("10.66.0.0/16\tdrop\r").drop);
+  EXPECT_EQ(route.hops.at(0).port, "lan");
+  EXPECT_TRUE(good("10.66.0.0/16\tdrop\r").hops.empty());
   EXPECT_EQ(kind_of(""), RouteLineKind::kEmpty);
   EXPECT_EQ(kind_of(" \t\r"), RouteLineKind::kEmpty);
   EXPECT_EQ(kind_of("# 10.0.0.0/8 wan 02:00:00:00:00:02"), RouteLineKind::kEmpty);
@@ -93,7 +93,7 @@ TEST(RouteText, PrefixesThatAreNeverRoutedAreRefusedButNotThoseThatHoldThem) {
   }
   for (const char* text : {"0.0.0.0/0", "0.0.0.0/1", "0.0.0.0/7", "126.0.0.0/7", "224.0.0.0/3",
                            "240.0.0.0/4", "255.255.255.254/31"}) {
-    EXPECT_TRUE(good(std::string(text) + " drop").drop) << text;
+    EXPECT_TRUE(good(std::string(text) + " drop").hops.empty()) << text;
   }
 }
 
@@ -120,7 +120,7 @@ TEST(RouteText, Ipv6PrefixesThatAreNeverRoutedAreRefusedButNotThoseThatHoldThem)
   }
   for (const char* text : {"::/0", "::/1", "::/8", "::/64", "::/80", "::/95", "::/96", "::/126",
                            "8000::/1", "fe00::/7", "fe80::/9", "fec0::/10", "fc00::/7"}) {
-    EXPECT_TRUE(good(std::string(text) + " drop").drop) << text;
+    EXPECT_TRUE(good(std::string(text) + " drop").hops.empty()) << text;
   }
 }
 
@@ -141,6 +141,73 @@ TEST(RouteText, MissingAndSurplusFieldsAreRefused) {
     EXPECT_NE(refused(line), "") << line;
     EXPECT_EQ(kind_of(line), RouteLineKind::kRefused) << line;
   }
+}
+
+TEST(RouteText, SeveralNextHopsAreSeparatedByCommasAndMayHaveWeights) {
+  const RouteLine route = good(
+      "10.0.0.0/8 wan via 192.0.2.1 weight 256, lan via 10.1.0.9 ,lan 02:00:00:00:00:03,\t"
+      "wan 02:00:00:00:00:03 weight 3 # four");
+  ASSERT_EQ(route.hops.size(), 4u);
+  EXPECT_EQ(route.hops[0].port, "wan");
+  EXPECT_EQ(route.hops[0].kind, RouteHopKind::kGateway4);
+  EXPECT_EQ(route.hops[0].gateway, (std::array<std::uint8_t, 16>{192, 0, 2, 1}));
+  EXPECT_EQ(route.hops[0].weight, 256u);
+  EXPECT_EQ(route.hops[1].port, "lan");
+  EXPECT_EQ(route.hops[1].gateway, (std::array<std::uint8_t, 16>{10, 1, 0, 9}));
+  EXPECT_EQ(route.hops[1].weight, 1u);
+  EXPECT_EQ(route.hops[2].kind, RouteHopKind::kStatic);
+  EXPECT_EQ(route.hops[3].port, "wan");
+  EXPECT_EQ(route.hops[3].mac, (MacAddress{2, 0, 0, 0, 0, 3}));
+  EXPECT_EQ(route.hops[3].weight, 3u);
+  const RouteLine ipv6 = good("2001:db8::/32 wan via fe80::1, lan via fe80::1 weight 2");
+  ASSERT_EQ(ipv6.hops.size(), 2u);
+  EXPECT_EQ(ipv6.hops[1].kind, RouteHopKind::kGateway6);
+  EXPECT_EQ(good("10.0.0.0/8 wan via 192.0.2.1 weight 7").hops.size(), 1u);
+}
+
+TEST(RouteText, AWeightIsFrom1To256) {
+  for (const char* weight : {"0", "257", "01", "-1", "+1", "1000", "x", "2.5"}) {
+    EXPECT_THAT(refused(std::string("10.0.0.0/8 wan via 192.0.2.1 weight ") + weight),
+                HasSubstr("is no weight; expected 1 to 256"))
+        << weight;
+  }
+  EXPECT_THAT(refused("10.0.0.0/8 wan via 192.0.2.1 weight"), HasSubstr("expected 'prefix"));
+  EXPECT_THAT(refused("10.0.0.0/8 wan via 192.0.2.1 weight 2 2"), HasSubstr("expected 'prefix"));
+  EXPECT_THAT(refused("10.0.0.0/8 weight 2"), HasSubstr("is no MAC address"));
+}
+
+TEST(RouteText, WhatCannotBeOneOfSeveralNextHopsIsRefused) {
+  const std::string one = "10.0.0.0/8 wan via 192.0.2.1, ";
+  EXPECT_THAT(refused(one + "drop"), HasSubstr("'drop' is no next hop"));
+  EXPECT_THAT(refused("10.0.0.0/8 drop, wan via 192.0.2.1"), HasSubstr("'drop' is no next hop"));
+  EXPECT_THAT(refused("10.0.0.0/8 drop weight 2"), HasSubstr("'drop' is no next hop"));
+  EXPECT_THAT(refused(one + "lan"), HasSubstr("'lan' stands alone"));
+  EXPECT_THAT(refused("10.0.0.0/8 lan, wan via 192.0.2.1"), HasSubstr("'lan' stands alone"));
+  EXPECT_THAT(refused(one + "lan via 10.1.0.9, wan via 192.0.2.1 weight 3"),
+              HasSubstr("next hop 3, at port 'wan', is the same as one before it"));
+  EXPECT_THAT(refused(one + "lan via fe80::1"), HasSubstr("is no next hop"));
+  EXPECT_THAT(refused(one + "lan 02:00"), HasSubstr("is no MAC address"));
+  for (const char* line : {"10.0.0.0/8 ,", "10.0.0.0/8 wan via 192.0.2.1,",
+                           "10.0.0.0/8 ,wan via 192.0.2.1", "10.0.0.0/8 wan via 192.0.2.1,,lan"}) {
+    EXPECT_THAT(refused(line), HasSubstr("expected 'prefix")) << line;
+  }
+}
+
+TEST(RouteText, SixteenNextHopsAreTheMost) {
+  std::string line = "10.0.0.0/8 wan via 192.0.2.0";
+  for (int i = 1; i < 16; ++i) line += ", wan via 192.0.2." + std::to_string(i);
+  EXPECT_EQ(good(line).hops.size(), kRouteMembersMax);
+  EXPECT_THAT(refused(line + ", wan via 192.0.2.16"), HasSubstr("more than 16 next hops"));
+}
+
+TEST(RouteText, NothingOfALineStaysForTheNext) {
+  RouteLine route;
+  std::string reason;
+  parse_route_line("2001:db8::/32 wan via fe80::1, lan via fe80::1", route, reason);
+  parse_route_line("10.0.0.0/8 drop", route, reason);
+  EXPECT_TRUE(route.hops.empty());
+  EXPECT_FALSE(route.is_ipv6);
+  EXPECT_EQ(route.ipv6_prefix, Ipv6Address{});
 }
 
 TEST(RouteText, RefusalsShowNoControlCharactersAndNoEndlessText) {

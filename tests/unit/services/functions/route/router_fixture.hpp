@@ -112,7 +112,8 @@ class Routed : public RouteFate {
     route_compute(routes.table(), arena_.batch(), {&packet, 1}, {&word, 1});
     const BatchFacts facts{.port_in = port_in, .now_ns = kRouteNowNs, .neighbours = neighbours};
     route_finish(resolve_hops(routes.table(), ports),
-                 {arena_.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, facts}, &router_);
+                 {arena_.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, facts}, &router_,
+                 {routes.table(), route_flow_seed(ports)});
   }
 
  private:

@@ -39,6 +39,22 @@ TEST(Router, KnowsTheLongestFrameOfEachPort) {
   EXPECT_EQ(router.frame_bytes_max(2), UINT32_MAX);
 }
 
+TEST(Router, APacketOfAGroupWaitsForTheNeighbourOfItsMember) {
+  const BuiltRoutes routes("10.2.0.0/16 wan via 192.0.2.1, lan via 10.1.0.9\n", hosted_ports(),
+                           "true");
+  NeighbourMemory memory;
+  const NeighbourTableView table = memory.table();
+  std::vector<int> waited(2);
+  for (std::uint32_t flow = 0; flow < 40; ++flow) {
+    const RouteFrame frame = addressed(make_frame({.source = 0xc6120000 + flow}), 0x0a);
+    const Routed routed(routes, frame, 0, hosted_ports(), &table);
+    ASSERT_TRUE(routed.is_consumed_for(Reason::kHeld));
+    ++waited.at(routed.records().back().port);
+  }
+  EXPECT_GT(waited[0], 5);
+  EXPECT_GT(waited[1], 5);
+}
+
 TEST(Router, APlainPacketOfAStaticRouteIsPassedOnWithoutIt) {
   const RouteFrame frame = addressed(make_frame({}), 0x0a);
   const Routed routed(ways(), frame);
