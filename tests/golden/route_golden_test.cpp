@@ -24,5 +24,9 @@ TEST(RouteGolden, AnswersAndHoldsIpv6AsTheTableSays) {
   GoldenRun(read_golden("route_answers_ipv6.golden"), "route").expect_all();
 }
 
+TEST(RouteGolden, EveryFlowTakesOneOfSeveralNextHopsAsTheTableSays) {
+  GoldenRun(read_golden("route_groups.golden"), "route").expect_all();
+}
+
 }  // namespace
 }  // namespace millrace

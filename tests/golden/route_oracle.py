@@ -28,7 +28,7 @@ class Routes:
             if not fields:
                 continue
             network = ipaddress.ip_network(fields[0])
-            hop = None if fields[1] == "drop" else (fields[1], fields[2])
+            hop = None if fields[1] == "drop" else next_hops(line.split("#")[0], ports)
             prefixes = self.by_length[network.version].setdefault(network.prefixlen, {})
             prefixes.setdefault(int(network.network_address), hop)
         self.has_ipv6 = bool(self.by_length[6])
@@ -48,6 +48,74 @@ class Routes:
             if prefix in prefixes[length]:
                 return prefixes[length][prefix]
         return None
+
+
+def next_hops(line, ports):
+    """(port, mac) for each unit of weight of the next hops of a line, and the router's seed."""
+    slots = []
+    for hop in line.split(None, 1)[1].split(","):
+        port, mac, *weight = hop.split()
+        slots += [(port, mac)] * (int(weight[1]) if weight else 1)
+    return slots, seed_of(ports)
+
+
+# Which of several next hops a packet takes: shared/base/packet.hpp and route_group.hpp.
+
+def seed_of(ports):
+    """FNV-1a over MAC and IP addresses, each with a zero behind it."""
+    seed = 0xCBF29CE484222325
+    for port in ports.values():
+        for byte in b"".join(text.encode() + b"\0" for text in (port["mac"], *port["addresses"])):
+            seed = (seed ^ byte) * 0x100000001B3 % 2**64
+    return seed
+
+
+def crc32c(crc, word):
+    for _ in range(64):
+        crc, word = crc >> 1 ^ (0x82F63B78 if (crc ^ word) & 1 else 0), word >> 1
+    return crc
+
+
+def little(raw):
+    return int.from_bytes(raw, "little")
+
+
+def transport_of(frame):
+    """(protocol, its bytes) of an IP packet; without the bytes where there is no such header, as in
+    fragments."""
+    packet = frame[14:]
+    if packet[0] >> 4 == 4:
+        length, at = struct.unpack_from("!H", packet, 2)[0], (packet[0] & 15) * 4
+        fragment = struct.unpack_from("!H", packet, 6)[0] & 0x3FFF
+        return packet[9], b"" if fragment else packet[at:length]
+    packet = packet[:40 + struct.unpack_from("!H", packet, 4)[0]]
+    protocol, at, walked = packet[6], 40, 0
+    while protocol in (0, 43, 44, 51, 60, 135, 139, 140):
+        if at + 8 > len(packet) or walked == 8:
+            return protocol, b""
+        if protocol == 44 and struct.unpack_from("!H", packet, at + 2)[0] & 0xFFF9:
+            return 44, b""
+        size = {44: 8, 51: (packet[at + 1] + 2) * 4}.get(protocol, (packet[at + 1] + 1) * 8)
+        protocol, at, walked = packet[at], at + size, walked + 1
+    return protocol, packet[at:]
+
+
+def flow_hash(frame, seed):
+    protocol, segment = transport_of(frame)
+    ports = protocol in (6, 17) and len(segment) >= 4
+    ends = []
+    for number, address in enumerate(addresses(frame)):
+        raw = address.packed
+        fold = little(raw) if len(raw) == 4 else \
+            crc32c(crc32c(0, little(raw[:8])), little(raw[8:]))
+        ends.append(fold << 16 | (little(segment[2 * number:2 * number + 2]) if ports else 0))
+    flow = crc32c(crc32c(0xFFFFFFFF, min(ends)), max(ends) | protocol << 48)
+    if frame[14] >> 4 == 6 and protocol not in (6, 17):
+        flow |= (struct.unpack_from("!I", frame, 14)[0] & 0xFFFFF) << 32
+    flow ^= seed
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        flow = (flow ^ flow >> 33) * factor % 2**64
+    return (flow ^ flow >> 33) >> 32
 
 
 def checksum(header):
@@ -134,7 +202,8 @@ def route(frame, wire_length, routes):
     is_ipv4 = frame[14] >> 4 == 4
     if frame[22 if is_ipv4 else 21] <= 1:
         return "ttl_expired", None, None
-    port, mac = hop
+    slots, seed = hop
+    port, mac = slots[flow_hash(frame, seed) * len(slots) >> 32 if len(slots) > 1 else 0]
     packet = bytearray(frame[14:])
     if is_ipv4:
         header_length = (packet[0] & 0x0F) * 4

@@ -290,6 +290,8 @@ class KernelRouter:
     SETTINGS = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1,
                 "ipv4/icmp_ratelimit": 0, "ipv4/icmp_ratemask": 0, "ipv6/icmp/ratelimit": 0,
                 "ipv4/conf/all/rp_filter": 0, "ipv4/conf/default/rp_filter": 0,
+                # Of several next hops by ports too.
+                "ipv4/fib_multipath_hash_policy": 1, "ipv6/fib_multipath_hash_policy": 1,
                 # Redirects as in RFC 1812 5.2.7.2, not 1620.
                 "ipv4/conf/all/shared_media": 0}
     # Quick to give a neighbour up, quick to believe one.
@@ -329,6 +331,10 @@ class KernelRouter:
                 run_ip("route", "add", prefix, "via", gateway, "dev", port, namespace=where)
             else:
                 run_ip("route", "add", "unreachable", prefix, namespace=where)
+        for prefix, hops in self.world.groups:
+            run_ip("route", "add", prefix, *(word for port, gateway, weight in hops for word in
+                                             ("nexthop", "via", gateway, "dev", port, "weight",
+                                              weight)), namespace=where)
 
     def __exit__(self, kind, error, trace):
         os.sched_setaffinity(0, self.processors)

@@ -78,6 +78,8 @@ class World:
     ports: dict = dataclasses.field(default_factory=usual_ports)
     hosts: dict = dataclasses.field(default_factory=usual_hosts)
     routes: list = dataclasses.field(default_factory=lambda: list(USUAL_ROUTES))
+    # (prefix, [(port, gateway, weight)]): of several next hops.
+    groups: list = dataclasses.field(default_factory=list)
 
     def neighbours(self):
         """(port, address) -> MAC address of every host that answers."""
@@ -91,8 +93,12 @@ class World:
 
     def table(self):
         """The routes as the function `route` reads them."""
-        return "".join(f"{prefix} {port} via {gateway}\n" if port else f"{prefix} drop\n"
-                       for prefix, port, gateway in self.families())
+        lines = [f"{prefix} {port} via {gateway}" if port else f"{prefix} drop"
+                 for prefix, port, gateway in self.families()]
+        lines += [prefix + " " + ", ".join(f"{port} via {gateway} weight {weight}"
+                                           for port, gateway, weight in hops)
+                  for prefix, hops in self.groups]
+        return "\n".join(lines) + "\n"
 
 
 def ip(*words, namespace=None):

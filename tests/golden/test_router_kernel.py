@@ -8,6 +8,7 @@ import os
 import pytest
 
 from router_cases import FILES, KernelRouter, read_cases, run_case
+from router_groups import check_all, world_of_groups
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -28,3 +29,9 @@ def test_the_kernel_does_what_the_cases_say(name):
                 said = "\n     ".join(wrong) or f"the same, though it differs: {case.differs}"
                 failures.append(f"{name}.cases:{case.line}: {case.name}\n     {said}")
     assert not failures, "\n".join(failures)
+
+
+@needs_root
+def test_the_kernel_shares_flows_out_as_we_do():
+    with KernelRouter(world_of_groups()) as router:
+        check_all(router.hosts)

@@ -45,11 +45,20 @@ struct Prefixes {
   std::vector<std::uint32_t> ipv4 = {0x0a010001, 0x0a0100ff, 0xc0000203};
 
   void add(const std::string& prefix, std::uint64_t hop) {
+    if (hop % 16 == 0) {
+      text += prefix + " drop\n";
+    } else if (hop % 16 == 1) {  // a group
+      text += prefix + next_hop(hop) + " weight 3," + next_hop(hop + 1) + "," + next_hop(hop + 2) +
+              "\n";
+    } else {
+      text += prefix + next_hop(hop) + "\n";
+    }
+  }
+  static std::string next_hop(std::uint64_t hop) {
     char mac[24];
     std::snprintf(mac, sizeof mac, "02:00:00:00:%02x:%02x", static_cast<unsigned>(hop / 256 % 256),
                   static_cast<unsigned>(hop % 256));
-    text += prefix + (hop % 16 == 0 ? " drop" : hop % 2 == 0 ? " a " : " b ");
-    text += (hop % 16 == 0 ? "" : mac) + std::string("\n");
+    return (hop % 2 == 0 ? " a " : " b ") + std::string(mac);
   }
 };
 

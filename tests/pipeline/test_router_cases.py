@@ -7,6 +7,7 @@ import os
 import pytest
 
 from router_cases import FILES, read_cases, run_case
+from router_groups import check_all, world_of_groups
 from router_millrace import MillraceRouter
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
@@ -30,3 +31,8 @@ def test_route_does_what_the_cases_say(tmp_path, name):
                 failures.append(f"{name}.cases:{case.line}: {case.name}\n     "
                                 + "\n     ".join(wrong))
     assert not failures, "\n".join(failures)
+
+
+def test_flows_are_shared_out_to_several_next_hops(tmp_path):
+    with MillraceRouter(world_of_groups(), tmp_path) as router:
+        check_all(router.hosts)
