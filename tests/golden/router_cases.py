@@ -156,6 +156,9 @@ class Reader:
         prefix, port, gateway = text.replace(" via ", " ").split()
         self.world.routes.append((prefix, port, gateway))
 
+    def read_proxy_arp(self, text):
+        self.world.proxy_arp += text.split()
+
     # Cases.
 
     def read_case(self, text):
@@ -322,6 +325,8 @@ class KernelRouter:
         for name, port in self.world.ports.items():
             settings |= {key.format(name): value for key, value in self.OF_PORTS.items()
                          if not (key.startswith("ipv6") and len(port.families()) == 1)}
+            if name in self.world.proxy_arp:
+                settings |= {f"ipv4/conf/{name}/proxy_arp": 1, f"ipv4/neigh/{name}/proxy_delay": 0}
             for address in port.families():
                 how = ("nodad",) if ":" in address else ()
                 run_ip("address", "add", address, "dev", name, *how, namespace=where)

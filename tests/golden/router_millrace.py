@@ -15,7 +15,7 @@ batch: {{ capacity: 32 }}
 heartbeat_limit: 20s
 ports:
 {ports}functions:
-  router: {{ type: route, table: routes.txt, icmp_rate: 0 }}
+  router: {{ type: route, table: routes.txt, icmp_rate: 0, proxy_arp: [{proxy_arp}] }}
 paths:
   all: {{ from: [{names}], to: lan, run: [router] }}
 """
@@ -27,7 +27,8 @@ def topology_text(world):
         addresses = ", ".join(f'"{address}"' for address in port.families())
         lines += (f'  {name}: {{ device: afpacket, interface: {name}, mtu: {port.mtu}, '
                   f'mac: "{port.mac}", addresses: [{addresses}] }}\n')
-    return TOPOLOGY.format(ports=lines, names=", ".join(world.ports))
+    return TOPOLOGY.format(ports=lines, names=", ".join(world.ports),
+                           proxy_arp=", ".join(world.proxy_arp))
 
 
 class MillraceRouter:

@@ -80,6 +80,7 @@ class World:
     routes: list = dataclasses.field(default_factory=lambda: list(USUAL_ROUTES))
     # (prefix, [(port, gateway, weight)]): of several next hops.
     groups: list = dataclasses.field(default_factory=list)
+    proxy_arp: list = dataclasses.field(default_factory=list)  # ports
 
     def neighbours(self):
         """(port, address) -> MAC address of every host that answers."""

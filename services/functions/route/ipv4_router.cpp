@@ -10,7 +10,6 @@
 #include "services/functions/route/route_finish.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/packet_walk.hpp"
-#include "shared/packet/arp.hpp"
 #include "shared/packet/ipv4_options.hpp"
 #include "shared/packet/tcp_reset.hpp"
 #include "shared/packet/udp_checksum.hpp"
@@ -269,6 +268,14 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
   batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 
+/// For its own MAC address: by an address of the port, or by one that it answers for.
+bool Ipv4Router::is_asked(std::uint8_t port, const ArpPacket& arp) const noexcept {
+  if (ports_.at(port)->has_ipv4(arp.target)) return true;
+  // A host that looks for a duplicate of its address (RFC 5227) is none of those it could hide.
+  return arp.operation == kArpRequest && arp.sender != 0 && arp.sender != arp.target &&
+         proxy_arp_.answers_for(port, arp.target);
+}
+
 void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
@@ -281,7 +288,7 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
     batch.drop(packet, Reason::kNotForwarded);
     return;
   }
-  const bool for_us = in->has_ipv4(arp.target);
+  const bool for_us = is_asked(call.facts.port_in, arp);
   const bool conflict = in->has_ipv4(arp.sender);
   if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
     const bool reply = arp.operation == kArpReply;

@@ -6,8 +6,10 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/token_bucket.hpp"
+#include "shared/packet/arp.hpp"
 #include "shared/packet/icmp.hpp"
 
 namespace millrace {
@@ -25,8 +27,9 @@ struct RouteWay {
 /// worker's; data thread.
 class Ipv4Router {
  public:
-  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit)
-      : ports_(ports), hops_(hops), limit_(limit) {}
+  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
+             const ProxyArp& proxy_arp)
+      : ports_(ports), hops_(hops), limit_(limit), proxy_arp_(proxy_arp) {}
 
   /// A packet with a TTL above 1 that the table sends this way. Its fate is decided afterwards.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -49,10 +52,12 @@ class Ipv4Router {
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).
   void reset(const FinishContext& call, std::uint16_t packet) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
+  bool is_asked(std::uint8_t port, const ArpPacket& arp) const noexcept;
 
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  const ProxyArp& proxy_arp_;
 };
 
 /// MAC addresses of a frame.

@@ -34,7 +34,7 @@ class Route final : public Function {
     const RouteSettings settings = route_settings(context.function);
     // Without ports (`millrace try`) there is nothing to answer for.
     if (settings.answers && !context.ports.empty()) {
-      router_ = std::make_unique<Router>(table_, context.ports, settings.icmp_rate);
+      router_ = std::make_unique<Router>(table_, context.ports, settings);
     }
   }
 
@@ -79,9 +79,14 @@ std::unique_ptr<Function> make_route(const FunctionContext& context) {
 }
 
 BuildReport build_route(const FunctionContext& context) {
-  check_settings(context.function);
-  return while_doing("function " + context.function.name,
-                     [&] { return build_route_image(context); });
+  const RouteSettings settings = route_settings(context.function);
+  return while_doing("function " + context.function.name, [&] {
+    // Without ports (`millrace try`) nothing is answered.
+    for (const std::string& name : settings.proxy_arp) {
+      if (!context.ports.empty()) number_of_port("proxy_arp", name, context.ports);
+    }
+    return build_route_image(context);
+  });
 }
 
 constexpr std::array kSettings = {
@@ -91,7 +96,8 @@ constexpr std::array kSettings = {
                  .required = true,
                  .unless = "routes"},
     KnownSetting{.name = "routes"}, KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
-    KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6}};
+    KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
+    KnownSetting{.name = "proxy_arp", .list = true}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 
 /// An ICMP error stands in front of what it quotes. Those of IPv6 are the longer ones.

@@ -42,9 +42,12 @@ RouteSettings route_settings(const PlanFunction& function) {
     } else if (key == "routes") {
       if (value != "kernel") throw Error("routes is '" + value + "'; expected 'kernel'");
       settings.follows_kernel = true;
+    } else if (key == "proxy_arp") {
+      settings.proxy_arp.push_back(value);
     } else {
       throw Error("'" + key +
-                  "' is no setting of route; there are: table, routes, answers, icmp_rate");
+                  "' is no setting of route; there are: table, routes, answers, icmp_rate, "
+                  "proxy_arp");
     }
   }
   if (!has_table && !settings.follows_kernel) {
@@ -54,6 +57,9 @@ RouteSettings route_settings(const PlanFunction& function) {
     throw Error(
         "routes is 'kernel', whose next hops have to be asked for; 'answers: false' rules "
         "that out");
+  }
+  if (!settings.answers && !settings.proxy_arp.empty()) {
+    throw Error("proxy_arp: a route with 'answers: false' answers nothing");
   }
   return settings;
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "shared/config/plan.hpp"
 
@@ -10,9 +12,10 @@ namespace millrace {
 
 /// Settings of the function route, checked. Throws Error that names the key.
 struct RouteSettings {
-  bool answers = true;             ///< ARP, neighbour discovery, ICMP
-  std::uint32_t icmp_rate = 1000;  ///< error reports a second, of a worker; 0: any number
-  bool follows_kernel = false;     ///< `routes: kernel`
+  bool answers = true;                 ///< ARP, neighbour discovery, ICMP
+  std::uint32_t icmp_rate = 1000;      ///< error reports a second, of a worker; 0: any number
+  bool follows_kernel = false;         ///< `routes: kernel`
+  std::vector<std::string> proxy_arp;  ///< ports; none without answers
 };
 RouteSettings route_settings(const PlanFunction& function);
 

@@ -42,13 +42,15 @@ RouteWay way_of(const RouteHop& to, const RouteRewrite& hop, std::span<const std
 
 }  // namespace
 
-Router::Router(const RouteTable& table, std::span<const PlanPort> ports, std::uint32_t icmp_rate)
+Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
+               const RouteSettings& settings)
     : hops_(table.hops),
       ports_(ports),
       vlans_(ports),
-      limit_(icmp_rate, kIcmpBurst),
+      limit_(settings.icmp_rate, kIcmpBurst),
       next_hops_(ports_),
-      ipv4_(ports_, next_hops_, limit_),
+      proxy_arp_(table, ports, settings.proxy_arp),
+      ipv4_(ports_, next_hops_, limit_, proxy_arp_),
       ipv6_(ports_, next_hops_, limit_) {
   for (const PlanPort& port : ports) {
     frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));

@@ -9,8 +9,10 @@
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_settings.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/router_vlans.hpp"
 #include "services/functions/route/token_bucket.hpp"
@@ -21,8 +23,9 @@ namespace millrace {
 /// less. One worker's; data thread.
 class Router {
  public:
-  /// `table` must outlive it. `icmp_rate`: RouteSettings. Throws Error for addresses that are none.
-  Router(const RouteTable& table, std::span<const PlanPort> ports, std::uint32_t icmp_rate);
+  /// `table` must outlive it. Throws Error for addresses that are none, and for names in the
+  /// settings that are no ports.
+  Router(const RouteTable& table, std::span<const PlanPort> ports, const RouteSettings& settings);
   Router(const Router&) = delete;  // its parts refer to each other
   Router& operator=(const Router&) = delete;
 
@@ -48,6 +51,7 @@ class Router {
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
   TokenBucket limit_;
   NextHops next_hops_;
+  ProxyArp proxy_arp_;
   Ipv4Router ipv4_;
   Ipv6Router ipv6_;
 };

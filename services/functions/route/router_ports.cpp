@@ -41,6 +41,15 @@ RouterPorts::RouterPorts(std::span<const PlanPort> ports) {
   for (const PlanPort& port : ports) ports_.push_back(port_of(port));
 }
 
+std::size_t number_of_port(std::string_view setting, const std::string& name,
+                           std::span<const PlanPort> ports) {
+  const auto at = std::ranges::find(ports, name, &PlanPort::name);
+  if (at == ports.end()) {
+    throw Error(std::string(setting) + ": no port '" + name + "' in the topology");
+  }
+  return static_cast<std::size_t>(at - ports.begin());
+}
+
 bool RouterPort::has_ipv4(std::uint32_t address) const noexcept {
   return std::ranges::find(ipv4, address, &OwnAddress::address) != ipv4.end();
 }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "services/functions/route/route_load.hpp"
@@ -56,5 +58,10 @@ class RouterPorts {
  private:
   std::vector<RouterPort> ports_;
 };
+
+/// Number of the port that an entry of `setting` names. Throws Error, which names the setting, when
+/// there is none.
+std::size_t number_of_port(std::string_view setting, const std::string& name,
+                           std::span<const PlanPort> ports);
 
 }  // namespace millrace

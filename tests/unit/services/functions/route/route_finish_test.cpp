@@ -265,6 +265,18 @@ TEST(Route, APacketOfAVlanTakesOneOfSeveralNextHopsToo) {
   EXPECT_EQ(hits[tagged.table().look_up(0x0a020007)], 1u);
 }
 
+TEST(Route, APortOfASettingThatDoesNotExistIsRefusedBeforeAWorkerStarts) {
+  PlanFunction function = routes().context().function;
+  function.settings = {{"table", "/dev/null"}, {"proxy_arp", "lan"}, {"proxy_arp", "dmz"}};
+  const std::vector<PlanPort> ports = two_ports();
+  try {
+    route_type().build({.function = function, .ports = ports});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("proxy_arp: no port 'dmz' in the topology"));
+  }
+}
+
 TEST(Route, RefusesSettingsThatAreNotItsOwn) {
   const auto error_of = [](const Settings& settings) -> std::string {
     PlanFunction function;

@@ -46,6 +46,14 @@ TEST(RouteSettings, EachKeySetsItsValue) {
   EXPECT_EQ(settings_of({{"table", "a"}, {"table", "b"}}).icmp_rate, 1000u) << "several files";
 }
 
+TEST(RouteSettings, PortsOfProxyArpAreAListAndNeedAnswers) {
+  EXPECT_TRUE(settings_of({{"table", "a"}}).proxy_arp.empty());
+  EXPECT_EQ(settings_of({{"table", "a"}, {"proxy_arp", "lan"}, {"proxy_arp", "dmz"}}).proxy_arp,
+            (std::vector<std::string>{"lan", "dmz"}));
+  EXPECT_EQ(refusal_of({{"table", "a"}, {"proxy_arp", "lan"}, {"answers", "false"}}),
+            "proxy_arp: a route with 'answers: false' answers nothing");
+}
+
 TEST(RouteSettings, AMissingTableIsRefused) {
   const std::string missing = "table is missing: the path of a route table, or 'routes: kernel'";
   EXPECT_EQ(refusal_of({}), missing);
@@ -80,7 +88,8 @@ TEST(RouteSettings, WhatIsNoRateIsRefused) {
 
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
-            "'tables' is no setting of route; there are: table, routes, answers, icmp_rate");
+            "'tables' is no setting of route; there are: table, routes, answers, icmp_rate, "
+            "proxy_arp");
 }
 
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {

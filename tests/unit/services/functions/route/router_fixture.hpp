@@ -104,8 +104,8 @@ class Routed : public RouteFate {
  public:
   Routed(const BuiltRoutes& routes, const RouteFrame& frame, std::uint8_t port_in = 0,
          const std::vector<PlanPort>& ports = hosted_ports(),
-         const NeighbourTableView* neighbours = nullptr)
-      : router_(routes.table(), ports, 1000) {
+         const NeighbourTableView* neighbours = nullptr, const RouteSettings& settings = {})
+      : router_(routes.table(), ports, settings) {
     arena_.add(frame);
     const std::uint16_t packet = 0;
     std::uint32_t word = 0;
@@ -156,7 +156,8 @@ class RouterParts : public RouteFate {
   RouterPorts ports;
   TokenBucket limit;
   NextHops hops{ports};
-  Ipv4Router ipv4{ports, hops, limit};
+  ProxyArp proxy_arp;
+  Ipv4Router ipv4{ports, hops, limit, proxy_arp};
   Ipv6Router ipv6{ports, hops, limit};
 
  private:

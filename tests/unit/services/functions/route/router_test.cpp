@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "shared/base/error.hpp"
 #include "tests/unit/services/functions/route/router_fixture.hpp"
 
 namespace millrace {
@@ -33,10 +34,14 @@ TEST(Router, AFrameOfEachTypeIsEndedByItsOwnRules) {
 TEST(Router, KnowsTheLongestFrameOfEachPort) {
   std::vector<PlanPort> ports = two_ports();
   ports[1].mtu = 1400;
-  const Router router(ways().table(), ports, 0);
+  const Router router(ways().table(), ports, {});
   EXPECT_EQ(router.frame_bytes_max(0), 1514u);
   EXPECT_EQ(router.frame_bytes_max(1), 1414u);
   EXPECT_EQ(router.frame_bytes_max(2), UINT32_MAX);
+}
+
+TEST(Router, APortOfASettingThatDoesNotExistIsAnError) {
+  EXPECT_THROW(Router(ways().table(), two_ports(), {.proxy_arp = {"dmz"}}), Error);
 }
 
 TEST(Router, APacketOfAGroupWaitsForTheNeighbourOfItsMember) {
