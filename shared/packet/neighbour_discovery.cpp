@@ -194,12 +194,18 @@ void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote
   put16(message, 2, ipv6_checksum(source, sender, ipv6_wire::kIcmpv6, message, quote));
 }
 
-bool is_router_solicitation(std::span<const std::byte> frame) noexcept {
-  const std::span<const std::byte> message = discovery_message(frame);
-  if (message.empty() || u8(message, 0) != kRouterSolicitation) return false;
-  const LinkLayerOption option = find_mac(message.subspan(kRouterSolicitationBytes), kSourceMac);
+bool parse_router_solicitation(std::span<const std::byte> frame,
+                               RouterSolicitation& message) noexcept {
+  const std::span<const std::byte> bytes = discovery_message(frame);
+  if (bytes.empty() || u8(bytes, 0) != kRouterSolicitation) return false;
+  const LinkLayerOption option = find_mac(bytes.subspan(kRouterSolicitationBytes), kSourceMac);
   const auto source = array_at<Ipv6Bytes>(frame, kEthernetBytes + ipv6_wire::kSourceAt);
-  return option.valid && !(option.found && is_unspecified(source));
+  if (!option.valid || (option.found && is_unspecified(source))) return false;
+  message = {.source = source,
+             .destination = array_at<Ipv6Bytes>(frame, kEthernetBytes + ipv6_wire::kDestinationAt),
+             .has_mac = option.found,
+             .mac = option.mac};
+  return true;
 }
 
 std::size_t write_router_advertisement(std::span<std::byte> frame, MacAddress from_mac,

@@ -88,9 +88,17 @@ void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote
                     MacAddress from_mac, MacAddress to_mac, const Ipv6Bytes& source,
                     const Ipv6Bytes& sender, const NeighbourRedirect& redirect) noexcept;
 
+/// A host asks for routers.
+struct RouterSolicitation {
+  Ipv6Bytes source{}, destination{};  ///< source: :: of a host without an address so far
+  bool has_mac = false;  ///< the source link-layer address option; of several the first
+  MacAddress mac{};
+};
+
 /// True if `frame` is a router solicitation that passes the checks of RFC 4861 6.1.1, without
-/// extension headers (RFC 6980) and not from a multicast address.
-bool is_router_solicitation(std::span<const std::byte> frame) noexcept;
+/// extension headers (RFC 6980) and not from a multicast address; false: `message` is as it was.
+bool parse_router_solicitation(std::span<const std::byte> frame,
+                               RouterSolicitation& message) noexcept;
 
 /// What a prefix information option says (RFC 4861 4.6.2). 0xffffffff seconds: for ever.
 struct AdvertisedPrefix {

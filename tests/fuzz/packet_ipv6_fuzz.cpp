@@ -28,7 +28,8 @@ constexpr Ipv6Bytes kOwn = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9
 void check_neighbour(std::span<const std::byte> frame) {
   NeighbourMessage message;
   if (!parse_neighbour(frame, message)) return;
-  MILLRACE_CHECK(!is_router_solicitation(frame));
+  RouterSolicitation solicitation;
+  MILLRACE_CHECK(!parse_router_solicitation(frame, solicitation));
   MILLRACE_CHECK(!is_multicast(message.target) && !is_multicast(message.source));
   MILLRACE_CHECK(!message.has_mac || (message.mac[0] & 1) == 0);
   // What was read can be written and read again.

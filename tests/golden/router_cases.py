@@ -31,7 +31,8 @@ LAYERS = (ARP, ICMP, IP, TCP, UDP, Dot1Q, Dot3, Ether, ICMPv6DestUnreach, ICMPv6
           IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, PadN, Raw, RouterAlert)
 MATCHES = ("exactly", "forwarded", "error", "error6", "echo_reply", "fragments", "pieces",
            "tcp_reset", "arp_request", "either", "waited")
-MATCHES6 = ("neighbour_advertisement", "neighbour_solicitation", "redirect6", "echo_reply6")
+MATCHES6 = ("neighbour_advertisement", "neighbour_solicitation", "redirect6", "echo_reply6",
+            "router_advertisement")
 
 
 @dataclasses.dataclass
@@ -158,6 +159,9 @@ class Reader:
 
     def read_proxy_arp(self, text):
         self.world.proxy_arp += text.split()
+
+    def read_advertise(self, text):
+        self.world.advertise += text.split()
 
     # Cases.
 

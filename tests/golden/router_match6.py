@@ -4,7 +4,8 @@
 
 import ipaddress
 
-from scapy.layers.inet6 import (ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6ND_Redirect, ICMPv6NDOptDstLLAddr,
+from scapy.layers.inet6 import (ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6ND_RA, ICMPv6ND_Redirect,
+                                ICMPv6NDOptDstLLAddr, ICMPv6NDOptMTU, ICMPv6NDOptPrefixInfo,
                                 ICMPv6NDOptSrcLLAddr, IPv6, IPv6ExtHdrFragment)
 from scapy.layers.l2 import Ether
 
@@ -60,6 +61,33 @@ def neighbour_solicitation(target):
             return f"asks for {said.tgt}, {option}"
         return ""
     return Match("neighbour solicitation", check)
+
+
+def router_advertisement(prefixes, to, mac, mtu=1500):
+    """RFC 4861 6.2.3: from the link-local address, as a default router, with the networks of the port
+    (text -> whether hosts choose addresses there), its MAC address and its MTU."""
+    def check(frame, sent):
+        wrong = (discovery_wrong(frame, ICMPv6ND_RA)
+                 or macs_wrong(frame, sent.port.mac, mac)
+                 or header6_wrong(frame, (sent.port.local,), to))
+        if wrong:
+            return wrong
+        said = Ether(frame)[ICMPv6ND_RA]
+        found, option = {}, said.payload
+        while isinstance(option, ICMPv6NDOptPrefixInfo | ICMPv6NDOptMTU | ICMPv6NDOptSrcLLAddr):
+            if isinstance(option, ICMPv6NDOptPrefixInfo):
+                found[f"{option.prefix}/{option.prefixlen}"] = bool(option.A)
+                if not option.L or not 0 < option.preferredlifetime <= option.validlifetime:
+                    return f"says of {option.prefix}: L {option.L}, {option.validlifetime} s"
+            elif isinstance(option, ICMPv6NDOptMTU) and option.mtu != mtu:
+                return f"MTU {option.mtu}"
+            elif isinstance(option, ICMPv6NDOptSrcLLAddr) and option.lladdr != sent.port.mac:
+                return f"MAC address {option.lladdr}"
+            option = option.payload
+        if (said.routerlifetime, said.M, said.O, said.chlim) != (65535, 0, 0, 64):
+            return f"says lifetime {said.routerlifetime}, M {said.M}, O {said.O}, {said.chlim}"
+        return "" if found == prefixes else f"networks {found}"
+    return Match("router advertisement", check)
 
 
 def redirect6(target, destination, of=0, mac=None):

@@ -15,7 +15,8 @@ batch: {{ capacity: 32 }}
 heartbeat_limit: 20s
 ports:
 {ports}functions:
-  router: {{ type: route, table: routes.txt, icmp_rate: 0, proxy_arp: [{proxy_arp}] }}
+  router: {{ type: route, table: routes.txt, icmp_rate: 0, proxy_arp: [{proxy_arp}],
+    advertise: [{advertise}] }}
 paths:
   all: {{ from: [{names}], to: lan, run: [router] }}
 """
@@ -28,7 +29,8 @@ def topology_text(world):
         lines += (f'  {name}: {{ device: afpacket, interface: {name}, mtu: {port.mtu}, '
                   f'mac: "{port.mac}", addresses: [{addresses}] }}\n')
     return TOPOLOGY.format(ports=lines, names=", ".join(world.ports),
-                           proxy_arp=", ".join(world.proxy_arp))
+                           proxy_arp=", ".join(world.proxy_arp),
+                           advertise=", ".join(world.advertise))
 
 
 class MillraceRouter:

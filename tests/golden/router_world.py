@@ -81,6 +81,7 @@ class World:
     # (prefix, [(port, gateway, weight)]): of several next hops.
     groups: list = dataclasses.field(default_factory=list)
     proxy_arp: list = dataclasses.field(default_factory=list)  # ports
+    advertise: list = dataclasses.field(default_factory=list)  # ports
 
     def neighbours(self):
         """(port, address) -> MAC address of every host that answers."""

@@ -22,7 +22,7 @@ TOPOLOGY = """
 batch: {{ capacity: 32 }}
 ports:
 {ports}functions:
-  router: {{ type: route, table: {table} }}
+  router: {{ type: route, table: {table}{more} }}
 paths:
   all: {{ from: [{names}], run: [router] }}
 """
@@ -83,7 +83,8 @@ def kernel_router(namespace, ports, routes):
 
 
 @contextlib.contextmanager
-def millrace_router(folder, namespace, ports, routes, device="afpacket"):
+def millrace_router(folder, namespace, ports, routes, device="afpacket", more=""):
+    """`more`: further settings of the function, ", KEY: VALUE"."""
     table = folder / f"{namespace}.routes"
     table.write_text("".join(f"{prefix} {port} via {gateway}\n" if port else f"{prefix} drop\n"
                              for prefix, port, gateway in routes))
@@ -92,7 +93,7 @@ def millrace_router(folder, namespace, ports, routes, device="afpacket"):
         addresses = ", ".join(f'"{address}"' for address in port.addresses)
         lines += (f'  {name}: {{ device: {device}, interface: {port.interface}, mtu: {port.mtu}, '
                   f'mac: "{port.mac}", addresses: [{addresses}] }}\n')
-    text = TOPOLOGY.format(ports=lines, table=table.name, names=", ".join(ports))
+    text = TOPOLOGY.format(ports=lines, table=table.name, names=", ".join(ports), more=more)
     with Topology(folder, text, prefix=("ip", "netns", "exec", namespace)) as running:
         yield running
 

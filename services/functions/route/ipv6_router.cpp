@@ -294,6 +294,7 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
   NeighbourMessage message;
+  if (advertiser_.answer(call, packet)) return true;
   if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
   if (!parse_neighbour(batch.bytes(packet), message)) return false;
   const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);

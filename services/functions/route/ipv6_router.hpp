@@ -6,6 +6,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/ipv4_router.hpp"
+#include "services/functions/route/router_advertiser.hpp"
 #include "shared/packet/icmpv6.hpp"
 
 namespace millrace {
@@ -14,8 +15,9 @@ namespace millrace {
 /// that end here: neighbour discovery (RFC 4861), echo and error reports (RFC 4443). As Ipv4Router.
 class Ipv6Router {
  public:
-  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit)
-      : ports_(ports), hops_(hops), limit_(limit) {}
+  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
+             RouterAdvertiser& advertiser)
+      : ports_(ports), hops_(hops), limit_(limit), advertiser_(advertiser) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -44,6 +46,7 @@ class Ipv6Router {
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  RouterAdvertiser& advertiser_;
 };
 
 }  // namespace millrace

@@ -78,13 +78,19 @@ std::unique_ptr<Function> make_route(const FunctionContext& context) {
                      [&] { return std::make_unique<Route>(context); });
 }
 
+/// So that what a worker would refuse is told before one starts. Without ports (`millrace try`)
+/// nothing is answered.
+void check_ports(const RouteSettings& settings, std::span<const PlanPort> ports) {
+  for (const std::string& name : settings.proxy_arp) number_of_port("proxy_arp", name, ports);
+  const RouterPorts known(ports);
+  TokenBucket limit(0, 0);
+  const RouterAdvertiser advertiser(known, ports, settings.advertise, limit);
+}
+
 BuildReport build_route(const FunctionContext& context) {
   const RouteSettings settings = route_settings(context.function);
   return while_doing("function " + context.function.name, [&] {
-    // Without ports (`millrace try`) nothing is answered.
-    for (const std::string& name : settings.proxy_arp) {
-      if (!context.ports.empty()) number_of_port("proxy_arp", name, context.ports);
-    }
+    if (!context.ports.empty()) check_ports(settings, context.ports);
     return build_route_image(context);
   });
 }
@@ -95,9 +101,11 @@ constexpr std::array kSettings = {
                  .list = true,
                  .required = true,
                  .unless = "routes"},
-    KnownSetting{.name = "routes"}, KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
+    KnownSetting{.name = "routes"},
+    KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
     KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
-    KnownSetting{.name = "proxy_arp", .list = true}};
+    KnownSetting{.name = "proxy_arp", .list = true},
+    KnownSetting{.name = "advertise", .list = true}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 
 /// An ICMP error stands in front of what it quotes. Those of IPv6 are the longer ones.

@@ -4,6 +4,7 @@
 #include "services/functions/route/route_settings.hpp"
 
 #include <string>
+#include <utility>
 
 #include "shared/base/error.hpp"
 
@@ -44,10 +45,12 @@ RouteSettings route_settings(const PlanFunction& function) {
       settings.follows_kernel = true;
     } else if (key == "proxy_arp") {
       settings.proxy_arp.push_back(value);
+    } else if (key == "advertise") {
+      settings.advertise.push_back(value);
     } else {
       throw Error("'" + key +
                   "' is no setting of route; there are: table, routes, answers, icmp_rate, "
-                  "proxy_arp");
+                  "proxy_arp, advertise");
     }
   }
   if (!has_table && !settings.follows_kernel) {
@@ -58,8 +61,11 @@ RouteSettings route_settings(const PlanFunction& function) {
         "routes is 'kernel', whose next hops have to be asked for; 'answers: false' rules "
         "that out");
   }
-  if (!settings.answers && !settings.proxy_arp.empty()) {
-    throw Error("proxy_arp: a route with 'answers: false' answers nothing");
+  for (const auto& [key, ports] :
+       {std::pair{"proxy_arp", &settings.proxy_arp}, {"advertise", &settings.advertise}}) {
+    if (!settings.answers && !ports->empty()) {
+      throw Error(std::string(key) + ": a route with 'answers: false' answers nothing");
+    }
   }
   return settings;
 }

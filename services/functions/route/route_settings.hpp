@@ -16,6 +16,7 @@ struct RouteSettings {
   std::uint32_t icmp_rate = 1000;      ///< error reports a second, of a worker; 0: any number
   bool follows_kernel = false;         ///< `routes: kernel`
   std::vector<std::string> proxy_arp;  ///< ports; none without answers
+  std::vector<std::string> advertise;  ///< likewise
 };
 RouteSettings route_settings(const PlanFunction& function);
 

@@ -50,8 +50,9 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       limit_(settings.icmp_rate, kIcmpBurst),
       next_hops_(ports_),
       proxy_arp_(table, ports, settings.proxy_arp),
+      advertiser_(ports_, ports, settings.advertise, limit_),
       ipv4_(ports_, next_hops_, limit_, proxy_arp_),
-      ipv6_(ports_, next_hops_, limit_) {
+      ipv6_(ports_, next_hops_, limit_, advertiser_) {
   for (const PlanPort& port : ports) {
     frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));
   }

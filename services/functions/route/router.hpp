@@ -13,6 +13,7 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_settings.hpp"
+#include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/router_vlans.hpp"
 #include "services/functions/route/token_bucket.hpp"
@@ -52,6 +53,7 @@ class Router {
   TokenBucket limit_;
   NextHops next_hops_;
   ProxyArp proxy_arp_;
+  RouterAdvertiser advertiser_;
   Ipv4Router ipv4_;
   Ipv6Router ipv6_;
 };

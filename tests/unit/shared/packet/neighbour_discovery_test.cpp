@@ -82,7 +82,8 @@ TEST(ParseNeighbour, RefusesAFrameThatIsCutAnywhere) {
     const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<long>(size));
     NeighbourMessage message;
     EXPECT_FALSE(parse_neighbour(cut, message)) << size;
-    EXPECT_FALSE(is_router_solicitation(cut)) << size;
+    RouterSolicitation solicitation;
+    EXPECT_FALSE(parse_router_solicitation(cut, solicitation)) << size;
   }
 }
 
@@ -176,12 +177,20 @@ TEST(RedirectDeathTest, WantsRoomForWhatItSays) {
 
 TEST(RouterSolicitation, IsKnownAndCheckedByTheRfc) {
   for (const auto& [what, hex] : neighbour_frames::kRouterSolicitations) {
-    EXPECT_TRUE(is_router_solicitation(bytes_of_hex(hex))) << what;
+    RouterSolicitation solicitation;
+    EXPECT_TRUE(parse_router_solicitation(bytes_of_hex(hex), solicitation)) << what;
+    const bool has_mac = std::string(what) == "with a link-layer address";
+    EXPECT_EQ(solicitation.has_mac, has_mac) << what;
+    EXPECT_EQ(solicitation.mac, has_mac ? kNearMac : MacAddress{}) << what;
+    EXPECT_EQ(is_unspecified(solicitation.source), std::string(what) == "from ::") << what;
+    EXPECT_EQ(solicitation.destination, kIpv6AllRouters) << what;
     NeighbourMessage message;
     EXPECT_FALSE(parse_neighbour(bytes_of_hex(hex), message)) << what;
   }
   for (const auto& [what, hex] : neighbour_frames::kRefusedRouterSolicitations) {
-    EXPECT_FALSE(is_router_solicitation(bytes_of_hex(hex))) << what;
+    RouterSolicitation solicitation{.has_mac = true};
+    EXPECT_FALSE(parse_router_solicitation(bytes_of_hex(hex), solicitation)) << what;
+    EXPECT_TRUE(solicitation.has_mac) << "as it was: " << what;
   }
 }
 

@@ -267,14 +267,19 @@ TEST(Route, APacketOfAVlanTakesOneOfSeveralNextHopsToo) {
 
 TEST(Route, APortOfASettingThatDoesNotExistIsRefusedBeforeAWorkerStarts) {
   PlanFunction function = routes().context().function;
-  function.settings = {{"table", "/dev/null"}, {"proxy_arp", "lan"}, {"proxy_arp", "dmz"}};
   const std::vector<PlanPort> ports = two_ports();
-  try {
-    route_type().build({.function = function, .ports = ports});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("proxy_arp: no port 'dmz' in the topology"));
-  }
+  const auto refusal = [&](const std::string& key, const std::string& port) -> std::string {
+    function.settings = {{"table", "/dev/null"}, {key, "lan"}, {key, port}};
+    try {
+      route_type().build({.function = function, .ports = ports});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_THAT(refusal("proxy_arp", "dmz"), HasSubstr("proxy_arp: no port 'dmz' in the topology"));
+  EXPECT_THAT(refusal("advertise", "dmz"), HasSubstr("advertise: no port 'dmz' in the topology"));
+  EXPECT_THAT(refusal("advertise", "wan"), HasSubstr("port 'wan' has 0 networks of IPv6"));
 }
 
 TEST(Route, RefusesSettingsThatAreNotItsOwn) {

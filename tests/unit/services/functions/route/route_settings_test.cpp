@@ -46,8 +46,13 @@ TEST(RouteSettings, EachKeySetsItsValue) {
   EXPECT_EQ(settings_of({{"table", "a"}, {"table", "b"}}).icmp_rate, 1000u) << "several files";
 }
 
-TEST(RouteSettings, PortsOfProxyArpAreAListAndNeedAnswers) {
+TEST(RouteSettings, PortsOfProxyArpAndAdvertisementsAreListsAndNeedAnswers) {
   EXPECT_TRUE(settings_of({{"table", "a"}}).proxy_arp.empty());
+  EXPECT_TRUE(settings_of({{"table", "a"}}).advertise.empty());
+  EXPECT_EQ(settings_of({{"table", "a"}, {"advertise", "lan"}, {"advertise", "dmz"}}).advertise,
+            (std::vector<std::string>{"lan", "dmz"}));
+  EXPECT_EQ(refusal_of({{"table", "a"}, {"advertise", "lan"}, {"answers", "false"}}),
+            "advertise: a route with 'answers: false' answers nothing");
   EXPECT_EQ(settings_of({{"table", "a"}, {"proxy_arp", "lan"}, {"proxy_arp", "dmz"}}).proxy_arp,
             (std::vector<std::string>{"lan", "dmz"}));
   EXPECT_EQ(refusal_of({{"table", "a"}, {"proxy_arp", "lan"}, {"answers", "false"}}),
@@ -89,7 +94,7 @@ TEST(RouteSettings, WhatIsNoRateIsRefused) {
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
             "'tables' is no setting of route; there are: table, routes, answers, icmp_rate, "
-            "proxy_arp");
+            "proxy_arp, advertise");
 }
 
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {

@@ -124,8 +124,8 @@ class Routed : public RouteFate {
 class RouterParts : public RouteFate {
  public:
   explicit RouterParts(const std::vector<PlanPort>& plan = dual_ports(), std::uint32_t rate = 0,
-                       std::uint32_t burst = 50)
-      : ports(plan), limit(rate, burst) {}
+                       std::uint32_t burst = 50, const std::vector<std::string>& advertise = {})
+      : ports(plan), limit(rate, burst), advertiser(ports, plan, advertise, limit) {}
   /// The batch begins anew with this frame.
   void take(const RouteFrame& frame) {
     arena_.clear();
@@ -158,7 +158,8 @@ class RouterParts : public RouteFate {
   NextHops hops{ports};
   ProxyArp proxy_arp;
   Ipv4Router ipv4{ports, hops, limit, proxy_arp};
-  Ipv6Router ipv6{ports, hops, limit};
+  RouterAdvertiser advertiser;
+  Ipv6Router ipv6{ports, hops, limit, advertiser};
 
  private:
   Batch batch_;

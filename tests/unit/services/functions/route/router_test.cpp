@@ -42,6 +42,7 @@ TEST(Router, KnowsTheLongestFrameOfEachPort) {
 
 TEST(Router, APortOfASettingThatDoesNotExistIsAnError) {
   EXPECT_THROW(Router(ways().table(), two_ports(), {.proxy_arp = {"dmz"}}), Error);
+  EXPECT_THROW(Router(ways().table(), two_ports(), {.advertise = {"dmz"}}), Error);
 }
 
 TEST(Router, APacketOfAGroupWaitsForTheNeighbourOfItsMember) {
