@@ -96,6 +96,28 @@ NeighbourAnswer NeighbourTableView::look_up(NeighbourHandle handle,
   return {.state = kIncomplete};
 }
 
+bool NeighbourTableView::keep(NeighbourHandle handle, std::uint64_t now_ms,
+                              NeighbourHint& hint) const noexcept {
+  if (handle.number > mask_) return false;
+  NeighbourEntry& at = entry(handle.number);
+  const std::uint64_t link = at.link.load(memory_order_acquire);
+  const NeighbourState state = state_of_link(link);
+  if (!is_current(handle) || (state != kStatic && state != kKnown)) return false;
+  const std::uint64_t confirmed_ms =
+      NeighbourWordTag::value(at.confirmed.load(memory_order_acquire));
+  const bool reachable = confirmed_ms != 0 && since(now_ms, confirmed_ms) < times_.reachable_ms;
+  if (state == kKnown && !reachable) return false;
+  note_use(at.used_ms, now_ms);
+  hint = {handle, link, now_ms + kNeighbourUsedGrainMs, mac_of_link(link)};
+  return true;
+}
+
+bool NeighbourTableView::is_fresh(const NeighbourHint& hint, std::uint64_t now_ms) const noexcept {
+  return now_ms < hint.until_ms &&
+         entry(hint.handle.number).link.load(memory_order_acquire) == hint.link &&
+         is_current(hint.handle);
+}
+
 NeighbourAnswer NeighbourTableView::answer_known(NeighbourHandle handle, std::uint64_t link,
                                                  std::uint64_t now_ms) const noexcept {
   NeighbourEntry& at = entry(handle.number);

@@ -83,6 +83,14 @@ struct NeighbourAnswer {
   constexpr bool should_ask() const noexcept { return ask != NeighbourAsk::kNo; }
 };
 
+/// A neighbour that one caller keeps, so that a packet to it costs two loads: private memory.
+struct NeighbourHint {
+  NeighbourHandle handle;
+  std::uint64_t link = 0;      ///< word of the entry that `mac` comes from
+  std::uint64_t until_ms = 0;  ///< then it is looked at again
+  MacAddress mac{};
+};
+
 /// What a packet of a neighbour says beside its MAC.
 ///
 /// | packet                                     | only_update | overrides | confirms  |
@@ -153,6 +161,13 @@ class NeighbourTableView {
   /// A caller that holds packets calls this again every `retry_ms` or so: the table has no timer,
   /// so without a use nothing is asked again, and nothing fails.
   NeighbourAnswer look_up(NeighbourHandle handle, std::uint64_t now_ms) const noexcept;
+
+  /// Fills `hint` when packets go to the neighbour's MAC and nothing is to be asked: static, or known
+  /// and confirmed within `reachable_ms`. False: look_up() has to decide. A use of the entry.
+  bool keep(NeighbourHandle handle, std::uint64_t now_ms, NeighbourHint& hint) const noexcept;
+  /// The hint says what look_up() would say, but that a question may be due for up to
+  /// kNeighbourUsedGrainMs.
+  bool is_fresh(const NeighbourHint& hint, std::uint64_t now_ms) const noexcept;
 
   /// Returns whether `mac` is now the MAC of the key. A known neighbour's other MAC that may not
   /// override, a static entry, a table without place and a MAC that is no station's (group bit, or

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "services/functions/builder/private_eal.hpp"
+#include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/route.hpp"
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -28,6 +29,7 @@
 #include "tests/bench/fib.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"
+#include "tests/unit/shared/layout/neighbour_memory.hpp"
 
 namespace millrace {
 namespace {
@@ -121,8 +123,8 @@ void fill_ipv6(std::deque<BatchArena>& arenas, long ipv6_percent) {
 }
 
 /// All of route; `refill` makes the packets anew, whose TTLs have run down.
-template <typename Refill>
-void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill) {
+template <typename Refill, typename Facts>
+void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill, Facts facts) {
   const FunctionType type = route_type();
   const auto function = type.make(routes.context());
   std::vector<std::uint64_t> hits(routes.report().counter_count);
@@ -134,7 +136,7 @@ void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill
   for (const BatchArena& arena : arenas) batches.push_back(arena.batch());
   int runs = 0;
   for (auto _ : state) {
-    for (const Batch& batch : batches) runner.run(batch, {});
+    for (const Batch& batch : batches) runner.run(batch, {}, facts());
     if (++runs % kRunsPerFill == 0) {
       state.PauseTiming();
       refill(arenas);
@@ -146,17 +148,68 @@ void run_route(benchmark::State& state, const BuiltRoutes& routes, Refill refill
   }
   state.SetItemsProcessed(state.iterations() * kBatches * kBatchCapacityDefault);
 }
+BatchFacts no_facts() { return {}; }
+
 void route(benchmark::State& state) {
   const auto prefixes = static_cast<std::size_t>(state.range(0));
-  run_route(state, table_of(prefixes).routes,
-            [&](std::deque<BatchArena>& arenas) { fill(arenas, prefixes, state.range(1)); });
+  run_route(
+      state, table_of(prefixes).routes,
+      [&](std::deque<BatchArena>& arenas) { fill(arenas, prefixes, state.range(1)); }, no_facts);
 }
 BENCHMARK(route)->ArgsProduct({{1, 100, 900'000}, {0, 10}})->ArgNames({"prefixes", "odd_percent"});
 
+constexpr std::uint32_t kFirstGateway = 0xac100002;  // 172.16.0.2
+
+/// `count` /24 prefixes by way of `gateways` neighbours in turn; 0: their MAC addresses are given.
+BuiltRoutes router_table(std::size_t count, std::size_t gateways) {
+  const std::vector<FibPrefix> prefixes = made_prefixes(count);
+  std::string text;
+  for (std::size_t i = 0; i < prefixes.size(); ++i) {
+    text += ipv4_text(prefixes[i].address) + "/" + std::to_string(prefixes[i].length) + " out ";
+    if (gateways == 0) {
+      text += "02:00:00:00:00:" + std::to_string(10 + i % 80) + "\n";
+    } else {
+      const auto number = static_cast<std::uint32_t>(i % gateways);
+      text += "via " + ipv4_text(kFirstGateway + number) + "\n";
+    }
+  }
+  return BuiltRoutes(text,
+                     {{.name = "in", .device = "null", .mac = "02:00:00:00:00:0a"},
+                      {.name = "out",
+                       .device = "null",
+                       .mac = "02:00:00:00:00:0b",
+                       .addresses = {"172.16.0.1/16"}}},
+                     "true");
+}
+
+/// A router that answers: next hops are neighbours that have been found.
+void route_answers(benchmark::State& state) {
+  const auto prefixes = static_cast<std::size_t>(state.range(0));
+  const auto gateways = static_cast<std::size_t>(state.range(1));
+  const BuiltRoutes routes = router_table(prefixes, gateways);
+  NeighbourMemory memory(1024);
+  const NeighbourTableView table = memory.table();
+  for (std::uint32_t i = 0; i < gateways; ++i) {
+    table.learn(neighbour_of(1, kFirstGateway + i), {2, 0, 0, 0, 1, static_cast<std::uint8_t>(i)},
+                1, {.only_update = false, .overrides = true, .confirms = true});
+  }
+  BatchFacts facts{.port_in = 0, .now_ns = 1'000'000'000, .neighbours = &table};
+  run_route(
+      state, routes, [&](std::deque<BatchArena>& arenas) { fill(arenas, prefixes, 0); },
+      [&]() -> const BatchFacts& {
+        facts.now_ns += 1000;  // a turn later
+        return facts;
+      });
+}
+BENCHMARK(route_answers)
+    ->ArgsProduct({{100, 900'000}, {0, 1, 100}})
+    ->ArgNames({"prefixes", "gateways"});
+
 /// 160,000 prefixes of IPv6 and a default route of IPv4.
 void route_ipv6(benchmark::State& state) {
-  run_route(state, ipv6_table(),
-            [&](std::deque<BatchArena>& arenas) { fill_ipv6(arenas, state.range(0)); });
+  run_route(
+      state, ipv6_table(),
+      [&](std::deque<BatchArena>& arenas) { fill_ipv6(arenas, state.range(0)); }, no_facts);
 }
 BENCHMARK(route_ipv6)->Arg(0)->Arg(10)->Arg(50)->Arg(100)->ArgName("ipv6_percent");
 

@@ -11,6 +11,18 @@
 
 namespace millrace {
 
+namespace {
+
+/// 0..255. Neighbours of a link differ in their last bytes.
+std::size_t slot_of(const NeighbourKey& key) noexcept {
+  const std::size_t at = key.family == NeighbourFamily::kIpv4 ? 0 : 12;
+  std::uint32_t last = 0;
+  std::memcpy(&last, key.address.data() + at, sizeof last);
+  return ((last ^ key.port) * 0x9e3779b1u) >> 24;
+}
+
+}  // namespace
+
 NeighbourKey neighbour_of(std::uint8_t port, std::uint32_t address) noexcept {
   NeighbourKey key{.family = NeighbourFamily::kIpv4, .port = port};
   for (std::size_t i = 0; i < 4; ++i) {
@@ -31,18 +43,17 @@ std::uint32_t ipv4_of(const NeighbourKey& key) noexcept {
 
 NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
                                MacAddress& mac) noexcept {
-  // Most packets of a batch go where the one before went.
-  if (last_known_ && last_ns_ == call.facts.now_ns && last_key_ == at.neighbour) {
-    mac = last_mac_;
-    return Found::kMac;
-  }
-  last_known_ = false;
   if (call.facts.neighbours == nullptr) {  // `millrace try`: there is nothing to ask
     mac = {};
     return Found::kMac;
   }
   const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
   const NeighbourTableView& table = *call.facts.neighbours;
+  Kept& kept = kept_[slot_of(at.neighbour)];
+  if (kept.key == at.neighbour && table.is_fresh(kept.hint, now_ms)) {
+    mac = kept.hint.mac;
+    return Found::kMac;
+  }
   last_ = table.find_or_insert(at.neighbour, now_ms, false);
   if (!last_.found()) return Found::kFailed;
   const NeighbourAnswer answer = table.look_up(last_, now_ms);
@@ -58,10 +69,8 @@ NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
     std::copy_n(question.begin(), to.size(), to.begin());
   }
   if (answer.has_mac()) {
-    last_key_ = at.neighbour;
-    last_mac_ = mac = answer.mac;
-    last_ns_ = call.facts.now_ns;
-    last_known_ = true;
+    mac = answer.mac;
+    if (table.keep(last_, now_ms, kept.hint)) kept.key = at.neighbour;
     return Found::kMac;
   }
   return answer.state == NeighbourState::kIncomplete ? Found::kWaits : Found::kFailed;

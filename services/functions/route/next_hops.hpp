@@ -58,11 +58,13 @@ class NextHops {
   void set_source(const Batch& batch, const Departure& at) const noexcept;
 
   const RouterPorts& ports_;
-  NeighbourKey last_key_;  ///< that was looked up last, in the turn of `last_ns_`
-  NeighbourHandle last_;
-  MacAddress last_mac_{};
-  std::uint64_t last_ns_ = 0;
-  bool last_known_ = false;
+  /// Neighbours that packets went to, by a hash of their keys; a later one takes the place.
+  struct Kept {
+    NeighbourKey key;
+    NeighbourHint hint;
+  };
+  std::array<Kept, 256> kept_;
+  NeighbourHandle last_;  ///< of the one that find() has found to wait
 };
 
 /// Keys of the table: the neighbour `address` at `port`; IPv4 in host byte order.

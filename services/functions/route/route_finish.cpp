@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t kTtlAt = 14 + 8;
 constexpr auto kGroup = static_cast<std::uint8_t>(RouteHopKind::kGroup);
 constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
+constexpr std::uint32_t kNextHeaderAt = 14 + 6;
 
 Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   if ((word & kRouteDrop) != 0) {
@@ -78,13 +79,20 @@ bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept
   return number < hops.size() && hops[number].reason == 0;
 }
 
-/// Nothing but MAC addresses and the hop count changes, and nothing is sent beside it.
-bool is_plain(const FinishContext& call, std::uint16_t packet, const std::byte* frame,
-              const RouteRewrite& hop, const Router& router) noexcept {
-  constexpr std::byte kPlainIpv4{0x45};
-  return hop.kind == static_cast<std::uint8_t>(RouteHopKind::kStatic) && frame[14] == kPlainIpv4 &&
-         hop.output != call.facts.port_in &&
-         call.batch.length[packet] <= router.frame_bytes_max(hop.output);
+/// The MAC address that the packet goes to, when nothing but MAC addresses and the hop count changes
+/// and nothing is sent beside it. Null: the router decides.
+const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet,
+                                 const std::byte* frame, std::uint32_t number,
+                                 const RouteRewrite& hop, bool is_ipv4, Router& router) noexcept {
+  constexpr std::byte kPlainIpv4{0x45}, kHopByHop{0};
+  const bool plain = is_ipv4 ? frame[14] == kPlainIpv4 : frame[kNextHeaderAt] != kHopByHop;
+  if (!plain || hop.output == call.facts.port_in ||
+      call.batch.length[packet] > router.frame_bytes_max(hop.output)) {
+    return nullptr;
+  }
+  if (hop.kind == static_cast<std::uint8_t>(RouteHopKind::kStatic)) return hop.macs.data();
+  const MacAddress* const gateway = router.ready_gateway(call, number, hop);
+  return gateway == nullptr ? nullptr : gateway->data();
 }
 
 /// 1..kFramesMax packets, which lie at `frames`.
@@ -115,9 +123,13 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
       call.counters.hit(number);
     }
     const RouteRewrite& hop = hops[number];
-    if (router != nullptr && !is_plain(call, packet, frames[i], hop, *router)) {
-      router->forward(call, packet, number, hop, !is_ipv4);
-      continue;
+    const std::uint8_t* target = hop.macs.data();
+    if (router != nullptr) {
+      target = plain_target(call, packet, frames[i], number, hop, is_ipv4, *router);
+      if (target == nullptr) {
+        router->forward(call, packet, number, hop, !is_ipv4);
+        continue;
+      }
     }
     if (is_ipv4) [[likely]] {
       decrement_ttl(frames[i]);
@@ -125,6 +137,7 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
       decrement_hop_limit(frames[i]);
     }
     std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
+    if (target != hop.macs.data()) std::memcpy(frames[i], target, sizeof(MacAddress));
     output[packet] = hop.output;
   }
 }

@@ -47,6 +47,7 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
     : hops_(table.hops),
       ports_(ports),
       vlans_(ports),
+      hints_(table.hops.size()),
       limit_(settings.icmp_rate, kIcmpBurst),
       next_hops_(ports_),
       proxy_arp_(table, ports, settings.proxy_arp),
@@ -56,6 +57,19 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
   for (const PlanPort& port : ports) {
     frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));
   }
+}
+
+const MacAddress* Router::ready_gateway(const FinishContext& call, std::uint32_t number,
+                                        const RouteRewrite& hop) noexcept {
+  const bool on_link = hop.kind == static_cast<std::uint8_t>(RouteHopKind::kOnLink);
+  if (on_link || call.facts.neighbours == nullptr) return nullptr;  // on a link are many
+  const NeighbourTableView& table = *call.facts.neighbours;
+  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
+  NeighbourHint& hint = hints_[number];
+  if (table.is_fresh(hint, now_ms)) [[likely]]
+    return &hint.mac;
+  const NeighbourHandle handle = table.find(way_of(hops_[number], hop, {}, false).neighbour);
+  return table.keep(handle, now_ms, hint) ? &hint.mac : nullptr;
 }
 
 void Router::forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,

@@ -35,6 +35,10 @@ class Router {
                const RouteRewrite& hop, bool is_ipv6) noexcept;
   /// A packet that is not forwarded, and why.
   void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  /// The MAC address of next hop `number`, a gateway that is known and need not be asked; null: not
+  /// so. Valid until the next call.
+  const MacAddress* ready_gateway(const FinishContext& call, std::uint32_t number,
+                                  const RouteRewrite& hop) noexcept;
   /// Packets that came in with tags of VLANs, for a pass of their own.
   RouterVlans& vlans() noexcept { return vlans_; }
   /// Bytes of the longest frame that the port sends whole.
@@ -50,6 +54,7 @@ class Router {
   RouterPorts ports_;
   RouterVlans vlans_;
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
+  std::vector<NeighbourHint> hints_;            ///< by next hop: its gateway
   TokenBucket limit_;
   NextHops next_hops_;
   ProxyArp proxy_arp_;

@@ -61,6 +61,39 @@ TEST_F(NeighbourTableTest, ZeroedMemoryIsAnEmptyTable) {
   EXPECT_EQ(table_.full_count() + table_.evicted_count(), 0u);
 }
 
+TEST_F(NeighbourTableTest, AHintHoldsUntilTheNeighbourIsAnother) {
+  NeighbourHint hint;
+  EXPECT_FALSE(table_.is_fresh(hint, 1));
+  const NeighbourHandle handle = insert(1);
+  EXPECT_FALSE(table_.keep(handle, 1, hint)) << "incomplete";
+  EXPECT_TRUE(table_.learn(key_, mac_, 2, kReply));
+  ASSERT_TRUE(table_.keep(handle, 2, hint));
+  EXPECT_EQ(hint.mac, mac_);
+  EXPECT_TRUE(table_.is_fresh(hint, 2));
+  EXPECT_TRUE(table_.is_fresh(hint, 1 + kNeighbourUsedGrainMs));
+  EXPECT_FALSE(table_.is_fresh(hint, 2 + kNeighbourUsedGrainMs)) << "used, and perhaps to be asked";
+  EXPECT_TRUE(table_.learn(key_, other_mac_, 3, kReply));
+  EXPECT_FALSE(table_.is_fresh(hint, 3)) << "another MAC";
+  ASSERT_TRUE(table_.keep(handle, 3, hint));
+  EXPECT_EQ(hint.mac, other_mac_);
+  ASSERT_TRUE(table_.forget(key_));
+  EXPECT_FALSE(table_.is_fresh(hint, 3));
+  EXPECT_FALSE(table_.keep(handle, 3, hint)) << "void";
+  EXPECT_TRUE(insert(4).found());
+  EXPECT_TRUE(table_.learn(key_, other_mac_, 4, kReply));
+  EXPECT_FALSE(table_.is_fresh(hint, 4)) << "the same words in another life of the entry";
+}
+
+TEST_F(NeighbourTableTest, AHintIsNotGivenWhereAQuestionIsDue) {
+  const NeighbourHandle handle = known(1);
+  NeighbourHint hint;
+  EXPECT_TRUE(table_.keep(handle, kNeighbourTimes.reachable_ms, hint));
+  EXPECT_FALSE(table_.keep(handle, 1 + kNeighbourTimes.reachable_ms, hint));
+  expect(handle, 1 + kNeighbourTimes.reachable_ms, kKnown, NeighbourAsk::kUnicast);
+  EXPECT_TRUE(table_.set_static(neighbour_key(11), mac_, 1));
+  EXPECT_TRUE(table_.keep(table_.find(neighbour_key(11)), 1'000'000'000, hint));
+}
+
 TEST_F(NeighbourTableTest, FindsWhatWasInsertedAndNothingAlikeIt) {
   const NeighbourHandle handle = insert();
   EXPECT_TRUE(handle.found());
