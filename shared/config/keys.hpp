@@ -10,9 +10,9 @@
 namespace millrace {
 
 inline constexpr std::string_view kTopologyKeys[] = {
-    "batch",           "bypass",    "control",  "crash_limit", "egress", "functions",
-    "heartbeat_limit", "include",   "millrace", "name",        "paths",  "placement",
-    "ports",           "telemetry", "vars",     "workers"};
+    "batch",     "bypass",          "control",   "crash_limit", "egress", "events",
+    "functions", "heartbeat_limit", "include",   "millrace",    "name",   "paths",
+    "placement", "ports",           "telemetry", "vars",        "workers"};
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};
@@ -31,6 +31,7 @@ inline constexpr std::string_view kBatchKeys[] = {"capacity"};
 inline constexpr std::string_view kBypassKeys[] = {"bridge", "command"};
 inline constexpr std::string_view kControlKeys[] = {"clients", "key", "listen"};
 inline constexpr std::string_view kEgressKeys[] = {"cores", "count"};
+inline constexpr std::string_view kEventsKeys[] = {"file", "keep", "rotate", "socket"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 
 }  // namespace millrace

@@ -90,7 +90,7 @@ void read_autoscale(const YamlMap& map, TopologyGroup& group) {
 void read_group(const YamlEntry& entry, const LoadContext& context, Topology& topology) {
   constexpr std::string_view kKinds[] = {"classifier", "gpu"};
   constexpr std::string_view kDispatches[] = {"any", "flow"};
-  constexpr std::string_view kReserved[] = {"egress",  "hub",        "ingress",
+  constexpr std::string_view kReserved[] = {"egress",  "events",     "hub",      "ingress",
                                             "standby", "supervisor", "telemetry"};
   TopologyGroup& group = topology.groups.emplace_back();
   group.name = entry.key;

@@ -102,6 +102,7 @@ void read_globals(const YamlMap& map, Topology& topology) {
   }
   if (const YamlValue* bypass = map.find("bypass")) read_bypass(*bypass, topology);
   if (const YamlValue* control = map.find("control")) read_control(*control, topology);
+  if (const YamlValue* events = map.find("events")) read_events(*events, topology);
   if (const YamlValue* placement = map.find("placement")) {
     constexpr std::string_view kChoices[] = {"fused", "processes"};
     topology.fused = placement->choice(kChoices) == 0U;
@@ -170,6 +171,16 @@ void check_file(const TopologySetting& setting, Problems& problems) {
   }
 }
 
+/// Both are made by the process `events`, in folders that are there.
+void check_event_files(const TopologyEvents& events, Problems& problems) {
+  const auto check = [&](const char* key, const Marked<std::string>& name) {
+    if (name.value.empty()) return;
+    check_file({.key = key, .value = name, .kind = SettingKind::kOutputFile}, problems);
+  };
+  check("file", events.file);
+  check("socket", events.socket);
+}
+
 Topology read_text(std::string text, const std::string& file,
                    std::span<const KnownFunction> functions, ReadFile read_file,
                    Problems& problems) {
@@ -216,6 +227,7 @@ void check_files(const Topology& topology, Problems& problems) {
                    "a program that can be executed");
     }
   }
+  if (topology.events) check_event_files(*topology.events, problems);
   for (const TopologyPort& port : topology.ports) {
     for (const TopologySetting& setting : port.settings) check_file(setting, problems);
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -175,6 +176,15 @@ struct PlanLink {
   std::uint32_t depth = 0;     ///< entries; a power of two above all slots that can be in it
 };
 
+/// `events:`, what functions tell of packets. Paths: absolute.
+struct PlanEvents {
+  std::string file;                ///< JSON lines; empty: none is written
+  std::uint64_t rotate_bytes = 0;  ///< a file that is as long is renamed; 0: it grows
+  std::uint32_t keep = 5;          ///< renamed files: FILE.1, the newest, to FILE.<keep>
+  std::string socket;              ///< empty: `events.sock` of the run directory
+  friend bool operator==(const PlanEvents&, const PlanEvents&) = default;
+};
+
 struct Plan {
   std::string name;  ///< of the topology: names the run directory and shared memory
   std::uint32_t batch_capacity = 64;
@@ -191,6 +201,7 @@ struct Plan {
   bool fused = false;        ///< `placement: fused`: one process moves all packets (process_of)
   bool shared_cores = true;  ///< more actors than cores: idle at once instead of spinning
   std::string telemetry_listen = "127.0.0.1:0";
+  std::optional<PlanEvents> events;  ///< nothing: there are no rings and no process for them
   std::vector<PlanPort> ports;
   std::vector<PlanFunction> functions;
   std::vector<std::string> classes;  ///< bit i of a class mask is classes[i]
@@ -211,6 +222,12 @@ struct Plan {
   std::vector<PlanStageEdition> other_stages;         ///< at most one a stage; of that change
   std::uint32_t spare_counters = kSpareCounterCount;  ///< left for functions that come
 };
+
+/// Where clients get the events of a topology that has them.
+inline std::string events_socket_path(const Plan& plan, const std::string& run_dir) {
+  const bool named = plan.events && !plan.events->socket.empty();
+  return named ? plan.events->socket : run_dir + "/events.sock";
+}
 
 /// True for a buffer of an egress's own pool.
 inline bool is_side_buffer(const Plan& plan, std::uint32_t buffer) {

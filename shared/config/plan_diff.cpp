@@ -146,6 +146,7 @@ class Differ {
     compare("crash_limit", now_.crash_limit, next_.crash_limit);
     compare("placement", now_.fused, next_.fused);
     compare("telemetry: listen", now_.telemetry_listen, next_.telemetry_listen);
+    compare("events", now_.events, next_.events);
   }
 
   /// Calls `compare` for items of the same name at the same place; others are new, or gone.

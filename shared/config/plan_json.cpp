@@ -203,6 +203,14 @@ Json crossings_json(const Plan& plan) {
   return list;
 }
 
+Json events_json(const Plan& plan) {
+  if (!plan.events) return nullptr;
+  return {{"file", plan.events->file},
+          {"rotate_bytes", plan.events->rotate_bytes},
+          {"keep", plan.events->keep},
+          {"socket", plan.events->socket}};
+}
+
 Json warnings_json(const std::vector<TopologyWarning>& warnings) {
   Json list = Json::array();
   for (const TopologyWarning& warning : warnings) {
@@ -225,6 +233,7 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
                      {"placement", plan.fused ? "fused" : "processes"},
                      {"shared_cores", plan.shared_cores},
                      {"telemetry_listen", plan.telemetry_listen},
+                     {"events", events_json(plan)},
                      {"memory",
                       {{"total_bytes", memory.total},
                        {"slot_bytes", memory.slots},

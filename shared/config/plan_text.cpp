@@ -152,7 +152,7 @@ void put_paths(const Plan& plan, Out& out) {
 void put_actors(const Plan& plan, Out& out) {
   const std::uint32_t started = started_count(plan);
   out << "processes: " << started << " at start, " << plan.actors.size() - started
-      << " spare; telemetry\n";
+      << " spare; telemetry" << (plan.events ? ", events" : "") << '\n';
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     const PlanActor& actor = plan.actors[i];
     out << "  " << std::setw(2) << i << "  " << std::left << std::setw(20) << actor.name << ' '
@@ -243,6 +243,18 @@ void put_memory(const Plan& plan, Out& out) {
       << megabytes(memory.links) << '\n';
 }
 
+void put_events(const Plan& plan, Out& out) {
+  if (!plan.events) return;
+  const PlanEvents& events = *plan.events;
+  out << "events: socket "
+      << (events.socket.empty() ? "events.sock of the run directory" : events.socket);
+  if (!events.file.empty()) out << ", file " << events.file;
+  if (events.rotate_bytes != 0) {
+    out << " (renamed at " << events.rotate_bytes << " bytes, " << events.keep << " kept)";
+  }
+  out << '\n';
+}
+
 }  // namespace
 
 std::string plan_text(const Plan& plan) {
@@ -258,6 +270,7 @@ std::string plan_text(const Plan& plan) {
   put_cores(plan, out);
   put_nodes(plan, out);
   put_links(plan, out);
+  put_events(plan, out);
   put_memory(plan, out);
   return out.str();
 }

@@ -84,6 +84,12 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
   planning.plan.crash_limit = topology.crash_limit;
   planning.plan.telemetry_listen = topology.telemetry_listen;
+  if (const auto& events = topology.events) {
+    planning.plan.events = PlanEvents{.file = events->file.value,
+                                      .rotate_bytes = events->rotate_bytes,
+                                      .keep = events->keep,
+                                      .socket = events->socket.value};
+  }
   planning.plan.fused = topology.fused;
   planning.plan.secrets = topology.secrets;
   plan_ports(planning);

@@ -52,6 +52,7 @@ std::optional<Marked<std::uint32_t>> read_count(const YamlMap& map, std::string_
 /// Cores from a list or a single scalar, in the order of the file.
 Marked<std::vector<int>> read_cores(const YamlValue& value);
 
+void read_events(const YamlValue& value, Topology& topology);
 void read_control(const YamlValue& value, Topology& topology);
 void read_ports(const YamlValue& value, const LoadContext& context, Topology& topology);
 void read_workers(const YamlValue& value, const LoadContext& context, Topology& topology);

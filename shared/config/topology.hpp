@@ -82,6 +82,15 @@ struct TopologyControl {
   std::vector<Marked<std::string>> clients;  ///< files with the public keys of who may enter
 };
 
+/// `events:`. Files: absolute.
+struct TopologyEvents {
+  SourceMark mark;
+  Marked<std::string> file;    ///< empty: none
+  Marked<std::string> socket;  ///< empty: the run directory's
+  std::uint64_t rotate_bytes = 0;
+  std::uint32_t keep = 5;
+};
+
 /// What is to be said of a topology that is right.
 struct TopologyWarning {
   SourceMark mark;
@@ -99,6 +108,7 @@ struct Topology {
   std::vector<Marked<std::string>> bypass_bridge;   ///< two ports; empty: no bridge
   std::vector<Marked<std::string>> bypass_command;  ///< words; empty: no command
   std::optional<TopologyControl> control;
+  std::optional<TopologyEvents> events;
   std::string telemetry_listen = "127.0.0.1:0";
   bool fused = false;
   Marked<std::uint32_t> egress_count{.value = 1};

@@ -147,6 +147,13 @@ struct Link {
   depth @2 :UInt32;
 }
 
+struct Events {
+  file @0 :Text;
+  rotateBytes @1 :UInt64;
+  keep @2 :UInt32;
+  socket @3 :Text;
+}
+
 struct Plan {
   name @0 :Text;
   batchCapacity @1 :UInt32;
@@ -181,6 +188,7 @@ struct Plan {
   sideFirst @30 :UInt32;
   sideCount @31 :UInt32;
   neighbourCount @32 :UInt32 = 1024;
+  events @33 :Events;
 }
 
 # ---- Messages (messages.hpp says what each means) ----

@@ -54,8 +54,8 @@ StatusReply read_status(wire::StatusReply::Reader in) {
   status.phase = text(in.getPhase());
   status.run_dir = text(in.getRunDir());
   status.up_ns = in.getUpNs();
-  // One more than the actors of a plan: telemetry is in the list too.
-  read_list(status.actors, in.getActors(), kActorCountMax + 1, "actors", read_actor);
+  // More than the actors of a plan: telemetry and events are in the list too.
+  read_list(status.actors, in.getActors(), kActorCountMax + 2, "actors", read_actor);
   read_list(status.events, in.getEvents(), kEventCountMax, "events", read_event);
   status.skipped = read_counts(in.getSkipped());
   status.refused = read_counts(in.getRefused());

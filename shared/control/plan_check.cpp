@@ -168,6 +168,9 @@ void check_actors(const Plan& plan) {
 }  // namespace
 
 void check_plan(const Plan& plan) {
+  if (plan.events && (plan.events->keep == 0 || plan.events->keep > kEventFilesMax)) {
+    throw Error("events: keep " + std::to_string(plan.events->keep));
+  }
   check_counts(plan);
   check_ports(plan);
   check_work(plan);

@@ -176,6 +176,13 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
   plan.fused = in.getFused();
   plan.shared_cores = in.getSharedCores();
   plan.telemetry_listen = text(in.getTelemetryListen());
+  if (in.hasEvents()) {
+    const wire::Events::Reader events = in.getEvents();
+    plan.events = PlanEvents{.file = text(events.getFile()),
+                             .rotate_bytes = events.getRotateBytes(),
+                             .keep = events.getKeep(),
+                             .socket = text(events.getSocket())};
+  }
   plan.memory_node = in.getMemoryNode();
   plan.revision = in.getRevision();
   plan.hash = text(in.getHash());

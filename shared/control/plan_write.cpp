@@ -156,6 +156,13 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setFused(plan.fused);
   out.setSharedCores(plan.shared_cores);
   out.setTelemetryListen(plan.telemetry_listen);
+  if (plan.events) {
+    auto events = out.initEvents();
+    events.setFile(plan.events->file);
+    events.setRotateBytes(plan.events->rotate_bytes);
+    events.setKeep(plan.events->keep);
+    events.setSocket(plan.events->socket);
+  }
   out.setMemoryNode(plan.memory_node);
   out.setRevision(plan.revision);
   out.setHash(plan.hash);

@@ -40,6 +40,7 @@ inline constexpr std::uint32_t kStageFunctionCountMax =
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
 inline constexpr std::uint32_t kCrashLimitMax = 1000;  ///< deaths that may take a function out
 inline constexpr std::uint32_t kActorCountMax = 64;
+inline constexpr std::uint32_t kEventFilesMax = 99;   ///< renamed files of events that are kept
 inline constexpr std::uint32_t kCoreCountMax = 1024;  ///< of a host; as many as cpu_set_t has
 inline constexpr std::uint32_t kNodeCountMax = 64;    ///< NUMA nodes with cores
 inline constexpr std::uint32_t kResultWordBytes =

@@ -126,6 +126,16 @@ Mapping Mapping::attach_status(const std::string& name, bool writable) {
   return {base, bytes};
 }
 
+Mapping Mapping::attach_status_part(const std::string& name, std::size_t offset,
+                                    std::size_t bytes) {
+  const UniqueFd fd(shm_open(name.c_str(), O_RDWR, 0));
+  if (!fd) throw system_error("attach to status file /dev/shm" + name, errno);
+  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(),
+                          static_cast<off_t>(offset));
+  if (base == MAP_FAILED) throw system_error("map a part of status file /dev/shm" + name, errno);
+  return {static_cast<std::byte*>(base), bytes};
+}
+
 Mapping Mapping::of_file(int file, std::size_t bytes, const std::string& what, bool writable) {
   std::byte* base = map(file, bytes, writable, 0, 0);
   if (base == nullptr) throw system_error("map " + what, errno);

@@ -50,6 +50,8 @@ class Mapping {
   /// `name` as for shm_open; zeroed.
   static Mapping create_status(const std::string& name, std::size_t bytes);
   static Mapping attach_status(const std::string& name, bool writable);
+  /// Writable, that part of it alone; `offset`: of a page.
+  static Mapping attach_status_part(const std::string& name, std::size_t offset, std::size_t bytes);
   /// `bytes` of an open file, which may be closed then; `what` names it in an Error.
   static Mapping of_file(int file, std::size_t bytes, const std::string& what,
                          bool writable = true);

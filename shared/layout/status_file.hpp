@@ -11,7 +11,7 @@
 #include "shared/layout/reason.hpp"
 
 /// The status file: a POSIX shared-memory object of its own, apart from packets. Observers
-/// (telemetry, CLI) map it read-only; no packet byte is in it. Made by the hub. Regions, each
+/// (telemetry, CLI) map it read-only; of packets it has what functions tell in events. Made by the hub. Regions, each
 /// starting on a cache line:
 ///
 ///     StatusHeader | ActorEntry[actor_count] | counters: uint64[actor_count][kActorCounterCount]
@@ -22,6 +22,7 @@
 ///     LatencyHistogram[actor_count][stage_count + path_count] | FunctionTally[actor_count]
 ///     [function_count] | DropTally[actor_count][path_count][function_count] | ActorTally
 ///     [actor_count] | StreamPeaks[stream_count] | LinkTally[link_count] | PortTally[port_count]
+///     | rings of events (event_rings.hpp)
 ///
 /// Sizes and offsets: status_layout() in status_layout.hpp. One writer for every word, named at the
 /// field.
@@ -29,7 +30,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 7;
+inline constexpr std::uint32_t kStatusAbi = 8;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 

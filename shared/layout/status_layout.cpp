@@ -8,6 +8,7 @@
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/layout/event_fingerprint.hpp"
 
 namespace millrace {
 
@@ -50,10 +51,32 @@ StatusLayout status_layout(const Plan& plan) {
   at.stream_peaks = place(at.stream_count * sizeof(StreamPeaks));
   at.links = place(plan.links.size() * sizeof(LinkTally));
   at.ports = place(plan.ports.size() * sizeof(PortTally));
+  at.event_ring_count = event_ring_count(plan);
+  if (at.event_ring_count != 0) {
+    end = (end + kEventAlignment - 1) / kEventAlignment * kEventAlignment;
+  }
+  at.events = place(event_rings_bytes(at.event_ring_count));
   at.bytes = end;
-  at.hash = fnv1a({at.actors, at.counters, at.ledgers, at.ingress_lanes, at.lane_maps, at.latency,
-                   at.function_counters, at.skips, at.stage_latency, at.tallies, at.drops,
-                   at.actor_tallies, at.stream_peaks, at.links, at.ports, at.bytes, at.lane_count,
+  at.hash = fnv1a({at.actors,
+                   at.counters,
+                   at.ledgers,
+                   at.ingress_lanes,
+                   at.lane_maps,
+                   at.latency,
+                   at.function_counters,
+                   at.skips,
+                   at.stage_latency,
+                   at.tallies,
+                   at.drops,
+                   at.actor_tallies,
+                   at.stream_peaks,
+                   at.links,
+                   at.ports,
+                   at.events,
+                   at.bytes,
+                   at.lane_count,
+                   at.event_ring_count,
+                   kEventFingerprint,
                    kStatusAbi});
   return at;
 }

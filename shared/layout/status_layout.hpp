@@ -7,6 +7,7 @@
 #include <string>
 
 #include "shared/config/plan.hpp"
+#include "shared/layout/event_rings.hpp"
 #include "shared/layout/status_file.hpp"
 
 namespace millrace {
@@ -15,9 +16,10 @@ namespace millrace {
 /// from the plan.
 struct StatusLayout {
   std::uint64_t actors, counters, ledgers, ingress_lanes, lane_maps, latency, function_counters,
-      skips, stage_latency, tallies, drops, actor_tallies, stream_peaks, links, ports, bytes;
+      skips, stage_latency, tallies, drops, actor_tallies, stream_peaks, links, ports, events,
+      bytes;
   std::uint32_t actor_count, stream_count, lane_count, group_count, function_counter_count,
-      function_count, stage_count, path_count;
+      function_count, stage_count, path_count, event_ring_count;
   std::uint64_t hash;  ///< of all of the above and of the ABI
 };
 StatusLayout status_layout(const Plan& plan);
@@ -99,6 +101,8 @@ class StatusView {
   PortTally& port(std::uint32_t number) const {
     return reinterpret_cast<PortTally*>(base_ + at_.ports)[number];
   }
+  /// Without any where the topology has no `events`.
+  EventRings events() const { return {base_ + at_.events, at_.event_ring_count}; }
   const StatusLayout& layout() const { return at_; }
 
  private:

@@ -65,7 +65,7 @@ TEST(Include, NamesPlacesInTheIncludedFile) {
           {{"t.yaml", main_with("x.yaml")},
            {"x.yaml", "ports:\n  a: {device: null}\n  b: {device: null, mtu: 1}\nname: other\n"}}),
       "x.yaml:3:26: found '1' as 'mtu'; allowed: a whole number from 68 to 9000\nx.yaml:4:1: found "
-      "'name' in 'x.yaml'; allowed: batch, bypass, control, crash_limit, egress, "
+      "'name' in 'x.yaml'; allowed: batch, bypass, control, crash_limit, egress, events, "
       "functions, heartbeat_limit, include, millrace, paths, placement, ports, telemetry, vars, "
       "workers");
   EXPECT_EQ(wrong_files({{"t.yaml", main_with("x.yaml")}, {"x.yaml", "millrace: 2\n" + kPorts}}),

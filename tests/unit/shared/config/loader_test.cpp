@@ -67,7 +67,8 @@ TEST(Loader, RefusesWrongGlobals) {
        "1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1"},
       {"millrace: 1\nport: {}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, bypass, control, crash_limit, "
-       "egress, functions, heartbeat_limit, include, millrace, name, paths, placement, ports, "
+       "egress, events, functions, heartbeat_limit, include, millrace, name, paths, placement, "
+       "ports, "
        "telemetry, vars, "
        "workers; did you mean 'ports'?"},
       {"millrace: 1\nname: a.b\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",

@@ -53,6 +53,7 @@ inline Plan filled_plan() {
   plan.fused = true;
   plan.shared_cores = false;
   plan.telemetry_listen = "127.0.0.1:9101";
+  plan.events = PlanEvents{"/var/eve.json", 77'000'000, 7, "/run/e.sock"};
   plan.ports = {{"lan",
                  "pcap",
                  {{"in", "a b.pcap"}, {"in", "b.pcap"}},
@@ -101,13 +102,14 @@ class PlanText {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
                  side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
-                 shared_cores, telemetry_listen, ports, functions, classes, groups, stages, paths,
-                 streams, actors, links, secrets, nodes, memory_node, sources, hash, generation,
-                 revision, others, other_stages, spare_counters] = plan;
+                 shared_cores, telemetry_listen, events, ports, functions, classes, groups, stages,
+                 paths, streams, actors, links, secrets, nodes, memory_node, sources, hash,
+                 generation, revision, others, other_stages, spare_counters] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
               side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
               shared_cores, telemetry_listen, memory_node, revision, hash, generation,
               spare_counters);
+    if (events) text.line(events->file, events->rotate_bytes, events->keep, events->socket);
     for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/un.h>
+
+#include <charconv>
+#include <string_view>
+
+#include "shared/config/keys.hpp"
+#include "shared/config/sections.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kRotateBytesMin = 64'000;
+constexpr std::uint64_t kRotateBytesMax = 1'000'000'000'000;
+
+/// Bytes of "100MB"; nothing when it is no such size.
+std::optional<std::uint64_t> size_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [unit, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number > kRotateBytesMax) return std::nullopt;
+  const std::string_view rest(unit, text.data() + text.size());
+  if (rest == "KB") return number * 1000;
+  if (rest == "MB") return number * 1'000'000;
+  if (rest == "GB") return number * 1'000'000'000;
+  return std::nullopt;
+}
+
+void read_rotate(const YamlValue& value, TopologyEvents& events) {
+  constexpr std::string_view kAllowed = "a size from 64KB to 1000GB, like 100MB";
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  const std::optional<std::uint64_t> bytes = size_of(*text);
+  if (!bytes || *bytes < kRotateBytesMin || *bytes > kRotateBytesMax) return value.refuse(kAllowed);
+  events.rotate_bytes = *bytes;
+}
+
+/// The kernel takes no longer name of a socket.
+void read_socket(const YamlValue& value, TopologyEvents& events) {
+  const std::optional<std::string> name = value.file_name();
+  if (!name) return;
+  if (name->size() >= sizeof(sockaddr_un::sun_path)) {
+    return value.refuse("a path of at most " + std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
+                        " bytes");
+  }
+  events.socket = {*name, value.mark()};
+}
+
+}  // namespace
+
+void read_events(const YamlValue& value, Topology& topology) {
+  const YamlMap map(value, "'{ file: FILE, rotate: SIZE, keep: NUMBER, socket: FILE }', or '{}'");
+  if (!value.is_map()) return;
+  map.allow_only(kEventsKeys);
+  TopologyEvents events;
+  events.mark = value.mark();
+  const YamlValue* const file = map.find("file");
+  const YamlValue* const rotate = map.find("rotate");
+  const YamlValue* const keep = map.find("keep");
+  if (file != nullptr) {
+    if (const auto name = file->file_name()) events.file = {*name, file->mark()};
+  }
+  if (rotate != nullptr) {
+    read_rotate(*rotate, events);
+    if (file == nullptr) rotate->refuse("'rotate' beside 'file' only");
+  }
+  if (keep != nullptr) {
+    events.keep = static_cast<std::uint32_t>(keep->integer(1, kEventFilesMax).value_or(1));
+    if (rotate == nullptr) keep->refuse("'keep' beside 'rotate' only");
+  }
+  if (const YamlValue* const socket = map.find("socket")) read_socket(*socket, events);
+  topology.events = std::move(events);
+}
+
+}  // namespace millrace

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shared/base/fnv.hpp"
+#include "shared/layout/event_rings.hpp"
+
+/// A number that changes when a struct of the rings of events does, as fingerprint.hpp has one for
+/// the segment. It is part of the status file's hash, and a test
+/// (tests/unit/shared/layout/event_rings_test.cpp) knows it together with kStatusAbi: a change of
+/// one is a change of the other.
+
+namespace millrace {
+
+inline constexpr std::uint64_t kEventFingerprint =
+    fnv1a({sizeof(EventRecord),
+           offsetof(EventRecord, time_tsc),
+           offsetof(EventRecord, sequence),
+           offsetof(EventRecord, source),
+           offsetof(EventRecord, destination),
+           offsetof(EventRecord, source_port),
+           offsetof(EventRecord, destination_port),
+           offsetof(EventRecord, lane),
+           offsetof(EventRecord, packet),
+           offsetof(EventRecord, stream),
+           offsetof(EventRecord, kind),
+           offsetof(EventRecord, function),
+           offsetof(EventRecord, ip_version),
+           offsetof(EventRecord, protocol),
+           offsetof(EventRecord, payload),
+           offsetof(AlertEvent, action),
+           offsetof(AlertEvent, name),
+           offsetof(AnomalyEvent, mac),
+           sizeof(EventRing),
+           offsetof(EventRing, tail),
+           offsetof(EventRing, lost),
+           offsetof(EventRing, head),
+           sizeof(EventSink),
+           offsetof(EventSink, file_written),
+           offsetof(EventSink, file_lost),
+           offsetof(EventSink, client_written),
+           offsetof(EventSink, client_lost),
+           offsetof(EventSink, clients_cut),
+           offsetof(EventSink, clients),
+           offsetof(EventSink, intent_ring),
+           offsetof(EventSink, intent_file),
+           offsetof(EventSink, intent_offset),
+           offsetof(EventSink, intent_head),
+           offsetof(EventSink, intent_written),
+           offsetof(EventSink, intent_lost),
+           static_cast<std::uint64_t>(EventKind::kCount),
+           static_cast<std::uint64_t>(AnomalyType::kCount),
+           kEventRingRecords});
+
+}  // namespace millrace

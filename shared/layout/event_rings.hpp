@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_record.hpp"
+#include "shared/layout/limits.hpp"
+
+/// The rings of events, at the end of the status file, where the topology has a section `events`;
+/// from a page's start, so that their reader maps the rest of the file read-only:
+///
+///     EventSink | EventRing[ring_count] | EventRecord[ring_count][kEventRingRecords]
+///
+/// Each actor that calls `finish` has a ring: one producer, its data thread; one consumer, the
+/// process `events`. Nobody waits for anybody. What finds no room is lost and counted. Every word
+/// has one writer and is changed by one store, so a killed side leaves nothing half done: records
+/// behind `tail` do not exist yet, those in front of `head` have been dealt with.
+
+namespace millrace {
+
+inline constexpr std::uint32_t kEventRingRecords = 4096;  ///< of each actor; a power of two
+inline constexpr std::uint32_t kNoEventRing = UINT32_MAX;
+inline constexpr std::size_t kEventAlignment = 4096;  ///< a page
+
+/// Indexes of one ring; they only grow, and record number n is at n modulo kEventRingRecords.
+struct alignas(kCacheLine) EventRing {
+  std::atomic<std::uint64_t> tail;  ///< producer's: behind the newest record
+  std::atomic<std::uint64_t> lost;  ///< producer's: records that found no room
+  std::uint64_t padding_0[6];
+  alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< consumer's: behind the last one told
+  std::uint64_t padding_1[7];
+};
+static_assert(sizeof(EventRing) == 128 && offsetof(EventRing, tail) == 0);
+static_assert(offsetof(EventRing, lost) == 8 && offsetof(EventRing, head) == 64);
+
+/// Of the process `events` alone; survives it. With a file, for all rings together:
+/// head = file_written + file_lost.
+struct alignas(kCacheLine) EventSink {
+  std::atomic<std::uint64_t> file_written;    ///< lines in the file
+  std::atomic<std::uint64_t> file_lost;       ///< no file, or no room in it
+  std::atomic<std::uint64_t> client_written;  ///< lines handed to clients, each of them counted
+  std::atomic<std::uint64_t> client_lost;     ///< lines that a client did not take in time
+  std::atomic<std::uint64_t> clients_cut;     ///< clients let go of as they took nothing
+  std::atomic<std::uint64_t> clients;         ///< that are connected
+  std::atomic<std::uint64_t> rotations;       ///< files that were begun while it ran
+  std::uint64_t padding_0;
+  // What is being written: a successor finds out how much of it is in the file, so that nothing
+  // is there twice. All of it is from before the write.
+  std::atomic<std::uint64_t> intent_ring;  ///< number of the ring and one; 0: nothing. Last word
+  std::uint64_t intent_file;               ///< inode
+  std::uint64_t intent_offset;             ///< size of the file
+  std::uint64_t intent_head, intent_written, intent_lost;
+  std::uint64_t padding_1[2];
+};
+static_assert(sizeof(EventSink) == 128 && offsetof(EventSink, file_lost) == 8);
+static_assert(offsetof(EventSink, client_written) == 16 && offsetof(EventSink, clients) == 40);
+static_assert(offsetof(EventSink, intent_ring) == 64 && offsetof(EventSink, intent_lost) == 104);
+
+/// Of actor `actor`: kNoEventRing when it calls no `finish`, or the topology has no `events`.
+std::uint32_t event_ring_of(const Plan& plan, std::uint32_t actor);
+/// 0: the topology has no `events`.
+std::uint32_t event_ring_count(const Plan& plan);
+std::uint64_t event_rings_bytes(std::uint32_t ring_count);
+
+/// View of all of it. Borrowed from a mapping.
+class EventRings {
+ public:
+  EventRings() = default;
+  EventRings(std::byte* base, std::uint32_t count) : base_(base), count_(count) {}
+
+  std::uint32_t count() const { return count_; }
+  EventSink& sink() const { return *reinterpret_cast<EventSink*>(base_); }
+  EventRing& ring(std::uint32_t number) const {
+    return reinterpret_cast<EventRing*>(base_ + sizeof(EventSink))[number];
+  }
+  std::span<EventRecord> records(std::uint32_t number) const {
+    auto* const first =
+        reinterpret_cast<EventRecord*>(base_ + sizeof(EventSink) + count_ * sizeof(EventRing));
+    return {first + std::size_t{number} * kEventRingRecords, kEventRingRecords};
+  }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+/// The producer's side of one ring. One thread; wait-free.
+class EventLog {
+ public:
+  EventLog() = default;  ///< nobody listens
+  EventLog(const EventRings& rings, std::uint32_t number);
+
+  bool on() const noexcept { return ring_ != nullptr; }
+  /// Room for one more record, with what was there before in it; null when there is none: then one
+  /// is counted as lost. What is put there exists from the next publish() on.
+  EventRecord* add() noexcept;
+  /// All that was added since, at once.
+  void publish() noexcept {
+    if (added_ == published_ && lost_ == told_lost_) [[likely]]
+      return;
+    tell();
+  }
+
+ private:
+  void tell() noexcept;
+  void attach() noexcept;
+
+  EventRing* ring_ = nullptr;
+  std::span<EventRecord> records_;
+  std::uint64_t added_ = 0,
+                published_ = 0;  ///< behind the newest record, ours and all others' view
+  std::uint64_t seen_head_ = 0;  ///< head, when it was looked at last
+  std::uint64_t lost_ = 0, told_lost_ = 0;
+  bool attached_ = false;  ///< the words above are the ring's
+};
+
+/// The consumer's side of one ring. One thread.
+class EventReader {
+ public:
+  EventReader(const EventRings& rings, std::uint32_t number);
+
+  /// Copies the next records, at most `out.size()`; returns how many. They stay in the ring.
+  /// `skipped`: records that are gone, as the ring's words make no sense (a producer gone wrong).
+  std::uint32_t peek(std::span<EventRecord> out, std::uint64_t& skipped) noexcept;
+  std::uint64_t head() const noexcept;
+  /// The next one is number `head`, at most the ring's tail.
+  void let_go_until(std::uint64_t head) noexcept;
+
+ private:
+  EventRing* ring_;
+  std::span<EventRecord> records_;
+};
+
+}  // namespace millrace
