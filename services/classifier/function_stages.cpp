@@ -13,6 +13,7 @@ FunctionStages::FunctionStages(const ActorContext& context)
     : context_(context),
       scale_(context.status.header().tsc_hz),
       neighbours_(context.segment.neighbours()),
+      events_(context.status.events(), event_ring_of(*context.plan, context.me.actor)),
       states_(kStageFunctionCountMax) {
   made_.push_back(make_function_tables(context_, *context_.plan, nullptr));
   now_ = made_.back().get();
@@ -59,16 +60,18 @@ class FunctionStages::Follower : public StageListener {
   bool follows_ = false;
 };
 
-BatchFacts FunctionStages::facts_of(const Batch& batch) const noexcept {
+BatchFacts FunctionStages::facts_of(const Batch& batch) noexcept {
   const std::uint64_t origin = context_.status.header().tsc_origin;
   return {.port_in = static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].port),
           .now_ns = scale_.ns_between(origin, turn_clock::last()),
-          .neighbours = &neighbours_};
+          .neighbours = &neighbours_,
+          .events = events_.on() ? &events_ : nullptr};
 }
 
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
   Follower follower(context_, batch);
   now().runner(stage).run(batch, states_of(stage, batch), facts_of(batch), follower.wanted());
+  events_.publish();
 }
 
 void FunctionStages::compute(std::uint8_t stage, const Batch& batch,
@@ -92,6 +95,7 @@ void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
   }
   Follower follower(context_, batch);
   runner->run_finish(batch, words(batch, batch.result), {}, facts_of(batch), follower.wanted());
+  events_.publish();
 }
 
 void FunctionStages::take_tables() noexcept {

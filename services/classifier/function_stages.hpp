@@ -49,12 +49,13 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   const FunctionTables& now() const noexcept { return *now_.load(std::memory_order_relaxed); }
   void tell_revision() noexcept;
   std::span<const LaneState> states_of(std::uint8_t stage, const Batch& batch) noexcept;
-  BatchFacts facts_of(const Batch& batch) const noexcept;
+  BatchFacts facts_of(const Batch& batch) noexcept;
   std::span<std::uint32_t> words(const Batch& batch, std::uint32_t* results) const noexcept;
 
   ActorContext context_;
   TscScale scale_;
   NeighbourTableView neighbours_;
+  EventLog events_;
   std::vector<std::unique_ptr<FunctionTables>> made_;  ///< control thread's
   std::atomic<const FunctionTables*> now_{nullptr};    ///< data thread's
   std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "services/functions/device_function.hpp"
+#include "services/functions/event_writer.hpp"
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
@@ -31,8 +32,8 @@
 /// - compute reads packets and columns and writes only its result words. It never changes a packet,
 ///   a verdict, or anything that outlives the batch: it may be run again on the same batch (after a
 ///   worker died).
-/// - finish turns results into fates, columns, changed bytes, counters and state, and asks the
-///   egress for more (the side list).
+/// - finish turns results into fates, columns, changed bytes, counters and state, asks the egress
+///   for more (the side list), and tells of packets (events).
 ///
 /// Everything here but construction is noexcept, allocates nothing, and is called by one thread.
 
@@ -107,6 +108,7 @@ struct BatchFacts {
   std::uint8_t port_in = kOutputDefault;  ///< port that it came from; kOutputDefault: not known
   std::uint64_t now_ns = 0;               ///< since the topology started; read once a turn
   const NeighbourTableView* neighbours = nullptr;  ///< of the topology; null: there is none
+  EventLog* events = nullptr;                      ///< of the actor; null: nobody listens
 };
 
 /// One call of finish. Borrowed: valid until it returns. `batch.side` is the side list.
@@ -117,6 +119,7 @@ struct FinishContext {
   FunctionCounters counters;
   LaneState state;
   const BatchFacts& facts;
+  EventWriter events{};  ///< for what is to be told of packets
 };
 
 class Function {

@@ -111,6 +111,11 @@ class Packet {
   void hit(std::size_t number) const noexcept { call_.counters.hit(number); }
   /// Counts an alert.
   void alert() const noexcept { call_.counters.alert(); }
+  /// Counts an alert and tells of it (`millrace events`): rule `rule`, of that name, took `action`.
+  void alert(std::uint32_t rule, std::string_view name, EventAction action) const noexcept {
+    alert();
+    call_.events.alert(number_, rule, name, action);
+  }
 
  private:
   /// `offset`: of headers_; 0: not there.

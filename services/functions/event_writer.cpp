@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/event_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shared/base/packet.hpp"
+#include "shared/packet/wire_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kIpv4Bytes = 4, kIpv6Bytes = 16;
+constexpr std::size_t kIpv4AddressesAt = 12, kIpv6AddressesAt = 8;
+constexpr std::uint8_t kTcp = 6, kUdp = 17, kSctp = 132;
+
+void put_addresses(std::span<const std::byte> frame, const PacketHeaders& headers,
+                   EventRecord& record) noexcept {
+  const bool old = headers.ip_version == 4;
+  const std::size_t bytes = old ? kIpv4Bytes : kIpv6Bytes;
+  const std::size_t at = headers.network_offset + (old ? kIpv4AddressesAt : kIpv6AddressesAt);
+  std::memcpy(record.source.data(), frame.data() + at, bytes);
+  std::memcpy(record.destination.data(), frame.data() + at + bytes, bytes);
+  record.ip_version = headers.ip_version;
+  record.protocol = headers.protocol;
+  const bool has_ports =
+      headers.protocol == kTcp || headers.protocol == kUdp || headers.protocol == kSctp;
+  const std::size_t ports = headers.transport_offset;
+  if (!has_ports || ports == 0 || ports + 4 > frame.size()) return;
+  record.source_port = wire_bytes::u16(frame, ports);
+  record.destination_port = wire_bytes::u16(frame, ports + 2);
+}
+
+}  // namespace
+
+EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noexcept {
+  EventRecord* const record = log_->add();
+  if (record == nullptr) return nullptr;
+  *record = {};
+  const SlotHeader& header = *batch_->header;
+  record->time_tsc = header.time_first_tsc;
+  record->sequence = header.sequence;
+  record->lane = header.lane;
+  record->stream = static_cast<std::uint8_t>(header.stream);
+  record->packet = static_cast<std::uint8_t>(packet);
+  record->kind = kind;
+  record->function = static_cast<std::uint8_t>(function_);
+  const std::span<const std::byte> frame = batch_->bytes(packet);
+  const PacketHeaders headers = parse_headers(frame);
+  if (headers.ip_version != 0) put_addresses(frame, headers, *record);
+  return record;
+}
+
+void EventWriter::put_name(std::string_view name, std::span<char> to) noexcept {
+  constexpr std::string_view kCut = "...";
+  if (name.size() <= to.size()) {
+    std::ranges::copy(name, to.begin());
+    return;
+  }
+  std::ranges::copy(kCut, to.begin());
+  std::ranges::copy(name.substr(name.size() - (to.size() - kCut.size())),
+                    to.begin() + static_cast<std::ptrdiff_t>(kCut.size()));
+}
+
+}  // namespace millrace

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "shared/layout/batch.hpp"
+#include "shared/layout/event_rings.hpp"
+
+namespace millrace {
+
+/// How a function tells of packets in finish(). Three words: made for each call, whether it is used
+/// or not. What it tells is seen by others when all functions of the stage have had the batch: a
+/// worker that is killed before has told nothing of it, and nothing is told twice.
+class EventWriter {
+ public:
+  EventWriter() = default;  ///< nobody listens
+  /// Borrowed. `log`: null: nobody listens.
+  EventWriter(EventLog* log, const Batch& batch, std::uint32_t function)
+      : log_(log), batch_(&batch), function_(function) {}
+
+  /// False: emit() would return null. For what is worth something only if it is told.
+  bool on() const noexcept { return log_ != nullptr; }
+  /// A record about the packet as it is now, so call it before it is changed: addresses, ports and
+  /// protocol as far as its headers tell them. The caller fills in the payload of `kind`, all of
+  /// which is zero, and nothing else needs to be. Null: nobody listens, or there is no room, which
+  /// is counted as lost. Some 100 ns. `packet`: index in the batch.
+  EventRecord* emit(EventKind kind, std::uint32_t packet) const noexcept {
+    return log_ == nullptr ? nullptr : begin(kind, packet);
+  }
+  /// Tells of an alert: rule `rule` of the function, by its name, took `action`.
+  void alert(std::uint32_t packet, std::uint32_t rule, std::string_view name,
+             EventAction action) const noexcept {
+    if (EventRecord* const record = emit(EventKind::kAlert, packet)) {
+      record->alert.rule = rule;
+      record->alert.action = action;
+      put_name(name, record->alert.name);
+    }
+  }
+
+  /// The name as it fits: of one that is too long, the end (of "file:line" it tells more) behind
+  /// three dots. `to` is zero.
+  static void put_name(std::string_view name, std::span<char> to) noexcept;
+
+ private:
+  EventRecord* begin(EventKind kind, std::uint32_t packet) const noexcept;
+
+  EventLog* log_ = nullptr;
+  const Batch* batch_ = nullptr;
+  std::uint32_t function_ = 0;
+};
+
+}  // namespace millrace
