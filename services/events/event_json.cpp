@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/events/event_json.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+
+/// Bytes of the UTF-8 character that `text` begins with; 0: it begins with none (RFC 3629).
+std::size_t character_bytes(std::string_view text) {
+  const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t first = at(0);
+  if (first < 0x80) return 1;
+  std::size_t bytes = 0;
+  if (first >= 0xc2 && first < 0xe0) bytes = 2;
+  if (first >= 0xe0 && first < 0xf0) bytes = 3;
+  if (first >= 0xf0 && first < 0xf5) bytes = 4;
+  if (bytes == 0 || text.size() < bytes) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((at(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool is_long = (first == 0xe0 && at(1) < 0xa0) || (first == 0xf0 && at(1) < 0x90);
+  const bool is_surrogate = first == 0xed && at(1) >= 0xa0;
+  const bool is_beyond = first == 0xf4 && at(1) >= 0x90;
+  return is_long || is_surrogate || is_beyond ? 0 : bytes;
+}
+
+void put_number(std::uint64_t number, std::string& out) { out += std::to_string(number); }
+
+void put_key(const char* key, std::string& out) {
+  if (out.back() != '{') out += ',';
+  out += '"';
+  out += key;
+  out += "\":";
+}
+
+void put_text(const char* key, std::string_view text, std::string& out) {
+  put_key(key, out);
+  put_json_text(text, out);
+}
+
+void put_value(const char* key, std::uint64_t number, std::string& out) {
+  put_key(key, out);
+  put_number(number, out);
+}
+
+/// Names as EVE has them; of others the number.
+std::string protocol_name(std::uint8_t protocol) {
+  switch (protocol) {
+    case 1:
+      return "ICMP";
+    case 2:
+      return "IGMP";
+    case 6:
+      return "TCP";
+    case 17:
+      return "UDP";
+    case 47:
+      return "GRE";
+    case 50:
+      return "ESP";
+    case 51:
+      return "AH";
+    case 58:
+      return "IPv6-ICMP";
+    case 132:
+      return "SCTP";
+    default: {
+      std::array<char, 4> digits{};
+      std::snprintf(digits.data(), digits.size(), "%03u", unsigned{protocol});
+      return digits.data();
+    }
+  }
+}
+
+std::string address_text(const EventRecord& record, const std::array<std::uint8_t, 16>& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(record.ip_version == 4 ? AF_INET : AF_INET6, address.data(), text.data(),
+              text.size());
+  return text.data();
+}
+
+void put_packet(const EventRecord& record, std::string& out) {
+  if (record.ip_version != 4 && record.ip_version != 6) return;
+  const bool ports = record.source_port != 0 || record.destination_port != 0;
+  put_text("src_ip", address_text(record, record.source), out);
+  if (ports) put_value("src_port", record.source_port, out);
+  put_text("dest_ip", address_text(record, record.destination), out);
+  if (ports) put_value("dest_port", record.destination_port, out);
+  put_text("proto", protocol_name(record.protocol), out);
+}
+
+std::string_view text_of(std::span<const char> text) {
+  return {text.data(), ::strnlen(text.data(), text.size())};
+}
+
+void put_alert(const AlertEvent& alert, std::string& out) {
+  put_key("alert", out);
+  out += '{';
+  put_text("action", alert.action == EventAction::kBlocked ? "blocked" : "allowed", out);
+  put_value("gid", 1, out);
+  put_value("signature_id", alert.rule, out);
+  put_value("rev", 0, out);
+  put_text("signature", text_of(alert.name), out);
+  put_text("category", "", out);
+  put_value("severity", 3, out);
+  out += '}';
+}
+
+void put_anomaly(const EventRecord& record, std::string& out) {
+  const AnomalyEvent& anomaly = record.anomaly;
+  put_key("anomaly", out);
+  out += '{';
+  put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
+  put_text("event", anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown",
+           out);
+  std::array<char, 18> mac{};
+  std::snprintf(mac.data(), mac.size(), "%02x:%02x:%02x:%02x:%02x:%02x", anomaly.mac[0],
+                anomaly.mac[1], anomaly.mac[2], anomaly.mac[3], anomaly.mac[4], anomaly.mac[5]);
+  put_text("mac", mac.data(), out);
+  out += '}';
+}
+
+const char* type_of(EventKind kind) {
+  switch (kind) {
+    case EventKind::kAlert:
+      return "alert";
+    case EventKind::kAnomaly:
+      return "anomaly";
+    case EventKind::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+template <typename Item>
+void put_name(const char* key, const std::vector<Item>& items, std::size_t number,
+              std::string& out) {
+  if (number < items.size()) return put_text(key, items[number].name, out);
+  put_value(key, number, out);
+}
+
+void put_path(std::uint16_t lane, const Plan& plan, std::string& out) {
+  const auto has = [&](const PlanPath& path) {
+    return lane >= path.lane_first && lane - path.lane_first < path.lane_count;
+  };
+  const auto at = std::ranges::find_if(plan.paths, has);
+  if (at == plan.paths.end()) return put_value("lane", lane, out);
+  put_text("path", at->name, out);
+  put_value("lane", lane - at->lane_first, out);
+}
+
+}  // namespace
+
+void EventTimes::put(std::uint64_t time_ns, std::string& out) {
+  const auto second = static_cast<std::time_t>(time_ns / kSecondNs);
+  if (second != second_) {
+    std::tm local{};
+    ::localtime_r(&second, &local);
+    std::array<char, 32> text{};
+    text_.assign(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &local));
+    zone_.assign(text.data(), std::strftime(text.data(), text.size(), "%z", &local));
+    second_ = second;
+  }
+  std::array<char, 8> micros{};
+  std::snprintf(micros.data(), micros.size(), ".%06u",
+                static_cast<unsigned>(time_ns % kSecondNs / 1000));
+  out += text_;
+  out += micros.data();
+  out += zone_;
+}
+
+void put_json_text(std::string_view text, std::string& out) {
+  out += '"';
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(text);
+    const auto first = static_cast<std::uint8_t>(text[0]);
+    if (bytes == 0) {
+      out += "\\ufffd";
+    } else if (first < 0x20 || first == 0x7f) {
+      std::array<char, 8> code{};
+      std::snprintf(code.data(), code.size(), "\\u%04x", unsigned{first});
+      out += code.data();
+    } else {
+      if (first == '"' || first == '\\') out += '\\';
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(bytes, 1));
+  }
+  out += '"';
+}
+
+void put_event(const EventRecord& record, const EventPlace& place, const Plan& plan,
+               EventTimes& times, std::string& out) {
+  out += "{\"timestamp\":\"";
+  times.put(place.time_ns, out);
+  out += '"';
+  put_text("event_type", type_of(record.kind), out);
+  if (record.stream < plan.streams.size()) {
+    put_name("in_iface", plan.ports, plan.streams[record.stream].port, out);
+  }
+  put_packet(record, out);
+  if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
+  if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
+  put_key("millrace", out);
+  out += '{';
+  put_name("function", plan.functions, record.function, out);
+  put_path(record.lane, plan, out);
+  put_text("actor", place.actor, out);
+  put_value("record", place.number, out);
+  put_value("batch", record.sequence, out);
+  put_value("packet", record.packet, out);
+  out += "}}\n";
+}
+
+}  // namespace millrace

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_record.hpp"
+
+/// A record as a line of JSON, in the form of Suricata's EVE: what reads eve.json reads this. What
+/// EVE has no place for is in an object `millrace`.
+
+namespace millrace {
+
+/// Times as EVE writes them: local time with microseconds and zone, "2026-11-22T08:24:46.123456+0000".
+class EventTimes {
+ public:
+  /// `time_ns`: system clock.
+  void put(std::uint64_t time_ns, std::string& out);
+
+ private:
+  std::time_t second_ = -1;
+  std::string text_, zone_;  ///< of that second
+};
+
+/// What a record does not say by itself.
+struct EventPlace {
+  std::string_view actor;     ///< whose ring it lay in
+  std::uint64_t number = 0;   ///< in that ring, counted from the topology's start
+  std::uint64_t time_ns = 0;  ///< system clock
+};
+
+/// Adds the line with its end. Whatever the record holds (it is another process's), the line is
+/// valid JSON; numbers that the plan has no name for are shown as numbers. `plan`: names functions,
+/// paths and ports.
+void put_event(const EventRecord& record, const EventPlace& place, const Plan& plan,
+               EventTimes& times, std::string& out);
+
+/// `text` between quotes; what is no UTF-8 becomes U+FFFD.
+void put_json_text(std::string_view text, std::string& out);
+
+/// Whole lines in `text`.
+inline std::uint64_t lines_in(std::string_view text) {
+  return static_cast<std::uint64_t>(std::ranges::count(text, '\n'));
+}
+
+}  // namespace millrace

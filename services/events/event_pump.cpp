@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/events/event_pump.hpp"
+
+#include <span>
+#include <utility>
+
+#include "shared/base/check.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kLineBytes = 1024;  ///< more than a line has: room for all of a turn's
+
+void store(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+  word.store(value, std::memory_order_relaxed);
+}
+
+std::uint64_t load(const std::atomic<std::uint64_t>& word) {
+  return word.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz,
+                     EventFile* file, EventSocket& socket)
+    : plan_(plan),
+      rings_(rings),
+      sink_(rings.sink()),
+      scale_(tsc_hz),
+      file_(file),
+      socket_(socket) {
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    const std::uint32_t ring = event_ring_of(plan, actor);
+    if (ring == kNoEventRing) continue;
+    MILLRACE_CHECK(ring == sources_.size());
+    sources_.push_back({plan.actors[actor].name, EventReader(rings, ring)});
+  }
+  lines_.reserve(std::size_t{kRecordsPerTurn} * kLineBytes);
+  finish_what_was_begun();
+}
+
+/// The last process was killed while it wrote. All words are set, not added to: should we be killed
+/// here, the next one does the same once more.
+void EventPump::finish_what_was_begun() noexcept {
+  const std::uint64_t number = sink_.intent_ring.load(std::memory_order_acquire);
+  if (number == 0 || number > sources_.size() || file_ == nullptr) return;
+  const std::uint64_t lines = file_->lines_behind({sink_.intent_file, sink_.intent_offset});
+  store(sink_.file_written, sink_.intent_written + lines);
+  store(sink_.file_lost, sink_.intent_lost);
+  sources_[number - 1].reader.let_go_until(sink_.intent_head + lines);
+  sink_.intent_ring.store(0, std::memory_order_release);
+}
+
+void EventPump::put_lines(const Source& source, std::uint64_t head, std::uint32_t count) {
+  lines_.clear();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const EventRecord& record = records_[i];
+    const std::uint64_t ago_ns = scale_.ns_between(record.time_tsc, now_tsc_);
+    put_event(record, {.actor = source.actor, .number = head + i, .time_ns = now_ns_ - ago_ns},
+              plan_, times_, lines_);
+  }
+}
+
+/// Counted and let go of in this order, the file's part between two stores of the intent.
+void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept {
+  const EventFile::Place place = file_->place();
+  const std::uint64_t written = load(sink_.file_written), lost = load(sink_.file_lost);
+  sink_.intent_file = place.file;
+  sink_.intent_offset = place.offset;
+  sink_.intent_head = head;
+  sink_.intent_written = written;
+  sink_.intent_lost = lost;
+  sink_.intent_ring.store(ring + 1, std::memory_order_release);
+  const std::uint64_t lines = file_->write(lines_);
+  store(sink_.file_written, written + lines);
+  store(sink_.file_lost, lost + count - lines);
+  sources_[ring].reader.let_go_until(head + count);
+  sink_.intent_ring.store(0, std::memory_order_release);
+  if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
+}
+
+std::uint32_t EventPump::tell(std::uint32_t ring) {
+  Source& source = sources_[ring];
+  const std::uint64_t head = source.reader.head();
+  std::uint64_t skipped = 0;
+  const std::uint32_t count = source.reader.peek(records_, skipped);
+  if (skipped != 0) store(sink_.file_lost, load(sink_.file_lost) + skipped);
+  if (count == 0) return 0;
+  put_lines(source, head, count);
+  if (file_ != nullptr) {
+    write(ring, head, count);
+  } else {
+    source.reader.let_go_until(head + count);
+  }
+  socket_.put(lines_);
+  return count;
+}
+
+std::size_t EventPump::turn() {
+  now_tsc_ = tsc_now();
+  now_ns_ = system_clock_ns();
+  std::size_t count = 0;
+  for (std::uint32_t ring = 0; ring < sources_.size(); ++ring) count += tell(ring);
+  return count;
+}
+
+}  // namespace millrace

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "services/events/event_file.hpp"
+#include "services/events/event_json.hpp"
+#include "services/events/event_socket.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_rings.hpp"
+
+namespace millrace {
+
+/// From the rings to the file and the socket. A record leaves its ring when it is dealt with: told
+/// or counted as lost. What a killed process was writing is found again in the file by its
+/// successor, so a line is there once. One thread.
+class EventPump {
+ public:
+  /// `file`: null: none is written. All borrowed; `tsc_hz`: of the status file.
+  EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz, EventFile* file,
+            EventSocket& socket);
+
+  /// Names of functions by another plan of the same topology.
+  void use(Plan plan) { plan_ = std::move(plan); }
+  /// Of each ring at most kRecordsPerTurn. Returns how many there were.
+  std::size_t turn();
+
+  static constexpr std::uint32_t kRecordsPerTurn = 256;
+
+ private:
+  struct Source {
+    std::string actor;
+    EventReader reader;
+  };
+
+  void finish_what_was_begun() noexcept;
+  std::uint32_t tell(std::uint32_t ring);
+  void write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept;
+  void put_lines(const Source& source, std::uint64_t head, std::uint32_t count);
+
+  Plan plan_;
+  EventRings rings_;
+  EventSink& sink_;
+  TscScale scale_;
+  EventFile* file_;
+  EventSocket& socket_;
+  EventTimes times_;
+  std::vector<Source> sources_;  ///< by ring
+  std::array<EventRecord, kRecordsPerTurn> records_;
+  std::string lines_;
+  std::uint64_t now_tsc_ = 0, now_ns_ = 0;  ///< the same moment by both clocks
+};
+
+}  // namespace millrace

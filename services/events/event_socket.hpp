@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shared/base/unique_fd.hpp"
+#include "shared/layout/event_rings.hpp"
+
+namespace millrace {
+
+/// The Unix socket (a stream) at which each client gets every line from when it connected on.
+/// Nobody waits for a client: lines wait for it in a bounded buffer, what finds no room there is
+/// lost to it, and one that takes nothing for kClientPatienceNs is let go of. One thread; no call
+/// blocks.
+class EventSocket {
+ public:
+  static constexpr std::size_t kClientsMax = 16;
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  ///< of each client
+  static constexpr std::uint64_t kClientPatienceNs = 10'000'000'000;
+
+  /// Listens at `path`, in place of a socket that nobody answers at. `sink`, borrowed, gets the
+  /// counts. Throws Error, also when another process answers there.
+  EventSocket(const std::string& path, EventSink& sink);
+  EventSocket(const EventSocket&) = delete;  // owns the file
+  ~EventSocket();
+
+  /// Hands `lines`, each with its end, to all clients.
+  void put(std::string_view lines) noexcept;
+  /// Adds what turn() waits for to `items`.
+  void add_to(std::vector<pollfd>& items) const;
+  /// Takes new clients, sends what can be sent, lets go of who has left. `now_ns`: monotonic.
+  void turn(std::uint64_t now_ns) noexcept;
+  /// Nothing waits for a client.
+  bool idle() const noexcept;
+
+ private:
+  struct Client {
+    UniqueFd file;
+    std::string waiting;         ///< lines, from a line's start or within one
+    std::uint64_t moved_ns = 0;  ///< when it last took something, or had nothing to take
+  };
+
+  void accept_new(std::uint64_t now_ns) noexcept;
+  /// False: it has left.
+  bool send(Client& client, std::uint64_t now_ns) noexcept;
+
+  std::string path_;
+  EventSink& sink_;
+  UniqueFd listener_;
+  std::vector<Client> clients_;
+};
+
+}  // namespace millrace

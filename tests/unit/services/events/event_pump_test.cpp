@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/events/event_pump.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "tests/unit/services/events/event_world.hpp"
+#include "tests/unit/shared/layout/stop_before_store.hpp"
+
+namespace millrace {
+namespace {
+
+class EventPumpTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kTscHz = 1'000'000'000;
+
+  PlanEvents settings() const {
+    return {.file = folder_.path("eve.json"), .rotate_bytes = 0, .keep = 2, .socket = ""};
+  }
+  /// Numbers of the rules that lines of `text` are about, with their rings' actors.
+  static std::vector<std::pair<std::string, std::uint64_t>> told(const std::string& text) {
+    std::vector<std::pair<std::string, std::uint64_t>> all;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = nlohmann::json::parse(line);
+      all.emplace_back(json["millrace"]["actor"], json["alert"]["signature_id"]);
+    }
+    return all;
+  }
+  EventSink& sink() const { return of_.rings.sink(); }
+
+  test::EventFolder folder_;
+  test::EventWorld of_;
+};
+
+TEST_F(EventPumpTest, WritesWhatLiesInTheRings) {
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  const UniqueFd client = test::connect_client(folder_.path("sock"));
+  socket.turn(1);
+  EXPECT_EQ(pump.turn(), 0u);
+  of_.tell(0, 10, 3);
+  of_.tell(2, 20, 2);
+  EXPECT_EQ(pump.turn(), 5u);
+  EXPECT_EQ(pump.turn(), 0u);
+  socket.turn(1);
+  const std::string text = folder_.text("eve.json");
+  EXPECT_EQ(
+      told(text),
+      (std::vector<std::pair<std::string, std::uint64_t>>{
+          {"front.0", 10}, {"front.0", 11}, {"front.0", 12}, {"front.2", 20}, {"front.2", 21}}));
+  EXPECT_EQ(test::received(client), text);
+  EXPECT_EQ(sink().file_written, 5u);
+  EXPECT_EQ(sink().file_lost, 0u);
+  EXPECT_EQ(sink().client_written, 5u);
+}
+
+TEST_F(EventPumpTest, TakesSoManyOfARingInATurnAndLosesNone) {
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  of_.tell(1, 0, 1000);
+  of_.tell(0, 5, 1);
+  EXPECT_EQ(pump.turn(), EventPump::kRecordsPerTurn + 1);
+  while (pump.turn() != 0) continue;
+  EXPECT_EQ(told(folder_.text("eve.json")).size(), 1001u);
+}
+
+TEST_F(EventPumpTest, ServesClientsWithoutAFile) {
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, nullptr, socket);
+  const UniqueFd client = test::connect_client(folder_.path("sock"));
+  socket.turn(1);
+  of_.tell(0, 10, 3);
+  EXPECT_EQ(pump.turn(), 3u);
+  socket.turn(1);
+  EXPECT_EQ(told(test::received(client)).size(), 3u);
+  EXPECT_EQ(sink().file_written, 0u);
+  EXPECT_EQ(pump.turn(), 0u);
+}
+
+TEST_F(EventPumpTest, CountsWhatTheFileHasNoRoomFor) {
+  PlanEvents there = settings();
+  std::filesystem::create_directory(folder_.path("logs"));
+  there.file = folder_.path("logs/eve.json");
+  EventFile file(there);
+  std::filesystem::remove_all(folder_.path("logs"));
+  file.look();
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  of_.tell(0, 10, 3);
+  EXPECT_EQ(pump.turn(), 3u);
+  EXPECT_EQ(sink().file_written, 0u);
+  EXPECT_EQ(sink().file_lost, 3u);
+  EXPECT_EQ(of_.rings.ring(0).head, 3u);
+}
+
+TEST_F(EventPumpTest, SaysWhenItWas) {
+  EventSocket socket(folder_.path("sock"), sink());
+  EventFile file(settings());
+  EventPump pump(of_.plan, of_.rings, 1'000'000'000, &file, socket);
+  of_.tell(0, 1, 1);
+  of_.tell(0, 2, 1);
+  of_.rings.records(0)[0].time_tsc = tsc_now() - 3'600'000'000'000;  // an hour, at this rate
+  of_.rings.records(0)[1].time_tsc = tsc_now() + 3'600'000'000'000;  // another core's counter
+  const std::uint64_t before = system_clock_ns();
+  pump.turn();
+  const std::string text = folder_.text("eve.json");
+  EventTimes times;
+  std::string hour_ago, now;
+  times.put(before - 3'600'000'000'000, hour_ago);
+  times.put(before, now);
+  const auto minute_of = [](const std::string& line) {  // or the next one
+    return line.substr(0, std::string("2026-11-25T12:0").size());
+  };
+  std::istringstream lines(text);
+  std::string first, second;
+  std::getline(lines, first);
+  std::getline(lines, second);
+  EXPECT_LE(minute_of(hour_ago), minute_of(nlohmann::json::parse(first)["timestamp"]));
+  EXPECT_LT(std::string(nlohmann::json::parse(first)["timestamp"]), now);
+  EXPECT_GE(std::string(nlohmann::json::parse(second)["timestamp"]), now);
+}
+
+/// Two turns over two rings, killed in front of store number `store` to the rings' memory; half of
+/// what it wrote last may be missing then. True when it was, false when it came to its end.
+bool killed_before(std::uint32_t store, const test::EventWorld& of, const PlanEvents& settings,
+                   const std::string& socket_path) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    EventFile file(settings);
+    EventSocket socket(socket_path, of.rings.sink());
+    EventPump pump(of.plan, of.rings, 1'000'000'000, &file, socket);
+    const StopBeforeStore stop({of.memory.base(), of.memory.bytes()}, store);
+    pump.turn();
+    pump.turn();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, WUNTRACED);
+  if (WIFEXITED(status)) return false;
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return true;
+}
+
+TEST_F(EventPumpTest, KilledBeforeAnyStoreItsSuccessorWritesEachRecordOnce) {
+  std::uint32_t kills = 0;
+  std::uint32_t next = 0;
+  std::vector<std::uint64_t> expected;
+  for (std::uint32_t store = 0;; ++store) {
+    for (std::uint32_t ring = 0; ring < 2; ++ring) {
+      of_.tell(ring, next, 3);
+      for (std::uint32_t i = 0; i < 3; ++i) expected.push_back(next++);
+    }
+    const bool killed = killed_before(store, of_, settings(), folder_.path("sock"));
+    {
+      EventFile file(settings());
+      EventSocket socket(folder_.path("sock"), sink());
+      EventPump successor(of_.plan, of_.rings, kTscHz, &file, socket);
+      while (successor.turn() != 0) continue;
+    }
+    std::vector<std::uint64_t> numbers;
+    for (const auto& [actor, number] : told(folder_.text("eve.json"))) numbers.push_back(number);
+    ASSERT_EQ(numbers, expected) << "killed before store " << store;
+    ASSERT_EQ(sink().file_written, expected.size()) << "killed before store " << store;
+    ASSERT_EQ(sink().file_lost, 0u);
+    if (!killed) break;
+    ++kills;
+  }
+  EXPECT_GE(kills, 20u);
+}
+
+TEST_F(EventPumpTest, HalfALineOfAKilledOneIsWrittenWhole) {
+  of_.tell(1, 40, 3);
+  EventFile file(settings());
+  file.write("earlier\n");
+  const EventFile::Place before = file.place();
+  sink().intent_file = before.file;
+  sink().intent_offset = before.offset;
+  sink().intent_head = 0;
+  sink().intent_written = 1;
+  sink().intent_lost = 4;
+  sink().intent_ring = 2;
+  file.write(
+      "{\"alert\":{\"signature_id\":40},\"millrace\":{\"actor\":\"front.1\"}}\n"
+      "{\"alert\":{\"signature_id\":41},\"millr\n");
+  std::filesystem::resize_file(folder_.path("eve.json"), file.place().offset - 5);
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  EXPECT_EQ(pump.turn(), 2u);
+  const std::string text = folder_.text("eve.json");
+  const auto all = told(text.substr(text.find('\n') + 1));
+  ASSERT_EQ(all.size(), 3u);
+  for (std::uint64_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].second, 40 + i);
+  EXPECT_EQ(sink().file_written, 4u);
+  EXPECT_EQ(sink().file_lost, 4u);
+  EXPECT_EQ(sink().intent_ring, 0u);
+}
+
+}  // namespace
+}  // namespace millrace
