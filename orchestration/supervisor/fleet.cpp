@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kKillAfterTerm{2000};
 constexpr std::chrono::milliseconds kExitAfterKill{2000};
 // From its start until it takes its actor's place: tables, drivers and a GPU are opened before.
 constexpr std::chrono::minutes kStartLimit{2};
-// Of telemetry, a heartbeat limit at least: nobody's packets wait for it.
-constexpr std::uint64_t kTelemetryLimitNs = 1'250'000'000;
+// Of telemetry and events, a heartbeat limit at least: nobody's packets wait for them.
+constexpr std::uint64_t kObserverLimitNs = 1'250'000'000;
 
 }  // namespace
 
@@ -33,10 +33,14 @@ Fleet::Fleet(const Plan& plan, FleetPlace place, Tell tell)
       tell_(std::move(tell)),
       posts_(make_posts(plan, place_.limits)),
       hub_watch_(new_watch()),
-      standby_watch_(new_watch()),
-      telemetry_watch_(
-          std::max<std::uint64_t>(plan.heartbeat_limit_ms * 1'000'000ull, kTelemetryLimitNs),
-          LeaderWatch::kSupervisorsPatience) {}
+      standby_watch_(new_watch()) {
+  const LeaderWatch watch(
+      std::max<std::uint64_t>(plan.heartbeat_limit_ms * 1'000'000ull, kObserverLimitNs),
+      LeaderWatch::kSupervisorsPatience);
+  for (const Post& post : posts_) {
+    if (!post.kind) observers_.emplace(post.name, Observer{watch});
+  }
+}
 
 void Fleet::attach_status() { status_ = std::make_unique<StatusSource>(plan_); }
 
@@ -74,7 +78,7 @@ const std::string& Fleet::name_of(const Post& post) const {
 }
 
 Command Fleet::command_of(const Post& post, const std::string& folder) const {
-  if (!post.kind) return telemetry_command(folder, place_.run_dir);
+  if (!post.kind) return observer_command(folder, post.name, place_.run_dir);
   Command command = actor_command(folder, place_.run_dir, plan_, post.seat().actor);
   command.segment = segment_.get();
   return command;
@@ -94,12 +98,20 @@ void Fleet::start_successor(Post& post, const std::string& folder) {
   post.seat().next = Child::start(command, log_path(place_.run_dir, name_of(post)));
 }
 
+namespace {
+
+bool is_events(const FoundProcess& found) {
+  return found.program == std::string("millrace-") + kEventsPost;
+}
+
+}  // namespace
+
 void Fleet::adopt(const FoundProcess& found) {
   for (Post& post : posts_) {
     for (std::size_t i = 0; i < post.seats.size(); ++i) {
-      const bool telemetry = !post.kind && found.actor < 0;
       Seat& seat = post.seats[i];
-      if (!telemetry && static_cast<int>(seat.actor) != found.actor) continue;
+      if (static_cast<int>(seat.actor) != found.actor) continue;  // -1: an observer
+      if (!post.kind && (post.name == kEventsPost) != is_events(found)) continue;
       std::optional<Child> child = Child::adopt(found.pid, found.start_time);
       if (!child) return;
       if (seat.child && found.successor) {
@@ -184,7 +196,7 @@ void Fleet::tend() {
     if (post.wish == Wish::kDraining) tend_draining(post, now);
     if (post.wish == Wish::kUp && !post.replacing) tend_wanted(post, now);
     if (post.kind == ActorKind::kHub || post.kind == ActorKind::kStandby) tend_leader(post);
-    if (!post.kind && post.wish == Wish::kUp) tend_telemetry(post, now);
+    if (!post.kind && post.wish == Wish::kUp) tend_observer(post, now);
   }
 }
 
@@ -207,26 +219,28 @@ void Fleet::tend_leader(Post& post) {
 }
 
 /// It has no entry that the leader watches. One that has not begun to beat is still starting.
-void Fleet::tend_telemetry(const Post& post, Clock::time_point now) {
+void Fleet::tend_observer(const Post& post, Clock::time_point now) {
   const Seat& seat = post.seat();
-  if (!seat.child || seat.child->pid() == telemetry_killed_) return;
-  const auto beat = read_beat(telemetry_beat_path(place_.run_dir));
+  Observer& observer = observers_.at(post.name);
+  if (!seat.child || seat.child->pid() == observer.killed) return;
+  const auto beat = read_beat(beat_path(place_.run_dir, post.name));
   const bool beats = beat && beat->pid == seat.child->pid();
-  const bool hangs = beats ? telemetry_watch_.hangs(beat->time_ns, monotonic_ns())
+  const bool hangs = beats ? observer.watch.hangs(beat->time_ns, monotonic_ns())
                            : now - post.policy.started_at() > kStartLimit;
   if (!hangs) return;
-  say(Severity::kError, "telemetry_hung", seat, post.name + " hangs: killed");
-  telemetry_killed_ = seat.child->pid();
+  say(Severity::kError, (post.name + "_hung").c_str(), seat, post.name + " hangs: killed");
+  observer.killed = seat.child->pid();
   seat.child->signal(SIGKILL);
 }
 
-std::optional<std::uint64_t> Fleet::heartbeat_age_ms(const Seat& seat, std::uint32_t actor) const {
+std::optional<std::uint64_t> Fleet::heartbeat_age_ms(const Post& post, const Seat& seat,
+                                                     std::uint32_t actor) const {
   if (!seat.child || !status_) return std::nullopt;
   if (actor != kNoActor) {
     if (status_->heartbeat(actor) == 0) return std::nullopt;
     return status_->facts(actor).heartbeat_age_ms;
   }
-  const auto beat = read_beat(telemetry_beat_path(place_.run_dir));
+  const auto beat = read_beat(beat_path(place_.run_dir, post.name));
   if (!beat || beat->pid != seat.child->pid()) return std::nullopt;
   const std::uint64_t now = monotonic_ns();
   return now > beat->time_ns ? (now - beat->time_ns) / 1'000'000 : 0;

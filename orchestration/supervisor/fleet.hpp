@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,12 +50,14 @@ class Fleet {
   std::vector<Post>& posts() { return posts_; }
   const std::vector<Post>& posts() const { return posts_; }
   /// How long ago a seat's process last gave a sign of life, in ms; nothing: it has given none.
-  std::optional<std::uint64_t> heartbeat_age_ms(const Seat& seat, std::uint32_t actor) const;
+  std::optional<std::uint64_t> heartbeat_age_ms(const Post& post, const Seat& seat,
+                                                std::uint32_t actor) const;
 
   /// The post of the first actor of that kind (hub, standby).
   Post& post_of(ActorKind kind);
 
-  /// Of the actor that the post's current seat plays; the post's own for telemetry.
+  /// Of the actor that the post's current seat plays; the post's own for telemetry and
+  /// events.
   const std::string& name_of(const Post& post) const;
 
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
@@ -100,7 +103,7 @@ class Fleet {
   bool hangs_at_its_start(const Post& post, Clock::time_point now) const;
   void tend_wanted(Post& post, Clock::time_point now);
   void tend_leader(Post& post);
-  void tend_telemetry(const Post& post, Clock::time_point now);
+  void tend_observer(const Post& post, Clock::time_point now);
   LeaderWatch new_watch() const;
   void say(Severity severity, const char* kind, const Seat& seat, const std::string& text,
            std::uint64_t number = 0) const;
@@ -112,8 +115,13 @@ class Fleet {
   UniqueFd segment_;
   std::unique_ptr<StatusSource> status_;
   std::vector<Post> posts_;
-  LeaderWatch hub_watch_, standby_watch_, telemetry_watch_;
-  pid_t telemetry_killed_ = 0;  ///< as it hung
+  LeaderWatch hub_watch_, standby_watch_;
+  /// A process that the leader does not watch.
+  struct Observer {
+    LeaderWatch watch;
+    pid_t killed = 0;  ///< as it hung
+  };
+  std::map<std::string, Observer> observers_;  ///< by the post's name
   OomWatch memory_;
 };
 

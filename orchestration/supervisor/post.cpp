@@ -36,10 +36,13 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
     }
     posts.push_back(std::move(post));
   }
-  Post telemetry{.name = "telemetry"};
-  telemetry.policy = RestartPolicy(limits);
-  telemetry.seats.emplace_back();
-  posts.push_back(std::move(telemetry));
+  for (const char* const observer : {kEventsPost, kTelemetryPost}) {
+    if (observer == kEventsPost && !plan.events) continue;
+    Post post{.name = observer};
+    post.policy = RestartPolicy(limits);
+    post.seats.emplace_back();
+    posts.push_back(std::move(post));
+  }
   return posts;
 }
 

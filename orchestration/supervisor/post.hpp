@@ -16,9 +16,12 @@
 
 namespace millrace {
 
+inline constexpr const char* kEventsPost = "events";
+inline constexpr const char* kTelemetryPost = "telemetry";
+
 enum class Wish : std::uint8_t { kDown, kUp, kDraining };
 
-/// A process's place: an actor of the plan, or telemetry (kNoActor).
+/// A process's place: an actor of the plan, or an observer (kNoActor): telemetry, events.
 struct Seat {
   std::uint32_t actor = kNoActor;
   std::vector<std::uint32_t> others;  ///< actors of the same process (fused)
@@ -30,8 +33,8 @@ struct Seat {
 /// A part that the supervisor keeps played: one actor, or the two incarnations of one GPU worker,
 /// of which one is to run. One thread.
 struct Post {
-  std::string name;               ///< of its first actor; "telemetry"
-  std::optional<ActorKind> kind;  ///< nothing: telemetry
+  std::string name;               ///< of its first actor; "telemetry", "events"
+  std::optional<ActorKind> kind;  ///< nothing: an observer
   std::uint32_t group = 0;        ///< classifier, gpu
   std::uint32_t index = 0;        ///< worker number in its group
   std::vector<Seat> seats;
@@ -54,7 +57,8 @@ inline bool is_worker(const Post& post) { return post.kind && is_of_group(*post.
 
 using StateOf = std::function<ActorState(const Seat& seat)>;
 
-/// The posts of a plan: hub, standby, each ingress, worker and egress, and telemetry at the end.
+/// The posts of a plan: hub, standby, each ingress, worker and egress, then events, where the
+/// topology has them, and telemetry at the end.
 /// Spare workers have a post too, with Wish::kDown.
 std::vector<Post> make_posts(const Plan& plan, RestartLimits limits);
 

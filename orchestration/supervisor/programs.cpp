@@ -56,8 +56,9 @@ Command actor_command(const std::string& folder, const std::string& run_dir, con
           {"--run-dir", run_dir, "--actor", std::to_string(actor)}};
 }
 
-Command telemetry_command(const std::string& folder, const std::string& run_dir) {
-  return {folder + "/millrace-telemetry", {"--run-dir", run_dir}};
+Command observer_command(const std::string& folder, const std::string& name,
+                         const std::string& run_dir) {
+  return {folder + "/millrace-" + name, {"--run-dir", run_dir}};
 }
 
 Command builder_command(const std::string& folder, const std::string& plan_path,

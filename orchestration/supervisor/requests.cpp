@@ -112,7 +112,7 @@ ActorStatus Supervisor::actor_status(const Post& post, const Seat& seat,
     status.packets = facts.packets;
     status.batches = facts.batches;
   }
-  status.heartbeat_age_ms = fleet_.heartbeat_age_ms(seat, actor).value_or(kNoHeartbeat);
+  status.heartbeat_age_ms = fleet_.heartbeat_age_ms(post, seat, actor).value_or(kNoHeartbeat);
   return status;
 }
 

@@ -22,6 +22,7 @@
 ///     <run dir>/hub.ready       the hub has made segment and status file
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
 ///     <run dir>/telemetry.beat  that telemetry lives (shared/control/beat_file.hpp)
+///     <run dir>/events.*        the same of events; its socket, and that it serves
 ///     <run dir>/lost*.pcapng   packets that workers died with (services/hub/lost_batches.hpp)
 ///     <run dir>/interfaces      what taken interfaces were like (io-worker/ports/interface.hpp)
 ///     <run dir>/control.*       sockets (shared/control/endpoint.hpp)
@@ -50,7 +51,7 @@ struct FoundProcess {
   std::uint64_t start_time = 0;
   std::string program;  ///< "millrace-hub"
   std::string run_dir;
-  int actor = -1;          ///< -1: it has none (telemetry)
+  int actor = -1;          ///< -1: it has none (telemetry, events)
   bool successor = false;  ///< started to take the actor over; it may have, or wait
 };
 /// All of them, found in /proc by their command lines; ended ones that nobody has waited for are

@@ -56,7 +56,7 @@ void Supervisor::wait_alive(const char* what) {
   for (;;) {
     bool all = true;
     for (const Post& post : fleet_.posts()) {
-      if (post.wish != Wish::kUp) continue;
+      if (post.wish != Wish::kUp || !post.kind) continue;
       if (!post.seat().child) {
         throw Error(post.name + " " + post.seat().note + " at its start\n" +
                     log_tail(options_.run_dir, post.name));
@@ -100,13 +100,21 @@ void Supervisor::wait_ready() {
 
 /// Last: what it shows is there. One that cannot listen would be restarted until it is given up,
 /// and nothing would say why there are no metrics.
-void Supervisor::start_telemetry() {
-  Post& post = fleet_.posts().back();
+void Supervisor::start_telemetry() { start_observer(fleet_.posts().back(), "telemetry.address"); }
+
+/// Before the first packet, so that nothing of it is lost.
+void Supervisor::start_events() {
+  if (!plan_.events) return;
+  start_observer(*std::ranges::find(fleet_.posts(), kEventsPost, &Post::name), "events.ready");
+}
+
+/// `sign`: the file of the run directory by which it says that it serves.
+void Supervisor::start_observer(Post& post, const std::string& sign) {
   fleet_.start(post);
   const auto end = Clock::now() + kAliveLimit;
-  while (!std::filesystem::exists(options_.run_dir + "/telemetry.address")) {
+  while (!std::filesystem::exists(options_.run_dir + "/" + sign)) {
     turn(milliseconds(5));
-    if (ending_) throw Error("interrupted while starting telemetry");
+    if (ending_) throw Error("interrupted while starting " + post.name);
     if (post.seat().child && Clock::now() < end) continue;
     throw Error(post.name + " " +
                 (post.seat().child ? "does not listen in time" : post.seat().note) +

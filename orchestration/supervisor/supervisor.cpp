@@ -175,6 +175,7 @@ void Supervisor::start() {
     start_kind({ActorKind::kStandby}, "standby");
     start_kind({ActorKind::kEgress}, "egress");
     start_kind({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
+    start_events();
     start_kind({ActorKind::kIngress}, "ingress");
     wait_ready();
     start_telemetry();

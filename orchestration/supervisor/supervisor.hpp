@@ -111,7 +111,9 @@ class Supervisor {
   void start_kind(std::initializer_list<ActorKind> kinds, const char* what);
   void wait_alive(const char* what);
   void wait_ready();
+  void start_events();
   void start_telemetry();
+  void start_observer(Post& post, const std::string& sign);
   void listen_by_tcp();
   void watch_ports();
   void end_of_itself();

@@ -110,7 +110,7 @@ void run(int argc, char** argv) {
   Exporter exporter(plan.telemetry_listen, run_dir);
   exporter.serve(metrics);
   announce(exporter, plan.name);
-  const BeatFile beats(telemetry_beat_path(run_dir));
+  const BeatFile beats(beat_path(run_dir, "telemetry"));
   filter_system_calls(system_calls_of_telemetry(plan));
   while (!stop.wait_ns(kBeatPauseNs)) beats.beat();
   std::_Exit(0);  // nothing waits to be saved

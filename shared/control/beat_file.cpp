@@ -12,7 +12,9 @@
 
 namespace millrace {
 
-std::string telemetry_beat_path(const std::string& run_dir) { return run_dir + "/telemetry.beat"; }
+std::string beat_path(const std::string& run_dir, const std::string& name) {
+  return run_dir + "/" + name + ".beat";
+}
 
 BeatFile::BeatFile(const std::string& path)
     : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) {

@@ -8,9 +8,9 @@
 
 #include "shared/base/unique_fd.hpp"
 
-/// The heartbeat of a process without an entry in the status file, which is telemetry:
+/// The heartbeat of a process without an entry in the status file, which are telemetry and events:
 ///
-///     <run dir>/telemetry.beat   who, and when
+///     <run dir>/telemetry.beat, <run dir>/events.beat   who, and when
 
 namespace millrace {
 
@@ -19,7 +19,8 @@ struct Beat {
   std::uint64_t time_ns = 0;  ///< monotonic_ns()
 };
 
-std::string telemetry_beat_path(const std::string& run_dir);
+/// `name`: "telemetry", "events".
+std::string beat_path(const std::string& run_dir, const std::string& name);
 
 /// Its side. One thread.
 class BeatFile {

@@ -16,7 +16,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PROGRAMS = ("millrace", "millrace-hub", "millrace-io-worker", "millrace-classifier",
-            "millrace-gpu-worker", "millrace-fused", "millrace-builder", "millrace-telemetry")
+            "millrace-gpu-worker", "millrace-fused", "millrace-builder", "millrace-telemetry",
+            "millrace-events")
 CONFIGURATION = ("default.yaml", "default.rules")
 LINKED_IN = ("libdpdk-dev", "libvectorscan-dev", "libnuma-dev")  # archives
 MAINTAINER = "The Millrace authors <security@millrace.invalid>"

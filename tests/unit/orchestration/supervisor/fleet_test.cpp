@@ -282,8 +282,8 @@ TEST_F(FleetTest, AdoptsAProcessAndItsSuccessorInAnyOrder) {
 
 TEST_F(FleetTest, TelemetryTellsItsAgeByItsBeats) {
   Post& telemetry = post("telemetry");
-  const auto age = [&] { return fleet_->heartbeat_age_ms(telemetry.seat(), kNoActor); };
-  const std::string path = telemetry_beat_path(folder_ + "/run");
+  const auto age = [&] { return fleet_->heartbeat_age_ms(telemetry, telemetry.seat(), kNoActor); };
+  const std::string path = beat_path(folder_ + "/run", "telemetry");
   EXPECT_FALSE(age()) << "it does not run";
   fleet_->start(telemetry);
   const BeatFile of_another(path);
@@ -296,7 +296,29 @@ TEST_F(FleetTest, TelemetryTellsItsAgeByItsBeats) {
   EXPECT_TRUE(telemetry.seat().child) << "one look is not long enough";
   Post& front = post("front.0");
   fleet_->start(front);
-  EXPECT_FALSE(fleet_->heartbeat_age_ms(front.seat(), front.seat().actor)) << "it has not beaten";
+  EXPECT_FALSE(fleet_->heartbeat_age_ms(front, front.seat(), front.seat().actor))
+      << "it has not beaten";
+}
+
+TEST_F(FleetTest, ObserversAreFoundByTheirPrograms) {
+  plan_.events = PlanEvents{};
+  Fleet before(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
+  Fleet after(plan_, {folder_, folder_ + "/run", RestartLimits{}}, [](const Event&) {});
+  fs::copy_file(folder_ + "/millrace-telemetry", folder_ + "/millrace-events");
+  const auto named = [](Fleet& fleet, const char* name) -> Post& {
+    return *std::ranges::find(fleet.posts(), name, &Post::name);
+  };
+  for (const char* const name : {kTelemetryPost, kEventsPost}) {
+    before.start(named(before, name));
+    const pid_t pid = named(before, name).seat().child->pid();
+    after.adopt({.pid = pid,
+                 .start_time = process_start_time(pid),
+                 .program = std::string("millrace-") + name});
+    ASSERT_TRUE(named(after, name).seat().child) << name;
+    EXPECT_EQ(named(after, name).seat().child->pid(), pid);
+    EXPECT_FALSE(named(after, name).seat().next);
+  }
+  before.stop([](const Post&) { return true; }, milliseconds(0));
 }
 
 TEST_F(FleetTest, TellsWhenAProgramIsMissing) {

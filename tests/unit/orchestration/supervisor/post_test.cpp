@@ -65,6 +65,15 @@ TEST_F(PostTest, IsOneForEachPartAndTheTwoLivesOfAGpuWorkerShareOne) {
   EXPECT_FALSE(post("telemetry").kind);
 }
 
+TEST_F(PostTest, EventsHaveOneWhereTheTopologyHasThem) {
+  plan_.events = PlanEvents{};
+  const std::vector<Post> posts = make_posts(plan_, RestartLimits{});
+  ASSERT_EQ(posts.size(), posts_.size() + 1);
+  EXPECT_EQ(posts[posts.size() - 2].name, "events");
+  EXPECT_FALSE(posts[posts.size() - 2].kind);
+  EXPECT_EQ(posts.back().name, "telemetry") << "starts last";
+}
+
 TEST_F(PostTest, AStandbyIsStartedAsItsSeatIsOnceTheHubHasGone) {
   Post& standby = post("standby");
   standby.wish = Wish::kUp;

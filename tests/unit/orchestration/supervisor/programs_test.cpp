@@ -38,7 +38,7 @@ TEST(Programs, OfWhatIsFusedAreOne) {
 }
 
 TEST(Programs, OfTelemetryAndBuilderHaveNoActor) {
-  const Command telemetry = telemetry_command("/bin", "/run/x");
+  const Command telemetry = observer_command("/bin", "telemetry", "/run/x");
   EXPECT_EQ(telemetry.program, "/bin/millrace-telemetry");
   EXPECT_THAT(telemetry.arguments, ElementsAre("--run-dir", "/run/x"));
   const Command builder = builder_command("/bin", "/run/x/plan.bin", 2);

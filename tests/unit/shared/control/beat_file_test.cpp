@@ -23,7 +23,7 @@ class BeatFileTest : public testing::Test {
     return ::mkdtemp(pattern);
   }
   std::string folder_ = new_folder();
-  std::string path_ = telemetry_beat_path(folder_);
+  std::string path_ = beat_path(folder_, "telemetry");
 };
 
 TEST_F(BeatFileTest, SaysWhoLivesAndSinceWhenItHasNotSaidSo) {

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "services/events/event_pump.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
+#include "shared/control/actor_process.hpp"
+#include "shared/control/beat_file.hpp"
+#include "shared/control/plan_file.hpp"
+#include "shared/control/process_rights.hpp"
+#include "shared/control/whole_file.hpp"
+#include "shared/layout/mapping.hpp"
+#include "shared/layout/status_layout.hpp"
+
+/// What functions tell of packets, to a file and a Unix socket. Maps the status file read-only but
+/// for the rings, never the segment. Its death or slowness costs records and touches no packet.
+
+namespace millrace {
+namespace {
+
+constexpr std::uint64_t kBeatPauseNs = 500'000'000;
+constexpr std::uint64_t kLookPauseNs = 1'000'000'000;
+constexpr std::uint64_t kLeaveNs = 1'000'000'000;  ///< for clients to take the last lines
+constexpr int kQuietMs = 20;                       ///< between two looks into empty rings
+
+/// Taken by asking: no handler runs anywhere. Also SIGXFSZ, as a file's limit is an error of
+/// write() like others.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&signals_);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGXFSZ}) sigaddset(&signals_, number);
+    sigprocmask(SIG_BLOCK, &signals_, nullptr);
+  }
+  /// One that has come; 0: none has.
+  int next() const {
+    const timespec none{};
+    const int number = sigtimedwait(&signals_, nullptr, &none);
+    return number > 0 ? number : 0;
+  }
+
+ private:
+  sigset_t signals_;
+};
+
+/// The plan changes while the topology runs: functions come.
+class NewPlans {
+ public:
+  NewPlans(std::string path, std::uint64_t layout) : path_(std::move(path)), layout_(layout) {
+    last_ = time_of();
+  }
+  std::optional<Plan> next() {
+    const auto now = time_of();
+    if (now == last_) return std::nullopt;
+    last_ = now;
+    try {
+      Plan plan = load_plan(path_);
+      if (status_layout(plan).hash == layout_) return plan;
+    } catch (const Error&) {
+      return std::nullopt;  // of another build, or gone: names stay as they are
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::filesystem::file_time_type time_of() const {
+    std::error_code ignored;
+    return std::filesystem::last_write_time(path_, ignored);
+  }
+
+  std::string path_;
+  std::uint64_t layout_;
+  std::filesystem::file_time_type last_;
+};
+
+/// Calls that are due at times of their own.
+class Due {
+ public:
+  explicit Due(std::uint64_t pause_ns) : pause_ns_(pause_ns) {}
+  bool at(std::uint64_t now_ns) {
+    if (now_ns < next_ns_) return false;
+    next_ns_ = now_ns + pause_ns_;
+    return true;
+  }
+
+ private:
+  std::uint64_t pause_ns_, next_ns_ = 0;
+};
+
+class Service {
+ public:
+  explicit Service(const std::string& run_dir)
+      : run_dir_(run_dir),
+        plan_(plan_with_events(run_dir)),
+        layout_(status_layout(plan_)),
+        status_(Mapping::attach_status(status_file_name(plan_.name), false)),
+        part_(Mapping::attach_status_part(status_file_name(plan_.name), layout_.events,
+                                          event_rings_bytes(layout_.event_ring_count))),
+        rings_(part_.base(), layout_.event_ring_count),
+        plans_(plan_path(run_dir), layout_.hash) {
+    const StatusView view = StatusView::attach(status_.base(), status_.bytes(), plan_);
+    give_up_capabilities(0, run_dir);
+    const PlanEvents& events = *plan_.events;
+    if (!events.file.empty()) file_ = std::make_unique<EventFile>(events);
+    socket_ = std::make_unique<EventSocket>(events_socket_path(plan_, run_dir), rings_.sink());
+    pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_);
+  }
+
+  void run(const Signals& signals) {
+    const BeatFile beats(beat_path(run_dir_, "events"));
+    write_whole_file(run_dir_ + "/events.ready", {});
+    filter_system_calls({});
+    Due beat(kBeatPauseNs), look(kLookPauseNs);
+    for (bool ends = false; !ends;) {
+      for (int number = signals.next(); number != 0; number = signals.next()) {
+        if (number == SIGHUP && file_) file_->reopen();
+        ends = ends || number == SIGTERM || number == SIGINT;
+      }
+      const std::uint64_t now_ns = monotonic_ns();
+      if (beat.at(now_ns)) beats.beat();
+      if (look.at(now_ns)) this->look();
+      const bool quiet = pump_->turn() == 0;
+      socket_->turn(now_ns);
+      if (quiet && !ends) wait();
+    }
+    leave();
+  }
+
+ private:
+  static Plan plan_with_events(const std::string& run_dir) {
+    Plan plan = load_plan(plan_path(run_dir));
+    if (!plan.events) throw Error("topology '" + plan.name + "' has no section `events`");
+    return plan;
+  }
+
+  void look() {
+    if (file_) file_->look();
+    if (auto plan = plans_.next()) pump_->use(std::move(*plan));
+  }
+
+  void wait() {
+    items_.clear();
+    socket_->add_to(items_);
+    ::poll(items_.data(), items_.size(), kQuietMs);
+  }
+
+  /// Whoever told something has ended before.
+  void leave() {
+    while (pump_->turn() != 0) socket_->turn(monotonic_ns());
+    const std::uint64_t end = monotonic_ns() + kLeaveNs;
+    while (!socket_->idle() && monotonic_ns() < end) {
+      wait();
+      socket_->turn(monotonic_ns());
+    }
+  }
+
+  std::string run_dir_;
+  Plan plan_;
+  StatusLayout layout_;
+  Mapping status_, part_;
+  EventRings rings_;
+  NewPlans plans_;
+  std::unique_ptr<EventFile> file_;
+  std::unique_ptr<EventSocket> socket_;
+  std::unique_ptr<EventPump> pump_;
+  std::vector<pollfd> items_;
+};
+
+void run(int argc, char** argv) {
+  CLI::App app{"Millrace events: what functions tell of packets, as JSON lines"};
+  std::string run_dir;
+  app.add_option("--run-dir", run_dir, "Run directory of the topology, with plan.bin")->required();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  const Signals signals;
+  Service(run_dir).run(signals);
+}
+
+}  // namespace
+}  // namespace millrace
+
+int main(int argc, char** argv) {
+  return millrace::main_of("millrace-events", millrace::run, argc, argv);
+}
