@@ -39,6 +39,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_ports(source, run_dir_, families);
   add_topology(source, MILLRACE_VERSION, families);
   add_config(read_config(run_dir_), families);
+  add_events(source, families);
   add_functions(source, families);
   std::vector<TableFacts> tables = read_tables(run_dir_);
   std::erase_if(tables, [&](const TableFacts& table) {

@@ -47,6 +47,8 @@ void add_roster(const StatusSource& source, Families& families);
 void add_streams(const StatusSource& source, Families& families);
 /// Recovery, and what is watched. `version`: of this program.
 void add_topology(const StatusSource& source, const char* version, Families& families);
+/// What functions tell of packets, and what becomes of it.
+void add_events(const StatusSource& source, Families& families);
 /// Function counters, summed over all actors.
 void add_functions(const StatusSource& source, Families& families);
 /// What the builders said of the tables.

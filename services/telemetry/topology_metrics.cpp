@@ -54,6 +54,29 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
   add_neighbours(source, families);
 }
 
+void add_events(const StatusSource& source, Families& families) {
+  const EventRings rings = source.status.events();
+  if (rings.count() == 0) return;
+  double lost_in_rings = 0;
+  for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
+    const std::uint32_t number = event_ring_of(source.plan, actor);
+    if (number == kNoEventRing) continue;
+    const EventRing& ring = rings.ring(number);
+    const double lost = load(ring.lost);
+    lost_in_rings += lost;
+    if (!ever_ran(source, actor)) continue;
+    families.add(Metric::kEventsEmitted, {source.plan.actors[actor].name}, load(ring.tail) + lost);
+  }
+  const EventSink& sink = rings.sink();
+  families.add(Metric::kEventsLost, {"ring"}, lost_in_rings);
+  families.add(Metric::kEventsLost, {"file"}, load(sink.file_lost));
+  families.add(Metric::kEventsLost, {"client"}, load(sink.client_lost));
+  families.add(Metric::kEventsWritten, {"file"}, load(sink.file_written));
+  families.add(Metric::kEventsWritten, {"socket"}, load(sink.client_written));
+  families.add(Metric::kEventsClients, {}, load(sink.clients));
+  families.add(Metric::kEventsClientsCut, {}, load(sink.clients_cut));
+}
+
 void add_config(const ConfigFacts& config, Families& families) {
   if (config.generation == 0) return;
   families.add(Metric::kConfigGeneration, {}, static_cast<double>(config.generation));

@@ -26,6 +26,7 @@ using test::WatchedTopology;
 TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   Plan plan = test::small_plan();
   plan.ports[0] = {.name = "lan", .device = "dpdk"};
+  plan.events = PlanEvents{};
   const WatchedTopology watched(plan);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) watched.start(actor);
   watched.status.header().leader = test::leader_word(::getpid());

@@ -106,5 +106,45 @@ TEST(TopologyMetrics, TellOfABypassWhereThereIsOne) {
   EXPECT_FALSE(config_metrics({.generation = 1}).contains("millrace_bypass_active{}"));
 }
 
+TEST(TopologyMetrics, OfEventsSayWhatWasToldAndWhatBecameOfIt) {
+  Plan plan = test::small_plan();
+  plan.events = PlanEvents{};
+  const WatchedTopology watched(plan);
+  watched.start(3);
+  watched.start(7);
+  const EventRings rings = watched.status.events();
+  ASSERT_EQ(rings.count(), 3u) << "two workers and an egress";
+  rings.ring(0).tail = 100;
+  rings.ring(0).lost = 5;
+  rings.ring(1).lost = 2;  // of one that has left
+  rings.ring(2).tail = 7;
+  EventSink& sink = rings.sink();
+  sink.file_written = 90;
+  sink.file_lost = 10;
+  sink.client_written = 180;
+  sink.client_lost = 11;
+  sink.clients_cut = 1;
+  sink.clients = 2;
+  Families families;
+  add_events(watched.source(), families);
+  EXPECT_EQ(samples(families.take()),
+            (std::map<std::string, double>{{"millrace_events_emitted_total{actor=front.0}", 105},
+                                           {"millrace_events_emitted_total{actor=egress.0}", 7},
+                                           {"millrace_events_lost_total{cause=ring}", 7},
+                                           {"millrace_events_lost_total{cause=file}", 10},
+                                           {"millrace_events_lost_total{cause=client}", 11},
+                                           {"millrace_events_written_total{sink=file}", 90},
+                                           {"millrace_events_written_total{sink=socket}", 180},
+                                           {"millrace_events_clients{}", 2},
+                                           {"millrace_events_clients_cut_total{}", 1}}));
+}
+
+TEST(TopologyMetrics, OfEventsAreLeftOutWithoutAny) {
+  const WatchedTopology watched;
+  Families families;
+  add_events(watched.source(), families);
+  EXPECT_TRUE(families.take().empty());
+}
+
 }  // namespace
 }  // namespace millrace
