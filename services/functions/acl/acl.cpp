@@ -60,11 +60,10 @@ class Acl final : public Function {
     const std::span<const AclRule> rules = image_.rules();
     for (const std::uint16_t packet : call.selected.packets) {
       const std::uint32_t word = call.results[packet];
-      const bool drop = word - 1 < rules.size()
-                            ? finish_rule(call.batch, packet, rules[word - 1], call.counters)
-                        : word == kAclHidden ? true
-                        : word == kAclNotIp  ? settings_.non_ip_drops
-                                             : settings_.default_drops;
+      const bool drop = word - 1 < rules.size() ? finish_rule(call, packet, word - 1)
+                        : word == kAclHidden    ? true
+                        : word == kAclNotIp     ? settings_.non_ip_drops
+                                                : settings_.default_drops;
       if (drop) call.batch.drop(packet, Reason::kRule);
       call.counters.hit(counter_of(word, rules.size()));
     }
@@ -90,12 +89,18 @@ class Acl final : public Function {
   }
 
   /// True when the packet is dropped.
-  bool finish_rule(const Batch& batch, std::uint16_t packet, const AclRule& rule,
-                   FunctionCounters counters) const noexcept {
-    batch.classes[packet] |= rule.class_mask;
-    counters.classed(rule.class_mask);
-    if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) counters.alert();
-    return acl_drops(rule, settings_.default_drops);
+  bool finish_rule(const FinishContext& call, std::uint16_t packet,
+                   std::uint32_t number) const noexcept {
+    const AclRule& rule = image_.rules()[number];
+    call.batch.classes[packet] |= rule.class_mask;
+    call.counters.classed(rule.class_mask);
+    if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) call.counters.alert();
+    const bool drops = acl_drops(rule, settings_.default_drops);
+    if (rule.log != 0) {
+      call.events.alert(packet, number, image_.name(number),
+                        drops ? EventAction::kBlocked : EventAction::kAllowed);
+    }
+    return drops;
   }
 
   static std::size_t counter_of(std::uint32_t word, std::size_t rule_count) noexcept {

@@ -36,7 +36,8 @@ struct AclRule {
   std::uint32_t class_mask;
   std::uint32_t name_offset;  ///< in the image's names
   std::uint16_t name_bytes;
-  std::uint8_t padding[6];
+  std::uint8_t log;  ///< 1: packets of which it is the first are told of
+  std::uint8_t padding[5];
 };
 static_assert(sizeof(AclRule) == 64 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
@@ -44,7 +45,8 @@ static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_p
               offsetof(AclRule, source_length) == 40 && offsetof(AclRule, protocol) == 42 &&
               offsetof(AclRule, flags) == 44 && offsetof(AclRule, families) == 46 &&
               offsetof(AclRule, action) == 47 && offsetof(AclRule, class_mask) == 48 &&
-              offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56);
+              offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56 &&
+              offsetof(AclRule, log) == 58);
 
 /// What a packet is compared by. Addresses and ports as on the wire; what it does not have is 0.
 struct AclKey {

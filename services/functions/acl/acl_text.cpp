@@ -154,15 +154,19 @@ void read_options(AclLine& line, AclNamedRule& out) {
   bool flags = false;
   while (!line.at_end()) {
     const std::string_view option = line.word("an option");
-    const bool twice = option == "flags" ? flags : option == "name" && !out.name.empty();
+    const bool twice = option == "flags" ? flags
+                       : option == "log" ? out.rule.log != 0
+                                         : option == "name" && !out.name.empty();
     if (twice) throw AclRefusal{quoted_word(option) + " stands twice"};
     if (option == "flags") {
       read_flags(line.word("flags"), out.rule);
       flags = true;
     } else if (option == "name") {
       out.name = line.name();
+    } else if (option == "log") {
+      out.rule.log = 1;
     } else {
-      throw AclRefusal{quoted_word(option) + " is no option; there are flags, name"};
+      throw AclRefusal{quoted_word(option) + " is no option; there are flags, log, name"};
     }
   }
 }

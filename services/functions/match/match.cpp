@@ -27,9 +27,15 @@ bool drops_by(const MatchRuleEntry& rule) {
   return rule.action == static_cast<std::uint8_t>(MatchAction::kDrop);
 }
 
+bool tells_of(const PlanFunction& function) {
+  return std::ranges::find(function.settings, std::pair<std::string, std::string>{
+                                                  "events", "true"}) != function.settings.end();
+}
+
 class MatchFunction final : public Function {
  public:
-  explicit MatchFunction(const std::string& path) : image_(path), scanner_(image_) {}
+  explicit MatchFunction(const PlanFunction& function)
+      : image_(function.image), scanner_(image_), tells_(tells_of(function)) {}
 
   void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {
@@ -58,19 +64,30 @@ class MatchFunction final : public Function {
       batch.classes[packet] |= rule.class_mask;
       counters.classed(rule.class_mask);
       if (rule.action == static_cast<std::uint8_t>(MatchAction::kAlert)) counters.alert();
+      if (tells_) tell(call.events, packet, static_cast<std::uint32_t>(number));
       if (drops_by(rule)) batch.drop(packet, Reason::kRule);
     }
   }
 
  private:
+  void tell(const EventWriter& events, std::uint16_t packet, std::uint32_t rule) const noexcept {
+    const bool drops = drops_by(image_.rules()[rule]);
+    events.alert(packet, rule, image_.name(rule),
+                 drops ? EventAction::kBlocked : EventAction::kAllowed);
+  }
+
   MatchImage image_;
   MatchScanner scanner_;
+  bool tells_;  ///< of each packet that a rule counts
 };
 
 void check_match(const PlanFunction& function) {
   for (const auto& [key, value] : function.settings) {
-    if (key != "rules" && key != "classes") {
-      throw Error(key + ": match has no such setting; there are rules, classes");
+    if (key == "events" && value != "true" && value != "false") {
+      throw Error("events: '" + value + "' is no flag; there are: true, false");
+    }
+    if (key != "rules" && key != "classes" && key != "events") {
+      throw Error(key + ": match has no such setting; there are rules, classes, events");
     }
   }
   check_rule_files(function, "match");
@@ -103,7 +120,7 @@ BuildReport build_match(const FunctionContext& context) {
 }
 
 std::unique_ptr<Function> make_match(const FunctionContext& context) {
-  return std::make_unique<MatchFunction>(context.function.image);
+  return std::make_unique<MatchFunction>(context.function);
 }
 
 }  // namespace
@@ -112,7 +129,8 @@ FunctionType match_type() {
   static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
                                         {Region::Start::kPayload, kWholePacket}};
   static constexpr KnownSetting kSettings[] = {
-      {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true}};
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+      {.name = "events", .kind = SettingKind::kFlag}};
   FunctionType type;
   type.traits = {.type = "match",
                  .summary = "literal strings over payloads: drop, class, alert",

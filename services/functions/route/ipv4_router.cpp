@@ -276,6 +276,20 @@ bool Ipv4Router::is_asked(std::uint8_t port, const ArpPacket& arp) const noexcep
          proxy_arp_.answers_for(port, arp.target);
 }
 
+namespace {
+
+void tell_conflict(const FinishContext& call, std::uint16_t packet, const ArpPacket& arp) noexcept {
+  EventRecord* const record = call.events.emit(EventKind::kAnomaly, packet);
+  if (record == nullptr) return;
+  record->ip_version = 4;
+  wire_bytes::put32(std::as_writable_bytes(std::span(record->source)), 0, arp.sender);
+  wire_bytes::put32(std::as_writable_bytes(std::span(record->destination)), 0, arp.target);
+  record->anomaly.type = AnomalyType::kAddressConflict;
+  record->anomaly.mac = arp.sender_mac;
+}
+
+}  // namespace
+
 void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   const RouterPort* const in = ports_.at(call.facts.port_in);
@@ -298,8 +312,10 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;
-  // An address of ours that another claims is defended at once (RFC 5227 2.4), at a bounded rate.
+  // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at a
+  // bounded rate.
   const bool defends = conflict && limit_.take(call.facts.now_ns);
+  if (defends) tell_conflict(call, packet, arp);
   if (!asks && !defends) {
     // The kernel of the host behind has asked as well, or knows the neighbour by another address.
     if (arp.operation == kArpReply && punt(call, packet, in)) return;

@@ -289,6 +289,19 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
   batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 
+/// Another host advertises an address of ours. At a bounded rate.
+void Ipv6Router::tell_conflict(const FinishContext& call, std::uint16_t packet,
+                               const NeighbourMessage& message) noexcept {
+  const MacAddress from = message.has_mac ? message.mac : source_mac(call.batch, packet);
+  const RouterPort& in = *ports_.at(call.facts.port_in);
+  if (!call.events.on() || from == in.mac || !limit_.take(call.facts.now_ns)) return;
+  EventRecord* const record = call.events.emit(EventKind::kAnomaly, packet);
+  if (record == nullptr) return;
+  record->source = message.target;
+  record->anomaly.type = AnomalyType::kAddressConflict;
+  record->anomaly.mac = from;
+}
+
 /// True: it was a solicitation or an advertisement, and its fate is decided.
 bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
@@ -305,6 +318,7 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
           neighbour_of(call.facts.port_in, message.target), message.mac, now_ms,
           {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
     }
+    if (for_us) tell_conflict(call, packet, message);
     // The kernel of the host behind asks as well.
     if (!punt(call, packet, in)) batch.consume(packet, Reason::kControl);
     return true;

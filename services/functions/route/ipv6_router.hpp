@@ -8,6 +8,7 @@
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "shared/packet/icmpv6.hpp"
+#include "shared/packet/neighbour_discovery.hpp"
 
 namespace millrace {
 
@@ -39,6 +40,8 @@ class Ipv6Router {
   /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
+  void tell_conflict(const FinishContext& call, std::uint16_t packet,
+                     const NeighbourMessage& message) noexcept;
   bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
   void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,
                            const Ipv6Bytes& target, const MacAddress& to) noexcept;

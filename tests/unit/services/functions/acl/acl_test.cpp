@@ -14,6 +14,7 @@
 #include "tests/unit/services/functions/acl/acl_oracle.hpp"
 #include "tests/unit/services/functions/acl/acl_random.hpp"
 #include "tests/unit/services/functions/batch_of_frames.hpp"
+#include "tests/unit/services/functions/event_ring.hpp"
 
 namespace millrace {
 namespace {
@@ -203,6 +204,39 @@ TEST(Acl, SaysWhenTheTableForAGpuIsLeftOut) {
   EXPECT_EQ(report.refused, 0u);
   EXPECT_THAT(report.refusals, ElementsAre(HasSubstr("left out: the table for a GPU")));
   EXPECT_THROW(make(plan), Error);
+}
+
+TEST(Acl, TellsOfPacketsOfRulesWithLog) {
+  const AclFolder folder;
+  const PlanFunction plan = folder.plan(
+      "drop tcp any -> any port 80 log name closed\n"
+      "pass tcp any -> any port 81 log\n"
+      "drop tcp any -> any port 82\n"
+      "alert tcp any -> any port 83 log name \"by default\"\n",
+      {{"default", "drop"}});
+  build(plan);
+  const std::unique_ptr<Function> function = make(plan);
+  BatchArena arena(kBatchCapacityMax);
+  const std::vector<Frame> frames = {tcp_to(80), tcp_to(81), tcp_to(82), tcp_to(83),
+                                     tcp_to(84), arp(),      tcp_to(80)};
+  const Batch batch = batch_of(arena, frames);
+  std::vector<std::uint16_t> all(batch.count);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  EventRingOfTest ring;
+  function->compute(batch, {all}, batch.results(0));
+  function->finish({batch, {all}, batch.results(0), {}, {}, {}, ring.writer(batch)});
+  const std::vector<EventRecord> told = ring.told();
+  ASSERT_EQ(told.size(), 4u);
+  const std::uint32_t packets[] = {0, 1, 3, 6}, rules[] = {0, 1, 3, 0};
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    EXPECT_EQ(told[i].packet, packets[i]);
+    EXPECT_EQ(told[i].alert.rule, rules[i]);
+    EXPECT_EQ(told[i].alert.action == EventAction::kBlocked, batch.is_dropped(packets[i]));
+  }
+  EXPECT_STREQ(told[0].alert.name, "closed");
+  EXPECT_THAT(std::string(told[1].alert.name), HasSubstr(":2"));
+  EXPECT_STREQ(told[2].alert.name, "by default");
+  EXPECT_EQ(told[0].destination_port, 80u);
 }
 
 }  // namespace

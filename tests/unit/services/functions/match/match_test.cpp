@@ -12,6 +12,7 @@
 #include "services/functions/match/rules.hpp"
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/batch_of_frames.hpp"
+#include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
 #include "tests/unit/services/functions/match/match_oracle.hpp"
 #include "tests/unit/shared/base/packet_frames.hpp"
@@ -292,6 +293,51 @@ TEST(Match, ChecksItsSettings) {
 TEST(Match, RefusesMoreClassNamesThanBits) {
   const MatchFolder folder;
   EXPECT_THROW(build(folder.plan("", {"a", "b"}, 1)), Error);
+}
+
+/// A match with these rules, whose events are written to `ring`, over one packet of each payload.
+std::vector<EventRecord> told_by(const MatchFolder& folder, const std::string& rules,
+                                 const std::string& events, const std::vector<Frame>& frames) {
+  PlanFunction plan = folder.plan(rules);
+  if (!events.empty()) plan.settings.emplace_back("events", events);
+  build(plan);
+  const std::unique_ptr<Function> function = make(plan);
+  BatchArena arena(kBatchCapacityMax);
+  const Batch batch = batch_of(arena, frames);
+  std::vector<std::uint16_t> all(batch.count);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::uint16_t>(i);
+  EventRingOfTest ring;
+  function->compute(batch, {all}, batch.results(0));
+  function->finish({batch, {all}, batch.results(0), {}, {}, {}, ring.writer(batch)});
+  return ring.told();
+}
+
+TEST(Match, TellsOfPacketsThatARuleCountsWhereItIsToldTo) {
+  const MatchFolder folder;
+  const std::string rules = "drop \"bad\" name \"a bad one\"\nalert \"odd\"\n";
+  const std::vector<Frame> frames = {tcp_of("odd"), tcp_of("well"), udp_of("bad odd", 7000, 53)};
+  EXPECT_TRUE(told_by(folder, rules, "", frames).empty());
+  EXPECT_TRUE(told_by(folder, rules, "false", frames).empty());
+  const std::vector<EventRecord> told = told_by(folder, rules, "true", frames);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].kind, EventKind::kAlert);
+  EXPECT_EQ(told[0].packet, 0u);
+  EXPECT_EQ(told[0].alert.rule, 1u);
+  EXPECT_EQ(told[0].alert.action, EventAction::kAllowed);
+  EXPECT_THAT(std::string(told[0].alert.name), HasSubstr(":2")) << "file and line";
+  EXPECT_EQ(told[0].protocol, 6u);
+  EXPECT_EQ(told[1].packet, 2u);
+  EXPECT_EQ(told[1].alert.rule, 0u);
+  EXPECT_EQ(told[1].alert.action, EventAction::kBlocked);
+  EXPECT_STREQ(told[1].alert.name, "a bad one");
+  EXPECT_EQ(told[1].source_port, 7000u);
+}
+
+TEST(Match, RefusesAFlagThatIsNone) {
+  const MatchFolder folder;
+  PlanFunction plan = folder.plan("alert \"x\"");
+  plan.settings.emplace_back("events", "yes");
+  EXPECT_THAT(check_error(plan), HasSubstr("events: 'yes' is no flag; there are: true, false"));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/token_bucket.hpp"
 #include "shared/layout/batch_arena.hpp"
+#include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 #include "tests/unit/services/functions/route/route_packet.hpp"
 #include "tests/unit/shared/layout/neighbour_memory.hpp"
@@ -132,7 +133,7 @@ class RouterParts : public RouteFate {
     arena_.add(frame);
     batch_ = arena_.batch();
   }
-  FinishContext call() { return {batch_, {}, {}, {}, {}, facts}; }
+  FinishContext call() { return {batch_, {}, {}, {}, {}, facts, events.writer(batch_)}; }
   /// So that nothing more fits.
   void fill_side_list() {
     while (batch_.side.has_room()) batch_.side.add({.packet = 99});
@@ -150,6 +151,7 @@ class RouterParts : public RouteFate {
     return mac;
   }
 
+  EventRingOfTest events;
   NeighbourMemory memory;
   NeighbourTableView table = memory.table();
   BatchFacts facts{.port_in = 0, .now_ns = kRouteNowNs, .neighbours = &table};
