@@ -39,6 +39,9 @@ void add_capture(CLI::App& app);
 /// `logs NAME [WHO...] [--follow] [--since AGE] [--json]`: what its processes said.
 void add_logs(CLI::App& app);
 
+/// `events NAME [--count N] [--json]`: what functions tell of packets, as it comes.
+void add_events(CLI::App& app);
+
 /// `trace NAME [--filter F] [--count N] [--json]`: packets followed from port to port.
 void add_trace(CLI::App& app);
 

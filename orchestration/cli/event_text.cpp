@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/event_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string field_of(const Json& json, const char* key) {
+  const auto at = json.find(key);
+  if (at == json.end()) return "";
+  return at->is_string() ? at->get<std::string>() : at->dump();
+}
+
+std::string end_point_of(const Json& json, const char* address, const char* port) {
+  std::string text = field_of(json, address);
+  if (json.contains(port)) {
+    if (text.find(':') != std::string::npos) text = "[" + text + "]";
+    text += ":" + field_of(json, port);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string text_of_event(const std::string& line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("millrace")) return line;
+  std::string text = field_of(json, "timestamp") + " " + field_of(json, "event_type") + " " +
+                     field_of(json["millrace"], "function") + ":";
+  if (json.contains("alert")) {
+    text +=
+        " \"" + field_of(json["alert"], "signature") + "\" " + field_of(json["alert"], "action");
+  }
+  if (json.contains("anomaly")) {
+    text += " " + field_of(json["anomaly"], "event") + " by " + field_of(json["anomaly"], "mac");
+  }
+  if (json.contains("src_ip")) {
+    text += "  " + field_of(json, "proto") + " " + end_point_of(json, "src_ip", "src_port") +
+            " > " + end_point_of(json, "dest_ip", "dest_port");
+  }
+  if (json.contains("in_iface")) text += "  from " + field_of(json, "in_iface");
+  return text;
+}
+
+}  // namespace millrace

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/event_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace millrace {
+namespace {
+
+TEST(EventText, AnAlert) {
+  EXPECT_EQ(text_of_event(R"({"timestamp":"2026-11-25T12:00:00.123456+0000","event_type":"alert",)"
+                          R"("in_iface":"lan","src_ip":"10.1.0.5","src_port":5000,)"
+                          R"("dest_ip":"192.0.2.9","dest_port":53,"proto":"UDP",)"
+                          R"("alert":{"action":"blocked","signature":"a rule"},)"
+                          R"("millrace":{"function":"scan"}})"),
+            "2026-11-25T12:00:00.123456+0000 alert scan: \"a rule\" blocked  "
+            "UDP 10.1.0.5:5000 > 192.0.2.9:53  from lan");
+}
+
+TEST(EventText, AnAnomalyWithoutPorts) {
+  EXPECT_EQ(text_of_event(R"({"timestamp":"T","event_type":"anomaly","src_ip":"2001:db8::1",)"
+                          R"("dest_ip":"ff02::1","proto":"IPv6-ICMP",)"
+                          R"("anomaly":{"event":"address_conflict","mac":"02:00:00:00:00:01"},)"
+                          R"("millrace":{"function":"route"}})"),
+            "T anomaly route: address_conflict by 02:00:00:00:00:01  "
+            "IPv6-ICMP 2001:db8::1 > ff02::1");
+}
+
+TEST(EventText, PortsOfIpv6StandBehindBrackets) {
+  EXPECT_EQ(text_of_event(R"({"timestamp":"T","event_type":"alert","src_ip":"::1","src_port":1,)"
+                          R"("dest_ip":"::2","dest_port":2,"proto":"TCP",)"
+                          R"("millrace":{"function":7}})"),
+            "T alert 7:  TCP [::1]:1 > [::2]:2");
+}
+
+TEST(EventText, OtherLinesAreAsTheyAre) {
+  for (const char* const line : {"", "no JSON", "[]", "{}", "{\"half\": "}) {
+    EXPECT_EQ(text_of_event(line), line);
+  }
+}
+
+}  // namespace
+}  // namespace millrace
