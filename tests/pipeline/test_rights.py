@@ -54,6 +54,7 @@ def rights(running):
 def software_gpu(folder):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
+events: {{}}
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, count: {COUNT}, rate_mpps: 0.02 }}
   out: {{ device: pcap, out: {folder}/out.pcap }}
