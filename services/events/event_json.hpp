@@ -16,7 +16,8 @@
 
 namespace millrace {
 
-/// Times as EVE writes them: local time with microseconds and zone, "2026-11-22T08:24:46.123456+0000".
+/// Times as EVE writes them: local time with microseconds and zone,
+/// "2026-11-22T08:24:46.123456+0000".
 class EventTimes {
  public:
   /// `time_ns`: system clock.

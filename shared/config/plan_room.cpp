@@ -27,7 +27,8 @@ std::vector<Member> members_of(const Planning& planning, const TopologyPath& pat
   return members;
 }
 
-/// What the functions ask for together, and each that asks: "28 bytes of its functions (a 20, b 8)".
+/// What the functions ask for together, and each that asks: "28 bytes of its functions (a 20, b
+/// 8)".
 struct Sum {
   std::uint32_t bytes = 0;
   std::string text;

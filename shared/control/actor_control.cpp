@@ -44,8 +44,8 @@ Event refusal_event(std::uint32_t actor, std::uint32_t revision, const std::stri
 
 }  // namespace
 
-/// What the supervisor has been told. Ready is said again from time to time: the supervisor may have
-/// been replaced in between, which no connection tells.
+/// What the supervisor has been told. Ready is said again from time to time: the supervisor may
+/// have been replaced in between, which no connection tells.
 class ActorControl::Talk {
  public:
   Talk(const std::string& run_dir, std::uint32_t actor)

@@ -23,17 +23,17 @@ namespace millrace {
 inline constexpr const char* kPortTrouble = "port_trouble";
 
 /// An actor's side of the control plane: one control thread in its process. It tells the supervisor
-/// that the actor is ready, and again every 2 s, and the actor's events, as soon as and whenever the
-/// supervisor is there; an actor runs fine without one. Commands are obeyed here, so do_work never
-/// waits.
+/// that the actor is ready, and again every 2 s, and the actor's events, as soon as and whenever
+/// the supervisor is there; an actor runs fine without one. Commands are obeyed here, so do_work
+/// never waits.
 ///
 /// Constructed and destroyed by main(); every other call from the data thread, never blocking,
 /// unless said.
 class ActorControl {
  public:
-  /// Starts the thread. `watch`: borrowed; the thread looks for watchers on its behalf. `followers`:
-  /// borrowed; called by the thread when plan.bin has changed. Throws Error when the address of the
-  /// supervisor cannot exist (path too long).
+  /// Starts the thread. `watch`: borrowed; the thread looks for watchers on its behalf.
+  /// `followers`: borrowed; called by the thread when plan.bin has changed. Throws Error when the
+  /// address of the supervisor cannot exist (path too long).
   ActorControl(const std::string& run_dir, std::uint32_t actor, WatchPoint* watch = nullptr,
                std::vector<PlanFollower*> followers = {});
   /// Sends what was posted, ends the thread; takes at most about 100 ms.

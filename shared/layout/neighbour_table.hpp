@@ -162,8 +162,8 @@ class NeighbourTableView {
   /// so without a use nothing is asked again, and nothing fails.
   NeighbourAnswer look_up(NeighbourHandle handle, std::uint64_t now_ms) const noexcept;
 
-  /// Fills `hint` when packets go to the neighbour's MAC and nothing is to be asked: static, or known
-  /// and confirmed within `reachable_ms`. False: look_up() has to decide. A use of the entry.
+  /// Fills `hint` when packets go to the neighbour's MAC and nothing is to be asked: static, or
+  /// known and confirmed within `reachable_ms`. False: look_up() has to decide. A use of the entry.
   bool keep(NeighbourHandle handle, std::uint64_t now_ms, NeighbourHint& hint) const noexcept;
   /// The hint says what look_up() would say, but that a question may be due for up to
   /// kNeighbourUsedGrainMs.

@@ -11,8 +11,8 @@
 #include "shared/layout/reason.hpp"
 
 /// The status file: a POSIX shared-memory object of its own, apart from packets. Observers
-/// (telemetry, CLI) map it read-only; of packets it has what functions tell in events. Made by the hub. Regions, each
-/// starting on a cache line:
+/// (telemetry, CLI) map it read-only; of packets it has what functions tell in events. Made by the
+/// hub. Regions, each starting on a cache line:
 ///
 ///     StatusHeader | ActorEntry[actor_count] | counters: uint64[actor_count][kActorCounterCount]
 ///     | LaneLedger[stream_count * lane_count] | IngressLane[stream_count * lane_count]

@@ -81,9 +81,9 @@ constexpr std::size_t redirect_quote_bytes(const NeighbourRedirect& redirect,
   const std::size_t most = 14 + 1280 - redirect_front_bytes(redirect);
   return (packet_bytes < most ? packet_bytes : most) / 8 * 8;
 }
-/// `front`: exactly redirect_front_bytes(). `quote`: the first redirect_quote_bytes() of the packet,
-/// which follow in the frame and are not changed from now on. `source`: the link-local address of
-/// the port (8.2); `sender`: the packet's source.
+/// `front`: exactly redirect_front_bytes(). `quote`: the first redirect_quote_bytes() of the
+/// packet, which follow in the frame and are not changed from now on. `source`: the link-local
+/// address of the port (8.2); `sender`: the packet's source.
 void write_redirect(std::span<std::byte> front, std::span<const std::byte> quote,
                     MacAddress from_mac, MacAddress to_mac, const Ipv6Bytes& source,
                     const Ipv6Bytes& sender, const NeighbourRedirect& redirect) noexcept;

@@ -42,7 +42,7 @@
 ///     mtu PORT BYTES                          of a port; 1500 without
 ///     case DESCRIPTION                        then, each on a line of its own:
 ///       from PORT                             where packets come in from here on
-///       at SECONDS s                          it is so late from here on; what waits is looked after
+///       at SECONDS s                          it is so late from here on; what waits is tended
 ///       in HEX                                a frame; the lines below say what it does
 ///       times N                               it comes so often, and does the same each time
 ///       drop REASON | consumed REASON | done [REASON]     without one: it passes
@@ -52,8 +52,8 @@
 ///       ends KIND drop|consumed REASON        something generated that does not leave itself
 ///
 /// An `at` is a step of its own, with `out` and `ends`. What no function sends elsewhere leaves by
-/// the next port. Comments begin with #. Frames and expectations come from another implementation (Scapy), never from
-/// ours.
+/// the next port. Comments begin with #. Frames and expectations come from another implementation
+/// (Scapy), never from ours.
 
 namespace millrace {
 

@@ -64,8 +64,8 @@ def neighbour_solicitation(target):
 
 
 def router_advertisement(prefixes, to, mac, mtu=1500):
-    """RFC 4861 6.2.3: from the link-local address, as a default router, with the networks of the port
-    (text -> whether hosts choose addresses there), its MAC address and its MTU."""
+    """RFC 4861 6.2.3: from the link-local address, as a default router, with the networks of the
+    port (text -> whether hosts choose addresses there), its MAC address and its MTU."""
     def check(frame, sent):
         wrong = (discovery_wrong(frame, ICMPv6ND_RA)
                  or macs_wrong(frame, sent.port.mac, mac)

@@ -55,7 +55,8 @@ def all_told(running):
     """Once nothing lies in a ring any more: the same."""
     def told():
         emitted, written, lost = counts(running)
-        return (emitted, written, lost) if emitted == written + lost["ring"] + lost["file"] else None
+        all_told = emitted == written + lost["ring"] + lost["file"]
+        return (emitted, written, lost) if all_told else None
     return wait_until(told, PATIENCE, lambda: f"all told: {counts(running)}")
 
 

@@ -79,8 +79,8 @@ bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept
   return number < hops.size() && hops[number].reason == 0;
 }
 
-/// The MAC address that the packet goes to, when nothing but MAC addresses and the hop count changes
-/// and nothing is sent beside it. Null: the router decides.
+/// The MAC address that the packet goes to, when nothing but MAC addresses and the hop count
+/// changes and nothing is sent beside it. Null: the router decides.
 const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet,
                                  const std::byte* frame, std::uint32_t number,
                                  const RouteRewrite& hop, bool is_ipv4, Router& router) noexcept {
