@@ -5,8 +5,10 @@ kernel of the namespace in which it runs, and what that sends leaves by the port
 
 import contextlib
 import os
+import pathlib
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -169,9 +171,8 @@ router id {ours};
 protocol device {{ }}
 protocol kernel {{ ipv4 {{ export all; }}; }}
 protocol static {{ ipv4; route {network} blackhole; }}
-{protocol}
 """
-BGP = """
+BIRD_BGP = """
 protocol bgp peer {{
   local {ours} as {our_as};
   neighbor {theirs} as {their_as};
@@ -179,17 +180,67 @@ protocol bgp peer {{
   ipv4 {{ import all; export where source = RTS_STATIC; }};
 }}
 """
-OSPF = """
+BIRD_OSPF = """
 protocol ospf v2 {{
   area 0 {{ interface "{interface}" {{ type ptp; hello 1; }}; }};
   ipv4 {{ import all; export where source = RTS_STATIC; }};
 }}
 """
+FRR_BGP = """
+router bgp {our_as}
+ bgp router-id {ours}
+ no bgp ebgp-requires-policy
+ no bgp network import-check
+ neighbor {theirs} remote-as {their_as}
+ neighbor {theirs} timers connect 1
+ address-family ipv4 unicast
+  network {network}
+ exit-address-family
+"""
+FRR_OSPF = """
+interface {interface}
+ ip ospf area 0
+ ip ospf network point-to-point
+ ip ospf hello-interval 1
+ ip ospf dead-interval 4
+router ospf
+ ospf router-id {ours}
+ redistribute kernel
+"""
+FRR = pathlib.Path("/usr/lib/frr")
 
 
-@pytest.mark.skipif(shutil.which("bird") is None, reason="BIRD is not installed")
-@pytest.mark.parametrize("protocol", [BGP, OSPF], ids=["bgp", "ospf"])
-def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
+def bird(folder, text, named):
+    file = folder / "bird.conf"
+    file.write_text((BIRD + text).format(**named))
+    return [("bird", "-f", "-c", file, "-s", folder / "bird.ctl")]
+
+
+def frr(folder, text, named):
+    """zebra, which puts routes into the kernel, and the protocol's own daemon; of its own user."""
+    shutil.chown(folder, "frr", "frr")
+    def daemon(name, config):
+        file = folder / f"{name}.conf"
+        file.write_text(config.format(**named))
+        return (FRR / name, "-f", file, "-i", folder / f"{name}.pid", "-z", folder / "zserv.api",
+                "--vty_socket", folder, "-P", "0", "--log", "stdout")
+    protocol = "bgpd" if "bgp" in text else "ospfd"
+    return [daemon("zebra", "hostname {interface}\n"), daemon(protocol, text)]
+
+
+def has(program):
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed")
+
+
+BY_BIRD, BY_FRR = has("bird"), has(str(FRR / "zebra"))
+
+
+@pytest.mark.parametrize("daemons, text", [
+    pytest.param(bird, BIRD_BGP, id="bird-bgp", marks=BY_BIRD),
+    pytest.param(bird, BIRD_OSPF, id="bird-ospf", marks=BY_BIRD),
+    pytest.param(frr, FRR_BGP, id="frr-bgp", marks=BY_FRR),
+    pytest.param(frr, FRR_OSPF, id="frr-ospf", marks=BY_FRR)])
+def test_a_routing_daemon_behind_the_router(tmp_path, daemons, text):
     ours, theirs = OURS["wan"][0], THEIRS["wan"][0]
     with (routed(tmp_path, function="{ type: route, routes: kernel }") as (wire, running),
           contextlib.ExitStack() as stack):
@@ -199,12 +250,15 @@ def test_a_routing_daemon_behind_the_router(tmp_path, protocol):
                 (inside(wire.b), "eth", theirs, ours, (65002, 65001), "198.18.7.0/24")):
             named = {"ours": at, "theirs": of, "our_as": numbers[0], "their_as": numbers[1],
                      "interface": interface, "network": network}
-            file = tmp_path / f"{interface}.conf"
-            file.write_text(BIRD.format(protocol=protocol.format(**named), **named))
-            daemon = subprocess.Popen([*prefix, "bird", "-f", "-c", file, "-s",
-                                       tmp_path / f"{interface}.ctl"], stderr=subprocess.DEVNULL)
-            stack.callback(daemon.wait)
-            stack.callback(daemon.kill)
+            # Not below a folder of root's alone: FRR has a user of its own.
+            folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            if daemons is frr:  # BIRD makes it itself
+                run(*prefix, "ip", "route", "add", "blackhole", network)
+            for words in daemons(folder, text, named):
+                daemon = subprocess.Popen([*prefix, *words], stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
+                stack.callback(daemon.wait)
+                stack.callback(daemon.kill)
 
         def learned(host_run, network):
             return host_run("ip", "route", "show", network).stdout
