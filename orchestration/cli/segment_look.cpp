@@ -35,7 +35,7 @@ UniqueFd segment_of(const Plan& plan, const std::string& run_dir) {
   }
   if (UniqueFd file = borrow_kept(run_dir, kSegmentLoan)) return file;
   throw Error("no process in " + run_dir +
-              " hands its memory over; see who is alive (millrace status " +
+              " hands its memory over; see what is alive (millrace status " +
               words_for_run(plan.name, run_dir) + "), or run this as the user of the topology");
 }
 

@@ -14,7 +14,7 @@
 namespace millrace {
 
 /// The segment's file, from any process of the topology that has it; where this user may not look
-/// at their descriptors, from hub or standby, which lend it. Throws Error when nobody has it.
+/// at their descriptors, from hub or standby, which lend it. Throws Error when neither has it.
 UniqueFd segment_of(const Plan& plan, const std::string& run_dir);
 
 class SegmentLook {

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kKillAfterTerm{2000};
 constexpr std::chrono::milliseconds kExitAfterKill{2000};
 // From its start until it takes its actor's place: tables, drivers and a GPU are opened before.
 constexpr std::chrono::minutes kStartLimit{2};
-// Of telemetry and events, a heartbeat limit at least: nobody's packets wait for them.
+// Of telemetry and events, a heartbeat limit at least: no packets wait for them.
 constexpr std::uint64_t kObserverLimitNs = 1'250'000'000;
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace millrace {
 /// worker that is killed before has told nothing of it, and nothing is told twice.
 class EventWriter {
  public:
-  EventWriter() = default;  ///< nobody listens
-  /// Borrowed. `log`: null: nobody listens.
+  EventWriter() = default;  ///< no process listens
+  /// Borrowed. `log`: null: no process listens.
   EventWriter(EventLog* log, const Batch& batch, std::uint32_t function)
       : log_(log), batch_(&batch), function_(function) {}
 
@@ -26,7 +26,7 @@ class EventWriter {
   bool on() const noexcept { return log_ != nullptr; }
   /// A record about the packet as it is now, so call it before it is changed: addresses, ports and
   /// protocol as far as its headers tell them. The caller fills in the payload of `kind`, all of
-  /// which is zero, and nothing else needs to be. Null: nobody listens, or there is no room, which
+  /// which is zero, and nothing else needs to be. Null: no process listens, or there is no room, which
   /// is counted as lost. Some 100 ns. `packet`: index in the batch.
   EventRecord* emit(EventKind kind, std::uint32_t packet) const noexcept {
     return log_ == nullptr ? nullptr : begin(kind, packet);

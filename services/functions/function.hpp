@@ -108,7 +108,7 @@ struct BatchFacts {
   std::uint8_t port_in = kOutputDefault;  ///< port that it came from; kOutputDefault: not known
   std::uint64_t now_ns = 0;               ///< since the topology started; read once a turn
   const NeighbourTableView* neighbours = nullptr;  ///< of the topology; null: there is none
-  EventLog* events = nullptr;                      ///< of the actor; null: nobody listens
+  EventLog* events = nullptr;                      ///< of the actor; null: no process listens
 };
 
 /// One call of finish. Borrowed: valid until it returns. `batch.side` is the side list.

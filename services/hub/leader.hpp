@@ -47,7 +47,7 @@ class Leader {
   std::string name_of(std::uint32_t function) const;
   void set_service(const Received& request, const SetService& wish);
   void obey_drains();
-  /// For observers, who do not map the table.
+  /// For observers, which do not map the table.
   void count_neighbours_here() const;
 
   ActorContext context_;

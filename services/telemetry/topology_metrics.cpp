@@ -20,7 +20,7 @@ double load(const std::atomic<std::uint64_t>& word) {
   return static_cast<double>(word.load(std::memory_order_relaxed));
 }
 
-/// As the leader counted them; without one nobody does.
+/// As the leader counted them; without one they are not counted.
 void add_neighbours(const StatusSource& source, Families& families) {
   const StatusHeader& header = source.status.header();
   if (!leads(header)) return;

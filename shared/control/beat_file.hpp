@@ -10,7 +10,7 @@
 
 /// The heartbeat of a process without an entry in the status file, which are telemetry and events:
 ///
-///     <run dir>/telemetry.beat, <run dir>/events.beat   who, and when
+///     <run dir>/telemetry.beat, <run dir>/events.beat   its pid, and when
 
 namespace millrace {
 

@@ -9,9 +9,9 @@
 
 #include "shared/layout/limits.hpp"
 
-/// What a function tells of a packet, in two cache lines: who, when, about which packet, and a
-/// payload that its kind says how to read. It goes from the data thread to the process `events` by
-/// a ring (event_rings.hpp); what becomes of it there is services/events' business.
+/// What a function tells of a packet, in two cache lines: which one, when, about which packet, and
+/// a payload that its kind says how to read. It goes from the data thread to the process `events`
+/// by a ring (event_rings.hpp); what becomes of it there is services/events' business.
 
 namespace millrace {
 

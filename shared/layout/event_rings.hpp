@@ -17,9 +17,9 @@
 ///     EventSink | EventRing[ring_count] | EventRecord[ring_count][kEventRingRecords]
 ///
 /// Each actor that calls `finish` has a ring: one producer, its data thread; one consumer, the
-/// process `events`. Nobody waits for anybody. What finds no room is lost and counted. Every word
-/// has one writer and is changed by one store, so a killed side leaves nothing half done: records
-/// behind `tail` do not exist yet, those in front of `head` have been dealt with.
+/// process `events`. Neither side waits for the other. What finds no room is lost and counted.
+/// Every word has one writer and is changed by one store, so a killed side leaves nothing half
+/// done: records behind `tail` do not exist yet, those in front of `head` have been dealt with.
 
 namespace millrace {
 
@@ -92,7 +92,7 @@ class EventRings {
 /// The producer's side of one ring. One thread; wait-free.
 class EventLog {
  public:
-  EventLog() = default;  ///< nobody listens
+  EventLog() = default;  ///< no process listens
   EventLog(const EventRings& rings, std::uint32_t number);
 
   bool on() const noexcept { return ring_ != nullptr; }

@@ -10,7 +10,7 @@
 #include "shared/layout/neighbour_table.hpp"
 
 /// What people are told of a neighbour: its state by the words of ip-neighbour(8). The table has no
-/// timer, so an entry that nobody uses stands as its last use has left it; these words go by the
+/// timer, so an entry without a use stands as its last use has left it; these words go by the
 /// time of looking.
 
 namespace millrace {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kRecordAlign = 8;
 
 Seen packet_of(const Batch& batch, std::uint32_t packet, std::uint64_t now) noexcept {
-  // A packet that goes on has no reason: nobody writes the column for it.
+  // A packet that goes on has no reason: the column is not written for it.
   return {batch.bytes(packet), batch.wire_length[packet], now,
           static_cast<Verdict>(batch.verdict[packet]),
           batch.goes_on(packet) ? Reason::kNone : static_cast<Reason>(batch.reason[packet])};

@@ -97,7 +97,7 @@ def test_the_lower_metric_wins_and_a_file_before_both(tmp_path):
 
 def test_a_flood_of_changes_while_packets_flow_and_processes_die(tmp_path):
     """What the kernel has no room to tell is read all the same; no packet of a route that stays is
-    lost but those in the hands of who dies."""
+    lost but those in the hands of a process that dies."""
     with following(tmp_path) as (wire, running):
         ip(wire, 4, "add", NETWORK[4], "via", THEIRS["wan"][0])
         says(wire, FAR[4], ANSWER)

@@ -21,7 +21,7 @@ namespace millrace {
 /// The kernel's number of an interface -> the name of the port that it is behind.
 using HostInterfaces = std::unordered_map<int, std::string_view>;
 
-/// Of the ports with a `host_interface`, those whose interface this network namespace has; the
+/// Of the ports with a `host_interface`, those with an interface in this network namespace; the
 /// names are borrowed from `ports`.
 HostInterfaces host_interfaces(std::span<const PlanPort> ports);
 
