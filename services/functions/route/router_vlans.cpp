@@ -14,8 +14,7 @@
 namespace millrace {
 namespace {
 
-using packet_walk::kEthernetBytes, packet_walk::kTypeServiceVlan, packet_walk::kTypeVlan,
-    packet_walk::kVlanTagBytes;
+using packet_walk::kTypeServiceVlan, packet_walk::kTypeVlan, packet_walk::kVlanTagBytes;
 constexpr std::size_t kMacsBytes = 12;
 constexpr std::uint16_t kIdMask = 0x0fff;
 
