@@ -23,7 +23,7 @@ BurstSender::BurstSender(const ActorContext& context, TxQueues& ports, ReturnLin
                          SidePool& pool)
     : context_(context), ports_(ports), returns_(returns), pool_(pool) {
   for (std::uint8_t port = 0; port < kPortCountMax; ++port) tags_[port].link = port;
-  for (std::uint8_t port = 0; port < context.plan->ports.size(); ++port) {
+  for (std::size_t port = 0; port < context.plan->ports.size(); ++port) {
     const std::optional<VlanPort> vlan = vlan_port(context.plan->ports, port);
     if (!vlan) continue;
     Tags& tags = tags_[port];
