@@ -24,8 +24,8 @@ class EventSocket {
   static constexpr std::size_t kBufferBytes = std::size_t{1} << 20;  ///< of each client
   static constexpr std::uint64_t kClientPatienceNs = 10'000'000'000;
 
-  /// Listens at `path`, in place of a socket at which no process answers. `sink`, borrowed, gets the
-  /// counts. Throws Error, also when another process answers there.
+  /// Listens at `path`, in place of a socket at which no process answers. `sink`, borrowed, gets
+  /// the counts. Throws Error, also when another process answers there.
   EventSocket(const std::string& path, EventSink& sink);
   EventSocket(const EventSocket&) = delete;  // owns the file
   ~EventSocket();
@@ -34,7 +34,8 @@ class EventSocket {
   void put(std::string_view lines) noexcept;
   /// Adds what turn() waits for to `items`.
   void add_to(std::vector<pollfd>& items) const;
-  /// Takes new clients, sends what can be sent, lets go of those that have left. `now_ns`: monotonic.
+  /// Takes new clients, sends what can be sent, lets go of those that have left. `now_ns`:
+  /// monotonic.
   void turn(std::uint64_t now_ns) noexcept;
   /// Nothing waits for a client.
   bool idle() const noexcept;

@@ -26,8 +26,8 @@ class EventWriter {
   bool on() const noexcept { return log_ != nullptr; }
   /// A record about the packet as it is now, so call it before it is changed: addresses, ports and
   /// protocol as far as its headers tell them. The caller fills in the payload of `kind`, all of
-  /// which is zero, and nothing else needs to be. Null: no process listens, or there is no room, which
-  /// is counted as lost. Some 100 ns. `packet`: index in the batch.
+  /// which is zero, and nothing else needs to be. Null: no process listens, or there is no room,
+  /// which is counted as lost. Some 100 ns. `packet`: index in the batch.
   EventRecord* emit(EventKind kind, std::uint32_t packet) const noexcept {
     return log_ == nullptr ? nullptr : begin(kind, packet);
   }
