@@ -164,14 +164,25 @@ std::vector<Link> links_over(const Link& link) {
   return over;
 }
 
-UniqueFd link_changes() noexcept {
+namespace {
+
+UniqueFd changes_of(std::uint32_t groups) noexcept {
   UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
-  address.nl_groups = RTMGRP_LINK;
+  address.nl_groups = groups;
   const auto* bound = reinterpret_cast<const sockaddr*>(&address);
   const bool ready = socket && ::bind(socket.get(), bound, sizeof address) == 0;
   return ready ? std::move(socket) : UniqueFd();
+}
+
+}  // namespace
+
+UniqueFd link_changes() noexcept { return changes_of(RTMGRP_LINK); }
+
+// Routes of an interface that comes or goes are told with it, or not at all.
+UniqueFd route_changes() noexcept {
+  return changes_of(RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_LINK);
 }
 
 int set_up(std::uint32_t index, bool up) noexcept {

@@ -29,6 +29,8 @@ struct Link {
 /// Readable when an interface of this network namespace has changed, come or gone; what is in it is
 /// of no interest. Does not block. Invalid when there is none to be had.
 UniqueFd link_changes() noexcept;
+/// The same when a route has changed, or an interface.
+UniqueFd route_changes() noexcept;
 
 /// Nothing when this network namespace has no interface of the name.
 std::optional<Link> find_link(const std::string& interface);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/route_watch.hpp"
 
-#include <linux/rtnetlink.h>
+#include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "io-worker/ports/rtnetlink.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -17,19 +18,6 @@ namespace {
 
 constexpr std::chrono::seconds kTryAgain{1};
 constexpr int kReadsMax = 10'000;  // more than a socket holds
-
-UniqueFd route_changes() {
-  UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
-  if (!socket) throw system_error("open a netlink socket", errno);
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  // Routes of an interface that comes or goes are told with it, or not at all.
-  address.nl_groups = RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_LINK;
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    throw system_error("listen to the kernel's routes", errno);
-  }
-  return socket;
-}
 
 }  // namespace
 
@@ -70,6 +58,7 @@ std::vector<std::string> RouteWatch::due(Clock::time_point now) {
   }
   const bool first = !changes_;
   if (first) changes_ = route_changes();
+  if (!changes_) throw system_error("listen to the kernel's routes", errno);
   if (!changed_ && (first || read_changes())) {
     changed_ = true;
     changed_at_ = now;
