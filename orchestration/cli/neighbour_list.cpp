@@ -10,6 +10,7 @@
 
 #include "orchestration/cli/sgr.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/mac.hpp"
 
 namespace millrace {
 namespace {
@@ -126,13 +127,6 @@ std::string address_text(const NeighbourKey& key) {
   char text[INET6_ADDRSTRLEN] = "?";
   const int family = key.family == NeighbourFamily::kIpv4 ? AF_INET : AF_INET6;
   ::inet_ntop(family, key.address.data(), text, sizeof text);
-  return text;
-}
-
-std::string mac_text(const MacAddress& mac) {
-  char text[18];
-  std::snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
-                mac[4], mac[5]);
   return text;
 }
 

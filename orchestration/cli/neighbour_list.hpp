@@ -41,8 +41,6 @@ std::optional<NeighbourKey> key_of_address(const std::string& text, std::uint32_
 
 /// "10.1.0.2", "fe80::1".
 std::string address_text(const NeighbourKey& key);
-/// "02:00:00:00:00:01".
-std::string mac_text(const MacAddress& mac);
 
 std::string neighbours_text(const Plan& plan, const NeighbourList& list, bool colour);
 nlohmann::ordered_json neighbours_json(const Plan& plan, const NeighbourList& list);

@@ -9,6 +9,7 @@
 #include "orchestration/cli/fate.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/mac.hpp"
 #include "shared/base/nearest.hpp"
 
 namespace millrace {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <span>
 
+#include "shared/base/mac.hpp"
 namespace millrace {
 namespace {
 
@@ -123,10 +124,7 @@ void put_anomaly(const EventRecord& record, std::string& out) {
   put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
   put_text("event", anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown",
            out);
-  std::array<char, 18> mac{};
-  std::snprintf(mac.data(), mac.size(), "%02x:%02x:%02x:%02x:%02x:%02x", anomaly.mac[0],
-                anomaly.mac[1], anomaly.mac[2], anomaly.mac[3], anomaly.mac[4], anomaly.mac[5]);
-  put_text("mac", mac.data(), out);
+  put_text("mac", mac_text(anomaly.mac), out);
   out += '}';
 }
 

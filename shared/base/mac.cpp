@@ -4,6 +4,7 @@
 #include "shared/base/mac.hpp"
 
 #include <charconv>
+#include <cstdio>
 
 namespace millrace {
 
@@ -15,6 +16,13 @@ bool parse_mac(std::string_view text, MacAddress& mac) noexcept {
     if (error != std::errc{} || end != digits + 2 || (i < 5 && digits[2] != ':')) return false;
   }
   return true;
+}
+
+std::string mac_text(const MacAddress& mac) {
+  char text[18];
+  std::snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+                mac[4], mac[5]);
+  return text;
 }
 
 }  // namespace millrace

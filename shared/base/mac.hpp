@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace millrace {
@@ -23,5 +24,7 @@ constexpr bool is_station(const MacAddress& mac) noexcept {
 
 /// "02:00:00:00:00:01", hex digits of either case, nothing around it. False: `mac` is undefined.
 bool parse_mac(std::string_view text, MacAddress& mac) noexcept;
+/// The same text, hex digits in lower case.
+std::string mac_text(const MacAddress& mac);
 
 }  // namespace millrace

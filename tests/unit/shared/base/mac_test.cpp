@@ -14,6 +14,10 @@ TEST(Mac, ReadsDigitsOfEitherCase) {
   EXPECT_EQ(mac, (MacAddress{0x02, 0xab, 0x00, 0xff, 0x7f, 0x01}));
 }
 
+TEST(Mac, IsWrittenAsItIsRead) {
+  EXPECT_EQ(mac_text({0x02, 0xab, 0x00, 0xff, 0x7f, 0x01}), "02:ab:00:ff:7f:01");
+}
+
 TEST(Mac, RefusesWhatIsNone) {
   for (const char* text :
        {"", "02:00:00:00:00", "02:00:00:00:00:1", "02:00:00:00:00:01:", "02:00:00:00:00:0g",
