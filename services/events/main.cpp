@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -179,14 +177,8 @@ class Service {
 };
 
 void run(int argc, char** argv) {
-  CLI::App app{"Millrace events: what functions tell of packets, as JSON lines"};
-  std::string run_dir;
-  app.add_option("--run-dir", run_dir, "Run directory of the topology, with plan.bin")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
+  const std::string run_dir = run_dir_argument(
+      argc, argv, "Millrace events: what functions tell of packets, as JSON lines");
   const Signals signals;
   Service(run_dir).run(signals);
 }

@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
-
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -91,14 +88,8 @@ std::unique_ptr<Nvml> nvml_for(const Plan& plan) {
 }
 
 void run(int argc, char** argv) {
-  CLI::App app{"Millrace telemetry: counters of a topology for Prometheus, at GET /metrics"};
-  std::string run_dir;
-  app.add_option("--run-dir", run_dir, "Run directory of the topology, with plan.bin")->required();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
+  const std::string run_dir = run_dir_argument(
+      argc, argv, "Millrace telemetry: counters of a topology for Prometheus, at GET /metrics");
   const StopSignals stop;
   const Plan plan = load_plan(plan_path(run_dir));
   const std::unique_ptr<Attached> attached = attach_when_ready(plan, stop);

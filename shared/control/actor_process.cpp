@@ -78,7 +78,28 @@ void prefer_memory_of(int node) {
                             node < 0 ? nullptr : nodes, node < 0 ? 0 : kNodeNumberMax + 1));
 }
 
+void add_run_dir(CLI::App& app, std::string& run_dir) {
+  app.add_option("--run-dir", run_dir, "Run directory of the topology, with plan.bin")->required();
+}
+
+/// Ends the process where the arguments are wrong, or ask for help.
+void parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+}
+
 }  // namespace
+
+std::string run_dir_argument(int argc, char** argv, const char* about) {
+  CLI::App app{about};
+  std::string run_dir;
+  add_run_dir(app, run_dir);
+  parse(app, argc, argv);
+  return run_dir;
+}
 
 std::string plan_path(const std::string& run_dir) { return run_dir + "/plan.bin"; }
 
@@ -89,16 +110,12 @@ std::string waiting_path(const std::string& run_dir, std::uint32_t actor) {
 ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   CLI::App app{about};
   std::uint32_t number = 0;
-  app.add_option("--run-dir", run_dir_, "Run directory of the topology, with plan.bin")->required();
+  add_run_dir(app, run_dir_);
   app.add_option("--actor", number, "Number of the actor in the plan")->required();
   app.add_flag("--successor", successor_, "Wait for the end of who plays the actor, then play it");
   bool layout = false;
   app.add_flag("--layout", layout, "Print this build's memory layout for the plan, and end");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error) == 0 ? 0 : 2);
-  }
+  parse(app, argc, argv);
   if (successor_) die_with_parent(true);
   plan_ = load_plan(plan_path(run_dir_));
   if (number >= plan_.actors.size()) {

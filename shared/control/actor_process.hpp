@@ -87,6 +87,10 @@ std::string plan_path(const std::string& run_dir);
 /// whoever starts the successor removes it before.
 std::string waiting_path(const std::string& run_dir, std::uint32_t actor);
 
+/// The one argument of a process beside the path, --run-dir. `about`: for --help. Ends the process
+/// with status 2 when it is missing or another one is there, with 0 after --help.
+std::string run_dir_argument(int argc, char** argv, const char* about);
+
 /// Runs `body`; an Error is printed as "<program>: <text>" and gives exit status 1.
 int main_of(const char* program, void (*body)(int, char**), int argc, char** argv);
 
