@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::size_t kMacsBytes = 12;
+using packet_walk::kMacsBytes;
 
 }  // namespace
 

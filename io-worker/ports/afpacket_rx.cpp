@@ -21,13 +21,13 @@
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/packet_walk.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kVlanTagBytes = 4;
-constexpr std::uint32_t kMacsBytes = 12;  // the tag comes behind them
+using packet_walk::kMacsBytes, packet_walk::kVlanTagBytes;
 // While packets are waiting: a hub that hangs holds nobody up for longer.
 constexpr std::chrono::milliseconds kLenderAnswersSoon{50};
 

@@ -6,14 +6,16 @@
 #include <cstring>
 
 #include "shared/base/packet.hpp"
+#include "shared/base/packet_walk.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
+using packet_walk::kTcp, packet_walk::kUdp;
 constexpr std::size_t kIpv4Bytes = 4, kIpv6Bytes = 16;
 constexpr std::size_t kIpv4AddressesAt = 12, kIpv6AddressesAt = 8;
-constexpr std::uint8_t kTcp = 6, kUdp = 17, kSctp = 132;
+constexpr std::uint8_t kSctp = 132;
 
 void put_addresses(std::span<const std::byte> frame, const PacketHeaders& headers,
                    EventRecord& record) noexcept {

@@ -28,6 +28,7 @@ struct FrameBytes {
 namespace packet_walk {
 
 inline constexpr std::size_t kEthernetBytes = 14;
+inline constexpr std::size_t kMacsBytes = 12;  ///< both addresses; VLAN tags come behind them
 inline constexpr std::size_t kVlanTagBytes = 4;
 inline constexpr std::size_t kVlanTagsMax = 2;
 inline constexpr std::size_t kIpv4BytesMin = 20;

@@ -4,6 +4,7 @@
 #include "shared/packet/tcp_reset.hpp"
 
 #include "shared/base/check.hpp"
+#include "shared/base/packet_walk.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
@@ -14,7 +15,7 @@ namespace {
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::uint8_t kTcp = 6;
+using packet_walk::kTcp;
 constexpr std::uint8_t kFin = 1, kSyn = 2, kRst = 4, kAck = 16;
 constexpr std::uint8_t kHops = 64;
 constexpr std::size_t kTcpBytes = 20;

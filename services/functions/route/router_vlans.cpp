@@ -14,8 +14,8 @@
 namespace millrace {
 namespace {
 
-using packet_walk::kTypeServiceVlan, packet_walk::kTypeVlan, packet_walk::kVlanTagBytes;
-constexpr std::size_t kMacsBytes = 12;
+using packet_walk::kMacsBytes, packet_walk::kVlanTagBytes;
+using packet_walk::kTypeServiceVlan, packet_walk::kTypeVlan;
 constexpr std::uint16_t kIdMask = 0x0fff;
 
 }  // namespace
