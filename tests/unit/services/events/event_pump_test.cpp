@@ -3,7 +3,6 @@
 #include "services/events/event_pump.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -132,22 +131,15 @@ TEST_F(EventPumpTest, SaysWhenItWas) {
 /// what it wrote last may be missing then. True when it was, false when it came to its end.
 bool killed_before(std::uint32_t store, const test::EventWorld& of, const PlanEvents& settings,
                    const std::string& socket_path) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  return killed_in_child([&] {
     EventFile file(settings);
     EventSocket socket(socket_path, of.rings.sink());
     EventPump pump(of.plan, of.rings, 1'000'000'000, &file, socket);
     const StopBeforeStore stop({of.memory.base(), of.memory.bytes()}, store);
     pump.turn();
     pump.turn();
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, WUNTRACED);
-  if (WIFEXITED(status)) return false;
-  ::kill(child, SIGKILL);
-  ::waitpid(child, &status, 0);
-  return true;
+    ::_exit(0);  // as a kill: nothing is taken down
+  });
 }
 
 TEST_F(EventPumpTest, KilledBeforeAnyStoreItsSuccessorWritesEachRecordOnce) {

@@ -3,7 +3,6 @@
 #include "shared/layout/event_rings.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <thread>
@@ -189,8 +188,7 @@ TEST_F(EventRingsTest, AProducerAndAConsumerAtOnceLoseNothingUncounted) {
 /// The memory of the rings, as it is when a producer is killed in front of its store number `store`
 /// of two batches of three records each. True when it was, false when it came to its end.
 bool killed_before(std::uint32_t store, const Mapping& memory, const EventRings& rings) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  return killed_in_child([&] {
     EventLog log(rings, 1);
     const StopBeforeStore stop({memory.base(), memory.bytes()}, store);
     for (std::uint64_t batch = 0; batch < 2; ++batch) {
@@ -202,14 +200,7 @@ bool killed_before(std::uint32_t store, const Mapping& memory, const EventRings&
       }
       log.publish();
     }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, WUNTRACED);
-  if (WIFEXITED(status)) return false;
-  ::kill(child, SIGKILL);
-  ::waitpid(child, &status, 0);
-  return true;
+  });
 }
 
 TEST_F(EventRingsTest, AProducerThatIsKilledLeavesNoHalfRecordAndNoHalfBatch) {

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -47,5 +48,21 @@ class StopBeforeStore {
   static inline std::span<std::byte> table_;
   static inline std::uint32_t left_ = 0;
 };
+
+/// Runs `work`, which makes a StopBeforeStore, in a child, and kills it where it stops. False: it
+/// came to its end.
+bool killed_in_child(const auto& work) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, WUNTRACED);
+  if (WIFEXITED(status)) return false;
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return true;
+}
 
 }  // namespace millrace
