@@ -71,7 +71,7 @@ class HeldPackets {
   SidePool& pool_;
   NeighbourTableView neighbours_;
   std::vector<Held> held_;                ///< as many as the pool has buffers at most
-  std::vector<NeighbourHandle> staying_;  ///< for whom a packet went on to wait in this tend()
+  std::vector<NeighbourHandle> staying_;  ///< a packet of theirs went on to wait in this tend()
 };
 
 }  // namespace millrace

@@ -20,7 +20,7 @@ struct RouteLook {
   const Plan& plan;
   std::string function;  ///< its name
   RouteTable table;
-  std::vector<std::uint64_t> hits;  ///< by next hop: packets whose look-up ended there
+  std::vector<std::uint64_t> hits;  ///< by next hop: packets that ended there in the look-up
   NeighbourList neighbours;
   // Of the newest build: lines that were taken, that were refused, and how many builds there were.
   std::uint64_t accepted = 0, refused = 0, generation = 0;

@@ -35,7 +35,7 @@ class RouteWatch {
   int descriptor() const { return changed_ ? -1 : changes_.get(); }
   /// Tables are to be built soon.
   bool pending() const { return changed_; }
-  /// The functions whose tables are to be built now; empty: none. To be called while nothing else
+  /// The functions with tables to be built now; empty: none. To be called while nothing else
   /// is being built; the caller says by done() when these are in use.
   std::vector<std::string> due(Clock::time_point now);
   /// What due() asked for has ended. `again`: it failed, and has to be tried again.

@@ -30,7 +30,7 @@ class EventTimes {
 
 /// What a record does not say by itself.
 struct EventPlace {
-  std::string_view actor;     ///< whose ring it lay in
+  std::string_view actor;     ///< of the ring that it lay in
   std::uint64_t number = 0;   ///< in that ring, counted from the topology's start
   std::uint64_t time_ns = 0;  ///< system clock
 };

@@ -15,7 +15,7 @@
 namespace millrace {
 
 /// The Unix socket (a stream) at which each client gets every line from when it connected on.
-/// Nobody waits for a client: lines wait for it in a bounded buffer, what finds no room there is
+/// No client is waited for: lines wait for it in a bounded buffer, what finds no room there is
 /// lost to it, and one that takes nothing for kClientPatienceNs is let go of. One thread; no call
 /// blocks.
 class EventSocket {

@@ -154,7 +154,7 @@ class Service {
     ::poll(items_.data(), items_.size(), kQuietMs);
   }
 
-  /// Whoever told something has ended before.
+  /// The processes that tell have ended before.
   void leave() {
     while (pump_->turn() != 0) socket_->turn(monotonic_ns());
     const std::uint64_t end = monotonic_ns() + kLeaveNs;

@@ -179,7 +179,7 @@ concept WantsFramesAlone = requires {
   requires std::same_as<decltype(&Own::tcp), void (PacketFunction::*)(Packet&) noexcept>;
 };
 
-/// MakeFunction of a row whose function is `Own`: made from the context when it takes one. The
+/// MakeFunction of a row for the function `Own`: made from the context when it takes one. The
 /// compiler sees which events Own overrides; where that is ethernet() alone, headers are not walked
 /// over. Throws what Own's constructor throws.
 template <std::derived_from<PacketFunction> Own>

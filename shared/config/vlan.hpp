@@ -18,7 +18,7 @@ inline constexpr std::string_view kVlanDevice = "vlan";
 
 /// A port of device `vlan`: what of another port's frames is its own (IEEE 802.1Q, 802.1ad).
 struct VlanPort {
-  std::uint8_t link = 0;    ///< number of the port whose tagged frames they are
+  std::uint8_t link = 0;    ///< number of the port that the tagged frames come by
   std::uint16_t outer = 0;  ///< of the service tag (0x88a8), 1..4094; 0: there is none
   std::uint16_t id = 0;     ///< of the VLAN tag (0x8100), 1..4094
 };

@@ -8,7 +8,7 @@
 #include "shared/config/sections.hpp"
 #include "shared/config/vlan.hpp"
 
-// Ports of device `vlan`: whose frames they share, and by which tags.
+// Ports of device `vlan`: the link that they share, and their tags.
 
 namespace millrace {
 namespace {

@@ -70,7 +70,7 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
 }
 
 /// RFC 4861 8.2: the sender, a neighbour, has a better way on its own link: to the destination
-/// itself, or to a router whose link-local address is known here. The packet goes on.
+/// itself, or to a router with a link-local address that is known here. The packet goes on.
 void Ipv6Router::redirect(const FinishContext& call, const Departure& at,
                           const RouteWay& way) noexcept {
   const Batch& batch = call.batch;

@@ -64,7 +64,7 @@ class Loader {
     }
   }
 
-  /// Behind the files, whose lines take the place of the kernel's with the same prefix.
+  /// Behind the files: their lines take the place of the kernel's with the same prefix.
   void load(const KernelRoutes& kernel) {
     for (const std::string& refusal : kernel.refusals) refuse(refusal);
     for (const RouteLine& route : kernel.lines) {
