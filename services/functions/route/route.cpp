@@ -57,8 +57,9 @@ class Route final : public Function {
       BatchFacts facts = call.facts;
       facts.port_in = group.port;
       route_compute(table_, call.batch, group.packets, words_);
-      route_finish(hops_, {call.batch, {group.packets}, words_, call.counters, call.state, facts},
-                   router_.get(), groups_);
+      const FinishContext one{call.batch, {group.packets}, words_,     call.counters,
+                              call.state, facts,           call.events};
+      route_finish(hops_, one, router_.get(), groups_);
     }
   }
 
