@@ -3,7 +3,6 @@
 
 #include "services/functions/route/kernel_routes.hpp"
 
-#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sys/socket.h>
 
@@ -14,6 +13,7 @@
 #include <cstring>
 
 #include "shared/base/error.hpp"
+#include "shared/base/netlink.hpp"
 #include "shared/base/unique_fd.hpp"
 
 namespace millrace {
@@ -30,32 +30,6 @@ std::uint32_t host_order(std::uint32_t word) {
 Ipv6Address host_order(const std::array<std::uint32_t, 4>& words) {
   return {std::uint64_t{host_order(words[0])} << 32 | host_order(words[1]),
           std::uint64_t{host_order(words[2])} << 32 | host_order(words[3])};
-}
-
-/// One attribute of a message: `bytes` is its payload.
-struct Attribute {
-  std::uint16_t type = 0;
-  std::span<const std::byte> bytes;
-
-  template <typename T>
-  bool read(T& value) const {
-    if (bytes.size() < sizeof value) return false;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return true;
-  }
-};
-
-/// Calls visit(attribute) for each of `bytes` until one does not fit.
-template <typename Visit>
-void for_each_attribute(std::span<const std::byte> bytes, Visit visit) {
-  while (bytes.size() >= sizeof(rtattr)) {
-    rtattr header{};
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.rta_len < sizeof header || header.rta_len > bytes.size()) return;
-    const auto type = static_cast<std::uint16_t>(header.rta_type & NLA_TYPE_MASK);
-    visit(Attribute{type, bytes.subspan(RTA_LENGTH(0), header.rta_len - RTA_LENGTH(0))});
-    bytes = bytes.subspan(std::min<std::size_t>(RTA_ALIGN(header.rta_len), bytes.size()));
-  }
 }
 
 /// Where a route leads, as far as the kernel says it.
@@ -75,7 +49,7 @@ struct Way {
     kind = family == AF_INET ? RouteHopKind::kGateway4 : RouteHopKind::kGateway6;
     std::memcpy(gateway.data(), address.data(), bytes);
   }
-  void add(int family, const Attribute& attribute) {
+  void add(int family, const NetlinkAttribute& attribute) {
     std::uint16_t other = 0;
     switch (attribute.type) {
       case RTA_OIF:
@@ -107,7 +81,7 @@ std::vector<Way> ways_of(int family, std::span<const std::byte> bytes) {
             .flags = header.rtnh_flags,
             .weight = header.rtnh_hops + 1u};
     for_each_attribute(bytes.subspan(sizeof header, header.rtnh_len - sizeof header),
-                       [&](const Attribute& attribute) { way.add(family, attribute); });
+                       [&](const NetlinkAttribute& attribute) { way.add(family, attribute); });
     ways.push_back(way);
     bytes = bytes.subspan(std::min<std::size_t>(RTNH_ALIGN(header.rtnh_len), bytes.size()));
   }
@@ -126,7 +100,7 @@ Facts facts_of(const rtmsg& route, std::span<const std::byte> attributes, RouteL
   Way single{.flags = route.rtm_flags};
   std::uint32_t ipv4 = 0;
   std::array<std::uint32_t, 4> ipv6{};
-  for_each_attribute(attributes, [&](const Attribute& attribute) {
+  for_each_attribute(attributes, [&](const NetlinkAttribute& attribute) {
     switch (attribute.type) {
       case RTA_DST:
         if (line.is_ipv6) {
@@ -176,21 +150,17 @@ void send_request(int socket, unsigned char family) {
 /// One answer of a dump. True when it is the last.
 bool take_answer(std::span<const std::byte> bytes, const HostInterfaces& interfaces,
                  KernelRoutes& routes) {
-  while (bytes.size() >= sizeof(nlmsghdr)) {
-    nlmsghdr header{};
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.nlmsg_len < sizeof header || header.nlmsg_len > bytes.size()) break;
-    if (header.nlmsg_type == NLMSG_DONE) return true;
+  bool last = false;
+  for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
+    last |= header.nlmsg_type == NLMSG_DONE;
     if (header.nlmsg_type == NLMSG_ERROR) {
       nlmsgerr error{};
-      std::memcpy(&error, bytes.data() + NLMSG_HDRLEN,
-                  std::min(sizeof error, header.nlmsg_len - std::size_t{NLMSG_HDRLEN}));
+      read_body(message, error);
       throw system_error("read the kernel's routes", -error.error);
     }
-    add_kernel_route(bytes.first(header.nlmsg_len), interfaces, routes);
-    bytes = bytes.subspan(std::min<std::size_t>(NLMSG_ALIGN(header.nlmsg_len), bytes.size()));
-  }
-  return false;
+    add_kernel_route(message, interfaces, routes);
+  });
+  return last;
 }
 
 }  // namespace
@@ -218,16 +188,13 @@ void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& 
                       KernelRoutes& routes) {
   nlmsghdr header{};
   rtmsg route{};
-  if (message.size() < NLMSG_HDRLEN + sizeof route) return;
+  if (!read_body(message, route)) return;
   std::memcpy(&header, message.data(), sizeof header);
-  std::memcpy(&route, message.data() + NLMSG_HDRLEN, sizeof route);
   if (header.nlmsg_type != RTM_NEWROUTE || (route.rtm_flags & RTM_F_CLONED) != 0) return;
   if (route.rtm_family != AF_INET && route.rtm_family != AF_INET6) return;
   RouteLine line{.is_ipv6 = route.rtm_family == AF_INET6, .length = route.rtm_dst_len};
   if (line.length > (line.is_ipv6 ? 128 : 32)) return;
-  const std::size_t at =
-      std::min<std::size_t>(NLMSG_HDRLEN + NLMSG_ALIGN(sizeof route), message.size());
-  const Facts facts = facts_of(route, message.subspan(at), line);
+  const Facts facts = facts_of(route, attributes_behind<rtmsg>(message), line);
   if (facts.table != RT_TABLE_MAIN || route.rtm_tos != 0 || is_never_routed(line)) return;
   switch (route.rtm_type) {
     case RTN_BLACKHOLE:
