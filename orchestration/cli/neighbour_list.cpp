@@ -39,7 +39,7 @@ std::string_view look_name(NeighbourLook look) {
 const char* look_colour(NeighbourLook look) {
   switch (look) {
     case NeighbourLook::kReachable:
-    case NeighbourLook::kStatic:
+    case NeighbourLook::kPermanent:
       return sgr::kGreen;
     case NeighbourLook::kFailed:
       return sgr::kRed;

@@ -25,7 +25,7 @@ constexpr const char* kNeighboursHelp =
     "  probe       the same, asked again without an answer so far\n"
     "  incomplete  asked for; packets to it wait at the egress\n"
     "  failed      three questions without an answer; packets to it are dropped for 3 s\n"
-    "  static      by configuration, never asked for\n"
+    "  permanent   told by the kernel behind the port ('neighbours: kernel'), never asked for\n"
     "'stays': it never gives way to another when the table is full.\n"
     "Nobody asks without a packet: an entry that is not used keeps the state that it had.";
 

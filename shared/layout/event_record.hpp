@@ -32,7 +32,8 @@ struct AlertEvent {
 };
 
 enum class AnomalyType : std::uint8_t {
-  kAddressConflict = 0,  ///< another host claims an address of ours: the record's source
+  kAddressConflict = 0,  ///< another host claims an address of ours, or of a permanent neighbour:
+                         ///< the record's source
   kCount
 };
 struct AnomalyEvent {

@@ -21,19 +21,19 @@ enum class NeighbourLook : std::uint8_t {
   kProbe,          ///< the same, and it has been asked again without an answer so far
   kIncomplete,     ///< no MAC address yet; it has been asked for, or will be by the first packet
   kFailed,         ///< asked for in vain
-  kStatic,         ///< by configuration; never asked for
+  kPermanent,      ///< by configuration (NeighbourState::kStatic); never asked for
   kCount
 };
 inline constexpr std::size_t kNeighbourLookCount = static_cast<std::size_t>(NeighbourLook::kCount);
 inline constexpr std::array<std::string_view, kNeighbourLookCount> kNeighbourLookNames = {
-    "reachable", "stale", "probe", "incomplete", "failed", "static"};
+    "reachable", "stale", "probe", "incomplete", "failed", "permanent"};
 
 constexpr NeighbourLook neighbour_look(const NeighbourSnapshot& of, std::uint64_t now_ms,
                                        const NeighbourTimes& times = kNeighbourTimes) noexcept {
   const auto since = [&](std::uint64_t ms) { return now_ms > ms ? now_ms - ms : 0; };
   switch (of.state) {
     case NeighbourState::kStatic:
-      return NeighbourLook::kStatic;
+      return NeighbourLook::kPermanent;
     case NeighbourState::kKnown:
       if (of.confirmed_ms != 0 && since(of.confirmed_ms) < times.reachable_ms) {
         return NeighbourLook::kReachable;

@@ -206,4 +206,11 @@ bool NeighbourTableView::forget(const NeighbourKey& key) const noexcept {
   return any;
 }
 
+bool NeighbourTableView::forget_static(const NeighbourKey& key) const noexcept {
+  const NeighbourHandle handle = find(key);
+  if (!handle.found()) return false;
+  const std::uint64_t link = entry(handle.number).link.load(memory_order_acquire);
+  return state_of_link(link) == NeighbourState::kStatic && forget(key);
+}
+
 }  // namespace millrace

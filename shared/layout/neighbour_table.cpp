@@ -216,11 +216,19 @@ bool NeighbourTableView::set_static(const NeighbourKey& key, const MacAddress& m
     std::uint64_t link = entry(handle.number).link.load();
     if (!NeighbourLinkTag::has_tag(link, handle.generation)) continue;
     const std::uint64_t next = neighbour_link(kStatic, mac, handle.generation);
-    if (entry(handle.number).link.compare_exchange_strong(link, next) && is_current(handle)) {
-      return true;
-    }
+    const bool stands =
+        link == next || entry(handle.number).link.compare_exchange_strong(link, next);
+    if (stands && is_current(handle)) return true;
   }
   return false;
+}
+
+bool NeighbourTableView::contradicts(const NeighbourKey& key,
+                                     const MacAddress& mac) const noexcept {
+  const NeighbourHandle handle = find(key);
+  if (!handle.found()) return false;
+  const std::uint64_t link = entry(handle.number).link.load(memory_order_acquire);
+  return state_of_link(link) == kStatic && mac_of_link(link) != mac && is_current(handle);
 }
 
 bool NeighbourTableView::is_ready(NeighbourHandle handle) const noexcept {

@@ -179,8 +179,13 @@ class NeighbourTableView {
   bool set_static(const NeighbourKey& key, const MacAddress& mac,
                   std::uint64_t now_ms) const noexcept;
 
+  /// The entry is static and of another MAC: who says `mac` contradicts what is configured.
+  bool contradicts(const NeighbourKey& key, const MacAddress& mac) const noexcept;
+
   /// Static and pinned ones too. False: there was none.
   bool forget(const NeighbourKey& key) const noexcept;
+  /// Only when it is static: the next packet to it asks. False: it is not.
+  bool forget_static(const NeighbourKey& key) const noexcept;
 
   /// What an egress that holds packets polls. False for a void handle.
   bool is_ready(NeighbourHandle handle) const noexcept;

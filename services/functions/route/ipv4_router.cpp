@@ -306,10 +306,14 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const bool conflict = in->has_ipv4(arp.sender);
   if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
     const bool reply = arp.operation == kArpReply;
-    call.facts.neighbours->learn(
-        neighbour_of(call.facts.port_in, arp.sender), arp.sender_mac,
-        neighbour_ms(call.facts.now_ns),
+    const NeighbourKey key = neighbour_of(call.facts.port_in, arp.sender);
+    const bool learnt = call.facts.neighbours->learn(
+        key, arp.sender_mac, neighbour_ms(call.facts.now_ns),
         {.only_update = reply || !for_us, .overrides = true, .confirms = reply && for_us});
+    if (!learnt && call.events.on() && call.facts.neighbours->contradicts(key, arp.sender_mac) &&
+        limit_.take(call.facts.now_ns)) {
+      tell_conflict(call, packet, arp);
+    }
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;
   // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at a

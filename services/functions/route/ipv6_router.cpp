@@ -289,17 +289,27 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
   batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 
-/// Another host advertises an address of ours. At a bounded rate.
+/// Another host says that `claimed` is its address. At a bounded rate.
 void Ipv6Router::tell_conflict(const FinishContext& call, std::uint16_t packet,
-                               const NeighbourMessage& message) noexcept {
+                               const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept {
   const MacAddress from = message.has_mac ? message.mac : source_mac(call.batch, packet);
   const RouterPort& in = *ports_.at(call.facts.port_in);
   if (!call.events.on() || from == in.mac || !limit_.take(call.facts.now_ns)) return;
   EventRecord* const record = call.events.emit(EventKind::kAnomaly, packet);
   if (record == nullptr) return;
-  record->source = message.target;
+  record->source = claimed;
   record->anomaly.type = AnomalyType::kAddressConflict;
   record->anomaly.mac = from;
+}
+
+/// What `message` says of the neighbour `address`, which it names the MAC address of.
+void Ipv6Router::learn(const FinishContext& call, std::uint16_t packet,
+                       const NeighbourMessage& message, const Ipv6Bytes& address,
+                       NeighbourNews news) noexcept {
+  const NeighbourTableView& table = *call.facts.neighbours;
+  const NeighbourKey key = neighbour_of(call.facts.port_in, address);
+  if (table.learn(key, message.mac, neighbour_ms(call.facts.now_ns), news)) return;
+  if (table.contradicts(key, message.mac)) tell_conflict(call, packet, message, address);
 }
 
 /// True: it was a solicitation or an advertisement, and its fate is decided.
@@ -310,15 +320,13 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
   if (advertiser_.answer(call, packet)) return true;
   if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
   if (!parse_neighbour(batch.bytes(packet), message)) return false;
-  const std::uint64_t now_ms = neighbour_ms(call.facts.now_ns);
   const bool for_us = in->has_ipv6(message.target);
   if (message.advertisement) {
     if (!for_us && message.has_mac) {
-      call.facts.neighbours->learn(
-          neighbour_of(call.facts.port_in, message.target), message.mac, now_ms,
-          {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
+      learn(call, packet, message, message.target,
+            {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
     }
-    if (for_us) tell_conflict(call, packet, message);
+    if (for_us) tell_conflict(call, packet, message, message.target);
     // The kernel of the host behind asks as well.
     if (!punt(call, packet, in)) batch.consume(packet, Reason::kControl);
     return true;
@@ -329,8 +337,7 @@ bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t pa
   }
   const bool probe = is_unspecified(message.source);
   if (!probe && message.has_mac && in->is_near(message.source)) {
-    call.facts.neighbours->learn(neighbour_of(call.facts.port_in, message.source), message.mac,
-                                 now_ms, {.only_update = false, .overrides = true});
+    learn(call, packet, message, message.source, {.only_update = false, .overrides = true});
   }
   const MacAddress to = probe             ? multicast_mac(kIpv6AllNodes)
                         : message.has_mac ? message.mac

@@ -41,7 +41,9 @@ class Ipv6Router {
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
   void tell_conflict(const FinishContext& call, std::uint16_t packet,
-                     const NeighbourMessage& message) noexcept;
+                     const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept;
+  void learn(const FinishContext& call, std::uint16_t packet, const NeighbourMessage& message,
+             const Ipv6Bytes& address, NeighbourNews news) noexcept;
   bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
   void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,
                            const Ipv6Bytes& target, const MacAddress& to) noexcept;

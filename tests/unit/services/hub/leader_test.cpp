@@ -92,7 +92,7 @@ TEST_F(LeaderTest, CountsNeighboursForThoseWhoDoNotMapTheirTable) {
   constexpr NeighbourKey kHost{
       .family = NeighbourFamily::kIpv4, .port = 1, .address = {10, 0, 0, 1}};
   ASSERT_TRUE(table.set_static(kHost, {2, 0, 0, 0, 0, 1}, 1));
-  const auto known = static_cast<std::size_t>(NeighbourLook::kStatic);
+  const auto known = static_cast<std::size_t>(NeighbourLook::kPermanent);
   EXPECT_TRUE(soon([&] { return header.neighbours[known] == 1; }));
   ASSERT_TRUE(table.forget(kHost));
   EXPECT_TRUE(soon([&] { return header.neighbours[known] == 0; }));

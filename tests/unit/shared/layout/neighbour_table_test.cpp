@@ -269,6 +269,31 @@ TEST_F(NeighbourTableTest, AStaticNeighbourIsNeitherAskedForNorChanged) {
   EXPECT_EQ(table_.look_up(handle, 3).mac, mac_);
   EXPECT_TRUE(table_.set_static(key_, other_mac_, 4));
   EXPECT_EQ(table_.look_up(handle, 5).mac, other_mac_);
+  EXPECT_TRUE(table_.set_static(key_, other_mac_, 6)) << "as it is already";
+  EXPECT_EQ(table_.find(key_), handle);
+}
+
+TEST_F(NeighbourTableTest, OnlyAStaticNeighbourIsContradicted) {
+  EXPECT_FALSE(table_.contradicts(key_, mac_)) << "not there";
+  known(1);
+  EXPECT_FALSE(table_.contradicts(key_, other_mac_)) << "learnt";
+  EXPECT_TRUE(table_.set_static(key_, mac_, 1));
+  EXPECT_FALSE(table_.contradicts(key_, mac_));
+  EXPECT_TRUE(table_.contradicts(key_, other_mac_));
+}
+
+TEST_F(NeighbourTableTest, AStaticNeighbourThatIsForgottenIsAskedFor) {
+  known(1);
+  EXPECT_FALSE(table_.forget_static(key_)) << "learnt";
+  EXPECT_TRUE(table_.find(key_).found());
+  EXPECT_TRUE(table_.set_static(key_, other_mac_, 2));
+  const NeighbourHandle handle = table_.find(key_);
+  EXPECT_TRUE(table_.forget_static(key_));
+  EXPECT_FALSE(table_.forget_static(key_)) << "not there";
+  EXPECT_TRUE(table_.has_failed(handle));
+  const NeighbourHandle again = insert();
+  expect(again, 3, kIncomplete, NeighbourAsk::kMulticast);
+  EXPECT_FALSE(all().at(0).pinned);
 }
 
 TEST_F(NeighbourTableTest, AForgottenEntryVoidsItsHandleEvenIfItsKeyComesAgain) {

@@ -373,25 +373,5 @@ TEST(Ipv4Router, ArpThatIsNotForThisLinkIsDropped) {
   EXPECT_FALSE(parts.table.find(neighbour_of(0, 0x0a630005)).found()) << "no neighbour of lan";
 }
 
-TEST(Ipv4Router, AnAddressOfOursThatAnotherClaimsIsToldOfAtALimitedRate) {
-  Ipv4Parts parts(dual_ports(), 1, 1);
-  parts.arp(kConflict);
-  const std::vector<EventRecord> told = parts.events.told();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, EventKind::kAnomaly);
-  EXPECT_EQ(told[0].anomaly.type, AnomalyType::kAddressConflict);
-  EXPECT_EQ(told[0].ip_version, 4u);
-  const RouteFrame claim = bytes_of_hex(kConflict);
-  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(told[0].anomaly.mac)),
-                                 std::span(claim).subspan(22, 6)));
-  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(told[0].source)).first(4),
-                                 std::span(claim).subspan(28, 4)));
-  EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(told[0].destination)).first(4),
-                                 std::span(claim).subspan(38, 4)));
-  parts.arp(kConflict);
-  parts.arp(kRequest);
-  EXPECT_TRUE(parts.events.told().empty());
-}
-
 }  // namespace
 }  // namespace millrace

@@ -261,30 +261,5 @@ TEST(Ipv6Router, ReportsHaveALimitedRate) {
   }
 }
 
-TEST(Ipv6Router, AnAdvertisementOfOurAddressByAnotherIsToldOf) {
-  RouterParts parts(dual_ports(), 1, 2);
-  const auto advertise = [&](const MacAddress& from, const Ipv6Bytes& target) {
-    RouteFrame frame(kNeighbourFrameBytes);
-    write_advertisement(frame, from, kLanMac, target, kLanBytes, target, false, true, true);
-    parts.take(frame);
-    parts.ipv6.end(parts.call(), 0, Reason::kOwnAddress);
-    EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
-  };
-  advertise(kStationMac, kLanBytes);
-  const std::vector<EventRecord> told = parts.events.told();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, EventKind::kAnomaly);
-  EXPECT_EQ(told[0].anomaly.type, AnomalyType::kAddressConflict);
-  EXPECT_EQ(told[0].anomaly.mac, kStationMac);
-  EXPECT_EQ(told[0].ip_version, 6u);
-  EXPECT_EQ(told[0].source, kLanBytes);
-  advertise(kStationMac, kAskerBytes);
-  advertise(kLanMac, kLanBytes);
-  EXPECT_TRUE(parts.events.told().empty()) << "another address; ourselves";
-  advertise(kStationMac, kLanBytes);
-  advertise(kStationMac, kLanBytes);
-  EXPECT_EQ(parts.events.told().size(), 1u) << "at a bounded rate";
-}
-
 }  // namespace
 }  // namespace millrace

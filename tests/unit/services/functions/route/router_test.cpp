@@ -5,7 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
 #include "shared/base/error.hpp"
+#include "shared/packet/arp.hpp"
+#include "shared/packet/neighbour_discovery.hpp"
 #include "tests/unit/services/functions/route/router_fixture.hpp"
 
 namespace millrace {
@@ -66,6 +71,139 @@ TEST(Router, APlainPacketOfAStaticRouteIsPassedOnWithoutIt) {
   const Routed routed(ways(), frame);
   ASSERT_TRUE(routed.goes_on_by(1));
   EXPECT_TRUE(routed.records().empty());
+}
+
+// Hosts that claim addresses of others: of ours, and of permanent neighbours.
+
+constexpr std::uint32_t kHost = 0x0a010005;
+constexpr MacAddress kHostMac = {2, 0, 0, 0, 0, 5};
+constexpr Ipv6Bytes kLanBytes = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+constexpr Ipv6Bytes kHostBytes = {0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+
+struct ConflictParts : RouterParts {
+  using RouterParts::RouterParts;
+
+  void arp(std::uint16_t operation, const MacAddress& from, std::uint32_t sender) {
+    RouteFrame frame(kArpFrameBytes);
+    write_arp(frame, from, kLanMac,
+              {.operation = operation,
+               .sender_mac = from,
+               .sender = sender,
+               .target_mac = operation == kArpReply ? kLanMac : MacAddress{},
+               .target = kLanIpv4});
+    take(frame);
+    ipv4.arp(call(), 0);
+  }
+  void advertise(const MacAddress& from, const Ipv6Bytes& target) {
+    RouteFrame frame(kNeighbourFrameBytes);
+    write_advertisement(frame, from, kLanMac, target, kLanBytes, target, false, true, true);
+    take(frame);
+    ipv6.end(call(), 0, Reason::kOwnAddress);
+    EXPECT_TRUE(is_consumed_for(Reason::kControl));
+  }
+  void solicit(const MacAddress& from, const Ipv6Bytes& source) {
+    RouteFrame frame(kNeighbourFrameBytes);
+    const Ipv6Bytes group = solicited_node(kLanBytes);
+    write_solicitation(frame, from, multicast_mac(group), source, group, kLanBytes);
+    take(frame);
+    ipv6.end(call(), 0, Reason::kNotUnicast);
+    EXPECT_TRUE(is_answer(Reason::kReply));
+  }
+  void make_permanent(const NeighbourKey& key, const MacAddress& mac) {
+    ASSERT_TRUE(table.set_static(key, mac, neighbour_ms(facts.now_ns)));
+  }
+};
+
+MacAddress mac_told(const EventRecord& record) { return record.anomaly.mac; }
+
+std::uint32_t source_told(const EventRecord& record) {
+  std::uint32_t address = 0;
+  for (std::size_t i = 0; i < 4; ++i) address = address << 8 | record.source[i];
+  return address;
+}
+
+TEST(RouterConflicts, AnAddressOfOursThatAnotherClaimsIsToldOfAtALimitedRate) {
+  ConflictParts parts(dual_ports(), 1, 1);
+  parts.arp(kArpRequest, kStationMac, kLanIpv4);
+  const std::vector<EventRecord> told = parts.events.told();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].kind, EventKind::kAnomaly);
+  EXPECT_EQ(told[0].anomaly.type, AnomalyType::kAddressConflict);
+  EXPECT_EQ(told[0].ip_version, 4u);
+  EXPECT_EQ(mac_told(told[0]), kStationMac);
+  EXPECT_EQ(source_told(told[0]), kLanIpv4);
+  constexpr std::array<std::uint8_t, 4> kTarget = {10, 1, 0, 1};
+  EXPECT_EQ(std::memcmp(told[0].destination.data(), kTarget.data(), kTarget.size()), 0);
+  parts.arp(kArpRequest, kStationMac, kLanIpv4);
+  parts.arp(kArpRequest, kHostMac, kHost);
+  EXPECT_TRUE(parts.events.told().empty());
+}
+
+TEST(RouterConflicts, AnAdvertisementOfOurAddressByAnotherIsToldOf) {
+  ConflictParts parts(dual_ports(), 1, 2);
+  parts.advertise(kStationMac, kLanBytes);
+  const std::vector<EventRecord> told = parts.events.told();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].kind, EventKind::kAnomaly);
+  EXPECT_EQ(told[0].anomaly.type, AnomalyType::kAddressConflict);
+  EXPECT_EQ(mac_told(told[0]), kStationMac);
+  EXPECT_EQ(told[0].ip_version, 6u);
+  EXPECT_EQ(told[0].source, kLanBytes);
+  parts.advertise(kStationMac, kHostBytes);
+  parts.advertise(kLanMac, kLanBytes);
+  EXPECT_TRUE(parts.events.told().empty()) << "another address; ourselves";
+  parts.advertise(kStationMac, kLanBytes);
+  parts.advertise(kStationMac, kLanBytes);
+  EXPECT_EQ(parts.events.told().size(), 1u) << "at a bounded rate";
+}
+
+TEST(RouterConflicts, ArpDoesNotChangeAPermanentNeighbourAndIsToldOf) {
+  for (const std::uint16_t operation : {kArpRequest, kArpReply}) {
+    ConflictParts parts(dual_ports(), 1, 1);
+    const NeighbourKey key = neighbour_of(0, kHost);
+    parts.make_permanent(key, kHostMac);
+    parts.arp(operation, kHostMac, kHost);
+    EXPECT_TRUE(parts.events.told().empty()) << "it says the same";
+    parts.arp(operation, kStationMac, kHost);
+    EXPECT_EQ(parts.known(key), kHostMac);
+    const std::vector<EventRecord> told = parts.events.told();
+    ASSERT_EQ(told.size(), 1u) << operation;
+    EXPECT_EQ(told[0].anomaly.type, AnomalyType::kAddressConflict);
+    EXPECT_EQ(source_told(told[0]), kHost);
+    EXPECT_EQ(mac_told(told[0]), kStationMac);
+    EXPECT_EQ(parts.is_answer(Reason::kReply), operation == kArpRequest) << "who asks hears";
+    parts.arp(operation, kStationMac, kHost);
+    EXPECT_TRUE(parts.events.told().empty()) << "at a bounded rate";
+  }
+}
+
+TEST(RouterConflicts, NeighbourDiscoveryDoesNotChangeAPermanentNeighbourAndIsToldOf) {
+  ConflictParts parts(dual_ports(), 1, 2);
+  const NeighbourKey key = neighbour_of(0, kHostBytes);
+  parts.make_permanent(key, kHostMac);
+  parts.advertise(kHostMac, kHostBytes);
+  parts.solicit(kHostMac, kHostBytes);
+  EXPECT_TRUE(parts.events.told().empty()) << "they say the same";
+  parts.advertise(kStationMac, kHostBytes);
+  parts.solicit(kStationMac, kHostBytes);
+  EXPECT_EQ(parts.known(key), kHostMac);
+  const std::vector<EventRecord> told = parts.events.told();
+  ASSERT_EQ(told.size(), 2u);
+  for (const EventRecord& record : told) {
+    EXPECT_EQ(record.anomaly.type, AnomalyType::kAddressConflict);
+    EXPECT_EQ(record.source, kHostBytes);
+    EXPECT_EQ(mac_told(record), kStationMac);
+  }
+}
+
+TEST(RouterConflicts, OfALearntNeighbourNothingIsTold) {
+  ConflictParts parts;
+  parts.learn(neighbour_of(0, kHost), kHostMac);
+  parts.learn(neighbour_of(0, kHostBytes), kHostMac);
+  parts.arp(kArpRequest, kStationMac, kHost);
+  parts.advertise(kStationMac, kHostBytes);
+  EXPECT_EQ(parts.known(neighbour_of(0, kHost)), kStationMac);
+  EXPECT_TRUE(parts.events.told().empty());
 }
 
 }  // namespace
