@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/hub/kernel_neighbours.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "shared/base/error.hpp"
+#include "shared/base/netlink.hpp"
+#include "shared/base/unique_fd.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kReceiveBytes = 256 * 1024;  // the kernel fills at most 32 KB at a time
+/// The kernel has a MAC address for it (NUD_VALID of the kernel's own headers).
+constexpr std::uint16_t kValid =
+    NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY;
+
+bool is_fixed(const ndmsg& body) {
+  if ((body.ndm_state & (NUD_PERMANENT | NUD_NOARP)) != 0) return true;
+  return (body.ndm_flags & NTF_EXT_LEARNED) != 0 && (body.ndm_state & kValid) != 0;
+}
+
+void send_request(int socket, unsigned char family) {
+  struct {
+    nlmsghdr header;
+    ndmsg body;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = RTM_GETNEIGH;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.body.ndm_family = family;
+  if (::send(socket, &request, sizeof request, 0) < 0) {
+    throw system_error("ask the kernel for its neighbours", errno);
+  }
+}
+
+/// One answer of a dump. True when it is the last.
+bool take_answer(std::span<const std::byte> bytes, std::vector<KernelNeighbour>& neighbours) {
+  bool last = false;
+  for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
+    last |= header.nlmsg_type == NLMSG_DONE;
+    if (header.nlmsg_type == NLMSG_ERROR) {
+      nlmsgerr error{};
+      read_body(message, error);
+      throw system_error("read the kernel's neighbours", -error.error);
+    }
+    const auto one = parse_kernel_neighbour(message);
+    if (one && one->fixed) neighbours.push_back(*one);
+  });
+  return last;
+}
+
+}  // namespace
+
+std::optional<KernelNeighbour> parse_kernel_neighbour(std::span<const std::byte> message) {
+  nlmsghdr header{};
+  ndmsg body{};
+  if (!read_body(message, body)) return std::nullopt;
+  std::memcpy(&header, message.data(), sizeof header);
+  const bool is_new = header.nlmsg_type == RTM_NEWNEIGH;
+  if (!is_new && header.nlmsg_type != RTM_DELNEIGH) return std::nullopt;
+  if (body.ndm_family != AF_INET && body.ndm_family != AF_INET6) return std::nullopt;
+  if ((body.ndm_flags & NTF_PROXY) != 0) return std::nullopt;
+  const bool is_ipv4 = body.ndm_family == AF_INET;
+  const std::size_t address_bytes = is_ipv4 ? 4 : 16;
+  KernelNeighbour one{.interface = body.ndm_ifindex};
+  bool has_mac = false;
+  for_each_attribute(attributes_behind<ndmsg>(message), [&](const NetlinkAttribute& attribute) {
+    if (attribute.type == NDA_DST && attribute.bytes.size() == address_bytes) {
+      one.key.family = is_ipv4 ? NeighbourFamily::kIpv4 : NeighbourFamily::kIpv6;
+      std::memcpy(one.key.address.data(), attribute.bytes.data(), address_bytes);
+    } else if (attribute.type == NDA_LLADDR && attribute.bytes.size() == one.mac.size()) {
+      std::memcpy(one.mac.data(), attribute.bytes.data(), one.mac.size());
+      has_mac = true;
+    }
+  });
+  if (one.key.family == NeighbourFamily::kNone) return std::nullopt;
+  // Those of groups are the kernel's own, without ARP.
+  one.fixed = is_new && is_fixed(body) && has_mac && is_station(one.mac);
+  if (!one.fixed) one.mac = {};
+  return one;
+}
+
+std::vector<KernelNeighbour> read_kernel_neighbours() {
+  std::vector<KernelNeighbour> neighbours;
+  std::vector<std::byte> buffer(kReceiveBytes);
+  for (const unsigned char family : {AF_INET, AF_INET6}) {
+    const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    if (!socket) throw system_error("open a netlink socket", errno);
+    send_request(socket.get(), family);
+    for (bool last = false; !last;) {
+      const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw system_error("read the kernel's neighbours", errno);
+      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, neighbours);
+    }
+  }
+  return neighbours;
+}
+
+}  // namespace millrace
