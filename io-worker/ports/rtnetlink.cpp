@@ -185,6 +185,8 @@ UniqueFd route_changes() noexcept {
   return changes_of(RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE | RTMGRP_LINK);
 }
 
+UniqueFd neighbour_changes() noexcept { return changes_of(RTMGRP_NEIGH | RTMGRP_LINK); }
+
 int set_up(std::uint32_t index, bool up) noexcept {
   ifinfomsg body{};
   body.ifi_index = static_cast<int>(index);

@@ -31,6 +31,8 @@ struct Link {
 UniqueFd link_changes() noexcept;
 /// The same when a route has changed, or an interface.
 UniqueFd route_changes() noexcept;
+/// Tells of neighbours that change (RTM_NEWNEIGH, RTM_DELNEIGH) and of interfaces.
+UniqueFd neighbour_changes() noexcept;
 
 /// Nothing when this network namespace has no interface of the name.
 std::optional<Link> find_link(const std::string& interface);

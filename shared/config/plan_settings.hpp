@@ -23,6 +23,11 @@ inline std::string setting_of(const Settings& settings, std::string_view key,
   return std::string(otherwise);
 }
 
+/// Of `route`: its neighbours are those of the kernel behind the ports too.
+inline bool follows_kernel_neighbours(const PlanFunction& function) {
+  return setting_of(function.settings, "neighbours") == "kernel";
+}
+
 /// Number of the GPU that worker `index` of a gpu group drives: the index-th of its `devices`, in
 /// turn; 0 without any. Nothing when its software device does the work.
 inline std::optional<std::uint32_t> gpu_of_worker(const PlanGroup& group, std::uint32_t index) {
