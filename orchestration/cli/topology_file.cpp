@@ -19,6 +19,7 @@
 #include "shared/base/secrets.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/plan_diff.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/config/plan_sources.hpp"
 
 namespace millrace {
@@ -57,7 +58,8 @@ void check_parts(const Topology& topology, const Plan& plan) {
     const PlanFunction& function = plan.functions[i];
     gather(problems, topology, topology.functions[i], "function", [&] {
       function_type(function.type).check(function);
-      if (follows_kernel(function)) check_host_interfaces(plan.ports);
+      if (follows_kernel(function)) check_host_interfaces(plan.ports, "routes");
+      if (follows_kernel_neighbours(function)) check_host_interfaces(plan.ports, "neighbours");
     });
   }
   problems.throw_if_any();

@@ -45,6 +45,11 @@ Leader::Leader(const ActorContext& context, const std::string& run_dir, const ch
       lost_batches_(run_dir),
       functions_(kFunctionPlaceMax, context.plan->crash_limit),
       server_(run_dir, endpoint),
+      neighbours_(context, run_dir,
+                  [this](const std::string& what) {
+                    post(Severity::kWarning, "neighbours_not_followed",
+                         "neighbours of the kernel: " + what, 0);
+                  }),
       server_thread_([this] { serve(); }) {
   recovery_.on_lost([this](const LostBatch& lost) { look_at(lost); });
 }
@@ -126,6 +131,7 @@ void Leader::lead(const std::atomic<bool>& stop) {
     const int wait_ms = recovery_.tick();
     if (monotonic_ns() - chores_at_ns > kChoresIntervalNs) {
       chores_at_ns = monotonic_ns();
+      neighbours_.look();
       count_neighbours_here();
       const std::lock_guard lock(events_);  // chores tell of links
       if (chores_) chores_();

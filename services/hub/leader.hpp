@@ -11,6 +11,7 @@
 
 #include "services/hub/function_watch.hpp"
 #include "services/hub/lost_batches.hpp"
+#include "services/hub/neighbour_keeper.hpp"
 #include "shared/actor/context.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/endpoint.hpp"
@@ -59,7 +60,8 @@ class Leader {
   LostBatches lost_batches_;
   FunctionWatch functions_;
   ControlServer server_;
-  std::mutex events_;                  ///< one thread at a time has control_'s mailbox
+  std::mutex events_;  ///< one thread at a time has control_'s mailbox
+  NeighbourKeeper neighbours_;
   std::mutex mutex_;                   ///< guards drains_
   std::vector<std::uint32_t> drains_;  ///< asked for, not yet published
   std::uint64_t refused_ = 0;          ///< of server_, as counted last; of its thread

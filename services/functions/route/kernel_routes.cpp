@@ -179,9 +179,11 @@ HostInterfaces host_interfaces(std::span<const PlanPort> ports) {
   return interfaces;
 }
 
-void check_host_interfaces(std::span<const PlanPort> ports) {
+void check_host_interfaces(std::span<const PlanPort> ports, std::string_view setting) {
   if (std::ranges::any_of(ports, [](const PlanPort& port) { return port.host >= 0; })) return;
-  throw Error("routes is 'kernel', but no port has a 'host_interface', by which its routes leave");
+  const std::string name(setting);
+  throw Error(name + " is 'kernel', but no port has a 'host_interface', by which the kernel has " +
+              name);
 }
 
 void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,

@@ -25,8 +25,9 @@ using HostInterfaces = std::unordered_map<int, std::string_view>;
 /// names are borrowed from `ports`.
 HostInterfaces host_interfaces(std::span<const PlanPort> ports);
 
-/// Throws Error unless a port has a `host_interface`: else no route of the kernel has a port.
-void check_host_interfaces(std::span<const PlanPort> ports);
+/// Throws Error unless a port has a `host_interface`: else neither a route of the kernel nor a
+/// neighbour has a port. `setting`: "routes", "neighbours".
+void check_host_interfaces(std::span<const PlanPort> ports, std::string_view setting = "routes");
 
 struct KernelRoutes {
   /// As the kernel tells them: where a prefix stands twice, the first has the lower metric.

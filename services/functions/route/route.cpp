@@ -103,6 +103,7 @@ constexpr std::array kSettings = {
                  .required = true,
                  .unless = "routes"},
     KnownSetting{.name = "routes"},
+    KnownSetting{.name = "neighbours"},
     KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
     KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
     KnownSetting{.name = "proxy_arp", .list = true},

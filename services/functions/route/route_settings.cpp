@@ -43,14 +43,17 @@ RouteSettings route_settings(const PlanFunction& function) {
     } else if (key == "routes") {
       if (value != "kernel") throw Error("routes is '" + value + "'; expected 'kernel'");
       settings.follows_kernel = true;
+    } else if (key == "neighbours") {
+      if (value != "kernel") throw Error("neighbours is '" + value + "'; expected 'kernel'");
+      settings.follows_neighbours = true;
     } else if (key == "proxy_arp") {
       settings.proxy_arp.push_back(value);
     } else if (key == "advertise") {
       settings.advertise.push_back(value);
     } else {
       throw Error("'" + key +
-                  "' is no setting of route; there are: table, routes, answers, icmp_rate, "
-                  "proxy_arp, advertise");
+                  "' is no setting of route; there are: table, routes, neighbours, answers, "
+                  "icmp_rate, proxy_arp, advertise");
     }
   }
   if (!has_table && !settings.follows_kernel) {
@@ -60,6 +63,9 @@ RouteSettings route_settings(const PlanFunction& function) {
     throw Error(
         "routes is 'kernel', whose next hops have to be asked for; 'answers: false' rules "
         "that out");
+  }
+  if (settings.follows_neighbours && !settings.answers) {
+    throw Error("neighbours is 'kernel', but a route with 'answers: false' has none");
   }
   for (const auto& [key, ports] :
        {std::pair{"proxy_arp", &settings.proxy_arp}, {"advertise", &settings.advertise}}) {

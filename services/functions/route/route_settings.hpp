@@ -15,6 +15,7 @@ struct RouteSettings {
   bool answers = true;                 ///< ARP, neighbour discovery, ICMP
   std::uint32_t icmp_rate = 1000;      ///< error reports a second, of a worker; 0: any number
   bool follows_kernel = false;         ///< `routes: kernel`
+  bool follows_neighbours = false;     ///< `neighbours: kernel`
   std::vector<std::string> proxy_arp;  ///< ports; none without answers
   std::vector<std::string> advertise;  ///< likewise
 };

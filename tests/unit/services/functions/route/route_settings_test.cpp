@@ -76,6 +76,15 @@ TEST(RouteSettings, TheKernelsRoutesAreATable) {
             "out");
 }
 
+TEST(RouteSettings, NeighboursOfTheKernelNeedAnswers) {
+  EXPECT_FALSE(settings_of({{"table", "a"}}).follows_neighbours);
+  EXPECT_TRUE(settings_of({{"table", "a"}, {"neighbours", "kernel"}}).follows_neighbours);
+  EXPECT_EQ(refusal_of({{"table", "a"}, {"neighbours", "all"}}),
+            "neighbours is 'all'; expected 'kernel'");
+  EXPECT_EQ(refusal_of({{"table", "a"}, {"neighbours", "kernel"}, {"answers", "false"}}),
+            "neighbours is 'kernel', but a route with 'answers: false' has none");
+}
+
 TEST(RouteSettings, WhatIsNoFlagIsRefused) {
   for (const std::string value : {"", "yes", "True", "1", "true "}) {
     EXPECT_EQ(refusal_of({{"table", "a"}, {"answers", value}}),
@@ -93,8 +102,8 @@ TEST(RouteSettings, WhatIsNoRateIsRefused) {
 
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
-            "'tables' is no setting of route; there are: table, routes, answers, icmp_rate, "
-            "proxy_arp, advertise");
+            "'tables' is no setting of route; there are: table, routes, neighbours, answers, "
+            "icmp_rate, proxy_arp, advertise");
 }
 
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {
