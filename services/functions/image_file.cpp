@@ -135,6 +135,41 @@ std::byte* map_extents(int file, std::size_t bytes) {
   return base;
 }
 
+std::byte* map_whole(int file, std::size_t bytes, int protection) {
+  void* memory = mmap(nullptr, bytes, protection, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) throw system_error("map a table image", errno);
+  return static_cast<std::byte*>(memory);
+}
+
+/// `bytes` receives its size.
+UniqueFd open_image(const std::string& path, int flags, std::size_t& bytes) {
+  UniqueFd file(open(path.c_str(), flags | O_CLOEXEC));
+  if (!file) throw system_error("open " + path, errno);
+  struct stat info {};
+  if (fstat(file.get(), &info) != 0) throw system_error("stat " + path, errno);
+  bytes = static_cast<std::size_t>(info.st_size);
+  if (bytes == 0 || bytes > kImageBytesMax || bytes % kImagePageBytes != 0) {
+    throw Error(path + ": not a table image");
+  }
+  return file;
+}
+
+ImageHeader read_header(int file, const std::string& path) {
+  ImageHeader header{};
+  if (pread(file, &header, sizeof header, 0) != sizeof header) {
+    throw Error(path + ": not a table image");
+  }
+  return header;
+}
+
+/// Gives each page of the file its memory. False when there is none left.
+bool reserve(int file, const std::string& path, std::size_t bytes) {
+  const int error = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  if (error == ENOSPC || error == EFBIG) return false;
+  if (error != 0) throw system_error("reserve " + path, error);
+  return true;
+}
+
 bool is_zero(std::span<const std::byte> page) {
   std::uint64_t any = 0;
   for (std::size_t at = 0; at < page.size(); at += 8) any |= word_at(&page[at]);
@@ -187,13 +222,18 @@ ImageWriter::ImageWriter(const std::string& path, ImageKind kind, std::size_t by
 
 ImageWriter::~ImageWriter() { munmap(base_, bytes_); }
 
-void ImageWriter::publish(std::uint32_t counter_count) {
+bool ImageWriter::publish(std::uint32_t counter_count, bool live) {
   const std::string draft = path_ + ".tmp." + std::to_string(getpid());
   const UniqueFd file(open(draft.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file) throw system_error("create " + draft, errno);
   auto& header = *reinterpret_cast<ImageHeader*>(base_);
   header.counter_count = counter_count;
+  header.live = live ? 1 : 0;
   try {
+    if (live && !reserve(file.get(), draft, bytes_)) {
+      unlink(draft.c_str());
+      return false;
+    }
     if (ftruncate(file.get(), static_cast<off_t>(bytes_)) != 0) {
       throw system_error("enlarge " + draft, errno);
     }
@@ -207,22 +247,17 @@ void ImageWriter::publish(std::uint32_t counter_count) {
     unlink(draft.c_str());
     throw;
   }
+  return true;
 }
 
 MappedImage::MappedImage(const std::string& path, ImageKind kind) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw system_error("open " + path, errno);
-  struct stat info {};
-  if (fstat(file.get(), &info) != 0) throw system_error("stat " + path, errno);
-  bytes_ = static_cast<std::size_t>(info.st_size);
-  if (bytes_ == 0 || bytes_ > kImageBytesMax || bytes_ % kImagePageBytes != 0) {
-    throw Error(path + ": not a table image");
-  }
-  base_ = map_extents(file.get(), bytes_);
+  const UniqueFd file = open_image(path, O_RDONLY, bytes_);
+  const bool live = read_header(file.get(), path).live != 0;
+  base_ = live ? map_whole(file.get(), bytes_, PROT_READ) : map_extents(file.get(), bytes_);
   try {
     while_doing(path, [&] {
       check_header(header(), kind, bytes_);
-      if (checksum_of(file.get(), base_, bytes_) != header().checksum) {
+      if (!live && checksum_of(file.get(), base_, bytes_) != header().checksum) {
         throw Error("damaged: its checksum differs");
       }
     });
@@ -233,5 +268,23 @@ MappedImage::MappedImage(const std::string& path, ImageKind kind) {
 }
 
 MappedImage::~MappedImage() { munmap(base_, bytes_); }
+
+LiveImage::LiveImage(const std::string& path, ImageKind kind) {
+  const UniqueFd file = open_image(path, O_RDWR, bytes_);
+  const ImageHeader header = read_header(file.get(), path);
+  while_doing(path, [&] {
+    check_header(header, kind, bytes_);
+    if (header.live == 0) throw Error("not a live image");
+  });
+  base_ = map_whole(file.get(), bytes_, PROT_READ | PROT_WRITE);
+}
+
+LiveImage::~LiveImage() { munmap(base_, bytes_); }
+
+ImageHeader read_image_header(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw system_error("open " + path, errno);
+  return read_header(file.get(), path);
+}
 
 }  // namespace millrace

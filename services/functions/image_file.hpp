@@ -9,7 +9,11 @@
 
 /// A table image: one file without addresses, written by the builder under another name and renamed
 /// when complete, mapped read-only by every worker and read by GPUs. A new version is a new file:
-/// whoever has the old one mapped keeps it.
+/// a process that has the old one mapped keeps it.
+///
+/// A live image is changed by one process while others have it mapped. It has no holes, so that a
+/// change finds its page in each mapping and needs no room, and its checksum says only what it was
+/// when it was published.
 
 namespace millrace {
 
@@ -24,7 +28,8 @@ namespace millrace {
 /// |     24 |    8 | layout_hash   | of the function's structures, computed by the compiler       |
 /// |     32 |    8 | bytes         | of the file                                                  |
 /// |     40 |    8 | checksum      | of kind to bytes, and of all that follows the header         |
-/// |     48 |   16 | padding       |                                                              |
+/// |     48 |    8 | live          | 1: a live image; 0: it never changes                         |
+/// |     56 |    8 | padding       |                                                              |
 struct ImageHeader {
   char magic[8];
   char kind[8];
@@ -33,13 +38,14 @@ struct ImageHeader {
   std::uint64_t layout_hash;
   std::uint64_t bytes;
   std::uint64_t checksum;
-  std::uint64_t padding[2];
+  std::uint64_t live;
+  std::uint64_t padding;
 };
 static_assert(sizeof(ImageHeader) == 64 && alignof(ImageHeader) == 8);
 static_assert(offsetof(ImageHeader, magic) == 0 && offsetof(ImageHeader, kind) == 8);
 static_assert(offsetof(ImageHeader, version) == 16 && offsetof(ImageHeader, counter_count) == 20);
 static_assert(offsetof(ImageHeader, layout_hash) == 24 && offsetof(ImageHeader, bytes) == 32);
-static_assert(offsetof(ImageHeader, checksum) == 40 && offsetof(ImageHeader, padding) == 48);
+static_assert(offsetof(ImageHeader, checksum) == 40 && offsetof(ImageHeader, live) == 48);
 
 inline constexpr std::uint32_t kImageVersion = 1;
 inline constexpr std::size_t kImagePageBytes = 4096;  ///< checksum and holes go by such pages
@@ -63,9 +69,14 @@ class ImageWriter {
   ~ImageWriter();
   std::span<std::byte> bytes() const { return {base_, bytes_}; }
   /// Fills the header, writes a file beside the path and renames it to it; the memory stays.
-  void publish(std::uint32_t counter_count);
+  void publish(std::uint32_t counter_count) { publish(counter_count, false); }
+  /// The same as a live image. False when the file system has no room for it without holes, or the
+  /// process may write no file of its size: then nothing is published.
+  bool publish_live(std::uint32_t counter_count) { return publish(counter_count, true); }
 
  private:
+  bool publish(std::uint32_t counter_count, bool live);
+
   std::string path_;
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
@@ -73,6 +84,7 @@ class ImageWriter {
 
 /// A published image, mapped read-only. Throws Error when it is absent, of another kind, version or
 /// layout, or damaged. The mapping lives as long as the object; holes of the file take no memory.
+/// Words of a live image may change at any moment.
 class MappedImage {
  public:
   MappedImage(const std::string& path, ImageKind kind);
@@ -86,5 +98,23 @@ class MappedImage {
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
 };
+
+/// A live image, mapped by the process that changes it: one at a time. Throws Error as MappedImage
+/// does, and for an image that is not live.
+class LiveImage {
+ public:
+  LiveImage(const std::string& path, ImageKind kind);
+  LiveImage(const LiveImage&) = delete;  // two owners would unmap twice
+  LiveImage& operator=(const LiveImage&) = delete;
+  ~LiveImage();
+  std::span<std::byte> bytes() const { return {base_, bytes_}; }
+
+ private:
+  std::byte* base_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// The header of the image there. Throws Error when no image is there.
+ImageHeader read_image_header(const std::string& path);
 
 }  // namespace millrace

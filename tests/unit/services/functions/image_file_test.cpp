@@ -7,10 +7,12 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -114,6 +116,61 @@ TEST_F(ImageFile, ANewVersionLeavesTheMappedOneAlone) {
   const MappedImage fresh(path_, kKind);
   EXPECT_EQ(old.bytes()[3 * kImagePageBytes], std::byte('a'));
   EXPECT_EQ(fresh.bytes()[3 * kImagePageBytes], std::byte('b'));
+}
+
+TEST_F(ImageFile, ALiveImageChangesWhereItIsMappedAlsoInWhatWasEmpty) {
+  ImageWriter writer(path_, kKind, kBytes);
+  ASSERT_TRUE(writer.publish_live(7));
+  const MappedImage image(path_, kKind);
+  EXPECT_EQ(image.header().live, 1u);
+  EXPECT_EQ(read_image_header(path_).counter_count, 7u);
+  const LiveImage live(path_, kKind);
+  for (std::size_t at = kImagePageBytes; at < kBytes; at += kImagePageBytes) {
+    ASSERT_EQ(image.bytes()[at], std::byte{0});
+    live.bytes()[at] = std::byte{9};
+    EXPECT_EQ(image.bytes()[at], std::byte{9});
+  }
+  // Its checksum is of another time.
+  const MappedImage later(path_, kKind);
+  EXPECT_EQ(later.bytes()[kBytes - kImagePageBytes], std::byte{9});
+}
+
+TEST_F(ImageFile, ALiveImageHasTheMemoryOfAllItsPages) {
+  ImageWriter writer(path_, kKind, kBytes);
+  ASSERT_TRUE(writer.publish_live(0));
+  struct stat info {};
+  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  EXPECT_GE(static_cast<std::size_t>(info.st_blocks) * 512, kBytes);
+}
+
+TEST_F(ImageFile, WithoutRoomALiveImageIsNotPublished) {
+  sigset_t beyond{}, before{};
+  sigemptyset(&beyond);
+  sigaddset(&beyond, SIGXFSZ);
+  ASSERT_EQ(sigprocmask(SIG_BLOCK, &beyond, &before), 0);
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit small{.rlim_cur = kImagePageBytes, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  ImageWriter writer(path_, kKind, kBytes);
+  const bool published = writer.publish_live(0);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const timespec none{};
+  sigtimedwait(&beyond, nullptr, &none);
+  ASSERT_EQ(sigprocmask(SIG_SETMASK, &before, nullptr), 0);
+  EXPECT_FALSE(published);
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(ImageFile, OnlyALiveImageIsMappedToBeChanged) {
+  publish();
+  EXPECT_THAT(error_of([&] { const LiveImage live(path_, kKind); }), HasSubstr("not a live image"));
+  ImageWriter writer(path_, kKind, kBytes);
+  ASSERT_TRUE(writer.publish_live(0));
+  EXPECT_THAT(error_of([&] {
+                const LiveImage live(path_, {"other", 17});
+              }),
+              HasSubstr("another function"));
 }
 
 TEST_F(ImageFile, AnotherKindOrLayoutIsRefused) {
