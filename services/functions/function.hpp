@@ -139,7 +139,8 @@ struct FunctionContext {
   /// False where finish alone will be called (an egress behind a GPU): what only compute needs is
   /// not made then.
   bool computes = true;
-  /// True in a worker of a gpu group: where compute is called at all, it stands for the device's.
+  /// True of a gpu group, in its workers and its tables' builder: where compute is called at all,
+  /// it stands for the device's.
   bool on_device = false;
 };
 

@@ -24,7 +24,10 @@ BuildReport build_image(const Plan& plan, std::uint32_t function) {
     throw Error("function number " + std::to_string(function) + " of " +
                 std::to_string(plan.functions.size()) + "; they are counted from 0");
   }
-  return build_image({.function = plan.functions[function], .ports = plan.ports});
+  const PlanFunction& wanted = plan.functions[function];
+  const bool on_device =
+      wanted.group < plan.groups.size() && plan.groups[wanted.group].kind == GroupKind::kGpu;
+  return build_image({.function = wanted, .ports = plan.ports, .on_device = on_device});
 }
 
 std::string report_json(const BuildReport& report) {

@@ -29,7 +29,7 @@ class Route final : public Function {
   explicit Route(const FunctionContext& context)
       : image_(context.function.image, kRouteImage),
         table_(view_route_image(image_.bytes())),
-        hops_(resolve_hops(table_, context.ports)),
+        hops_(table_, context.ports),
         groups_(table_, route_flow_seed(context.ports)) {
     const RouteSettings settings = route_settings(context.function);
     // Without ports (`millrace try`) there is nothing to answer for.
@@ -44,7 +44,8 @@ class Route final : public Function {
   }
 
   void finish(const FinishContext& call) noexcept override {
-    route_finish(hops_, call, router_.get(), groups_);
+    hops_.refresh();
+    route_finish(hops_.rewrites(), call, router_.get(), groups_, hops_.now());
     if (router_ && !router_->vlans().empty()) [[unlikely]]
       finish_vlans(call);
   }
@@ -59,13 +60,14 @@ class Route final : public Function {
       route_compute(table_, call.batch, group.packets, words_);
       const FinishContext one{call.batch, {group.packets}, words_,     call.counters,
                               call.state, facts,           call.events};
-      route_finish(hops_, one, router_.get(), groups_);
+      hops_.refresh();
+      route_finish(hops_.rewrites(), one, router_.get(), groups_, hops_.now());
     }
   }
 
   MappedImage image_;
   RouteTable table_;
-  std::vector<RouteRewrite> hops_;
+  RouteHops hops_;
   RouteGroups groups_;
   std::unique_ptr<Router> router_;  ///< null: without answers
   std::array<std::uint32_t, kBatchCapacityMax> words_{};

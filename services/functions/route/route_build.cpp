@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "services/functions/route/ipv6_build.hpp"
@@ -18,6 +20,12 @@ namespace {
 
 /// Next hops of a table that follows the kernel come later, when counters have their places.
 constexpr std::uint32_t kFollowedCounters = 1024;
+/// Room of a live image for what comes, at least: 21 MB with IPv6.
+constexpr std::uint32_t kLiveHops = 4096;
+constexpr std::uint32_t kLiveMembers = 8192;
+constexpr std::uint32_t kLiveBlocks = 8192;
+constexpr std::uint32_t kLiveNodes = 65'536;
+constexpr std::uint32_t kLiveChunks = 8192;
 
 /// First 24 bits that some longer prefix lies in, ascending: each gets a block.
 std::vector<std::uint32_t> blocks_of(std::span<const RibRoute> routes) {
@@ -51,23 +59,41 @@ void paint(std::span<const RibRoute> routes, std::span<const std::uint32_t> bloc
   }
 }
 
+std::uint32_t count_of(std::size_t number) { return static_cast<std::uint32_t>(number); }
+
 /// Counts and filters of the image.
 RouteHeader header_of(const RouteSet& set, std::size_t block_count, const Ipv6Trie& trie) {
-  const auto count = [](std::size_t number) { return static_cast<std::uint32_t>(number); };
   RouteHeader header{};
-  header.own_count = count(set.own.size());
-  header.port_count = count(set.ports.size());
-  header.hop_count = count(set.hops.size());
-  header.block_count = count(block_count);
-  header.member_count = count(set.members.size());
+  header.own_count = count_of(set.own.size());
+  header.port_count = count_of(set.ports.size());
+  header.hop_count = count_of(set.hops.size());
+  header.block_count = count_of(block_count);
+  header.member_count = count_of(set.members.size());
+  header.fixed_count = count_of(set.fixed.size());
   for (const std::uint32_t address : set.own) header.own_filter |= own_filter_bit(address);
   if (!set.has_ipv6) return header;
-  header.ipv6_own_count = count(set.ipv6_own.size());
-  header.ipv6_node_count = count(trie.nodes.size());
-  header.ipv6_run_count = count(trie.runs.size());
+  header.ipv6_own_count = count_of(set.ipv6_own.size());
+  header.ipv6_node_count = count_of(trie.nodes.size());
+  header.ipv6_run_count = header.ipv6_first_chunk = count_of(trie.runs.size());
   for (const Ipv6Address& address : set.ipv6_own) {
     header.ipv6_own_filter |= own_filter_bit(address);
   }
+  return header;
+}
+
+/// With room for what comes.
+RouteHeader live_header(RouteHeader header) {
+  const auto more = [](std::uint32_t count, std::uint32_t least, std::uint32_t limit) {
+    return std::min(count + std::max(least, count / 2), limit);
+  };
+  header.hop_count = more(header.hop_count, kLiveHops, kHopFirst + kHopCountMax);
+  header.member_count = more(header.member_count, kLiveMembers, kMemberCountMax);
+  header.block_count = more(header.block_count, kLiveBlocks, kBlockCountMax);
+  if (header.ipv6_run_count == 0) return header;
+  header.ipv6_node_count = more(header.ipv6_node_count, kLiveNodes, kIpv6NodeCountMax);
+  header.ipv6_first_chunk = (header.ipv6_run_count + kBlockEntries - 1) & ~(kBlockEntries - 1);
+  header.ipv6_run_count =
+      std::min(header.ipv6_first_chunk + kLiveChunks * kBlockEntries, kIpv6RunCountMax);
   return header;
 }
 
@@ -94,6 +120,44 @@ void write_tables(const RouteSet& set, const RouteHeader& layout, std::byte* bas
   }
   copy_to(base, layout.hops_at, set.hops);
   copy_to(base, layout.members_at, set.members);
+  copy_to(base, layout.fixed_at, set.fixed);
+}
+
+/// The default routes stand in hops of their own, or, of a live image, are the live words' to say.
+void write_defaults(const RouteSet& set, const RouteHeader& layout, bool live, std::byte* base) {
+  if (live) {
+    const RouteLive words{.default_hop = set.default_hop,
+                          .ipv6_default_hop = set.ipv6_default_hop,
+                          .hops_used = count_of(set.hops.size()),
+                          .wants_rebuild = 0,
+                          .route_count = set.routes.size() + set.ipv6_routes.size(),
+                          .change_count = 0,
+                          .dump_count = 1,
+                          .lost_count = 0,
+                          .spare = {}};
+    std::memcpy(base + kRouteLiveAt, &words, sizeof words);
+    return;
+  }
+  auto* const hops = reinterpret_cast<RouteHop*>(base + layout.hops_at);
+  hops[kHopDefault] = set.hops[set.default_hop];
+  hops[kHopDefaultIpv6] = set.hops[set.ipv6_default_hop];
+}
+
+/// The image in memory, complete but for its header.
+std::unique_ptr<ImageWriter> write_image(const std::string& path, const RouteSet& set,
+                                         std::span<const std::uint32_t> blocks,
+                                         const Ipv6Trie& trie, bool live) {
+  std::uint64_t bytes = 0;
+  const RouteHeader counts = header_of(set, blocks.size(), trie);
+  const RouteHeader layout = lay_out_route_image(live ? live_header(counts) : counts, bytes);
+  auto image = std::make_unique<ImageWriter>(path, kRouteImage, bytes);
+  std::byte* base = image->bytes().data();
+  write_tables(set, layout, base);
+  write_defaults(set, layout, live, base);
+  paint(set.routes, blocks, reinterpret_cast<std::uint32_t*>(base + layout.table24_at),
+        reinterpret_cast<std::uint32_t*>(base + layout.blocks_at));
+  if (set.has_ipv6) write_ipv6(set, layout, trie, base);
+  return image;
 }
 
 }  // namespace
@@ -108,19 +172,17 @@ BuildReport build_route_image(const FunctionContext& context) {
                 " different /24 networks; at most " + std::to_string(kBlockCountMax));
   }
   const Ipv6Trie trie = build_ipv6_trie(set.ipv6_routes);
-  std::uint64_t bytes = 0;
-  const RouteHeader layout = lay_out_route_image(header_of(set, blocks.size(), trie), bytes);
-  ImageWriter image(context.function.image, kRouteImage, bytes);
-  std::byte* base = image.bytes().data();
-  write_tables(set, layout, base);
-  paint(set.routes, blocks, reinterpret_cast<std::uint32_t*>(base + layout.table24_at),
-        reinterpret_cast<std::uint32_t*>(base + layout.blocks_at));
-  if (set.has_ipv6) write_ipv6(set, layout, trie, base);
-  report.counter_count = static_cast<std::uint32_t>(set.hops.size());
+  report.counter_count = count_of(set.hops.size());
   if (settings.follows_kernel) {
     report.counter_count = std::max(report.counter_count, kFollowedCounters);
   }
-  image.publish(report.counter_count);
+  const std::string& path = context.function.image;
+  // A GPU computes with a copy, which is made of a new image each time.
+  if (settings.follows_kernel && !context.on_device &&
+      write_image(path, set, blocks, trie, true)->publish_live(report.counter_count)) {
+    return report;
+  }
+  write_image(path, set, blocks, trie, false)->publish(report.counter_count);
   return report;
 }
 

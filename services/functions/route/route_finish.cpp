@@ -51,30 +51,6 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   }
 }
 
-MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
-  if (ports.empty()) return {2, 0, 0, 0, 0, static_cast<std::uint8_t>(number + 1)};
-  MacAddress mac{};
-  if (!parse_mac(ports[number].mac, mac)) {
-    throw Error("port " + ports[number].name + ": '" + ports[number].mac + "' is no MAC address");
-  }
-  return mac;
-}
-
-/// Number of each of the image's ports in the topology.
-std::vector<std::size_t> number_ports(const RouteTable& table, std::span<const PlanPort> ports) {
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < table.ports.size(); ++i) {
-    const std::string_view name(table.ports[i].data());
-    const auto at = std::ranges::find(ports, name, &PlanPort::name);
-    if (!ports.empty() && at == ports.end()) {
-      throw Error("the route image names port '" + std::string(name) +
-                  "', which the topology does not have; build it again");
-    }
-    numbers.push_back(ports.empty() ? i : static_cast<std::size_t>(at - ports.begin()));
-  }
-  return numbers;
-}
-
 bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept {
   return number < hops.size() && hops[number].reason == 0;
 }
@@ -98,7 +74,7 @@ const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet
 /// 1..kFramesMax packets, which lie at `frames`.
 void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
                  std::span<const std::uint16_t> packets, const Frames& frames, Router* router,
-                 const RouteGroups& groups) noexcept {
+                 const RouteGroups& groups, const HopsNow& now) noexcept {
   // Pointers of our own: those of the batch would be read again after each store to a frame.
   std::uint8_t* const output = call.batch.output.data();
   const std::span<const std::uint32_t> results = call.results;
@@ -115,7 +91,7 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
     }
     call.counters.hit(number);
     if (hops[number].kind == kGroup) [[unlikely]] {
-      number = groups.member_of(number, call.batch.bytes(packet));
+      number = groups.member_of(now.real(number), call.batch.bytes(packet));
       if (!forwards(hops, number)) {
         call.batch.drop(packet, Reason::kUnavailable);
         continue;
@@ -125,9 +101,10 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
     const RouteRewrite& hop = hops[number];
     const std::uint8_t* target = hop.macs.data();
     if (router != nullptr) {
-      target = plain_target(call, packet, frames[i], number, hop, is_ipv4, *router);
+      const std::uint32_t real = now.real(number);
+      target = plain_target(call, packet, frames[i], real, hop, is_ipv4, *router);
       if (target == nullptr) {
-        router->forward(call, packet, number, hop, !is_ipv4);
+        router->forward(call, packet, real, hop, !is_ipv4);
         continue;
       }
     }
@@ -159,34 +136,15 @@ void decrement_hop_limit(std::byte* frame) noexcept {
   frame[kHopLimitAt] = std::byte(std::to_integer<std::uint8_t>(frame[kHopLimitAt]) - 1);
 }
 
-std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports) {
-  const std::vector<std::size_t> numbers = number_ports(table, ports);
-  std::vector<RouteRewrite> rewrites;
-  rewrites.reserve(table.hops.size());
-  for (const RouteHop& hop : table.hops) {
-    RouteRewrite rewrite{};
-    rewrite.reason = hop.reason;
-    rewrite.kind = hop.kind;
-    if (hop.reason == static_cast<std::uint8_t>(Reason::kNone) && hop.kind != kGroup) {
-      const std::size_t number = numbers[hop.port];
-      rewrite.output = static_cast<std::uint8_t>(number);
-      std::ranges::copy(hop.mac, rewrite.macs.begin());
-      std::ranges::copy(mac_of(number, ports), rewrite.macs.begin() + 6);
-    }
-    rewrites.push_back(rewrite);
-  }
-  return rewrites;
-}
-
 void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call, Router* router,
-                  const RouteGroups& groups) noexcept {
+                  const RouteGroups& groups, const HopsNow& now) noexcept {
   std::span<const std::uint16_t> packets = call.selected.packets;
   Frames frames;
   while (!packets.empty()) {
-    const auto now = packets.first(std::min(packets.size(), kFramesMax));
-    packets = packets.subspan(now.size());
-    locate_frames(call.batch, now, frames);
-    finish_some(hops, call, now, frames, router, groups);
+    const auto some = packets.first(std::min(packets.size(), kFramesMax));
+    packets = packets.subspan(some.size());
+    locate_frames(call.batch, some, frames);
+    finish_some(hops, call, some, frames, router, groups, now);
   }
 }
 

@@ -24,7 +24,8 @@ void check_counts(const RouteHeader& header) {
       header.hop_count < kHopFirst || header.hop_count > kHopFirst + kHopCountMax ||
       header.block_count > kBlockCountMax || header.member_count > kMemberCountMax ||
       header.ipv6_own_count > kOwnAddressMax || header.ipv6_node_count > kIpv6NodeCountMax ||
-      header.ipv6_run_count > kIpv6RunCountMax) {
+      header.ipv6_run_count > kIpv6RunCountMax || header.ipv6_first_chunk > header.ipv6_run_count ||
+      header.fixed_count > kPrefixCountMax) {
     throw Error("route image: a count above its limit");
   }
 }
@@ -55,7 +56,12 @@ bool is_whole_group(const RouteTable& table, const RouteHop& group) {
 }
 
 void check_hops(const RouteTable& table) {
-  for (const RouteHop& hop : table.hops) {
+  const HopsNow now = hops_now(table);
+  if (now.used < kHopFirst || now.used > table.hops.size() || now.default_hop >= now.used ||
+      now.ipv6_default_hop >= now.used) {
+    throw Error("route image: more next hops than it has room for");
+  }
+  for (const RouteHop& hop : table.hops.first(now.used)) {
     if (hop.reason >= static_cast<std::uint8_t>(Reason::kCount) ||
         hop.kind > static_cast<std::uint8_t>(RouteHopKind::kGroup) ||
         (forwards(hop) && !is_group(hop) && hop.port >= table.ports.size())) {
@@ -82,10 +88,20 @@ Ipv6Routes view_ipv6(std::span<const std::byte> image, const RouteHeader& header
   };
 }
 
+/// Behind `bytes`, which grows.
+void lay_out_ipv6(RouteHeader& header, std::uint64_t& bytes) {
+  header.ipv6_table24_at = align_up(bytes, kImagePageBytes);
+  header.ipv6_nodes_at = header.ipv6_table24_at + kIpv6Table24Entries * sizeof(std::uint32_t);
+  header.ipv6_runs_at = header.ipv6_nodes_at + header.ipv6_node_count * sizeof(Ipv6Node);
+  header.ipv6_own_at =
+      align_up(header.ipv6_runs_at + header.ipv6_run_count * sizeof(std::uint32_t), 8);
+  bytes = header.ipv6_own_at + header.ipv6_own_count * sizeof(Ipv6Address);
+}
+
 }  // namespace
 
 RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
-  header.own_at = sizeof(ImageHeader) + sizeof(RouteHeader);
+  header.own_at = kRouteLiveAt + sizeof(RouteLive);
   header.ports_at = header.own_at + align_up(header.own_count * sizeof(std::uint32_t), 8);
   header.hops_at = header.ports_at + std::uint64_t{header.port_count} * kPortNameBytes;
   header.members_at = header.hops_at + header.hop_count * sizeof(RouteHop);
@@ -94,18 +110,32 @@ RouteHeader lay_out_route_image(RouteHeader header, std::uint64_t& bytes) {
   header.blocks_at = header.table24_at + kTable24Entries * sizeof(std::uint32_t);
   bytes =
       header.blocks_at + std::uint64_t{header.block_count} * kBlockEntries * sizeof(std::uint32_t);
-  if (header.ipv6_run_count == 0) return header;
-  header.ipv6_table24_at = align_up(bytes, kImagePageBytes);
-  header.ipv6_nodes_at = header.ipv6_table24_at + kIpv6Table24Entries * sizeof(std::uint32_t);
-  header.ipv6_runs_at = header.ipv6_nodes_at + header.ipv6_node_count * sizeof(Ipv6Node);
-  header.ipv6_own_at =
-      align_up(header.ipv6_runs_at + header.ipv6_run_count * sizeof(std::uint32_t), 8);
-  bytes = header.ipv6_own_at + header.ipv6_own_count * sizeof(Ipv6Address);
+  if (header.ipv6_run_count != 0) lay_out_ipv6(header, bytes);
+  header.fixed_at = align_up(bytes, 8);
+  bytes = header.fixed_at + header.fixed_count * sizeof(FixedRoute);
   return header;
 }
 
+HopsNow hops_now(const RouteTable& table) noexcept {
+  HopsNow now{.used = static_cast<std::uint32_t>(table.hops.size())};
+  if (table.live == nullptr) return now;
+  const auto word = [](const std::uint32_t& at) { return __atomic_load_n(&at, __ATOMIC_ACQUIRE); };
+  const std::uint32_t default_hop = word(table.live->default_hop);
+  const std::uint32_t ipv6_default_hop = word(table.live->ipv6_default_hop);
+  now.default_hop = default_hop;
+  if (ipv6_default_hop != 0) now.ipv6_default_hop = ipv6_default_hop;
+  if (const std::uint32_t used = word(table.live->hops_used); used != 0) now.used = used;
+  return now;
+}
+
+std::optional<RouteLive> read_route_live(const std::string& path) {
+  if (read_image_header(path).live == 0) return std::nullopt;
+  const MappedImage image(path, kRouteImage);
+  return *view_route_image(image.bytes()).live;
+}
+
 RouteTable view_route_image(std::span<const std::byte> image) {
-  if (image.size() < sizeof(ImageHeader) + sizeof(RouteHeader)) {
+  if (image.size() < kRouteLiveAt + sizeof(RouteLive)) {
     throw Error("route image: shorter than its header");
   }
   RouteHeader header{};
@@ -117,6 +147,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
     throw Error("route image: its parts are not where its counts put them");
   }
   RouteTable table;
+  table.live = part<RouteLive>(image, kRouteLiveAt, 1).data();
   table.table24 = part<std::uint32_t>(image, header.table24_at, kTable24Entries).data();
   table.blocks = part<std::uint32_t>(image, header.blocks_at, header.block_count).data();
   table.own_filter = header.own_filter;
@@ -125,6 +156,7 @@ RouteTable view_route_image(std::span<const std::byte> image) {
   table.members = part<RouteMember>(image, header.members_at, header.member_count);
   table.ports = part<std::array<char, kPortNameBytes>>(image, header.ports_at, header.port_count);
   table.ipv6 = view_ipv6(image, header);
+  table.fixed = part<FixedRoute>(image, header.fixed_at, header.fixed_count);
   check_hops(table);
   return table;
 }

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/ipv6_trie.hpp"
@@ -18,13 +20,19 @@
 /// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a
 /// next hop, or, with kBlockFlag, a block of 256 entries of which the last 8 bits choose one.
 ///
-///     ImageHeader | RouteHeader | own addresses | port names | next hops | members of groups
-///       | table 24 | blocks | IPv6: table 24 | nodes | runs | own addresses
+///     ImageHeader | RouteHeader | RouteLive | own addresses | port names | next hops
+///       | members of groups | table 24 | blocks | IPv6: table 24 | nodes | runs | own addresses
+///       | fixed routes
 ///
 /// What is of IPv6 (ipv6_trie.hpp) is there when the table has an IPv6 route.
 ///
 /// Entry 0 is next hop 0, which is what prefix 0.0.0.0/0 says: pages of the table that only the
 /// default route covers are never written and take no memory.
+///
+/// A live image has room for next hops, members, blocks, nodes and runs that come while it is in
+/// use; RouteHeader counts that room too. A next hop's number means the same for as long as the
+/// image is there. What an entry leads to is complete before the entry is changed, by one store, so
+/// a reader finds the old or the new route.
 
 namespace millrace {
 
@@ -67,10 +75,15 @@ struct RouteHeader {
   std::uint64_t ipv6_runs_at;
   std::uint64_t ipv6_own_at;
   std::uint32_t member_count;
-  std::uint32_t padding;  ///< 0
+  /// Runs from here on lie in chunks of kBlockEntries, one for a node each. Not in a live image:
+  /// ipv6_run_count.
+  std::uint32_t ipv6_first_chunk;
   std::uint64_t members_at;
+  std::uint64_t fixed_at;
+  std::uint32_t fixed_count;  ///< of a live image: routes that the kernel does not say
+  std::uint32_t padding;      ///< 0
 };
-static_assert(sizeof(RouteHeader) == 128 && alignof(RouteHeader) == 8);
+static_assert(sizeof(RouteHeader) == 144 && alignof(RouteHeader) == 8);
 static_assert(offsetof(RouteHeader, own_count) == 0 && offsetof(RouteHeader, port_count) == 4);
 static_assert(offsetof(RouteHeader, hop_count) == 8 && offsetof(RouteHeader, block_count) == 12);
 static_assert(offsetof(RouteHeader, own_at) == 16 && offsetof(RouteHeader, ports_at) == 24);
@@ -85,16 +98,73 @@ static_assert(offsetof(RouteHeader, ipv6_nodes_at) == 88);
 static_assert(offsetof(RouteHeader, ipv6_runs_at) == 96);
 static_assert(offsetof(RouteHeader, ipv6_own_at) == 104);
 static_assert(offsetof(RouteHeader, member_count) == 112);
+static_assert(offsetof(RouteHeader, ipv6_first_chunk) == 116);
 static_assert(offsetof(RouteHeader, members_at) == 120);
+static_assert(offsetof(RouteHeader, fixed_at) == 128 && offsetof(RouteHeader, fixed_count) == 136);
 
-inline constexpr ImageKind kRouteImage = {
-    "route",
-    fnv1a({4, sizeof(RouteHeader), sizeof(RouteHop), offsetof(RouteHop, port),
-           offsetof(RouteHop, kind), offsetof(RouteHop, gateway), offsetof(RouteHop, first_member),
-           sizeof(RouteMember), offsetof(RouteHeader, members_at), offsetof(RouteHeader, own_at),
-           offsetof(RouteHeader, table24_at), kBlockFlag, kHopFirst, kPortNameBytes,
-           sizeof(Ipv6Node), offsetof(Ipv6Node, more), offsetof(RouteHeader, ipv6_own_at),
-           static_cast<std::uint64_t>(Reason::kCount)})};
+/// Which route a prefix has where several things say one: the first of these.
+enum class RouteLayer : std::uint8_t {
+  kOwn = 0,        ///< an address of the router, or of a network's broadcast
+  kFile = 1,       ///< a line of a table file
+  kKernel = 2,     ///< never of a FixedRoute
+  kConnected = 3,  ///< the network of a port's address
+};
+
+/// A route of a live image that the kernel does not say.
+struct FixedRoute {
+  Ipv6Address prefix;  ///< of IPv4 its 32 bits first; bits behind `length` are zero
+  std::uint32_t hop;
+  std::uint8_t length;
+  std::uint8_t is_ipv6;  ///< 0 or 1
+  RouteLayer layer;
+  std::uint8_t padding;  ///< 0
+};
+static_assert(sizeof(FixedRoute) == 24);
+static_assert(offsetof(FixedRoute, hop) == 16 && offsetof(FixedRoute, length) == 20);
+static_assert(offsetof(FixedRoute, is_ipv6) == 21 && offsetof(FixedRoute, layer) == 22);
+
+/// What its writer says of a live image; zeros in others. Each word is stored whole.
+struct alignas(64) RouteLive {
+  std::uint32_t default_hop;       ///< number of that of 0.0.0.0/0; kHopDefault: as it stands there
+  std::uint32_t ipv6_default_hop;  ///< of ::/0 likewise; 0: kHopDefaultIpv6, as it stands there
+  std::uint32_t hops_used;         ///< of RouteHeader::hop_count: those that mean something
+  std::uint32_t wants_rebuild;     ///< 1: there is no room for what came: a new image is wanted
+  std::uint64_t route_count;       ///< prefixes, of both families
+  std::uint64_t change_count;      ///< notifications of the kernel that were applied
+  std::uint64_t dump_count;        ///< times that all of the kernel's routes were read
+  std::uint64_t lost_count;        ///< times that the kernel had no room for a notification
+  std::uint64_t spare[2];
+};
+static_assert(sizeof(RouteLive) == 64);
+static_assert(offsetof(RouteLive, default_hop) == 0 && offsetof(RouteLive, ipv6_default_hop) == 4);
+static_assert(offsetof(RouteLive, hops_used) == 8);
+static_assert(offsetof(RouteLive, wants_rebuild) == 12 && offsetof(RouteLive, route_count) == 16);
+static_assert(offsetof(RouteLive, change_count) == 24 && offsetof(RouteLive, dump_count) == 32);
+static_assert(offsetof(RouteLive, lost_count) == 40);
+inline constexpr std::uint64_t kRouteLiveAt = 256;
+static_assert(kRouteLiveAt >= sizeof(ImageHeader) + sizeof(RouteHeader));
+
+inline constexpr ImageKind kRouteImage = {"route",
+                                          fnv1a({5,
+                                                 sizeof(RouteHeader),
+                                                 sizeof(RouteLive),
+                                                 sizeof(FixedRoute),
+                                                 sizeof(RouteHop),
+                                                 offsetof(RouteHop, port),
+                                                 offsetof(RouteHop, kind),
+                                                 offsetof(RouteHop, gateway),
+                                                 offsetof(RouteHop, first_member),
+                                                 sizeof(RouteMember),
+                                                 offsetof(RouteHeader, members_at),
+                                                 offsetof(RouteHeader, own_at),
+                                                 offsetof(RouteHeader, table24_at),
+                                                 kBlockFlag,
+                                                 kHopFirst,
+                                                 kPortNameBytes,
+                                                 sizeof(Ipv6Node),
+                                                 offsetof(Ipv6Node, more),
+                                                 offsetof(RouteHeader, ipv6_own_at),
+                                                 static_cast<std::uint64_t>(Reason::kCount)})};
 
 /// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
 inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;
@@ -113,6 +183,8 @@ struct RouteTable {
   std::span<const RouteMember> members;                     ///< of the groups among them
   std::span<const std::array<char, kPortNameBytes>> ports;  ///< ends with a zero
   Ipv6Routes ipv6;
+  std::span<const FixedRoute> fixed;
+  const RouteLive* live = nullptr;  ///< of a mapped image never null
 
   /// Next hop of `address`.
   constexpr std::uint32_t look_up(std::uint32_t address) const noexcept {
@@ -123,10 +195,28 @@ struct RouteTable {
   }
 };
 
+/// What a table that may be live says of its next hops now.
+struct HopsNow {
+  std::uint32_t used = 0;  ///< of RouteTable::hops
+  std::uint32_t default_hop = kHopDefault;
+  std::uint32_t ipv6_default_hop = kHopDefaultIpv6;
+  friend bool operator==(const HopsNow&, const HopsNow&) = default;
+
+  /// The next hop that `number` of a look-up stands for.
+  constexpr std::uint32_t real(std::uint32_t number) const noexcept {
+    if (number == kHopDefault) return default_hop;
+    return number == kHopDefaultIpv6 ? ipv6_default_hop : number;
+  }
+};
+HopsNow hops_now(const RouteTable& table) noexcept;
+
 /// Checks that the parts of the image lie inside it and that next hops and names are in range; the
 /// entries themselves are under the checksum of the file (MappedImage).
 /// Throws Error otherwise. `image` must outlive the view.
 RouteTable view_route_image(std::span<const std::byte> image);
+
+/// Of the image there, as it is now; nothing when it is not live. Throws Error when none is there.
+std::optional<RouteLive> read_route_live(const std::string& path);
 
 /// `header` with the places where the parts of an image lie for its counts; `bytes` receives the
 /// size of the whole.

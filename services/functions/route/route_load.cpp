@@ -4,8 +4,8 @@
 #include "services/functions/route/route_load.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "services/functions/route/hop_numbers.hpp"
 #include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/rule_files.hpp"
@@ -29,28 +29,12 @@ struct TableText {
 /// Puts next hops and port names of the files into numbers.
 class Loader {
  public:
-  Loader(const FunctionContext& context, bool answers, BuildReport& report,
+  Loader(const FunctionContext& context, const RouteSettings& settings, BuildReport& report,
          std::size_t prefix_count_max)
       : report_(report),
         rib_(prefix_count_max),
-        any_port_(context.ports.empty()),
-        answers_(answers) {
-    if (context.ports.size() > kPortCountMax) throw Error("more ports than a topology can have");
-    for (const PlanPort& port : context.ports) {
-      if (port.name.size() >= kPortNameBytes) throw Error("port name too long: " + port.name);
-      set_.ports.push_back(port.name);
-    }
-    const auto fixed = [&](Reason why) {
-      RouteHop hop{};
-      hop.reason = static_cast<std::uint8_t>(why);
-      set_.hops.push_back(hop);
-    };
-    fixed(Reason::kNoRoute);     // kHopDefault, until 0.0.0.0/0 is found
-    fixed(Reason::kOwnAddress);  // kHopOwn
-    fixed(Reason::kNotUnicast);  // kHopBroadcast
-    fixed(Reason::kNoRoute);     // kHopNowhere
-    fixed(Reason::kNoRoute);     // kHopDefaultIpv6
-  }
+        hops_(context.ports, settings.answers),
+        follows_kernel_(settings.follows_kernel) {}
 
   void load(const TableText& table) {
     paths_.push_back(table.path);
@@ -70,7 +54,7 @@ class Loader {
     for (const RouteLine& route : kernel.lines) {
       std::uint32_t first = 0;
       bool fresh = false;
-      const std::string reason = add(route, 0, fresh, first);
+      const std::string reason = add(route, 0, fresh, first, RouteLayer::kKernel);
       if (!reason.empty()) refuse("kernel: " + prefix_text(route) + ": " + reason);
       if (reason.empty() && fresh) ++report_.accepted;
     }
@@ -84,8 +68,8 @@ class Loader {
       wanted.port = static_cast<std::uint8_t>(port);
       wanted.kind = static_cast<std::uint8_t>(RouteHopKind::kOnLink);
       if (own.ipv4.empty() && own.ipv6.empty()) continue;
-      const std::uint32_t hop = number_of(wanted);
-      if (hop == kNoHop) {
+      const std::uint32_t hop = hops_.number_of(wanted);
+      if (hop == HopNumbers::kNone) {
         throw Error("the tables have " + std::to_string(kHopCountMax) +
                     " different next hops, the most; none is left for the networks of port " +
                     ports[port].name);
@@ -94,10 +78,12 @@ class Loader {
       for (const OwnAddress& address : own.ipv4) {
         const std::uint32_t network = address.address & ipv4_mask(address.length);
         rib_.insert({network, address.length, hop}, 0, first);
+        note_fixed(RibRoute{network, address.length, hop}, RouteLayer::kConnected);
       }
       for (const OwnIpv6Address& address : own.ipv6) {
         const Ipv6Address network = address.address & ipv6_mask(address.length);
         ipv6_rib_.insert({network, address.length, hop}, 0, first);
+        note_fixed(Ipv6Route{network, address.length, hop}, RouteLayer::kConnected);
       }
     }
   }
@@ -105,6 +91,9 @@ class Loader {
   RouteSet finish(const OwnAddresses& own) {
     finish_ipv4(own.ipv4);
     if (!ipv6_rib_.empty()) finish_ipv6(own.ipv6);
+    set_.hops.assign(hops_.hops().begin(), hops_.hops().end());
+    set_.members.assign(hops_.members().begin(), hops_.members().end());
+    set_.ports.assign(hops_.ports().begin(), hops_.ports().end());
     return std::move(set_);
   }
 
@@ -114,18 +103,46 @@ class Loader {
     if (report_.refusals.size() < kRefusalsShown) report_.refusals.push_back(why);
   }
 
+  void replace(const RibRoute& route) {
+    rib_.replace(route);
+    note_fixed(route, RouteLayer::kOwn);
+  }
+  void replace(const Ipv6Route& route) {
+    ipv6_rib_.replace(route);
+    note_fixed(route, RouteLayer::kOwn);
+  }
+
+  void note_fixed(const RibRoute& route, RouteLayer layer) {
+    if (!follows_kernel_) return;
+    set_.fixed.push_back({.prefix = {std::uint64_t{route.prefix} << 32, 0},
+                          .hop = route.hop,
+                          .length = route.length,
+                          .is_ipv6 = 0,
+                          .layer = layer,
+                          .padding = 0});
+  }
+  void note_fixed(const Ipv6Route& route, RouteLayer layer) {
+    if (!follows_kernel_) return;
+    set_.fixed.push_back({.prefix = route.prefix,
+                          .hop = route.hop,
+                          .length = route.length,
+                          .is_ipv6 = 1,
+                          .layer = layer,
+                          .padding = 0});
+  }
+
   void finish_ipv4(std::span<const OwnAddress> own) {
     for (const OwnAddress& address : own) {
       const std::uint32_t hosts = address.length >= 31 ? 0 : ~std::uint32_t{0} >> address.length;
-      if (hosts != 0) rib_.replace({address.address | hosts, 32, kHopBroadcast});
+      if (hosts != 0) replace(RibRoute{address.address | hosts, 32, kHopBroadcast});
     }
     for (const OwnAddress& address : own) {
-      rib_.replace({address.address, 32, kHopOwn});
+      replace(RibRoute{address.address, 32, kHopOwn});
       set_.own.push_back(address.address);
     }
     set_.routes = rib_.by_length();
     if (!set_.routes.empty() && set_.routes.front().length == 0) {
-      set_.hops[kHopDefault] = set_.hops[set_.routes.front().hop];
+      set_.default_hop = set_.routes.front().hop;
       set_.routes.erase(set_.routes.begin());
     }
   }
@@ -135,16 +152,16 @@ class Loader {
       // The Subnet-Router anycast address is ours too (RFC 4291 2.6.1), but of a link between two
       // routers (RFC 6164 5.1).
       const Ipv6Address network = address.address & ipv6_mask(address.length);
-      if (address.length < 127) ipv6_rib_.replace({network, 128, kHopOwn});
+      if (address.length < 127) replace(Ipv6Route{network, 128, kHopOwn});
     }
     for (const OwnIpv6Address& address : own) {
-      ipv6_rib_.replace({address.address, 128, kHopOwn});
+      replace(Ipv6Route{address.address, 128, kHopOwn});
       set_.ipv6_own.push_back(address.address);
     }
     set_.has_ipv6 = true;
     set_.ipv6_routes = ipv6_rib_.in_order();
     if (set_.ipv6_routes.front().length == 0) {
-      set_.hops[kHopDefaultIpv6] = set_.hops[set_.ipv6_routes.front().hop];
+      set_.ipv6_default_hop = set_.ipv6_routes.front().hop;
       set_.ipv6_routes.erase(set_.ipv6_routes.begin());
     }
   }
@@ -163,7 +180,7 @@ class Loader {
     }
     std::uint32_t first = 0;
     bool fresh = false;
-    reason = add(route, tag(), fresh, first);
+    reason = add(route, tag(), fresh, first, RouteLayer::kFile);
     if (!reason.empty()) return reason;
     if (!fresh) return prefix_text(route) + " stands already in " + place(first);
     ++report_.accepted;
@@ -172,13 +189,17 @@ class Loader {
 
   /// Empty, or why it cannot be added. `fresh`: no route of its prefix was there; else `first` is
   /// the tag of that, which stays.
-  std::string add(const RouteLine& route, std::uint32_t tag, bool& fresh, std::uint32_t& first) {
+  std::string add(const RouteLine& route, std::uint32_t tag, bool& fresh, std::uint32_t& first,
+                  RouteLayer layer) {
     std::uint32_t hop = kHopNowhere;
-    const bool is_drop = route.hops.empty() && !route.unreachable;
-    std::string reason = is_drop ? std::string() : find_hop(route, hop);
+    std::string reason = hops_.find(route, hop);
     if (!reason.empty()) return reason;
-    fresh = route.is_ipv6 ? ipv6_rib_.insert({route.ipv6_prefix, route.length, hop}, tag, first)
-                          : rib_.insert({route.prefix, route.length, hop}, tag, first);
+    const Ipv6Route ipv6{route.ipv6_prefix, route.length, hop};
+    const RibRoute ipv4{route.prefix, route.length, hop};
+    fresh = route.is_ipv6 ? ipv6_rib_.insert(ipv6, tag, first) : rib_.insert(ipv4, tag, first);
+    if (!fresh || layer == RouteLayer::kKernel) return {};
+    if (route.is_ipv6) note_fixed(ipv6, layer);
+    if (!route.is_ipv6) note_fixed(ipv4, layer);
     return {};
   }
 
@@ -190,102 +211,15 @@ class Loader {
     return paths_[tag >> kLineBits] + ":" + std::to_string(tag & ((1u << kLineBits) - 1));
   }
 
-  /// Of one next hop, or of the group of several. None of a refused line is kept.
-  std::string find_hop(const RouteLine& route, std::uint32_t& hop) {
-    if (route.unreachable) {
-      RouteHop none{};
-      none.reason = static_cast<std::uint8_t>(Reason::kNoRoute);
-      return found(number_of(none), hop);
-    }
-    wanted_.clear();
-    for (const RouteLineHop& given : route.hops) {
-      std::string reason = add_wanted(given);
-      if (!reason.empty()) return reason;
-    }
-    return found(wanted_.size() == 1 ? number_of(wanted_.front()) : group_of(route.hops), hop);
-  }
-
-  static std::string found(std::uint32_t number, std::uint32_t& hop) {
-    hop = number;
-    if (hop != kNoHop) return {};
-    return "more than " + std::to_string(kHopCountMax) + " different next hops";
-  }
-
-  std::string add_wanted(const RouteLineHop& given) {
-    std::size_t port = 0;
-    while (port < set_.ports.size() && set_.ports[port] != given.port) ++port;
-    if (port == set_.ports.size()) {
-      if (!any_port_) return "no port '" + std::string(given.port) + "' in the topology";
-      if (port == kPortCountMax || given.port.size() >= kPortNameBytes) {
-        return "port '" + std::string(given.port) + "' is one too many, or its name too long";
-      }
-      set_.ports.emplace_back(given.port);
-    }
-    if (given.kind != RouteHopKind::kStatic && !answers_) {
-      return "its next hop has to be asked for, which a route with 'answers: false' does not do; "
-             "expected its MAC address";
-    }
-    RouteHop wanted{};
-    wanted.port = static_cast<std::uint8_t>(port);
-    wanted.kind = static_cast<std::uint8_t>(given.kind);
-    std::ranges::copy(given.mac, wanted.mac);
-    std::ranges::copy(given.gateway, wanted.gateway);
-    wanted_.push_back(wanted);
-    return {};
-  }
-
-  std::uint32_t number_of(const RouteHop& wanted) {
-    return number_of(wanted, {reinterpret_cast<const char*>(&wanted), sizeof wanted});
-  }
-
-  /// `key`: what tells it from the others.
-  std::uint32_t number_of(const RouteHop& wanted, const std::string& key) {
-    const auto known = numbers_.find(key);
-    if (known != numbers_.end()) return known->second;
-    if (numbers_.size() == kHopCountMax) return kNoHop;
-    numbers_.emplace(key, static_cast<std::uint32_t>(set_.hops.size()));
-    set_.hops.push_back(wanted);
-    return static_cast<std::uint32_t>(set_.hops.size() - 1);
-  }
-
-  /// Of the wanted next hops: each gets its part of all hashes by its weight.
-  std::uint32_t group_of(std::span<const RouteLineHop> weights) {
-    std::vector<RouteMember> members;
-    std::uint64_t sum = 0, so_far = 0;
-    for (const RouteLineHop& given : weights) sum += given.weight;
-    for (std::size_t i = 0; i < wanted_.size(); ++i) {
-      so_far += weights[i].weight;
-      const auto last = static_cast<std::uint32_t>(((so_far << 32) + sum - 1) / sum - 1);
-      members.push_back({last, number_of(wanted_[i])});
-      if (members.back().hop == kNoHop) return kNoHop;
-    }
-    RouteHop group{};
-    group.kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
-    group.member_count = static_cast<std::uint8_t>(members.size());
-    group.first_member = static_cast<std::uint32_t>(set_.members.size());
-    std::string key = "group";  // longer or shorter than that of a single next hop
-    key.append(reinterpret_cast<const char*>(members.data()), members.size() * sizeof(RouteMember));
-    const std::size_t before = set_.hops.size();
-    const std::uint32_t number = number_of(group, key);
-    if (set_.hops.size() != before) {
-      set_.members.insert(set_.members.end(), members.begin(), members.end());
-    }
-    return number;
-  }
-
-  static constexpr std::uint32_t kNoHop = UINT32_MAX;
-
   BuildReport& report_;
   RouteSet set_;
   RouteRib rib_;
   Ipv6Rib ipv6_rib_;
-  bool any_port_;
-  bool answers_;
+  HopNumbers hops_;
+  bool follows_kernel_;
   std::vector<std::string> paths_;
-  std::uint32_t line_ = 0;                                  ///< in the last of paths_, from 1
-  RouteLine route_;                                         ///< of that line
-  std::vector<RouteHop> wanted_;                            ///< its next hops
-  std::unordered_map<std::string, std::uint32_t> numbers_;  ///< what tells a next hop -> its number
+  std::uint32_t line_ = 0;  ///< in the last of paths_, from 1
+  RouteLine route_;         ///< of that line
 };
 
 }  // namespace
@@ -339,8 +273,7 @@ RouteSet load_routes(const FunctionContext& context, const RouteSettings& settin
     throw Error(std::to_string(lines) + " lines and " + std::to_string(kernel.lines.size()) +
                 " routes of the kernel; at most " + std::to_string(kPrefixCountMax));
   }
-  Loader loader(context, settings.answers, report,
-                lines + kernel.lines.size() + 3 * own.ipv4.size());
+  Loader loader(context, settings, report, lines + kernel.lines.size() + 3 * own.ipv4.size());
   std::vector<std::string> empty_files;
   for (const TableText& table : tables) {
     const std::uint64_t before = report.accepted + report.refused;

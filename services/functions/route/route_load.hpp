@@ -19,14 +19,17 @@ namespace millrace {
 
 /// What the image is made of. Hops as in route_image.hpp: the fixed ones first.
 struct RouteSet {
-  std::vector<RibRoute> routes;  ///< shorter prefixes first; the default route is in hops[0]
+  std::vector<RibRoute> routes;             ///< shorter prefixes first; without the default route
+  std::uint32_t default_hop = kHopDefault;  ///< of 0.0.0.0/0
+  std::uint32_t ipv6_default_hop = kHopDefaultIpv6;  ///< of ::/0
   std::vector<RouteHop> hops;
   std::vector<RouteMember> members;  ///< of the groups among them
   std::vector<std::string> ports;
   std::vector<std::uint32_t> own;      ///< addresses of this router, host byte order
   bool has_ipv6 = false;               ///< the files have an IPv6 route; else nothing of it is here
-  std::vector<Ipv6Route> ipv6_routes;  ///< in order; the default route is in hops[kHopDefaultIpv6]
+  std::vector<Ipv6Route> ipv6_routes;  ///< in order; without the default route
   std::vector<Ipv6Address> ipv6_own;
+  std::vector<FixedRoute> fixed;  ///< where the kernel's routes are followed, else none
 };
 
 /// Own address and subnet of a port: "10.1.0.1/24".

@@ -57,18 +57,20 @@ inline Ipv6Address ipv6(const char* text) {
 class BuiltRoutes {
  public:
   explicit BuiltRoutes(const std::string& text, std::vector<PlanPort> ports = two_ports(),
-                       const std::string& answers = "false")
+                       const std::string& answers = "false", bool follows_kernel = false)
       : ports_(std::move(ports)) {
     std::ofstream(folder_.file("routes.txt")) << text;
     function_.name = "route";
     function_.type = "route";
     function_.settings = {{"table", folder_.file("routes.txt")}, {"answers", answers}};
+    if (follows_kernel) function_.settings.emplace_back("routes", "kernel");
     function_.image = folder_.file("route.img");
     report_ = build_route_image(context());
     image_ = std::make_unique<MappedImage>(function_.image, kRouteImage);
     table_ = view_route_image(image_->bytes());
   }
   FunctionContext context() const { return {.function = function_, .ports = ports_}; }
+  const std::string& path() const { return function_.image; }
   const RouteTable& table() const { return table_; }
   const BuildReport& report() const { return report_; }
   const RouteHop& hop_of(std::uint32_t address) const {
