@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/route/live/live_nodes.hpp"
+
+#include <algorithm>
+
+#include "services/functions/route/live/store_live.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kRootBits = 24;
+constexpr std::uint32_t kNodeBits = 8;
+constexpr std::size_t kNodesOfAChange = 16;  // one a level, and some
+
+bool is_node(std::uint32_t entry) { return (entry & kIpv6NodeFlag) != 0; }
+
+}  // namespace
+
+LiveNodes::LiveNodes(std::span<Ipv6Node> nodes, std::span<std::uint32_t> runs,
+                     std::uint32_t first_chunk)
+    : nodes_(nodes),
+      runs_(runs),
+      first_chunk_(first_chunk),
+      node_pool_(static_cast<std::uint32_t>(nodes.size())),
+      chunk_pool_(static_cast<std::uint32_t>((runs.size() - first_chunk) / kBlockEntries)),
+      kept_nodes_(node_pool_.count()),
+      kept_chunks_(chunk_pool_.count()) {}
+
+void LiveNodes::keep(std::uint32_t entry) {
+  if (!is_node(entry)) return;
+  const std::uint32_t number = entry & ~kIpv6NodeFlag;
+  if (number >= kept_nodes_.size() || kept_nodes_[number]) return;
+  kept_nodes_[number] = true;
+  const Ipv6Node& node = nodes_[number];
+  if (in_chunk(node)) kept_chunks_[chunk_of(node)] = true;
+  for (const std::uint32_t below : entries_of(entry)) keep(below);
+}
+
+/// A piece that is not in use may have been a moment ago, by an earlier writer of the table.
+void LiveNodes::start() {
+  for (std::uint32_t number = node_pool_.count(); number-- > 0;) {
+    if (!kept_nodes_[number]) node_pool_.retire(number);
+  }
+  for (std::uint32_t number = chunk_pool_.count(); number-- > 0;) {
+    if (!kept_chunks_[number]) chunk_pool_.retire(number);
+  }
+  kept_nodes_ = {};
+  kept_chunks_ = {};
+}
+
+void LiveNodes::tend(ReaderGrace& grace) {
+  node_pool_.tend(grace);
+  chunk_pool_.tend(grace);
+}
+
+bool LiveNodes::has_room() const {
+  return node_pool_.free_count() >= kNodesOfAChange && chunk_pool_.free_count() >= kNodesOfAChange;
+}
+
+bool LiveNodes::waits() const {
+  return node_pool_.waiting_count() != 0 || chunk_pool_.waiting_count() != 0;
+}
+
+LiveNodes::Entries LiveNodes::entries_of(std::uint32_t entry) const {
+  Entries entries;
+  entries.fill(entry);
+  if (!is_node(entry)) return entries;
+  const Ipv6Node& node = nodes_[entry & ~kIpv6NodeFlag];
+  for (std::uint32_t byte = 0; byte < entries.size(); ++byte) {
+    entries[byte] = node.entry(byte, runs_.data());
+  }
+  return entries;
+}
+
+/// The bytes at `depth` whose addresses the changed prefix covers, or lies in.
+LiveNodes::Bytes LiveNodes::covered(const Ipv6Route& changed, std::uint32_t depth) {
+  if (changed.length <= depth) return {};
+  const std::uint32_t byte = changed.prefix.byte(depth / 8);
+  const std::uint32_t end = depth + kNodeBits;
+  const std::uint32_t count = changed.length >= end ? 1 : 1u << (end - changed.length);
+  return {byte, byte + count - 1};
+}
+
+std::uint32_t LiveNodes::update(std::uint32_t now, std::span<const Ipv6Route> routes,
+                                std::uint32_t inherited, const Ipv6Route& changed) {
+  if (!routes.empty()) return update_node(now, routes, kRootBits, inherited, changed);
+  retire_all(now);
+  return inherited;
+}
+
+/// What follows `depth` bits, which all `routes` share and go beyond. Depth is at most 120: so deep
+/// it calls itself.
+std::uint32_t LiveNodes::update_node(std::uint32_t now, std::span<const Ipv6Route> routes,
+                                     std::uint32_t depth, std::uint32_t inherited,
+                                     const Ipv6Route& changed) {
+  const Bytes bytes = is_node(now) ? covered(changed, depth) : Bytes{};
+  const Entries before = entries_of(now);
+  Entries entries = before;
+  std::fill(entries.begin() + bytes.first, entries.begin() + bytes.last + 1, inherited);
+  // In order a prefix comes before all that lie in it, which overwrite it.
+  const std::uint32_t end = depth + kNodeBits;
+  for (const Ipv6Route& route : routes) {
+    if (route.length > end) continue;
+    const std::uint32_t first = route.prefix.byte(depth / 8);
+    const std::uint32_t last = first + (1u << (end - route.length)) - 1;
+    for (std::uint32_t byte = std::max(first, bytes.first); byte <= std::min(last, bytes.last);
+         ++byte) {
+      entries[byte] = route.hop;
+    }
+  }
+  update_below(before, routes, depth, bytes, changed, entries);
+  const std::uint32_t put_at = put(now, entries);
+  for (std::uint32_t byte = bytes.first; byte <= bytes.last; ++byte) {
+    if (is_node(now) && is_node(before[byte]) && !is_node(entries[byte])) retire_all(before[byte]);
+  }
+  return put_at;
+}
+
+/// The nodes of prefixes that go beyond this one.
+void LiveNodes::update_below(const Entries& before, std::span<const Ipv6Route> routes,
+                             std::uint32_t depth, Bytes bytes, const Ipv6Route& changed,
+                             Entries& entries) {
+  const std::uint32_t end = depth + kNodeBits;
+  for (auto at = routes.begin(); at != routes.end();) {
+    const std::uint32_t byte = at->prefix.byte(depth / 8);
+    const auto of_byte = std::find_if(at, routes.end(), [&](const Ipv6Route& route) {
+      return route.prefix.byte(depth / 8) != byte;
+    });
+    const auto beyond =
+        std::find_if(at, of_byte, [&](const Ipv6Route& route) { return route.length > end; });
+    const std::span<const Ipv6Route> group(beyond, of_byte);
+    at = of_byte;
+    if (group.empty() || byte < bytes.first || byte > bytes.last) continue;
+    entries[byte] = update_node(before[byte], group, end, entries[byte], changed);
+  }
+}
+
+LiveNodes::Runs LiveNodes::runs_of(const Entries& entries) {
+  Runs runs;
+  for (std::uint32_t byte = 0; byte < entries.size(); ++byte) {
+    if (byte % 64 == 0) runs.before[byte / 64] = static_cast<std::uint8_t>(runs.count);
+    if (byte != 0 && entries[byte] == entries[byte - 1]) continue;
+    runs.starts[byte / 64] |= std::uint64_t{1} << byte % 64;
+    runs.entry[runs.count++] = entries[byte];
+  }
+  return runs;
+}
+
+/// Where the entries of its `count` runs stand.
+std::span<std::uint32_t> LiveNodes::words_of(Ipv6Node& node, std::uint32_t count) {
+  return node.more == 0 ? std::span(node.entries).first(count) : runs_.subspan(node.more, count);
+}
+
+/// A node with these entries: `now`, if it is one whose runs begin at the same bytes, or a new one.
+std::uint32_t LiveNodes::put(std::uint32_t now, const Entries& entries) {
+  const Runs runs = runs_of(entries);
+  if (is_node(now)) {
+    Ipv6Node& node = nodes_[now & ~kIpv6NodeFlag];
+    if (std::ranges::equal(node.starts, runs.starts)) {
+      const auto words = words_of(node, runs.count);
+      for (std::uint32_t run = 0; run < runs.count; ++run) {
+        if (words[run] != runs.entry[run]) store_live(words[run], runs.entry[run]);
+      }
+      return now;
+    }
+  }
+  const std::uint32_t number = node_pool_.take();
+  if (number == LivePool::kNone) throw LiveTableFull("no node is left for prefixes of IPv6");
+  std::uint32_t more = 0;
+  if (runs.count > kIpv6NodeEntries) {
+    const std::uint32_t chunk = chunk_pool_.take();
+    if (chunk == LivePool::kNone) throw LiveTableFull("no run is left for prefixes of IPv6");
+    more = first_chunk_ + chunk * kBlockEntries;
+  }
+  Ipv6Node& node = nodes_[number];
+  std::ranges::copy(runs.starts, node.starts);
+  std::ranges::copy(runs.before, node.before);
+  node.more = more;
+  std::ranges::copy(std::span(runs.entry).first(runs.count), words_of(node, runs.count).begin());
+  if (is_node(now)) retire(now & ~kIpv6NodeFlag);
+  return kIpv6NodeFlag | number;
+}
+
+/// Runs that do not lie in a chunk are lost until there is a new image.
+void LiveNodes::retire(std::uint32_t number) {
+  const Ipv6Node& node = nodes_[number];
+  if (in_chunk(node)) chunk_pool_.retire(chunk_of(node));
+  node_pool_.retire(number);
+}
+
+void LiveNodes::retire_all(std::uint32_t entry) {
+  if (!is_node(entry)) return;
+  const Entries entries = entries_of(entry);
+  for (std::size_t byte = 0; byte < entries.size(); ++byte) {
+    if (byte == 0 || entries[byte] != entries[byte - 1]) retire_all(entries[byte]);
+  }
+  retire(entry & ~kIpv6NodeFlag);
+}
+
+}  // namespace millrace
