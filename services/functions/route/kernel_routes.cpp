@@ -11,6 +11,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "shared/base/error.hpp"
 #include "shared/base/netlink.hpp"
@@ -148,8 +149,8 @@ void send_request(int socket, unsigned char family) {
 }
 
 /// One answer of a dump. True when it is the last.
-bool take_answer(std::span<const std::byte> bytes, const HostInterfaces& interfaces,
-                 KernelRoutes& routes) {
+bool take_answer(std::span<const std::byte> bytes,
+                 const std::function<void(std::span<const std::byte>)>& visit) {
   bool last = false;
   for_each_message(bytes, [&](const nlmsghdr& header, std::span<const std::byte> message) {
     last |= header.nlmsg_type == NLMSG_DONE;
@@ -158,9 +159,41 @@ bool take_answer(std::span<const std::byte> bytes, const HostInterfaces& interfa
       read_body(message, error);
       throw system_error("read the kernel's routes", -error.error);
     }
-    add_kernel_route(message, interfaces, routes);
+    visit(message);
   });
   return last;
+}
+
+/// False when the router has nothing to do with a route of that type.
+bool take_type(std::uint8_t type, std::uint32_t metric, RouteLine& line) {
+  switch (type) {
+    case RTN_UNREACHABLE:
+    case RTN_PROHIBIT:
+      line.unreachable = true;
+      return metric != UINT32_MAX;  // else the kernel's own: there is no default route
+    case RTN_BLACKHOLE:
+    case RTN_UNICAST:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void take_ways(std::span<const Way> ways, const HostInterfaces& interfaces, KernelRoute& route) {
+  for (const Way& way : ways) {
+    if (!interfaces.contains(way.interface) || (way.flags & RTNH_F_DEAD) != 0) continue;
+    if (way.encapsulates || way.strange) {
+      route.refused = way.strange ? "a gateway that is no address"
+                                  : "an encapsulation, which route does not do";
+      return;
+    }
+    if (route.line.hops.size() == kRouteMembersMax) break;
+    route.line.hops.push_back({.port = interfaces.at(way.interface),
+                               .kind = way.kind,
+                               .gateway = way.gateway,
+                               .weight = way.weight});
+  }
+  route.elsewhere = route.line.hops.empty();
 }
 
 }  // namespace
@@ -186,60 +219,47 @@ void check_host_interfaces(std::span<const PlanPort> ports, std::string_view set
               name);
 }
 
-void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
-                      KernelRoutes& routes) {
+std::optional<KernelRoute> parse_kernel_route(std::span<const std::byte> message,
+                                              const HostInterfaces& interfaces) {
   nlmsghdr header{};
   rtmsg route{};
-  if (!read_body(message, route)) return;
+  if (!read_body(message, route)) return std::nullopt;
   std::memcpy(&header, message.data(), sizeof header);
-  if (header.nlmsg_type != RTM_NEWROUTE || (route.rtm_flags & RTM_F_CLONED) != 0) return;
-  if (route.rtm_family != AF_INET && route.rtm_family != AF_INET6) return;
-  RouteLine line{.is_ipv6 = route.rtm_family == AF_INET6, .length = route.rtm_dst_len};
-  if (line.length > (line.is_ipv6 ? 128 : 32)) return;
-  const Facts facts = facts_of(route, attributes_behind<rtmsg>(message), line);
-  if (facts.table != RT_TABLE_MAIN || route.rtm_tos != 0 || is_never_routed(line)) return;
-  switch (route.rtm_type) {
-    case RTN_BLACKHOLE:
-      break;
-    case RTN_UNREACHABLE:
-    case RTN_PROHIBIT:
-      if (facts.metric == UINT32_MAX) return;  // the kernel's own: there is no default route
-      line.unreachable = true;
-      break;
-    case RTN_UNICAST:
-      break;
-    default:
-      return;
+  if (header.nlmsg_type != RTM_NEWROUTE && header.nlmsg_type != RTM_DELROUTE) return std::nullopt;
+  if ((route.rtm_flags & RTM_F_CLONED) != 0) return std::nullopt;
+  if (route.rtm_family != AF_INET && route.rtm_family != AF_INET6) return std::nullopt;
+  KernelRoute found;
+  found.flags = header.nlmsg_flags;
+  found.gone = header.nlmsg_type == RTM_DELROUTE;
+  found.line.is_ipv6 = route.rtm_family == AF_INET6;
+  found.line.length = route.rtm_dst_len;
+  if (found.line.length > (found.line.is_ipv6 ? 128 : 32)) return std::nullopt;
+  const Facts facts = facts_of(route, attributes_behind<rtmsg>(message), found.line);
+  found.metric = facts.metric;
+  if (facts.table != RT_TABLE_MAIN || route.rtm_tos != 0 || is_never_routed(found.line) ||
+      !take_type(route.rtm_type, facts.metric, found.line)) {
+    return std::nullopt;
   }
-  if (route.rtm_type != RTN_UNICAST) {
-    routes.lines.push_back(line);
-    return;
-  }
-  for (const Way& way : facts.ways) {
-    if (!interfaces.contains(way.interface) || (way.flags & RTNH_F_DEAD) != 0) continue;
-    if (way.encapsulates || way.strange) {
-      if (routes.refusals.size() < kRefusalsMax) {
-        routes.refusals.push_back("kernel: " + prefix_text(line) + ": " +
-                                  (way.strange ? "a gateway that is no address"
-                                               : "an encapsulation, which route does not do"));
-      }
-      return;
-    }
-    if (line.hops.size() == kRouteMembersMax) break;
-    line.hops.push_back({.port = interfaces.at(way.interface),
-                         .kind = way.kind,
-                         .gateway = way.gateway,
-                         .weight = way.weight});
-  }
-  if (line.hops.empty()) {
-    ++routes.elsewhere;
-    return;
-  }
-  routes.lines.push_back(line);
+  if (route.rtm_type == RTN_UNICAST) take_ways(facts.ways, interfaces, found);
+  return found;
 }
 
-KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
-  KernelRoutes routes;
+void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
+                      KernelRoutes& routes) {
+  std::optional<KernelRoute> route = parse_kernel_route(message, interfaces);
+  if (!route || route->gone) return;
+  if (!route->refused.empty()) {
+    if (routes.refusals.size() < kRefusalsMax) {
+      routes.refusals.push_back("kernel: " + prefix_text(route->line) + ": " + route->refused);
+    }
+  } else if (route->elsewhere) {
+    ++routes.elsewhere;
+  } else {
+    routes.lines.push_back(std::move(route->line));
+  }
+}
+
+void for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit) {
   std::vector<std::byte> buffer(kReceiveBytes);
   for (const unsigned char family : {AF_INET, AF_INET6}) {
     const UniqueFd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
@@ -249,9 +269,15 @@ KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
       const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw system_error("read the kernel's routes", errno);
-      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, interfaces, routes);
+      last = take_answer({buffer.data(), static_cast<std::size_t>(got)}, visit);
     }
   }
+}
+
+KernelRoutes read_kernel_routes(const HostInterfaces& interfaces) {
+  KernelRoutes routes;
+  for_each_kernel_route(
+      [&](std::span<const std::byte> message) { add_kernel_route(message, interfaces, routes); });
   return routes;
 }
 

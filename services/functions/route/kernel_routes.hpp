@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,22 +31,41 @@ HostInterfaces host_interfaces(std::span<const PlanPort> ports);
 /// neighbour has a port. `setting`: "routes", "neighbours".
 void check_host_interfaces(std::span<const PlanPort> ports, std::string_view setting = "routes");
 
+/// What the kernel says of one route of table main.
+struct KernelRoute {
+  /// `unreachable` and `prohibit` are answered with "no route". Of the next hops those by
+  /// `interfaces` that are not dead, at most kRouteMembersMax.
+  RouteLine line;
+  std::uint32_t metric = 0;
+  std::uint16_t flags = 0;  ///< of the message: NLM_F_REPLACE, NLM_F_APPEND, ...
+  bool gone = false;        ///< RTM_DELROUTE
+  /// It has no next hop by one of `interfaces`, which means that it is the host's own.
+  bool elsewhere = false;
+  std::string refused;  ///< why the router cannot have it; empty: it can
+};
+
+/// Of an RTM_NEWROUTE or RTM_DELROUTE message, its header included. Nothing for other messages, and
+/// for routes of other tables than main, of a type of service, to addresses of the host, to groups,
+/// and to what is never routed. Reads nothing outside the message, whatever it holds.
+std::optional<KernelRoute> parse_kernel_route(std::span<const std::byte> message,
+                                              const HostInterfaces& interfaces);
+
+/// Calls `visit` with the message of each route of both families, as they are now: where a prefix
+/// stands twice, the first has the lower metric. A change meanwhile may be in it or not. Throws
+/// Error.
+void for_each_kernel_route(const std::function<void(std::span<const std::byte> message)>& visit);
+
 struct KernelRoutes {
-  /// As the kernel tells them: where a prefix stands twice, the first has the lower metric.
-  std::vector<RouteLine> lines;
-  std::uint64_t elsewhere = 0;        ///< that leave by other interfaces, which are the host's own
+  std::vector<RouteLine> lines;       ///< in the order of for_each_kernel_route()
+  std::uint64_t elsewhere = 0;        ///< routes that are the host's own
   std::vector<std::string> refusals;  ///< "kernel: 10.0.0.0/8: reason"
 };
 
-/// Adds what an RTM_NEWROUTE message says, its header included. Left out are routes of other tables
-/// than main, of a type of service, to addresses of the host, to groups, and to what is never
-/// routed, and next hops by other interfaces and those behind the first kRouteMembersMax.
-/// `unreachable` and `prohibit` are routes that are answered with "no route". Reads nothing outside
-/// the message, whatever it holds.
+/// Adds what an RTM_NEWROUTE message says.
 void add_kernel_route(std::span<const std::byte> message, const HostInterfaces& interfaces,
                       KernelRoutes& routes);
 
-/// All of both families, as they are now. A change meanwhile may be in it or not. Throws Error.
+/// All of both families. Throws Error.
 KernelRoutes read_kernel_routes(const HostInterfaces& interfaces);
 
 }  // namespace millrace
