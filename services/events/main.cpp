@@ -3,8 +3,6 @@
 #include <poll.h>
 
 #include <csignal>
-#include <ctime>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,9 +11,12 @@
 
 #include "services/events/event_pump.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/due.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/actor_process.hpp"
+#include "shared/control/asked_signals.hpp"
 #include "shared/control/beat_file.hpp"
+#include "shared/control/new_plans.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
 #include "shared/control/whole_file.hpp"
@@ -32,70 +33,6 @@ constexpr std::uint64_t kBeatPauseNs = 500'000'000;
 constexpr std::uint64_t kLookPauseNs = 1'000'000'000;
 constexpr std::uint64_t kLeaveNs = 1'000'000'000;  ///< for clients to take the last lines
 constexpr int kQuietMs = 20;                       ///< between two looks into empty rings
-
-/// Taken by asking: no handler runs anywhere. Also SIGXFSZ, as a file's limit is an error of
-/// write() like others.
-class Signals {
- public:
-  Signals() {
-    sigemptyset(&signals_);
-    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGXFSZ}) sigaddset(&signals_, number);
-    sigprocmask(SIG_BLOCK, &signals_, nullptr);
-  }
-  /// One that has come; 0: none has.
-  int next() const {
-    const timespec none{};
-    const int number = sigtimedwait(&signals_, nullptr, &none);
-    return number > 0 ? number : 0;
-  }
-
- private:
-  sigset_t signals_;
-};
-
-/// The plan changes while the topology runs: functions come.
-class NewPlans {
- public:
-  NewPlans(std::string path, std::uint64_t layout) : path_(std::move(path)), layout_(layout) {
-    last_ = time_of();
-  }
-  std::optional<Plan> next() {
-    const auto now = time_of();
-    if (now == last_) return std::nullopt;
-    last_ = now;
-    try {
-      Plan plan = load_plan(path_);
-      if (status_layout(plan).hash == layout_) return plan;
-    } catch (const Error&) {
-      return std::nullopt;  // of another build, or gone: names stay as they are
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::filesystem::file_time_type time_of() const {
-    std::error_code ignored;
-    return std::filesystem::last_write_time(path_, ignored);
-  }
-
-  std::string path_;
-  std::uint64_t layout_;
-  std::filesystem::file_time_type last_;
-};
-
-/// Calls that are due at times of their own.
-class Due {
- public:
-  explicit Due(std::uint64_t pause_ns) : pause_ns_(pause_ns) {}
-  bool at(std::uint64_t now_ns) {
-    if (now_ns < next_ns_) return false;
-    next_ns_ = now_ns + pause_ns_;
-    return true;
-  }
-
- private:
-  std::uint64_t pause_ns_, next_ns_ = 0;
-};
 
 class Service {
  public:
@@ -116,7 +53,7 @@ class Service {
     pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_);
   }
 
-  void run(const Signals& signals) {
+  void run(const AskedSignals& signals) {
     const BeatFile beats(beat_path(run_dir_, "events"));
     write_whole_file(run_dir_ + "/events.ready", {});
     filter_system_calls({});
@@ -179,7 +116,8 @@ class Service {
 void run(int argc, char** argv) {
   const std::string run_dir = run_dir_argument(
       argc, argv, "Millrace events: what functions tell of packets, as JSON lines");
-  const Signals signals;
+  // Also SIGXFSZ, as a file's limit is an error of write() like others.
+  const AskedSignals signals({SIGTERM, SIGINT, SIGHUP, SIGXFSZ});
   Service(run_dir).run(signals);
 }
 
