@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "shared/base/unique_fd.hpp"
+
+namespace millrace {
+
+/// What the kernel tells of its routes (rtnetlink(7)), and of what changes them without a word. One
+/// thread; no call waits.
+class KernelEvents {
+ public:
+  /// Throws Error when the kernel does not let it listen.
+  KernelEvents();
+
+  /// What was read, beside messages of routes.
+  struct Heard {
+    bool lost = false;       ///< the kernel had no room for a message: any may be missing
+    bool disturbed = false;  ///< a link, an address or a next hop changed: routes may have, untold
+    bool more = false;       ///< there may be more to read
+  };
+  /// Calls `visit` for each message of a route, in order, and returns after some of them.
+  Heard read(const std::function<void(std::span<const std::byte> message)>& visit);
+  /// Readable when there is something to read.
+  int descriptor() const { return socket_.get(); }
+
+ private:
+  void take(std::span<const std::byte> datagram, Heard& heard,
+            const std::function<void(std::span<const std::byte>)>& visit);
+  bool link_changed(std::span<const std::byte> message, bool gone);
+
+  UniqueFd socket_;
+  std::vector<std::byte> buffer_;
+  std::unordered_map<int, std::uint32_t> flags_;  ///< of interfaces, as told last
+};
+
+}  // namespace millrace
