@@ -101,7 +101,7 @@ std::vector<HopWords> members_of(const RouteLook& look, const RouteHop& group,
 
 /// `to`: where a packet is to go; null: the next hop by itself.
 HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination* to) {
-  const RouteHop& hop = look.table.hops[number];
+  const RouteHop& hop = look.table.hops[hops_now(look.table).real(number)];
   HopWords words{.number = number};
   if (hop.reason != static_cast<std::uint8_t>(Reason::kNone)) {
     words.reason = reason_name(static_cast<Reason>(hop.reason));
@@ -214,6 +214,25 @@ std::string_view why_refused(Reason reason) {
                                     : "such an address is never routed";
 }
 
+/// How a table follows the kernel.
+std::string following_text(const RouteLook& look) {
+  if (!look.live) return "built anew for each change";
+  const RouteLive& live = *look.table.live;
+  return "changed in place: " + std::to_string(live.route_count) + " prefixes now, " +
+         std::to_string(live.change_count) + " changes; read whole " +
+         std::to_string(live.dump_count) + " times, " + std::to_string(live.lost_count) +
+         " of them as notifications were lost";
+}
+
+Json live_json(const RouteLook& look) {
+  if (!look.live) return nullptr;
+  const RouteLive& live = *look.table.live;
+  return {{"prefixes", live.route_count},
+          {"changes", live.change_count},
+          {"dumps", live.dump_count},
+          {"lost", live.lost_count}};
+}
+
 std::string_view why_dropped(std::uint32_t number) {
   if (number == kHopOwn) return "an address of this router";
   if (number == kHopBroadcast) return "the broadcast address of a network of this router";
@@ -244,13 +263,13 @@ std::string routes_text(const RouteLook& look) {
                      " prefixes, " + std::to_string(look.refused) + " refused; build " +
                      std::to_string(look.generation) + ", of " + look.built + "\n";
   for (const std::string& file : look.files) text += "  from   " + file + "\n";
-  if (look.of_kernel) text += "  from   the routes of the kernel\n";
+  if (look.of_kernel) text += "  from   the routes of the kernel, " + following_text(look) + "\n";
   text += "  image  " + look.image + ", " + bytes_text(look.image_bytes) + ", of which " +
           bytes_text(look.stored_bytes) + " are set\n\n";
   char line[64];
   std::snprintf(line, sizeof line, "%8s %16s  %s\n", "next hop", "packets", "to");
   text += line;
-  for (std::uint32_t number = 0; number < look.table.hops.size(); ++number) {
+  for (std::uint32_t number = 0; number < hops_now(look.table).used; ++number) {
     if (!is_shown(look, number)) continue;
     std::snprintf(line, sizeof line, "%8u %16lu  ", number, hits_of(look, number));
     text += line + hop_title(number) + hop_text(words_of(look, number)) + "\n";
@@ -260,7 +279,7 @@ std::string routes_text(const RouteLook& look) {
 
 Json routes_json(const RouteLook& look) {
   Json hops = Json::array();
-  for (std::uint32_t number = 0; number < look.table.hops.size(); ++number) {
+  for (std::uint32_t number = 0; number < hops_now(look.table).used; ++number) {
     if (!is_shown(look, number)) continue;
     Json hop = {{"hop", number}};
     put_words(hop, words_of(look, number));
@@ -276,6 +295,7 @@ Json routes_json(const RouteLook& look) {
           {"built", look.built},
           {"files", look.files},
           {"kernel", look.of_kernel},
+          {"live", live_json(look)},
           {"image", look.image},
           {"bytes", look.image_bytes},
           {"bytes_set", look.stored_bytes},

@@ -26,6 +26,7 @@ struct RouteLook {
   std::uint64_t accepted = 0, refused = 0, generation = 0;
   std::vector<std::string> files;  ///< that it was made of
   bool of_kernel = false;          ///< and of the kernel's routes
+  bool live = false;               ///< which are followed in place
   std::string image;               ///< path
   std::uint64_t image_bytes = 0;   ///< of the file
   std::uint64_t stored_bytes = 0;  ///< of them in memory; the rest was never set

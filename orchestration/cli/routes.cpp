@@ -96,6 +96,7 @@ void look_and_print(const RoutesOptions& options, const std::string& run_dir,
     if (key == "table") look.files.push_back(value);
   }
   look.of_kernel = route_settings(function).follows_kernel;
+  look.live = image.header().live != 0;
   add_build(run_dir, look);
   print(look, options);
 }

@@ -56,8 +56,8 @@ void check_layouts(const std::string& folder, const std::string& run_dir, const 
                 "/millrace apply FILE --restart, with the file of '" + plan.name +
                 "'; it prints its outage");
   }
-  for (const char* other :
-       {"/millrace-telemetry", "/millrace-events", "/millrace-builder", "/millrace"}) {
+  for (const char* other : {"/millrace-telemetry", "/millrace-events", "/millrace-routes",
+                            "/millrace-builder", "/millrace"}) {
     require_executable(folder + other);
   }
 }

@@ -100,8 +100,12 @@ void Fleet::start_successor(Post& post, const std::string& folder) {
 
 namespace {
 
-bool is_events(const FoundProcess& found) {
-  return found.program == std::string("millrace-") + kEventsPost;
+/// Name of the post of a process that plays no actor.
+const char* observer_of(const FoundProcess& found) {
+  for (const char* const name : {kEventsPost, kRoutesPost}) {
+    if (found.program == std::string("millrace-") + name) return name;
+  }
+  return kTelemetryPost;
 }
 
 }  // namespace
@@ -111,7 +115,7 @@ void Fleet::adopt(const FoundProcess& found) {
     for (std::size_t i = 0; i < post.seats.size(); ++i) {
       Seat& seat = post.seats[i];
       if (static_cast<int>(seat.actor) != found.actor) continue;  // -1: an observer
-      if (!post.kind && (post.name == kEventsPost) != is_events(found)) continue;
+      if (!post.kind && post.name != observer_of(found)) continue;
       std::optional<Child> child = Child::adopt(found.pid, found.start_time);
       if (!child) return;
       if (seat.child && found.successor) {

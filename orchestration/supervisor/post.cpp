@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "orchestration/supervisor/route_watch.hpp"
+
 namespace millrace {
 namespace {
 
@@ -36,8 +38,9 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
     }
     posts.push_back(std::move(post));
   }
-  for (const char* const observer : {kEventsPost, kTelemetryPost}) {
+  for (const char* const observer : {kEventsPost, kRoutesPost, kTelemetryPost}) {
     if (observer == kEventsPost && !plan.events) continue;
+    if (observer == kRoutesPost && !follows_kernel_in_place(plan)) continue;
     Post post{.name = observer};
     post.policy = RestartPolicy(limits);
     post.seats.emplace_back();

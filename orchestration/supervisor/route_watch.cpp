@@ -11,13 +11,25 @@
 #include <utility>
 
 #include "io-worker/ports/rtnetlink.hpp"
+#include "services/functions/image_file.hpp"
+#include "services/functions/route/route_image.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::chrono::seconds kTryAgain{1};
+constexpr std::chrono::milliseconds kLook{100};
 constexpr int kReadsMax = 10'000;  // more than a socket holds
+
+/// One that is not there is not: it is being built.
+bool is_live(const PlanFunction& function) {
+  try {
+    return read_image_header(function.image).live != 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -26,12 +38,20 @@ bool follows_kernel(const PlanFunction& function) {
   return std::ranges::find(function.settings, wanted) != function.settings.end();
 }
 
+bool follows_kernel_in_place(const Plan& plan) {
+  return std::ranges::any_of(plan.functions, [&](const PlanFunction& function) {
+    return !function.gone && follows_kernel(function) &&
+           plan.groups.at(function.group).kind != GroupKind::kGpu;
+  });
+}
+
 RouteWatch::RouteWatch(const Plan& plan) : plan_(plan) {}
 
-std::vector<std::string> RouteWatch::followers() const {
+std::vector<std::string> RouteWatch::followers(bool in_place) const {
   std::vector<std::string> names;
   for (const PlanFunction& function : plan_.functions) {
-    if (!function.gone && follows_kernel(function)) names.push_back(function.name);
+    if (function.gone || !follows_kernel(function)) continue;
+    if (is_live(function) == in_place) names.push_back(function.name);
   }
   return names;
 }
@@ -49,8 +69,8 @@ bool RouteWatch::read_changes() {
   return any;
 }
 
-std::vector<std::string> RouteWatch::due(Clock::time_point now) {
-  std::vector<std::string> names = followers();
+std::vector<std::string> RouteWatch::changed(Clock::time_point now) {
+  std::vector<std::string> names = followers(false);
   if (names.empty()) {
     changes_ = UniqueFd();
     changed_ = false;
@@ -66,7 +86,26 @@ std::vector<std::string> RouteWatch::due(Clock::time_point now) {
   if (!changed_ || now < changed_at_ + kGather || now < next_) return {};
   read_changes();  // those until now will be in the tables
   changed_ = false;
-  began_ = now;
+  return names;
+}
+
+/// Those that are changed in place and have no room for a change.
+std::vector<std::string> RouteWatch::full(Clock::time_point now) {
+  if (now < look_ || now < next_) return {};
+  look_ = now + kLook;
+  std::vector<std::string> names = followers(true);
+  std::erase_if(names, [&](const std::string& name) {
+    const auto at = std::ranges::find(plan_.functions, name, &PlanFunction::name);
+    const auto live = read_route_live(at->image);
+    return !live || live->wants_rebuild == 0;
+  });
+  return names;
+}
+
+std::vector<std::string> RouteWatch::due(Clock::time_point now) {
+  std::vector<std::string> names = changed(now);
+  for (std::string& name : full(now)) names.push_back(std::move(name));
+  if (!names.empty()) began_ = now;
   return names;
 }
 

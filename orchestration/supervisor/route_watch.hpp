@@ -15,9 +15,14 @@ namespace millrace {
 /// Its table has the kernel's routes (setting `routes: kernel`).
 bool follows_kernel(const PlanFunction& function);
 
+/// The same, and changed in place: then a process `routes` does so. A table of a gpu group is not:
+/// the device has a copy. Nor is one for which shared memory has no room.
+bool follows_kernel_in_place(const Plan& plan);
+
 /// Says when the tables that follow the kernel's routes are to be built anew. It reads no route: a
 /// builder asks for all of them, so a notification that the kernel had no room for costs nothing.
-/// Routes that change in a row are taken together. One thread; no call waits.
+/// Routes that change in a row are taken together. A table that is changed in place is built anew
+/// only when it has no room for a change. One thread; no call waits.
 class RouteWatch {
  public:
   using Clock = std::chrono::steady_clock;
@@ -42,7 +47,9 @@ class RouteWatch {
   void done(Clock::time_point now, bool again);
 
  private:
-  std::vector<std::string> followers() const;
+  std::vector<std::string> followers(bool in_place) const;
+  std::vector<std::string> changed(Clock::time_point now);
+  std::vector<std::string> full(Clock::time_point now);
   bool read_changes();
 
   const Plan& plan_;
@@ -51,6 +58,7 @@ class RouteWatch {
   Clock::time_point changed_at_{};  ///< the first change since the last build began
   Clock::time_point began_{};       ///< of the last build
   Clock::time_point next_{};        ///< no build begins before
+  Clock::time_point look_{};        ///< when tables that are changed in place are looked at next
 };
 
 }  // namespace millrace

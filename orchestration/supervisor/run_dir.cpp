@@ -205,9 +205,9 @@ void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep
     const std::string name = entry.path().filename();
     const bool known = name.starts_with("plan.bin") || name.starts_with("control.") ||
                        name.starts_with("telemetry.") || name.starts_with("events.") ||
-                       name.starts_with("files.") || name.starts_with("waiting.") ||
-                       name == "hub.ready" || name == "layout" || name == "stopping" ||
-                       name.starts_with("supervisor.posts");
+                       name.starts_with("routes.") || name.starts_with("files.") ||
+                       name.starts_with("waiting.") || name == "hub.ready" || name == "layout" ||
+                       name == "stopping" || name.starts_with("supervisor.posts");
     const bool recorded = name == "history" || name == "lost.pcapng" || name == "lost.1.pcapng";
     if (known || (recorded && keep != Keep::kRecord) || (name == "logs" && keep == Keep::kNothing))
       ours.push_back(entry.path());

@@ -108,6 +108,12 @@ void Supervisor::start_events() {
   start_observer(*std::ranges::find(fleet_.posts(), kEventsPost, &Post::name), "events.ready");
 }
 
+/// Behind the ports, whose host interfaces are there then.
+void Supervisor::start_routes() {
+  const auto at = std::ranges::find(fleet_.posts(), kRoutesPost, &Post::name);
+  if (at != fleet_.posts().end()) start_observer(*at, "routes.ready");
+}
+
 /// `sign`: the file of the run directory by which it says that it serves.
 void Supervisor::start_observer(Post& post, const std::string& sign) {
   fleet_.start(post);

@@ -178,6 +178,7 @@ void Supervisor::start() {
     start_events();
     start_kind({ActorKind::kIngress}, "ingress");
     wait_ready();
+    start_routes();
     start_telemetry();
   } catch (const Error&) {
     stop();

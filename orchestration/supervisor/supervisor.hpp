@@ -112,6 +112,7 @@ class Supervisor {
   void wait_alive(const char* what);
   void wait_ready();
   void start_events();
+  void start_routes();
   void start_telemetry();
   void start_observer(Post& post, const std::string& sign);
   void listen_by_tcp();

@@ -26,7 +26,7 @@ EXECUTABLES = {"hub": "millrace-hub", "standby": "millrace-hub", "ingress": "mil
 # Of the product; beside them lie those that measure it.
 PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fused",
             "millrace-gpu-worker", "millrace-hub", "millrace-io-worker", "millrace-telemetry",
-            "millrace-events")
+            "millrace-events", "millrace-routes")
 SLOW_SECONDS = 0.5
 SILENCE = ("does not answer", "there to hear")
 # For `up`, where lives are short because a test ends them: nobody is given up, nor waits long.

@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PROGRAMS = ("millrace", "millrace-hub", "millrace-io-worker", "millrace-classifier",
             "millrace-gpu-worker", "millrace-fused", "millrace-builder", "millrace-telemetry",
-            "millrace-events")
+            "millrace-events", "millrace-routes")
 CONFIGURATION = ("default.yaml", "default.rules")
 LINKED_IN = ("libdpdk-dev", "libvectorscan-dev", "libnuma-dev")  # archives
 MAINTAINER = "The Millrace authors <security@millrace.invalid>"

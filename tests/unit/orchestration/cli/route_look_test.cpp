@@ -151,7 +151,9 @@ TEST_F(RouteLookTest, AllNextHopsStandWithWhatTheyHaveTaken) {
   EXPECT_THAT(text, HasSubstr("  hosts at lan\n"));
   RouteLook followed = look(routes_);
   followed.of_kernel = true;
-  EXPECT_THAT(routes_text(followed), HasSubstr("  from   the routes of the kernel\n"));
+  EXPECT_THAT(routes_text(followed),
+              HasSubstr("  from   the routes of the kernel, built anew for each "
+                        "change\n"));
   const auto json = routes_json(look(routes_));
   EXPECT_EQ(json["prefixes"], 4);
   EXPECT_EQ(json["kernel"], false);
