@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables that follow the kernel's routes are changed in place: under traffic, with kills of who
+changes them, and the Linux kernel's own look-ups as oracle."""
+
+import contextlib
+import ipaddress
+import json
+import os
+import random
+import re
+import subprocess
+import time
+
+import pytest
+
+from behind import THEIRS, inside
+from processes import PATIENCE, wait_until
+from test_kernel_routes import ANSWER, FAR, NETWORK, following, ip, says
+from topology import ask, millrace
+
+SEED = int(os.environ.get("MILLRACE_SEED", time.time_ns() % 1_000_000))
+SPACE = {4: ipaddress.ip_network("198.18.0.0/15"), 6: ipaddress.ip_network("2001:db8::/32")}
+# Two addresses of the same host.
+SECOND = {4: "192.0.2.9/32", 6: "2001:db8:2::9/64"}
+RIGHT = {4: ("via 192.0.2.1 dev mr-wan", "via 192.0.2.9 dev mr-wan onlink"),
+         6: ("via 2001:db8:2::1 dev mr-wan", "via 2001:db8:2::9 dev mr-wan")}
+WRONG = {4: "via 10.1.0.5 dev mr-lan", 6: "via 2001:db8:1::5 dev mr-lan"}
+
+
+class Changes:
+    """Lines of `ip -batch` at random. Prefixes over the address that is pinged lead where it is,
+    all others where it is not, so that a packet of a wrong next hop is lost."""
+
+    def __init__(self, family, seed):
+        self.family, self.random = family, random.Random(seed)
+        self.there = {}
+        self.most = 32 if family == 4 else 128
+        self.far = ipaddress.ip_address(FAR[family])
+
+    def prefix(self):
+        """Near the address, so that prefixes lie in each other."""
+        length = self.random.choice((16, 20, 22, 23, 24, 25, 26, 28, 30, 32)) \
+            if self.family == 4 else self.random.choice((36, 40, 44, 47, 48, 49, 52, 56, 64, 128))
+        bits = int(self.far) ^ (self.random.getrandbits(12) << self.most - self.random.choice(
+            (28, 30, 32) if self.family == 4 else (48, 52, 56, 64)))
+        network = ipaddress.ip_network((bits, length), strict=False)
+        # Nor such as take the gateways away.
+        hides = any(ipaddress.ip_address(THEIRS[name][self.family == 6]) in network
+                    for name in THEIRS) and self.far not in network
+        good = network.subnet_of(SPACE[self.family]) and not hides
+        return network if good else self.prefix()
+
+    def line(self):
+        network = self.prefix()
+        keeps = str(network) == NETWORK[self.family]
+        if network in self.there and not keeps and self.random.random() < 0.5:
+            del self.there[network]
+            return f"route del {network}"
+        way = self.random.choice(RIGHT[self.family]) if self.far in network \
+            else WRONG[self.family]
+        self.there[network] = way
+        return f"route replace {network} {way}"
+
+    def lines(self, count):
+        return "".join(self.line() + "\n" for _ in range(count))
+
+
+@contextlib.contextmanager
+def pinged(wire, address):
+    """Yields while the LAN's host pings; ends by asking it. Its answers are all there then."""
+    ping = subprocess.Popen([*inside(wire.a), "ping", "-i", "0.002", address],
+                            stdout=subprocess.PIPE, text=True)
+    try:
+        yield
+    finally:
+        ping.send_signal(2)
+        text = ping.communicate()[0]
+    sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received",
+                                        text).groups())
+    # The last one may be on its way when it ends.
+    assert sent > 10 and sent - received <= 1, text[-500:]
+
+
+def same_as_kernel(wire, running, family, addresses):
+    """Each address leads where the kernel sends it, or nowhere as it does there."""
+    def way_of(address):
+        told = json.loads(wire.in_middle("ip", "-j", f"-{family}", "route", "get",
+                                         address, "fibmatch").stdout or "[]")
+        return (told[0].get("dev"), told[0].get("gateway")) if told else None
+
+    def look_up(address):
+        route = ask("routes", running.name, address)
+        if "port" not in route:
+            return None
+        return f"mr-{route['port']}", route.get("gateway") if route["kind"] == "gateway" else None
+
+    for address in addresses:
+        assert look_up(address) == way_of(address), address
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
+    print(f"MILLRACE_SEED={SEED}")
+    changes = Changes(family, SEED)
+    kills = int(os.environ.get("MILLRACE_WRITER_KILLS", 3))
+    with following(tmp_path) as (wire, running):
+        ip(wire, family, "add", NETWORK[family], "via", THEIRS["wan"][family == 6], "dev",
+           "mr-wan")
+        changes.there[ipaddress.ip_network(NETWORK[family])] = ""
+        wire.b.add_address(SECOND[family])
+        says(wire, FAR[family], ANSWER)
+        batch = tmp_path / "batch"
+        with pinged(wire, FAR[family]):
+            for turn in range(kills + 1):
+                batch.write_text(changes.lines(10_000))
+                if turn != kills:
+                    running.kill("routes")
+                wire.in_middle("ip", f"-{family}", "-batch", batch)
+                running.wait_alive("routes")
+            says(wire, FAR[family], ANSWER)  # no packet waits for a neighbour any more
+        marker = "198.51.101.0/24" if family == 4 else "2001:db8:ffff::/48"
+        ip(wire, family, "add", marker, "via", THEIRS["wan"][family == 6], "dev", "mr-wan")
+        address = marker.split("/")[0].rstrip("0") + "1" if family == 4 else "2001:db8:ffff::1"
+        wait_until(lambda: ask("routes", running.name, address).get("port") == "wan", PATIENCE,
+                   "the last change followed")
+        same_as_kernel(wire, running, family, [FAR[family]] + [
+            str(changes.prefix()[0]) for _ in range(25)])
+        running.settle()
+
+
+def test_a_table_without_room_gives_way_to_a_new_one_and_is_followed_on(tmp_path):
+    with following(tmp_path) as (wire, running):
+        ip(wire, 4, "add", NETWORK[4], "via", THEIRS["wan"][0], "dev", "mr-wan")
+        says(wire, FAR[4], ANSWER)
+        before = ask("routes", running.name)["image"]
+        batch = tmp_path / "batch"
+        # As many different next hops as no image has room for beside those that it was built with.
+        batch.write_text("".join(
+            f"route replace 198.51.{100 + i % 100}.0/24 via 10.1.0.{6 + i % 200} dev mr-lan "
+            f"onlink\nroute replace 203.0.113.0/24 nexthop via 10.1.0.{6 + i % 200} dev mr-lan "
+            f"onlink weight {i // 200 + 1} nexthop via 192.0.2.1 dev mr-wan\n"
+            for i in range(6000)))
+        with pinged(wire, FAR[4]):
+            wire.in_middle("ip", "-batch", batch)
+            wait_until(lambda: ask("routes", running.name)["image"] != before, PATIENCE,
+                       "a new image")
+        ip(wire, 4, "add", "203.0.112.0/24", "via", THEIRS["wan"][0], "dev", "mr-wan")
+        wire.b.run("ip", "address", "add", "203.0.112.9/32", "dev", "lo")
+        says(wire, "203.0.112.9", ANSWER)
+        audit = running.settle()
+        assert "unavailable" not in audit["dropped"]
+
+
+def test_a_link_that_goes_takes_its_routes_along_which_the_kernel_does_not_tell(tmp_path):
+    with following(tmp_path) as (wire, running):
+        ip(wire, 4, "add", "198.51.101.0/24", "via", "192.0.2.1", "dev", "mr-wan")
+        wait_until(lambda: ask("routes", running.name, "198.51.101.1").get("port") == "wan",
+                   PATIENCE, "followed")
+        wire.in_middle("ip", "link", "set", "mr-wan", "down")
+        wait_until(lambda: "port" not in ask("routes", running.name, "198.51.101.1"), PATIENCE,
+                   "gone")
+        text = millrace("routes", running.name, prefix=wire.prefix).stdout
+        assert "changed in place" in text
+        running.settle()
