@@ -113,7 +113,7 @@ def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
         batch = tmp_path / "batch"
         with pinged(wire, FAR[family]):
             for turn in range(kills + 1):
-                batch.write_text(changes.lines(10_000))
+                batch.write_text(changes.lines(int(os.environ.get("MILLRACE_CHANGES", 10_000))))
                 if turn != kills:
                     running.kill("routes")
                 wire.in_middle("ip", f"-{family}", "-batch", batch)

@@ -304,8 +304,10 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   }
   const bool for_us = is_asked(call.facts.port_in, arp);
   const bool conflict = in->has_ipv4(arp.sender);
-  if (!conflict && arp.sender != 0 && in->is_near(arp.sender)) {
-    const bool reply = arp.operation == kArpReply;
+  const bool reply = arp.operation == kArpReply;
+  // A gateway may lie outside the port's networks (`onlink`): its answer counts when it was asked.
+  const bool may_be_near = in->is_near(arp.sender) || (reply && for_us);
+  if (!conflict && arp.sender != 0 && may_be_near) {
     const NeighbourKey key = neighbour_of(call.facts.port_in, arp.sender);
     const bool learnt = call.facts.neighbours->learn(
         key, arp.sender_mac, neighbour_ms(call.facts.now_ns),

@@ -157,6 +157,19 @@ TEST(RouterConflicts, AnAdvertisementOfOurAddressByAnotherIsToldOf) {
   EXPECT_EQ(parts.events.told().size(), 1u) << "at a bounded rate";
 }
 
+TEST(RouterGateways, TheAnswerOfOneOutsideThePortsNetworksIsTakenIfItWasAsked) {
+  constexpr std::uint32_t kFar = 0xcb007109;  // 203.0.113.9
+  ConflictParts parts(dual_ports(), 1, 2);
+  const NeighbourKey key = neighbour_of(0, kFar);
+  parts.arp(kArpReply, kStationMac, kFar);
+  EXPECT_EQ(parts.known(key), MacAddress{}) << "it was not asked";
+  parts.table.find_or_insert(key, neighbour_ms(1), false);
+  parts.arp(kArpRequest, kStationMac, kFar);
+  EXPECT_EQ(parts.known(key), MacAddress{}) << "a question proves nothing";
+  parts.arp(kArpReply, kStationMac, kFar);
+  EXPECT_EQ(parts.known(key), kStationMac);
+}
+
 TEST(RouterConflicts, ArpDoesNotChangeAPermanentNeighbourAndIsToldOf) {
   for (const std::uint16_t operation : {kArpRequest, kArpReply}) {
     ConflictParts parts(dual_ports(), 1, 1);
