@@ -27,9 +27,11 @@ bool ends_in_a_line(int file, off_t size) {
 
 }  // namespace
 
-EventFile::EventFile(const PlanEvents& settings) : settings_(settings) { open(); }
+EventFile::EventFile(const PlanEvents& settings, const Place& begun) : settings_(settings) {
+  open(begun);
+}
 
-void EventFile::open() {
+void EventFile::open(const Place& begun) {
   // Not blocked by a pipe without a reader, which is refused below.
   UniqueFd file(::open(settings_.file.c_str(),
                        O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, kMode));
@@ -39,7 +41,9 @@ void EventFile::open() {
   }
   if (!S_ISREG(now.st_mode)) throw Error(settings_.file + " (`events: file`) is no regular file");
   // What others left there is not ours to cut off.
-  if (!ends_in_a_line(file.get(), now.st_size) && ::write(file.get(), "\n", 1) != 1) {
+  const bool is_ours =
+      now.st_ino == begun.file && static_cast<std::uint64_t>(now.st_size) > begun.offset;
+  if (!is_ours && !ends_in_a_line(file.get(), now.st_size) && ::write(file.get(), "\n", 1) != 1) {
     throw system_error("write " + settings_.file + " (`events: file`)", errno);
   }
   file_ = std::move(file);
@@ -139,7 +143,7 @@ void EventFile::look() noexcept {
 
 void EventFile::reopen() noexcept {
   try {
-    open();
+    open({});
   } catch (const std::exception& error) {
     file_ = UniqueFd();
     if (!complained_) say("events", std::string(error.what()) + "; lines are lost and counted");

@@ -20,13 +20,15 @@ namespace millrace {
 /// and a new one is begun there (looked at once a second, and on reopen()).
 class EventFile {
  public:
-  /// Opens it. Throws Error.
-  explicit EventFile(const PlanEvents& settings);
-
   /// Where the next line will begin: the file (inode) and its size. 0: there is none now.
   struct Place {
     std::uint64_t file = 0, offset = 0;
   };
+  /// Opens it. Half a line that somebody left there becomes a line, but behind `begun`, where a
+  /// killed process wrote: call lines_behind(begun) before anything else. Throws Error.
+  explicit EventFile(const PlanEvents& settings, const Place& begun);
+  explicit EventFile(const PlanEvents& settings) : EventFile(settings, {}) {}
+
   Place place() const noexcept;
   /// Whole lines that were added behind `place` (before this process's time); a half one is cut
   /// off. 0 when the file is another one by now.
@@ -42,7 +44,7 @@ class EventFile {
   void reopen() noexcept;
 
  private:
-  void open();
+  void open(const Place& begun);
   bool is_at_path() const noexcept;
   void complain(const std::string& what, int error) noexcept;
   void note_written(std::uint64_t lines, std::uint64_t of) noexcept;

@@ -48,7 +48,12 @@ class Service {
     const StatusView view = StatusView::attach(status_.base(), status_.bytes(), plan_);
     give_up_capabilities(0, run_dir);
     const PlanEvents& events = *plan_.events;
-    if (!events.file.empty()) file_ = std::make_unique<EventFile>(events);
+    const EventSink& sink = rings_.sink();
+    const bool begun = sink.intent_ring.load(std::memory_order_acquire) != 0;
+    const EventFile::Place at{sink.intent_file, sink.intent_offset};
+    if (!events.file.empty()) {
+      file_ = std::make_unique<EventFile>(events, begun ? at : EventFile::Place{});
+    }
     socket_ = std::make_unique<EventSocket>(events_socket_path(plan_, run_dir), rings_.sink());
     pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_);
   }

@@ -95,6 +95,19 @@ TEST_F(EventFileTest, FindsOutWhatAKilledOneWrote) {
   EXPECT_EQ(text(), "one\n");
 }
 
+TEST_F(EventFileTest, ASuccessorCutsOffHalfALineOfAKilledOneAndNobodyElses) {
+  EventFile killed(settings());
+  killed.write("one\n");
+  const EventFile::Place begun = killed.place();
+  put("one\ntwo\nthr");
+  EventFile successor(settings(), begun);
+  EXPECT_EQ(successor.lines_behind(begun), 1u);
+  EXPECT_EQ(text(), "one\ntwo\n");
+  put("one\ntwo\nthr");
+  const EventFile other(settings(), {begun.file + 1, begun.offset});
+  EXPECT_EQ(text(), "one\ntwo\nthr\n");
+}
+
 TEST_F(EventFileTest, FollowsARenameWithinALook) {
   EventFile file(settings());
   file.write("one\n");
