@@ -27,6 +27,17 @@ std::string image_of(const std::string& image, std::uint32_t edition) {
   return image.substr(0, dot) + "." + std::to_string(edition + 1) + ending;
 }
 
+/// Two builds of one table; what a live one is by now, its checksum does not say. An image that
+/// cannot be read is like no other.
+bool are_alike(const std::string& in_use, const std::string& next) {
+  try {
+    const ImageHeader now = read_image_header(in_use);
+    return now.live == 0 && now.checksum == read_image_header(next).checksum;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 bool has_tables(ActorKind kind) { return is_of_group(kind) || kind == ActorKind::kEgress; }
 
 /// Nobody waits for one that takes no part any more.
@@ -108,12 +119,18 @@ void TableSwitch::build() {
                                         means_.run_dir);
 }
 
-bool TableSwitch::differs() const {
-  return std::ranges::any_of(wish_.functions, [&](const PlanEdition& one) {
-    const ImageHeader now = read_image_header(plan_.functions.at(one.number).image);
-    // What a live one is by now, its checksum does not say.
-    return now.live != 0 || now.checksum != read_image_header(one.function.image).checksum;
-  });
+/// Marks the tables that are new. False: none is.
+bool TableSwitch::compare() {
+  bool any = false;
+  for (TableReport& report : reports_) {
+    for (const PlanEdition& one : wish_.functions) {
+      if (one.function.name != report.function || one.number >= plan_.functions.size()) continue;
+      const PlanFunction& now = plan_.functions[one.number];
+      if (!now.gone) report.is_new = !are_alike(now.image, one.function.image);
+    }
+    any |= report.is_new;
+  }
+  return any;
 }
 
 /// For functions that were never there: a number, and counters of those to spare.
@@ -245,7 +262,7 @@ void TableSwitch::advance(Clock::time_point now) {
       if (!wish_.accept_refused) check_refused(build_->reports(), means_.run_dir);
       if (!wish_.accept_shrunk) check_shrunk(build_->reports(), plan_, means_.run_dir);
       reports_ = build_->reports();
-      if (wish_.only_if_differs && !differs()) {
+      if (!compare() && wish_.only_if_differs) {
         build_.reset();
         phase_ = Phase::kIdle;
         return finish("");

@@ -75,7 +75,7 @@ class TableSwitch {
   enum class Phase { kIdle, kBuilding, kLoading, kUsing, kReverting, kDraining, kDropping };
 
   void build();
-  bool differs() const;
+  bool compare();
   void make_places();
   void publish(Phase phase);
   bool save(Clock::time_point now);

@@ -27,8 +27,10 @@ std::vector<TableFacts> facts_of(const std::vector<TableReport>& reports) {
   std::vector<TableFacts> facts;
   facts.reserve(reports.size());
   for (const TableReport& report : reports) {
-    facts.push_back(
-        {.function = report.function, .accepted = report.accepted, .refused = report.refused});
+    facts.push_back({.function = report.function,
+                     .accepted = report.accepted,
+                     .refused = report.refused,
+                     .is_new = report.is_new});
   }
   return facts;
 }

@@ -20,6 +20,7 @@ struct TableReport {
   std::uint64_t refused = 0;
   std::uint32_t counter_count = 0;
   std::vector<std::string> refusals;  ///< "file:line: reason"
+  bool is_new = true;                 ///< no copy of the table in use; the builder does not know
 };
 
 /// Reads the one line of JSON that millrace-builder prints. Throws Error when it is none.

@@ -37,7 +37,7 @@ void note_tables(const std::string& run_dir, std::vector<TableFacts> built) {
   std::vector<TableFacts> tables = read_tables(run_dir);
   for (TableFacts& one : built) {
     const auto before = std::ranges::find(tables, one.function, &TableFacts::function);
-    one.generation = before == tables.end() ? 1 : before->generation + 1;
+    one.generation = before == tables.end() ? 1 : before->generation + (one.is_new ? 1 : 0);
     if (before == tables.end()) {
       tables.push_back(one);
     } else {

@@ -18,13 +18,14 @@ namespace millrace {
 
 struct TableFacts {
   std::string function;
-  std::uint64_t generation = 0;  ///< how often it was built
+  std::uint64_t generation = 0;  ///< how many different ones there have been, one after the other
   std::uint64_t accepted = 0;    ///< rules, of the newest
   std::uint64_t refused = 0;
+  bool is_new = true;  ///< another one than before; in no file
 };
 
-/// Enters a new build of each function's table; `generation` is set here, one more than before.
-/// Throws Error when the file cannot be written.
+/// Enters a build of each function's table; `generation` is set here, one more than before when it
+/// is new. Throws Error when the file cannot be written.
 void note_tables(const std::string& run_dir, std::vector<TableFacts> built);
 
 /// All that were built. Empty when there is no such file, or it is cut short.

@@ -75,6 +75,19 @@ def test_rules_are_reloaded_and_every_packet_meets_one_edition_of_them(tmp_path,
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(audit["received"]))
 
 
+def test_a_reload_that_changes_nothing_is_no_new_table(tmp_path):
+    with Topology(tmp_path, scanned(tmp_path)) as running:
+        def generation():
+            return running.metrics().total("millrace_function_table_generation", function="scan")
+        before = generation()
+        ask("reload", running.name, "scan")
+        assert generation() == before
+        (tmp_path / "scan.rules").write_text(SECOND)
+        ask("reload", running.name, "scan")
+        wait_until(lambda: generation() == before + 1, PATIENCE, "another table")
+        running.drain()
+
+
 def test_after_a_reload_the_new_rules_count(tmp_path):
     with Topology(tmp_path, scanned(tmp_path)) as running:
         (tmp_path / "scan.rules").write_text(ALL_DROPPED)

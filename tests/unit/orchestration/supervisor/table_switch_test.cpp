@@ -72,8 +72,8 @@ class TableSwitchTest : public testing::Test {
   void program(const std::string& part, const std::string& script) const {
     test::write_script(folder_, part, script);
   }
-  void builder(int refused, int accepted = 5) {
-    program("builder", "touch " + folder_ + "/scan.2.image\necho '{\"accepted\":" +
+  void builder(int refused, int accepted = 5, const std::string& make = "touch ") {
+    program("builder", make + folder_ + "/scan.2.image\necho '{\"accepted\":" +
                            std::to_string(accepted) + ",\"refused\":" + std::to_string(refused) +
                            ",\"counter_count\":9,\"refusals\":[\"x:1: why\"]}'");
   }
@@ -136,13 +136,12 @@ TEST_F(TableSwitchTest, ATableLikeTheOneInUseIsLeftAlone) {
   write_image(plan_.functions[0].image, 7);
   for (const std::uint64_t checksum : {7u, 8u}) {
     write_image(folder_ + "/made", checksum);
-    program("builder", "cp " + folder_ + "/made " + folder_ +
-                           "/scan.2.image\necho '{\"accepted\":5,"
-                           "\"refused\":0,\"counter_count\":9,\"refusals\":[]}'");
+    builder(0, 5, "cp " + folder_ + "/made ");
     switch_->begin({.functions = {{0, plan_.functions[0]}}, .only_if_differs = true});
     const auto outcome = tend(kPatience, "");
     ASSERT_TRUE(outcome);
     EXPECT_EQ(outcome->error, "");
+    EXPECT_EQ(outcome->reports.at(0).is_new, checksum != 7u);
     EXPECT_EQ(switch_->idle(), checksum == 7u);
     EXPECT_EQ(plan_.revision == 0, checksum == 7u) << "nobody has been told of anything";
     EXPECT_EQ(has_image(2), checksum != 7u);

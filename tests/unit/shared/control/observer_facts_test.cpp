@@ -27,6 +27,18 @@ TEST(TableFacts, GenerationsGrowByOneABuild) {
   EXPECT_EQ(tables[1].refused, 2u);
 }
 
+TEST(TableFacts, ATableThatIsNotNewIsNoGeneration) {
+  const test::TestFolder run_dir;
+  const std::string path = run_dir.path("");
+  note_tables(path, {{.function = "route", .accepted = 5, .is_new = false}});
+  EXPECT_EQ(read_tables(path).at(0).generation, 1u) << "the first";
+  note_tables(path, {{.function = "route", .accepted = 5, .refused = 3, .is_new = false}});
+  EXPECT_EQ(read_tables(path).at(0).generation, 1u);
+  EXPECT_EQ(read_tables(path).at(0).refused, 3u);
+  note_tables(path, {{.function = "route", .accepted = 6}});
+  EXPECT_EQ(read_tables(path).at(0).generation, 2u);
+}
+
 TEST(TableFacts, AFileThatIsCutShortGivesItsWholeLines) {
   const test::TestFolder run_dir;
   std::ofstream(run_dir.path("telemetry.tables")) << "route 1 5 0\nids 2 ";
