@@ -76,6 +76,22 @@ void look_at_interfaces(const Plan& plan, Topology& topology) {
   }
 }
 
+/// Functions that are to tell of packets where nobody hears it.
+void look_at_events(const Plan& plan, Topology& topology) {
+  if (topology.events) return;
+  for (std::size_t i = 0; i < plan.functions.size(); ++i) {
+    const TopologyFunction& function = topology.functions[i];
+    const auto asks = function_type(plan.functions[i].type).asks_for_events;
+    const std::string what = asks == nullptr ? "" : asks(plan.functions[i]);
+    if (what.empty()) continue;
+    const auto setting = std::ranges::find(function.settings, "events", &TopologySetting::key);
+    topology.warnings.push_back(
+        {setting == function.settings.end() ? function.name.mark : setting->value.mark,
+         "function '" + function.name.value + "' is to tell of packets (" + what +
+             "), but nobody hears it without a section 'events: {}'"});
+  }
+}
+
 /// What one port writes is nobody else's: neither what another writes nor what one reads, nor what
 /// the topology was read from.
 void check_outputs(const Topology& topology, const std::set<std::string>& read,
@@ -169,6 +185,7 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
   file.plan = make_plan(file.topology, known, host);
   check_parts(file.topology, file.plan);
   look_at_interfaces(file.plan, file.topology);
+  look_at_events(file.plan, file.topology);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

@@ -168,6 +168,9 @@ struct FunctionType {
   /// names the key.
   void (*check)(const PlanFunction&);
   UploadTable upload = nullptr;  ///< null: compute has no GPU version
+  /// What of the settings, or of the files that they name, asks to tell of packets; empty: nothing
+  /// does. For `validate`; throws Error. Null: nothing ever does.
+  std::string (*asks_for_events)(const PlanFunction&) = nullptr;
 };
 
 }  // namespace millrace

@@ -297,6 +297,8 @@ def test_a_topology_without_events_has_no_process_for_them(tmp_path):
     text = re.sub("events: {.*\n", "", telling(tmp_path), count=1)
     with Topology(tmp_path, text) as running:
         assert "events" not in [actor["name"] for actor in running.status()["actors"]]
+        warned = millrace("validate", running.file).stderr
+        assert "warning: function 'scan' is to tell of packets (events: true)" in warned
         running.wait_received(500)
         assert running.drain()["dropped"] == {}
         assert not running.metrics().values("millrace_events_emitted_total")

@@ -127,6 +127,18 @@ void check_acl(const PlanFunction& function) {
   check_rule_files(function, "acl");
 }
 
+std::string check_acl_for_log(const PlanFunction& function) {
+  for (const std::string& path : values_of(function, "rules")) {
+    const std::string text = read_rule_file(path);
+    if (text.find("log") == text.npos) continue;
+    const AclRuleFile file = parse_acl_rules(text, path, classes_of(function));
+    const bool any = std::ranges::any_of(
+        file.rules, [](const AclNamedRule& rule) { return rule.rule.log != 0; });
+    if (any) return "log in " + path;
+  }
+  return "";
+}
+
 BuildReport build_acl(const FunctionContext& context) {
   check_acl(context.function);
   const std::vector<RuleClass> classes = classes_of(context.function);
@@ -180,7 +192,8 @@ FunctionType acl_type() {
           .make = make_acl,
           .build = build_acl,
           .check = check_acl,
-          .upload = upload_acl};
+          .upload = upload_acl,
+          .asks_for_events = check_acl_for_log};
 }
 
 }  // namespace millrace

@@ -93,6 +93,10 @@ void check_match(const PlanFunction& function) {
   check_rule_files(function, "match");
 }
 
+std::string match_asks_for_events(const PlanFunction& function) {
+  return tells_of(function) ? "events: true" : "";
+}
+
 BuildReport build_match(const FunctionContext& context) {
   check_match(context.function);
   const std::vector<RuleClass> classes = classes_of(context.function);
@@ -143,6 +147,7 @@ FunctionType match_type() {
   type.build = build_match;
   type.check = check_match;
   type.upload = upload_match;
+  type.asks_for_events = match_asks_for_events;
   return type;
 }
 

@@ -21,7 +21,9 @@
 namespace millrace {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 std::string message_of(const std::string& text) {
   const std::string path = testing::TempDir() + "/millrace-topology-file-test.yaml";
@@ -70,6 +72,42 @@ TEST_F(InterfacesHere, AreLookedAtAndAWarningHasThePortsPlace) {
                   "longer packets that arrive there are lost; mtu: 9000 at port 'lan', or ip "
                   "link set here mtu 1500");
   }
+}
+
+const std::filesystem::path kAsks =
+    (std::filesystem::path(testing::TempDir()) / "millrace-asks").lexically_normal();
+
+/// Warnings of a topology with an acl and a match, without the topology's path.
+std::vector<std::string> warnings_of(const std::string& events, const std::string& match,
+                                     const std::string& rules) {
+  const std::string path = kAsks.string() + ".yaml";
+  std::ofstream(kAsks.string() + ".rules") << rules;
+  std::ofstream(kAsks.string() + ".scan") << "alert \"log\"\n";
+  std::ofstream(path) << "millrace: 1\nname: asks\n"
+                      << events
+                      << "ports: { a: { device: \"null\" } }\nfunctions:\n"
+                         "  wall: { type: acl, rules: millrace-asks.rules }\n"
+                         "  scan: { type: match, rules: millrace-asks.scan"
+                      << match << " }\npaths:\n  all: { from: a, to: a, run: [wall, scan] }\n";
+  std::vector<std::string> texts;
+  for (const TopologyWarning& warning : read_topology_file(path, {}).topology.warnings) {
+    texts.push_back(to_text(warning).substr(path.size()));
+  }
+  return texts;
+}
+
+TEST(EventsThatNobodyHears, AreWarnedOf) {
+  const std::string logs = "pass tcp any -> any\ndrop udp any -> any log\n";
+  const std::string silent = "pass tcp any -> any name login  # log\n";
+  const std::string nobody = "), but nobody hears it without a section 'events: {}'";
+  EXPECT_THAT(warnings_of("", "", silent), IsEmpty());
+  EXPECT_THAT(warnings_of("", ", events: false", silent), IsEmpty());
+  EXPECT_THAT(warnings_of("events: {}\n", ", events: true", logs), IsEmpty());
+  EXPECT_THAT(
+      warnings_of("", ", events: true", logs),
+      ElementsAre(":5:3: warning: function 'wall' is to tell of packets (log in " + kAsks.string() +
+                      ".rules" + nobody,
+                  ":6:59: warning: function 'scan' is to tell of packets (events: true" + nobody));
 }
 
 TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
