@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """The topology that the dashboards are tried on: every kind of actor, rules that drop, give
-classes, alert and are refused, a stage that can be gone past."""
+classes, alert and are refused, a stage that can be gone past, and who listens to alerts."""
 
 
 RULES = """\
@@ -17,6 +17,7 @@ def text(folder, rate_mpps=0.02, count=0, limit="60s"):
     (folder / "scan.rules").write_text('alert "|00 09|" name "0009"\n' + REFUSED)
     return f"""
 heartbeat_limit: {limit}
+events: {{}}
 ports:
   in:  {{ device: generate, numbered: true, flows: 64, count: {count}, rate_mpps: {rate_mpps} }}
   out: {{ device: "null" }}
@@ -25,7 +26,7 @@ workers:
   side:  {{ kind: classifier, count: 1, dispatch: any }}
   gpu:   {{ kind: gpu, device: software, seed: 1, delay_us: 20 }}
 functions:
-  look: {{ type: match, rules: look.rules, classes: [odd], on: front }}
+  look: {{ type: match, rules: look.rules, classes: [odd], on: front, events: true }}
   pass: {{ type: match, rules: look.rules, classes: [odd], on: side, unavailable: pass }}
   scan: {{ type: match, rules: scan.rules, on: gpu }}
 paths:

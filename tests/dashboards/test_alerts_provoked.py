@@ -211,6 +211,15 @@ def hosts_crowd_in(watch, running):
     return ["MillraceNeighboursFull"]
 
 
+def nobody_listens(watch, running):
+    """Each packet is told of; the process that takes it stands still until rings are full."""
+    assert "MillraceEventsLost" not in watch.firing(running)
+    send(running, signal.SIGSTOP, "events")
+    watch.fires(running, "MillraceEventsLost")
+    send(running, signal.SIGCONT, "events")
+    return ["MillraceEventsLost"]
+
+
 def processes_hang(watch, running):
     """The standby too: nobody takes over from the hub, and kills who hangs, until it goes on."""
     send(running, signal.SIGSTOP, "standby")
@@ -307,6 +316,7 @@ def provoke_all(folder, stack):
     watch.fires(lossy, "MillraceUnaccounted")
     millrace("down", lossy.name)  # as a new start: nothing else ends it
     ends = [(lossy, ("MillraceUnaccounted",)), (crowd, hosts_crowd_in(watch, crowd)),
+            (parts, nobody_listens(watch, parts)),
             (slow, a_build_is_slow(watch, slow, folder))]
     if root:
         ends.append((wire, a_cable_is_cut(watch, wire, cables)))
