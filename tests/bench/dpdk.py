@@ -10,18 +10,13 @@ per core used. Nothing here passes or fails on speed.
 
 import argparse
 import os
-import pathlib
 import platform
-import re
-import shutil
 import subprocess
 import sys
-import time
 
+import testpmd
 from launcher import fresh_folder
 from run import cpu_model, find_binaries, measure_text, reserve_hugepages
-
-TESTPMD = ("dpdk-testpmd", "testpmd")
 
 
 def topology(streams, placement):
@@ -46,33 +41,6 @@ def bare_loop(binaries, core, seconds):
     return float(done.stdout)
 
 
-def testpmd(cores, seconds):
-    """Mpps of one forwarding core, or None. The first core is for its command line."""
-    program = next((found for name in TESTPMD if (found := shutil.which(name))), None)
-    if program is None:
-        return None
-    words = [program, "-l", f"{cores[0]},{cores[-1]}", "--in-memory", "--no-pci",
-             "--no-telemetry", "-m", "128", "--vdev", "net_null0,size=60", "--vdev",
-             "net_null1,size=60", "--", "-i", "--forward-mode=io", "--total-num-mbufs=16383"]
-    child = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True)
-    try:
-        # A moment to come up, one to warm up; packets since the statistics were cleared.
-        for command, wait in (("", 4), ("start", 0.5), ("clear port stats all", seconds),
-                              ("show port stats all", 0.2), ("stop", 0.2), ("quit", 0)):
-            child.stdin.write(command + "\n")
-            child.stdin.flush()
-            time.sleep(wait)
-        text = child.communicate(timeout=30)[0]
-    finally:
-        child.kill()
-        child.wait()
-    # Both ports receive and send: one core's work is what both transmit.
-    shown = text[text.find("NIC statistics"):text.find("Telling cores to stop")]
-    counts = [int(count) for count in re.findall(r"TX-packets: (\d+)", shown)]
-    return sum(counts) / seconds / 1e6 if len(counts) == 2 else None
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", help="folder of the executables")
@@ -91,7 +59,7 @@ def main():
               flush=True)
 
     row("bare loop", bare, 1)
-    by_testpmd = testpmd(cores, options.seconds) if len(cores) > 1 else None
+    by_testpmd = testpmd.mpps(cores, options.seconds) if len(cores) > 1 else None
     if by_testpmd:
         row("testpmd, io", by_testpmd, 1)
     for streams in (1, 2, 4):

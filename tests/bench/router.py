@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what routing costs a path: packets a second of a path without a function, which needs no
-worker, of one that routes by a small table, and of one with as many prefixes as the Internet has,
-all in one run, by size of frame. Packets come from memory and go nowhere; ingress, workers and
-egress are processes of their own. Prints the machine, this command, medians of several starts, and
-ratios to the small table. Nothing here passes or fails on speed.
+"""Measures a router in one run, by size of frame, with a small table and one with as many prefixes
+as the Internet has:
 
-    tests/bench/router.py [--workers N] [--starts N] [--seconds S] [--prefixes N]
+- from memory to nowhere: the path without a function, which needs no worker, beside the path that
+  routes; ingress, workers and egress are processes of their own. And testpmd on DPDK's null driver,
+  which writes no packet and needs one core: what is there before anything is done with packets.
+- over veth, where interfaces can be made: the kernel's forwarding, the path without a function, and
+  the router, all on the same kind of port with the same sender (router_wire.py says what is fair).
+
+Prints the machine, this command, medians of several starts, and ratios. Nothing here passes or
+fails on speed.
+
+    tests/bench/router.py [--workers N] [--starts N] [--seconds S] [--prefixes N] [--no-wire]
 
 Programs: build/release/bin, or MILLRACE_BIN. Needs root, hugepages (`millrace doctor --fix`), and a
-core for each of hub, standby, ingress, workers and egress: with fewer, figures say nothing.
+core for each of hub, standby, ingress, workers and egress, and one for the sender: with fewer,
+figures say nothing.
 """
 
 import argparse
@@ -18,12 +25,15 @@ import json
 import os
 import pathlib
 import platform
-import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+import router_wire
+import testpmd
+from router_tables import tables
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", ROOT / "build/release/bin")).resolve()
@@ -59,21 +69,6 @@ def millrace(*words):
     return done.stdout
 
 
-def networks(count):
-    """As many different /24 networks, spread over 1.0.0.0 to 99.255.255.0."""
-    chosen = random.Random(1).sample(range(1 << 16, 100 << 16), count)
-    return [f"{n >> 16}.{n >> 8 & 255}.{n & 255}" for n in chosen]
-
-
-def write_tables(folder, count):
-    names = networks(count)
-    for name, lines in (("small", names[:100]), ("full", names)):
-        (folder / f"{name}.routes").write_text("0.0.0.0/0 out 02:00:00:00:00:01\n" + "".join(
-            f"{net}.0/24 out 02:00:00:00:00:{i % 80 + 10:02x}\n" for i, net in enumerate(lines)))
-    spread = random.Random(2).sample(names, min(200, count))
-    return {"small": [f"{net}.9" for net in names[:100]], "full": [f"{net}.9" for net in spread]}
-
-
 def received():
     audit = json.loads(millrace("audit", "bench-router", "--json"))
     return audit["received"], sum(audit["dropped"].values())
@@ -96,33 +91,55 @@ def rate(folder, text, seconds):
     return (after - before) / (ended - began)
 
 
+def in_memory(small, full, options):
+    print("\nFrom memory to nowhere.")
+    print(f"{'frames':8} {'path':24} {'Mpps':>8} {'least':>8} {'most':>8} {'of pass':>8}")
+    cores = sorted(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for number, table in enumerate((small, full)):
+            table.write(folder / f"{number}.routes",
+                        lambda i: f"out 02:00:00:00:00:{i % 80 + 10:02x}")
+        for label, size in SIZES.items():
+            passes = None
+            for case, number, run in (("no function", 0, ""), (small.name, 0, "way"),
+                                      (full.name, 1, "way")):
+                text = TEXT.format(size=size, destinations=json.dumps(
+                    (small, full)[number].addresses), workers=options.workers,
+                                   table=folder / f"{number}.routes", run=run)
+                rates = [rate(folder, text, options.seconds) / 1e6 for _ in range(options.starts)]
+                median = statistics.median(rates)
+                passes = passes or median
+                print(f"{label:8} {case:24} {median:8.2f} {min(rates):8.2f} {max(rates):8.2f} "
+                      f"{median / passes:8.2f}", flush=True)
+            if size.startswith("[") or len(cores) < 2:
+                continue  # the null driver has one size
+            for mode in ("io", "mac"):
+                found = testpmd.mpps(cores, options.seconds, mode, size)
+                if found:
+                    print(f"{label:8} {'testpmd, ' + mode:24} {found:8.2f} {'':8} {'':8} "
+                          f"{found / passes:8.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=1, help="default: 1")
     parser.add_argument("--starts", type=int, default=5, help="of each case; default: 5")
     parser.add_argument("--seconds", type=float, default=1, help="of each start; default: 1")
-    parser.add_argument("--prefixes", type=int, default=900_000, help="of the full table")
+    parser.add_argument("--prefixes", type=int, help="of the full table, which is made then")
+    parser.add_argument("--no-wire", action="store_true", help="no interfaces")
     options = parser.parse_args()
+    options.sizes = SIZES
+    small, full, kind = tables(options.prefixes)
     print(f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}")
     print("command:", " ".join(sys.argv))
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        addresses = write_tables(folder, options.prefixes)
-        cases = {"100 routes": ("small", "way"), f"{options.prefixes:,} routes": ("full", "way"),
-                 "no function": ("small", "")}
-        print(f"{'frames':8} {'path':16} {'Mpps':>8} {'least':>8} {'most':>8} {'ratio':>6}")
-        for label, size in SIZES.items():
-            baseline = None
-            for case, (table, run) in cases.items():
-                text = TEXT.format(size=size, destinations=json.dumps(addresses[table]),
-                                   workers=options.workers, table=folder / f"{table}.routes",
-                                   run=run)
-                rates = [rate(folder, text, options.seconds) / 1e6 for _ in range(options.starts)]
-                median = statistics.median(rates)
-                baseline = baseline or median
-                print(f"{label:8} {case:16} {median:8.2f} {min(rates):8.2f} {max(rates):8.2f} "
-                      f"{median / baseline:6.2f}", flush=True)
+    print(f"full table: {full.name}, {kind}; workers: {options.workers}")
+    in_memory(small, full, options)
+    if os.geteuid() != 0 or options.no_wire:
+        print("\nNot over veth: " + ("--no-wire" if options.no_wire else "not root"))
+    else:
+        router_wire.measure(small, full, options)
 
 
 if __name__ == "__main__":
