@@ -3,15 +3,19 @@
 #include <poll.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "services/routes/route_service.hpp"
 #include "services/routes/status_grace.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/due.hpp"
+#include "shared/base/error.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/control/asked_signals.hpp"
 #include "shared/control/beat_file.hpp"
 #include "shared/control/new_plans.hpp"
+#include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/process_rights.hpp"
 #include "shared/control/whole_file.hpp"
@@ -25,13 +29,34 @@ namespace {
 
 constexpr std::uint64_t kBeatPauseNs = 500'000'000;
 constexpr std::uint64_t kLookPauseNs = 100'000'000;
+constexpr std::uint64_t kNotePauseNs = 1'000'000'000;
+
+/// For observers, when it has changed.
+class FactsFile {
+ public:
+  explicit FactsFile(std::string run_dir) : run_dir_(std::move(run_dir)) {}
+  void note(std::vector<RouteFacts> facts) {
+    if (facts == noted_) return;
+    try {
+      note_routes(run_dir_, facts);
+      noted_ = std::move(facts);
+    } catch (const Error&) {
+      return;  // a full disk: tried again with the next look
+    }
+  }
+
+ private:
+  std::string run_dir_;
+  std::vector<RouteFacts> noted_;
+};
 
 void serve(const std::string& run_dir, const AskedSignals& signals) {
   const Plan plan = load_plan(plan_path(run_dir));
   const Mapping status = Mapping::attach_status(status_file_name(plan.name), false);
   StatusGrace grace(plan, StatusView::attach(status.base(), status.bytes(), plan));
   const BeatFile beats(beat_path(run_dir, "routes"));
-  Due beat(kBeatPauseNs), look(kLookPauseNs);
+  Due beat(kBeatPauseNs), look(kLookPauseNs), note(kNotePauseNs);
+  FactsFile facts(run_dir);
   const auto alive = [&] {
     if (beat.at(monotonic_ns())) beats.beat();
   };
@@ -41,11 +66,13 @@ void serve(const std::string& run_dir, const AskedSignals& signals) {
   service.use(plan);
   service.turn(monotonic_ns());
   write_whole_file(run_dir + "/routes.ready", {});
+  filter_system_calls({.network = true});
   while (signals.next() == 0) {
     alive();
     if (look.at(monotonic_ns())) {
       if (const auto changed = plans.next()) service.use(*changed);
     }
+    if (note.at(monotonic_ns())) facts.note(service.facts());
     if (!service.turn(monotonic_ns())) continue;
     pollfd item{.fd = service.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&item, 1, service.wait_ms(monotonic_ns()));

@@ -129,6 +129,19 @@ bool RouteService::turn(std::uint64_t now_ns) {
   return !heard.more;
 }
 
+std::vector<RouteFacts> RouteService::facts() const {
+  std::vector<RouteFacts> facts;
+  for (const Followed& one : followed_) {
+    const RouteLive& live = one.follower->live();
+    facts.push_back({.function = one.function,
+                     .prefixes = live.route_count,
+                     .changes = live.change_count,
+                     .dumps = live.dump_count,
+                     .overruns = live.lost_count});
+  }
+  return facts;
+}
+
 int RouteService::wait_ms(std::uint64_t now_ns) const {
   if (dump_at_ns_ == 0) return kIdleMs;
   const std::uint64_t left = dump_at_ns_ > now_ns ? (dump_at_ns_ - now_ns) / kMs + 1 : 0;

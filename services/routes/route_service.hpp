@@ -11,6 +11,7 @@
 #include "services/functions/route/live/route_follower.hpp"
 #include "services/routes/kernel_events.hpp"
 #include "shared/config/plan.hpp"
+#include "shared/control/observer_facts.hpp"
 
 namespace millrace {
 
@@ -29,6 +30,8 @@ class RouteService {
   bool turn(std::uint64_t now_ns);
   /// Readable when the kernel tells something.
   int descriptor() const { return events_.descriptor(); }
+  /// What the tables are now.
+  std::vector<RouteFacts> facts() const;
   /// When turn() has to be called at the latest, in ms from now.
   int wait_ms(std::uint64_t now_ns) const;
 

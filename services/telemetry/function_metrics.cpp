@@ -151,4 +151,13 @@ void add_tables(const std::vector<TableFacts>& tables, Families& families) {
   }
 }
 
+void add_routes(const std::vector<RouteFacts>& routes, Families& families) {
+  for (const RouteFacts& one : routes) {
+    families.add(Metric::kRoutes, {one.function}, static_cast<double>(one.prefixes));
+    families.add(Metric::kRouteChanges, {one.function}, static_cast<double>(one.changes));
+    families.add(Metric::kRouteDumps, {one.function}, static_cast<double>(one.dumps));
+    families.add(Metric::kRouteOverruns, {one.function}, static_cast<double>(one.overruns));
+  }
+}
+
 }  // namespace millrace

@@ -48,6 +48,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
     return at != plan_.functions.end() && at->gone;
   });
   add_tables(tables, families);
+  add_routes(read_routes(run_dir_), families);
   add_gpus(source, nvml_.get(), families);
   families.add(Metric::kCollectDuration, {}, static_cast<double>(monotonic_ns() - began_ns) / 1e9);
   return families.take();

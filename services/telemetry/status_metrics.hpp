@@ -53,6 +53,8 @@ void add_events(const StatusSource& source, Families& families);
 void add_functions(const StatusSource& source, Families& families);
 /// What the builders said of the tables.
 void add_tables(const std::vector<TableFacts>& tables, Families& families);
+/// How tables follow the kernel's routes.
+void add_routes(const std::vector<RouteFacts>& routes, Families& families);
 /// How many workers there should be.
 /// Nothing of a topology whose supervisor has not said.
 void add_config(const ConfigFacts& config, Families& families);

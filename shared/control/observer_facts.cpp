@@ -13,6 +13,7 @@ namespace millrace {
 namespace {
 
 std::string tables_path(const std::string& run_dir) { return run_dir + "/telemetry.tables"; }
+std::string routes_path(const std::string& run_dir) { return run_dir + "/telemetry.routes"; }
 std::string wanted_path(const std::string& run_dir) { return run_dir + "/telemetry.wanted"; }
 
 std::string config_path(const std::string& run_dir) { return run_dir + "/telemetry.config"; }
@@ -50,6 +51,25 @@ void note_tables(const std::string& run_dir, std::vector<TableFacts> built) {
          << '\n';
   }
   write_text(tables_path(run_dir), text.str());
+}
+
+void note_routes(const std::string& run_dir, const std::vector<RouteFacts>& routes) {
+  std::ostringstream text;
+  for (const RouteFacts& one : routes) {
+    text << one.function << ' ' << one.prefixes << ' ' << one.changes << ' ' << one.dumps << ' '
+         << one.overruns << '\n';
+  }
+  write_text(routes_path(run_dir), text.str());
+}
+
+std::vector<RouteFacts> read_routes(const std::string& run_dir) {
+  std::vector<RouteFacts> routes;
+  std::ifstream file(routes_path(run_dir));
+  RouteFacts one;
+  while (file >> one.function >> one.prefixes >> one.changes >> one.dumps >> one.overruns) {
+    routes.push_back(one);
+  }
+  return routes;
 }
 
 void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted) {

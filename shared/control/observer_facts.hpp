@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-/// What the supervisor knows and observers show, in small files of the run directory:
+/// What the supervisor, or a process beside the path, knows and observers show, in small files of
+/// the run directory:
 ///
 ///     <run dir>/telemetry.tables   what builders said, a line a function
+///     <run dir>/telemetry.routes   how the kernel's routes are followed, a line a function
 ///     <run dir>/telemetry.wanted   how many workers there should be, a line a group
 ///     <run dir>/telemetry.config   which configuration is in use, what became of changes and of
 ///                                what was no message, and the bypass
@@ -30,6 +32,21 @@ void note_tables(const std::string& run_dir, std::vector<TableFacts> built);
 
 /// All that were built. Empty when there is no such file, or it is cut short.
 std::vector<TableFacts> read_tables(const std::string& run_dir);
+
+/// A table that follows the kernel's routes in place.
+struct RouteFacts {
+  std::string function;
+  std::uint64_t prefixes = 0;  ///< in the table now
+  std::uint64_t changes = 0;   ///< notifications of the kernel that were applied to the table
+  std::uint64_t dumps = 0;     ///< times that all of the kernel's routes were read into it
+  std::uint64_t overruns = 0;  ///< times that the kernel had no room for a notification
+  friend bool operator==(const RouteFacts&, const RouteFacts&) = default;
+};
+
+/// By the process routes. Throws Error when the file cannot be written.
+void note_routes(const std::string& run_dir, const std::vector<RouteFacts>& routes);
+/// As read_tables().
+std::vector<RouteFacts> read_routes(const std::string& run_dir);
 
 struct WantedWorkers {
   std::string group;

@@ -99,5 +99,15 @@ TEST(FunctionMetrics, GiveWhatTheBuildersSaid) {
   EXPECT_EQ(found.at("millrace_function_table_generation{function=route}"), 3);
 }
 
+TEST(FunctionMetrics, GiveHowTheKernelsRoutesAreFollowed) {
+  Families families;
+  add_routes({{"way", 12, 40, 2, 1}}, families);
+  const auto found = samples(families.take());
+  EXPECT_EQ(found.at("millrace_routes{function=way}"), 12);
+  EXPECT_EQ(found.at("millrace_route_changes_total{function=way}"), 40);
+  EXPECT_EQ(found.at("millrace_route_dumps_total{function=way}"), 2);
+  EXPECT_EQ(found.at("millrace_route_overruns_total{function=way}"), 1);
+}
+
 }  // namespace
 }  // namespace millrace

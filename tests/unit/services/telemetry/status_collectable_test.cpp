@@ -36,6 +36,7 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   watched.status.actor_tally(5).backend = static_cast<std::uint64_t>(Backend::kCuda);
   const test::TestFolder run_dir;
   note_tables(run_dir.path(""), {{.function = "route", .accepted = 1}});
+  note_routes(run_dir.path(""), {{.function = "route", .prefixes = 1}});
   note_wanted(run_dir.path(""), {{"front", 1}});
   note_config(run_dir.path(""),
               {.generation = 1, .hash = "0123", .bypass = false, .changed_ns = 1, .failed_ns = 1});

@@ -45,6 +45,14 @@ TEST(TableFacts, AFileThatIsCutShortGivesItsWholeLines) {
   EXPECT_EQ(read_tables(run_dir.path("")).size(), 1u);
 }
 
+TEST(RouteFacts, AreReadAsWritten) {
+  const test::TestFolder run_dir;
+  EXPECT_TRUE(read_routes(run_dir.path("")).empty());
+  const std::vector<RouteFacts> routes = {{"north", 3, 40, 2, 1}, {"south", 1, 0, 1, 0}};
+  note_routes(run_dir.path(""), routes);
+  EXPECT_EQ(read_routes(run_dir.path("")), routes);
+}
+
 TEST(WantedWorkers, AreReadAsWritten) {
   const test::TestFolder run_dir;
   EXPECT_TRUE(read_wanted(run_dir.path("")).empty());
