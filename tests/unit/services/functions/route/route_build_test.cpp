@@ -5,13 +5,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <span>
 #include <vector>
 
 #include "services/functions/route/route_load.hpp"
 #include "shared/base/error.hpp"
+#include "tests/unit/services/functions/route/live/live_world.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"
 
 namespace millrace {
@@ -297,6 +302,38 @@ TEST(RouteBuild, WithoutAnIpv6RouteTheImageHasNothingOfIt) {
   EXPECT_LT(without.st_size, 65 << 20);
   EXPECT_GT(with.st_size, 128 << 20);
   EXPECT_LT(with.st_blocks * 512, 1 << 20);
+}
+
+TEST(RouteBuild, ATableThatFollowsTheKernelIsLiveButForAGpu) {
+  const test::LiveWorld world;
+  EXPECT_TRUE(read_route_live(world.path()));
+  const RouteFolder folder;
+  PlanFunction function{.name = "way", .type = "route", .settings = {{"routes", "kernel"}}};
+  function.image = folder.file("gpu.image");
+  build_route_image({.function = function, .ports = world.ports(), .on_device = true});
+  EXPECT_FALSE(read_route_live(function.image));
+}
+
+TEST(RouteBuild, WithoutRoomForALiveTableItIsOneThatIsBuiltAnew) {
+  constexpr int kNoRights = 77;
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool mounted = unshare(CLONE_NEWNS) == 0 &&
+                         mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                         mount("small", "/dev/shm", "tmpfs", 0, "size=16m") == 0;
+    if (!mounted) _exit(kNoRights);
+    const test::LiveWorld world;
+    const bool right =
+        !read_route_live(world.path()) &&
+        world.hop_to("198.51.100.1").reason == static_cast<std::uint8_t>(Reason::kNoRoute) &&
+        world.hop_to("10.1.0.7").reason == 0;
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == kNoRights) GTEST_SKIP() << "mounting takes root";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(RouteBuild, AnAddressOfAPortThatIsNoneIsAnError) {
