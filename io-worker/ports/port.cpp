@@ -9,6 +9,7 @@
 #include "io-worker/ports/afxdp.hpp"
 #include "io-worker/ports/dpdk.hpp"
 #include "io-worker/ports/generate.hpp"
+#include "io-worker/ports/loop.hpp"
 #include "io-worker/ports/null.hpp"
 #include "io-worker/ports/pcap.hpp"
 #include "io-worker/ports/replay.hpp"
@@ -75,6 +76,7 @@ constexpr Device kDevices[] = {
     {"tap", check_tap, tap_queues, nullptr, nullptr, nullptr, prepare_tap, open_lent_rx,
      open_lent_tx},
     {"vlan", check_vlan, vlan_queues, nullptr, nullptr},
+    {"loop", check_loop, loop_queues, nullptr, nullptr},
 };
 
 const Device& device_of(const PlanPort& port) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/known.hpp"
 
+#include "shared/config/loop.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -48,6 +49,10 @@ constexpr KnownSetting kGenerate[] = {
     {.name = "size", .kind = SettingKind::kInteger, .low = 60, .high = 9000, .list = true},
     {.name = "stream", .kind = SettingKind::kInteger, .high = 4095},
 };
+constexpr KnownSetting kLoop[] = {
+    {.name = "depth", .kind = SettingKind::kInteger, .low = kLoopDepthMin, .high = kLoopDepthMax},
+    kQueues,
+};
 constexpr KnownSetting kDpdk[] = {
     {.name = "devargs", .required = true},
     {.name = "promiscuous", .kind = SettingKind::kFlag},
@@ -79,6 +84,7 @@ constexpr KnownDevice kDevices[] = {
      .buffers_held = 512,
      .buffers_sent = 512},
     {.name = "generate", .settings = kGenerate},
+    {.name = "loop", .settings = kLoop, .send_queue_max = kStreamCountMax},
     {.name = "null", .settings = {}, .send_queue_max = kStreamCountMax},
     {.name = "pcap", .settings = kPcap, .send_queue_max = 1},
     {.name = "replay", .settings = kReplay},

@@ -197,6 +197,7 @@ Topology read_text(std::string text, const std::string& file,
     add_host_ports(topology, problems);
     check_exclusive(topology, problems);
     check_vlans(topology, problems);
+    check_loops(topology, problems);
   }
   return topology;
 }

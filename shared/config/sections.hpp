@@ -73,6 +73,9 @@ bool can_send(const TopologyPort& port);
 /// Ports of device `vlan`: their links, and that no two have the same tags.
 void check_vlans(const Topology& topology, Problems& problems);
 
+/// Ports of device `loop`: a path leads out of each, and it is no network's.
+void check_loops(const Topology& topology, Problems& problems);
+
 /// Interfaces, devices and addresses that two parts of the topology want.
 void check_exclusive(const Topology& topology, Problems& problems);
 

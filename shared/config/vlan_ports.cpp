@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "shared/config/loop.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/config/vlan.hpp"
 
@@ -34,7 +35,8 @@ void check_link(const Topology& topology, const TopologyPort& port, Problems& pr
   std::string others;
   const TopologyPort* link = nullptr;
   for (const TopologyPort& other : topology.ports) {
-    if (other.host_of || !can_receive(other) || !can_send(other)) continue;
+    if (other.host_of || other.device.value == kLoopDevice) continue;
+    if (!can_receive(other) || !can_send(other)) continue;
     others += (others.empty() ? "" : ", ") + other.name.value;
     if (other.name.value == name->value) link = &other;
   }

@@ -17,10 +17,10 @@ using test::TestPool;
 TEST(Ports, NameTheNearestDeviceForAnUnknownOne) {
   EXPECT_EQ(error_of([] { check_port(make_port("replai", {})); }),
             "port 'lan': unknown device 'replai', did you mean 'replay'? allowed: "
-            "afpacket, afxdp, pcap, replay, generate, null, dpdk, tap, vlan");
+            "afpacket, afxdp, pcap, replay, generate, null, dpdk, tap, vlan, loop");
   EXPECT_EQ(error_of([] { port_queues(make_port("quantum", {})); }),
             "port 'lan': unknown device 'quantum' allowed: afpacket, afxdp, pcap, replay, "
-            "generate, null, dpdk, tap, vlan");
+            "generate, null, dpdk, tap, vlan, loop");
 }
 
 TEST(Ports, TellHowManyQueuesTheyHave) {

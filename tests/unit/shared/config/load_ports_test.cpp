@@ -46,16 +46,16 @@ TEST(LoadPorts, ReadsTheSettingsOfEachDeviceInTheirOrder) {
 
 TEST(LoadPorts, RefusesUnknownDevices) {
   EXPECT_EQ(wrong(port("device: pcpa")),
-            "3:15: found 'pcpa' as 'device'; allowed: afpacket, afxdp, dpdk, generate, null, pcap, "
-            "replay, tap, vlan; did "
+            "3:15: found 'pcpa' as 'device'; allowed: afpacket, afxdp, dpdk, generate, loop, null, "
+            "pcap, replay, tap, vlan; did "
             "you mean "
             "'pcap'?");
   EXPECT_EQ(wrong(port("mtu: 1500")),
-            "3:6: found no 'device' in 'a'; allowed: afpacket, afxdp, dpdk, generate, null, pcap, "
-            "replay, tap, vlan");
+            "3:6: found no 'device' in 'a'; allowed: afpacket, afxdp, dpdk, generate, loop, null, "
+            "pcap, replay, tap, vlan");
   EXPECT_EQ(wrong(port("device: [pcap]")),
-            "3:15: found a list as 'device'; allowed: afpacket, afxdp, dpdk, generate, null, pcap, "
-            "replay, tap, vlan");
+            "3:15: found a list as 'device'; allowed: afpacket, afxdp, dpdk, generate, loop, null, "
+            "pcap, replay, tap, vlan");
 }
 
 TEST(LoadPorts, RefusesUnknownKeys) {

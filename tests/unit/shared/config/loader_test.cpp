@@ -108,8 +108,8 @@ TEST(Loader, TellsEverythingThatIsWrongInOneRun) {
   EXPECT_EQ(wrong("millrace: 1\nname: 1x\nports: {a: {device: nul}}\npaths: {p: {from: c}}\n"),
             "2:7: found '1x' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at "
             "most 24 in all\n"
-            "3:21: found 'nul' as 'device'; allowed: afpacket, afxdp, dpdk, generate, null, pcap, "
-            "replay, tap, vlan; did "
+            "3:21: found 'nul' as 'device'; allowed: afpacket, afxdp, dpdk, generate, loop, null, "
+            "pcap, replay, tap, vlan; did "
             "you mean "
             "'null'?\n"
             "4:19: found 'c' as port; allowed: a");

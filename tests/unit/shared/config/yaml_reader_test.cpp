@@ -61,7 +61,7 @@ TEST(YamlReader, SaysThatMapsAreNotMerged) {
 TEST(YamlReader, NamesTheKeyThatWasProbablyMeantForOneThatIsNeeded) {
   EXPECT_EQ(wrong("millrace: 1\nports: {a: {devise: null}}\npaths: {p: {from: a}}\n"),
             "2:12: found no 'device', but 'devise', in 'a'; allowed: afpacket, afxdp, dpdk, "
-            "generate, null, pcap, replay, tap, vlan");
+            "generate, loop, null, pcap, replay, tap, vlan");
 }
 
 TEST(YamlReader, RefusesAKeyGivenTwice) {

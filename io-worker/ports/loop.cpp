@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/loop.hpp"
+
+#include "io-worker/ports/settings.hpp"
+#include "shared/config/loop.hpp"
+
+namespace millrace {
+namespace {
+
+std::uint32_t queues_of(const PlanPort& port) {
+  const PortSettings settings(port, {"depth", "queues"});
+  settings.number("depth", kLoopDepthDefault, kLoopDepthMin, kLoopDepthMax);
+  return static_cast<std::uint32_t>(settings.number("queues", 1, 1, kPortQueueCountMax));
+}
+
+}  // namespace
+
+void check_loop(const PlanPort& port) { queues_of(port); }
+
+PortQueues loop_queues(const PlanPort& port) { return {queues_of(port), kPortQueueCountMax}; }
+
+}  // namespace millrace
