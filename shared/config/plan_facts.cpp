@@ -29,6 +29,7 @@ PlanMemory plan_memory(const Plan& plan) {
   memory.slots = std::uint64_t{at.slot_count} * at.columns.slot_bytes;
   memory.buffers = std::uint64_t{plan.buffer_count} * plan.buffer_stride;
   memory.links = at.marks;  // they lie in front of the marks
+  memory.loops = at.loop_bytes;
   return memory;
 }
 

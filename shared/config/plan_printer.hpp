@@ -38,6 +38,7 @@ struct PlanMemory {
   std::uint64_t slots = 0;
   std::uint64_t buffers = 0;
   std::uint64_t links = 0;  ///< between actors and back to the ingress
+  std::uint64_t loops = 0;  ///< rings of ports of device `loop`
 };
 PlanMemory plan_memory(const Plan& plan);
 

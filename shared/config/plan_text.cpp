@@ -240,7 +240,9 @@ void put_memory(const Plan& plan, Out& out) {
   out << "memory: " << megabytes(memory.total) << " MB in " << memory.total / kHugePage
       << " huge pages: slots " << megabytes(memory.slots) << ", buffers "
       << megabytes(memory.buffers) << " (" << plan.buffer_stride << " bytes each), links "
-      << megabytes(memory.links) << '\n';
+      << megabytes(memory.links);
+  if (memory.loops != 0) out << ", loops " << megabytes(memory.loops);
+  out << '\n';
 }
 
 void put_events(const Plan& plan, Out& out) {

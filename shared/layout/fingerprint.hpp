@@ -7,6 +7,7 @@
 
 #include "shared/base/flow_key.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/layout/loop_ring.hpp"
 #include "shared/layout/mark.hpp"
 #include "shared/layout/neighbour_entry.hpp"
 #include "shared/layout/reason.hpp"
@@ -42,6 +43,11 @@ inline constexpr std::uint64_t kSegmentFingerprint = fnv1a(
      offsetof(SideRecord, quoted), offsetof(SideRecord, generation), offsetof(SideRecord, ask),
      offsetof(SideRecord, mtu), sizeof(NeighbourHeader), sizeof(NeighbourEntry),
      offsetof(NeighbourEntry, link), offsetof(NeighbourEntry, asked),
+     // Rings of loops.
+     sizeof(LoopHeader), offsetof(LoopHeader, intent_flips), offsetof(LoopHeader, intent_head),
+     offsetof(LoopHeader, intent_stream), offsetof(LoopHeader, intent_lane),
+     offsetof(LoopHeader, tail), sizeof(LoopEntry), offsetof(LoopEntry, wire_length),
+     offsetof(LoopEntry, length),
      // Values that stand in it.
      sizeof(FlowKey), static_cast<std::uint64_t>(MarkKind::kSide),
      static_cast<std::uint64_t>(SlotKind::kFreeing), static_cast<std::uint64_t>(SideKind::kSend),

@@ -84,6 +84,15 @@ void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   at.lane_states = placer.place(state_bytes);
 }
 
+void place_loops(const Plan& plan, SegmentLayout& at, Placer& placer) {
+  at.loops = loop_places(plan);
+  for (LoopPlace& place : at.loops) {
+    const std::uint64_t bytes = loop_ring_bytes(place.depth, plan.buffer_stride);
+    place.start = placer.place(bytes);
+    at.loop_bytes += bytes;
+  }
+}
+
 }  // namespace
 
 std::vector<SendHeaders> send_headers(const Plan& plan) {
@@ -120,6 +129,7 @@ SegmentLayout segment_layout(const Plan& plan) {
   place_lane_states(plan, at, placer);
   at.neighbour_bytes = neighbour_table_bytes(plan.neighbour_count);
   at.neighbours = placer.place(at.neighbour_bytes);
+  place_loops(plan, at, placer);
   const auto gpus = std::count_if(plan.actors.begin(), plan.actors.end(),
                                   [](const PlanActor& a) { return a.kind == ActorKind::kGpu; });
   at.gpu_results =
@@ -151,6 +161,9 @@ SegmentLayout segment_layout(const Plan& plan) {
                    plan.links.size(),
                    kSegmentFingerprint,
                    kSegmentAbi});
+  for (const LoopPlace& place : at.loops) {
+    at.hash = fnv1a({at.hash, place.stream, place.egress, place.depth, place.start});
+  }
   if (at.mbufs != 0) at.hash = fnv1a({at.hash, at.mbufs, at.send_mbufs, kMbufBytes});
   return at;
 }

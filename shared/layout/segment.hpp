@@ -12,6 +12,7 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/descriptor.hpp"
+#include "shared/layout/loop_ring.hpp"
 #include "shared/layout/mark.hpp"
 #include "shared/layout/neighbour_table.hpp"
 #include "shared/layout/slot.hpp"
@@ -23,7 +24,7 @@
 /// line, buffers on a huge page:
 ///
 /// SegmentHeader | batch links | return links | marks: uint32[buffer_count] | slots | lane windows
-/// | notes of skipped batches | lane states | neighbours
+/// | notes of skipped batches | lane states | neighbours | rings of loops
 ///     | GPU result areas | mbuf headers, with DPDK ports only: 128 bytes[buffer_count], then those
 ///     of transmit queues (SendHeaders) | buffers
 ///
@@ -33,7 +34,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'52494dull;  ///< "MIRSEG1"
-inline constexpr std::uint32_t kSegmentAbi = 2;
+inline constexpr std::uint32_t kSegmentAbi = 3;
 
 struct alignas(kCacheLine) SegmentHeader {
   std::atomic<std::uint64_t> magic;  ///< written last: the segment is complete
@@ -80,6 +81,8 @@ struct SegmentLayout {
   std::uint32_t slot_count = 0;        ///< stand-in slots included
   std::uint32_t gpu_result_bytes = 0;  ///< of one slot
   std::uint64_t neighbour_bytes = 0;
+  std::vector<LoopPlace> loops;  ///< rings of ports of device `loop`
+  std::uint64_t loop_bytes = 0;  ///< of all of them
   ColumnOffsets columns{};
   std::uint64_t hash = 0;
 };
@@ -131,6 +134,11 @@ class SegmentView {
   /// What is known of the hosts beside the ports.
   NeighbourTableView neighbours() const {
     return NeighbourTableView({base_ + at_.neighbours, at_.neighbour_bytes});
+  }
+  /// Ring number `number` of layout().loops.
+  LoopRing loop(std::size_t number) const {
+    const LoopPlace& place = at_.loops[number];
+    return {base_ + place.start, place.depth, buffers_.stride};
   }
   /// Table of rte_mbuf, one for each buffer (shared/driver/mbufs.hpp): the one place with
   /// addresses. Null without DPDK ports.

@@ -37,6 +37,10 @@ enum class HookPoint : std::uint8_t {
   kFreeSlot,       ///< egress: state free, before the slot's push
   kSideMark,       ///< egress: mark of a buffer of its own pool, taken or freed
   kReclaim,        ///< egress: buffers that a transmit queue gave back go home
+  kLoopIntent,     ///< egress: what goes into a loop's ring with the ledger's flip
+  kLoopHead,       ///< egress: that ring's index, behind the flip
+  kLoopStamp,      ///< ingress of a loop: ordinal of a packet that it has read
+  kLoopTail,       ///< ingress of a loop: what it lets go of
   kCount
 };
 

@@ -176,6 +176,7 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   if (gpu) {
     reset_links(actor);
   } else {
+    if (plan.kind == ActorKind::kEgress) settle_loops(actor);
     rescued = rescue_slots(actor);
     if (plan.kind == ActorKind::kIngress) tell_sealed(actor);
     stop_queues(actor);

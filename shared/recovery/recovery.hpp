@@ -144,6 +144,9 @@ class Recovery {
   Flags slots_in_rings() const;
   Flags buffers_in_rings() const;
 
+  // What the dead had sent to loops (loops.cpp).
+  void settle_loops(std::uint32_t egress);
+
   // Buffers in the queues of the dead (held_buffers.cpp).
   bool stop_queues(std::uint32_t actor);
   bool restore_queues(std::uint32_t actor);

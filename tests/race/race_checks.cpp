@@ -102,12 +102,12 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
 
 const char* hook_name(std::size_t point) {
   static constexpr const char* kNames[] = {
-      "take: owner",  "take: index", "push: element",   "push: index",   "open: header",
-      "open: state",  "hold: mark",  "fill: mark",      "fill: column",  "seal: header",
-      "seal: state",  "gpu: holder", "accept: claim",   "accept: clear", "work: state",
-      "work: dirty",  "work: next",  "complete: state", "send: state",   "send: mark",
-      "send: record", "send: flip",  "free: state",     "free: slot",    "side: mark",
-      "reclaim: push"};
+      "take: owner",   "take: index",  "push: element",   "push: index",   "open: header",
+      "open: state",   "hold: mark",   "fill: mark",      "fill: column",  "seal: header",
+      "seal: state",   "gpu: holder",  "accept: claim",   "accept: clear", "work: state",
+      "work: dirty",   "work: next",   "complete: state", "send: state",   "send: mark",
+      "send: record",  "send: flip",   "free: state",     "free: slot",    "side: mark",
+      "reclaim: push", "loop: intent", "loop: head",      "loop: ordinal", "loop: tail"};
   static_assert(std::size(kNames) == kHookCount);
   return kNames[point];
 }

@@ -108,6 +108,17 @@ TEST(PlanMemory, IsWhatTheSegmentTakes) {
   EXPECT_EQ(memory.total % (2u << 20), 0u);
 }
 
+TEST(PlanMemory, OfLoopsIsThatOfTheirRings) {
+  EXPECT_EQ(plan_memory(sample()).loops, 0u);
+  const Plan plan = plan_of(
+      "millrace: 1\nports: {a: {device: null}, again: {device: loop, depth: 64}}\n"
+      "egress: {count: 2}\npaths: {p: {from: a, to: again}, q: {from: again, to: a}}\n");
+  EXPECT_EQ(plan_memory(plan).loops, 2u * (128 + 64 * 2112));
+  EXPECT_NE(plan_text(plan).find(", loops 0.3\n"), std::string::npos);
+  EXPECT_NE(plan_json(plan, {}).find("\"loop_bytes\": 270592"), std::string::npos);
+  EXPECT_EQ(plan_text(sample()).find("loops"), std::string::npos);
+}
+
 TEST(StartedCount, LeavesOutSparesAndSecondIncarnations) {
   EXPECT_EQ(started_count(sample()), 7u);  // hub, standby, ingress, 2 classifiers, gpu, egress
 }
