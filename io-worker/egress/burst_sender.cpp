@@ -43,6 +43,9 @@ BurstSender::BurstSender(const ActorContext& context, TxQueues& ports, ReturnLin
     bursts_[port]->held = queue.holds_buffers();
     if (tags_[port].link == port && queue.holds_buffers()) holding_.push_back(port);
   }
+  for (const auto& queue : ports_) {
+    if (queue && queue->commits() != nullptr) loops_.push_back(queue->commits());
+  }
   used_.reserve(kPortCountMax);
 }
 
@@ -112,6 +115,15 @@ void BurstSender::add_side(std::uint32_t buffer, std::span<const std::byte> byte
 void BurstSender::send_all() noexcept {
   for (const std::uint8_t port : used_) send(port);
   used_.clear();
+}
+
+void BurstSender::publish(std::uint32_t stream, std::uint32_t lane) noexcept {
+  LaneLedger& ledger = context_.status.ledger(stream, lane);
+  for (TxCommit* const loop : loops_) {
+    loop->intend(stream, lane, ledger.flips.load(std::memory_order_relaxed) + 1);
+  }
+  millrace::publish(ledger);
+  for (TxCommit* const loop : loops_) loop->commit();
 }
 
 void BurstSender::drop(Burst& burst, std::uint32_t at, Reason why) noexcept {

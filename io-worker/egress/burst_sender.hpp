@@ -39,6 +39,12 @@ class BurstSender {
   /// A packet of the pool; the sender frees its buffer, or the queue that keeps it does.
   void add_side(std::uint32_t buffer, std::span<const std::byte> bytes, std::uint8_t port) noexcept;
   void send_all() noexcept;
+  /// Publishes the ledger's record that this began with: what was sent to loops comes in with it.
+  void publish(std::uint32_t stream, std::uint32_t lane) noexcept;
+  /// Once a round, at its start.
+  void wake_readers() noexcept {
+    for (TxCommit* const loop : loops_) loop->wake_readers();
+  }
 
   /// The batch's buffers that no queue has kept, written to `rest`; how many.
   std::uint32_t not_kept(const Batch& batch, std::span<std::uint32_t> rest) noexcept;
@@ -89,6 +95,7 @@ class BurstSender {
   std::vector<std::unique_ptr<Burst>> bursts_;  ///< by port
   std::vector<std::uint8_t> used_;              ///< ports with a burst that is not sent yet
   std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
+  std::vector<TxCommit*> loops_;
   std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
   std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
 };

@@ -80,6 +80,7 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
 
 std::uint32_t EgressActor::do_work() noexcept {
   returns_.wake_consumers();
+  sender_.wake_readers();
   std::uint32_t done = sender_.holds() ? sender_.reclaim() : 0;
   if (!held_.empty()) [[unlikely]] {
     held_.tend(now_ns());
@@ -137,7 +138,7 @@ void EgressActor::release(std::uint32_t slot) noexcept {
   transmit(batch, record);
   if (context_.watched()) [[unlikely]]
     show_released(slot, batch);
-  publish(ledger);
+  sender_.publish(batch.header->stream, batch.header->lane);
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
   remember(*batch.header);
@@ -262,6 +263,7 @@ void EgressActor::read_roster() noexcept {
 }
 
 void EgressActor::before_sleep() noexcept {
+  sender_.wake_readers();
   for (const auto& port : ports_) {
     if (port) port->flush();
   }

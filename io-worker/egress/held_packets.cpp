@@ -127,7 +127,7 @@ void HeldPackets::ask(const Held& held, const MacAddress* mac) noexcept {
   sender_.begin(record);
   sender_.add_side(buffer, {pool_.data(buffer), held.ask}, held.port);
   sender_.send_all();
-  publish(ledger);
+  sender_.publish(held.stream, held.lane);
 }
 
 /// One record, and one flip, for the packet's birth and its end.
@@ -150,7 +150,7 @@ void HeldPackets::leave(const Held& held, const MacAddress& mac) noexcept {
     sender_.add_side(held.buffer, {packet, held.length}, held.port);
     sender_.send_all();
   }
-  publish(ledger);
+  sender_.publish(held.stream, held.lane);
 }
 
 void HeldPackets::fail(const Held& held, Reason why) noexcept {
@@ -163,7 +163,7 @@ void HeldPackets::fail(const Held& held, Reason why) noexcept {
   } else {
     pool_.put(held.buffer);
   }
-  publish(ledger);
+  sender_.publish(held.stream, held.lane);
 }
 
 /// In the packet's own buffer, in front of what is quoted: its headroom is unused.

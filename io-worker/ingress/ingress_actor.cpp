@@ -82,11 +82,12 @@ std::uint32_t IngressActor::do_work() noexcept {
   // Each look costs lines of other cores, so many come back at once.
   if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
   refusing_ = false;
-  resting_ = context_.status.header().drained.load(std::memory_order_acquire) != 0;
-  std::uint32_t done = place();
-  if (resting_) [[unlikely]] {
+  const bool drained = context_.status.header().drained.load(std::memory_order_acquire) != 0;
+  resting_ = drained && !queue_.reads_when_drained();
+  if (drained) [[unlikely]]
     queue_.rest();
-  } else if (placed_ == polled_count_ && !stopping_) {
+  std::uint32_t done = place();
+  if (!resting_ && placed_ == polled_count_ && !stopping_) {
     done += poll();
     done += place();
   }
@@ -366,6 +367,7 @@ bool IngressActor::has_work() noexcept {
   for (const Lane& lane : lanes_) {
     if (lane.slot != kNoSlot) return true;
   }
+  if (free_slot_count_ != 0 && !stopping_ && queue_.has_waiting()) return true;
   return std::ranges::any_of(returned_slots_, [](const auto& ring) { return !ring.empty(); });
 }
 

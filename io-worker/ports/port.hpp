@@ -111,6 +111,10 @@ class RxQueue {
   virtual void rest() noexcept {}
   /// True when nothing will ever come again (end of a file): the ingress then sleeps until woken.
   virtual bool exhausted() const noexcept = 0;
+  /// Of a queue that other actors of the topology fill, which wake this one: a packet waits.
+  virtual bool has_waiting() const noexcept { return false; }
+  /// What comes has been received before, by other ports: it is read on when these rest.
+  virtual bool reads_when_drained() const noexcept { return false; }
   /// Nanoseconds until a packet can be there at the earliest, to sleep by; 0: poll again at once or
   /// at the idle interval (200 us); files: 0.
   virtual std::uint64_t next_ready_ns() const noexcept = 0;
@@ -148,6 +152,21 @@ struct TxPacket {
   std::uint64_t time_ns = 0;      ///< system clock, for captures; 0: when it is written
 };
 
+/// A transmit queue whose packets come in again, so that their transmission has to become true
+/// together with its being counted. In front of the flip of a lane's ledger: intend(); behind it:
+/// commit(). Data thread of the queue's egress.
+class TxCommit {
+ public:
+  virtual ~TxCommit() = default;
+  /// All that send() has taken since the last commit() is counted in the ledger of this stream and
+  /// lane, which is about to flip: then it will have flipped `flips` times.
+  virtual void intend(std::uint32_t stream, std::uint32_t lane, std::uint64_t flips) noexcept = 0;
+  /// It has.
+  virtual void commit() noexcept = 0;
+  /// Wakes whoever reads what was committed since the last call: once a round, at its start.
+  virtual void wake_readers() noexcept = 0;
+};
+
 class TxQueue {
  public:
   virtual ~TxQueue() = default;
@@ -175,6 +194,8 @@ class TxQueue {
     static_cast<void>(out);
     return 0;
   }
+  /// Of a queue that leads back into the topology; null: of all others.
+  virtual TxCommit* commits() noexcept { return nullptr; }
 };
 
 /// What an actor calls to tell operators of a port's trouble: at most 199 bytes, once a change.

@@ -271,6 +271,9 @@ struct alignas(kCacheLine) PortTally {
 };
 static_assert(sizeof(PortTally) == 64);
 
+/// Values of StatusHeader::drained; 0: all ports are read.
+inline constexpr std::uint64_t kPortsRest = 1, kLoopsCut = 2;
+
 struct alignas(kCacheLine) StatusHeader {
   std::uint64_t magic;  ///< written last: the file is complete
   std::uint32_t abi;
@@ -291,7 +294,8 @@ struct alignas(kCacheLine) StatusHeader {
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
   std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
-  /// 1: every ingress leaves its port alone; by `millrace drain` and `undrain` (drain_word.hpp).
+  /// kPortsRest: every ingress leaves its port alone, but of loops; kLoopsCut: what is sent to a
+  /// loop is dropped, too. By `millrace drain` and `undrain` (drain_word.hpp).
   std::atomic<std::uint64_t> drained;
   std::uint64_t padding_1[5];
   // Recovery's lock word: (start_time << 24 | pid) of the leader; 0: none.

@@ -46,6 +46,59 @@ TEST_F(BurstSenderTest, AFrameThatThePortCanNeverSendIsOversize) {
   EXPECT_EQ(dropped(Reason::kOversize) + dropped(Reason::kTxFull), 1u);
 }
 
+/// Port b leads back into the topology.
+class CommitTx : public test::FakeTx, public TxCommit {
+ public:
+  explicit CommitTx(const LaneLedger& ledger) : ledger_(ledger) {}
+  TxCommit* commits() noexcept override { return this; }
+  void intend(std::uint32_t stream, std::uint32_t lane, std::uint64_t flips) noexcept override {
+    told.push_back("intend " + std::to_string(stream) + " " + std::to_string(lane) + ": " +
+                   std::to_string(sent.size()) + " packets, " +
+                   std::to_string(flips - ledger_.flips) + " flip more");
+    flips_ = flips;
+  }
+  void commit() noexcept override {
+    told.push_back(ledger_.flips == flips_ ? "commit" : "commit before the flip");
+  }
+  void wake_readers() noexcept override { ++wakes; }
+
+  std::vector<std::string> told;
+  int wakes = 0;
+
+ private:
+  const LaneLedger& ledger_;
+  std::uint64_t flips_ = 0;
+};
+
+TEST_F(BurstSenderTest, WhatALoopTakesIsIntendedBeforeTheLedgersFlipAndCommittedBehindIt) {
+  auto queue = std::make_unique<CommitTx>(world_.status.ledger(0, 0));
+  CommitTx& loop = *queue;
+  tx_[1] = &loop;
+  ports_[1] = std::move(queue);
+  start();
+  batch(1);
+  work();
+  batch(2);
+  work();
+  EXPECT_EQ(loop.told, (std::vector<std::string>{"intend 0 0: 3 packets, 1 flip more", "commit",
+                                                 "intend 0 0: 6 packets, 1 flip more", "commit"}));
+  EXPECT_GE(loop.wakes, 2);
+}
+
+TEST_F(BurstSenderTest, APacketThatHasWaitedGoesIntoALoopWithItsOwnFlip) {
+  auto queue = std::make_unique<CommitTx>(world_.status.ledger(0, 0));
+  CommitTx& loop = *queue;
+  tx_[1] = &loop;
+  ports_[1] = std::move(queue);
+  start();
+  hold(batch(1), 1, asked(7));
+  work();
+  answers(7);
+  loop.told.clear();
+  work();
+  EXPECT_EQ(loop.told, (std::vector<std::string>{"intend 0 0: 3 packets, 1 flip more", "commit"}));
+}
+
 /// Ports 2 and 3 are VLANs of port b.
 class VlanSenderTest : public test::SideTest {
  protected:

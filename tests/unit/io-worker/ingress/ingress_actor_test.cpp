@@ -226,6 +226,23 @@ TEST_F(IngressTest, DrainedItHandsOnWhatItHasAndLeavesThePortAlone) {
   EXPECT_EQ(ordinals_of(left()), (Ordinals{3, 4, 5, 6, 7}));
 }
 
+TEST_F(IngressTest, DrainedItReadsALoopOnUntilNothingWaitsThere) {
+  rx_.of_loop = rx_.ended = true;
+  world_.status.header().drained = 1;
+  rx_.offer(5);
+  rounds(1);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{0, 1, 2, 3, 4}));
+  EXPECT_EQ(rx_.rests, 1);
+  release_all();
+  rounds(1);
+  EXPECT_EQ(world_.entry("ingress.a.0").exhausted, 1u);
+  rx_.offer(1);
+  EXPECT_TRUE(ingress_->has_work()) << "it must not fall asleep now";
+  rounds(1);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{5}));
+  EXPECT_FALSE(ingress_->has_work());
+}
+
 TEST_F(IngressTest, StartedWhileDrainedItReadsNothing) {
   world_.status.header().drained = 1;
   rx_.offer(3);

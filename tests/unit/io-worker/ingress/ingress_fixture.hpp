@@ -91,6 +91,8 @@ class FakeRx : public RxQueue {
   }
   void resume(std::uint64_t first_wanted) noexcept override { next = resumed = first_wanted; }
   void rest() noexcept override { ++rests; }
+  bool has_waiting() const noexcept override { return of_loop && next < offered.size(); }
+  bool reads_when_drained() const noexcept override { return of_loop; }
   bool exhausted() const noexcept override { return ended && next >= offered.size(); }
   std::uint64_t next_ready_ns() const noexcept override { return ready_ns; }
   int wait_descriptor() noexcept override { return descriptor; }
@@ -107,6 +109,7 @@ class FakeRx : public RxQueue {
   std::vector<Offer> offered;         ///< by ordinal; a next life reads them again
   std::uint64_t next = 0, resumed = UINT64_MAX, ready_ns = 0;
   bool ended = false;
+  bool of_loop = false;  ///< other actors fill it
   int polls = 0, rests = 0, descriptor = -1;
   std::uint64_t error_count = 0;
   const char* what = "";
