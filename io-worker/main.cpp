@@ -4,6 +4,7 @@
 #include "io-worker/driver/dpdk_process.hpp"
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/loop/open_queues.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/actor/setup_beat.hpp"
 #include "shared/control/actor_process.hpp"
@@ -40,12 +41,9 @@ void run_ingress(ActorProcess& process) {
   process.enrol();
   std::optional<SetupBeat> beat(std::in_place, std::vector{process.context()});
   const std::uint32_t number = process.actor().index;
-  const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
-  const auto queue =
-      dpdk ? dpdk->queues.open_rx(number, pool)
-           : open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted,
-                           process.run_dir(), IngressActor::shares_of(process.context(), number));
+  const auto queue = dpdk ? dpdk->queues.open_rx(number, pool)
+                          : open_rx(process.context(), number, pool, restarted, process.run_dir());
   IngressActor ingress(process.context(), number, pool, *queue);
   ingress.tell_by([&](std::string_view text) { process.warn_of_port(text); });
   beat.reset();
@@ -60,11 +58,11 @@ void run_egress(ActorProcess& process) {
   std::optional<SetupBeat> beat(std::in_place, std::vector{process.context()});
   const std::uint32_t number = process.actor().index;
   TxQueues ports;
-  for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
+  for (std::uint32_t i = 0; i < process.plan().ports.size(); ++i) {
     const PlanPort& port = process.plan().ports[i];
     if (port_queues(port).send == 0) continue;
-    ports[i] = is_dpdk(port) ? dpdk->queues.open_tx(static_cast<std::uint32_t>(i), number)
-                             : open_tx_queue(port, number, restarted, process.run_dir());
+    ports[i] = is_dpdk(port) ? dpdk->queues.open_tx(i, number)
+                             : open_tx(process.context(), i, restarted, process.run_dir());
   }
   EgressActor egress(process.context(), ports, functions);
   egress.tell_by([&](std::string_view text) { process.warn_of_port(text); });

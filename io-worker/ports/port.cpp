@@ -49,7 +49,8 @@ struct Device {
   std::string_view name;
   void (*check)(const PlanPort&);
   PortQueues (*queues)(const PlanPort&);
-  /// Null: see open_by_rx, open_by_tx, or it is opened by io-worker/driver/, or never sends.
+  /// Null: see open_by_rx, open_by_tx, or it is opened by io-worker/driver/ or
+  /// io-worker/loop/, or never sends.
   std::unique_ptr<RxQueue> (*open_rx)(const PlanPort&, std::uint32_t, const BufferSource&, bool);
   std::unique_ptr<TxQueue> (*open_tx)(const PlanPort&, std::uint32_t, bool);
   InterfaceWish (*interface)(const PlanPort&) = nullptr;  ///< of the kernel's that it takes
@@ -144,16 +145,6 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
     if (device.open_by_tx != nullptr) return device.open_by_tx(port, run_dir);
     return device.open_tx(port, queue, restarted);
   });
-}
-
-TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted,
-                        const std::string& run_dir) {
-  TxQueues ports;
-  for (std::size_t i = 0; i < plan.ports.size(); ++i) {
-    if (port_queues(plan.ports[i]).send == 0) continue;
-    ports[i] = open_tx_queue(plan.ports[i], egress, restarted, run_dir);
-  }
-  return ports;
 }
 
 }  // namespace millrace

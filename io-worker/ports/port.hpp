@@ -229,8 +229,5 @@ std::unique_ptr<TxQueue> open_tx_queue(const PlanPort& port, std::uint32_t queue
 
 /// What an egress sends by: a queue for each port that it can reach, null elsewhere.
 using TxQueues = std::array<std::unique_ptr<TxQueue>, kPortCountMax>;
-/// Opens queue `egress` of every port that sends.
-TxQueues open_tx_queues(const Plan& plan, std::uint32_t egress, bool restarted,
-                        const std::string& run_dir);
 
 }  // namespace millrace

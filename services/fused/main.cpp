@@ -11,6 +11,7 @@
 
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/loop/open_queues.hpp"
 #include "services/classifier/classifier_actor.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/actor/fused_loop.hpp"
@@ -97,10 +98,8 @@ void make_actor(ActorProcess& process, Part& part) {
   const Plan& plan = process.plan();
   const PlanActor& me = plan.actors[part.context.me.actor];
   if (me.kind == ActorKind::kIngress) {
-    const PlanStream& stream = plan.streams[me.index];
     part.pool = std::make_unique<BufferPool>(part.context, me.index);
-    part.receive = open_rx_queue(plan.ports[stream.port], stream.queue, *part.pool, part.restarted,
-                                 process.run_dir());
+    part.receive = open_rx(part.context, me.index, *part.pool, part.restarted, process.run_dir());
     auto ingress =
         std::make_unique<IngressActor>(part.context, me.index, *part.pool, *part.receive);
     ingress->tell_by(tell);
@@ -108,7 +107,10 @@ void make_actor(ActorProcess& process, Part& part) {
   } else if (me.kind == ActorKind::kClassifier) {
     part.actor = std::make_unique<ClassifierActor>(part.context, *part.functions);
   } else {
-    part.send = open_tx_queues(plan, me.index, part.restarted, process.run_dir());
+    for (std::uint32_t i = 0; i < plan.ports.size(); ++i) {
+      if (port_queues(plan.ports[i]).send == 0) continue;
+      part.send[i] = open_tx(part.context, i, part.restarted, process.run_dir());
+    }
     auto egress = std::make_unique<EgressActor>(part.context, part.send, *part.functions);
     egress->tell_by(tell);
     part.actor = std::move(egress);

@@ -6,6 +6,7 @@
 
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/loop/open_queues.hpp"
 #include "services/classifier/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
@@ -35,6 +36,7 @@ class SlowTxQueue final : public TxQueue {
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept override {
     return queue_->reclaim(out);
   }
+  TxCommit* commits() noexcept override { return queue_->commits(); }
 
  private:
   std::unique_ptr<TxQueue> queue_;
@@ -44,11 +46,8 @@ void run_ingress(ActorProcess& process) {
   const bool restarted = process.restarted();
   process.enrol();
   const std::uint32_t number = process.actor().index;
-  const PlanStream& stream = process.plan().streams[number];
   BufferPool pool(process.context(), number);
-  const auto queue =
-      open_rx_queue(process.plan().ports[stream.port], stream.queue, pool, restarted,
-                    process.run_dir(), IngressActor::shares_of(process.context(), number));
+  const auto queue = open_rx(process.context(), number, pool, restarted, process.run_dir());
   IngressActor ingress(process.context(), number, pool, *queue);
   process.run(ingress);
 }
@@ -58,10 +57,10 @@ void run_egress(ActorProcess& process) {
   FunctionStages functions(process.context());
   process.enrol();
   TxQueues ports;
-  for (std::size_t i = 0; i < process.plan().ports.size(); ++i) {
+  for (std::uint32_t i = 0; i < process.plan().ports.size(); ++i) {
     if (port_queues(process.plan().ports[i]).send == 0) continue;
-    ports[i] = std::make_unique<SlowTxQueue>(open_tx_queue(
-        process.plan().ports[i], process.actor().index, restarted, process.run_dir()));
+    ports[i] =
+        std::make_unique<SlowTxQueue>(open_tx(process.context(), i, restarted, process.run_dir()));
   }
   EgressActor egress(process.context(), ports, functions);
   process.run(egress);

@@ -46,13 +46,17 @@ constexpr P kFrontPoints[] = {P::kWorkState, P::kCompleteState, P::kGpuHolder};
 constexpr P kDeepPoints[] = {P::kWorkState,   P::kWorkDirty,  P::kWorkNext, P::kWorkDirty,
                              P::kWorkNext,    P::kWorkDirty,  P::kWorkNext, P::kCompleteState,
                              P::kAcceptClaim, P::kAcceptClear};
-constexpr P kEgressPoints[] = {P::kSendState, P::kSendMark,    P::kSideMark,    P::kReclaim,
-                               P::kReclaim,   P::kSendRecord,  P::kSendFlip,    P::kFreeState,
-                               P::kFreeSlot,  P::kAcceptClaim, P::kAcceptClear, P::kCompleteState};
+constexpr P kEgressPoints[] = {P::kSendState,  P::kSendMark,    P::kSideMark,    P::kReclaim,
+                               P::kReclaim,    P::kSendRecord,  P::kSendFlip,    P::kFreeState,
+                               P::kFreeSlot,   P::kAcceptClaim, P::kAcceptClear, P::kCompleteState,
+                               P::kLoopIntent, P::kLoopHead};
+constexpr P kLoopPoints[] = {P::kLoopStamp, P::kLoopTail,   P::kLoopStamp,  P::kLoopTail,
+                             P::kFillMark,  P::kFillColumn, P::kSealHeader, P::kSealState};
 
 std::span<const P> points_of(const PlanActor& actor) {
   switch (actor.kind) {
     case ActorKind::kIngress:
+      if (actor.name == "ingress.again.0") return kLoopPoints;
       return kIngressPoints;
     case ActorKind::kEgress:
       return kEgressPoints;

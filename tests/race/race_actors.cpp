@@ -13,6 +13,8 @@
 #include "gpu-worker/software_device/software_device.hpp"
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/loop/loop_rx.hpp"
+#include "io-worker/loop/loop_tx.hpp"
 #include "services/classifier/classifier_actor.hpp"
 #include "shared/actor/enrol.hpp"
 #include "shared/base/process.hpp"
@@ -169,8 +171,13 @@ void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
   if (kind == ActorKind::kStandby) run_standby(context, arena);
   if (kind == ActorKind::kIngress) {
     BufferPool pool(context, number);
-    NumberedRx queue(arena, number, holds);
-    IngressActor actor(context, number, pool, queue);
+    std::unique_ptr<RxQueue> queue;
+    if (number == kLoopStream) {
+      queue = std::make_unique<LoopRxQueue>(context, number);
+    } else {
+      queue = std::make_unique<NumberedRx>(arena, number, holds);
+    }
+    IngressActor actor(context, number, pool, *queue);
     loop(context, actor);
   }
   if (kind == ActorKind::kClassifier) {
@@ -184,9 +191,12 @@ void run_actor(const ActorContext& base, Arena& arena, std::uint64_t seed) {
   }
   TxQueues ports;
   for (std::uint32_t s = 0; s < 2; ++s) {
-    ports[context.plan->streams[s].paths[0].output] =
+    const std::uint32_t last = s == 0 ? 0 : kLoopStream;  // of whose packets
+    ports[context.plan->streams[last].paths[0].output] =
         std::make_unique<WitnessTx>(arena, context.segment, s, holds);
   }
+  const std::uint32_t again = context.plan->streams[kLoopStream].port;
+  ports[again] = std::make_unique<LoopTxQueue>(context, again);
   EgressActor actor(context, ports, work);
   loop(context, actor);
 }

@@ -80,10 +80,20 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
     checks.equal("received + generated = transmitted + dropped", sum.transmitted + sum.dropped,
                  sum.received + sum.generated);
     checks.equal("unaccounted", sum.unaccounted, 0);
-    checks.at_most("transmitted, but never seen to leave", sum.transmitted,
+    const StreamSum last = s == 0 ? sum : sum_of(world, kLoopStream);
+    checks.at_most("transmitted, but never seen to leave", last.transmitted,
                    left + arena.side_seen[s]);
     checks.at_most("left beyond what was transmitted or lost at egress", left,
-                   sum.transmitted + sum.egress_lost);
+                   last.transmitted + last.egress_lost);
+  }
+  const StreamSum again = sum_of(world, kLoopStream);
+  checks.equal("received from the loop", again.received, sum_of(world, 1).transmitted);
+  checks.equal("of the loop: received = transmitted + dropped", again.transmitted + again.dropped,
+               again.received);
+  checks.equal("of the loop: unaccounted", again.unaccounted, 0);
+  for (std::size_t i = 0; i < world.context(0).segment.layout().loops.size(); ++i) {
+    const LoopRing ring = world.context(0).segment.loop(i);
+    checks.equal("packets in the loop's ring", ring.head() - ring.tail(), 0);
   }
   checks.equal("packets that left twice", arena.duplicates, 0);
   checks.equal("inversions in a flow at the output", arena.inversions_out, 0);

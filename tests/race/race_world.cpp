@@ -15,12 +15,13 @@
 #include "shared/base/process.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/planner.hpp"
+#include "shared/links/loop_balance.hpp"
 
 namespace millrace::race {
 namespace {
 
 // Both ways to a GPU and from it: from a classifier to a stateful stage, and from an ingress to the
-// egress.
+// egress. What goes the second way comes in once more, by a loop.
 constexpr const char* kTopology = R"(
 millrace: 1
 name: race
@@ -28,6 +29,7 @@ batch: { capacity: 8 }
 ports:
   a: { device: "null" }
   b: { device: "null" }
+  again: { device: loop }
 workers:
   front: { kind: classifier, count: 3, max: 3, dispatch: any }
   deep: { kind: classifier, count: 2, max: 2, dispatch: flow }
@@ -38,8 +40,9 @@ functions:
   third: { type: state, on: deep }
   fourth: { type: pass, on: gpu }
 paths:
-  long: { from: [a], run: [first, second, third], lanes: 4 }
-  short: { from: [b], run: [fourth], lanes: 2 }
+  long: { from: [a], to: b, run: [first, second, third], lanes: 4 }
+  short: { from: [b], to: again, run: [fourth], lanes: 2 }
+  round: { from: [again], to: a, lanes: 2 }
 )";
 
 Plan make_race_plan() {
@@ -130,7 +133,7 @@ bool World::quiet() const {
       }
     }
   }
-  return true;
+  return packets_in_loops(plan_, status_view_) == 0;
 }
 
 }  // namespace millrace::race

@@ -21,6 +21,8 @@ namespace millrace::race {
 inline constexpr std::uint64_t kOrdinalMax = 4'000'000;  ///< packets a stream can have in a round
 inline constexpr std::size_t kHookCount = static_cast<std::size_t>(HookPoint::kCount);
 
+inline constexpr std::uint32_t kLoopStream = 2;  ///< of what stream 1 has sent to the loop
+
 enum class Blow : std::uint32_t { kNone = 0, kKill = 1, kStop = 2 };
 
 /// What all processes of a round share beside the topology's own memory.
