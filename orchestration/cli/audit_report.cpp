@@ -42,6 +42,7 @@ std::string audit_text(const AuditReply& audit, bool colour) {
   text += lines("dropped", audit.dropped);
   if (!audit.consumed.empty()) text += lines("consumed", audit.consumed);
   text += line("in flight", audit.in_flight);
+  for (const NamedCount& loop : audit.loops) text += line("in loop " + loop.name, loop.count, "  ");
   text += line("unaccounted", audit.unaccounted);
   for (const NamedCount& item : audit.slots) text += line("slots " + item.name, item.count);
   for (const NamedCount& item : audit.buffers) text += line("buffers " + item.name, item.count);
@@ -70,6 +71,7 @@ Json audit_json(const AuditReply& audit) {
   json["generated"] = counts_json(audit.generated);
   json["consumed"] = counts_json(audit.consumed);
   json["in_flight"] = audit.in_flight;
+  json["loops"] = counts_json(audit.loops);
   json["unaccounted"] = audit.unaccounted;
   json["slots"] = counts_json(audit.slots);
   json["buffers"] = counts_json(audit.buffers);

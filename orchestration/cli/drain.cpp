@@ -15,6 +15,7 @@
 #include "orchestration/cli/running.hpp"
 #include "orchestration/supervisor/drain_word.hpp"
 #include "orchestration/supervisor/leader_client.hpp"
+#include "shared/config/loop.hpp"
 #include "shared/control/plan_file.hpp"
 
 namespace millrace {
@@ -39,10 +40,11 @@ Error not_drained(const DrainOptions& options, const std::string& run, const Lin
 }
 
 /// Asks until nothing moves any more. While nothing recovers there is no audit, so no answer is
-/// one more thing to wait for.
+/// one more thing to wait for. Packets may go round in loops for ever: these are cut when patience
+/// is at its end, and it begins anew.
 AuditReply settle(const DrainOptions& options, const std::string& run_dir, const Plan& plan,
-                  const DrainWord& word) {
-  const auto until = Clock::now() + std::chrono::seconds(options.patience);
+                  DrainWord& word) {
+  auto until = Clock::now() + std::chrono::seconds(options.patience);
   for (;;) {
     const Lines reading = word.still_reading();
     Lines waits;
@@ -54,6 +56,11 @@ AuditReply settle(const DrainOptions& options, const std::string& run_dir, const
       waits = {error.what()};
     }
     if (!word.is_set()) throw Error("undrained meanwhile, by another command");
+    if (Clock::now() >= until && has_loop(plan) && word.cut_loops()) {
+      std::cerr << "packets have gone round in loops for " << options.patience
+                << " s: what is sent to a loop is dropped (no_output) from now on\n";
+      until = Clock::now() + std::chrono::seconds(options.patience);
+    }
     if (Clock::now() >= until) {
       throw not_drained(options, words_for_run(plan.name, run_dir), waits);
     }
@@ -104,6 +111,9 @@ Lines waits_for(const Plan& plan, const Lines& reading, const AuditReply& audit)
     const PlanPort& port = plan.ports[plan.streams[lane.stream].port];
     waits.push_back(packets(lane.in_flight) + " in flight, received by port " + port.name +
                     " into lane " + std::to_string(lane.lane));
+  }
+  for (const NamedCount& loop : audit.loops) {
+    waits.push_back(packets(loop.count) + " in loop " + loop.name);
   }
   waits.insert(waits.end(), audit.problems.begin(), audit.problems.end());
   if (waits.empty() && !audit.quiet) waits.emplace_back("counters that still move");

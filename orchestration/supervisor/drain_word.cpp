@@ -12,9 +12,14 @@ DrainWord::DrainWord(const Plan& plan)
 }
 
 void DrainWord::set(bool drained) {
-  view_.header().drained.store(drained ? 1 : 0, std::memory_order_seq_cst);
+  view_.header().drained.store(drained ? kPortsRest : 0, std::memory_order_seq_cst);
   _mm_lfence();  // the counter is read when the word can be seen
   since_tsc_ = tsc_now();
+}
+
+bool DrainWord::cut_loops() {
+  std::uint64_t now = kPortsRest;
+  return view_.header().drained.compare_exchange_strong(now, kLoopsCut);
 }
 
 /// A heartbeat is the tick at which a round begins, and the round before it has ended by then. So

@@ -23,6 +23,9 @@ class DrainWord {
   DrainWord(const Plan& plan, const StatusView& view) : plan_(plan), view_(view) {}
 
   void set(bool drained);
+  /// From now on what is sent to a loop is dropped (`no_output`): what goes round comes to its end.
+  /// False, and nothing is done: they are cut, or nothing is drained.
+  bool cut_loops();
   bool is_set() const { return view_.header().drained.load(std::memory_order_acquire) != 0; }
 
   /// Names of the ingresses that may still hand on a packet read before set(true), which this

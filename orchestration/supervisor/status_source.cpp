@@ -3,6 +3,8 @@
 #include "orchestration/supervisor/status_source.hpp"
 
 #include "shared/base/clock.hpp"
+#include "shared/config/loop.hpp"
+#include "shared/links/loop_balance.hpp"
 #include "shared/metrics/counter_ids.hpp"
 
 namespace millrace {
@@ -95,7 +97,7 @@ std::uint64_t StatusSource::refused(std::uint32_t path) const {
   return total;
 }
 
-std::uint64_t StatusSource::in_flight() const {
+std::uint64_t StatusSource::in_batches() const {
   std::uint64_t total = 0;
   for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
     for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[stream])) {
@@ -105,6 +107,25 @@ std::uint64_t StatusSource::in_flight() const {
       const std::uint64_t received =
           view_.ingress_lane(stream, lane).received.load(std::memory_order_acquire);
       if (received > left) total += received - left;
+    }
+  }
+  return total;
+}
+
+/// A packet that comes in from a loop between the looks at both would be in neither: then it has
+/// been received in between.
+std::uint64_t StatusSource::in_flight() const {
+  if (!has_loop(plan_)) return in_batches();
+  const std::uint64_t before = received();
+  const std::uint64_t total = in_batches() + packets_in_loops(plan_, view_);
+  return total == 0 && received() != before ? 1 : total;
+}
+
+std::uint64_t StatusSource::received() const {
+  std::uint64_t total = 0;
+  for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {
+    for (const std::uint32_t lane : lanes_of(plan_, plan_.streams[stream])) {
+      total += view_.ingress_lane(stream, lane).received.load(std::memory_order_acquire);
     }
   }
   return total;

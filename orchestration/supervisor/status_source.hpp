@@ -65,13 +65,17 @@ class StatusSource {
   /// Packets of a path that ingresses refused.
   std::uint64_t refused(std::uint32_t path) const;
 
-  /// Packets received and not yet at their end, of all lanes; may be off by what moves meanwhile.
+  /// Packets received and not yet at their end, of all lanes and in loops; may be off by what moves
+  /// meanwhile, but is not 0 while anything moves.
   std::uint64_t in_flight() const;
   /// Every ingress is alive and will receive nothing again, or not before it is told to go on.
   /// False without ingress.
   bool all_exhausted() const;
 
  private:
+  std::uint64_t in_batches() const;
+  std::uint64_t received() const;
+
   const Plan& plan_;
   Mapping mapping_;
   StatusView view_;

@@ -18,6 +18,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
+#include "shared/config/loop.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
@@ -285,6 +286,25 @@ void Supervisor::drain_flight() {
   }
 }
 
+/// Loops are read on until what the other ports have brought has left, or drain_flight() has waited
+/// long enough: some of it may go round for ever.
+void Supervisor::stop_sources(milliseconds grace) {
+  const auto is_loops = [&](const Post& post) {
+    const std::uint32_t actor = post.seats.front().actor;
+    return !plan_.fused && is_loop(plan_.ports[plan_.streams[plan_.actors[actor].index].port]);
+  };
+  for (const bool loops : {false, true}) {
+    if (loops && !has_loop(plan_)) break;
+    fleet_.stop(
+        [&](const Post& post) {
+          return post.kind == ActorKind::kIngress && is_loops(post) == loops;
+        },
+        grace);
+    drain_flight();
+  }
+  say("ingress stopped");
+}
+
 void Supervisor::stop() {
   ports_.reset();
   constexpr milliseconds kGrace{5000};
@@ -303,8 +323,7 @@ void Supervisor::stop() {
   Post& telemetry = fleet_.posts().back();
   telemetry.wish = Wish::kDown;
   if (telemetry.seat().child) telemetry.seat().child->signal(SIGTERM);
-  stop_kinds({ActorKind::kIngress}, "ingress");
-  drain_flight();
+  stop_sources(kGrace);
   if (options_.until_done && !audit_ && fleet_.status() != nullptr) take_audit();
   stop_kinds({ActorKind::kClassifier, ActorKind::kGpu}, "workers");
   stop_kinds({ActorKind::kEgress}, "egress");

@@ -123,6 +123,7 @@ class Supervisor {
   void turn(std::chrono::milliseconds timeout);
   bool done();
   void drain_flight();
+  void stop_sources(std::chrono::milliseconds grace);
   void take_audit();
   void await_reasons();
 

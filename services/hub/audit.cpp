@@ -3,11 +3,15 @@
 
 #include "services/hub/audit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "shared/config/loop.hpp"
+#include "shared/links/loop_balance.hpp"
 
 namespace millrace {
 namespace {
@@ -86,6 +90,45 @@ void audit_census(const Recovery::Census& census, AuditReply& reply) {
   }
 }
 
+/// What lies in the rings of loops is in flight, and not transmitted yet.
+/// Returns how many more came out of a loop than were sent there.
+std::uint64_t audit_loops(const ActorContext& context, AuditReply& reply) {
+  std::uint64_t excess = 0;
+  const Plan& plan = *context.plan;
+  for (std::uint32_t port = 0; port < plan.ports.size(); ++port) {
+    if (!is_loop(plan.ports[port])) continue;
+    const LoopBalance balance = loop_balance(plan, context.status, port);
+    const std::uint64_t under_way = balance.under_way();
+    reply.transmitted -= std::min(under_way, reply.transmitted);
+    reply.in_flight += under_way;
+    if (under_way != 0) reply.loops.push_back({plan.ports[port].name, under_way});
+    excess += balance.received > balance.sent ? balance.received - balance.sent : 0;
+  }
+  return excess;
+}
+
+/// With nothing in flight, the rings are empty, and nothing came out that had not been put in.
+void audit_rings(const ActorContext& context, std::uint64_t excess, AuditReply& reply) {
+  if (!reply.quiet) return;
+  std::uint64_t lie_there = 0;
+  const std::vector<LoopPlace>& places = context.segment.layout().loops;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    // One that is dead has let go of nothing since; its successor does.
+    const std::uint32_t ingress = context.plan->streams[places[i].stream].ingress;
+    if (context.state_of(ingress) != ActorState::kAlive) continue;
+    const LoopRing ring = context.segment.loop(i);
+    lie_there += ring.head() - ring.tail();
+  }
+  if (lie_there != 0) {
+    reply.problems.push_back(std::to_string(lie_there) +
+                             " packets lie in loops with nothing in flight");
+  }
+  if (excess != 0) {
+    reply.problems.push_back(std::to_string(excess) +
+                             " packets were received from loops and not sent there");
+  }
+}
+
 template <typename Visit>
 void each_lane(const Plan& plan, Visit&& visit) {
   for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
@@ -120,6 +163,7 @@ AuditReply audit(const ActorContext& context, const Recovery::Census& census,
   reply.dropped = named(totals.dropped);
   reply.consumed = named(totals.consumed);
   reply.generated = named(totals.generated);
+  const std::uint64_t excess = audit_loops(context, reply);
   reply.quiet = reply.in_flight == 0 && received_packets(context) == received_before;
   const std::uint64_t begun = reply.received + sum_of(totals.generated);
   const std::uint64_t ended =
@@ -133,6 +177,7 @@ AuditReply audit(const ActorContext& context, const Recovery::Census& census,
     reply.problems.push_back(std::to_string(reply.unaccounted) + " packets are unaccounted for");
   }
   audit_census(census, reply);
+  audit_rings(context, excess, reply);
   reply.exact = reply.problems.empty();
   return reply;
 }

@@ -270,6 +270,7 @@ struct AuditReply {
   buffers @11 :List(NamedCount);
   lanes @12 :List(AuditLane);
   problems @13 :List(Text);
+  loops @14 :List(NamedCount);
 }
 
 struct Scale {

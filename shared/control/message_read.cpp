@@ -88,6 +88,7 @@ AuditReply read_audit(wire::AuditReply::Reader in) {
   audit.transmitted = in.getTransmitted();
   audit.in_flight = in.getInFlight();
   audit.unaccounted = in.getUnaccounted();
+  audit.loops = read_counts(in.getLoops());
   audit.dropped = read_counts(in.getDropped());
   audit.generated = read_counts(in.getGenerated());
   audit.consumed = read_counts(in.getConsumed());

@@ -84,6 +84,7 @@ void write_audit(const AuditReply& audit, wire::AuditReply::Builder out) {
   write_counts(audit.buffers, out.initBuffers(size_of(audit.buffers)));
   auto lanes = out.initLanes(size_of(audit.lanes));
   for (unsigned i = 0; i < audit.lanes.size(); ++i) write_lane(audit.lanes[i], lanes[i]);
+  write_counts(audit.loops, out.initLoops(size_of(audit.loops)));
   write_texts(audit.problems, out.initProblems(size_of(audit.problems)));
 }
 

@@ -130,8 +130,9 @@ struct AuditReply {
   bool quiet = false;  ///< nothing was in flight: `exact` is about everything
   std::uint64_t received = 0;
   std::uint64_t transmitted = 0;
-  std::uint64_t in_flight = 0;
+  std::uint64_t in_flight = 0;  ///< in batches and in loops
   std::uint64_t unaccounted = 0;
+  std::vector<NamedCount> loops;      ///< of these in flight, those in a loop, by port
   std::vector<NamedCount> dropped;    ///< by reason, those above 0
   std::vector<NamedCount> generated;  ///< by reason
   std::vector<NamedCount> consumed;   ///< by reason

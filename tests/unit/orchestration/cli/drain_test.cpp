@@ -37,6 +37,9 @@ TEST(Drain, NamesWhatItWaitsFor) {
               ElementsAre("1 packet in flight, received by port lan into lane 2",
                           "9 packets in flight, received by port wan into lane 7"));
   audit.lanes.clear();
+  audit.loops = {{"again", 3}};
+  EXPECT_THAT(waits_for(plan, {}, audit), ElementsAre("3 packets in loop again"));
+  audit.loops.clear();
   EXPECT_THAT(waits_for(plan, {}, audit), ElementsAre("counters that still move"));
   audit.problems = {"3 slots are in use with nothing in flight"};
   EXPECT_THAT(waits_for(plan, {}, audit), ElementsAre(audit.problems.front()));

@@ -107,6 +107,7 @@ AuditReply sample_audit() {
           .transmitted = 80,
           .in_flight = 3,
           .unaccounted = 4,
+          .loops = {{"again", 2}},
           .dropped = {{"no_route", 9}, {"rule", 4}},
           .slots = {{"free", 60}},
           .lanes = {{1, 2, 3, 4, 5, 6}},
@@ -119,6 +120,8 @@ TEST(AuditText, AddsUpAndNamesTheProblems) {
                               "  no_route                             9\n"));
   EXPECT_THAT(text, HasSubstr("problem: 4 packets are unaccounted for\n"
                               "audit by hub: NOT EXACT (live"));
+  EXPECT_THAT(text, HasSubstr("in flight                              3\n"
+                              "  in loop again                        2\n"));
   AuditReply good;
   good.exact = good.quiet = true;
   good.by = "standby";
@@ -131,6 +134,7 @@ TEST(AuditJson, HasTheSameAsNumbers) {
   EXPECT_EQ(json["exact"], false);
   EXPECT_EQ(json["dropped_total"], 13);
   EXPECT_EQ(json["dropped"]["rule"], 4);
+  EXPECT_EQ(json["loops"]["again"], 2);
   EXPECT_EQ(json["lanes"][0]["in_flight"], 6);
   EXPECT_EQ(json["problems"][0], "4 packets are unaccounted for");
 }

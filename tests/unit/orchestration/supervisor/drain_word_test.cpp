@@ -42,6 +42,16 @@ TEST_F(DrainWordTest, StandsInTheStatusFile) {
   EXPECT_EQ(world_.status.header().drained, 0u);
 }
 
+TEST_F(DrainWordTest, CutsLoopsOnceAndOnlyWhileDrained) {
+  EXPECT_TRUE(word_.cut_loops());
+  EXPECT_EQ(world_.status.header().drained, kLoopsCut);
+  EXPECT_TRUE(word_.is_set());
+  EXPECT_FALSE(word_.cut_loops());
+  word_.set(false);
+  EXPECT_FALSE(word_.cut_loops());
+  EXPECT_EQ(world_.status.header().drained, 0u) << "undrained by another command";
+}
+
 TEST_F(DrainWordTest, WaitsForARoundThatBeganAfterIt) {
   EXPECT_THAT(word_.still_reading(), ElementsAre("ingress.a.0", "ingress.b.0"))
       << "a round that began before may read yet, whatever the last one has said";

@@ -9,6 +9,7 @@
 #include "shared/base/error.hpp"
 #include "shared/metrics/counter_ids.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
+#include "tests/unit/support/loop_world.hpp"
 
 namespace millrace {
 namespace {
@@ -60,6 +61,20 @@ TEST_F(StatusSourceTest, CountsWhatIsInFlightInAllLanes) {
   ledger.record[0].received = 100;
   ledger.flips = 2;
   EXPECT_EQ(source_.in_flight(), 7U);
+}
+
+TEST(StatusSourceOfLoops, CountsWhatIsInThemAsInFlight) {
+  const test::SmallWorld world{test::kLoopTopology};
+  const StatusSource source(world.plan, world.status);
+  EXPECT_EQ(source.in_flight(), 0U);
+  LaneLedger& ledger = world.status.ledger(0, 0);
+  world.status.ingress_lane(0, 0).received = 9;
+  ledger.record[1].received = 8;
+  ledger.record[1].transmitted[2] = 8;
+  ledger.flips = 1;
+  EXPECT_EQ(source.in_flight(), 9U);
+  world.status.ingress_lane(1, 1).received = 3;
+  EXPECT_EQ(source.in_flight(), 9U) << "three of them are in a batch again";
 }
 
 TEST_F(StatusSourceTest, AddsUpWhatWasSkippedAndRefused) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "shared/links/ledger.hpp"
-#include "tests/unit/support/small_world.hpp"
+#include "tests/unit/support/loop_world.hpp"
 
 namespace millrace {
 namespace {
@@ -95,6 +95,74 @@ TEST_F(AuditTest, OnePacketTooManyIsNoticedInEveryColumn) {
     record_ = right;
   }
   EXPECT_TRUE(run().exact);
+}
+
+/// 5 packets of port a have been sent to the loop; its ingress has received 3, and sent them on.
+class LoopAuditTest : public ::testing::Test {
+ protected:
+  LoopAuditTest() {
+    first_.released_sequence = second_.released_sequence = 1;
+    first_.received = first_.transmitted[2] = 5;
+    second_.received = second_.transmitted[1] = 3;
+    world_.status.ingress_lane(0, 0).received = 5;
+    world_.status.ingress_lane(1, 1).received = 3;
+    census_ = {world_.plan.slot_count, world_.plan.slot_count, world_.plan.buffer_count,
+               world_.plan.buffer_count, 0};
+    world_.start_all();
+  }
+  AuditReply run() {
+    put(world_.status.ledger(0, 0), first_);
+    put(world_.status.ledger(1, 1), second_);
+    const ActorContext hub = world_.context("hub");
+    return audit(hub, census_, received_packets(hub));
+  }
+  static void put(LaneLedger& ledger, const LaneRecord& record) {
+    begin_record(ledger, SlotHeader{}) = record;
+    publish(ledger);
+  }
+  SmallWorld world_{test::kLoopTopology};
+  LaneRecord first_{}, second_{};
+  Recovery::Census census_;
+};
+
+TEST_F(LoopAuditTest, WhatLiesInALoopIsInFlightAndNotTransmittedYet) {
+  const AuditReply reply = run();
+  EXPECT_TRUE(reply.exact);
+  EXPECT_FALSE(reply.quiet);
+  EXPECT_EQ(reply.received, 8u);
+  EXPECT_EQ(reply.transmitted, 6u);
+  EXPECT_EQ(reply.in_flight, 2u);
+  EXPECT_EQ(words(reply.loops), (std::vector<std::string>{"again 2"}));
+}
+
+TEST_F(LoopAuditTest, NothingIsInFlightWhenItIsEmpty) {
+  second_.received = second_.transmitted[1] = 5;
+  world_.status.ingress_lane(1, 1).received = 5;
+  const AuditReply reply = run();
+  EXPECT_TRUE(reply.exact);
+  EXPECT_TRUE(reply.quiet);
+  EXPECT_EQ(reply.transmitted, 10u);
+  EXPECT_TRUE(reply.loops.empty());
+}
+
+TEST_F(LoopAuditTest, APacketThatCameOutTwiceIsNoticed) {
+  second_.received = second_.transmitted[1] = 6;
+  world_.status.ingress_lane(1, 1).received = 6;
+  const AuditReply reply = run();
+  EXPECT_FALSE(reply.exact);
+  EXPECT_EQ(reply.problems,
+            (std::vector<std::string>{"1 packets were received from loops and not sent there"}));
+}
+
+TEST_F(LoopAuditTest, APacketThatStaysInARingIsNoticed) {
+  second_.received = second_.transmitted[1] = 5;
+  world_.status.ingress_lane(1, 1).received = 5;
+  world_.segment.loop(1).commit(5);
+  world_.segment.loop(1).let_go_until(4);
+  EXPECT_EQ(run().problems,
+            (std::vector<std::string>{"1 packets lie in loops with nothing in flight"}));
+  world_.set("ingress.again.0", ActorState::kFenced);
+  EXPECT_TRUE(run().exact) << "its next life lets go of it";
 }
 
 TEST_F(AuditTest, TwoLanesThatAreWrongAgainstEachOtherAreNoticed) {

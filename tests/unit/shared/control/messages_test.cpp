@@ -30,6 +30,7 @@ AuditReply filled_audit() {
           .transmitted = 80,
           .in_flight = 3,
           .unaccounted = 4,
+          .loops = {{"again", 2}},
           .dropped = {{"no_route", 9}, {"rule", 8}},
           .generated = {{"copy", 7}},
           .consumed = {{"fragmented", 6}},
