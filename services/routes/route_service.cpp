@@ -63,14 +63,21 @@ void RouteService::ask_for_dump(std::uint64_t at_ns) {
   dump_at_ns_ = dump_at_ns_ == 0 ? at_ns : std::min(dump_at_ns_, at_ns);
 }
 
+/// A reader that hangs lets nothing be freed: then there is no second wait until something is.
 void RouteService::await_room(RouteFollower& follower) {
-  const std::uint64_t end = monotonic_ns() + kRoomNs;
   follower.tend(grace_);
+  if (follower.has_room()) {
+    in_vain_ = false;
+    return;
+  }
+  if (in_vain_) return;
+  const std::uint64_t end = monotonic_ns() + kRoomNs;
   while (!follower.has_room() && monotonic_ns() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     alive_();
     follower.tend(grace_);
   }
+  in_vain_ = !follower.has_room();
 }
 
 /// A new image is built then, with more room.

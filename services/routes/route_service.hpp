@@ -55,6 +55,7 @@ class RouteService {
   std::vector<Followed> followed_;
   std::uint64_t dump_at_ns_ = 0;    ///< 0: none is due
   std::uint64_t next_dump_ns_ = 0;  ///< none before
+  bool in_vain_ = false;            ///< the last wait for room
 };
 
 }  // namespace millrace

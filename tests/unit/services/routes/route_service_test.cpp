@@ -90,6 +90,24 @@ TEST_F(RouteServiceTest, ATableThatIsFullIsAskedForAnew) {
   EXPECT_EQ(world_.gateway_to("10.2.3.4"), 1) << "what was there holds";
 }
 
+/// A reader that hangs.
+struct NoGrace final : ReaderGrace {
+  std::uint64_t now() override { return 0; }
+  bool passed(std::uint64_t) override { return false; }
+};
+
+TEST_F(RouteServiceTest, WithAReaderThatHangsATableFillsUpAndNothingWaitsForEver) {
+  NoGrace grace;
+  service_ = std::make_unique<RouteService>(grace, [] {});
+  service_->use(plan_);
+  turns();
+  EXPECT_EQ(world_.gateway_to("10.2.3.4"), 1);
+  shell("for i in $(seq 1 200); do echo route add 10.6.$i.7/32 via 192.0.2.1; done | ip -batch -");
+  turns();
+  EXPECT_EQ(read_route_live(world_.path())->wants_rebuild, 1u);
+  EXPECT_EQ(world_.gateway_to("10.2.3.4"), 1);
+}
+
 TEST_F(RouteServiceTest, ATableThatHasGoneIsFollowedNoMore) {
   plan_.functions[0].image = "/dev/shm/millrace-absent";
   service_->use(plan_);
