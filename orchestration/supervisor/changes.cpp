@@ -176,7 +176,7 @@ TableSwitch::Wish Supervisor::wish_of(const ChangeRequest& wanted) {
   auto functions = reloaded(history_->as_written(plan_), wanted.reload);
   // Before they are read: should one change meanwhile, it differs from what is known of it.
   change_->sources = sources_now(plan_, functions);
-  return {std::move(functions), wanted.accept_refused, {}, {}, wanted.accept_shrunk};
+  return {std::move(functions), wanted.accept_refused, {}, {}, {}, wanted.accept_shrunk};
 }
 
 /// From the present plan to another one, as far as that can be while it runs.
@@ -198,14 +198,14 @@ TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   }
   change_->scale = scaling_->check(counts);
   for (const std::string& secret : next.secrets) {
-    if (std::ranges::find(plan_.secrets, secret) == plan_.secrets.end()) {
-      plan_.secrets.push_back(secret);
-    }
+    if (std::ranges::find(plan_.secrets, secret) != plan_.secrets.end()) continue;
+    plan_.secrets.push_back(secret);
   }
   change_->reply.lines = diff.lines;
   change_->sources = next.sources;
   change_->next = std::move(next);
-  return {diff.functions, wanted.accept_refused, diff.stages, diff.classes, wanted.accept_shrunk};
+  return {diff.functions, wanted.accept_refused, diff.stages,
+          diff.classes,   diff.reasons,          wanted.accept_shrunk};
 }
 
 void Supervisor::begin_change() {

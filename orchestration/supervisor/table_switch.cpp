@@ -273,6 +273,7 @@ void TableSwitch::advance(Clock::time_point now) {
       plan_.others = wish_.functions;
       plan_.other_stages = wish_.stages;
       if (!wish_.classes.empty()) plan_.classes = wish_.classes;
+      if (!wish_.reasons.empty()) plan_.reasons = wish_.reasons;
       return publish(Phase::kLoading);
     case Phase::kLoading:
       if (all_follow(now)) {

@@ -46,6 +46,7 @@ class TableSwitch {
     bool accept_refused = false;         ///< also tables of which more lines are refused than now
     std::vector<PlanStageEdition> stages = {};  ///< that are to run other functions
     std::vector<std::string> classes = {};      ///< those of the plan, then new ones; empty: as now
+    std::vector<PlanReason> reasons = {};       ///< likewise
     bool accept_shrunk = false;    ///< also tables with under half of the entries of those in use
     bool only_if_differs = false;  ///< nothing happens when the new tables are like those in use
     bool empty() const { return functions.empty() && stages.empty(); }

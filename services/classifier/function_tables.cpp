@@ -7,6 +7,7 @@
 
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 namespace {
@@ -30,13 +31,16 @@ class Maker {
     std::vector<StageFunction> members;
     for (const std::uint32_t number : functions_of(plan, stage, other)) {
       const PlanFunction& planned = edition_of(plan, number, other);
+      const FunctionTraits& traits = function_type(planned.type).traits;
       members.push_back(
-          {function(number, planned), planned.when_class, planned.class_mask,
-           function_type(planned.type).traits.regions, counters(number, planned), number,
+          {function(number, planned), planned.when_class, planned.class_mask, traits.regions,
+           counters(number, planned), number,
            planned.unavailable == Fallback::kPass ? Fallback::kPass : Fallback::kDrop,
            &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable),
-           function_type(planned.type).traits.drops_for,
-           &context_.status.drops(context_.me.actor, plan.stages[stage].path, number)});
+           traits.drops_for,
+           &context_.status.drops(context_.me.actor, plan.stages[stage].path, number),
+           while_doing("function " + planned.name,
+                       [&] { return reason_numbers(plan.reasons, traits.reasons); })});
     }
     const StageWatch watch{&context_.my_entry().in_function,
                            &context_.status.header().functions_out};

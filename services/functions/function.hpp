@@ -3,12 +3,14 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "services/functions/device_function.hpp"
@@ -58,7 +60,9 @@ struct FunctionTraits {
   bool keys_suffice = false;           ///< of a usual frame, FlowKey tells it all that it asks for
   bool has_image = false;              ///< its table is built by the builder process and mapped
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
-  Reason drops_for = Reason::kNone;    ///< the only one that it gives; kNone: several, or none
+  /// Of its own, beside those of the core: FinishContext::reason() gives their numbers.
+  std::span<const DeclaredReason> reasons = {};
+  Reason drops_for = Reason::kNone;  ///< the only one that it gives; kNone: several, or none
   Rewrites rewrites = Rewrites::kNone;
   std::uint32_t headroom = 0;  ///< bytes that it may add in front of a packet (grow_front)
   std::uint32_t tailroom = 0;  ///< bytes that it may add behind a packet (grow_back)
@@ -111,6 +115,10 @@ struct BatchFacts {
   EventLog* events = nullptr;                      ///< of the actor; null: no process listens
 };
 
+/// An enum of a function whose values are places in its FunctionTraits::reasons.
+template <typename Own>
+concept OwnReason = std::is_enum_v<Own> && !std::same_as<Own, Reason>;
+
 /// One call of finish. Borrowed: valid until it returns. `batch.side` is the side list.
 struct FinishContext {
   const Batch& batch;
@@ -119,7 +127,17 @@ struct FinishContext {
   FunctionCounters counters;
   LaneState state;
   const BatchFacts& facts;
-  EventWriter events{};  ///< for what is to be told of packets
+  EventWriter events{};                               ///< for what is to be told of packets
+  std::span<const std::uint8_t> reason_numbers = {};  ///< by place in FunctionTraits::reasons
+
+  /// What the plan calls a reason that the function declares; `unavailable` for a place that is
+  /// none: results of a GPU may name any.
+  template <OwnReason Own>
+  Reason reason(Own own) const noexcept {
+    const auto place = static_cast<std::size_t>(own);
+    return place < reason_numbers.size() ? static_cast<Reason>(reason_numbers[place])
+                                         : Reason::kUnavailable;
+  }
 };
 
 class Function {

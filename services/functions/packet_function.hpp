@@ -69,6 +69,11 @@ class Packet {
     call_.batch.verdict[number_] = static_cast<std::uint8_t>(Verdict::kPass);
   }
   void drop(Reason why) const noexcept { call_.batch.drop(number_, why); }
+  /// For a reason that the function declares: the place in FunctionTraits::reasons.
+  template <OwnReason Own>
+  void drop(Own why) const noexcept {
+    drop(call_.reason(why));
+  }
   /// It has ended here as it should.
   void consume(Reason why) const noexcept { call_.batch.consume(number_, why); }
   /// It will leave by `port`, and goes on: functions behind this one see it, and may say otherwise.

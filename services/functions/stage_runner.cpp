@@ -170,7 +170,7 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish({batch, selected, results, at.counters, state_of(states, i), facts,
-                         EventWriter(facts.events, batch, at.number)});
+                         EventWriter(facts.events, batch, at.number), at.reason_numbers});
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
     const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
@@ -208,7 +208,7 @@ void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> 
     const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
     const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
     at.function->finish({batch, selected, words, at.counters, state_of(states, i), facts,
-                         EventWriter(facts.events, batch, at.number)});
+                         EventWriter(facts.events, batch, at.number), at.reason_numbers});
     const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
     tally_drops(at, batch, selected, dropped - before);

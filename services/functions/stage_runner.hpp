@@ -31,6 +31,7 @@ struct StageFunction {
   std::uint64_t* skipped = nullptr;     ///< counts them; null: nobody does
   Reason drops_for = Reason::kNone;     ///< of its traits
   DropTally* drops = nullptr;           ///< of this actor, path and function; null: nobody counts
+  std::vector<std::uint8_t> reason_numbers = {};  ///< FinishContext::reason_numbers
 };
 
 /// What a runner shares with recovery: who runs, and who must not.

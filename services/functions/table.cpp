@@ -56,6 +56,7 @@ std::vector<KnownFunction> known_functions() {
                      .headroom = row.traits.headroom,
                      .tailroom = row.traits.tailroom,
                      .growth = row.traits.growth,
+                     .reasons = row.traits.reasons,
                      .settings = row.traits.settings});
   }
   return known;

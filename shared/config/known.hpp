@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "shared/layout/reason.hpp"
+
 /// What the configuration knows of the parts that it configures: their keys and what these may
 /// hold. The table of functions lies in services/, so callers pass it in.
 
@@ -52,6 +54,7 @@ struct KnownFunction {
   std::uint32_t headroom = 0;
   std::uint32_t tailroom = 0;
   std::uint32_t growth = 0;
+  std::span<const DeclaredReason> reasons = {};
   std::span<const KnownSetting> settings;  ///< of its own, beside type, on, when, ...
 };
 

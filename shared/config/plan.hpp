@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/layout/limits.hpp"
+#include "shared/layout/reason.hpp"
 
 /// The plan: a topology after all checks, with every number decided. The supervisor makes it from
 /// the YAML (shared/config/planner.hpp), writes it into the run directory, and every process reads
@@ -176,6 +177,13 @@ struct PlanLink {
   std::uint32_t depth = 0;     ///< entries; a power of two above all slots that can be in it
 };
 
+/// A drop reason that functions declare (DeclaredReason).
+struct PlanReason {
+  std::string name;
+  ReasonCause cause = ReasonCause::kLoss;
+  std::string summary;
+};
+
 /// `events:`, what functions tell of packets. Paths: absolute.
 struct PlanEvents {
   std::string file;                ///< JSON lines; empty: none is written
@@ -205,6 +213,7 @@ struct Plan {
   std::vector<PlanPort> ports;
   std::vector<PlanFunction> functions;
   std::vector<std::string> classes;  ///< bit i of a class mask is classes[i]
+  std::vector<PlanReason> reasons;   ///< of functions; kCoreReasonCount + i is reasons[i]
   std::vector<PlanGroup> groups;
   std::vector<PlanStage> stages;
   std::vector<PlanPath> paths;

@@ -130,6 +130,7 @@ class Differ {
       }
     }
     diff_.classes = next_.classes;
+    diff_.reasons = next_.reasons;
     return std::move(diff_);
   }
 

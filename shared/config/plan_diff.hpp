@@ -24,6 +24,7 @@ struct PlanDiff {
                                        ///< gone: as they are to be, by their number in `now`
   std::vector<PlanStageEdition> stages;  ///< that run other functions than now
   std::vector<std::string> classes;      ///< all that there are then; those of now come first
+  std::vector<PlanReason> reasons;       ///< likewise
   std::vector<Count> counts;             ///< other numbers of workers
   std::vector<Queues> queues;            ///< ports with other numbers of receive queues
   std::vector<std::uint32_t> autoscale;  ///< groups with other limits

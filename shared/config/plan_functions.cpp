@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shared/config/classes.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/config/planning.hpp"
 
 namespace millrace {
@@ -59,6 +60,7 @@ void plan_functions(Planning& planning) {
   plan.classes = classes_of(planning.topology);
   for (const TopologyFunction& from : planning.topology.functions) {
     const KnownFunction& known = known_of(planning, from.type.value);
+    number_reasons(plan.reasons, known.reasons);
     PlanFunction function{.name = from.name.value, .type = from.type.value};
     for (const TopologySetting& setting : from.settings) {
       function.settings.emplace_back(setting.key, setting.value.value);

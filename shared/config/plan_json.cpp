@@ -4,6 +4,7 @@
 
 #include "shared/base/secrets.hpp"
 #include "shared/config/plan_printer.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -95,6 +96,18 @@ Json functions_json(const Plan& plan) {
                     {"overload", fallback_name(function.overload)},
                     {"stateful", function.stateful},
                     {"lane_state_bytes", function.lane_state_bytes}});
+  }
+  return list;
+}
+
+Json reasons_json(const Plan& plan) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < plan.reasons.size(); ++i) {
+    const PlanReason& reason = plan.reasons[i];
+    list.push_back({{"number", kCoreReasonCount + i},
+                    {"name", reason.name},
+                    {"cause", cause_name(reason.cause)},
+                    {"summary", reason.summary}});
   }
   return list;
 }
@@ -243,6 +256,7 @@ std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warn
                      {"ports", ports_json(plan)},
                      {"groups", groups_json(plan)},
                      {"functions", functions_json(plan)},
+                     {"reasons", reasons_json(plan)},
                      {"paths", paths_json(plan)},
                      {"streams", streams_json(plan)},
                      {"actors", actors_json(plan)},

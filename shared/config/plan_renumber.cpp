@@ -6,6 +6,7 @@
 #include <bit>
 #include <utility>
 
+#include "shared/config/plan_reasons.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -19,6 +20,7 @@ class Renumbering {
 
   Renumbered renumbered() {
     classes();
+    reasons();
     functions();
     for (PlanStage& stage : next_.stages) {
       for (std::uint32_t& function : stage.functions) function = numbers_[function];
@@ -42,6 +44,17 @@ class Renumbering {
       all.resize(kClassCountMax);
     }
     next_.classes = std::move(all);
+  }
+
+  void reasons() {
+    std::vector<PlanReason> all = now_.reasons;
+    for (PlanReason& reason : next_.reasons) number_reason(all, std::move(reason));
+    if (all.size() > kDeclaredReasonCountMax) {
+      obstacles_.push_back("drop reasons of functions: more than " +
+                           std::to_string(kDeclaredReasonCountMax) + " names since the start");
+      all.resize(kDeclaredReasonCountMax);
+    }
+    next_.reasons = std::move(all);
   }
 
   std::uint32_t mask_of(std::uint32_t mask) const {

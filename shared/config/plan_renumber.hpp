@@ -17,10 +17,11 @@ struct Renumbered {
   std::vector<std::string> obstacles;  ///< why it cannot follow the running one, for people
 };
 
-/// `next`, a plan of its own, with functions and classes numbered as in `now`, which runs: what
-/// shared memory holds of a function lies by its number, and packets under way carry bits of
-/// classes. A function of the same name has the same number, also when it was gone meanwhile; new
-/// ones follow behind. What `next` does not name is there and gone; no class goes.
+/// `next`, a plan of its own, with functions, classes and reasons numbered as in `now`, which runs:
+/// what shared memory holds of a function lies by its number, packets under way carry bits of
+/// classes, and ledgers count by reason. A function of the same name has the same number, also when
+/// it was gone meanwhile; new ones follow behind. What `next` does not name is there and gone; no
+/// class goes, and no reason.
 Renumbered renumbered(const Plan& now, Plan next);
 
 }  // namespace millrace

@@ -23,7 +23,7 @@ struct Planning {
 
 void plan_ports(Planning& planning);
 void plan_groups(Planning& planning);
-void plan_functions(Planning& planning);  ///< with classes and stand-in groups
+void plan_functions(Planning& planning);  ///< with classes, reasons, stand-in groups
 void plan_paths(Planning& planning);      ///< stages and lanes
 void plan_shares(Planning& planning);     ///< of stages
 void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open

@@ -4,6 +4,7 @@
 
 #include "shared/base/nearest.hpp"
 #include "shared/config/classes.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/config/vlan.hpp"
 #include "shared/layout/limits.hpp"
@@ -160,6 +161,23 @@ void check_classes(const Check& check, const std::vector<std::string>& classes) 
   }
 }
 
+/// Of all functions together; the first one for whose reasons there is no number is named.
+void check_reasons(const Check& check) {
+  std::vector<PlanReason> reasons;
+  for (const TopologyFunction& function : check.topology.functions) {
+    const KnownFunction* known = known_of(check, function);
+    if (known == nullptr) continue;
+    number_reasons(reasons, known->reasons);
+    if (reasons.size() <= kDeclaredReasonCountMax) continue;
+    check.problems.add(function.name.mark,
+                       std::to_string(reasons.size()) +
+                           " drop reasons of functions, with those of '" + function.name.value +
+                           "'",
+                       "at most " + std::to_string(kDeclaredReasonCountMax) + " different ones");
+    return;
+  }
+}
+
 void check_when(const Check& check, const std::vector<std::string>& classes) {
   const std::vector<std::string_view> names(classes.begin(), classes.end());
   for (const TopologyFunction& function : check.topology.functions) {
@@ -313,6 +331,7 @@ void check_references(const Topology& topology, std::span<const KnownFunction> f
   }
   for (const TopologyGroup& group : topology.groups) check_split(check, group);
   check_classes(check, classes);
+  check_reasons(check);
   check_when(check, classes);
   for (const TopologyPath& path : topology.paths) {
     check_run(check, path);

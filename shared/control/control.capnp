@@ -154,6 +154,12 @@ struct Events {
   socket @3 :Text;
 }
 
+struct Reason {
+  name @0 :Text;
+  cause @1 :UInt8;
+  summary @2 :Text;
+}
+
 struct Plan {
   name @0 :Text;
   batchCapacity @1 :UInt32;
@@ -189,6 +195,7 @@ struct Plan {
   sideCount @31 :UInt32;
   neighbourCount @32 :UInt32 = 1024;
   events @33 :Events;
+  reasons @34 :List(Reason);
 }
 
 # ---- Messages (messages.hpp says what each means) ----

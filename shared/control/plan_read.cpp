@@ -157,6 +157,12 @@ PlanNode read_node(wire::Node::Reader in) {
   return node;
 }
 
+PlanReason read_reason(wire::Reason::Reader in) {
+  if (in.getCause() > static_cast<std::uint8_t>(ReasonCause::kLoss))
+    throw Error("cause of a reason");
+  return {text(in.getName()), static_cast<ReasonCause>(in.getCause()), text(in.getSummary())};
+}
+
 PlanLink read_link(wire::Link::Reader in) {
   return {.producer = in.getProducer(), .consumer = in.getConsumer(), .depth = in.getDepth()};
 }
@@ -196,6 +202,7 @@ Plan read_plan(wire::Plan::Reader in) {
   read_list(plan.ports, in.getPorts(), kPortCountMax, "ports", read_port);
   read_list(plan.functions, in.getFunctions(), kFunctionPlaceMax, "functions", read_function);
   read_texts(plan.classes, in.getClasses(), kClassCountMax, "classes");
+  read_list(plan.reasons, in.getReasons(), kDeclaredReasonCountMax, "reasons", read_reason);
   read_list(plan.groups, in.getGroups(), kGroupCountMax, "groups", read_group);
   read_list(plan.stages, in.getStages(), kStageCountMax, "stages", read_stage);
   read_list(plan.paths, in.getPaths(), kPathCountMax, "paths", read_path);

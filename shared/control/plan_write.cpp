@@ -141,6 +141,12 @@ void write_stage_edition(const PlanStageEdition& stage, wire::StageEdition::Buil
   out.setEdition(stage.edition);
 }
 
+void write_reason(const PlanReason& reason, wire::Reason::Builder out) {
+  out.setName(reason.name);
+  out.setCause(static_cast<std::uint8_t>(reason.cause));
+  out.setSummary(reason.summary);
+}
+
 void write_scalars(const Plan& plan, wire::Plan::Builder out) {
   out.setName(plan.name);
   out.setBatchCapacity(plan.batch_capacity);
@@ -179,6 +185,7 @@ std::vector<std::byte> encode_plan(const Plan& plan) {
   write_list(plan.ports, out.initPorts(size_of(plan.ports)), write_port);
   write_list(plan.functions, out.initFunctions(size_of(plan.functions)), write_function);
   write_texts(plan.classes, out.initClasses(size_of(plan.classes)));
+  write_list(plan.reasons, out.initReasons(size_of(plan.reasons)), write_reason);
   write_list(plan.groups, out.initGroups(size_of(plan.groups)), write_group);
   write_list(plan.stages, out.initStages(size_of(plan.stages)), write_stage);
   write_list(plan.paths, out.initPaths(size_of(plan.paths)), write_path);

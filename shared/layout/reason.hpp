@@ -27,7 +27,8 @@ constexpr bool is_dropped(std::uint8_t verdict) { return verdict == 1; }
 
 /// Why packets are dropped, consumed or generated; one numbering for all three, three counts. The
 /// numbers below kCount are the core's. Functions declare reasons of their own
-/// (FunctionTraits::reasons); the plan numbers them from kCoreReasonCount on (Plan::reasons).
+/// (FunctionTraits::reasons); the plan numbers them from kCoreReasonCount on (Plan::reasons), and
+/// what a number is called is a matter of the plan (shared/config/plan_reasons.hpp).
 /// Values are stable: they stand in shared memory and in saved captures. Add at the end.
 enum class Reason : std::uint8_t {
   kNone = 0,
@@ -73,6 +74,7 @@ enum class Reason : std::uint8_t {
 
 inline constexpr std::size_t kCoreReasonCount = 40;  ///< with room for those that come
 inline constexpr std::size_t kReasonCount = 64;      ///< room in the tables of shared memory
+inline constexpr std::size_t kDeclaredReasonCountMax = kReasonCount - kCoreReasonCount;
 static_assert(static_cast<std::size_t>(Reason::kCount) <= kCoreReasonCount);
 
 // clang-format off
@@ -83,5 +85,17 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy", "fragment",
     "report", "reply", "solicit", "punt"};
 // clang-format on
+
+/// Whose doing a drop is: the configuration's, the packet's own, or ours. Alerts look at the last.
+enum class ReasonCause : std::uint8_t { kPolicy = 0, kPacket = 1, kLoss = 2 };
+
+/// A reason of a function's own. The function refers to it by its place in FunctionTraits::reasons.
+struct DeclaredReason {
+  /// Lower case letters, digits, underscores. Functions that declare the same name share a number;
+  /// with the name of a core reason it is that one, and the cause is the core's.
+  std::string_view name;
+  ReasonCause cause = ReasonCause::kLoss;
+  std::string_view summary;  ///< which packets, in one line
+};
 
 }  // namespace millrace

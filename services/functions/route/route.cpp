@@ -58,8 +58,8 @@ class Route final : public Function {
       BatchFacts facts = call.facts;
       facts.port_in = group.port;
       route_compute(table_, call.batch, group.packets, words_);
-      const FinishContext one{call.batch, {group.packets}, words_,     call.counters,
-                              call.state, facts,           call.events};
+      const FinishContext one{call.batch, {group.packets}, words_,      call.counters,
+                              call.state, facts,           call.events, call.reason_numbers};
       hops_.refresh();
       route_finish(hops_.rewrites(), one, router_.get(), groups_, hops_.now());
     }

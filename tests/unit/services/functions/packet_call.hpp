@@ -85,7 +85,7 @@ struct PacketCall {
   PacketCall& operator=(const PacketCall&) = delete;
 
   FinishContext context() {
-    return {batch, {selected}, batch.results(0), {hits, &tally}, {}, facts};
+    return {batch, {selected}, batch.results(0), {hits, &tally}, {}, facts, {}, reason_numbers};
   }
   void run(Function& function) {
     function.compute(batch, {selected}, batch.results(0));
@@ -104,6 +104,7 @@ struct PacketCall {
   std::vector<std::uint16_t> selected;
   std::array<std::uint64_t, 2> hits{};
   FunctionTally tally{};
+  std::vector<std::uint8_t> reason_numbers;
   BatchFacts facts{.port_in = 3, .now_ns = 77};
 };
 

@@ -32,9 +32,11 @@ struct Wire final : PacketFunction {
 
 /// IPv4 and IPv6 pass while they have hops left.
 struct HopsLeft final : PacketFunction {
+  enum class Why : std::uint8_t { kNoHops };
+  static constexpr DeclaredReason kReasons[] = {{"no_hops", ReasonCause::kPolicy, "none is left"}};
   void ip(Packet& packet) noexcept override {
     const std::size_t at = packet.headers().ip_version == 4 ? 8 : 7;
-    if (packet.network()[at] <= std::byte{1}) packet.drop(Reason::kTtlExpired);
+    if (packet.network()[at] <= std::byte{1}) packet.drop(Why::kNoHops);
   }
 };
 
@@ -353,9 +355,10 @@ TEST(PacketExamples, HopsLeftDropsBothVersionsWithoutHops) {
   last_ipv6[21] = std::byte{0};
   PacketCall call({frame_of_hex(kUdpFrame), last, frame_of_hex(kUdpIpv6Frame), last_ipv6,
                    frame_of_hex(kArpFrame)});
+  call.reason_numbers = {57};
   call.run<HopsLeft>();
   EXPECT_THAT(call.batch.verdict, ElementsAre(0, 1, 0, 1, 0));
-  EXPECT_EQ(call.reason(1), Reason::kTtlExpired);
+  EXPECT_EQ(call.reason(1), Reason{57}) << "as the plan numbers it";
 }
 
 TEST(PacketExamples, NameMirrorCopiesQuestionsAlone) {

@@ -236,6 +236,38 @@ TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
   EXPECT_EQ(fates_in(batch).dropped, 6u);
 }
 
+/// Drops packets 0, 1, ... for the first, second, ... reason that it declares.
+class Declaring final : public Function {
+ public:
+  enum class Own : std::uint8_t {};
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
+  void finish(const FinishContext& call) noexcept override {
+    for (const std::uint16_t packet : call.selected.packets) {
+      call.batch.drop(packet, call.reason(Own(packet)));
+    }
+  }
+};
+
+TEST(StageRunner, TellsEachFunctionTheNumbersOfItsReasons) {
+  Declaring one, other;
+  StageRunner runner({{.function = &one, .when_class = 1, .reason_numbers = {41, 3}},
+                      {.function = &other, .reason_numbers = {50}}});
+  for (const bool in_halves : {false, true}) {
+    BatchArena arena;
+    const Batch batch = batch_of(arena, std::vector<Frame>(3, Frame(60)));
+    batch.classes[1] = 1;
+    std::vector<std::uint32_t> results(2 * batch.capacity);
+    if (in_halves) {
+      runner.run_finish(batch, results, {});
+    } else {
+      runner.run(batch, {});
+    }
+    EXPECT_EQ(batch.reason[0], 50);
+    EXPECT_EQ(batch.reason[1], 3);
+    EXPECT_EQ(batch.reason[2], static_cast<std::uint8_t>(Reason::kUnavailable)) << "undeclared";
+  }
+}
+
 TEST(StageRunner, CountsWhatAFunctionOutOfServiceDropsAsItsOwn) {
   Scripted first{0, 0};
   DropTally drops{};

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "shared/base/error.hpp"
@@ -25,6 +27,19 @@ TEST(FunctionTable, EveryRowIsFoundByItsTypeAndComplete) {
     EXPECT_FALSE(row.traits.summary.empty());
   }
   EXPECT_TRUE(seen.contains("route"));
+}
+
+TEST(FunctionTable, ReasonsAreNamedAsTheMetricsWantAndAgreeOnTheirCause) {
+  std::map<std::string_view, ReasonCause> causes;
+  for (const FunctionType& row : function_types()) {
+    for (const DeclaredReason& reason : row.traits.reasons) {
+      EXPECT_THAT(std::string(reason.name), testing::MatchesRegex("[a-z][a-z0-9_]*"));
+      EXPECT_FALSE(reason.summary.empty()) << reason.name;
+      EXPECT_EQ(causes.try_emplace(reason.name, reason.cause).first->second, reason.cause)
+          << reason.name << " of " << row.traits.type;
+    }
+  }
+  EXPECT_LE(causes.size(), kDeclaredReasonCountMax) << "all of them would not fit into one plan";
 }
 
 TEST(FunctionTable, AnUnknownTypeIsAnErrorThatListsTheKnownOnes) {

@@ -230,6 +230,16 @@ TEST_F(PlanDiffTest, ClassesComeBehindThoseThatThereAre) {
   EXPECT_EQ(diff.functions.at(0).function.when_class, 1U);
 }
 
+TEST_F(PlanDiffTest, ReasonsOfFunctionsThatComeAreThoseOfNowAndTheirOwn) {
+  now_.reasons = {{.name = "one"}};
+  next_.reasons = {{.name = "two"}};
+  const PlanDiff found = diff();
+  EXPECT_TRUE(found.empty()) << "a function is a difference, a reason is not";
+  ASSERT_EQ(found.reasons.size(), 2u);
+  EXPECT_EQ(found.reasons[0].name, "one");
+  EXPECT_EQ(found.reasons[1].name, "two");
+}
+
 TEST_F(PlanDiffTest, WhatOthersWouldHaveToKnowOfAListNeedsARestart) {
   EXPECT_THAT(to({{"functions:\n", "functions:\n  fifth: { type: state, on: deep }\n"},
                   {"second, third]", "second, third, fifth]"}})

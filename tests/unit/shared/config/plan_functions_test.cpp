@@ -36,6 +36,22 @@ TEST(PlanFunctions, GivesEachClassABit) {
   EXPECT_EQ(plan.functions[1].settings, (Settings{{"classes", "y"}, {"classes", "z"}}));
 }
 
+std::vector<std::string> names_of(const std::vector<PlanReason>& reasons) {
+  std::vector<std::string> names;
+  for (const PlanReason& reason : reasons) names.push_back(reason.name);
+  return names;
+}
+
+TEST(PlanFunctions, NumberTheReasonsOfAllFunctionsEachNameOnce) {
+  const Plan plan = plan_of(with_ports(
+      "paths: {p: {from: a}}\nfunctions:\n  m: {type: match, rules: x}\n  n: {type: match, rules: "
+      "y}\n  r: {type: route, table: t}\n  q: {type: plain}\n"));
+  EXPECT_EQ(names_of(plan.reasons), (std::vector<std::string>{"unwanted", "odd", "no_way"}));
+  EXPECT_EQ(plan.reasons[0].summary, "a rule says drop");
+  EXPECT_EQ(plan.reasons[1].cause, ReasonCause::kPacket);
+  EXPECT_EQ(plan_of(with_ports("paths: {p: {from: a}}\n")).reasons.size(), 0u);
+}
+
 std::uint32_t stand_in(const std::string& rest) {
   const Plan plan = plan_of(with_ports("paths: {p: {from: a}}\n" + rest));
   for (const PlanGroup& group : plan.groups) {

@@ -69,6 +69,10 @@ TEST(PlanJson, HasEveryNumberOfThePlan) {
   EXPECT_EQ(json["functions"][0]["settings"]["table"],
             (nlohmann::json{"/etc/millrace/t", "/etc/millrace/u"}));
   EXPECT_EQ(json["functions"][1]["when"], nlohmann::json::array({"hot"}));
+  EXPECT_EQ(json["reasons"][0]["number"], 40);
+  EXPECT_EQ(json["reasons"][0]["name"], "no_way");
+  EXPECT_EQ(json["reasons"][0]["cause"], "policy");
+  EXPECT_EQ(json["reasons"][0]["summary"], "nowhere to go");
   EXPECT_EQ(json["paths"][0]["stages"][1]["functions"], nlohmann::json::array({"m"}));
   EXPECT_EQ(json["streams"][0]["packets_in_flight_max"], 2048);
   EXPECT_EQ(json["shared_cores"], false);

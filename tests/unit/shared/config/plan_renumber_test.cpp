@@ -47,6 +47,25 @@ TEST(PlanRenumber, BitsOfClassesStayAndNewOnesFollow) {
   EXPECT_THAT(found.obstacles, IsEmpty());
 }
 
+TEST(PlanRenumber, ReasonsKeepTheirNumbersAndNewOnesFollow) {
+  Plan now, next;
+  now.reasons = {{"late", ReasonCause::kPacket, "x"}, {"rude", ReasonCause::kPolicy, ""}};
+  next.reasons = {{"new", ReasonCause::kLoss, "y"}, {"rude", ReasonCause::kLoss, "other"}};
+  const Renumbered found = renumbered(now, next);
+  EXPECT_THAT(found.obstacles, IsEmpty());
+  ASSERT_EQ(found.plan.reasons.size(), 3u);
+  EXPECT_EQ(found.plan.reasons[0].name, "late");
+  EXPECT_EQ(found.plan.reasons[1].name, "rude");
+  EXPECT_EQ(found.plan.reasons[1].cause, ReasonCause::kPolicy) << "as long as it runs";
+  EXPECT_EQ(found.plan.reasons[2].name, "new");
+  EXPECT_EQ(found.plan.reasons[2].cause, ReasonCause::kLoss);
+  for (std::size_t i = 0; i < kDeclaredReasonCountMax; ++i) {
+    now.reasons.push_back({.name = "r" + std::to_string(i)});
+  }
+  EXPECT_THAT(renumbered(now, next).obstacles,
+              ElementsAre("drop reasons of functions: more than 24 names since the start"));
+}
+
 TEST(PlanRenumber, WhatCannotFollowIsNamed) {
   const Plan now = plan_with_functions({{.name = "a", .class_mask = 3}}, {"x", "y"});
   const Plan turned = plan_with_functions({{.name = "a", .class_mask = 3}}, {"y", "x"});

@@ -127,6 +127,32 @@ TEST(Classes, AreNumberedByTheirFirstAppearance) {
   EXPECT_EQ(classes_of(topology), (std::vector<std::string>{"x", "y", "z"}));
 }
 
+TEST(Reasons, OfAllFunctionsAreAtMostAsManyAsThereAreNumbers) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < 26; ++i) names.push_back("r" + std::to_string(i));
+  std::vector<DeclaredReason> declared;
+  for (const std::string& name : names) declared.push_back({name, ReasonCause::kPacket, ""});
+  const std::span<const DeclaredReason> all(declared);
+  const std::vector<KnownFunction> known = {
+      {.type = "most", .reasons = all.first(kDeclaredReasonCountMax)},
+      {.type = "same", .reasons = all.first(3)},
+      {.type = "more", .reasons = all.last(3)}};
+  const auto plan = [&](const std::string& functions) -> std::string {
+    try {
+      const std::string text =
+          with_ports("paths: {p: {from: a}}\nfunctions: {" + functions + "}\n");
+      return std::to_string(make_plan(parse_topology(text, "t", known), known, {}).reasons.size());
+    } catch (const TopologyError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(plan("a: {type: most}, b: {type: same}"), "24");
+  EXPECT_EQ(plan("a: {type: more}, b: {type: same}"), "6");
+  EXPECT_EQ(plan("a: {type: most}, b: {type: same}, c: {type: more}, d: {type: more}"),
+            "t:4:47: found 26 drop reasons of functions, with those of 'c'; allowed: at most 24 "
+            "different ones");
+}
+
 TEST(Classes, AreAtMostThirtyTwo) {
   std::string names;
   for (int i = 0; i < 33; ++i) names += "c" + std::to_string(i) + ",";

@@ -22,9 +22,25 @@ inline constexpr KnownSetting kMatchKeys[] = {
     {.name = "strict", .kind = SettingKind::kFlag},
     {.name = "ratio", .kind = SettingKind::kNumber, .high = 1}};
 
+inline constexpr DeclaredReason kRouteReasons[] = {
+    {"malformed", ReasonCause::kPolicy, "named as one of the core is"},
+    {"no_way", ReasonCause::kPolicy, "nowhere to go"},
+    {"unwanted", ReasonCause::kPolicy, "a route says drop"}};
+inline constexpr DeclaredReason kMatchReasons[] = {
+    {"unwanted", ReasonCause::kPolicy, "a rule says drop"},
+    {"odd", ReasonCause::kPacket, "not as it should be"}};
+
 inline std::vector<KnownFunction> test_functions() {
-  return {{.type = "route", .runs_on_gpu = true, .has_image = true, .settings = kRouteKeys},
-          {.type = "match", .runs_on_gpu = true, .has_image = true, .settings = kMatchKeys},
+  return {{.type = "route",
+           .runs_on_gpu = true,
+           .has_image = true,
+           .reasons = kRouteReasons,
+           .settings = kRouteKeys},
+          {.type = "match",
+           .runs_on_gpu = true,
+           .has_image = true,
+           .reasons = kMatchReasons,
+           .settings = kMatchKeys},
           {.type = "record", .stateful = true, .lane_state_bytes = 96, .settings = {}},
           {.type = "plain", .settings = {}}};
 }

@@ -65,6 +65,7 @@ inline Plan filled_plan() {
                 {"wan", "null", {}, 9000, "02:00:00:00:00:02", {}, -1, -1}};
   plan.functions = filled_functions();
   plan.classes = {"suspicious", "voice"};
+  plan.reasons = {{"odd", ReasonCause::kPacket, "as no sender should"}, {"shut", {}, ""}};
   plan.groups = {
       {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},
       {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, 16, 75, {{"seed", "7"}}, {}}};
@@ -102,8 +103,8 @@ class PlanText {
     PlanText text;
     const auto& [name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
                  side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
-                 shared_cores, telemetry_listen, events, ports, functions, classes, groups, stages,
-                 paths, streams, actors, links, secrets, nodes, memory_node, sources, hash,
+                 shared_cores, telemetry_listen, events, ports, functions, classes, reasons, groups,
+                 stages, paths, streams, actors, links, secrets, nodes, memory_node, sources, hash,
                  generation, revision, others, other_stages, spare_counters] = plan;
     text.line(name, batch_capacity, buffer_stride, slot_count, stand_in_slot_count, buffer_count,
               side_first, side_count, neighbour_count, heartbeat_limit_ms, crash_limit, fused,
@@ -114,6 +115,7 @@ class PlanText {
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
     for (const auto& item : classes) text.line(item);
+    for (const auto& [name_, cause, summary] : reasons) text.line(name_, int(cause), summary);
     for (const auto& item : groups) text.add(item);
     for (const auto& item : stages) text.add(item);
     for (const auto& item : paths) text.add(item);
