@@ -133,9 +133,9 @@ void Capture::write(const Watching::Shown& shown) {
   PcapngDirection direction = PcapngDirection::kUnknown;
   if (place.kind == WatchPlace::Kind::kPortIn) direction = PcapngDirection::kIn;
   if (place.kind == WatchPlace::Kind::kPortOut) direction = PcapngDirection::kOut;
-  writer_.packet(
-      record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
-      fate_text(static_cast<Verdict>(record.verdict), static_cast<Reason>(record.reason)));
+  writer_.packet(record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
+                 fate_text(observed_.plan.reasons, static_cast<Verdict>(record.verdict),
+                           static_cast<Reason>(record.reason)));
   ++written_[record.point];
   ++total_;
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
-#include "shared/layout/reason.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 /// Fates of packets and their reasons, in the words of the commands that show packets.
 
@@ -17,19 +18,13 @@ constexpr std::string_view fate_name(Verdict fate) {
   return kNames[static_cast<std::size_t>(fate) & 3];
 }
 
-/// "?" for a number that has no name.
-constexpr std::string_view reason_name(Reason reason) {
-  const auto number = static_cast<std::size_t>(reason);
-  return number < kReasonNames.size() ? kReasonNames[number] : "?";
-}
-
 /// "dropped: rule", "consumed: fragmented", "answer: reply"; empty for a packet that goes on, or
-/// leaves as itself.
-inline std::string fate_text(Verdict fate, Reason reason) {
+/// leaves as itself. `reasons`: Plan::reasons.
+inline std::string fate_text(std::span<const PlanReason> reasons, Verdict fate, Reason reason) {
   const bool leaves = millrace::leaves(static_cast<std::uint8_t>(fate));
   if (leaves && (fate == Verdict::kPass || reason == Reason::kNone)) return "";
   const std::string what = leaves ? "answer" : fate == Verdict::kDrop ? "dropped" : "consumed";
-  return what + ": " + std::string(reason_name(reason));
+  return what + ": " + std::string(reason_text(reasons, static_cast<std::size_t>(reason)));
 }
 
 }  // namespace millrace

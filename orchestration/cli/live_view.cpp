@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "orchestration/cli/sgr.hpp"
-#include "shared/layout/reason.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 namespace {
@@ -87,34 +87,35 @@ class Rates {
 };
 
 /// Empty when there are none.
-std::string reasons_text(const Rates& rates, Rates::ByReason counts) {
+std::string reasons_text(const Plan& plan, const Rates& rates, Rates::ByReason counts) {
   std::string text;
-  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
     const double rate = rates.of_reason(counts, i);
     if (rate <= 0) continue;
     text += text.empty() ? "" : ", ";
-    text += std::string(kReasonNames[i]) + " " + rate_text(rate) + "/s";
+    text += std::string(reason_text(plan.reasons, i)) + " " + rate_text(rate) + "/s";
   }
   return text;
 }
 
-std::string drops_text(const Rates& rates) {
-  const std::string text = reasons_text(rates, &LaneRecord::dropped);
+std::string drops_text(const Plan& plan, const Rates& rates) {
+  const std::string text = reasons_text(plan, rates, &LaneRecord::dropped);
   return text.empty() ? "none" : text;
 }
 
 /// What a router makes, and what ends for it; a line each where there is some.
-std::string born_and_ended_text(const Rates& rates) {
-  const std::string made = reasons_text(rates, &LaneRecord::generated);
-  const std::string consumed = reasons_text(rates, &LaneRecord::consumed);
+std::string born_and_ended_text(const Plan& plan, const Rates& rates) {
+  const std::string made = reasons_text(plan, rates, &LaneRecord::generated);
+  const std::string consumed = reasons_text(plan, rates, &LaneRecord::consumed);
   return (made.empty() ? "" : "generated: " + made + "\n") +
          (consumed.empty() ? "" : "consumed: " + consumed + "\n");
 }
 
-nlohmann::ordered_json reasons_json(const Rates& rates, Rates::ByReason counts) {
+nlohmann::ordered_json reasons_json(const Plan& plan, const Rates& rates, Rates::ByReason counts) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-    if (const double rate = rates.of_reason(counts, i); rate > 0) json[kReasonNames[i]] = rate;
+  for (std::size_t i = 0; i < kReasonCount; ++i) {
+    const double rate = rates.of_reason(counts, i);
+    if (rate > 0) json[reason_text(plan.reasons, i)] = rate;
   }
   return json;
 }
@@ -205,7 +206,7 @@ std::string live_page(const Plan& plan, const Snapshot& before, const Snapshot& 
                       bool colour) {
   const Rates rates(before, after);
   std::string text = "topology " + plan.name + "\n\n" + port_lines(plan, before, after, rates);
-  text += "\ndropped: " + drops_text(rates) + "\n" + born_and_ended_text(rates) +
+  text += "\ndropped: " + drops_text(plan, rates) + "\n" + born_and_ended_text(plan, rates) +
           "latency of batches: " + latency_text(rates) + "\n";
   text += format("\n%-18s %-11s %11s %12s  %s\n", "actor", "state", "packets/s", "a batch", "busy");
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
@@ -240,8 +241,8 @@ std::string first_columns(const std::string& page, std::size_t count_max) {
 std::string live_line(const Plan& plan, const Snapshot& before, const Snapshot& after) {
   const Rates rates(before, after);
   std::string text = "received " + rate_text(rates.received()) + "/s, transmitted " +
-                     rate_text(rates.transmitted()) + "/s, dropped " + drops_text(rates) + ", " +
-                     latency_text(rates);
+                     rate_text(rates.transmitted()) + "/s, dropped " + drops_text(plan, rates) +
+                     ", " + latency_text(rates);
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     const ActorState state = after.actors[i].state;
     if (!is_shown(plan, after, i) || state == ActorState::kAlive || !plan.actors[i].at_start)
@@ -272,9 +273,9 @@ nlohmann::ordered_json live_json(const Plan& plan, const Snapshot& before, const
                               {"batches_per_s", rates.actor(i, Counter::kBatches)},
                               {"busy_share", busy_share(rates, i)}});
   }
-  json["dropped_per_s"] = reasons_json(rates, &LaneRecord::dropped);
-  json["generated_per_s"] = reasons_json(rates, &LaneRecord::generated);
-  json["consumed_per_s"] = reasons_json(rates, &LaneRecord::consumed);
+  json["dropped_per_s"] = reasons_json(plan, rates, &LaneRecord::dropped);
+  json["generated_per_s"] = reasons_json(plan, rates, &LaneRecord::generated);
+  json["consumed_per_s"] = reasons_json(plan, rates, &LaneRecord::consumed);
   json["latency_us"] = {{"p50", rates.latency(0.5)}, {"p99", rates.latency(0.99)}};
   return json;
 }

@@ -104,7 +104,7 @@ HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination
   const RouteHop& hop = look.table.hops[hops_now(look.table).real(number)];
   HopWords words{.number = number};
   if (hop.reason != static_cast<std::uint8_t>(Reason::kNone)) {
-    words.reason = reason_name(static_cast<Reason>(hop.reason));
+    words.reason = kReasonNames.at(hop.reason);
     words.kind = number == kHopOwn ? "own" : number == kHopBroadcast ? "broadcast" : "drop";
     return words;
   }
@@ -306,7 +306,8 @@ Json routes_json(const RouteLook& look) {
 std::string route_to_text(const RouteLook& look, const std::string& address) {
   const Destination to = destination_of_text(address);
   if (const Reason reason = refused_before(look, to); reason != Reason::kNone) {
-    return address + " is dropped as " + std::string(reason_name(reason)) + ": " +
+    return address + " is dropped as " +
+           std::string(kReasonNames.at(static_cast<std::size_t>(reason))) + ": " +
            std::string(why_refused(reason)) + "\n";
   }
   const std::uint32_t number = hop_to(look, to);
@@ -331,7 +332,7 @@ Json route_to_json(const RouteLook& look, const std::string& address) {
                {"address", address}};
   if (const Reason reason = refused_before(look, to); reason != Reason::kNone) {
     json["kind"] = "drop";
-    json["reason"] = reason_name(reason);
+    json["reason"] = kReasonNames.at(static_cast<std::size_t>(reason));
     return json;
   }
   const std::uint32_t number = hop_to(look, to);

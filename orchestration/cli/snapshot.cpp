@@ -3,8 +3,10 @@
 #include "orchestration/cli/snapshot.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/latency.hpp"
@@ -18,6 +20,16 @@ Observed observe(const std::string& run_dir) {
   observed.status =
       StatusView::attach(observed.mapping.base(), observed.mapping.bytes(), observed.plan);
   return observed;
+}
+
+void follow_plan(Observed& observed, const std::string& run_dir) {
+  try {
+    Plan plan = load_plan(run_dir + "/plan.bin");
+    if (status_layout(plan).hash != observed.status.header().layout_hash) return;
+    observed.plan = std::move(plan);
+  } catch (const Error&) {
+    return;  // the topology ends, or it is being written to a full disk
+  }
 }
 
 LaneRecord operator+(const LaneRecord& a, const LaneRecord& b) {

@@ -25,6 +25,9 @@ struct Observed {
 };
 /// Maps the status file of the topology in `run_dir`, read-only. Throws Error.
 Observed observe(const std::string& run_dir);
+/// The plan as it is now: names of functions, classes and reasons come. One that cannot be read, or
+/// is of another start, leaves it as it was.
+void follow_plan(Observed& observed, const std::string& run_dir);
 
 /// One look. Counts only grow, so two looks give rates.
 struct Snapshot {

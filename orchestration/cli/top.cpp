@@ -34,13 +34,15 @@ std::string fitted(const std::string& page) {
 }
 
 void watch(const TopOptions& options) {
-  const Observed observed = observe(running_dir(options));
+  const std::string run_dir = running_dir(options);
+  Observed observed = observe(run_dir);
   const bool page = ::isatty(STDOUT_FILENO) == 1;
   const auto interval = std::chrono::duration<double>(options.interval_s);
   Snapshot before = look_at(observed);
   for (std::uint32_t turn = 1; options.count == 0 || turn <= options.count; ++turn) {
     std::this_thread::sleep_for(interval);
     Snapshot after = look_at(observed);
+    follow_plan(observed, run_dir);
     if (options.json) {
       std::cout << live_json(observed.plan, before, after).dump() << '\n';
     } else if (page) {

@@ -59,11 +59,15 @@ std::string output_of(const Plan& plan, const TracedStep& one) {
 
 std::string verdict_text(const Plan& plan, const TracedStep& one) {
   if (one.verdict == Verdict::kPass) return "passes";
-  std::string fate = fate_text(one.verdict, one.reason);
+  std::string fate = fate_text(plan.reasons, one.verdict, one.reason);
   if (!is_sent(one)) return fate;
   const std::string output = output_of(plan, one);
   return (fate.empty() ? "" : fate + ", ") + "leaves by " +
          (output.empty() ? "the output of its path" : output);
+}
+
+std::string_view reason_text(const Plan& plan, const TracedStep& one) {
+  return reason_text(plan.reasons, static_cast<std::size_t>(one.reason));
 }
 
 std::string classes_text(const Plan& plan, const TraceStep& step) {
@@ -83,8 +87,8 @@ std::string function_text(const Plan& plan, const TracedStep& one) {
          (classes.empty() ? "" : ", class " + classes);
 }
 
-std::string released_text(const TracedStep& one, const std::string& port) {
-  std::string fate = fate_text(one.verdict, one.reason);
+std::string released_text(const Plan& plan, const TracedStep& one, const std::string& port) {
+  std::string fate = fate_text(plan.reasons, one.verdict, one.reason);
   if (!is_sent(one)) return fate;
   return "transmitted on " + port + (fate.empty() ? "" : ", " + fate);
 }
@@ -103,7 +107,7 @@ std::string what_text(const Plan& plan, const TracedStep& one) {
     case TraceKind::kDevice:
       return "on the device";
     case TraceKind::kReleased:
-      return released_text(one, name);
+      return released_text(plan, one, name);
   }
   return "";
 }
@@ -169,7 +173,7 @@ nlohmann::ordered_json trace_json(const Plan& plan, const TracedPacket& packet,
                                  {"place", first.step.packet},
                                  {"verdict", fate_name(last.verdict)},
                                  {"us", us(first.since_ns, last.until_ns)}};
-  if (last.reason != Reason::kNone) json["reason"] = reason_name(last.reason);
+  if (last.reason != Reason::kNone) json["reason"] = reason_text(plan, last);
   for (const TracedStep& one : packet.steps) {
     nlohmann::ordered_json step = {{"actor", name_at(plan.actors, one.step.actor)},
                                    {"what", kind_name(one.step)},
@@ -181,7 +185,7 @@ nlohmann::ordered_json trace_json(const Plan& plan, const TracedPacket& packet,
       step["took_part"] = one.step.took_part != 0;
       step["result"] = one.step.result;
       step["verdict"] = fate_name(one.verdict);
-      if (one.reason != Reason::kNone) step["reason"] = reason_name(one.reason);
+      if (one.reason != Reason::kNone) step["reason"] = reason_text(plan, one);
       const std::string output = output_of(plan, one);
       if (!output.empty()) step["output"] = output;
     }

@@ -7,9 +7,9 @@
 
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
-#include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/try_run.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 namespace {
@@ -30,10 +30,10 @@ nlohmann::ordered_json json_of(const TriedFunction& tried) {
           {"refusals", tried.report.refusals}, {"hits", hits}};
 }
 
-nlohmann::ordered_json json_of(const TryTotals::ByReason& counts) {
+nlohmann::ordered_json json_of(const TryRun& run, const TryTotals::ByReason& counts) {
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] != 0) json[std::string(reason_name(static_cast<Reason>(i)))] = counts[i];
+    if (counts[i] != 0) json[reason_text(run.reasons(), i)] = counts[i];
   }
   return json;
 }
@@ -44,9 +44,9 @@ void print_json(const TryRun& run) {
   const nlohmann::ordered_json json = {{"ok", run.totals().broken.empty()},
                                        {"packets", run.totals().packets},
                                        {"passed", run.totals().passed},
-                                       {"done", json_of(run.totals().done)},
-                                       {"dropped", json_of(run.totals().dropped)},
-                                       {"consumed", json_of(run.totals().consumed)},
+                                       {"done", json_of(run, run.totals().done)},
+                                       {"dropped", json_of(run, run.totals().dropped)},
+                                       {"consumed", json_of(run, run.totals().consumed)},
                                        {"oversize_longest", run.totals().oversize_longest},
                                        {"functions", functions},
                                        {"classes", run.classes()},
@@ -67,12 +67,13 @@ void print_hint(std::uint32_t longest) {
   }
 }
 
-void print_fate(std::string_view fate, const TryTotals::ByReason& counts) {
+void print_fate(const TryRun& run, std::string_view fate, const TryTotals::ByReason& counts) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0) continue;
     std::cout << fate << counts[i];
-    const auto reason = static_cast<Reason>(i);
-    if (reason != Reason::kNone) std::cout << "  " << reason_name(reason);
+    if (static_cast<Reason>(i) != Reason::kNone) {
+      std::cout << "  " << reason_text(run.reasons(), i);
+    }
     std::cout << '\n';
   }
 }
@@ -90,9 +91,9 @@ void print_text(const TryRun& run) {
   for (const std::string& broken : run.totals().broken)
     std::cout << "not read whole: " << broken << '\n';
   std::cout << "packets  " << run.totals().packets << "\npassed   " << run.totals().passed << '\n';
-  print_fate("done     ", run.totals().done);
-  print_fate("dropped  ", run.totals().dropped);
-  print_fate("consumed ", run.totals().consumed);
+  print_fate(run, "done     ", run.totals().done);
+  print_fate(run, "dropped  ", run.totals().dropped);
+  print_fate(run, "consumed ", run.totals().consumed);
   print_hint(run.totals().oversize_longest);
   for (const TriedFunction& tried : run.functions()) {
     std::cout << tried.plan.type << ": " << std::lround(ns_per_packet(tried)) << " ns a packet\n";

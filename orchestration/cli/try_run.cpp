@@ -69,10 +69,11 @@ void prepare_folder(const std::string& out, const std::vector<std::string>& capt
 }
 
 /// `number`: of the packet in its capture, from 0.
-std::string verdict_line(const Batch& batch, std::uint32_t packet, std::uint64_t number) {
+std::string verdict_line(std::span<const PlanReason> reasons, const Batch& batch,
+                         std::uint32_t packet, std::uint64_t number) {
   std::ostringstream out;
   out << number << '\t' << fate_name(static_cast<Verdict>(batch.verdict[packet])) << '\t'
-      << reason_name(static_cast<Reason>(batch.reason[packet])) << '\t';
+      << reason_text(reasons, batch.reason[packet]) << '\t';
   if (batch.output[packet] == kOutputDefault) {
     out << "default";
   } else {
@@ -135,11 +136,17 @@ void TryRun::add_function(const std::string& type) {
   tried.hits.resize(tried.report.counter_count);
   tried.state.resize((row.traits.lane_state_bytes + 7) / 8);
   tried.function = row.make(context);
-  tried.runner =
-      std::make_unique<StageRunner>(std::vector<StageFunction>{{.function = tried.function.get(),
-                                                                .class_mask = tried.plan.class_mask,
-                                                                .regions = row.traits.regions,
-                                                                .counters = {tried.hits}}});
+  number_reasons(reasons_, row.traits.reasons);
+  if (reasons_.size() > kDeclaredReasonCountMax) {
+    throw Error("more than " + std::to_string(kDeclaredReasonCountMax) +
+                " drop reasons of functions");
+  }
+  tried.runner = std::make_unique<StageRunner>(
+      std::vector<StageFunction>{{.function = tried.function.get(),
+                                  .class_mask = tried.plan.class_mask,
+                                  .regions = row.traits.regions,
+                                  .counters = {tried.hits},
+                                  .reason_numbers = reason_numbers(reasons_, row.traits.reasons)}});
 }
 
 /// What is written is nothing that is read, and no other thing that is written.
@@ -222,7 +229,9 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   }
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
-    if (verdicts != nullptr) verdicts->put(verdict_line(batch, packet, first_number_ + packet));
+    if (verdicts != nullptr) {
+      verdicts->put(verdict_line(reasons_, batch, packet, first_number_ + packet));
+    }
     if (out != nullptr && batch.leaves(packet)) {
       out->write({.bytes = batch.bytes(packet),
                   .wire_length = batch.wire_length[packet],

@@ -71,6 +71,7 @@ class TryRun {
   const TryTotals& totals() const { return totals_; }
   const std::vector<TriedFunction>& functions() const { return functions_; }
   const std::vector<std::string>& classes() const { return classes_; }
+  const std::vector<PlanReason>& reasons() const { return reasons_; }
 
  private:
   std::uint8_t port_number(const std::string& name) const;
@@ -85,6 +86,7 @@ class TryRun {
   std::vector<PlanPort> ports_;
   std::uint8_t port_in_ = kOutputDefault;
   std::vector<std::string> classes_;
+  std::vector<PlanReason> reasons_;  ///< of the functions, as in a plan
   std::vector<TriedFunction> functions_;
   BatchArena arena_;
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet

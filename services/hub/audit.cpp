@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/config/loop.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/links/loop_balance.hpp"
 
 namespace millrace {
@@ -29,11 +30,11 @@ void add(Totals::ByReason& to, const std::uint64_t (&counts)[kReasonCount]) {
   for (std::size_t reason = 0; reason < kReasonCount; ++reason) to[reason] += counts[reason];
 }
 
-std::vector<NamedCount> named(const Totals::ByReason& counts) {
+std::vector<NamedCount> named(const Totals::ByReason& counts, std::span<const PlanReason> reasons) {
   std::vector<NamedCount> names;
-  for (std::size_t reason = 0; reason < kReasonNames.size(); ++reason) {
+  for (std::size_t reason = 0; reason < counts.size(); ++reason) {
     if (counts[reason] == 0) continue;
-    names.push_back({std::string(kReasonNames[reason]), counts[reason]});
+    names.push_back({std::string(reason_text(reasons, reason)), counts[reason]});
   }
   return names;
 }
@@ -149,7 +150,7 @@ std::uint64_t received_packets(const ActorContext& context) {
 }
 
 AuditReply audit(const ActorContext& context, const Recovery::Census& census,
-                 std::uint64_t received_before) {
+                 std::uint64_t received_before, std::span<const PlanReason> reasons) {
   AuditReply reply;
   reply.by = context.plan->actors[context.me.actor].name;
   Totals totals;
@@ -160,9 +161,9 @@ AuditReply audit(const ActorContext& context, const Recovery::Census& census,
     reply.in_flight += lane.in_flight;
     reply.lanes.push_back(lane);
   });
-  reply.dropped = named(totals.dropped);
-  reply.consumed = named(totals.consumed);
-  reply.generated = named(totals.generated);
+  reply.dropped = named(totals.dropped, reasons);
+  reply.consumed = named(totals.consumed, reasons);
+  reply.generated = named(totals.generated, reasons);
   const std::uint64_t excess = audit_loops(context, reply);
   reply.quiet = reply.in_flight == 0 && received_packets(context) == received_before;
   const std::uint64_t begun = reply.received + sum_of(totals.generated);

@@ -74,14 +74,18 @@ void Leader::tell(const RecoveryEvent& event) {
   post(Severity::kWarning, event.what, text, event.number);
 }
 
-/// Some came after we had started.
-std::string Leader::name_of(std::uint32_t function) const {
+Plan Leader::plan_now() const {
   try {
-    const Plan plan = load_plan(run_dir_ + "/plan.bin");
-    if (function < plan.functions.size()) return plan.functions[function].name;
+    return load_plan(run_dir_ + "/plan.bin");
   } catch (const Error& error) {
     say(context_.plan->actors[context_.me.actor].name, error.what());
+    return *context_.plan;
   }
+}
+
+std::string Leader::name_of(std::uint32_t function) const {
+  const Plan plan = plan_now();
+  if (function < plan.functions.size()) return plan.functions[function].name;
   return std::to_string(function);
 }
 
@@ -169,9 +173,10 @@ void Leader::serve() {
 }
 
 AuditReply Leader::settled_audit() {
+  const Plan plan = plan_now();
   for (int tries = 1;; ++tries) {
     const std::uint64_t received = received_packets(context_);
-    AuditReply reply = audit(context_, recovery_.census(), received);
+    AuditReply reply = audit(context_, recovery_.census(), received, plan.reasons);
     if (reply.exact || !reply.quiet || tries == kAuditTries) return reply;
     std::this_thread::sleep_for(kAuditPause);
   }

@@ -45,6 +45,8 @@ class Leader {
   void tell(const RecoveryEvent& event);
   void look_at(const LostBatch& lost);
   void take_out(std::uint32_t function, const std::string& why);
+  /// As it is now: functions come after we have started.
+  Plan plan_now() const;
   std::string name_of(std::uint32_t function) const;
   void set_service(const Received& request, const SetService& wish);
   void obey_drains();

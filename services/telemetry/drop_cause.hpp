@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 
-#include "shared/layout/reason.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 
-/// Whose doing a drop is: the configuration's, the packet's own, or ours. Alerts look at the last.
-constexpr std::string_view cause_of(Reason reason) {
+/// Of a core reason.
+constexpr ReasonCause cause_of(Reason reason) {
   switch (reason) {
     case Reason::kRule:
     case Reason::kNoRoute:
@@ -20,15 +22,21 @@ constexpr std::string_view cause_of(Reason reason) {
     case Reason::kNotUnicast:
     case Reason::kTtlExpired:
     case Reason::kNoNeighbour:  // a host that is not there; senders are told
-      return "policy";
+      return ReasonCause::kPolicy;
     case Reason::kOversize:
     case Reason::kTruncated:
     case Reason::kMalformed:
     case Reason::kBadChecksum:
-      return "packet";
+      return ReasonCause::kPacket;
     default:  // a new one is loss until somebody says otherwise
-      return "loss";
+      return ReasonCause::kLoss;
   }
+}
+
+/// Of any; `declared`: Plan::reasons.
+inline ReasonCause cause_of(std::span<const PlanReason> declared, Reason reason) {
+  const PlanReason* const own = declared_reason(declared, static_cast<std::size_t>(reason));
+  return own == nullptr ? cause_of(reason) : own->cause;
 }
 
 /// Packets end for it as they should.

@@ -97,11 +97,12 @@ void add_drops(const StatusSource& source, std::uint32_t id, Families& families)
         sums[i] += std::atomic_ref(from.dropped[i]).load(std::memory_order_relaxed);
       }
     }
-    for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+    for (std::size_t i = 1; i < kReasonCount; ++i) {
+      const std::string reason(reason_name(plan.reasons, i));
+      if (reason.empty()) continue;
       if (dropped_by(static_cast<Reason>(i)) != "function" && sums[i] == 0) continue;
       families.add(Metric::kFunctionDrops,
-                   {function.name, plan.groups[function.group].name, plan.paths[path].name,
-                    std::string(kReasonNames[i])},
+                   {function.name, plan.groups[function.group].name, plan.paths[path].name, reason},
                    static_cast<double>(sums[i]));
     }
   }

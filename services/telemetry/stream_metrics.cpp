@@ -49,14 +49,15 @@ StreamTotals totals_of(const StatusSource& source, std::uint32_t stream, const P
 }
 
 /// What an ingress refused for want of slots has the reason of what functions' shares refuse.
-void add_drops(const StreamTotals& totals, const std::string& stream, const std::string& path,
-               Families& families) {
-  for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+void add_drops(const Plan& plan, const StreamTotals& totals, const std::string& stream,
+               const std::string& path, Families& families) {
+  for (std::size_t i = 1; i < kReasonCount; ++i) {
+    const std::string name(reason_name(plan.reasons, i));
+    if (name.empty()) continue;
     const Reason reason = static_cast<Reason>(i);
+    const std::string cause(cause_name(cause_of(plan.reasons, reason)));
     const auto add = [&](std::string_view by, std::uint64_t count) {
-      families.add(Metric::kDrops,
-                   {stream, path, std::string(kReasonNames[i]), std::string(cause_of(reason)),
-                    std::string(by)},
+      families.add(Metric::kDrops, {stream, path, name, cause, std::string(by)},
                    static_cast<double>(count));
     };
     const std::uint64_t refused = reason == Reason::kOverload ? totals.refused : 0;
@@ -66,14 +67,15 @@ void add_drops(const StreamTotals& totals, const std::string& stream, const std:
 }
 
 /// Those for which packets are made for stand there from the start, others when there are some.
-void add_born_and_ended(const LaneRecord& sum, const std::string& stream, const std::string& path,
-                        Families& families) {
-  for (std::size_t i = 1; i < kReasonNames.size(); ++i) {
+void add_born_and_ended(const Plan& plan, const LaneRecord& sum, const std::string& stream,
+                        const std::string& path, Families& families) {
+  for (std::size_t i = 1; i < kReasonCount; ++i) {
+    const std::string name(reason_name(plan.reasons, i));
+    if (name.empty()) continue;
     const auto reason = static_cast<Reason>(i);
     const auto add = [&](Metric metric, bool expected, std::uint64_t count) {
       if (!expected && count == 0) return;
-      families.add(metric, {stream, path, std::string(kReasonNames[i])},
-                   static_cast<double>(count));
+      families.add(metric, {stream, path, name}, static_cast<double>(count));
     };
     add(Metric::kConsumed, is_consumption(reason), sum.consumed[i]);
     add(Metric::kGenerated, is_generation(reason), sum.generated[i]);
@@ -99,8 +101,8 @@ void add_path(const StatusSource& source, std::uint32_t number, const PlanPath& 
     families.add(Metric::kPortTransmittedBytes, {plan.ports[p].name, name, path},
                  as_double(sum.transmitted_bytes[p]));
   }
-  add_drops(totals, name, path, families);
-  add_born_and_ended(sum, name, path, families);
+  add_drops(plan, totals, name, path, families);
+  add_born_and_ended(plan, sum, name, path, families);
   families.add(Metric::kRefused, {name, path}, as_double(totals.refused));
   families.add(Metric::kUnaccounted, {name, path}, as_double(sum.unaccounted));
   families.add(Metric::kReleasedBatches, {name, path}, as_double(sum.batches));

@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "shared/config/plan_reasons.hpp"
 #include "tests/golden/golden_egress.hpp"
 
 namespace millrace {
@@ -17,8 +18,9 @@ namespace {
 
 class GoldenSteps {
  public:
-  GoldenSteps(const std::vector<PlanPort>& ports, StageRunner& runner, bool in_halves)
-      : ports_(ports), runner_(runner), in_halves_(in_halves), egress_(ports) {}
+  GoldenSteps(const std::vector<PlanPort>& ports, const std::vector<PlanReason>& reasons,
+              StageRunner& runner, bool in_halves)
+      : ports_(ports), reasons_(reasons), runner_(runner), in_halves_(in_halves), egress_(ports) {}
 
   void expect(const std::string& description, const std::vector<GoldenStep>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -103,11 +105,12 @@ class GoldenSteps {
     EXPECT_EQ(all.consumed[kHeld] - all.generated[kHeld], egress_.waiting());
   }
 
-  static Counts more(const std::uint64_t (&before)[kReasonCount],
-                     const std::uint64_t (&after)[kReasonCount]) {
+  Counts more(const std::uint64_t (&before)[kReasonCount],
+              const std::uint64_t (&after)[kReasonCount]) const {
     Counts counts;
-    for (std::size_t i = 0; i < kReasonNames.size(); ++i) {
-      if (after[i] != before[i]) counts[std::string(kReasonNames[i])] = after[i] - before[i];
+    for (std::size_t i = 0; i < kReasonCount; ++i) {
+      if (after[i] == before[i]) continue;
+      counts[std::string(reason_text(reasons_, i))] = after[i] - before[i];
     }
     return counts;
   }
@@ -115,8 +118,8 @@ class GoldenSteps {
     static constexpr const char* kFates[] = {"pass", "drop", "done", "consumed"};
     return kFates[batch.verdict[0] & 3];
   }
-  static std::string reason_of(const Batch& batch) {
-    return std::string(kReasonNames.at(batch.reason[0]));
+  std::string reason_of(const Batch& batch) const {
+    return std::string(reason_text(reasons_, batch.reason[0]));
   }
   static std::string hex_of(const GoldenFrame& frame) {
     std::ostringstream text;
@@ -131,6 +134,7 @@ class GoldenSteps {
   }
 
   const std::vector<PlanPort>& ports_;
+  const std::vector<PlanReason>& reasons_;
   StageRunner& runner_;
   const bool in_halves_;
   GoldenEgress egress_;
@@ -139,8 +143,9 @@ class GoldenSteps {
 }  // namespace
 
 void expect_steps(const std::string& description, const std::vector<GoldenStep>& steps,
-                  const std::vector<PlanPort>& ports, StageRunner& runner, bool in_halves) {
-  GoldenSteps(ports, runner, in_halves).expect(description, steps);
+                  const std::vector<PlanPort>& ports, const std::vector<PlanReason>& reasons,
+                  StageRunner& runner, bool in_halves) {
+  GoldenSteps(ports, reasons, runner, in_halves).expect(description, steps);
 }
 
 }  // namespace millrace

@@ -39,9 +39,10 @@ struct GoldenStep {
 };
 
 /// Runs the steps of one case, from an empty table of neighbours; failures name it as
-/// `description`. `runner`: of the function, which has seen no packet yet. `in_halves`: compute and
-/// finish as on a device.
+/// `description`. `reasons`: of the function, as in a plan. `runner`: of the function, which has
+/// seen no packet yet. `in_halves`: compute and finish as on a device.
 void expect_steps(const std::string& description, const std::vector<GoldenStep>& steps,
-                  const std::vector<PlanPort>& ports, StageRunner& runner, bool in_halves);
+                  const std::vector<PlanPort>& ports, const std::vector<PlanReason>& reasons,
+                  StageRunner& runner, bool in_halves);
 
 }  // namespace millrace

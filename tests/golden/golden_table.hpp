@@ -20,6 +20,7 @@
 #include "services/functions/builder/build_image.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "services/functions/table.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "tests/golden/golden_steps.hpp"
 #include "tests/places.hpp"
@@ -208,6 +209,7 @@ class GoldenRun {
     }
     const FunctionType& row = function_type(type);
     row_ = &row;
+    number_reasons(reasons_, row.traits.reasons);
     const FunctionContext context{.function = plan_, .ports = table_.ports};
     if (row.build != nullptr) {
       plan_.image = folder_ / (type + ".img");
@@ -256,7 +258,7 @@ class GoldenRun {
     for (const GoldenCase& golden : std::ranges::subrange(in_steps, table_.cases.end())) {
       for (const bool in_halves : {false, true}) {
         make();
-        expect_steps(golden.description, golden.steps, table_.ports, *runner_, in_halves);
+        expect_steps(golden.description, golden.steps, table_.ports, reasons_, *runner_, in_halves);
       }
     }
   }
@@ -267,11 +269,14 @@ class GoldenRun {
     runner_.reset();
     function_ = row_->make({.function = plan_, .ports = table_.ports});
     runner_ = std::make_unique<StageRunner>(std::vector<StageFunction>{
-        {.function = function_.get(), .class_mask = ~0u, .regions = row_->traits.regions}});
+        {.function = function_.get(),
+         .class_mask = ~0u,
+         .regions = row_->traits.regions,
+         .reason_numbers = reason_numbers(reasons_, row_->traits.reasons)}});
   }
 
   void expect_case(const GoldenCase& golden, const Batch& batch, std::uint32_t packet) const {
-    const std::string reason(kReasonNames.at(batch.reason[packet]));
+    const std::string reason(reason_text(reasons_, batch.reason[packet]));
     ASSERT_EQ(batch.goes_on(packet) ? "" : reason, golden.drop) << golden.description;
     EXPECT_TRUE(std::ranges::equal(batch.bytes(packet), golden.out)) << golden.description;
     EXPECT_EQ(batch.classes[packet], golden.classes) << golden.description;
@@ -307,6 +312,7 @@ class GoldenRun {
   GoldenTable table_;
   PlanFunction plan_;
   const FunctionType* row_ = nullptr;
+  std::vector<PlanReason> reasons_;
   std::unique_ptr<Function> function_;
   std::unique_ptr<StageRunner> runner_;
 };

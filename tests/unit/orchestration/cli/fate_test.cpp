@@ -15,18 +15,22 @@ TEST(Fate, HasOneNameEach) {
 }
 
 TEST(Fate, IsToldWithItsReasonUnlessThePacketIsItself) {
-  EXPECT_EQ(fate_text(Verdict::kPass, Reason::kNone), "");
-  EXPECT_EQ(fate_text(Verdict::kPass, Reason::kRule), "") << "the column was not written";
-  EXPECT_EQ(fate_text(Verdict::kDone, Reason::kNone), "") << "it leaves as itself";
-  EXPECT_EQ(fate_text(Verdict::kDone, Reason::kReply), "answer: reply");
-  EXPECT_EQ(fate_text(Verdict::kDrop, Reason::kRule), "dropped: rule");
-  EXPECT_EQ(fate_text(Verdict::kConsumed, Reason::kHeld), "consumed: held");
+  EXPECT_EQ(fate_text({}, Verdict::kPass, Reason::kNone), "");
+  EXPECT_EQ(fate_text({}, Verdict::kPass, Reason::kRule), "") << "the column was not written";
+  EXPECT_EQ(fate_text({}, Verdict::kDone, Reason::kNone), "") << "it leaves as itself";
+  EXPECT_EQ(fate_text({}, Verdict::kDone, Reason::kReply), "answer: reply");
+  EXPECT_EQ(fate_text({}, Verdict::kDrop, Reason::kRule), "dropped: rule");
+  EXPECT_EQ(fate_text({}, Verdict::kConsumed, Reason::kHeld), "consumed: held");
+}
+
+TEST(Fate, OfAReasonThatAFunctionDeclaresHasItsName) {
+  const PlanReason reasons[] = {{.name = "odd"}};
+  EXPECT_EQ(fate_text(reasons, Verdict::kDrop, Reason{kCoreReasonCount}), "dropped: odd");
 }
 
 TEST(Fate, OfAReasonWithoutANameIsToldAllTheSame) {
   constexpr auto kUnnamed = static_cast<Reason>(kReasonCount - 1);
-  EXPECT_EQ(reason_name(kUnnamed), "?");
-  EXPECT_EQ(fate_text(Verdict::kDrop, kUnnamed), "dropped: ?");
+  EXPECT_EQ(fate_text({}, Verdict::kDrop, kUnnamed), "dropped: ?");
 }
 
 }  // namespace

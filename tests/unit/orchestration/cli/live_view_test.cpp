@@ -69,6 +69,13 @@ TEST_F(LiveView, WhatARouterMakesAndConsumesIsShownWhereThereIsSome) {
   EXPECT_EQ(json["dropped_per_s"].size(), 1u);
 }
 
+TEST_F(LiveView, ReasonsOfFunctionsHaveTheNamesOfThePlan) {
+  plan_.reasons = {{.name = "odd"}};
+  after_.streams[1].dropped[kCoreReasonCount] = 8;
+  EXPECT_THAT(live_page(plan_, before_, after_, false), HasSubstr(", odd 4/s\n"));
+  EXPECT_EQ(live_json(plan_, before_, after_)["dropped_per_s"]["odd"], 4.0);
+}
+
 TEST(FirstLines, AreAllOrSayHowManyMoreThereAre) {
   EXPECT_EQ(first_lines("a\nb\nc\n", 3), "a\nb\nc\n");
   EXPECT_EQ(first_lines("a\nb\nc\n", 2), "a\nand 2 lines more\n");

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
@@ -48,6 +51,26 @@ TEST(Snapshot, LatencyIsOfWhatWasCountedBetween) {
   EXPECT_NEAR(latency_us(before, after, 0.5), 2, 0.13);
   EXPECT_NEAR(latency_us(before, after, 0.995), 1000, 63);
   EXPECT_NEAR(latency_us({}, after, 0.5), 0.1, 0.007);
+}
+
+TEST(Snapshot, ThePlanIsFollowedWhileItIsOfTheSameStart) {
+  SmallWorld world(kTwoPaths);
+  Observed observed{.plan = world.plan, .mapping = {}, .status = world.status};
+  const std::string folder = testing::TempDir() + "snapshot-" + std::to_string(::getpid());
+  std::filesystem::create_directory(folder);
+  Plan next = world.plan;
+  next.reasons = {{.name = "odd"}};
+  save_plan(next, folder + "/plan.bin");
+  follow_plan(observed, folder);
+  ASSERT_EQ(observed.plan.reasons.size(), 1u);
+  std::string other = kTwoPaths;
+  other.replace(other.find("lanes: 4"), 8, "lanes: 3");
+  save_plan(plan_of_text(other), folder + "/plan.bin");
+  follow_plan(observed, folder);
+  EXPECT_EQ(observed.plan.reasons.size(), 1u) << "of another start";
+  std::filesystem::remove_all(folder);
+  follow_plan(observed, folder);
+  EXPECT_EQ(observed.plan.reasons.size(), 1u) << "there is none";
 }
 
 TEST(Snapshot, OfNothingIsAnError) { EXPECT_THROW(observe("/nowhere/at/all"), Error); }

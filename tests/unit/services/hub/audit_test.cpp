@@ -37,11 +37,12 @@ class AuditTest : public ::testing::Test {
   AuditReply run() {
     put(world_.status.ledger(0, 1), record_);
     const ActorContext hub = world_.context("hub");
-    return audit(hub, census_, received_packets(hub));
+    return audit(hub, census_, received_packets(hub), reasons_);
   }
   SmallWorld world_;
   LaneRecord record_{};
   Recovery::Census census_;
+  std::vector<PlanReason> reasons_;
 };
 
 std::vector<std::string> words(const std::vector<NamedCount>& counts) {
@@ -66,6 +67,23 @@ TEST_F(AuditTest, WhatAddsUpIsExact) {
   EXPECT_EQ(reply.lanes[1].lane, 1u);
   EXPECT_EQ(reply.lanes[1].dropped, 3u);
   EXPECT_EQ(reply.lanes[4].stream, 1u);
+}
+
+TEST_F(AuditTest, ReasonsOfFunctionsHaveTheNamesThatTheyDeclare) {
+  record_.dropped[kCoreReasonCount + 1] = 3;
+  record_.consumed[kCoreReasonCount] = 2;
+  record_.received += 5;
+  world_.status.ingress_lane(0, 1).received = 15;
+  reasons_ = {{.name = "served"}, {.name = "shut"}};
+  AuditReply reply = run();
+  EXPECT_TRUE(reply.exact);
+  EXPECT_EQ(words(reply.dropped),
+            (std::vector<std::string>{"no_route 2", "egress_lost 1", "shut 3"}));
+  EXPECT_EQ(words(reply.consumed), std::vector<std::string>{"served 2"});
+  reasons_.pop_back();
+  reply = run();
+  EXPECT_TRUE(reply.exact);
+  EXPECT_EQ(words(reply.dropped).back(), "? 3") << "counted also where nobody knows its name";
 }
 
 TEST_F(AuditTest, BuffersInQueuesAreNoProblemAndAreToldApart) {
@@ -114,7 +132,7 @@ class LoopAuditTest : public ::testing::Test {
     put(world_.status.ledger(0, 0), first_);
     put(world_.status.ledger(1, 1), second_);
     const ActorContext hub = world_.context("hub");
-    return audit(hub, census_, received_packets(hub));
+    return audit(hub, census_, received_packets(hub), {});
   }
   static void put(LaneLedger& ledger, const LaneRecord& record) {
     begin_record(ledger, SlotHeader{}) = record;
@@ -201,7 +219,7 @@ TEST_F(AuditTest, WhatTheIngressHasAndNoLedgerYetIsInFlight) {
 TEST_F(AuditTest, TrafficThatHasJustLeftIsNotQuietAndItsSlotsAreNoProblem) {
   census_.slots_free -= 1;
   put(world_.status.ledger(0, 1), record_);
-  const AuditReply reply = audit(world_.context("hub"), census_, 8);
+  const AuditReply reply = audit(world_.context("hub"), census_, 8, {});
   EXPECT_EQ(reply.in_flight, 0u);
   EXPECT_FALSE(reply.quiet);
   EXPECT_TRUE(reply.exact);

@@ -10,16 +10,24 @@ namespace millrace {
 namespace {
 
 TEST(DropCause, TellsPolicyFromBrokenPacketsFromLoss) {
-  EXPECT_EQ(cause_of(Reason::kRule), "policy");
-  EXPECT_EQ(cause_of(Reason::kNoPath), "policy");
-  EXPECT_EQ(cause_of(Reason::kNoNeighbour), "policy");
-  EXPECT_EQ(cause_of(Reason::kMalformed), "packet");
+  EXPECT_EQ(cause_of(Reason::kRule), ReasonCause::kPolicy);
+  EXPECT_EQ(cause_of(Reason::kNoPath), ReasonCause::kPolicy);
+  EXPECT_EQ(cause_of(Reason::kNoNeighbour), ReasonCause::kPolicy);
+  EXPECT_EQ(cause_of(Reason::kMalformed), ReasonCause::kPacket);
   for (const Reason reason :
        {Reason::kWorkerLost, Reason::kEgressLost, Reason::kQuarantined, Reason::kTxFull,
         Reason::kNoOutput, Reason::kOverload, Reason::kUnavailable, Reason::kHoldFull,
         Reason::kSideFull, static_cast<Reason>(kReasonCount - 1)}) {
-    EXPECT_EQ(cause_of(reason), "loss") << static_cast<int>(reason);
+    EXPECT_EQ(cause_of(reason), ReasonCause::kLoss) << static_cast<int>(reason);
   }
+}
+
+TEST(DropCause, OfAFunctionsReasonIsWhatItDeclares) {
+  const PlanReason reasons[] = {{"odd", ReasonCause::kPacket, ""}};
+  EXPECT_EQ(cause_of(reasons, Reason{kCoreReasonCount}), ReasonCause::kPacket);
+  EXPECT_EQ(cause_of(reasons, Reason{kCoreReasonCount + 1}), ReasonCause::kLoss);
+  EXPECT_EQ(cause_of(reasons, Reason::kNoPath), ReasonCause::kPolicy);
+  EXPECT_EQ(dropped_by(Reason{kCoreReasonCount}), "function");
 }
 
 TEST(DropCause, TellsWhoDropped) {

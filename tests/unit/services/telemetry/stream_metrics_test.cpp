@@ -59,6 +59,21 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
   EXPECT_EQ(found.at("millrace_path_packets_total{path=rest,verdict=dropped}"), 20);
 }
 
+TEST(StreamMetrics, TellDropsForReasonsOfFunctionsByNameAndCause) {
+  Plan plan = test::small_plan();
+  plan.reasons = {{"odd", ReasonCause::kPacket, ""}, {"shut", ReasonCause::kPolicy, ""}};
+  const WatchedTopology watched(plan);
+  LaneRecord record{};
+  record.dropped[kCoreReasonCount] = 3;
+  record.generated[kCoreReasonCount + 1] = 1;
+  watched.release(0, 0, record);
+  const Samples found = samples(collect(watched));
+  const std::string drops = "millrace_drops_total{stream=lan.0,path=rest,reason=";
+  EXPECT_EQ(found.at(drops + "odd,cause=packet,by=function}"), 3);
+  EXPECT_EQ(found.at(drops + "shut,cause=policy,by=function}"), 0);
+  EXPECT_EQ(found.at("millrace_generated_packets_total{stream=lan.0,path=rest,reason=shut}"), 1);
+}
+
 TEST(StreamMetrics, TellWhatWasConsumedAndWhatWasGenerated) {
   const WatchedTopology watched;
   LaneRecord record{};
