@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """make new-function NAME=x [KIND=batch|packet]: the folder of a new function, its tests, its row.
 
-What it lays out builds and passes: a function that lets every packet pass and counts it. From there
-on it is ordinary code, to be changed by hand. Kinds: new_function_texts.py.
+What it lays out builds and passes: a function that counts packets and drops what is too short. From
+there on it is ordinary code, to be changed by hand. Kinds: new_function_texts.py.
 """
 
 import pathlib

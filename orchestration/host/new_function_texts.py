@@ -20,7 +20,17 @@ FunctionType {name}_type();
 }}  // namespace millrace
 """
 
-# What both kinds have behind the class.
+# What both kinds have in front of the class.
+REASONS = """
+/// Why it drops: places in kReasons.
+enum class Why : std::uint8_t {{ kTooShort }};
+constexpr std::array kReasons = {{
+    DeclaredReason{{"too_short", ReasonCause::kPacket, "ends within its Ethernet header"}}}};
+constexpr std::size_t kEthernetBytes = 14;
+
+"""
+
+# What both kinds have behind it.
 ROW = """
 void check_settings(const PlanFunction& function) {{
   if (function.settings.empty()) return;
@@ -60,19 +70,24 @@ BATCH_SOURCE = CPP_SPDX + """
 
 namespace millrace {{
 namespace {{
-
-constexpr std::uint32_t kPass = 0;  ///< result word: nothing to do
+""" + REASONS + """\
+constexpr std::uint32_t kPass = 0, kDrop = 1;  ///< result words
 
 class {type} final : public Function {{
  public:
-  void compute(const Batch&, Selection selected,
+  void compute(const Batch& batch, Selection selected,
                std::span<std::uint32_t> results) noexcept override {{
-    for (const std::uint16_t packet : selected.packets) results[packet] = kPass;
+    for (const std::uint16_t packet : selected.packets) {{
+      results[packet] = batch.length[packet] < kEthernetBytes ? kDrop : kPass;
+    }}
   }}
 
   void finish(const FinishContext& call) noexcept override {{
     for (const std::uint16_t packet : call.selected.packets) {{
-      if (call.results[packet] != kPass) call.batch.drop(packet, Reason::kRule);
+      if (call.results[packet] != kPass) {{
+        call.batch.drop(packet, call.reason(Why::kTooShort));
+        continue;
+      }}
       call.counters.hit(0);
     }}
   }}
@@ -91,11 +106,14 @@ PACKET_SOURCE = CPP_SPDX + """
 
 namespace millrace {{
 namespace {{
-
+""" + REASONS + """\
 /// An event that is not overridden calls the more general one: tcp, udp -> ip -> ethernet.
 class {type} final : public PacketFunction {{
  public:
-  void ethernet(Packet& packet) noexcept override {{ packet.hit(0); }}
+  void ethernet(Packet& packet) noexcept override {{
+    if (packet.bytes().size() < kEthernetBytes) return packet.drop(Why::kTooShort);
+    packet.hit(0);
+  }}
   void ip(Packet& packet) noexcept override {{ packet.hit(1); }}
   void udp(Packet& packet) noexcept override {{ packet.hit(2); }}
   void tcp(Packet& packet) noexcept override {{ packet.hit(3); }}
@@ -116,7 +134,8 @@ The first row that applies decides.
 
 | case | verdict | reason |
 |---|---|---|
-| any frame | pass | `none` |
+| frame that ends within its Ethernet header | drop | `too_short` |
+| any other | pass | `none` |
 
 ## Counters
 
@@ -144,7 +163,7 @@ BATCH_TEST = CPP_SPDX + """
 namespace millrace {{
 namespace {{
 
-TEST({type}, LetsEveryPacketPassAndCountsIt) {{
+TEST({type}, DropsWhatIsTooShortAndCountsTheRest) {{
   const PlanFunction plan;
   const auto function = {name}_type().make({{.function = plan, .ports = {{}}}});
   BatchArena arena;
@@ -153,11 +172,13 @@ TEST({type}, LetsEveryPacketPassAndCountsIt) {{
   const Batch batch = arena.batch();
   const std::array<std::uint16_t, 2> packets = {{0, 1}};
   std::array<std::uint64_t, 1> hits{{}};
+  const std::array<std::uint8_t, 1> numbers = {{57}};  // as a plan may say
   function->compute(batch, {{packets}}, batch.results(0));
-  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}}});
-  EXPECT_TRUE(batch.goes_on(0));
+  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}, {{}}, numbers}});
+  EXPECT_TRUE(batch.is_dropped(0));
+  EXPECT_EQ(batch.reason[0], 57);
   EXPECT_TRUE(batch.goes_on(1));
-  EXPECT_EQ(hits[0], 2u);
+  EXPECT_EQ(hits[0], 1u);
 }}
 
 TEST({type}, RefusesSettings) {{
@@ -185,19 +206,21 @@ PACKET_TEST = CPP_SPDX + """
 namespace millrace {{
 namespace {{
 
-TEST({type}, LetsEveryPacketPassAndCountsItByEvent) {{
+TEST({type}, DropsWhatIsTooShortAndCountsTheRestByEvent) {{
   const PlanFunction plan;
   const auto function = {name}_type().make({{.function = plan, .ports = {{}}}});
   const std::array frames = {{Frame(60), FrameBuilder().ipv4(1, 8).padding(8).build(),
                              FrameBuilder().ipv6(17, 8).udp(0).build(),
-                             FrameBuilder().ipv4(6, 20).tcp(5).build()}};
+                             FrameBuilder().ipv4(6, 20).tcp(5).build(), Frame(13)}};
   BatchArena arena;
   const Batch batch = batch_of(arena, frames);
-  const std::array<std::uint16_t, 4> packets = {{0, 1, 2, 3}};
+  const std::array<std::uint16_t, 5> packets = {{0, 1, 2, 3, 4}};
   std::array<std::uint64_t, 4> hits{{}};
+  const std::array<std::uint8_t, 1> numbers = {{57}};  // as a plan may say
   function->compute(batch, {{packets}}, batch.results(0));
-  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}}});
-  EXPECT_THAT(batch.verdict, testing::ElementsAre(0, 0, 0, 0));
+  function->finish({{batch, {{packets}}, batch.results(0), {{hits}}, {{}}, {{}}, {{}}, numbers}});
+  EXPECT_THAT(batch.verdict, testing::ElementsAre(0, 0, 0, 0, 1));
+  EXPECT_EQ(batch.reason[4], 57);
   EXPECT_THAT(hits, testing::ElementsAre(1, 1, 1, 1));
 }}
 
@@ -215,8 +238,9 @@ GOLDEN = HASH_SPDX + """#
 # What {name} does with each kind of packet. Format: tests/golden/golden_table.hpp. Frames and what
 # becomes of them come from another implementation, never from ours.
 
-case an empty frame passes
+case an empty frame is dropped
 in
+drop too_short
 
 case a UDP packet passes unchanged
 in 02000000000a02000000009908004500001c12340000401154980a0100050a0200070fa000350008dbfa
@@ -272,19 +296,22 @@ KINDS = {
         "test": BATCH_TEST,
         "make": "std::make_unique<{type}>()",
         "traits": (".runs_on_gpu = true,\n                     .counter_count = 1,\n"
+                   "                     .reasons = kReasons,\n"
                    "                     .rewrites = Rewrites::kNone"),
-        "summary": "lets every packet pass and counts it",
-        "does": "Lets every packet pass and counts it.",
-        "counters": "`hits[0]` counts packets.",
+        "summary": "counts packets, drops what is too short",
+        "does": "Drops what is shorter than an Ethernet header; the rest passes and is counted.",
+        "counters": "`hits[0]` counts packets that pass.",
     },
     "packet": {
         "source": PACKET_SOURCE,
         "test": PACKET_TEST,
         "make": "make_packet_function<{type}>(context)",
         "traits": (".counter_count = 4,\n"
+                   "                     .reasons = kReasons,\n"
                    "                     .rewrites = Rewrites::kNone"),
-        "summary": "lets every packet pass and counts it by event",
-        "does": ("Lets every packet pass and counts it by event\n"
+        "summary": "counts packets by event, drops what is too short",
+        "does": ("Drops what is shorter than an Ethernet header; the rest passes and is counted\n"
+                 "by event\n"
                  "([packet_function.hpp](../packet_function.hpp) says which packet is of which)."),
         "counters": ("| counter | counts packets of |\n|--:|---|\n| 0 | ethernet: no IP in them |\n"
                      "| 1 | ip: neither UDP nor TCP |\n| 2 | udp |\n| 3 | tcp |"),
