@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "io-worker/ports/received.hpp"
+#include "shared/base/check.hpp"
 
 namespace millrace {
 
@@ -94,6 +95,7 @@ std::uint32_t LoopRxQueue::poll_again(BufferSource& pool, std::span<RxPacket> ou
       if (way.read == way.again_end) continue;
       if (first == nullptr || noted(way) < noted(*first)) first = &way;
     }
+    MILLRACE_CHECK(first != nullptr);  // again_ counts what the ways have
     const std::uint64_t ordinal = noted(*first) - 1;
     if (!receive(*first, pool, out[count])) break;
     out[count].ordinal = ordinal;

@@ -12,7 +12,7 @@ namespace millrace {
 /// threads.
 class AskedSignals {
  public:
-  explicit AskedSignals(std::initializer_list<int> numbers) {
+  AskedSignals(std::initializer_list<int> numbers) {
     sigemptyset(&signals_);
     for (const int number : numbers) sigaddset(&signals_, number);
     sigprocmask(SIG_BLOCK, &signals_, nullptr);

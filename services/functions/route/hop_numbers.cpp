@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -119,6 +120,7 @@ std::uint32_t HopNumbers::group_of(std::span<const RouteLineHop> weights) {
   std::vector<RouteMember> members;
   std::uint64_t sum = 0, so_far = 0;
   for (const RouteLineHop& given : weights) sum += given.weight;
+  MILLRACE_CHECK(sum != 0);
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     so_far += weights[i].weight;
     const auto last = static_cast<std::uint32_t>(((so_far << 32) + sum - 1) / sum - 1);
