@@ -10,6 +10,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "services/hub/kernel_neighbours.hpp"
 #include "shared/base/unique_fd.hpp"
@@ -45,10 +46,8 @@ class NeighbourFollower {
  private:
   struct Less {
     bool operator()(const NeighbourKey& one, const NeighbourKey& other) const {
-      const auto by_port = one.port <=> other.port;
-      const auto by_family = one.family <=> other.family;
-      if (by_port != 0) return by_port < 0;
-      return by_family != 0 ? by_family < 0 : one.address < other.address;
+      return std::tie(one.port, one.family, one.address) <
+             std::tie(other.port, other.family, other.address);
     }
   };
   using Fixed = std::map<NeighbourKey, MacAddress, Less>;

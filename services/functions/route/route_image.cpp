@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -131,7 +132,9 @@ HopsNow hops_now(const RouteTable& table) noexcept {
 std::optional<RouteLive> read_route_live(const std::string& path) {
   if (read_image_header(path).live == 0) return std::nullopt;
   const MappedImage image(path, kRouteImage);
-  return *view_route_image(image.bytes()).live;
+  const RouteTable table = view_route_image(image.bytes());
+  MILLRACE_CHECK(table.live != nullptr);
+  return *table.live;
 }
 
 RouteTable view_route_image(std::span<const std::byte> image) {
