@@ -32,15 +32,17 @@ class Maker {
     for (const std::uint32_t number : functions_of(plan, stage, other)) {
       const PlanFunction& planned = edition_of(plan, number, other);
       const FunctionTraits& traits = function_type(planned.type).traits;
+      std::vector<std::uint8_t> reasons = while_doing(
+          "function " + planned.name, [&] { return reason_numbers(plan.reasons, traits.reasons); });
+      const Reason drops_for =
+          traits.drops_for_first ? static_cast<Reason>(reasons.at(0)) : Reason::kNone;
       members.push_back(
           {function(number, planned), planned.when_class, planned.class_mask, traits.regions,
            counters(number, planned), number,
            planned.unavailable == Fallback::kPass ? Fallback::kPass : Fallback::kDrop,
-           &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable),
-           traits.drops_for,
+           &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable), drops_for,
            &context_.status.drops(context_.me.actor, plan.stages[stage].path, number),
-           while_doing("function " + planned.name,
-                       [&] { return reason_numbers(plan.reasons, traits.reasons); })});
+           std::move(reasons)});
     }
     const StageWatch watch{&context_.my_entry().in_function,
                            &context_.status.header().functions_out};

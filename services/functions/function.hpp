@@ -62,7 +62,7 @@ struct FunctionTraits {
   std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
   /// Of its own, beside those of the core: FinishContext::reason() gives their numbers.
   std::span<const DeclaredReason> reasons = {};
-  Reason drops_for = Reason::kNone;  ///< the only one that it gives; kNone: several, or none
+  bool drops_for_first = false;  ///< each of its drops is for the first of them
   Rewrites rewrites = Rewrites::kNone;
   std::uint32_t headroom = 0;  ///< bytes that it may add in front of a packet (grow_front)
   std::uint32_t tailroom = 0;  ///< bytes that it may add behind a packet (grow_back)

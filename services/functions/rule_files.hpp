@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,11 @@ namespace millrace {
 
 inline constexpr std::size_t kRuleFileBytesMax = 64u << 20;
 inline constexpr std::size_t kRefusalsReportedMax = 100;
+
+/// Why they drop: places in kRuleReasons.
+enum class RuleReason : std::uint8_t { kRule };
+inline constexpr std::array<DeclaredReason, 1> kRuleReasons = {
+    {{"rule", ReasonCause::kPolicy, "a rule, or the default of the rules, says drop"}}};
 
 /// A class that a function may set: its name and its bit.
 struct RuleClass {

@@ -29,7 +29,7 @@ struct StageFunction {
   std::uint32_t number = 0;             ///< of the function in the plan
   Fallback when_out = Fallback::kDrop;  ///< what becomes of its packets while it is out of service
   std::uint64_t* skipped = nullptr;     ///< counts them; null: nobody does
-  Reason drops_for = Reason::kNone;     ///< of its traits
+  Reason drops_for = Reason::kNone;     ///< all of its drops; kNone: each for its own
   DropTally* drops = nullptr;           ///< of this actor, path and function; null: nobody counts
   std::vector<std::uint8_t> reason_numbers = {};  ///< FinishContext::reason_numbers
 };

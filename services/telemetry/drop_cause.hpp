@@ -13,7 +13,6 @@ namespace millrace {
 /// Of a core reason.
 constexpr ReasonCause cause_of(Reason reason) {
   switch (reason) {
-    case Reason::kRule:
     case Reason::kNoRoute:
     case Reason::kNoPath:
     case Reason::kOwnAddress:

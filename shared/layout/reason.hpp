@@ -41,7 +41,6 @@ enum class Reason : std::uint8_t {
   kNoRoute = 7,       ///< route: no prefix, or one without next hop
   kNotUnicast = 8,    ///< route: broadcast or multicast, or a source that may not be routed
   kOwnAddress = 9,    ///< route: addressed to this router
-  kRule = 10,         ///< match, acl: a rule said drop
   kWorkerLost = 11,   ///< in the hands of a worker that died
   kEgressLost = 12,   ///< being sent when the egress died; some may have left
   kQuarantined = 13,  ///< with a process that could not be killed
@@ -80,7 +79,7 @@ static_assert(static_cast<std::size_t>(Reason::kCount) <= kCoreReasonCount);
 // clang-format off
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kReasonNames = {
     "none", "oversize", "truncated", "malformed", "not_ipv4", "bad_checksum", "ttl_expired", "no_route",
-    "not_unicast", "own_address", "rule", "worker_lost", "egress_lost", "quarantined", "tx_full",
+    "not_unicast", "own_address", "", "worker_lost", "egress_lost", "quarantined", "tx_full",
     "no_output", "not_forwarded", "overload", "unavailable", "no_path", "side_full", "no_buffer",
     "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy", "fragment",
     "report", "reply", "solicit", "punt"};

@@ -72,7 +72,7 @@ inline constexpr std::uint32_t kNotLookedAt = 0xfffffffd;
 inline void go_through_an_earlier_stage(const Batch& batch) {
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     batch.classes[i] = i % 8 < 4 ? 0 : i % 4;
-    if (i % 13 == 5) batch.drop(i, Reason::kRule);
+    if (i % 13 == 5) batch.drop(i, Reason::kOverload);
   }
 }
 

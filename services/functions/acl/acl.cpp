@@ -64,7 +64,7 @@ class Acl final : public Function {
                         : word == kAclHidden    ? true
                         : word == kAclNotIp     ? settings_.non_ip_drops
                                                 : settings_.default_drops;
-      if (drop) call.batch.drop(packet, Reason::kRule);
+      if (drop) call.batch.drop(packet, call.reason(RuleReason::kRule));
       call.counters.hit(counter_of(word, rules.size()));
     }
   }
@@ -187,7 +187,8 @@ FunctionType acl_type() {
                      .runs_on_gpu = true,
                      .keys_suffice = true,
                      .has_image = true,
-                     .drops_for = Reason::kRule,
+                     .reasons = kRuleReasons,
+                     .drops_for_first = true,
                      .settings = kSettings},
           .make = make_acl,
           .build = build_acl,

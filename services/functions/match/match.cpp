@@ -54,7 +54,7 @@ class MatchFunction final : public Function {
       if (results[packet] == 0) continue;
       if (results[packet] == kMatchHidden) {
         counters.hit(rules.size() + kMatchHitsHidden);
-        if (drops) batch.drop(packet, Reason::kRule);
+        if (drops) batch.drop(packet, call.reason(RuleReason::kRule));
         continue;
       }
       const std::size_t number = std::min<std::size_t>(results[packet] - 1, rules.size());
@@ -65,7 +65,7 @@ class MatchFunction final : public Function {
       counters.classed(rule.class_mask);
       if (rule.action == static_cast<std::uint8_t>(MatchAction::kAlert)) counters.alert();
       if (tells_) tell(call.events, packet, static_cast<std::uint32_t>(number));
-      if (drops_by(rule)) batch.drop(packet, Reason::kRule);
+      if (drops_by(rule)) batch.drop(packet, call.reason(RuleReason::kRule));
     }
   }
 
@@ -141,7 +141,8 @@ FunctionType match_type() {
                  .regions = kRegions,
                  .runs_on_gpu = true,
                  .has_image = true,
-                 .drops_for = Reason::kRule,
+                 .reasons = kRuleReasons,
+                 .drops_for_first = true,
                  .settings = kSettings};
   type.make = make_match;
   type.build = build_match;

@@ -140,11 +140,11 @@ TEST_F(EgressTest, TheNextLifeGoesOnBehindTheLedger) {
 
 TEST_F(EgressTest, DroppedPacketsAreCountedByTheirReasonAndNotSent) {
   const Batch batch = world_.segment.batch(arrives(1));
-  batch.drop(0, Reason::kRule);
+  batch.drop(0, Reason::kOverload);
   batch.drop(2, Reason::kNoRoute);
   work();
   EXPECT_EQ(tx_[1]->sent, Ordinals{1});
-  EXPECT_EQ(dropped(Reason::kRule), 1u);
+  EXPECT_EQ(dropped(Reason::kOverload), 1u);
   EXPECT_EQ(dropped(Reason::kNoRoute), 1u);
   EXPECT_EQ(record().transmitted[1], 1u);
 }
@@ -185,7 +185,7 @@ TEST_F(EgressTest, BuffersThatAQueueKeepsStayWhenTheirSlotGoesBack) {
   const std::uint32_t slot = arrives(1);
   const Buffers sent = world_.buffers_of(slot);
   const Batch batch = world_.segment.batch(slot);
-  batch.drop(1, Reason::kRule);
+  batch.drop(1, Reason::kOverload);
   work();
   EXPECT_EQ(world_.slots_returned(0, Returner::kEgress), (Buffers{slot}));
   EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress), (Buffers{sent[1]}));

@@ -47,11 +47,11 @@ TEST_F(SideWorkTest, ACopyIsThePacketAsItIsAtTheEnd) {
 TEST_F(SideWorkTest, ADroppedPacketsCopyLeavesAllTheSame) {
   const Batch of = batch(1);
   copy(of, 1, 0);
-  of.drop(1, Reason::kRule);
+  of.drop(1, Reason::kOverload);
   work();
   EXPECT_EQ(tx_[0]->sent, (Ordinals{1}));
   EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2}));
-  EXPECT_EQ(dropped(Reason::kRule), 1u);
+  EXPECT_EQ(dropped(Reason::kOverload), 1u);
 }
 
 TEST_F(SideWorkTest, AFrameOfItsOwnIsCountedByItsReason) {
@@ -215,10 +215,10 @@ TEST_F(SideWorkTest, ARecordOfAPacketThatDoesNotWaitHoldsNothing) {
   hold(of, 0, neighbour);
   hold(of, 0, neighbour);  // twice
   hold(of, 1, neighbour);
-  of.drop(1, Reason::kRule);
+  of.drop(1, Reason::kOverload);
   work();
   EXPECT_EQ(record().held(), 1u);
-  EXPECT_EQ(dropped(Reason::kRule), 1u);
+  EXPECT_EQ(dropped(Reason::kOverload), 1u);
 }
 
 TEST_F(SideWorkTest, APacketThatNoRecordHoldsIsDroppedAndNotInFlightForEver) {

@@ -121,7 +121,7 @@ TEST_F(IngressTest, EveryColumnIsSetAnewWhenASlotIsUsedAgain) {
   left();
   const std::uint32_t slot = in_flight_[0];
   const Batch used = world_.segment.batch(slot);
-  used.drop(0, Reason::kRule);
+  used.drop(0, Reason::kOverload);
   used.output[0] = 9;
   used.classes[0] = 0xff;
   world_.segment.slot(slot).flags = kSlotStandIn;

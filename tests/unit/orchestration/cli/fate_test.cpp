@@ -16,10 +16,10 @@ TEST(Fate, HasOneNameEach) {
 
 TEST(Fate, IsToldWithItsReasonUnlessThePacketIsItself) {
   EXPECT_EQ(fate_text({}, Verdict::kPass, Reason::kNone), "");
-  EXPECT_EQ(fate_text({}, Verdict::kPass, Reason::kRule), "") << "the column was not written";
+  EXPECT_EQ(fate_text({}, Verdict::kPass, Reason::kOverload), "") << "the column was not written";
   EXPECT_EQ(fate_text({}, Verdict::kDone, Reason::kNone), "") << "it leaves as itself";
   EXPECT_EQ(fate_text({}, Verdict::kDone, Reason::kReply), "answer: reply");
-  EXPECT_EQ(fate_text({}, Verdict::kDrop, Reason::kRule), "dropped: rule");
+  EXPECT_EQ(fate_text({}, Verdict::kDrop, Reason::kOverload), "dropped: overload");
   EXPECT_EQ(fate_text({}, Verdict::kConsumed, Reason::kHeld), "consumed: held");
 }
 

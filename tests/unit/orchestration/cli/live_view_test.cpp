@@ -27,7 +27,7 @@ class LiveView : public testing::Test {
     after_.streams[0].received = 3000;
     after_.streams[0].received_bytes = 250'000;
     after_.streams[0].transmitted[1] = 2600;
-    after_.streams[0].dropped[static_cast<std::size_t>(Reason::kRule)] = 400;
+    after_.streams[0].dropped[static_cast<std::size_t>(Reason::kOverload)] = 400;
     after_.latency[0][160] = 10;
     set(Counter::kPackets, 3000);
     set(Counter::kBatches, 100);
@@ -48,7 +48,7 @@ TEST_F(LiveView, PageHasPortsActorsDropsAndLatency) {
   EXPECT_THAT(page, HasSubstr("b                               0          0.0         1.30 k"));
   EXPECT_THAT(page, HasSubstr("ingress.a.0        alive            1.50 k         30.0  "
                               "███·········  25 %"));
-  EXPECT_THAT(page, HasSubstr("dropped: rule 200/s\n"));
+  EXPECT_THAT(page, HasSubstr("dropped: overload 200/s\n"));
   EXPECT_THAT(page, HasSubstr("latency of batches: p50 8 us"));
   EXPECT_THAT(page, Not(HasSubstr("\033")));
   EXPECT_THAT(live_page(plan_, before_, after_, true), HasSubstr("\033[32malive"));
@@ -61,7 +61,7 @@ TEST_F(LiveView, WhatARouterMakesAndConsumesIsShownWhereThereIsSome) {
   after_.streams[0].generated[static_cast<std::size_t>(Reason::kReport)] = 2;
   after_.streams[1].consumed[static_cast<std::size_t>(Reason::kAnswered)] = 8;
   EXPECT_THAT(live_page(plan_, before_, after_, false),
-              HasSubstr("dropped: rule 200/s\ngenerated: report 1/s, reply 3/s\n"
+              HasSubstr("dropped: overload 200/s\ngenerated: report 1/s, reply 3/s\n"
                         "consumed: answered 4/s\nlatency of batches"));
   const auto json = live_json(plan_, before_, after_);
   EXPECT_EQ(json["generated_per_s"]["reply"], 3.0);
@@ -90,8 +90,9 @@ TEST(FirstColumns, AreCountedWithoutColoursAndBytesOfOneLetter) {
 }
 
 TEST_F(LiveView, LineNamesWhoIsNotAlive) {
-  EXPECT_THAT(live_line(plan_, before_, after_),
-              HasSubstr("received 1.50 k/s, transmitted 1.30 k/s, dropped rule 200/s, p50 8 us"));
+  EXPECT_THAT(
+      live_line(plan_, before_, after_),
+      HasSubstr("received 1.50 k/s, transmitted 1.30 k/s, dropped overload 200/s, p50 8 us"));
   after_.actors[plan_.streams[1].ingress].state = ActorState::kFenced;
   EXPECT_THAT(live_line(plan_, before_, after_), HasSubstr(", ingress.b.0 dead"));
 }
@@ -100,7 +101,7 @@ TEST_F(LiveView, DataHasTheSame) {
   const auto json = live_json(plan_, before_, after_);
   EXPECT_EQ(json["ports"][0]["received_per_s"], 1500.0);
   EXPECT_EQ(json["ports"][0]["received_bits_per_s"], 1e6);
-  EXPECT_EQ(json["dropped_per_s"]["rule"], 200.0);
+  EXPECT_EQ(json["dropped_per_s"]["overload"], 200.0);
   EXPECT_EQ(json["actors"][0]["busy_share"], 0.25);
 }
 

@@ -19,7 +19,7 @@ class TraceSteps : public testing::Test {
   /// Adds a step that ended `until_us` after the packet's arrival.
   std::optional<TracedPacket> add(TraceKind kind, std::uint32_t number, std::uint64_t since_us,
                                   std::uint64_t until_us, Verdict verdict = Verdict::kPass,
-                                  Reason why = Reason::kRule, std::uint8_t port_after = 0) {
+                                  Reason why = Reason::kOverload, std::uint8_t port_after = 0) {
     const TraceStep step{.id = 7,
                          .number = number,
                          .sequence = 42,
@@ -81,8 +81,8 @@ TEST_F(TraceSteps, ADroppedPacketSaysWhy) {
   add(TraceKind::kReceived, 0, 0, 1);
   const auto packet = add(TraceKind::kReleased, 0, 2, 2, Verdict::kDrop);
   ASSERT_TRUE(packet);
-  EXPECT_EQ(trace_json(plan_, *packet, 1)["reason"], "rule");
-  EXPECT_THAT(trace_text(plan_, *packet, 1, true), HasSubstr("\033[31mdropped: rule\033[0m"));
+  EXPECT_EQ(trace_json(plan_, *packet, 1)["reason"], "overload");
+  EXPECT_THAT(trace_text(plan_, *packet, 1, true), HasSubstr("\033[31mdropped: overload\033[0m"));
 }
 
 TEST_F(TraceSteps, AnAnswerSaysWhatItIsAndByWhichPortItLeaves) {

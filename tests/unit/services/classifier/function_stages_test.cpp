@@ -13,6 +13,7 @@
 #include "services/functions/table.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/loader.hpp"
+#include "shared/config/plan_reasons.hpp"
 #include "shared/config/planner.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "shared/layout/mapping.hpp"
@@ -116,7 +117,7 @@ TEST_F(FunctionStagesTest, ComputedOnAGpuAndFinishedElsewhereAStageEndsAsOnACpu)
   std::copy(results.begin(), results.end(), batch.result);
   acceptor.finish(0, batch);
   EXPECT_FALSE(batch.goes_on(0));
-  EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kRule));
+  EXPECT_EQ(reason_name(plan_.reasons, batch.reason[0]), "rule");
   EXPECT_TRUE(batch.goes_on(1));
 }
 
@@ -195,7 +196,7 @@ class Editions : public FunctionStagesTest {
     gpu.compute(2, batch, results.data());
     std::copy(results.begin(), results.end(), batch.result);
     egress.finish(2, batch);
-    return !batch.goes_on(0) && batch.reason[0] == static_cast<std::uint8_t>(Reason::kRule);
+    return !batch.goes_on(0) && reason_name(plan_.reasons, batch.reason[0]) == "rule";
   }
   std::uint64_t revision_of(const std::string& name) const {
     return status_.actor_tally(context(name).me.actor).revision.load();

@@ -3,9 +3,13 @@
 
 #include "services/classifier/function_tables.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "services/functions/table.hpp"
+#include "shared/base/error.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -64,6 +68,29 @@ TEST_F(FunctionTablesTest, WhatIsThereAlreadyIsNotMadeAgain) {
   EXPECT_EQ(after->functions[0][0].function, before->functions[0][0].function);
   EXPECT_EQ(after->functions[1][0].function, before->functions[1][0].function);
   EXPECT_NE(after->functions[0][1].function, before->functions[0][0].function);
+}
+
+/// By the plan of a build whose function declared less.
+TEST(FunctionTables, AFunctionWhoseReasonsThePlanDoesNotNumberIsNotMade) {
+  const std::string text =
+      "{millrace: 1, name: t, ports: {a: {device: \"null\"}, b: {device: \"null\"}}, functions: "
+      "{m: "
+      "{type: match, rules: x}}, paths: {one: {from: [a], run: [m]}}}";
+  Plan plan = make_plan(parse_topology(text, "t.yaml", known_functions()), known_functions(), {});
+  ASSERT_EQ(plan.reasons.size(), 1u);
+  EXPECT_EQ(plan.reasons[0].name, "rule");
+  plan.reasons.clear();
+  const Mapping memory = Mapping::create_anonymous(status_layout(plan).bytes);
+  const StatusView status = StatusView::create(memory.base(), plan, 1'000'000'000);
+  const auto at = std::ranges::find(plan.actors, ActorKind::kClassifier, &PlanActor::kind);
+  const ActorContext context{
+      &plan, {}, status, {static_cast<std::uint16_t>(at - plan.actors.begin()), 1}};
+  try {
+    make_function_tables(context, plan, nullptr);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("function m: drop reason 'rule' has no number"));
+  }
 }
 
 TEST_F(FunctionTablesTest, WhoDoesNotNeedAStageMakesNothingOfIt) {

@@ -203,14 +203,14 @@ TEST(PacketFunction, IsMadeOfTheContextWhenItTakesOne) {
 TEST(Packet, GivesEachFateThatABatchHas) {
   PacketCall call(std::vector<Frame>(6, Frame(60)));
   const FinishContext context = call.context();
-  Packet(context, 1).drop(Reason::kRule);
+  Packet(context, 1).drop(Reason::kOverload);
   Packet(context, 2).consume(Reason::kControl);
   Packet(context, 3).send_to(4);
   Packet(context, 4).send_now(5);
   Packet(context, 5).answer(6, Reason::kReply);
   EXPECT_THAT(call.batch.verdict, ElementsAre(0, 1, 3, 0, 2, 2));
   EXPECT_THAT(call.batch.output, ElementsAre(255, 255, 255, 4, 5, 6));
-  EXPECT_EQ(call.reason(1), Reason::kRule);
+  EXPECT_EQ(call.reason(1), Reason::kOverload);
   EXPECT_EQ(call.reason(2), Reason::kControl);
   EXPECT_EQ(call.reason(4), Reason::kNone);
   EXPECT_EQ(call.reason(5), Reason::kReply);
@@ -221,7 +221,7 @@ TEST(Packet, PassTakesBackWhatWasSaidBefore) {
   const FinishContext context = call.context();
   const Packet packet(context, 0);
   packet.send_to(4);
-  packet.drop(Reason::kRule);
+  packet.drop(Reason::kOverload);
   packet.pass();
   EXPECT_TRUE(call.batch.goes_on(0));
   EXPECT_EQ(call.batch.output[0], 4);

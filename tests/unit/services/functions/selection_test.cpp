@@ -19,8 +19,8 @@ using testing::IsEmpty;
 TEST(Selection, TakesPacketsThatPassInAscendingOrder) {
   BatchArena arena;
   for (int i = 0; i < 5; ++i) arena.add({});
-  arena.batch().drop(1, Reason::kRule);
-  arena.batch().drop(4, Reason::kRule);
+  arena.batch().drop(1, Reason::kOverload);
+  arena.batch().drop(4, Reason::kOverload);
   std::array<std::uint16_t, kBatchCapacityDefault> room{};
   EXPECT_THAT(select_packets(arena.batch(), 0, room).packets, ElementsAre(0, 2, 3));
 }
@@ -33,7 +33,7 @@ TEST(Selection, WithAClassTakesOnlyPacketsThatHaveOneOfThem) {
   batch.classes[1] = 2;
   batch.classes[2] = 6;
   batch.classes[3] = 4;
-  batch.drop(3, Reason::kRule);
+  batch.drop(3, Reason::kOverload);
   std::array<std::uint16_t, kBatchCapacityDefault> room{};
   EXPECT_THAT(select_packets(batch, 6, room).packets, ElementsAre(1, 2));
   EXPECT_THAT(select_packets(batch, 8, room).packets, IsEmpty());

@@ -44,7 +44,7 @@ class ToyFunction final : public Function {
     for (const std::uint16_t packet : call.selected.packets) {
       const std::uint32_t word = call.results[packet];
       ++call.counters.hits[word % call.counters.hits.size()];
-      if (word % 5 == 0) batch.drop(packet, Reason::kRule);
+      if (word % 5 == 0) batch.drop(packet, Reason::kOverload);
       if (word % 11 == 1) batch.consume(packet, Reason::kControl);
       if (word % 11 == 2) batch.finish(packet, 1, Reason::kReply);
       if (word % 3 == 0) batch.classes[packet] |= class_mask_ & (word >> 3);
@@ -177,7 +177,7 @@ class Scripted final : public Function {
     finished.assign(call.selected.packets.begin(), call.selected.packets.end());
     for (const std::uint16_t packet : call.selected.packets) {
       EXPECT_EQ(call.results[packet], 100u + packet);
-      if ((drops_ >> packet & 1) != 0) call.batch.drop(packet, Reason::kRule);
+      if ((drops_ >> packet & 1) != 0) call.batch.drop(packet, Reason::kOverload);
       if ((classes_ >> packet & 1) != 0) call.batch.classes[packet] |= 1;
     }
   }
@@ -220,7 +220,7 @@ TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
   Reasoned several;
   Scripted one{0b0011, 0};
   DropTally by_several{}, by_one{};
-  StageRunner runner({{.function = &one, .drops_for = Reason::kRule, .drops = &by_one},
+  StageRunner runner({{.function = &one, .drops_for = Reason::kOverload, .drops = &by_one},
                       {.function = &several, .drops = &by_several}});
   BatchArena arena;
   const Batch batch = batch_of(arena, std::vector<Frame>(6, Frame(60)));
@@ -229,10 +229,10 @@ TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
     return tally.dropped[static_cast<std::size_t>(reason)];
   };
   runner.run(batch, {});
-  EXPECT_EQ(count(by_one, Reason::kRule), 2u);
+  EXPECT_EQ(count(by_one, Reason::kOverload), 2u);
   EXPECT_EQ(count(by_several, Reason::kNoRoute), 2u);
   EXPECT_EQ(count(by_several, Reason::kMalformed), 1u);
-  EXPECT_EQ(count(by_several, Reason::kRule), 0u);
+  EXPECT_EQ(count(by_several, Reason::kOverload), 0u);
   EXPECT_EQ(fates_in(batch).dropped, 6u);
 }
 

@@ -59,7 +59,7 @@ TEST_F(LostBatchesTest, TwoFilesAreTheMostThatIsKept) {
 
 TEST_F(LostBatchesTest, ABatchWithoutPacketsMakesNoFile) {
   const Batch batch = batch_of(1);
-  for (std::uint32_t i = 0; i < batch.count; ++i) batch.drop(i, Reason::kRule);
+  for (std::uint32_t i = 0; i < batch.count; ++i) batch.drop(i, Reason::kOverload);
   EXPECT_EQ(LostBatches(folder_.path("")).keep(batch, "x"), 0U);
   EXPECT_FALSE(fs::exists(folder_.path("lost.pcapng")));
 }

@@ -10,7 +10,6 @@ namespace millrace {
 namespace {
 
 TEST(DropCause, TellsPolicyFromBrokenPacketsFromLoss) {
-  EXPECT_EQ(cause_of(Reason::kRule), ReasonCause::kPolicy);
   EXPECT_EQ(cause_of(Reason::kNoPath), ReasonCause::kPolicy);
   EXPECT_EQ(cause_of(Reason::kNoNeighbour), ReasonCause::kPolicy);
   EXPECT_EQ(cause_of(Reason::kMalformed), ReasonCause::kPacket);
@@ -31,7 +30,7 @@ TEST(DropCause, OfAFunctionsReasonIsWhatItDeclares) {
 }
 
 TEST(DropCause, TellsWhoDropped) {
-  EXPECT_EQ(dropped_by(Reason::kRule), "function");
+  EXPECT_EQ(dropped_by(Reason::kMalformed), "function");
   EXPECT_EQ(dropped_by(Reason::kUnavailable), "function");
   EXPECT_EQ(dropped_by(Reason::kNoPath), "ingress");
   EXPECT_EQ(dropped_by(Reason::kTxFull), "egress");

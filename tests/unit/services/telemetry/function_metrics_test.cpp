@@ -59,23 +59,22 @@ TEST(FunctionMetrics, GiveVerdictsAlertsClassesAndTime) {
 
 TEST(FunctionMetrics, TellWhoDroppedByPathAndReason) {
   Plan plan = test::small_plan();
-  plan.reasons = {{"odd", ReasonCause::kPacket, ""}, {"shut", ReasonCause::kPolicy, ""}};
+  plan.reasons = {{"odd", ReasonCause::kPacket, ""}, {"rule", ReasonCause::kPolicy, ""}};
+  constexpr Reason kRule{kCoreReasonCount + 1};
   const WatchedTopology watched(plan);
   const auto drops = [&](std::uint32_t actor, Reason reason) -> std::uint64_t& {
     return watched.status.drops(actor, 0, 1).dropped[static_cast<std::size_t>(reason)];
   };
-  drops(3, Reason::kRule) = 5;
-  drops(7, Reason::kRule) = 6;
+  drops(3, kRule) = 5;
+  drops(7, kRule) = 6;
   drops(3, Reason::kUnavailable) = 2;
   drops(7, Reason::kWorkerLost) = 1;  // of an edition that nobody knows any more
-  drops(4, Reason{kCoreReasonCount + 1}) = 9;
   Families families;
   add_functions(watched.source(), families);
   const auto found = samples(families.take());
   const std::string ids = "millrace_function_drops_total{function=ids,group=gpu,path=rest,reason=";
   EXPECT_EQ(found.at(ids + "rule}"), 11);
   EXPECT_EQ(found.at(ids + "unavailable}"), 2);
-  EXPECT_EQ(found.at(ids + "shut}"), 9);
   EXPECT_EQ(found.at(ids + "odd}"), 0);
   EXPECT_EQ(found.at(ids + "worker_lost}"), 1);
   EXPECT_EQ(found.at(ids + "no_route}"), 0);

@@ -78,7 +78,7 @@ TEST(StreamMetrics, TellWhatWasConsumedAndWhatWasGenerated) {
   const WatchedTopology watched;
   LaneRecord record{};
   record.consumed[static_cast<std::size_t>(Reason::kAnswered)] = 3;
-  record.consumed[static_cast<std::size_t>(Reason::kRule)] = 1;  // a function may say any
+  record.consumed[static_cast<std::size_t>(Reason::kNoPath)] = 1;  // a function may say any
   record.generated[static_cast<std::size_t>(Reason::kReply)] = 2;
   record.generated[static_cast<std::size_t>(Reason::kReport)] = 1;
   watched.release(0, 0, record);
@@ -88,7 +88,7 @@ TEST(StreamMetrics, TellWhatWasConsumedAndWhatWasGenerated) {
   const std::string generated = "millrace_generated_packets_total{stream=lan.0,path=rest,reason=";
   EXPECT_EQ(found.at(consumed + "answered}"), 6);
   EXPECT_EQ(found.at(consumed + "control}"), 0);
-  EXPECT_EQ(found.at(consumed + "rule}"), 2);
+  EXPECT_EQ(found.at(consumed + "no_path}"), 2);
   EXPECT_FALSE(found.contains(consumed + "reply}"));
   EXPECT_EQ(found.at(generated + "reply}"), 4);
   EXPECT_EQ(found.at(generated + "report}"), 2);

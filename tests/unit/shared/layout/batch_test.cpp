@@ -17,9 +17,9 @@ TEST(Batch, CountsWhatWasDroppedWhateverItsLength) {
     for (std::uint32_t i = 0; i < count; ++i) arena.add(std::vector<std::byte>(60));
     Batch batch = arena.batch();
     std::uint32_t dropped = 0;
-    for (std::uint32_t i = 0; i < count; i += 3, ++dropped) batch.drop(i, Reason::kRule);
+    for (std::uint32_t i = 0; i < count; i += 3, ++dropped) batch.drop(i, Reason::kOverload);
     EXPECT_EQ(fates_in(batch).dropped, dropped) << count;
-    if (count != 0) batch.drop(count - 1, Reason::kRule);
+    if (count != 0) batch.drop(count - 1, Reason::kOverload);
     EXPECT_EQ(fates_in(batch).dropped, count == 0 ? 0 : dropped + (count % 3 == 1 ? 0 : 1))
         << count;
   }

@@ -210,10 +210,10 @@ TEST_F(RescueTest, StateThatWasNotBeingChangedIsKept) {
 
 TEST_F(RescueTest, ABatchBeingSentIsCountedLostOnceAndFreed) {
   const std::uint32_t slot = in_state("egress.0", SlotKind::kSending, kEgressStage, 3);
-  world_.segment.batch(slot).drop(2, Reason::kRule);
+  world_.segment.batch(slot).drop(2, Reason::kOverload);
   dies_and_is_recovered_twice("egress.0");
   EXPECT_EQ(dropped(3, Reason::kEgressLost), 2u);
-  EXPECT_EQ(dropped(3, Reason::kRule), 1u);
+  EXPECT_EQ(dropped(3, Reason::kOverload), 1u);
   const LaneRecord record = read_record(world_.status.ledger(0, 3));
   EXPECT_EQ(record.released_sequence, 1u);
   EXPECT_EQ(record.received, 3u);

@@ -187,7 +187,7 @@ TEST_F(WatchPointTest, ALinkShowsAllOfABatchWithWhatHasBecomeOfIt) {
   SmallWorld world;
   const std::uint32_t slot = world.make({.count = 3});
   const Batch batch = world.segment.batch(slot);
-  batch.drop(1, Reason::kRule);
+  batch.drop(1, Reason::kOverload);
   WatchWish asked = wish();
   asked.link[9] = 4;
   const WatchFile file = watch(asked);
@@ -199,7 +199,7 @@ TEST_F(WatchPointTest, ALinkShowsAllOfABatchWithWhatHasBecomeOfIt) {
   EXPECT_EQ(records[0].point, 4U);
   EXPECT_EQ(records[0].verdict, static_cast<std::uint8_t>(Verdict::kPass));
   EXPECT_EQ(records[1].verdict, static_cast<std::uint8_t>(Verdict::kDrop));
-  EXPECT_EQ(records[1].reason, static_cast<std::uint8_t>(Reason::kRule));
+  EXPECT_EQ(records[1].reason, static_cast<std::uint8_t>(Reason::kOverload));
   EXPECT_EQ(records[2].reason, 0U);
 }
 
