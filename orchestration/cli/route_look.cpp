@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "orchestration/cli/fate.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/mac.hpp"
@@ -99,12 +98,16 @@ std::vector<HopWords> members_of(const RouteLook& look, const RouteHop& group,
   return members;
 }
 
+std::string_view name_of(RouteReason reason) {
+  return kRouteReasons.at(static_cast<std::size_t>(reason)).name;
+}
+
 /// `to`: where a packet is to go; null: the next hop by itself.
 HopWords words_of(const RouteLook& look, std::uint32_t number, const Destination* to) {
   const RouteHop& hop = look.table.hops[hops_now(look.table).real(number)];
   HopWords words{.number = number};
-  if (hop.reason != static_cast<std::uint8_t>(Reason::kNone)) {
-    words.reason = kReasonNames.at(hop.reason);
+  if (hop.reason != static_cast<std::uint8_t>(RouteReason::kNone)) {
+    words.reason = name_of(static_cast<RouteReason>(hop.reason));
     words.kind = number == kHopOwn ? "own" : number == kHopBroadcast ? "broadcast" : "drop";
     return words;
   }
@@ -199,19 +202,19 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 /// What the fast pass says of a destination before it looks into the table; kNone: it looks.
-Reason refused_before(const RouteLook& look, const Destination& to) {
-  if (to.is_ipv6 && !look.table.ipv6.present()) return Reason::kNotIpv4;
+RouteReason refused_before(const RouteLook& look, const Destination& to) {
+  if (to.is_ipv6 && !look.table.ipv6.present()) return RouteReason::kNotIpv4;
   const bool never = to.is_ipv6 ? never_routed(to.ipv6) : never_routed(to.ipv4);
-  return never ? Reason::kNotUnicast : Reason::kNone;
+  return never ? RouteReason::kNotUnicast : RouteReason::kNone;
 }
 
 std::uint32_t hop_to(const RouteLook& look, const Destination& to) {
   return to.is_ipv6 ? look.table.ipv6.look_up(to.ipv6) : look.table.look_up(to.ipv4);
 }
 
-std::string_view why_refused(Reason reason) {
-  return reason == Reason::kNotIpv4 ? "the table has no IPv6 route"
-                                    : "such an address is never routed";
+std::string_view why_refused(RouteReason reason) {
+  return reason == RouteReason::kNotIpv4 ? "the table has no IPv6 route"
+                                         : "such an address is never routed";
 }
 
 /// How a table follows the kernel.
@@ -305,9 +308,8 @@ Json routes_json(const RouteLook& look) {
 
 std::string route_to_text(const RouteLook& look, const std::string& address) {
   const Destination to = destination_of_text(address);
-  if (const Reason reason = refused_before(look, to); reason != Reason::kNone) {
-    return address + " is dropped as " +
-           std::string(kReasonNames.at(static_cast<std::size_t>(reason))) + ": " +
+  if (const RouteReason reason = refused_before(look, to); reason != RouteReason::kNone) {
+    return address + " is dropped as " + std::string(name_of(reason)) + ": " +
            std::string(why_refused(reason)) + "\n";
   }
   const std::uint32_t number = hop_to(look, to);
@@ -330,9 +332,9 @@ Json route_to_json(const RouteLook& look, const std::string& address) {
                {"topology", look.plan.name},
                {"function", look.function},
                {"address", address}};
-  if (const Reason reason = refused_before(look, to); reason != Reason::kNone) {
+  if (const RouteReason reason = refused_before(look, to); reason != RouteReason::kNone) {
     json["kind"] = "drop";
-    json["reason"] = kReasonNames.at(static_cast<std::size_t>(reason));
+    json["reason"] = name_of(reason);
     return json;
   }
   const std::uint32_t number = hop_to(look, to);

@@ -13,19 +13,11 @@ namespace millrace {
 /// Of a core reason.
 constexpr ReasonCause cause_of(Reason reason) {
   switch (reason) {
-    case Reason::kNoRoute:
     case Reason::kNoPath:
-    case Reason::kOwnAddress:
-    case Reason::kNotForwarded:
-    case Reason::kNotIpv4:
-    case Reason::kNotUnicast:
-    case Reason::kTtlExpired:
     case Reason::kNoNeighbour:  // a host that is not there; senders are told
       return ReasonCause::kPolicy;
     case Reason::kOversize:
-    case Reason::kTruncated:
     case Reason::kMalformed:
-    case Reason::kBadChecksum:
       return ReasonCause::kPacket;
     default:  // a new one is loss until somebody says otherwise
       return ReasonCause::kLoss;

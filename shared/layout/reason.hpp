@@ -29,25 +29,17 @@ constexpr bool is_dropped(std::uint8_t verdict) { return verdict == 1; }
 /// numbers below kCount are the core's. Functions declare reasons of their own
 /// (FunctionTraits::reasons); the plan numbers them from kCoreReasonCount on (Plan::reasons), and
 /// what a number is called is a matter of the plan (shared/config/plan_reasons.hpp).
-/// Values are stable: they stand in shared memory and in saved captures. Add at the end.
+/// Values are stable: they stand in shared memory. Add at the end. Those that are missing were of
+/// functions once.
 enum class Reason : std::uint8_t {
   kNone = 0,
   kOversize = 1,      ///< ingress: longer than a buffer; egress: than the port can send
-  kTruncated = 2,     ///< the capture holds less than the IP header says
   kMalformed = 3,     ///< a header contradicts itself or ends early
-  kNotIpv4 = 4,       ///< route: another EtherType
-  kBadChecksum = 5,   ///< route: IPv4 header checksum
-  kTtlExpired = 6,    ///< route: TTL <= 1
-  kNoRoute = 7,       ///< route: no prefix, or one without next hop
-  kNotUnicast = 8,    ///< route: broadcast or multicast, or a source that may not be routed
-  kOwnAddress = 9,    ///< route: addressed to this router
   kWorkerLost = 11,   ///< in the hands of a worker that died
   kEgressLost = 12,   ///< being sent when the egress died; some may have left
   kQuarantined = 13,  ///< with a process that could not be killed
   kTxFull = 14,       ///< the port took no more after the bounded retry
   kNoOutput = 15,     ///< the output port does not exist, or cannot send (its file is full)
-  kNotForwarded =
-      16,          ///< route: link-local protocol of another host (VLAN, ARP, ...), see its README
   kOverload = 17,  ///< a function's share was used up and `overload: drop`; ingress: the slots of
                    ///< a path with `overload` were used up
   kUnavailable = 18,  ///< the function is out of service and `unavailable: drop`
@@ -77,12 +69,12 @@ inline constexpr std::size_t kDeclaredReasonCountMax = kReasonCount - kCoreReaso
 static_assert(static_cast<std::size_t>(Reason::kCount) <= kCoreReasonCount);
 
 // clang-format off
+/// Empty where there is none.
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::kCount)> kReasonNames = {
-    "none", "oversize", "truncated", "malformed", "not_ipv4", "bad_checksum", "ttl_expired", "no_route",
-    "not_unicast", "own_address", "", "worker_lost", "egress_lost", "quarantined", "tx_full",
-    "no_output", "not_forwarded", "overload", "unavailable", "no_path", "side_full", "no_buffer",
-    "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy", "fragment",
-    "report", "reply", "solicit", "punt"};
+    "none", "oversize", "", "malformed", "", "", "", "", "", "", "", "worker_lost", "egress_lost",
+    "quarantined", "tx_full", "no_output", "", "overload", "unavailable", "no_path", "side_full",
+    "no_buffer", "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy",
+    "fragment", "report", "reply", "solicit", "punt"};
 // clang-format on
 
 /// Whose doing a drop is: the configuration's, the packet's own, or ours. Alerts look at the last.

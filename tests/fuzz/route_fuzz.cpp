@@ -103,8 +103,14 @@ void check_packet(std::span<const std::byte> packet) {
   route_compute(kTable, batch, {&number, 1}, batch.results(0));
   const std::uint32_t word = batch.results(0)[0];
   MILLRACE_CHECK(word == checked || word == (checked | kHop));
-  route_finish(kRewrites, {batch, {{&number, 1}}, batch.results(0), {}, {}, {}}, nullptr,
-               {kTable, 1});
+  static constexpr auto kNumbers = [] {
+    std::array<std::uint8_t, static_cast<std::size_t>(RouteReason::kCount)> numbers{};
+    numbers[static_cast<std::size_t>(RouteReason::kUnavailable)] =
+        static_cast<std::uint8_t>(Reason::kUnavailable);
+    return numbers;
+  }();
+  route_finish(kRewrites, {batch, {{&number, 1}}, batch.results(0), {}, {}, {}, {}, kNumbers},
+               nullptr, {kTable, 1});
   MILLRACE_CHECK(batch.reason[0] != static_cast<std::uint8_t>(Reason::kUnavailable));
   if (!batch.goes_on(0)) return;
   // A forwarded packet can be forwarded again, with one hop less.

@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto kGroup = static_cast<std::uint8_t>(RouteHopKind::kGroup);
 
-RouteHop fixed(Reason why) {
+RouteHop fixed(RouteReason why) {
   RouteHop hop{};
   hop.reason = static_cast<std::uint8_t>(why);
   return hop;
@@ -46,11 +46,11 @@ HopNumbers::HopNumbers(std::span<const PlanPort> ports, bool answers)
     if (port.name.size() >= kPortNameBytes) throw Error("port name too long: " + port.name);
     ports_.push_back(port.name);
   }
-  hops_ = {fixed(Reason::kNoRoute),     // kHopDefault, until 0.0.0.0/0 is found
-           fixed(Reason::kOwnAddress),  // kHopOwn
-           fixed(Reason::kNotUnicast),  // kHopBroadcast
-           fixed(Reason::kNoRoute),     // kHopNowhere
-           fixed(Reason::kNoRoute)};    // kHopDefaultIpv6
+  hops_ = {fixed(RouteReason::kNoRoute),     // kHopDefault, until 0.0.0.0/0 is found
+           fixed(RouteReason::kOwnAddress),  // kHopOwn
+           fixed(RouteReason::kNotUnicast),  // kHopBroadcast
+           fixed(RouteReason::kNoRoute),     // kHopNowhere
+           fixed(RouteReason::kNoRoute)};    // kHopDefaultIpv6
 }
 
 HopNumbers::HopNumbers(std::span<const PlanPort> ports, bool answers,
@@ -67,7 +67,7 @@ HopNumbers::HopNumbers(std::span<const PlanPort> ports, bool answers,
 }
 
 std::string HopNumbers::find(const RouteLine& line, std::uint32_t& number) {
-  if (line.unreachable) return found(number_of(fixed(Reason::kNoRoute)), number);
+  if (line.unreachable) return found(number_of(fixed(RouteReason::kNoRoute)), number);
   if (line.hops.empty()) {
     number = kHopNowhere;
     return {};

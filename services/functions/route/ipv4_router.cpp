@@ -120,10 +120,11 @@ bool Ipv4Router::pass_options(const FinishContext& call, std::uint16_t packet,
   }
   switch (verdict.result) {
     case Ipv4OptionsResult::kProblem:
-      report(call, packet, icmp_parameter_problem(verdict.pointer), Reason::kMalformed);
+      report(call, packet, icmp_parameter_problem(verdict.pointer),
+             call.reason(RouteReason::kMalformed));
       return false;
     case Ipv4OptionsResult::kSourceRoute:
-      report(call, packet, kIcmpSourceRouteFailed, Reason::kNotForwarded);
+      report(call, packet, kIcmpSourceRouteFailed, call.reason(RouteReason::kNotForwarded));
       return false;
     case Ipv4OptionsResult::kNothing:
     case Ipv4OptionsResult::kChanged:
@@ -189,24 +190,24 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   batch.finish(packet, call.facts.port_in, Reason::kReport);
 }
 
-void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept {
   switch (why) {
-    case Reason::kTtlExpired:
-      report(call, packet, kIcmpTimeExceeded, why);
+    case RouteReason::kTtlExpired:
+      report(call, packet, kIcmpTimeExceeded, call.reason(why));
       return;
-    case Reason::kNoRoute:
-      report(call, packet, kIcmpNetUnreachable, why);
+    case RouteReason::kNoRoute:
+      report(call, packet, kIcmpNetUnreachable, call.reason(why));
       return;
-    case Reason::kOwnAddress:
+    case RouteReason::kOwnAddress:
       deliver(call, packet);
       return;
-    case Reason::kNotUnicast:
+    case RouteReason::kNotUnicast:
       if (!is_for_host(call, packet) || !punt(call, packet, ports_.at(call.facts.port_in))) {
-        call.batch.drop(packet, why);
+        call.batch.drop(packet, call.reason(why));
       }
       return;
     default:
-      call.batch.drop(packet, why);
+      call.batch.drop(packet, call.reason(why));
   }
 }
 
@@ -228,7 +229,7 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const auto protocol = std::to_integer<std::uint8_t>(ip[9]);
   if (in == nullptr || destination_mac(batch, packet) != in->mac) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
   const bool fragment = is_fragment(ip);
@@ -241,10 +242,10 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   } else if (fragment || protocol == kIcmp ||
              (protocol == kUdp &&
               !is_good_udp(ip.subspan(header_bytes(ip)), source_of(ip), destination_of(ip)))) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
   } else {  // a port of UDP is closed; other protocols are unknown here
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
-           Reason::kOwnAddress, destination_of(ip));
+           call.reason(RouteReason::kOwnAddress), destination_of(ip));
   }
 }
 
@@ -260,7 +261,7 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
                       static_cast<std::int32_t>(batch.length[packet]);
   if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns) ||
       !batch.grow_back(packet, growth)) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
   const MacAddress& from = ports_.at(call.facts.port_in)->mac;
@@ -299,7 +300,7 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
       !is_group(arp.sender_mac) && arp.sender_mac != in->mac &&
       (is_group(destination_mac(batch, packet)) || destination_mac(batch, packet) == in->mac);
   if (!good || call.facts.neighbours == nullptr) {
-    batch.drop(packet, Reason::kNotForwarded);
+    batch.drop(packet, call.reason(RouteReason::kNotForwarded));
     return;
   }
   const bool for_us = is_asked(call.facts.port_in, arp);

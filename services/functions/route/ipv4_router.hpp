@@ -7,6 +7,7 @@
 #include "services/functions/function.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
+#include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/token_bucket.hpp"
 #include "shared/packet/arp.hpp"
@@ -35,7 +36,7 @@ class Ipv4Router {
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
   /// A packet that is not forwarded, and why: it is answered where an answer is due, and dropped
   /// for that reason else.
-  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
   /// An ARP frame, or what says so.
   void arp(const FinishContext& call, std::uint16_t packet) noexcept;
 

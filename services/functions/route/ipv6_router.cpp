@@ -112,10 +112,11 @@ bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) n
     case Ipv6Problem::Action::kNone:
       return true;
     case Ipv6Problem::Action::kDiscard:
-      call.batch.drop(packet, Reason::kNotForwarded);
+      call.batch.drop(packet, call.reason(RouteReason::kNotForwarded));
       return false;
     case Ipv6Problem::Action::kAnswer:
-      report(call, packet, {4, problem.code, problem.pointer}, Reason::kMalformed);
+      report(call, packet, {4, problem.code, problem.pointer},
+             call.reason(RouteReason::kMalformed));
       return false;
   }
   return true;
@@ -174,27 +175,27 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   batch.finish(packet, call.facts.port_in, Reason::kReport);
 }
 
-void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept {
   const Batch& batch = call.batch;
   if (batch.length[packet] < kEthernetBytes + kIpv6Bytes) {
-    batch.drop(packet, why);
+    batch.drop(packet, call.reason(why));
     return;
   }
   switch (why) {
-    case Reason::kTtlExpired:
-      report(call, packet, Icmpv6Error::hop_limit_exceeded(), why);
+    case RouteReason::kTtlExpired:
+      report(call, packet, Icmpv6Error::hop_limit_exceeded(), call.reason(why));
       return;
-    case Reason::kNoRoute:
-      report(call, packet, Icmpv6Error::no_route(), why);
+    case RouteReason::kNoRoute:
+      report(call, packet, Icmpv6Error::no_route(), call.reason(why));
       return;
-    case Reason::kOwnAddress:
+    case RouteReason::kOwnAddress:
       deliver(call, packet);
       return;
-    case Reason::kNotUnicast:
+    case RouteReason::kNotUnicast:
       end_not_unicast(call, packet);
       return;
     default:
-      batch.drop(packet, why);
+      batch.drop(packet, call.reason(why));
   }
 }
 
@@ -207,7 +208,7 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
   const Ipv6Bytes source = ipv6_source(ip), destination = ipv6_destination(ip);
   if (neighbour_discovery(call, packet)) return;
   if (in == nullptr || in->ipv6.empty()) {
-    batch.drop(packet, Reason::kNotUnicast);
+    batch.drop(packet, call.reason(RouteReason::kNotUnicast));
     return;
   }
   if (in->has_ipv6(destination)) {
@@ -216,9 +217,9 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
-    report(call, packet, Icmpv6Error::beyond_scope(), Reason::kNotUnicast);
+    report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
   } else if (!is_for_host(call, packet) || !punt(call, packet, in)) {
-    batch.drop(packet, Reason::kNotUnicast);
+    batch.drop(packet, call.reason(RouteReason::kNotUnicast));
   }
 }
 
@@ -237,7 +238,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const RouterPort* const in = ports_.at(call.facts.port_in);
   if (in == nullptr || destination_mac(batch, packet) != in->mac) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
   if (neighbour_discovery(call, packet)) return;
@@ -246,7 +247,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const bool is_icmp = chain.end == Ipv6ChainEnd::kUpper && chain.upper_protocol == kIcmpv6;
   if (chain.receiver_problem.action == Ipv6Problem::Action::kAnswer) {
     report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
-           Reason::kMalformed, &ours);
+           call.reason(RouteReason::kMalformed), &ours);
   } else if (is_icmp && echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
@@ -255,14 +256,15 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
              chain.upper_protocol == kNoNextHeader ||
              (chain.upper_protocol == kUdp &&
               !is_good_udp(ip.subspan(chain.upper_offset), ipv6_source(ip), ours))) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
   } else if (chain.upper_protocol == kTcp) {
     reset(call, packet, chain.upper_offset);
   } else if (chain.upper_protocol == kUdp) {
-    report(call, packet, Icmpv6Error::port_unreachable(), Reason::kOwnAddress, &ours);
+    report(call, packet, Icmpv6Error::port_unreachable(), call.reason(RouteReason::kOwnAddress),
+           &ours);
   } else {
     report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),
-           Reason::kOwnAddress, &ours);
+           call.reason(RouteReason::kOwnAddress), &ours);
   }
 }
 
@@ -281,7 +283,7 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
                       static_cast<std::int32_t>(batch.length[packet]);
   if (!reset || !may_report(call, packet, Icmpv6Error::port_unreachable()) ||
       !limit_.take(call.facts.now_ns) || !batch.grow_back(packet, growth)) {
-    batch.drop(packet, Reason::kOwnAddress);
+    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
   const MacAddress& from = ports_.at(call.facts.port_in)->mac;
@@ -355,7 +357,7 @@ void Ipv6Router::answer_solicitation(const FinishContext& call, std::uint16_t pa
   const auto growth =
       static_cast<std::int32_t>(kNeighbourFrameBytes) - std::int32_t{batch.length[packet]};
   if (!batch.grow_back(packet, growth)) {
-    batch.drop(packet, Reason::kNotUnicast);
+    batch.drop(packet, call.reason(RouteReason::kNotUnicast));
     return;
   }
   const bool probe = is_unspecified(asker);

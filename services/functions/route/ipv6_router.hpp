@@ -24,7 +24,7 @@ class Ipv6Router {
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
   /// A packet with the EtherType of IPv6 that is not forwarded, and why. For kMalformed and
   /// kTruncated its header may not be whole.
-  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
 
  private:
   /// As Ipv4Router::report(); `from`: null: an address of the port that it came in by.

@@ -30,7 +30,7 @@ bool ProxyArp::answers_for(std::uint8_t port, std::uint32_t target) const noexce
   const std::uint32_t number = table_->look_up(target);
   if (number == kHopOwn) return true;
   const RouteHop& hop = table_->hops[number];
-  if (hop.reason != static_cast<std::uint8_t>(Reason::kNone)) return false;
+  if (hop.reason != static_cast<std::uint8_t>(RouteReason::kNone)) return false;
   if (hop.kind != static_cast<std::uint8_t>(RouteHopKind::kGroup)) {
     return hop.port != port_in_image_[port];
   }

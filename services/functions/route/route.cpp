@@ -13,6 +13,7 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_gpu.hpp"
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_settings.hpp"
 #include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
@@ -128,6 +129,7 @@ FunctionType route_type() {
                      .regions = kRegions,
                      .runs_on_gpu = true,
                      .has_image = true,
+                     .reasons = kRouteReasons,
                      .rewrites = Rewrites::kHeaders,
                      .headroom = kErrorHeadroom,
                      .tailroom = kAnswerTailroom,

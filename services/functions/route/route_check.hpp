@@ -11,8 +11,8 @@
 
 namespace millrace {
 
-/// Word of a packet: kRouteDrop | Reason, or the number of its next hop, with kRouteTtlExpired when
-/// it may not be forwarded any further, and kRouteIpv6.
+/// Word of a packet: kRouteDrop | RouteReason, or the number of its next hop, with kRouteTtlExpired
+/// when it may not be forwarded any further, and kRouteIpv6.
 inline constexpr std::uint32_t kRouteDrop = 1u << 31;
 inline constexpr std::uint32_t kRouteTtlExpired = 1u << 30;
 inline constexpr std::uint32_t kRouteIpv6 = 1u << 29;  ///< a packet of IPv6; not where dropped
@@ -35,7 +35,7 @@ constexpr Ipv6Address be128(const Bytes& bytes, std::uint32_t at) noexcept {
           std::uint64_t{be32(bytes, at + 8)} << 32 | be32(bytes, at + 12)};
 }
 
-constexpr std::uint32_t drop(Reason why) noexcept {
+constexpr std::uint32_t drop(RouteReason why) noexcept {
   return kRouteDrop | static_cast<std::uint32_t>(why);
 }
 
@@ -76,15 +76,15 @@ constexpr std::uint32_t check_ipv6(const Bytes& bytes, std::uint32_t ends_early,
   const auto size = static_cast<std::uint32_t>(bytes.size);
   const std::uint32_t ip = kEthernetBytes;
   if (size < ip + kIpv6Bytes) return ends_early;
-  if (bytes.u8(ip) >> 4 != 6) return drop(Reason::kMalformed);
+  if (bytes.u8(ip) >> 4 != 6) return drop(RouteReason::kMalformed);
   const std::uint32_t payload = bytes.u16(ip + 4);
-  if (payload > size - ip - kIpv6Bytes) return drop(Reason::kTruncated);
-  if (payload == 0 && bytes.u8(ip + 6) == 0) return drop(Reason::kMalformed);
+  if (payload > size - ip - kIpv6Bytes) return drop(RouteReason::kTruncated);
+  if (payload == 0 && bytes.u8(ip + 6) == 0) return drop(RouteReason::kMalformed);
   const Ipv6Address source = be128(bytes, ip + 8);
   const bool to_group = (bytes.u8(0) & 1) != 0;
   if (to_group || never_routed(source) || never_routed(ipv6_destination(bytes)) ||
       routes.is_own(source)) {
-    return drop(Reason::kNotUnicast);
+    return drop(RouteReason::kNotUnicast);
   }
   return kRouteIpv6 | (bytes.u8(ip + 7) <= 1 ? kRouteTtlExpired : 0);
 }
@@ -95,7 +95,7 @@ constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
                               const RouteTable& table) noexcept {
   const auto size = static_cast<std::uint32_t>(bytes.size);
   const std::uint32_t ends_early =
-      drop(wire_length > size ? Reason::kTruncated : Reason::kMalformed);
+      drop(wire_length > size ? RouteReason::kTruncated : RouteReason::kMalformed);
   if (size < kEthernetBytes) return ends_early;
   switch (bytes.u16(12)) {
     case 0x0800:
@@ -105,27 +105,27 @@ constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
     case 0x8100:
     case 0x88a8:
     case 0x9100:
-      return drop(Reason::kNotForwarded);
+      return drop(RouteReason::kNotForwarded);
     case 0x86dd:
-      if (!table.ipv6.present()) return drop(Reason::kNotIpv4);
+      if (!table.ipv6.present()) return drop(RouteReason::kNotIpv4);
       return check_ipv6(bytes, ends_early, table.ipv6);
     default:
-      return drop(Reason::kNotIpv4);
+      return drop(RouteReason::kNotIpv4);
   }
   const std::uint32_t ip = kEthernetBytes;
   if (size < ip + kIpv4Bytes) return ends_early;
   const std::uint32_t header = (bytes.u8(ip) & 15u) * 4;
-  if (bytes.u8(ip) >> 4 != 4 || header < kIpv4Bytes) return drop(Reason::kMalformed);
+  if (bytes.u8(ip) >> 4 != 4 || header < kIpv4Bytes) return drop(RouteReason::kMalformed);
   if (size < ip + header) return ends_early;
-  if (sum_of(bytes, ip, header) != 0xffff) return drop(Reason::kBadChecksum);
+  if (sum_of(bytes, ip, header) != 0xffff) return drop(RouteReason::kBadChecksum);
   const std::uint32_t total = bytes.u16(ip + 2);
-  if (total > size - ip) return drop(Reason::kTruncated);
-  if (total < header) return drop(Reason::kMalformed);
+  if (total > size - ip) return drop(RouteReason::kTruncated);
+  if (total < header) return drop(RouteReason::kMalformed);
   const std::uint32_t source = be32(bytes, ip + 12);
   const bool to_group = (bytes.u8(0) & 1) != 0;
   if (to_group || never_routed(source) || never_routed(destination(bytes)) ||
       is_own(source, table)) {
-    return drop(Reason::kNotUnicast);
+    return drop(RouteReason::kNotUnicast);
   }
   return bytes.u8(ip + 8) <= 1 ? kRouteTtlExpired : 0;
 }
@@ -133,9 +133,9 @@ constexpr std::uint32_t check(const Bytes& bytes, std::uint32_t wire_length,
 }  // namespace route
 
 /// All checks of one frame, in the order of README.md: its word before the look-up (kRouteDrop |
-/// Reason, or the flags of one that goes on). `wire_length` only tells a cut frame from a short
-/// one. Reads nothing outside `frame`. The slow form; route_compute() asks it about what is not
-/// ordinary, and a GPU takes it for all.
+/// RouteReason, or the flags of one that goes on). `wire_length` only tells a cut frame from a
+/// short one. Reads nothing outside `frame`. The slow form; route_compute() asks it about what is
+/// not ordinary, and a GPU takes it for all.
 std::uint32_t route_check(std::span<const std::byte> frame, std::uint32_t wire_length,
                           const RouteTable& table) noexcept;
 

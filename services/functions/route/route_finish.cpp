@@ -22,14 +22,15 @@ constexpr auto kGroup = static_cast<std::uint8_t>(RouteHopKind::kGroup);
 constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
 constexpr std::uint32_t kNextHeaderAt = 14 + 6;
 
-Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
+RouteReason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   if ((word & kRouteDrop) != 0) {
     const std::uint32_t reason = word & ~kRouteDrop;
-    return reason < static_cast<std::uint32_t>(Reason::kCount) ? static_cast<Reason>(reason)
-                                                               : Reason::kUnavailable;
+    return reason < static_cast<std::uint32_t>(RouteReason::kCount)
+               ? static_cast<RouteReason>(reason)
+               : RouteReason::kUnavailable;
   }
-  if (hop.reason != 0) return static_cast<Reason>(hop.reason);
-  return Reason::kTtlExpired;
+  if (hop.reason != 0) return static_cast<RouteReason>(hop.reason);
+  return RouteReason::kTtlExpired;
 }
 
 /// What is not forwarded; it is counted at the next hop where it ended, if at one.
@@ -43,11 +44,11 @@ Reason reason_of(std::uint32_t word, const RouteRewrite& hop) noexcept {
   }
   const RouteRewrite& hop = hops[routed ? number : 0];
   if (routed && hop.reason != 0) call.counters.hit(number);
-  const Reason why = reason_of(word, hop);
+  const RouteReason why = reason_of(word, hop);
   if (router != nullptr && !(routed && number == kHopNowhere)) {
     router->end(call, packet, why);
   } else {
-    call.batch.drop(packet, why);
+    call.batch.drop(packet, call.reason(why));
   }
 }
 

@@ -20,7 +20,7 @@ enum class RouteHopKind : std::uint8_t {
 struct RouteHop {
   std::uint8_t mac[6];         ///< of the next hop; kStatic
   std::uint8_t port;           ///< index in the image's port names
-  std::uint8_t reason;         ///< Reason; kNone: forward
+  std::uint8_t reason;         ///< RouteReason; kNone: forward
   std::uint8_t kind;           ///< RouteHopKind
   std::uint8_t member_count;   ///< kGroup: 1..kRouteMembersMax, else 0
   std::uint8_t padding[2];     ///< 0

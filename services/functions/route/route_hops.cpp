@@ -46,7 +46,7 @@ RouteHops::RouteHops(const RouteTable& table, std::span<const PlanPort> ports) :
     ports_.push_back({static_cast<std::uint8_t>(number), mac_of(number, ports)});
   }
   RouteRewrite unused{};
-  unused.reason = static_cast<std::uint8_t>(Reason::kUnavailable);
+  unused.reason = static_cast<std::uint8_t>(RouteReason::kUnavailable);
   rewrites_.assign(table.hops.size(), unused);
   update(hops_now(table));
 }
@@ -55,7 +55,7 @@ RouteRewrite RouteHops::resolve(const RouteHop& hop) const noexcept {
   RouteRewrite rewrite{};
   rewrite.reason = hop.reason;
   rewrite.kind = hop.kind;
-  if (hop.reason == static_cast<std::uint8_t>(Reason::kNone) && hop.kind != kGroup) {
+  if (hop.reason == static_cast<std::uint8_t>(RouteReason::kNone) && hop.kind != kGroup) {
     MILLRACE_CHECK(hop.port < ports_.size());
     const Port& port = ports_[hop.port];
     rewrite.output = port.number;

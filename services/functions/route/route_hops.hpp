@@ -19,7 +19,7 @@ struct alignas(16) RouteRewrite {
   std::array<std::uint8_t, 12>
       macs;             ///< of the frame: destination (next hop), source (output port)
   std::uint8_t output;  ///< port number
-  std::uint8_t reason;  ///< Reason; kNone: forward
+  std::uint8_t reason;  ///< RouteReason; kNone: forward
   std::uint8_t kind;    ///< RouteHopKind
   std::uint8_t padding;
 };

@@ -36,7 +36,7 @@ bool is_group(const RouteHop& hop) {
 }
 
 bool forwards(const RouteHop& hop) {
-  return hop.reason == static_cast<std::uint8_t>(Reason::kNone);
+  return hop.reason == static_cast<std::uint8_t>(RouteReason::kNone);
 }
 
 /// It has members, each flow hash has one of them, and each is a next hop itself.
@@ -63,7 +63,7 @@ void check_hops(const RouteTable& table) {
     throw Error("route image: more next hops than it has room for");
   }
   for (const RouteHop& hop : table.hops.first(now.used)) {
-    if (hop.reason >= static_cast<std::uint8_t>(Reason::kCount) ||
+    if (hop.reason >= static_cast<std::uint8_t>(RouteReason::kCount) ||
         hop.kind > static_cast<std::uint8_t>(RouteHopKind::kGroup) ||
         (forwards(hop) && !is_group(hop) && hop.port >= table.ports.size())) {
       throw Error("route image: a next hop out of range");

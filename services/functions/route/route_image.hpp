@@ -12,9 +12,9 @@
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/ipv6_trie.hpp"
 #include "services/functions/route/route_hop.hpp"
+#include "services/functions/route/route_reason.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/layout/limits.hpp"
-#include "shared/layout/reason.hpp"
 
 /// The image of a route table: DIR-24-8 (Gupta, Lin, McKeown: Routing Lookups in Hardware at Memory
 /// Access Speeds, 1998) with 32-bit entries. The first 24 bits of an address choose an entry: a
@@ -164,7 +164,7 @@ inline constexpr ImageKind kRouteImage = {"route",
                                                  sizeof(Ipv6Node),
                                                  offsetof(Ipv6Node, more),
                                                  offsetof(RouteHeader, ipv6_own_at),
-                                                 static_cast<std::uint64_t>(Reason::kCount)})};
+                                                 static_cast<std::uint64_t>(RouteReason::kCount)})};
 
 /// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
 inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;

@@ -83,7 +83,7 @@ void Router::forward(const FinishContext& call, std::uint16_t packet, std::uint3
   }
 }
 
-void Router::end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept {
+void Router::end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept {
   const std::span<const std::byte> frame = call.batch.bytes(packet);
   const std::uint16_t type = frame.size() < packet_walk::kEthernetBytes
                                  ? std::uint16_t{0}
@@ -101,13 +101,13 @@ void Router::end(const FinishContext& call, std::uint16_t packet, Reason why) no
 
 /// To a group, without VLAN tag: LLDP, IS-IS and others that routing daemons speak.
 void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
-                        Reason why) noexcept {
+                        RouteReason why) noexcept {
   const bool whole = call.batch.length[packet] >= packet_walk::kEthernetBytes;
   const bool to_group = whole && is_group(destination_mac(call.batch, packet));
   const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;
   if (tagged && vlans_.strip(call.batch, packet, call.facts.port_in)) return;
   if (to_group && !tagged && punt(call, packet, ports_.at(call.facts.port_in))) return;
-  call.batch.drop(packet, why);
+  call.batch.drop(packet, call.reason(why));
 }
 
 }  // namespace millrace

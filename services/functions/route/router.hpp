@@ -12,6 +12,7 @@
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_settings.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
@@ -34,7 +35,7 @@ class Router {
   void forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
                const RouteRewrite& hop, bool is_ipv6) noexcept;
   /// A packet that is not forwarded, and why.
-  void end(const FinishContext& call, std::uint16_t packet, Reason why) noexcept;
+  void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
   /// The MAC address of next hop `number`, a gateway that is known and need not be asked; null: not
   /// so. Valid until the next call.
   const MacAddress* ready_gateway(const FinishContext& call, std::uint32_t number,
@@ -48,7 +49,7 @@ class Router {
 
  private:
   void link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
-                  Reason why) noexcept;
+                  RouteReason why) noexcept;
 
   std::span<const RouteHop> hops_;
   RouterPorts ports_;

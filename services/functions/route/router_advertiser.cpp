@@ -85,7 +85,7 @@ bool RouterAdvertiser::answer(const FinishContext& call, std::uint16_t packet) n
       {.router_lifetime_s = kRouterLifetimeS, .mtu = in.mtu, .prefixes = port.prefixes});
   if (!batch.grow_back(packet,
                        static_cast<std::int32_t>(bytes) - std::int32_t{batch.length[packet]})) {
-    batch.drop(packet, Reason::kNotUnicast);
+    batch.drop(packet, call.reason(RouteReason::kNotUnicast));
     return true;
   }
   if (to_all) port.next_to_all_ns = call.facts.now_ns + kBetweenToAllNs;

@@ -141,11 +141,11 @@ TEST_F(EgressTest, TheNextLifeGoesOnBehindTheLedger) {
 TEST_F(EgressTest, DroppedPacketsAreCountedByTheirReasonAndNotSent) {
   const Batch batch = world_.segment.batch(arrives(1));
   batch.drop(0, Reason::kOverload);
-  batch.drop(2, Reason::kNoRoute);
+  batch.drop(2, Reason::kNoPath);
   work();
   EXPECT_EQ(tx_[1]->sent, Ordinals{1});
   EXPECT_EQ(dropped(Reason::kOverload), 1u);
-  EXPECT_EQ(dropped(Reason::kNoRoute), 1u);
+  EXPECT_EQ(dropped(Reason::kNoPath), 1u);
   EXPECT_EQ(record().transmitted[1], 1u);
 }
 

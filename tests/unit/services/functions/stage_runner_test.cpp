@@ -122,7 +122,7 @@ std::vector<Frame> random_frames(std::mt19937& random) {
 /// As earlier stages have left it: some dropped, some with classes.
 void put_entry_state(const Batch& batch, std::mt19937 random) {
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
-    if (random() % 6 == 0) batch.drop(packet, Reason::kNoRoute);
+    if (random() % 6 == 0) batch.drop(packet, Reason::kNoPath);
     batch.classes[packet] = random() % 3 == 0 ? random() % 16 : 0;
   }
 }
@@ -193,7 +193,7 @@ struct TwoFunctions {
   Batch batch = batch_of(arena, std::vector<Frame>(5, Frame(60)));
   StageRunner runner{
       {{.function = &first, .class_mask = 1}, {.function = &second, .when_class = 1}}};
-  TwoFunctions() { batch.drop(4, Reason::kNoRoute); }
+  TwoFunctions() { batch.drop(4, Reason::kNoPath); }
 };
 
 TEST(StageRunner, ShowsALaterFunctionOnlyWhatPassesAndHasItsClass) {
@@ -211,7 +211,7 @@ class Reasoned final : public Function {
   void finish(const FinishContext& call) noexcept override {
     for (const std::uint16_t packet : call.selected.packets) {
       if (packet == 0) continue;
-      call.batch.drop(packet, packet % 2 == 0 ? Reason::kNoRoute : Reason::kMalformed);
+      call.batch.drop(packet, packet % 2 == 0 ? Reason::kNoPath : Reason::kMalformed);
     }
   }
 };
@@ -230,7 +230,7 @@ TEST(StageRunner, CountsDropsByTheirReasonsForWhoGaveThem) {
   };
   runner.run(batch, {});
   EXPECT_EQ(count(by_one, Reason::kOverload), 2u);
-  EXPECT_EQ(count(by_several, Reason::kNoRoute), 2u);
+  EXPECT_EQ(count(by_several, Reason::kNoPath), 2u);
   EXPECT_EQ(count(by_several, Reason::kMalformed), 1u);
   EXPECT_EQ(count(by_several, Reason::kOverload), 0u);
   EXPECT_EQ(fates_in(batch).dropped, 6u);
@@ -306,7 +306,7 @@ TEST(StageRunner, DoesNotCallAFunctionForNoPacket) {
   TwoFunctions stage;
   stage.first.computed = stage.second.computed = {77};
   for (std::uint32_t packet = 0; packet < stage.batch.count; ++packet) {
-    stage.batch.drop(packet, Reason::kNoRoute);
+    stage.batch.drop(packet, Reason::kNoPath);
   }
   stage.runner.run(stage.batch, {});
   EXPECT_THAT(stage.first.computed, ElementsAre(77));

@@ -16,7 +16,7 @@ namespace {
 
 using test::SmallWorld;
 
-/// A quiet topology: 10 packets received on lane 1, 7 sent, 2 without route, 1 lost by an egress.
+/// A quiet topology: 10 packets received on lane 1, 7 sent, 2 without path, 1 lost by an egress.
 class AuditTest : public ::testing::Test {
  protected:
   AuditTest() {
@@ -24,7 +24,7 @@ class AuditTest : public ::testing::Test {
     record_.received = 10;
     record_.transmitted[1] = 6;
     record_.transmitted[0] = 1;
-    record_.dropped[static_cast<std::size_t>(Reason::kNoRoute)] = 2;
+    record_.dropped[static_cast<std::size_t>(Reason::kNoPath)] = 2;
     record_.dropped[static_cast<std::size_t>(Reason::kEgressLost)] = 1;
     world_.status.ingress_lane(0, 1).received = 10;
     census_ = {world_.plan.slot_count, world_.plan.slot_count, world_.plan.buffer_count,
@@ -62,7 +62,7 @@ TEST_F(AuditTest, WhatAddsUpIsExact) {
   EXPECT_EQ(reply.received, 10u);
   EXPECT_EQ(reply.transmitted, 7u);
   EXPECT_EQ(reply.in_flight, 0u);
-  EXPECT_EQ(words(reply.dropped), (std::vector<std::string>{"no_route 2", "egress_lost 1"}));
+  EXPECT_EQ(words(reply.dropped), (std::vector<std::string>{"egress_lost 1", "no_path 2"}));
   ASSERT_EQ(reply.lanes.size(), 6u) << "four lanes of one path, two of the other";
   EXPECT_EQ(reply.lanes[1].lane, 1u);
   EXPECT_EQ(reply.lanes[1].dropped, 3u);
@@ -78,7 +78,7 @@ TEST_F(AuditTest, ReasonsOfFunctionsHaveTheNamesThatTheyDeclare) {
   AuditReply reply = run();
   EXPECT_TRUE(reply.exact);
   EXPECT_EQ(words(reply.dropped),
-            (std::vector<std::string>{"no_route 2", "egress_lost 1", "shut 3"}));
+            (std::vector<std::string>{"egress_lost 1", "no_path 2", "shut 3"}));
   EXPECT_EQ(words(reply.consumed), std::vector<std::string>{"served 2"});
   reasons_.pop_back();
   reply = run();
@@ -231,7 +231,7 @@ TEST_F(AuditTest, WhatAnIngressRefusedIsReceivedAndDropped) {
   const AuditReply reply = run();
   EXPECT_EQ(reply.received, 15u);
   EXPECT_EQ(words(reply.dropped),
-            (std::vector<std::string>{"no_route 2", "egress_lost 1", "overload 5"}));
+            (std::vector<std::string>{"egress_lost 1", "overload 5", "no_path 2"}));
   EXPECT_EQ(reply.in_flight, 0u);
   EXPECT_TRUE(reply.exact);
 }

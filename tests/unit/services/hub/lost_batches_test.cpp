@@ -34,7 +34,7 @@ class LostBatchesTest : public testing::Test {
 
 TEST_F(LostBatchesTest, KeepsThePacketsThatWereNotDropped) {
   const Batch batch = batch_of(1);
-  batch.drop(1, Reason::kNoRoute);
+  batch.drop(1, Reason::kNoPath);
   LostBatches lost(folder_.path(""));
   EXPECT_EQ(lost.keep(batch, "front.0 died in ids"), 2U);
   EXPECT_EQ(lost.keep(batch_of(2), "front.0 died"), 3U);

@@ -77,7 +77,7 @@ TEST(FunctionMetrics, TellWhoDroppedByPathAndReason) {
   EXPECT_EQ(found.at(ids + "unavailable}"), 2);
   EXPECT_EQ(found.at(ids + "odd}"), 0);
   EXPECT_EQ(found.at(ids + "worker_lost}"), 1);
-  EXPECT_EQ(found.at(ids + "no_route}"), 0);
+  EXPECT_EQ(found.at(ids + "malformed}"), 0);
   EXPECT_EQ(found.count(ids + "tx_full}"), 0u);
   EXPECT_EQ(found.at("millrace_function_drops_total{function=route,group=front,path=rest,"
                      "reason=rule}"),

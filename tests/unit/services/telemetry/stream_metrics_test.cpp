@@ -31,7 +31,7 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
   record.received_bytes = 6000;
   record.transmitted[1] = 90;
   record.transmitted_bytes[1] = 5400;
-  record.dropped[static_cast<std::size_t>(Reason::kNoRoute)] = 10;
+  record.dropped[static_cast<std::size_t>(Reason::kNoPath)] = 10;
   record.batches = 4;
   watched.release(0, 0, record);
   watched.release(0, 1, record);
@@ -48,7 +48,7 @@ TEST(StreamMetrics, SumTheLedgersOfAStreamsLanes) {
             10800);
   EXPECT_EQ(found.at("millrace_port_transmitted_bytes_total{port=lan,stream=lan.0,path=rest}"), 0);
   const std::string drops = "millrace_drops_total{stream=lan.0,path=rest,reason=";
-  EXPECT_EQ(found.at(drops + "no_route,cause=policy,by=function}"), 20);
+  EXPECT_EQ(found.at(drops + "no_path,cause=policy,by=ingress}"), 20);
   EXPECT_EQ(found.at(drops + "tx_full,cause=loss,by=egress}"), 0);
   EXPECT_EQ(found.count(drops + "none,cause=loss,by=function}"), 0u);
   EXPECT_EQ(found.at("millrace_unaccounted_packets_total{stream=lan.0,path=rest}"), 0);

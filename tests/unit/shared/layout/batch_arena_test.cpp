@@ -35,7 +35,7 @@ TEST(BatchArena, ClearedColumnsAreAsNew) {
   BatchArena arena(2);
   arena.add(packet_of(1), 900);
   EXPECT_EQ(arena.batch().wire_length[0], 900u);
-  arena.batch().drop(0, Reason::kNoRoute);
+  arena.batch().drop(0, Reason::kNoPath);
   arena.batch().results(0)[0] = 5;
   arena.clear();
   EXPECT_EQ(arena.count(), 0u);

@@ -143,13 +143,13 @@ TEST_F(RescueTest, APushLeftHalfIsForgottenAndTheBatchHandedOn) {
 TEST_F(RescueTest, AWorkedBatchIsLostAndGoesOnToTheNextStageThatMustSeeIt) {
   const std::uint32_t slot = in_state("front.0", SlotKind::kWorked, kFirstRescued, 1);
   const Batch batch = world_.segment.batch(slot);
-  batch.drop(1, Reason::kNoRoute);
+  batch.drop(1, Reason::kNoPath);
   dies_and_is_recovered_twice("front.0");
   EXPECT_EQ(handed_to(slot), "deep.1") << "past the GPU, to the stage with state";
   EXPECT_EQ(world_.slot_state(slot), (SlotState{SlotKind::kHeld, kThird}));
   EXPECT_FALSE(batch.goes_on(0));
   EXPECT_EQ(batch.reason[0], static_cast<std::uint8_t>(Reason::kWorkerLost));
-  EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kNoRoute));
+  EXPECT_EQ(batch.reason[1], static_cast<std::uint8_t>(Reason::kNoPath));
   EXPECT_EQ(batch.reason[2], static_cast<std::uint8_t>(Reason::kWorkerLost));
   EXPECT_EQ(totals().batches_worker_lost, 1u);
 }

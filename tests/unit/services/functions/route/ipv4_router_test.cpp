@@ -76,7 +76,7 @@ struct Ipv4Parts : RouterParts {
     take(frame);
     ipv4.forward(call(), 0, way);
   }
-  void end(const RouteFrame& frame, Reason why) {
+  void end(const RouteFrame& frame, RouteReason why) {
     take(frame);
     ipv4.end(call(), 0, why);
   }
@@ -111,13 +111,13 @@ TEST(Ipv4Router, APortThatDoesNotExistIsNoOutput) {
 TEST(Ipv4Router, AnExpiredTtlAndAMissingRouteAreReported) {
   const RouteFrame frame = transit({.ttl = 1});
   Ipv4Parts parts;
-  parts.end(frame, Reason::kTtlExpired);
+  parts.end(frame, RouteReason::kTtlExpired);
   EXPECT_TRUE(parts.is_answer(Reason::kReport));
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 11}, datagram(frame)));
-  parts.end(frame, Reason::kNoRoute);
+  parts.end(frame, RouteReason::kNoRoute);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 0}, datagram(frame)));
-  parts.end(frame, Reason::kBadChecksum);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kBadChecksum)) << "not reported";
+  parts.end(frame, RouteReason::kBadChecksum);
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kBadChecksum))) << "not reported";
 }
 
 TEST(Ipv4Router, AReportQuotesNoPaddingAndAtMost548Bytes) {
@@ -125,12 +125,12 @@ TEST(Ipv4Router, AReportQuotesNoPaddingAndAtMost548Bytes) {
   const RouteFrame quote = datagram(padded);
   padded.resize(60);
   Ipv4Parts parts;
-  parts.end(padded, Reason::kTtlExpired);
+  parts.end(padded, RouteReason::kTtlExpired);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 11}, quote));
   const RouteFrame longer = transit({.payload = 1400});
   RouteFrame cut = datagram(longer);
   cut.resize(548);
-  parts.end(longer, Reason::kTtlExpired);
+  parts.end(longer, RouteReason::kTtlExpired);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 11}, cut));
 }
 
@@ -170,7 +170,7 @@ TEST(Ipv4Router, OptionsThatAreWrongAreReportedByTheirPlace) {
   parts.forward(bad, static_way());
   EXPECT_TRUE(parts.is_answer(Reason::kReport));
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 12, .rest = 22u << 24}, datagram(bad)));
-  parts.end(transit(), Reason::kMalformed);
+  parts.end(transit(), RouteReason::kMalformed);
   EXPECT_TRUE(parts.is_dropped_for(Reason::kMalformed));
 }
 
@@ -255,35 +255,37 @@ TEST(Ipv4Router, NoReportAnswersWhatMayNotBeAnswered) {
   for (const RouteFrame& frame :
        {error, later, from_group, to_all, to_other, transit({.source = 0x0a0100ff})}) {
     Ipv4Parts parts;
-    parts.end(frame, Reason::kTtlExpired);
-    EXPECT_TRUE(parts.is_dropped_for(Reason::kTtlExpired)) << hex_of_bytes(frame);
+    parts.end(frame, RouteReason::kTtlExpired);
+    EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kTtlExpired))) << hex_of_bytes(frame);
     EXPECT_FALSE(parts.has_changed(frame));
   }
   Ipv4Parts unnumbered({{.name = "lan", .device = "null", .mac = "02:00:00:00:00:0a"}});
-  unnumbered.end(transit(), Reason::kTtlExpired);
-  EXPECT_TRUE(unnumbered.is_dropped_for(Reason::kTtlExpired)) << "no address to send from";
+  unnumbered.end(transit(), RouteReason::kTtlExpired);
+  EXPECT_TRUE(unnumbered.is_dropped_for(numbered(RouteReason::kTtlExpired)))
+      << "no address to send from";
   Ipv4Parts unknown;
   unknown.facts.port_in = kOutputDefault;
-  unknown.end(transit(), Reason::kTtlExpired);
-  EXPECT_TRUE(unknown.is_dropped_for(Reason::kTtlExpired)) << "no port that it came in by";
+  unknown.end(transit(), RouteReason::kTtlExpired);
+  EXPECT_TRUE(unknown.is_dropped_for(numbered(RouteReason::kTtlExpired)))
+      << "no port that it came in by";
 }
 
 TEST(Ipv4Router, ReportsAreLimitedAndRepliesAreNot) {
   Ipv4Parts parts(dual_ports(), 1, 2);
   for (const bool leaves : {true, true, false, false}) {
-    parts.end(transit(), Reason::kTtlExpired);
+    parts.end(transit(), RouteReason::kTtlExpired);
     EXPECT_EQ(parts.is_answer(Reason::kReport), leaves);
   }
-  parts.end(bytes_of_hex(kEcho), Reason::kOwnAddress);
+  parts.end(bytes_of_hex(kEcho), RouteReason::kOwnAddress);
   EXPECT_TRUE(parts.is_answer(Reason::kReply));
   parts.facts.now_ns += 1'000'000'000;
-  parts.end(transit(), Reason::kTtlExpired);
+  parts.end(transit(), RouteReason::kTtlExpired);
   EXPECT_TRUE(parts.is_answer(Reason::kReport));
 }
 
 TEST(Ipv4Router, AnEchoRequestBecomesTheReply) {
   Ipv4Parts parts;
-  parts.end(bytes_of_hex(kEcho), Reason::kOwnAddress);
+  parts.end(bytes_of_hex(kEcho), RouteReason::kOwnAddress);
   EXPECT_TRUE(parts.is_answer(Reason::kReply));
   EXPECT_EQ(parts.hex(), kEchoReply);
 }
@@ -300,19 +302,19 @@ TEST(Ipv4Router, AClosedPortIsReportedFromTheAddressAsked) {
   for (const std::uint32_t asked : {kLanIpv4, kWanIpv4}) {
     const RouteFrame frame = udp_to_own(asked);
     Ipv4Parts parts;
-    parts.end(frame, Reason::kOwnAddress);
+    parts.end(frame, RouteReason::kOwnAddress);
     EXPECT_TRUE(parts.is_answer(Reason::kReport));
     EXPECT_EQ(parts.frame(),
               slow_icmp_error({.type = 3, .code = 3, .from = asked}, datagram(frame)));
   }
   Ipv4Parts parts;
-  parts.end(to_own(17), Reason::kOwnAddress);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kOwnAddress)) << "no UDP header is there";
-  parts.end(to_own(50), Reason::kOwnAddress);
+  parts.end(to_own(17), RouteReason::kOwnAddress);
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kOwnAddress))) << "no UDP header is there";
+  parts.end(to_own(50), RouteReason::kOwnAddress);
   EXPECT_EQ(parts.frame(), slow_icmp_error({.type = 3, .code = 2}, datagram(to_own(50))));
   for (const RouteFrame& frame : {to_own(6), to_own(1), to_own(17, kLanIpv4, 0x2000)}) {
-    parts.end(frame, Reason::kOwnAddress);
-    EXPECT_TRUE(parts.is_dropped_for(Reason::kOwnAddress)) << hex_of_bytes(frame);
+    parts.end(frame, RouteReason::kOwnAddress);
+    EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kOwnAddress))) << hex_of_bytes(frame);
   }
 }
 
@@ -359,12 +361,12 @@ TEST(Ipv4Router, ArpThatIsNotForThisLinkIsDropped) {
   for (const std::string& hex : {other_station, from_group, from_us, kRequest.substr(0, 80)}) {
     Ipv4Parts parts;
     parts.arp(hex);
-    EXPECT_TRUE(parts.is_dropped_for(Reason::kNotForwarded)) << hex;
+    EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotForwarded))) << hex;
   }
   Ipv4Parts parts;
   parts.facts.neighbours = nullptr;
   parts.arp(kRequest);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kNotForwarded)) << "without a table";
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotForwarded))) << "without a table";
   std::string far = kRequest;
   far.replace(56, 8, "0a630005");
   parts.facts.neighbours = &parts.table;

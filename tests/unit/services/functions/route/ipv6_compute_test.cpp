@@ -215,7 +215,7 @@ TEST(Ipv6Compute, AForeignSourceInTheFilterOfOwnAddressesIsForwarded) {
   route_compute(routes().table(), batch, all_of(batch), batch.results(0));
   EXPECT_EQ(batch.results(0)[0],
             kRouteIpv6 | routes().table().ipv6.look_up(Ipv6FrameSpec{}.destination));
-  EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(Reason::kNotUnicast));
+  EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(RouteReason::kNotUnicast));
 }
 
 TEST(Ipv6Compute, WithoutAnIpv6RouteItIsAnotherEtherType) {
@@ -228,7 +228,7 @@ TEST(Ipv6Compute, WithoutAnIpv6RouteItIsAnotherEtherType) {
   const Batch batch = arena.batch();
   route_compute(ipv4.table(), batch, all_of(batch), batch.results(0));
   for (std::uint32_t i = 0; i < batch.count; i += 2) {
-    EXPECT_EQ(batch.results(0)[i], kRouteDrop | static_cast<std::uint32_t>(Reason::kNotIpv4));
+    EXPECT_EQ(batch.results(0)[i], kRouteDrop | static_cast<std::uint32_t>(RouteReason::kNotIpv4));
     EXPECT_EQ(batch.results(0)[i + 1], ipv4.table().look_up(FrameSpec{}.destination));
   }
 }

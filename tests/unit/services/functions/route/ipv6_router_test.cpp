@@ -29,7 +29,7 @@ RouteFrame solicitation_for(const Ipv6Bytes& target) {
 TEST(Ipv6Router, ASolicitationForUsIsAnsweredAndTeaches) {
   RouterParts parts;
   parts.take(solicitation_for(kLanBytes));
-  parts.ipv6.end(parts.call(), 0, Reason::kNotUnicast);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
   ASSERT_TRUE(parts.is_answer(Reason::kReply));
   NeighbourMessage answer;
   ASSERT_TRUE(parse_neighbour(parts.batch().bytes(0), answer));
@@ -45,7 +45,7 @@ TEST(Ipv6Router, AProbeForOurAddressIsAnsweredToAllNodes) {
   RouteFrame probe(kAddressProbeBytes);
   write_address_probe(probe, kStationMac, kLanBytes);
   parts.take(probe);
-  parts.ipv6.end(parts.call(), 0, Reason::kNotUnicast);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
   ASSERT_TRUE(parts.is_answer(Reason::kReply));
   NeighbourMessage answer;
   ASSERT_TRUE(parse_neighbour(parts.batch().bytes(0), answer));
@@ -56,7 +56,7 @@ TEST(Ipv6Router, AProbeForOurAddressIsAnsweredToAllNodes) {
 TEST(Ipv6Router, ASolicitationForAnotherIsNotAnswered) {
   RouterParts parts;
   parts.take(solicitation_for(kFarBytes));
-  parts.ipv6.end(parts.call(), 0, Reason::kNotUnicast);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
   EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
 }
 
@@ -68,7 +68,7 @@ TEST(Ipv6Router, AnAdvertisementOfAKnownNeighbourTeaches) {
   write_advertisement(frame, kStationMac, kLanMac, kAskerBytes, kLanBytes, kAskerBytes, false, true,
                       true);
   parts.take(frame);
-  parts.ipv6.end(parts.call(), 0, Reason::kOwnAddress);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
   EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
   EXPECT_EQ(parts.known(key), kStationMac);
 }
@@ -77,7 +77,7 @@ TEST(Ipv6Router, AnExpiredHopLimitIsReportedInFrontOfThePacket) {
   RouterParts parts;
   const RouteFrame frame = to_lan({.hop_limit = 1});
   parts.take(frame);
-  parts.ipv6.end(parts.call(), 0, Reason::kTtlExpired);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kTtlExpired);
   ASSERT_TRUE(parts.is_answer(Reason::kReport));
   EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 3}, datagram(frame)));
 }
@@ -86,7 +86,7 @@ TEST(Ipv6Router, APacketWithoutARouteIsReported) {
   RouterParts parts;
   const RouteFrame frame = to_lan();
   parts.take(frame);
-  parts.ipv6.end(parts.call(), 0, Reason::kNoRoute);
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
   ASSERT_TRUE(parts.is_answer(Reason::kReport));
   EXPECT_EQ(parts.frame(), slow_icmpv6_error({.type = 1}, datagram(frame)));
 }
@@ -248,15 +248,15 @@ TEST(Ipv6Router, NoSenderIsToldOfARouterThatDoesNotAnswer) {
 TEST(Ipv6Router, NothingIsReportedAboutFramesForOthers) {
   RouterParts parts;
   parts.take(addressed(make_ipv6_frame({}), 0x55));
-  parts.ipv6.end(parts.call(), 0, Reason::kNoRoute);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kNoRoute));
+  parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNoRoute)));
 }
 
 TEST(Ipv6Router, ReportsHaveALimitedRate) {
   RouterParts parts(dual_ports(), 1, 2);
   for (int sent = 0; sent < 3; ++sent) {
     parts.take(to_lan());
-    parts.ipv6.end(parts.call(), 0, Reason::kNoRoute);
+    parts.ipv6.end(parts.call(), 0, RouteReason::kNoRoute);
     EXPECT_EQ(parts.is_answer(Reason::kReport), sent < 2);
   }
 }

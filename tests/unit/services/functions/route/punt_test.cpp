@@ -53,7 +53,7 @@ TEST(Punt, WithoutAHostItIsDropped) {
     return ports;
   }());
   EXPECT_TRUE(nobody.is_dropped());
-  EXPECT_EQ(nobody.reason(), Reason::kOwnAddress);
+  EXPECT_EQ(nobody.reason(), numbered(RouteReason::kOwnAddress));
   const Routed other_port = routed_to_host(addressed(to_own(6), 0x0b), 1);
   EXPECT_TRUE(other_port.is_dropped()) << "the host is behind lan only";
 }
@@ -61,7 +61,7 @@ TEST(Punt, WithoutAHostItIsDropped) {
 TEST(Punt, AFrameToAnotherStationIsDropped) {
   const Routed routed = routed_to_host(addressed(to_own(6), 0x77));
   EXPECT_TRUE(routed.is_dropped());
-  EXPECT_EQ(routed.reason(), Reason::kOwnAddress);
+  EXPECT_EQ(routed.reason(), numbered(RouteReason::kOwnAddress));
 }
 
 TEST(Punt, AnEchoRequestIsStillAnswered) {

@@ -25,7 +25,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Reason reason_of(const RouteHop& hop) { return static_cast<Reason>(hop.reason); }
+RouteReason reason_of(const RouteHop& hop) { return static_cast<RouteReason>(hop.reason); }
 
 TEST(RouteBuild, TheLongestPrefixWinsWhateverTheOrderOfLines) {
   const BuiltRoutes routes(
@@ -51,18 +51,18 @@ TEST(RouteBuild, TheLongestPrefixWinsWhateverTheOrderOfLines) {
 
 TEST(RouteBuild, WithoutADefaultRouteTheRestHasNoRoute) {
   const BuiltRoutes routes("10.0.0.0/8 wan 02:00:00:00:00:02\n10.9.0.0/16 drop\n");
-  EXPECT_EQ(reason_of(routes.hop_of(0x0b000000)), Reason::kNoRoute);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a090000)), Reason::kNoRoute);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a080000)), Reason::kNone);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0b000000)), RouteReason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a090000)), RouteReason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a080000)), RouteReason::kNone);
 }
 
 TEST(RouteBuild, OwnAddressesAndBroadcastsBeatEveryRoute) {
   const BuiltRoutes routes("10.1.0.1/32 wan 02:00:00:00:00:02\n0.0.0.0/0 wan 02:00:00:00:00:03\n");
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), Reason::kOwnAddress);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a0100ff)), Reason::kNotUnicast);
-  EXPECT_EQ(reason_of(routes.hop_of(0xc0000202)), Reason::kOwnAddress);
-  EXPECT_EQ(reason_of(routes.hop_of(0xc0000203)), Reason::kNotUnicast);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a010002)), Reason::kNone);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), RouteReason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a0100ff)), RouteReason::kNotUnicast);
+  EXPECT_EQ(reason_of(routes.hop_of(0xc0000202)), RouteReason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0xc0000203)), RouteReason::kNotUnicast);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010002)), RouteReason::kNone);
   EXPECT_THAT(routes.table().own, ElementsAre(0x0a010001u, 0xc0000202u));
 }
 
@@ -71,10 +71,10 @@ TEST(RouteBuild, ANetworkOfTwoOrOneHasNoBroadcastAddress) {
   ports[0].addresses = {"10.1.0.0/31"};
   ports[1].addresses = {"10.2.0.1/32", "10.3.0.1"};
   const BuiltRoutes routes("0.0.0.0/0 wan 02:00:00:00:00:03\n", ports);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a010000)), Reason::kOwnAddress);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), Reason::kNone);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a020001)), Reason::kOwnAddress);
-  EXPECT_EQ(reason_of(routes.hop_of(0x0a030001)), Reason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010000)), RouteReason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a010001)), RouteReason::kNone);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a020001)), RouteReason::kOwnAddress);
+  EXPECT_EQ(reason_of(routes.hop_of(0x0a030001)), RouteReason::kOwnAddress);
 }
 
 TEST(RouteBuild, OneNextHopForManyPrefixesStandsOnce) {
@@ -261,8 +261,8 @@ TEST(RouteBuild, BothFamiliesStandInOneTable) {
   EXPECT_EQ(routes.hop_of(0x0a000001).mac[5], 2);
   EXPECT_EQ(routes.hop_of(ipv6("2001:db8::1:2")).mac[5], 2);
   EXPECT_EQ(routes.hop_of(ipv6("2001:db8:9:ffff::")).mac[5], 3);
-  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db8:a::1"))), Reason::kNoRoute);
-  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db9::"))), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db8:a::1"))), RouteReason::kNoRoute);
+  EXPECT_EQ(reason_of(routes.hop_of(ipv6("2001:db9::"))), RouteReason::kNoRoute);
   EXPECT_EQ(routes.table().look_up(0x0a000001), routes.table().ipv6.look_up(ipv6("2001:db8::2")))
       << "one next hop";
 }
@@ -270,9 +270,9 @@ TEST(RouteBuild, BothFamiliesStandInOneTable) {
 TEST(RouteBuild, EachFamilyHasADefaultRouteOfItsOwn) {
   const BuiltRoutes one("0.0.0.0/0 wan 02:00:00:00:00:02\n2001:db8::/32 wan 02:00:00:00:00:03\n");
   EXPECT_EQ(one.hop_of(0x08080808).mac[5], 2);
-  EXPECT_EQ(reason_of(one.hop_of(ipv6("2600::1"))), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(one.hop_of(ipv6("2600::1"))), RouteReason::kNoRoute);
   const BuiltRoutes other("::/0 lan 02:00:00:00:00:04\n");
-  EXPECT_EQ(reason_of(other.hop_of(0x08080808)), Reason::kNoRoute);
+  EXPECT_EQ(reason_of(other.hop_of(0x08080808)), RouteReason::kNoRoute);
   EXPECT_EQ(other.hop_of(ipv6("2600::1")).mac[5], 4);
   EXPECT_EQ(other.table().ipv6.look_up(ipv6("2600::1")), kHopDefaultIpv6);
 }
@@ -282,10 +282,10 @@ TEST(RouteBuild, OwnIpv6AddressesAndTheAnycastAddressOfTheirNetworksAreOurs) {
   ports[1].addresses = {"2001:db8:1::3/127", "2001:db8:2::1"};
   const BuiltRoutes routes("2001:db8::/32 wan 02:00:00:00:00:02\n", ports);
   for (const char* text : {"2001:db8::1", "2001:db8::", "2001:db8:1::3", "2001:db8:2::1"}) {
-    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), Reason::kOwnAddress) << text;
+    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), RouteReason::kOwnAddress) << text;
   }
   for (const char* text : {"2001:db8::2", "2001:db8:1::2", "2001:db8:2::", "2001:db8:0:1::"}) {
-    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), Reason::kNone) << text;
+    EXPECT_EQ(reason_of(routes.hop_of(ipv6(text))), RouteReason::kNone) << text;
   }
   EXPECT_TRUE(routes.table().ipv6.is_own(ipv6("2001:db8:2::1")));
   EXPECT_FALSE(routes.table().ipv6.is_own(ipv6("2001:db8::")));
@@ -325,7 +325,7 @@ TEST(RouteBuild, WithoutRoomForALiveTableItIsOneThatIsBuiltAnew) {
     const test::LiveWorld world;
     const bool right =
         !read_route_live(world.path()) &&
-        world.hop_to("198.51.100.1").reason == static_cast<std::uint8_t>(Reason::kNoRoute) &&
+        world.hop_to("198.51.100.1").reason == static_cast<std::uint8_t>(RouteReason::kNoRoute) &&
         world.hop_to("10.1.0.7").reason == 0;
     _exit(right ? 0 : 1);
   }

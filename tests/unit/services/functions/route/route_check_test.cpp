@@ -22,7 +22,7 @@ TEST(RouteCheck, EachLengthOfAFrameIsReadOnlyAsFarAsItGoes) {
     const std::vector<std::byte> frame(whole.begin(),
                                        whole.begin() + static_cast<std::ptrdiff_t>(length));
     const std::uint32_t word = route_check(frame, static_cast<std::uint32_t>(length), RouteTable{});
-    const auto expected = length < 14 + 60 ? Reason::kMalformed : Reason::kTruncated;
+    const auto expected = length < 14 + 60 ? RouteReason::kMalformed : RouteReason::kTruncated;
     if (length == whole.size()) {
       EXPECT_EQ(word, 0u);
     } else {

@@ -301,7 +301,7 @@ TEST(RouteCompute, AForeignSourceInTheFilterOfOwnAddressesIsForwarded) {
   const Batch batch = arena.batch();
   route_compute(routes().table(), batch, all_of(batch), batch.results(0));
   EXPECT_EQ(batch.results(0)[0], routes().table().look_up(spec.destination));
-  EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(Reason::kNotUnicast));
+  EXPECT_EQ(batch.results(0)[1], kRouteDrop | static_cast<std::uint32_t>(RouteReason::kNotUnicast));
 }
 
 }  // namespace

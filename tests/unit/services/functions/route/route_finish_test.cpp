@@ -36,7 +36,9 @@ struct Finished {
   explicit Finished(const std::vector<std::byte>& frame, std::uint32_t word) {
     arena.add(frame);
     const std::uint16_t packet = 0;
-    route_finish(hops(), {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}});
+    route_finish(
+        hops(),
+        {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}, {}, route_reason_numbers()});
   }
   Batch batch() const { return arena.batch(); }
   Reason reason() const { return static_cast<Reason>(batch().reason[0]); }
@@ -104,36 +106,38 @@ TEST(RouteFinish, AnIpv6PacketIsDroppedForTheReasonsOfIpv4) {
   const std::vector<std::byte> frame = make_ipv6_frame({});
   const std::uint32_t hop = routes().table().ipv6.look_up(Ipv6FrameSpec{}.destination);
   const Finished no_route(frame, kRouteIpv6 | kHopDefaultIpv6);
-  EXPECT_EQ(no_route.reason(), Reason::kNoRoute);
+  EXPECT_EQ(no_route.reason(), numbered(RouteReason::kNoRoute));
   EXPECT_EQ(no_route.hits[kHopDefaultIpv6], 1u);
   EXPECT_TRUE(std::ranges::equal(no_route.batch().bytes(0), frame));
-  EXPECT_EQ(Finished(frame, kRouteIpv6 | kHopOwn).reason(), Reason::kOwnAddress);
-  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | hop).reason(), Reason::kTtlExpired);
-  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | kHopOwn).reason(), Reason::kOwnAddress);
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kHopOwn).reason(), numbered(RouteReason::kOwnAddress));
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | hop).reason(),
+            numbered(RouteReason::kTtlExpired));
+  EXPECT_EQ(Finished(frame, kRouteIpv6 | kRouteTtlExpired | kHopOwn).reason(),
+            numbered(RouteReason::kOwnAddress));
   EXPECT_EQ(Finished(frame, kRouteIpv6 | 77u).reason(), Reason::kUnavailable);
 }
 
 TEST(RouteFinish, ADroppedPacketKeepsItsBytesAndGetsTheReason) {
   const std::vector<std::byte> frame = make_frame({});
-  const Finished checked(frame, kRouteDrop | static_cast<std::uint32_t>(Reason::kBadChecksum));
-  EXPECT_EQ(checked.reason(), Reason::kBadChecksum);
+  const Finished checked(frame, kRouteDrop | static_cast<std::uint32_t>(RouteReason::kBadChecksum));
+  EXPECT_EQ(checked.reason(), numbered(RouteReason::kBadChecksum));
   EXPECT_THAT(checked.hits, testing::Each(0u));
   EXPECT_TRUE(std::ranges::equal(checked.batch().bytes(0), frame));
   EXPECT_EQ(checked.batch().output[0], kOutputDefault);
 
-  EXPECT_EQ(Finished(frame, kHopDefault).reason(), Reason::kNoRoute);
-  EXPECT_EQ(Finished(frame, kHopOwn).reason(), Reason::kOwnAddress);
-  EXPECT_EQ(Finished(frame, kHopBroadcast).reason(), Reason::kNotUnicast);
-  EXPECT_EQ(Finished(frame, hop_to(0x0a040001)).reason(), Reason::kNoRoute);
+  EXPECT_EQ(Finished(frame, kHopDefault).reason(), numbered(RouteReason::kNoRoute));
+  EXPECT_EQ(Finished(frame, kHopOwn).reason(), numbered(RouteReason::kOwnAddress));
+  EXPECT_EQ(Finished(frame, kHopBroadcast).reason(), numbered(RouteReason::kNotUnicast));
+  EXPECT_EQ(Finished(frame, hop_to(0x0a040001)).reason(), numbered(RouteReason::kNoRoute));
 }
 
 TEST(RouteFinish, AnExpiredPacketIsExpiredOnlyIfItHadSomewhereToGo) {
   const std::vector<std::byte> frame = make_frame({.ttl = 1});
   const Finished expired(frame, kRouteTtlExpired | hop_to(0x0a020007));
-  EXPECT_EQ(expired.reason(), Reason::kTtlExpired);
+  EXPECT_EQ(expired.reason(), numbered(RouteReason::kTtlExpired));
   EXPECT_THAT(expired.hits, testing::Each(0u));
   const Finished for_us(frame, kRouteTtlExpired | kHopOwn);
-  EXPECT_EQ(for_us.reason(), Reason::kOwnAddress);
+  EXPECT_EQ(for_us.reason(), numbered(RouteReason::kOwnAddress));
   EXPECT_EQ(for_us.hits[kHopOwn], 1u);
 }
 
@@ -165,8 +169,10 @@ TEST(RouteFinish, APacketOfAGroupGoesToOneMemberAndCountsAtBoth) {
     arena.clear();
     arena.add(frame);
     const std::uint32_t word = group | (is_ipv6 ? kRouteIpv6 : 0);
-    route_finish(rewrites, {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}}, nullptr,
-                 groups);
+    route_finish(
+        rewrites,
+        {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}, {}, route_reason_numbers()},
+        nullptr, groups);
     ASSERT_TRUE(arena.batch().goes_on(0));
     const std::uint8_t port = arena.batch().output[0];
     EXPECT_EQ(std::to_integer<int>(arena.batch().data(0)[5]), port == 1 ? 2 : 3);
@@ -201,9 +207,11 @@ TEST(RouteFinish, AnExpiredPacketOfAGroupIsExpired) {
   arena.add(make_frame({.ttl = 1}));
   const std::uint16_t packet = 0;
   const std::uint32_t word = routes.table().look_up(0x0a020007) | kRouteTtlExpired;
-  route_finish(rewrites, {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}}, nullptr,
-               {routes.table(), 5});
-  EXPECT_EQ(arena.batch().reason[0], static_cast<std::uint8_t>(Reason::kTtlExpired));
+  route_finish(
+      rewrites,
+      {arena.batch(), {{&packet, 1}}, {&word, 1}, {hits}, {}, {}, {}, route_reason_numbers()},
+      nullptr, {routes.table(), 5});
+  EXPECT_EQ(arena.batch().reason[0], static_cast<std::uint8_t>(numbered(RouteReason::kTtlExpired)));
   EXPECT_THAT(hits, testing::Each(0u));
 }
 

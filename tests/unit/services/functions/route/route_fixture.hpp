@@ -15,6 +15,8 @@
 #include "services/functions/route/ipv6_address.hpp"
 #include "services/functions/route/route_build.hpp"
 #include "services/functions/route/route_image.hpp"
+#include "services/functions/route/route_reason.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 
@@ -44,6 +46,19 @@ inline std::vector<PlanPort> two_ports() {
        .mac = "02:00:00:00:00:0a",
        .addresses = {"10.1.0.1/24", "2001:db8::1/64"}},
       {.name = "wan", .device = "null", .mac = "02:00:00:00:00:0b", .addresses = {"192.0.2.2/30"}}};
+}
+
+/// Of kRouteReasons, as a plan numbers them.
+inline const std::vector<std::uint8_t>& route_reason_numbers() {
+  static const std::vector<std::uint8_t> kNumbers = [] {
+    std::vector<PlanReason> reasons;
+    number_reasons(reasons, kRouteReasons);
+    return reason_numbers(reasons, kRouteReasons);
+  }();
+  return kNumbers;
+}
+inline Reason numbered(RouteReason why) {
+  return static_cast<Reason>(route_reason_numbers().at(static_cast<std::size_t>(why)));
 }
 
 /// Of a text that is an address.

@@ -17,7 +17,7 @@ TEST(RouteHops, WhatALiveTableGetsIsThereAtTheNextLook) {
   LiveRouteImage image(world.path());
   RouteHops hops(world.table(), world.ports());
   const std::uint32_t before = hops.now().used;
-  EXPECT_EQ(hops.rewrites()[kHopDefault].reason, static_cast<std::uint8_t>(Reason::kNoRoute));
+  EXPECT_EQ(hops.rewrites()[kHopDefault].reason, static_cast<std::uint8_t>(RouteReason::kNoRoute));
   HopNumbers numbers(world.ports(), true, image.hops(), image.members());
   RouteLine line;
   line.hops = {{.port = "wan", .kind = RouteHopKind::kGateway4, .gateway = {192, 0, 2, 1}}};
@@ -25,7 +25,7 @@ TEST(RouteHops, WhatALiveTableGetsIsThereAtTheNextLook) {
   ASSERT_EQ(numbers.find(line, number), "");
   ASSERT_EQ(number, before);
   ASSERT_TRUE(image.add_hops(numbers));
-  EXPECT_EQ(hops.rewrites()[number].reason, static_cast<std::uint8_t>(Reason::kUnavailable));
+  EXPECT_EQ(hops.rewrites()[number].reason, static_cast<std::uint8_t>(RouteReason::kUnavailable));
   hops.refresh();
   EXPECT_EQ(hops.now().used, before + 1);
   EXPECT_EQ(hops.rewrites()[number].output, 1);
@@ -41,7 +41,7 @@ TEST(RouteHops, WhatALiveTableGetsIsThereAtTheNextLook) {
   EXPECT_EQ(hops.now().real(number), number);
   store_live(image.live().default_hop, kHopDefault);
   hops.refresh();
-  EXPECT_EQ(hops.rewrites()[kHopDefault].reason, static_cast<std::uint8_t>(Reason::kNoRoute));
+  EXPECT_EQ(hops.rewrites()[kHopDefault].reason, static_cast<std::uint8_t>(RouteReason::kNoRoute));
 }
 
 TEST(RouteHops, ThoseOfATableThatNeverChangesStandWhereTheyStood) {

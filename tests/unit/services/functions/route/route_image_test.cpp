@@ -73,7 +73,7 @@ TEST(RouteImage, AGroupWithoutWholeMembersIsRefused) {
   group.kind = static_cast<std::uint8_t>(RouteHopKind::kGroup);
   group.member_count = 2;
   group.first_member = 1;
-  hops[kHopDefault].reason = static_cast<std::uint8_t>(Reason::kNoRoute);
+  hops[kHopDefault].reason = static_cast<std::uint8_t>(RouteReason::kNoRoute);
   const auto is_refused = [&] {
     try {
       view_route_image({base, bytes});

@@ -51,7 +51,7 @@ struct Advertising : RouterParts {
       : RouterParts(plan, rate, burst, {"lan"}) {}
   void solicit(const std::string& hex) {
     take(bytes_of_hex(hex));
-    ipv6.end(call(), 0, Reason::kNotUnicast);
+    ipv6.end(call(), 0, RouteReason::kNotUnicast);
   }
 };
 
@@ -99,20 +99,20 @@ TEST(RouterAdvertiser, NothingIsAnsweredAtOtherPortsOrToOthers) {
   Advertising parts;
   parts.facts.port_in = 1;
   parts.solicit(kFromLocal);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kNotUnicast)) << "wan";
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotUnicast))) << "wan";
   parts.facts.port_in = 0;
   std::string other = kFromLocal;
   other.replace(0, 12, "020000000055");
   parts.solicit(other);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kNotUnicast)) << "to another station";
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotUnicast))) << "to another station";
   other = kFromLocal;
   other.replace(12, 2, "03");
   parts.solicit(other);
-  EXPECT_TRUE(parts.is_dropped_for(Reason::kNotUnicast)) << "from a group";
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotUnicast))) << "from a group";
   RouterParts silent;
   silent.take(bytes_of_hex(kFromLocal));
-  silent.ipv6.end(silent.call(), 0, Reason::kNotUnicast);
-  EXPECT_TRUE(silent.is_dropped_for(Reason::kNotUnicast)) << "off by default";
+  silent.ipv6.end(silent.call(), 0, RouteReason::kNotUnicast);
+  EXPECT_TRUE(silent.is_dropped_for(numbered(RouteReason::kNotUnicast))) << "off by default";
 }
 
 TEST(RouterAdvertiser, NetworksAreToldOnceAndOnlyThoseThatAreNetworks) {

@@ -112,9 +112,10 @@ class Routed : public RouteFate {
     std::uint32_t word = 0;
     route_compute(routes.table(), arena_.batch(), {&packet, 1}, {&word, 1});
     const BatchFacts facts{.port_in = port_in, .now_ns = kRouteNowNs, .neighbours = neighbours};
-    route_finish(resolve_hops(routes.table(), ports),
-                 {arena_.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, facts}, &router_,
-                 {routes.table(), route_flow_seed(ports)});
+    route_finish(
+        resolve_hops(routes.table(), ports),
+        {arena_.batch(), {{&packet, 1}}, {&word, 1}, {}, {}, facts, {}, route_reason_numbers()},
+        &router_, {routes.table(), route_flow_seed(ports)});
   }
 
  private:
@@ -133,7 +134,9 @@ class RouterParts : public RouteFate {
     arena_.add(frame);
     batch_ = arena_.batch();
   }
-  FinishContext call() { return {batch_, {}, {}, {}, {}, facts, events.writer(batch_)}; }
+  FinishContext call() {
+    return {batch_, {}, {}, {}, {}, facts, events.writer(batch_), route_reason_numbers()};
+  }
   /// So that nothing more fits.
   void fill_side_list() {
     while (batch_.side.has_room()) batch_.side.add({.packet = 99});

@@ -29,9 +29,9 @@ TEST(Router, AFrameOfEachTypeIsEndedByItsOwnRules) {
   EXPECT_TRUE(Routed(ways(), frame).is_answer(Reason::kReport));
   frame = addressed(make_frame({}), 0x0a);
   put16(frame, 12, 0x8847);
-  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kNotIpv4));
+  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(numbered(RouteReason::kNotIpv4)));
   put16(frame, 12, 0x0806);
-  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kNotForwarded));
+  EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(numbered(RouteReason::kNotForwarded)));
   frame.resize(10);
   EXPECT_TRUE(Routed(ways(), frame).is_dropped_for(Reason::kMalformed));
 }
@@ -98,7 +98,7 @@ struct ConflictParts : RouterParts {
     RouteFrame frame(kNeighbourFrameBytes);
     write_advertisement(frame, from, kLanMac, target, kLanBytes, target, false, true, true);
     take(frame);
-    ipv6.end(call(), 0, Reason::kOwnAddress);
+    ipv6.end(call(), 0, RouteReason::kOwnAddress);
     EXPECT_TRUE(is_consumed_for(Reason::kControl));
   }
   void solicit(const MacAddress& from, const Ipv6Bytes& source) {
@@ -106,7 +106,7 @@ struct ConflictParts : RouterParts {
     const Ipv6Bytes group = solicited_node(kLanBytes);
     write_solicitation(frame, from, multicast_mac(group), source, group, kLanBytes);
     take(frame);
-    ipv6.end(call(), 0, Reason::kNotUnicast);
+    ipv6.end(call(), 0, RouteReason::kNotUnicast);
     EXPECT_TRUE(is_answer(Reason::kReply));
   }
   void make_permanent(const NeighbourKey& key, const MacAddress& mac) {

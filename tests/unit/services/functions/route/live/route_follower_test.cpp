@@ -82,7 +82,7 @@ TEST_F(RouteFollowerTest, AFileComesFirstThenTheKernelThenTheNetworksOfThePorts)
   EXPECT_TRUE(add("10.1.0.0/24", 1));
   EXPECT_EQ(world_.gateway_to("10.1.0.7"), 1);
   EXPECT_TRUE(add("10.1.0.1/32", 1));
-  EXPECT_EQ(world_.hop_to("10.1.0.1").reason, static_cast<std::uint8_t>(Reason::kOwnAddress));
+  EXPECT_EQ(world_.hop_to("10.1.0.1").reason, static_cast<std::uint8_t>(RouteReason::kOwnAddress));
   EXPECT_TRUE(remove("10.1.0.0/24", 1));
   EXPECT_EQ(world_.hop_to("10.1.0.7").kind, static_cast<std::uint8_t>(RouteHopKind::kOnLink));
 }
