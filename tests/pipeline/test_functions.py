@@ -3,6 +3,7 @@
 """Functions come to a path that runs, go from it and change places: nothing is lost, order stays, a
 batch meets one list of them."""
 
+import json
 import random
 import time
 
@@ -54,6 +55,37 @@ def test_functions_come_and_go_and_a_batch_meets_one_list_of_them(tmp_path, on):
         audit = running.drain()
         assert audit["transmitted"] == audit["received"]
     assert frames.numbers_in(tmp_path / "out.pcap") == list(range(audit["received"]))
+
+
+@pytest.mark.parametrize("on", ["gpu", "front"])
+def test_drop_reasons_come_with_their_function_and_have_its_names_everywhere(tmp_path, on):
+    text = scanned(tmp_path, on=on)
+    (tmp_path / "lost.routes").write_text("192.0.2.0/24 drop\n")
+    with Topology(tmp_path, text) as running:
+        running.wait_received(1000)
+        names = running.metrics().by("reason", "millrace_drops_total")
+        assert "rule" in names and "no_route" not in names
+        rewrite(running, text.replace("functions:", f"""functions:
+  lost: {{ type: route, table: lost.routes, answers: false, on: {on} }}""")
+                .replace("run: [scan]", "run: [lost, scan]"))
+        ask("apply", running.file)
+        more_arrives(running)
+        looks = millrace("top", running.name, "--json", "--interval", "0.5", "--count", "2")
+        rates = json.loads(looks.stdout.splitlines()[-1])["dropped_per_s"]
+        assert rates["no_route"] > 0 and set(rates) == {"no_route"}
+        traced = json.loads(millrace("trace", running.name, "--count", "1", "--json").stdout)
+        assert traced["reason"] == "no_route"
+        assert ask("rollback", running.name, 1)["generation"] == 3
+        (tmp_path / "scan.rules").write_text('drop "MILLRACE"\n')
+        ask("reload", running.name, "scan")
+        more_arrives(running)
+        dropped = running.drain()["dropped"]
+        assert set(dropped) == {"no_route", "rule"} and dropped["no_route"] > 3000
+        seen = running.metrics()
+        assert dropped == {reason: seen.total("millrace_drops_total", reason=reason,
+                                              cause="policy", by="function") for reason in dropped}
+        assert dropped["rule"] == seen.total("millrace_function_drops_total", reason="rule",
+                                             function="scan")
 
 
 def test_a_function_that_came_unconfirmed_goes_again(tmp_path):
