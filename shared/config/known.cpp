@@ -52,6 +52,7 @@ constexpr KnownSetting kGenerate[] = {
 constexpr KnownSetting kLoop[] = {
     {.name = "depth", .kind = SettingKind::kInteger, .low = kLoopDepthMin, .high = kLoopDepthMax},
     kQueues,
+    {.name = "tick"},
 };
 constexpr KnownSetting kDpdk[] = {
     {.name = "devargs", .required = true},

@@ -11,6 +11,36 @@
 namespace millrace {
 namespace {
 
+const Marked<std::string>* tick_of(const TopologyPort& port) {
+  const auto at = std::ranges::find(port.settings, "tick", &TopologySetting::key);
+  return at == port.settings.end() ? nullptr : &at->value;
+}
+
+/// What a tick is for is done once in the topology; and it has to find a path.
+void check_tick(const Topology& topology, const TopologyPort& port, Problems& problems) {
+  const Marked<std::string>* const tick = tick_of(port);
+  if (tick == nullptr) return;
+  if (!parse_loop_tick(tick->value)) {
+    problems.add(tick->mark, "'" + shown(tick->value) + "' as 'tick'",
+                 std::string(kLoopTicksAllowed));
+  }
+  for (const TopologyPort& before : topology.ports) {
+    if (&before == &port) break;
+    if (before.device.value != kLoopDevice || tick_of(before) == nullptr) continue;
+    problems.add(tick->mark, "'tick' of loop '" + port.name.value + "'",
+                 "one loop with ticks, which is '" + before.name.value + "'");
+  }
+  const bool all_filtered = std::ranges::all_of(topology.paths, [&](const TopologyPath& path) {
+    const bool from = std::ranges::any_of(
+        path.from, [&](const auto& name) { return name.value == port.name.value; });
+    return !from || !path.match.value.empty();
+  });
+  if (!all_filtered) return;
+  problems.add(tick->mark,
+               "'tick' of loop '" + port.name.value + "', all paths of which have a 'match'",
+               "a path without 'match' behind them, which takes the ticks");
+}
+
 void check_loop(const Topology& topology, const TopologyPort& port, Problems& problems) {
   const auto names_it = [&](const Marked<std::string>& name) {
     return name.value == port.name.value;
@@ -39,7 +69,9 @@ void check_loop(const Topology& topology, const TopologyPort& port, Problems& pr
 
 void check_loops(const Topology& topology, Problems& problems) {
   for (const TopologyPort& port : topology.ports) {
-    if (port.device.value == kLoopDevice) check_loop(topology, port, problems);
+    if (port.device.value != kLoopDevice) continue;
+    check_loop(topology, port, problems);
+    check_tick(topology, port, problems);
   }
 }
 

@@ -29,7 +29,12 @@ TEST(LoopPort, RefusesWhatItDoesNotKnow) {
               check_port(make_port("loop", {{"queue", "1"}}));
             }),
             "port 'lan' (loop): unknown setting 'queue', did you mean 'queues'? allowed: depth, "
-            "queues");
+            "queues, tick");
+  EXPECT_EQ(error_of([] {
+              check_port(make_port("loop", {{"tick", "1"}}));
+            }),
+            "port 'lan' (loop): tick is '1'; allowed: a time from 100ms to 3600s, like 500ms or "
+            "1s");
 }
 
 }  // namespace

@@ -55,6 +55,26 @@ TEST(LoopPorts, NeedAPath) {
             "again', or no such port");
 }
 
+TEST(LoopPorts, OneOfThemMayHaveTicks) {
+  EXPECT_EQ(wrong(loop(", tick: 1s", kPaths)), "");
+  EXPECT_EQ(wrong(loop(", tick: 99ms", kPaths)),
+            "5:31: found '99ms' as 'tick'; allowed: a time from 100ms to 3600s, like 500ms or 1s");
+  EXPECT_EQ(wrong(loop("}\n  more: {device: loop, tick: 1s}\n  last: {device: loop, tick: 1s",
+                       "p: {from: a, to: again}, q: {from: [again, more, last], to: b}")),
+            "7:30: found 'tick' of loop 'last'; allowed: one loop with ticks, which is 'more'");
+}
+
+TEST(LoopPorts, TicksNeedAPathThatTakesThem) {
+  EXPECT_EQ(
+      wrong(loop(", tick: 1s", "p: {from: a, to: again}, q: {from: again, to: b, match: ip}")),
+      "5:31: found 'tick' of loop 'again', all paths of which have a 'match'; allowed: a path "
+      "without 'match' behind them, which takes the ticks");
+  EXPECT_EQ(wrong(loop(", tick: 1s",
+                       "p: {from: a, to: again}, q: {from: again, to: b, match: ip}, r: {from: "
+                       "again, to: a}")),
+            "");
+}
+
 TEST(LoopPorts, HaveADepthWithinItsRange) {
   EXPECT_EQ(wrong(loop(", depth: 63", kPaths)),
             "5:32: found '63' as 'depth'; allowed: a whole number from 64 to 65536");
