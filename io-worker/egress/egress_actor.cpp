@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/config/loop.hpp"
 #include "shared/layout/latency.hpp"
 #include "shared/links/completion.hpp"
 #include "shared/links/fetch_ahead.hpp"
 #include "shared/links/ledger.hpp"
+#include "shared/packet/tick.hpp"
 
 namespace millrace {
 namespace {
@@ -45,6 +47,21 @@ void count_answer(std::uint8_t what, LaneRecord& record) noexcept {
   count_end(record, record.generated, what);
 }
 
+std::vector<bool> streams_with_ticks(const Plan& plan) {
+  std::vector<bool> with(plan.streams.size());
+  for (std::size_t stream = 0; stream < with.size(); ++stream) {
+    with[stream] = loop_tick_ms(plan.ports[plan.streams[stream].port]) != 0;
+  }
+  return with;
+}
+
+/// A tick that no function has consumed is no packet for a network.
+void end_ticks(const Batch& batch) noexcept {
+  for (std::uint32_t i = 0; i < batch.count; ++i) {
+    if (batch.leaves(i) && is_tick(batch.bytes(i))) batch.consume(i, Reason::kControl);
+  }
+}
+
 std::vector<std::uint32_t> paths_of_lanes(const Plan& plan, std::uint32_t lane_count) {
   std::vector<std::uint32_t> paths(lane_count, 0);
   for (std::uint32_t i = 0; i < plan.paths.size(); ++i) {
@@ -65,6 +82,7 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       holes_(context.segment.layout().stream_count, context.segment.layout().lane_count),
       window_high_(context.status.actor_tally(context.me.actor).window),
       outputs_(default_outputs(*context.plan, context.segment.layout().lane_count)),
+      has_ticks_(streams_with_ticks(*context.plan)),
       bytes_read_(bytes_read(context)),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz),
@@ -149,6 +167,8 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
   const std::uint8_t default_output =
       outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
   const bool stand_in = batch.header->flags != 0;  // it has no packets to send
+  if (has_ticks_[batch.header->stream] && !stand_in) [[unlikely]]
+    end_ticks(batch);
   const bool asks = batch.header->side_count != 0 && !stand_in;
   sender_.begin(batch, record);
   if (asks) [[unlikely]]

@@ -80,6 +80,7 @@ class EgressActor : public Actor {
   HoleWatch holes_;
   PeakMark window_high_;
   std::vector<std::uint8_t> outputs_;  ///< by stream and lane: port of packets without an output
+  std::vector<bool> has_ticks_;        ///< by stream: of a loop with ticks
   std::uint32_t bytes_read_;
   ReturnLinks returns_;
   TscScale scale_;

@@ -4,16 +4,23 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "io-worker/ports/received.hpp"
 #include "shared/base/check.hpp"
+#include "shared/base/turn_clock.hpp"
+#include "shared/packet/tick.hpp"
 
 namespace millrace {
 
 LoopRxQueue::LoopRxQueue(const ActorContext& context, std::uint32_t stream) {
   const std::vector<LoopPlace>& places = context.segment.layout().loops;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].stream == stream) ways_.push_back({.ring = context.segment.loop(i)});
+    if (places[i].stream != stream) continue;
+    const bool ticks = places[i].egress == kLoopTicks;
+    ways_.push_back({.ring = context.segment.loop(i), .ticks = ticks});
+    if (!ticks) continue;
+    ticker_ = LoopTicker(context, i, context.plan->ports[context.plan->streams[stream].port]);
   }
   MILLRACE_CHECK(!ways_.empty());
 }
@@ -39,6 +46,7 @@ void LoopRxQueue::resume(std::uint64_t first_wanted) noexcept {
     again_ += static_cast<std::uint32_t>(way.again_end - way.read);
   }
   resumed_ = again_;
+  ticker_.resume();
   release_below(first_wanted);
 }
 
@@ -56,6 +64,7 @@ void LoopRxQueue::release_below(std::uint64_t ordinal) noexcept {
 }
 
 std::uint32_t LoopRxQueue::poll(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  if (!std::exchange(rests_, false)) ticker_.make_due(turn_clock::last());
   if (again_ != 0) [[unlikely]]
     return poll_again(pool, out);
   std::uint32_t count = 0;
@@ -111,7 +120,10 @@ bool LoopRxQueue::receive(Way& way, BufferSource& pool, RxPacket& out) noexcept 
   const LoopEntry& entry = way.ring.entry(way.read);
   describe_received(out, buffer, entry.length, entry.wire_length, way.ring.room());
   out.time_tsc = 0;
-  std::memcpy(pool.area().at(buffer) + out.offset, way.ring.bytes(way.read), out.length);
+  std::byte* const frame = pool.area().at(buffer) + out.offset;
+  std::memcpy(frame, way.ring.bytes(way.read), out.length);
+  if (!way.ticks && is_tick({frame, out.length})) [[unlikely]]
+    std::memset(frame + kTickMagicAt, 0, sizeof kTickMagic);  // of a network: it is none
   ++way.read;
   return true;
 }

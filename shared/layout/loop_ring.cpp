@@ -36,6 +36,8 @@ std::vector<LoopPlace> loop_places(const Plan& plan) {
       if (actor.kind != ActorKind::kEgress) continue;
       places.push_back({.stream = stream, .egress = actor.index, .depth = loop_depth(port)});
     }
+    if (plan.streams[stream].queue != 0 || loop_tick_ms(port) == 0) continue;
+    places.push_back({.stream = stream, .egress = kLoopTicks, .depth = kLoopTicksDepth});
   }
   return places;
 }

@@ -15,6 +15,8 @@
 
 /// Packets on their way from an egress to a receive queue of a port of device `loop`, copied into
 /// fixed entries. There is a ring for each (stream of a loop, egress): one producer, one consumer.
+/// The first queue of a loop with ticks has one more, which its ingress fills itself, without a
+/// ledger: what it puts there is born there.
 ///
 ///     LoopHeader | (LoopEntry | bytes of a packet)[depth]
 ///
@@ -58,10 +60,13 @@ struct LoopEntry {
 static_assert(sizeof(LoopEntry) == 16 && offsetof(LoopEntry, ordinal) == 0);
 static_assert(offsetof(LoopEntry, wire_length) == 8 && offsetof(LoopEntry, length) == 12);
 
+inline constexpr std::uint32_t kLoopTicks = UINT32_MAX;
+inline constexpr std::uint32_t kLoopTicksDepth = 4;  ///< ticks that are not sealed yet
+
 /// Where a ring lies, and between whom.
 struct LoopPlace {
   std::uint32_t stream = 0;  ///< of a port of device `loop`
-  std::uint32_t egress = 0;  ///< number
+  std::uint32_t egress = 0;  ///< number; kLoopTicks: the stream's own ingress
   std::uint32_t depth = 0;   ///< packets; a power of two
   std::uint64_t start = 0;   ///< in the segment
 };

@@ -15,6 +15,7 @@ LoopBalance loop_balance(const Plan& plan, const StatusView& status, std::uint32
   }
   for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
     if (plan.streams[stream].port != port) continue;
+    balance.sent += status.actor(plan.streams[stream].ingress).made.load(std::memory_order_acquire);
     for (const std::uint32_t lane : lanes_of(plan, plan.streams[stream])) {
       const IngressLane& ingress = status.ingress_lane(stream, lane);
       balance.received += ingress.received.load(std::memory_order_acquire) +

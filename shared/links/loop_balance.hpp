@@ -12,7 +12,7 @@ namespace millrace {
 /// Packets of a port of device `loop`, since the topology started, by ledgers and ingresses. While
 /// packets move, the two are not of one moment: what was received meanwhile is in `received`.
 struct LoopBalance {
-  std::uint64_t sent = 0;      ///< to the port, by any egress
+  std::uint64_t sent = 0;      ///< to the port, by any egress; and born there
   std::uint64_t received = 0;  ///< from it, refused ones too
 
   /// Transmitted, and not received yet.

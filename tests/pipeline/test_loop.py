@@ -149,3 +149,32 @@ def test_the_plan_tells_its_memory(tmp_path):
     plan = ask("plan", running.file)
     assert plan["memory"]["loop_bytes"] > 1024 * 2048
     assert ", loops " in millrace("plan", running.file).stdout
+
+
+def test_ticks_go_on_and_leave_for_no_network(tmp_path):
+    """Whatever dies; a function that does not know them lets them pass."""
+    (tmp_path / "all.rules").write_text('alert "x" name "any x"\n')
+    text = f"""
+ports:
+  out:   {{ device: pcap, out: {tmp_path}/out.pcap }}
+  again: {{ device: loop, tick: 100ms }}
+workers:
+  front: {{ kind: classifier }}
+functions:
+  look: {{ type: match, rules: all.rules }}
+paths:
+  ticks: {{ from: again, to: out, run: look }}
+"""
+    with Topology(tmp_path, text) as running:
+        ended = lambda: running.audit()["consumed"].get("control", 0)
+        for part in ("ingress.again.0", "front.0", "egress.0"):
+            count = ended()
+            wait_until(lambda: ended() >= count + 3, PATIENCE, "ticks")
+            running.kill(part)
+            running.wait_alive(part)
+        audit = running.drain()
+        assert not audit["transmitted"] and audit["received"] == (
+            audit["consumed"]["control"] + sum(audit["dropped"].values()))
+        ask("undrain", running.name)
+        wait_until(lambda: ended() > audit["consumed"]["control"], PATIENCE, "ticks go on")
+    assert frames.read_capture(tmp_path / "out.pcap") == []

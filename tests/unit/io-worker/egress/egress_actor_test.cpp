@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "shared/packet/tick.hpp"
 #include "tests/unit/io-worker/egress/egress_fixture.hpp"
 
 namespace millrace {
@@ -317,6 +318,34 @@ TEST_F(EgressTest, ARoundIsBoundedAndWhatIsLeftIsWork) {
   work();
   EXPECT_FALSE(egress_->has_work());
   EXPECT_TRUE(egress_->finished());
+}
+
+/// A batch of three, the second of which is a tick.
+class TicksTest : public EgressTest {
+ protected:
+  void arrives_with_tick(std::uint64_t sequence) {
+    const Batch batch = world_.segment.batch(arrives(sequence));
+    write_tick(batch.bytes(1), {2, 0, 0, 0, 0, 1}, {.number = 1, .time_ns = 1, .since_ns = 0});
+  }
+  Plan plan_ = world_.plan;
+};
+
+TEST_F(TicksTest, OfALoopEndHereIfNoFunctionHasConsumedThem) {
+  plan_.ports[0].device = "loop";
+  plan_.ports[0].settings = {{"tick", "1s"}};
+  context_.plan = &plan_;
+  start();
+  arrives_with_tick(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 2}));
+  EXPECT_EQ(record().consumed[static_cast<std::size_t>(Reason::kControl)], 1u);
+  EXPECT_EQ(record().received, 3u);
+}
+
+TEST_F(TicksTest, WhatLooksLikeOneElsewhereIsAPacketLikeOthers) {
+  arrives_with_tick(1);
+  work();
+  EXPECT_EQ(tx_[1]->sent.size(), 3u);
 }
 
 }  // namespace

@@ -36,6 +36,12 @@ TEST_F(LoopBalanceTest, IsWhatAllLanesHaveSentThereAndItsStreamsHaveReceived) {
   EXPECT_EQ(packets_in_loops(world_.plan, world_.status), 6u);
 }
 
+TEST_F(LoopBalanceTest, WhatWasBornThereIsOfThemToo) {
+  world_.entry("ingress.again.0").made = 5;
+  world_.status.ingress_lane(1, 1).received = 4;
+  EXPECT_EQ(packets_in_loops(world_.plan, world_.status), 1u);
+}
+
 TEST_F(LoopBalanceTest, IsNeverLessThanNothing) {
   world_.status.ingress_lane(1, 1).received = 4;
   EXPECT_EQ(loop_balance(world_.plan, world_.status, 2).under_way(), 0u);
