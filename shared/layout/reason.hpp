@@ -60,6 +60,7 @@ enum class Reason : std::uint8_t {
   kReply = 31,     ///< an answer to a question (ARP, neighbour discovery, echo)
   kSolicit = 32,   ///< a question of this machine (ARP, neighbour discovery)
   kPunt = 33,      ///< a copy for the host behind the port that it came in by
+  kAnnounce = 34,  ///< what a router says unasked: its addresses, networks of a port
   kCount
 };
 
@@ -74,7 +75,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Reason::k
     "none", "oversize", "", "malformed", "", "", "", "", "", "", "", "worker_lost", "egress_lost",
     "quarantined", "tx_full", "no_output", "", "overload", "unavailable", "no_path", "side_full",
     "no_buffer", "hold_full", "no_neighbour", "answered", "held", "fragmented", "control", "copy",
-    "fragment", "report", "reply", "solicit", "punt"};
+    "fragment", "report", "reply", "solicit", "punt", "announce"};
 // clang-format on
 
 /// Whose doing a drop is: the configuration's, the packet's own, or ours. Alerts look at the last.

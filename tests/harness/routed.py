@@ -24,8 +24,9 @@ ports:
 {ports}functions:
   router: {{ type: route, table: {table}{more} }}
 paths:
-  all: {{ from: [{names}], run: [router] }}
+  all: {{ from: [{names}], to: {first}, run: [router] }}
 """
+TICKS = "  ticks: {{ from: clock, to: {first}, run: [router] }}\n"
 LEFT = {"ipv4": "10.1.0.5", "ipv6": "2001:db8:1::5"}
 RIGHT = {"ipv4": "192.0.2.1", "ipv6": "2001:db8:2::1"}
 FAR = {"ipv4": "10.2.0.1", "ipv6": "2001:db8:66::1"}
@@ -83,8 +84,8 @@ def kernel_router(namespace, ports, routes):
 
 
 @contextlib.contextmanager
-def millrace_router(folder, namespace, ports, routes, device="afpacket", more=""):
-    """`more`: further settings of the function, ", KEY: VALUE"."""
+def millrace_router(folder, namespace, ports, routes, device="afpacket", more="", tick=""):
+    """`more`: further settings of the function, ", KEY: VALUE". `tick`: of a loop, "1s"."""
     table = folder / f"{namespace}.routes"
     table.write_text("".join(f"{prefix} {port} via {gateway}\n" if port else f"{prefix} drop\n"
                              for prefix, port, gateway in routes))
@@ -93,7 +94,11 @@ def millrace_router(folder, namespace, ports, routes, device="afpacket", more=""
         addresses = ", ".join(f'"{address}"' for address in port.addresses)
         lines += (f'  {name}: {{ device: {device}, interface: {port.interface}, mtu: {port.mtu}, '
                   f'mac: "{port.mac}", addresses: [{addresses}] }}\n')
-    text = TOPOLOGY.format(ports=lines, table=table.name, names=", ".join(ports), more=more)
+    if tick:
+        lines += f"  clock: {{ device: loop, tick: {tick} }}\n"
+    first = next(iter(ports))
+    text = TOPOLOGY.format(ports=lines, table=table.name, names=", ".join(ports), more=more,
+                           first=first) + (TICKS.format(first=first) if tick else "")
     with Topology(folder, text, prefix=("ip", "netns", "exec", namespace)) as running:
         yield running
 

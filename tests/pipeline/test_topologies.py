@@ -53,7 +53,9 @@ def test_a_bump_in_the_wire(tmp_path, name, queues):
 def test_a_router(tmp_path):
     with Wire(**ROUTER) as wire:
         introduce(wire, "10.1.0.1", "192.0.2.1")
-        with between(tmp_path, "router", wire):
+        with between(tmp_path, "router", wire) as running:
+            wait_until(lambda: running.audit()["generated"].get("announce") == 4, PATIENCE,
+                       "two announcements of two addresses")
             wire.a.wait_for(wire.b.ip)
             assert "ttl=63" in wire.a.run("ping", "-c", "1", wire.b.ip).stdout
             wire.fetch(tmp_path, 3)

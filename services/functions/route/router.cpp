@@ -52,6 +52,7 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       next_hops_(ports_),
       proxy_arp_(table, ports, settings.proxy_arp),
       advertiser_(ports_, ports, settings.advertise, limit_),
+      announcer_(ports_, ports, advertiser_),
       ipv4_(ports_, next_hops_, limit_, proxy_arp_),
       ipv6_(ports_, next_hops_, limit_, advertiser_) {
   for (const PlanPort& port : ports) {
@@ -102,6 +103,7 @@ void Router::end(const FinishContext& call, std::uint16_t packet, RouteReason wh
 /// To a group, without VLAN tag: LLDP, IS-IS and others that routing daemons speak.
 void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::uint16_t type,
                         RouteReason why) noexcept {
+  if (type == kTickType && announcer_.tick(call, packet)) return;
   const bool whole = call.batch.length[packet] >= packet_walk::kEthernetBytes;
   const bool to_group = whole && is_group(destination_mac(call.batch, packet));
   const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;

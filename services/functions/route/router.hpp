@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "services/functions/route/announcer.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
@@ -60,6 +61,7 @@ class Router {
   NextHops next_hops_;
   ProxyArp proxy_arp_;
   RouterAdvertiser advertiser_;
+  Announcer announcer_;
   Ipv4Router ipv4_;
   Ipv6Router ipv6_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/next_hops.hpp"
@@ -19,7 +20,39 @@ constexpr std::uint64_t kBetweenToAllNs = 3'000'000'000;
 constexpr std::uint16_t kRouterLifetimeS = 65'535;
 constexpr std::uint8_t kChosenByHosts = 64;  ///< bits of a network (RFC 4291 2.5.1)
 
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
+/// MAX_INITIAL_RTR_ADVERTISEMENTS, MAX_INITIAL_RTR_ADVERT_INTERVAL (RFC 4861 10).
+constexpr std::uint64_t kInitial = 3, kInitialApartNs = 16 * kSecondNs;
+constexpr std::uint64_t kFirstNs = kSecondNs;
+/// One in each such span of time, at a random moment of its first half: so two are 200 to 600 s
+/// apart, MinRtrAdvInterval and MaxRtrAdvInterval of RFC 4861 6.2.1.
+constexpr std::uint64_t kSpanNs = 400 * kSecondNs, kMomentsNs = 200 * kSecondNs;
+
+/// The mixing of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
+std::uint64_t mixed(std::uint64_t number) noexcept {
+  number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
+  number = (number ^ number >> 27) * 0x94d049bb133111ebull;
+  return number ^ number >> 31;
+}
+
+std::uint64_t moment_of(const MacAddress& mac, std::uint64_t span) noexcept {
+  std::uint64_t number = 0;
+  std::memcpy(&number, mac.data(), mac.size());
+  return span * kSpanNs + mixed(mixed(number) + span) % kMomentsNs;
+}
+
 }  // namespace
+
+bool is_advertisement_due(const MacAddress& mac, const Tick& now) noexcept {
+  for (std::uint64_t i = 0; i < kInitial; ++i) {
+    if (now.covers(kFirstNs + i * kInitialApartNs)) return true;
+  }
+  if (now.time_ns - now.since_ns >= 2 * kSpanNs) return true;
+  const std::uint64_t span = now.time_ns / kSpanNs;
+  if (span == 0) return false;
+  if (now.covers(moment_of(mac, span))) return true;
+  return span > 1 && now.covers(moment_of(mac, span - 1));
+}
 
 std::vector<AdvertisedPrefix> advertised_prefixes(const RouterPort& port) {
   std::vector<AdvertisedPrefix> prefixes;
@@ -76,13 +109,11 @@ bool RouterAdvertiser::answer(const FinishContext& call, std::uint16_t packet) n
     return true;
   }
   std::array<std::byte, kRouterAdvertisementBytesMax> frame;
-  const std::size_t bytes = write_router_advertisement(
-      frame, in.mac,
-      to_all          ? multicast_mac(kIpv6AllNodes)
-      : asked.has_mac ? asked.mac
-                      : mac,
-      in.link_local, to_all ? kIpv6AllNodes : asked.source,
-      {.router_lifetime_s = kRouterLifetimeS, .mtu = in.mtu, .prefixes = port.prefixes});
+  const std::size_t bytes = write(frame, number,
+                                  to_all          ? multicast_mac(kIpv6AllNodes)
+                                  : asked.has_mac ? asked.mac
+                                                  : mac,
+                                  to_all ? kIpv6AllNodes : asked.source);
   if (!batch.grow_back(packet,
                        static_cast<std::int32_t>(bytes) - std::int32_t{batch.length[packet]})) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
@@ -92,6 +123,35 @@ bool RouterAdvertiser::answer(const FinishContext& call, std::uint16_t packet) n
   std::copy_n(frame.begin(), bytes, batch.data(packet));
   batch.finish(packet, number, Reason::kReply);
   return true;
+}
+
+std::size_t RouterAdvertiser::write(std::span<std::byte> frame, std::uint8_t number,
+                                    const MacAddress& mac, const Ipv6Bytes& to) const noexcept {
+  const RouterPort& port = *ports_.at(number);
+  return write_router_advertisement(frame, port.mac, mac, port.link_local, to,
+                                    {.router_lifetime_s = kRouterLifetimeS,
+                                     .mtu = port.mtu,
+                                     .prefixes = advertised_[number].prefixes});
+}
+
+bool RouterAdvertiser::advertise(const FinishContext& call, std::uint16_t packet,
+                                 const Tick& now) noexcept {
+  bool all = true;
+  for (std::uint8_t number = 0; number < advertised_.size(); ++number) {
+    Port& port = advertised_[number];
+    if (port.prefixes.empty() || !is_advertisement_due(ports_.at(number)->mac, now)) continue;
+    std::array<std::byte, kRouterAdvertisementBytesMax> frame;
+    const std::size_t bytes = write(frame, number, multicast_mac(kIpv6AllNodes), kIpv6AllNodes);
+    const auto beside = call.batch.side.add({.packet = packet,
+                                             .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                                             .port = number,
+                                             .why = static_cast<std::uint8_t>(Reason::kAnnounce)},
+                                            bytes);
+    all = all && !beside.empty();
+    std::copy_n(frame.begin(), beside.size(), beside.begin());
+    port.next_to_all_ns = call.facts.now_ns + kBetweenToAllNs;
+  }
+  return all;
 }
 
 }  // namespace millrace
