@@ -99,6 +99,13 @@ def same_as_kernel(wire, running, family, addresses):
         assert look_up(address) == way_of(address), address
 
 
+def told(running):
+    """What telemetry says of the one table."""
+    metrics = running.metrics()
+    return [metrics.total(f"millrace_{name}", function="router") for name in
+            ("routes", "route_changes_total", "route_dumps_total", "route_overruns_total")]
+
+
 @pytest.mark.parametrize("family", [4, 6])
 def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
     print(f"MILLRACE_SEED={SEED}")
@@ -124,6 +131,10 @@ def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
         address = marker.split("/")[0].rstrip("0") + "1" if family == 4 else "2001:db8:ffff::1"
         wait_until(lambda: ask("routes", running.name, address).get("port") == "wan", PATIENCE,
                    "the last change followed")
+        live = ask("routes", running.name)["live"]
+        wait_until(lambda: told(running) == [live["prefixes"], live["changes"], live["dumps"],
+                                             live["lost"]], PATIENCE,
+                   lambda: f"metrics {told(running)} like {live}")
         same_as_kernel(wire, running, family, [FAR[family]] + [
             str(changes.prefix()[0]) for _ in range(25)])
         running.settle()

@@ -137,8 +137,9 @@ std::size_t RouterAdvertiser::write(std::span<std::byte> frame, std::uint8_t num
 bool RouterAdvertiser::advertise(const FinishContext& call, std::uint16_t packet,
                                  const Tick& now) noexcept {
   bool all = true;
-  for (std::uint8_t number = 0; number < advertised_.size(); ++number) {
-    Port& port = advertised_[number];
+  for (std::size_t at = 0; at < advertised_.size(); ++at) {
+    Port& port = advertised_[at];
+    const auto number = static_cast<std::uint8_t>(at);
     if (port.prefixes.empty() || !is_advertisement_due(ports_.at(number)->mac, now)) continue;
     std::array<std::byte, kRouterAdvertisementBytesMax> frame;
     const std::size_t bytes = write(frame, number, multicast_mac(kIpv6AllNodes), kIpv6AllNodes);
