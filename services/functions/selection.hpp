@@ -10,8 +10,8 @@
 namespace millrace {
 
 /// Which packets a function sees: those that pass and, when `when_class` is not 0, have one of its
-/// classes. Writes their indexes, ascending, into `room` (at least batch.count entries, borrowed by
-/// the result). Data thread.
+/// classes. Their indexes ascend; they stand in `room` (at least batch.count entries, borrowed by
+/// the result), or, where all packets take part, in a constant. Data thread.
 Selection select_packets(const Batch& batch, std::uint32_t when_class,
                          std::span<std::uint16_t> room) noexcept;
 

@@ -166,7 +166,7 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
       continue;
     }
     enter(at);
-    const std::span<std::uint32_t> results = batch.results(static_cast<std::uint32_t>(i));
+    const std::span<std::uint32_t> results = std::span(results_).first(batch.count);
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
     at.function->finish({batch, selected, results, at.counters, state_of(states, i), facts,

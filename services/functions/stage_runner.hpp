@@ -56,8 +56,8 @@ class StageRunner {
   /// `watch`: without it every function runs, and none is named as the one that runs.
   explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
-  /// For each function that is not out: select, prefetch, compute, finish. Results go into the
-  /// batch's own result column. `states`: of the batch's lane, one for each function, or empty when
+  /// For each function that is not out: select, prefetch, compute, finish. The batch's own result
+  /// column stays as it is: results of a CPU's stage are nobody's but ours. `states`: of the batch's lane, one for each function, or empty when
   /// none has any. `listener`: null: there is none.
   void run(const Batch& batch, std::span<const LaneState> states, const BatchFacts& facts = {},
            StageListener* listener = nullptr) noexcept;
@@ -91,6 +91,7 @@ class StageRunner {
   StageWatch watch_;
   std::uint32_t runs_ = 0;
   std::array<std::uint16_t, kBatchCapacityMax> selected_{};
+  std::array<std::uint32_t, kBatchCapacityMax> results_{};  ///< of the function that runs
 };
 
 }  // namespace millrace

@@ -113,7 +113,7 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | classes     |     4 | mask of classes set so far; 0 in a topology without classes         |
 /// | reason      |     1 | Reason of a packet that does not go on; of others it says nothing   |
 /// | key         |    16 | FlowKey; only on paths that have them (PlanPath::has_keys)          |
-/// | result      | 4 x 8 | a word for each function of a stage: result[f * capacity + packet]  |
+/// | result      | 4 x 8 | of a GPU: a word for each function: result[f * capacity + packet]   |
 ///
 /// Behind them, not by packet: the side list's records, and the bytes that they have.
 ///
