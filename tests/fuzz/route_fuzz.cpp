@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Route against any bytes: the first byte chooses between a line of the table file, a packet, and
-// messages of rtnetlink.
+// Route against any bytes: the first byte chooses between a line of the table file, a packet,
+// messages of rtnetlink, and fragments.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "services/functions/route/kernel_routes.hpp"
+#include "services/functions/route/reassembler.hpp"
 #include "services/functions/route/route_compute.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
@@ -136,6 +138,49 @@ void check_message(std::span<const std::byte> message) {
   }
 }
 
+/// Fragments of one datagram, four bytes each: place, size, whether more come, and one byte of all
+/// of its data. A map of bytes tells what has to become of them.
+void check_fragments(std::span<const std::byte> text) {
+  Reassembler reassembler;
+  std::map<std::size_t, std::byte> there;
+  std::size_t end = 0;
+  bool refused = false;
+  for (; text.size() >= 4; text = text.subspan(4)) {
+    const std::size_t at = std::to_integer<std::size_t>(text[0]) % 40 * 120;
+    const std::size_t size = std::to_integer<std::size_t>(text[1]) * 6;
+    const bool more = text[2] != std::byte{0};
+    const std::vector<std::byte> data(size, text[3]);
+    const std::size_t stop = at + size;
+    bool same = size != 0 && (more || end == stop), overlaps = false,
+         good = size != 0 && stop <= 4096;
+    for (std::size_t i = at; i < stop; ++i) {
+      const auto found = there.find(i);
+      same = same && found != there.end() && found->second == text[3];
+    }
+    // By units of 8 bytes: the last one may be short.
+    for (std::size_t i = at; i < (stop + 7) / 8 * 8; ++i) overlaps |= there.contains(i / 8 * 8);
+    if (more) good = good && size % 8 == 0 && (end == 0 || stop < end);
+    if (!more) {
+      good = good && (end == 0 || stop == end) && (there.empty() || there.rbegin()->first < stop);
+    }
+    refused = refused || !good || (overlaps && !same);
+    if (!refused) {
+      for (std::size_t i = at; i < stop; ++i) there[i] = text[3];
+      if (!more) end = stop;
+    }
+    const bool whole = !refused && end != 0 && there.size() == end;
+    const Reassembler::Outcome outcome =
+        reassembler.add({.key = {}, .at = at, .more = more, .data = data, .front = {}}, 0);
+    MILLRACE_CHECK((outcome == Reassembler::Outcome::kRefused) == refused);
+    MILLRACE_CHECK((outcome == Reassembler::Outcome::kWhole) == whole);
+    if (!whole) continue;
+    MILLRACE_CHECK(reassembler.whole().size() == end);
+    for (const auto& [place, byte] : there) MILLRACE_CHECK(reassembler.whole()[place] == byte);
+    there.clear();
+    end = 0;
+  }
+}
+
 }  // namespace
 }  // namespace millrace
 
@@ -144,6 +189,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::uint8_t> rest(data + 1, size - 1);
   if (data[0] == 0xff) {
     millrace::check_message(std::as_bytes(rest));
+  } else if (data[0] == 0xfd) {
+    millrace::check_fragments(std::as_bytes(rest));
   } else if (data[0] % 2 == 0) {
     millrace::check_line({reinterpret_cast<const char*>(rest.data()), rest.size()});
   } else if (rest.size() <= 2048) {
