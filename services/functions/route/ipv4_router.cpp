@@ -222,7 +222,7 @@ bool Ipv4Router::is_for_host(const FinishContext& call, std::uint16_t packet) co
   return to >> 8 == 0xe00000 || in->is_broadcast(to);
 }
 
-/// To an address of ours. Fragments are not put together here.
+/// To an address of ours. Of fragments those of echo requests are put together.
 void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexcept {
   const Batch& batch = call.batch;
   const std::span<const std::byte> ip = datagram_of(batch, packet);
@@ -237,6 +237,8 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
+  } else if (fragment && protocol == kIcmp) {
+    fragments_.ipv4(call, packet, *in);
   } else if (!fragment && protocol == kTcp) {
     reset(call, packet);
   } else if (fragment || protocol == kIcmp ||

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/route_reason.hpp"
@@ -29,8 +30,8 @@ struct RouteWay {
 class Ipv4Router {
  public:
   Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
-             const ProxyArp& proxy_arp)
-      : ports_(ports), hops_(hops), limit_(limit), proxy_arp_(proxy_arp) {}
+             const ProxyArp& proxy_arp, FragmentedEcho& fragments)
+      : ports_(ports), hops_(hops), limit_(limit), proxy_arp_(proxy_arp), fragments_(fragments) {}
 
   /// A packet with a TTL above 1 that the table sends this way. Its fate is decided afterwards.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -59,6 +60,7 @@ class Ipv4Router {
   NextHops& hops_;
   TokenBucket& limit_;
   const ProxyArp& proxy_arp_;
+  FragmentedEcho& fragments_;
 };
 
 /// MAC addresses of a frame.

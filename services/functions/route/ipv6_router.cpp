@@ -24,6 +24,7 @@ using packet_walk::kTcp;
 using packet_walk::kUdp;
 constexpr std::uint8_t kHopByHop = 0, kIcmpv6 = 58;
 constexpr std::uint8_t kNoNextHeader = 59;
+constexpr std::size_t kFragmentBytes = 8, kPayloadLengthAt = 4, kPayloadBytesMax = 65'535;
 
 /// From the IPv6 header to the end by its payload length.
 std::span<std::byte> packet_of(const Batch& batch, std::uint16_t packet) noexcept {
@@ -36,6 +37,12 @@ Ipv6Bytes ipv6_source(std::span<const std::byte> ip) noexcept {
 }
 Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept {
   return wire_bytes::array_at<Ipv6Bytes>(ip, 24);
+}
+
+/// One of several fragments of ICMPv6; an atomic fragment (RFC 6946) is none.
+bool is_part_of_icmp(std::span<const std::byte> ip, const Ipv6Extensions& chain) noexcept {
+  return chain.fragment_at != 0 && wire_bytes::u8(ip, chain.fragment_at) == kIcmpv6 &&
+         (wire_bytes::u16(ip, chain.fragment_at + 2u) & 0xfff9) != 0;
 }
 
 }  // namespace
@@ -252,6 +259,8 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
+  } else if (is_part_of_icmp(ip, chain)) {
+    put_together(call, packet, chain.fragment_at);
   } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper ||
              chain.upper_protocol == kNoNextHeader ||
              (chain.upper_protocol == kUdp &&
@@ -266,6 +275,23 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     report(call, packet, Icmpv6Error::unknown_next_header(chain.upper_named_at),
            call.reason(RouteReason::kOwnAddress), &ours);
   }
+}
+
+/// RFC 8200 4.5: fragments that are wrong by themselves are reported.
+void Ipv6Router::put_together(const FinishContext& call, std::uint16_t packet,
+                              std::size_t fragment_at) noexcept {
+  const std::span<const std::byte> ip = packet_of(call.batch, packet);
+  const Ipv6Bytes ours = ipv6_destination(ip);
+  const std::uint16_t field = wire_bytes::u16(ip, fragment_at + 2);
+  const std::size_t bytes = ip.size() - fragment_at - kFragmentBytes;
+  const bool uneven = (field & 1) != 0 && bytes % 8 != 0;
+  if (uneven || (field & 0xfff8u) + bytes > kPayloadBytesMax) {
+    const std::size_t wrong_at = uneven ? kPayloadLengthAt : fragment_at + 2;
+    report(call, packet, Icmpv6Error::erroneous_field(static_cast<std::uint32_t>(wrong_at)),
+           call.reason(RouteReason::kBadFragment), &ours);
+    return;
+  }
+  fragments_.ipv6(call, packet, *ports_.at(call.facts.port_in), fragment_at);
 }
 
 void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,

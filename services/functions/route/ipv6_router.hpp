@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "shared/packet/icmpv6.hpp"
@@ -17,8 +18,8 @@ namespace millrace {
 class Ipv6Router {
  public:
   Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
-             RouterAdvertiser& advertiser)
-      : ports_(ports), hops_(hops), limit_(limit), advertiser_(advertiser) {}
+             RouterAdvertiser& advertiser, FragmentedEcho& fragments)
+      : ports_(ports), hops_(hops), limit_(limit), advertiser_(advertiser), fragments_(fragments) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -40,6 +41,8 @@ class Ipv6Router {
   /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
+  void put_together(const FinishContext& call, std::uint16_t packet,
+                    std::size_t fragment_at) noexcept;
   void tell_conflict(const FinishContext& call, std::uint16_t packet,
                      const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept;
   void learn(const FinishContext& call, std::uint16_t packet, const NeighbourMessage& message,
@@ -52,6 +55,7 @@ class Ipv6Router {
   NextHops& hops_;
   TokenBucket& limit_;
   RouterAdvertiser& advertiser_;
+  FragmentedEcho& fragments_;
 };
 
 }  // namespace millrace

@@ -24,6 +24,7 @@ enum class RouteReason : std::uint8_t {
   kOwnAddress,
   kNotForwarded,
   kUnavailable,
+  kBadFragment,
   kCount
 };
 
@@ -42,6 +43,8 @@ inline constexpr std::array<DeclaredReason, static_cast<std::size_t>(RouteReason
          {"own_address", ReasonCause::kPolicy, "addressed to this router"},
          {"not_forwarded", ReasonCause::kPolicy,
           "link-local protocol of another host (VLAN, ARP, ...)"},
-         {"unavailable", ReasonCause::kLoss, "a word of compute that means nothing"}}};
+         {"unavailable", ReasonCause::kLoss, "a word of compute that means nothing"},
+         {"bad_fragment", ReasonCause::kPacket,
+          "to this router, and overlaps or contradicts others, or what it is of is too long"}}};
 
 }  // namespace millrace

@@ -53,8 +53,8 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       proxy_arp_(table, ports, settings.proxy_arp),
       advertiser_(ports_, ports, settings.advertise, limit_),
       announcer_(ports_, ports, advertiser_),
-      ipv4_(ports_, next_hops_, limit_, proxy_arp_),
-      ipv6_(ports_, next_hops_, limit_, advertiser_) {
+      ipv4_(ports_, next_hops_, limit_, proxy_arp_, fragments_),
+      ipv6_(ports_, next_hops_, limit_, advertiser_, fragments_) {
   for (const PlanPort& port : ports) {
     frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));
   }

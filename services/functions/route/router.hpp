@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "services/functions/route/announcer.hpp"
+#include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
@@ -62,6 +63,7 @@ class Router {
   ProxyArp proxy_arp_;
   RouterAdvertiser advertiser_;
   Announcer announcer_;
+  FragmentedEcho fragments_;
   Ipv4Router ipv4_;
   Ipv6Router ipv6_;
 };

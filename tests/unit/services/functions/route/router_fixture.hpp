@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
@@ -162,9 +163,10 @@ class RouterParts : public RouteFate {
   TokenBucket limit;
   NextHops hops{ports};
   ProxyArp proxy_arp;
-  Ipv4Router ipv4{ports, hops, limit, proxy_arp};
+  FragmentedEcho fragments;
+  Ipv4Router ipv4{ports, hops, limit, proxy_arp, fragments};
   RouterAdvertiser advertiser;
-  Ipv6Router ipv6{ports, hops, limit, advertiser};
+  Ipv6Router ipv6{ports, hops, limit, advertiser, fragments};
 
  private:
   Batch batch_;

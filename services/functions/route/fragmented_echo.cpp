@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/route/fragmented_echo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "services/functions/route/route_reason.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/packet/icmp.hpp"
+#include "shared/packet/icmpv6.hpp"
+#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ipv4_fragments.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_fragments.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes;
+using packet_walk::kIpv4BytesMin;
+using packet_walk::kIpv6Bytes;
+namespace wire = ipv4_wire;
+constexpr std::size_t kUnitBytes = 8;
+constexpr std::size_t kFragmentBytes = 8;  ///< of the fragment header
+constexpr std::uint8_t kIcmpv6 = 58;
+/// Of an answer: no longer than what is put together, with a fragment header.
+constexpr std::size_t kPieceBytesMax =
+    Reassembler::kFrontBytesMax + kFragmentBytes + Reassembler::kDataBytesMax;
+
+/// All but the last piece beside the packet, which becomes the last. `ethernet`: of all of them.
+template <typename Pieces>
+void leave(const FinishContext& call, std::uint16_t packet, std::span<const std::byte> ethernet,
+           const Pieces& pieces) noexcept {
+  const Batch& batch = call.batch;
+  const std::uint8_t port = call.facts.port_in;
+  std::array<std::byte, kPieceBytesMax> frame;
+  std::ranges::copy(ethernet, frame.begin());
+  const auto write = [&](std::uint32_t number) {
+    return kEthernetBytes + pieces.write(number, std::span(frame).subspan(kEthernetBytes));
+  };
+  const std::uint32_t last = pieces.count() - 1;
+  std::size_t beside = 0;
+  for (std::uint32_t number = 0; number < last; ++number) beside += write(number);
+  if (last != 0 && !batch.side.has_room(beside)) {
+    batch.drop(packet, Reason::kSideFull);
+    return;
+  }
+  for (std::uint32_t number = 0; number < last; ++number) {
+    const auto to = batch.side.add({.packet = packet,
+                                    .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                                    .port = port,
+                                    .why = static_cast<std::uint8_t>(Reason::kFragment)},
+                                   write(number));
+    std::copy_n(frame.begin(), to.size(), to.begin());
+  }
+  const std::size_t bytes = write(last);
+  const auto growth = static_cast<std::int32_t>(bytes) - std::int32_t{batch.length[packet]};
+  if (!batch.grow_back(packet, growth)) {
+    batch.drop(packet, Reason::kOversize);
+    return;
+  }
+  std::copy_n(frame.begin(), bytes, batch.data(packet));
+  batch.finish(packet, port, Reason::kReply);
+}
+
+}  // namespace
+
+bool FragmentedEcho::is_whole(const FinishContext& call, std::uint16_t packet,
+                              const Fragment& fragment) noexcept {
+  switch (reassembler_.add(fragment, call.facts.now_ns)) {
+    case Reassembler::Outcome::kWaits:
+      call.batch.consume(packet, Reason::kControl);
+      return false;
+    case Reassembler::Outcome::kRefused:
+      call.batch.drop(packet, call.reason(RouteReason::kBadFragment));
+      return false;
+    case Reassembler::Outcome::kWhole:
+      break;
+  }
+  return true;
+}
+
+void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet,
+                          const RouterPort& in) noexcept {
+  const std::span<const std::byte> frame = call.batch.bytes(packet);
+  const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
+  const std::size_t total = std::min<std::size_t>(ip.size(), wire::u16(ip, wire::kTotalLengthAt));
+  const std::uint16_t field = wire::u16(ip, wire::kFragmentAt);
+  Fragment fragment{.key = {.identification = wire::u16(ip, 4), .protocol = wire::u8(ip, 9)},
+                    .at = (field & wire::kFragmentOffset) * kUnitBytes,
+                    .more = (field & wire::kMoreFragments) != 0,
+                    .data = ip.first(total).subspan(wire::header_bytes(ip)),
+                    .front = frame.first(kEthernetBytes + kIpv4BytesMin)};
+  std::copy_n(frame.data() + kEthernetBytes + wire::kSourceAt, 4,
+              std::as_writable_bytes(std::span(fragment.key.source)).begin());
+  std::copy_n(frame.data() + kEthernetBytes + wire::kDestinationAt, 4,
+              std::as_writable_bytes(std::span(fragment.key.destination)).begin());
+  if (!is_whole(call, packet, fragment)) return;
+  const std::span<std::byte> request = reassembler_.whole();
+  const std::span<std::byte> header = request.subspan(kEthernetBytes, kIpv4BytesMin);
+  wire::put8(header, 0, 0x45);  // options are not answered
+  wire::put16(header, wire::kTotalLengthAt,
+              static_cast<std::uint16_t>(request.size() - kEthernetBytes));
+  wire::put16(header, wire::kFragmentAt, 0);
+  wire::put16(header, wire::kChecksumAt, 0);
+  wire::put16(header, wire::kChecksumAt, internet_checksum(header));
+  const bool echo = echo_reply_in_place(request);
+  const Ipv4Fragments pieces(request.subspan(kEthernetBytes), in.mtu);
+  if (!echo || pieces.count() == 0) {
+    call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
+    return;
+  }
+  leave(call, packet, request.first(kEthernetBytes), pieces);
+}
+
+/// The answer has the identification of the request: no other answer to that sender has.
+void FragmentedEcho::ipv6(const FinishContext& call, std::uint16_t packet, const RouterPort& in,
+                          std::size_t fragment_at) noexcept {
+  const std::span<const std::byte> frame = call.batch.bytes(packet);
+  const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
+  const std::size_t end = std::min(ip.size(), kIpv6Bytes + wire::u16(ip, 4));
+  const std::uint16_t field = wire::u16(ip, fragment_at + 2);
+  const Fragment fragment{.key = {.source = wire::array_at<Ipv6Bytes>(ip, 8),
+                                  .destination = wire::array_at<Ipv6Bytes>(ip, 24),
+                                  .identification = wire::u32(ip, fragment_at + 4),
+                                  .protocol = kIcmpv6,
+                                  .is_ipv6 = true},
+                          .at = field & 0xfff8u,
+                          .more = (field & 1) != 0,
+                          .data = ip.first(end).subspan(fragment_at + kFragmentBytes),
+                          .front = frame.first(kEthernetBytes + kIpv6Bytes)};
+  if (!is_whole(call, packet, fragment)) return;
+  const std::span<std::byte> request = reassembler_.whole();
+  const std::span<std::byte> header = request.subspan(kEthernetBytes, kIpv6Bytes);
+  wire::put16(header, 4, static_cast<std::uint16_t>(request.size() - kEthernetBytes - kIpv6Bytes));
+  wire::put8(header, 6, kIcmpv6);
+  const bool echo = echo_reply_in_place_ipv6(request, nullptr);
+  const Ipv6Fragments pieces(request.subspan(kEthernetBytes), in.mtu, fragment.key.identification);
+  if (!echo || pieces.count() == 0) {
+    call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
+    return;
+  }
+  leave(call, packet, request.first(kEthernetBytes), pieces);
+}
+
+}  // namespace millrace
