@@ -38,8 +38,8 @@ static_assert(sizeof(ActorState) == 4 && static_cast<int>(ActorState::kQuarantin
 constexpr ColumnOffsets kColumns = column_offsets(kBatchCapacityDefault);
 static_assert(kBatchCapacityDefault == 64);
 static_assert(kColumns.buffer == 128 && kColumns.length == 384 && kColumns.offset == 512);
-static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.wire_length == 768);
-static_assert(kColumns.classes == 1024 && kColumns.reason == 1280 && kColumns.key == 1344);
+static_assert(kColumns.verdict == 640 && kColumns.output == 704 && kColumns.classes == 768);
+static_assert(kColumns.reason == 1024 && kColumns.key == 1088 && kColumns.wire_length == 2112);
 static_assert(kColumns.result == 2368 && kColumns.side == 4416 && kColumns.side_bytes == 5952);
 static_assert(kColumns.slot_bytes == 10048);
 static_assert(column_offsets(1).slot_bytes == 4928);

@@ -42,10 +42,13 @@ struct MarkColumns {
 
 __device__ inline FrameColumns frame_columns(const ColumnOffsets& offsets, const std::byte* slot,
                                              std::uint32_t at) {
-  return {column<std::uint32_t>(slot, offsets.buffer, at),
-          column<std::uint32_t>(slot, offsets.wire_length, at),
-          column<std::uint16_t>(slot, offsets.length, at),
-          column<std::uint16_t>(slot, offsets.offset, at)};
+  const std::uint16_t flags = reinterpret_cast<const SlotHeader*>(slot)->flags;
+  FrameColumns frame{column<std::uint32_t>(slot, offsets.buffer, at), 0,
+                     column<std::uint16_t>(slot, offsets.length, at),
+                     column<std::uint16_t>(slot, offsets.offset, at)};
+  frame.wire_length =
+      (flags & kSlotCut) != 0 ? column<std::uint32_t>(slot, offsets.wire_length, at) : frame.length;
+  return frame;
 }
 __device__ inline MarkColumns mark_columns(const ColumnOffsets& offsets, const std::byte* slot,
                                            std::uint32_t at) {

@@ -150,7 +150,7 @@ void SoftwareDevice::compute_ticket(const Batch& batch, std::uint8_t stage, std:
   part.verdict = batch.verdict.subspan(first, count);
   part.reason = batch.reason.subspan(first, count);
   part.output = batch.output.subspan(first, count);
-  part.wire_length = batch.wire_length.subspan(first, count);
+  part.wire_lengths = batch.wire_lengths.subspan(first, count);
   part.classes = batch.classes.subspan(first, count);
   work_.compute(stage, part, results + first);
 }

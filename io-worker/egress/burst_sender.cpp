@@ -88,7 +88,7 @@ void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
   Burst& burst = burst_for(port);
   burst.index[burst.count] = static_cast<std::uint16_t>(packet);
   burst.packets[burst.count++] = {batch_->buffer[packet], batch_->bytes(packet),
-                                  batch_->wire_length[packet], 0};
+                                  batch_->wire_length(packet), 0};
   burst.bytes += batch_->length[packet];
 }
 

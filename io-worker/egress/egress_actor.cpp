@@ -207,7 +207,7 @@ void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const no
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (!batch.is_dropped(i)) continue;
     context_.watch->dropped(context_.me.actor,
-                            {batch.bytes(i), batch.wire_length[i], now, Verdict::kDrop,
+                            {batch.bytes(i), batch.wire_length(i), now, Verdict::kDrop,
                              static_cast<Reason>(batch.reason[i])});
   }
 }

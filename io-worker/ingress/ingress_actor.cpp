@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "io-worker/ingress/odd_packets.hpp"
 #include "shared/base/flow_hash.hpp"
 #include "shared/base/flow_key.hpp"
 #include "shared/base/packet_filter.hpp"
@@ -18,20 +19,6 @@ constexpr std::uint64_t kPollIntervalNs = 200'000;
 
 constexpr std::uint32_t lane_of(std::uint32_t hash, std::uint32_t lane_count) noexcept {
   return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count) >> 32);
-}
-
-/// They are in the batch from `at` on. Returns how many.
-std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
-                            std::span<const RxPacket> packets) noexcept {
-  std::uint32_t count = 0;
-  for (const RxPacket& packet : packets) {
-    if (packet.oversize) {
-      batch.drop(at, Reason::kOversize);
-      ++count;
-    }
-    ++at;
-  }
-  return count;
 }
 
 }  // namespace
@@ -224,9 +211,9 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets) no
   std::uint32_t* const buffer = batch.buffer.data() + lane.count;
   std::uint16_t* const length = batch.length.data() + lane.count;
   std::uint16_t* const offset = batch.offset.data() + lane.count;
-  std::uint32_t* const wire_length = batch.wire_length.data() + lane.count;
   const std::uint32_t mark = Mark{MarkKind::kSlot, lane.slot}.word();
   std::uint64_t bytes = 0;
+  std::uint64_t held = 0;  // of these bytes
   bool oversize = false;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const RxPacket& packet = packets[i];
@@ -236,10 +223,12 @@ inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets) no
     buffer[i] = packet.buffer;
     length[i] = packet.length;
     offset[i] = packet.offset;
-    wire_length[i] = packet.wire_length;
     bytes += packet.wire_length;
+    held += packet.length;
     oversize |= packet.oversize;
   }
+  if (bytes != held || batch.has_cut()) [[unlikely]]
+    fill_wire_lengths(batch, lane.count, packets);
   if (lane.has_keys) {
     FlowKey* const key = batch.key.data() + lane.count;
     for (std::size_t i = 0; i < packets.size(); ++i) key[i] = flow_key_of(bytes_of(packets[i]));

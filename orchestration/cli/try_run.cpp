@@ -234,7 +234,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
     }
     if (out != nullptr && batch.leaves(packet)) {
       out->write({.bytes = batch.bytes(packet),
-                  .wire_length = batch.wire_length[packet],
+                  .wire_length = batch.wire_length(packet),
                   .time_ns = times_ns_[packet]});
     }
   }

@@ -26,7 +26,7 @@ std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) 
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (batch.is_dropped(i)) continue;
-    put_pcapng_packet(blocks, 0, {batch.bytes(i), batch.wire_length[i], now_ns},
+    put_pcapng_packet(blocks, 0, {batch.bytes(i), batch.wire_length(i), now_ns},
                       PcapngDirection::kUnknown, comment);
     ++count;
   }

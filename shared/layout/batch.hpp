@@ -34,7 +34,7 @@ struct Batch {
   std::span<std::uint16_t> offset;
   std::span<std::uint8_t> verdict;
   std::span<std::uint8_t> output;
-  std::span<std::uint32_t> wire_length;
+  std::span<std::uint32_t> wire_lengths;  ///< says something with kSlotCut alone: wire_length()
   std::span<std::uint32_t> classes;
   std::span<std::uint8_t> reason;
   std::span<FlowKey> key;
@@ -45,6 +45,16 @@ struct Batch {
     return buffers.at(buffer[packet]) + offset[packet];
   }
   std::span<std::byte> bytes(std::uint32_t packet) const { return {data(packet), length[packet]}; }
+  /// Bytes that it had on the wire; more than `length` when a capture was cut.
+  std::uint32_t wire_length(std::uint32_t packet) const {
+    return has_cut() ? wire_lengths[packet] : length[packet];
+  }
+  bool has_cut() const { return (header->flags & kSlotCut) != 0; }
+  /// The first `count` packets are whole, and one that follows is not: wire_lengths counts from now.
+  void begin_cut(std::uint32_t count) const {
+    for (std::uint32_t i = 0; i < count; ++i) wire_lengths[i] = length[i];
+    header->flags |= kSlotCut;
+  }
   /// Later functions look at it.
   bool goes_on(std::uint32_t packet) const { return millrace::goes_on(verdict[packet]); }
   /// It will be transmitted.
@@ -91,7 +101,8 @@ struct Batch {
   /// What grows or shrinks was whole, or is no longer what the capture cut.
   void set_length(std::uint32_t packet, std::uint16_t bytes) const {
     length[packet] = bytes;
-    wire_length[packet] = bytes;
+    if (has_cut()) [[unlikely]]
+      wire_lengths[packet] = bytes;
   }
 };
 
@@ -141,7 +152,7 @@ inline Batch view_of(std::byte* slot, const ColumnOffsets& at, std::uint32_t cap
   batch.offset = column(at.offset, static_cast<std::uint16_t*>(nullptr));
   batch.verdict = column(at.verdict, static_cast<std::uint8_t*>(nullptr));
   batch.output = column(at.output, static_cast<std::uint8_t*>(nullptr));
-  batch.wire_length = column(at.wire_length, static_cast<std::uint32_t*>(nullptr));
+  batch.wire_lengths = column(at.wire_length, static_cast<std::uint32_t*>(nullptr));
   batch.classes = column(at.classes, static_cast<std::uint32_t*>(nullptr));
   batch.reason = column(at.reason, static_cast<std::uint8_t*>(nullptr));
   batch.key = column(at.key, static_cast<FlowKey*>(nullptr));

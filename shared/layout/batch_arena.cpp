@@ -43,7 +43,11 @@ std::uint32_t BatchArena::add(std::span<const std::byte> packet, std::uint32_t w
   view.buffer[index] = index;
   view.offset[index] = kBufferHeadroom;
   view.length[index] = static_cast<std::uint16_t>(packet.size());
-  view.wire_length[index] = std::max(wire_length, static_cast<std::uint32_t>(packet.size()));
+  const bool is_cut = wire_length > packet.size();
+  if (is_cut && !view.has_cut()) view.begin_cut(index);
+  if (view.has_cut()) {
+    view.wire_lengths[index] = is_cut ? wire_length : static_cast<std::uint32_t>(packet.size());
+  }
   view.verdict[index] = static_cast<std::uint8_t>(Verdict::kPass);
   view.output[index] = kOutputDefault;
   std::ranges::copy(packet, view.data(index));

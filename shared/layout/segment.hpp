@@ -34,7 +34,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'52494dull;  ///< "MIRSEG1"
-inline constexpr std::uint32_t kSegmentAbi = 4;
+inline constexpr std::uint32_t kSegmentAbi = 5;
 
 struct alignas(kCacheLine) SegmentHeader {
   std::atomic<std::uint64_t> magic;  ///< written last: the segment is complete

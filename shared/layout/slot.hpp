@@ -26,7 +26,7 @@
 /// |     40 |    2 | stream               | ingress                                               |
 /// |     42 |    2 | lane                 | ingress; of the topology, not of the path             |
 /// |     44 |    2 | count                | ingress at seal; packets, 1..batch_capacity           |
-/// |     46 |    2 | flags                | hub: kSlotStandIn                                     |
+/// |     46 |    2 | flags                | ingress: kSlotCut; hub: kSlotStandIn                  |
 /// |     48 |    8 | received_bytes_total | ingress at seal; running like received_total          |
 /// |     56 |    8 | gpu_holder           | holder_word() of who may complete the batch: set by   |
 /// |        |      |                      | the producer before a push to a gpu; then changed by  |
@@ -40,8 +40,9 @@
 
 namespace millrace {
 
-inline constexpr std::uint16_t kSlotStandIn =
-    1;  ///< fills the hole of a slot in quarantine; no buffers
+/// Of SlotHeader::flags.
+inline constexpr std::uint16_t kSlotStandIn = 1;  ///< fills the hole of a quarantined slot; empty
+inline constexpr std::uint16_t kSlotCut = 2;      ///< some packet is shorter than on the wire
 
 struct alignas(kCacheLine) SlotHeader {
   std::atomic<std::uint32_t> owner;
@@ -109,18 +110,19 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 /// | offset      |     2 | of the first byte from the buffer's start                           |
 /// | verdict     |     1 | Verdict                                                             |
 /// | output      |     1 | port to transmit on; kOutputDefault: the path's `to`                |
-/// | wire_length |     4 | bytes on the wire; more than `length` when the capture was cut      |
 /// | classes     |     4 | mask of classes set so far; 0 in a topology without classes         |
 /// | reason      |     1 | Reason of a packet that does not go on; of others it says nothing   |
 /// | key         |    16 | FlowKey; only on paths that have them (PlanPath::has_keys)          |
+/// | wire_length |     4 | with kSlotCut: bytes on the wire, `length` or more                  |
 /// | result      | 4 x 8 | of a GPU: a word for each function: result[f * capacity + packet]   |
 ///
 /// Behind them, not by packet: the side list's records, and the bytes that they have.
 ///
-/// Each line crosses to another core, so an ingress writes only what is read: not `classes` when
-/// there are none, and of what lies behind them `key` at most.
+/// Each line crosses to another core, so an ingress writes only what is read: not `wire_length` when
+/// all packets are whole, not `classes` when there are none, and of what lies behind them `key` at
+/// most.
 struct ColumnOffsets {
-  std::uint32_t buffer, length, offset, verdict, output, wire_length, classes, reason, key, result,
+  std::uint32_t buffer, length, offset, verdict, output, classes, reason, key, wire_length, result,
       side, side_bytes;
   std::uint32_t slot_bytes;  ///< header and all columns: the stride of the slot table
 };
@@ -145,10 +147,10 @@ constexpr ColumnOffsets column_offsets(std::uint32_t capacity) {
   at.offset = place(2);
   at.verdict = place(1);
   at.output = place(1);
-  at.wire_length = place(4);
   at.classes = place(4);
   at.reason = place(1);
   at.key = place(sizeof(FlowKey));
+  at.wire_length = place(4);
   at.result = place(kResultWordBytes * kStageFunctionCountMax);
   at.side = place(sizeof(SideRecord));
   at.side_bytes = end;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kRecordAlign = 8;
 
 Seen packet_of(const Batch& batch, std::uint32_t packet, std::uint64_t now) noexcept {
   // A packet that goes on has no reason: the column is not written for it.
-  return {batch.bytes(packet), batch.wire_length[packet], now,
+  return {batch.bytes(packet), batch.wire_length(packet), now,
           static_cast<Verdict>(batch.verdict[packet]),
           batch.goes_on(packet) ? Reason::kNone : static_cast<Reason>(batch.reason[packet])};
 }
@@ -92,7 +92,7 @@ const TraceMark* Watch::choose(std::uint32_t stream, std::uint32_t slot,
   mark.count = 0;
   for (std::uint32_t i = 0; i < batch.count && mark.count < kTracedMax; ++i) {
     if (chosen_ == points_.trace_count) break;
-    if (!filter_.empty() && !filter_takes(filter_, batch.bytes(i), batch.wire_length[i])) continue;
+    if (!filter_.empty() && !filter_takes(filter_, batch.bytes(i), batch.wire_length(i))) continue;
     mark.packet[mark.count++] = static_cast<std::uint16_t>(i);
     ++chosen_;
   }

@@ -59,7 +59,6 @@ class GoldenEgress {
     batch.header->side_count = batch.header->side_bytes = 0;
     batch.classes[0] = 0;
     batch.length[0] = static_cast<std::uint16_t>(frame.size());
-    batch.wire_length[0] = static_cast<std::uint32_t>(frame.size());
     std::ranges::copy(frame, batch.data(0));
     return batch;
   }

@@ -134,13 +134,14 @@ inline void compare(const GpuWorld& world, Device& gpu, StageWork& cpu,
 inline void fill_with_nonsense(const GpuWorld& world, std::uint32_t slot, std::mt19937& random) {
   const Batch batch = world.segment().batch(slot, world.segment().capacity());
   world.segment().slot(slot).count = static_cast<std::uint16_t>(random());
+  world.segment().slot(slot).flags = static_cast<std::uint16_t>(random());
   const auto scramble = [&](const auto& column) {
     for (std::byte& byte : std::as_writable_bytes(column)) byte = static_cast<std::byte>(random());
   };
   scramble(batch.buffer);
   scramble(batch.offset);
   scramble(batch.length);
-  scramble(batch.wire_length);
+  scramble(batch.wire_lengths);
   scramble(batch.verdict);
   scramble(batch.classes);
   scramble(batch.key);

@@ -73,13 +73,12 @@ class GpuWorld {
     SlotHeader& header = segment_.slot(slot);
     ++header.generation;
     header.count = static_cast<std::uint16_t>(frames.size());
-    header.side_count = header.side_bytes = 0;
+    header.side_count = header.side_bytes = header.flags = 0;
     const Batch batch = segment_.batch(slot);
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       batch.buffer[i] = buffer + i;
       batch.offset[i] = static_cast<std::uint16_t>(kBufferHeadroom - i % places);
       batch.length[i] = static_cast<std::uint16_t>(frames[i].size());
-      batch.wire_length[i] = static_cast<std::uint32_t>(frames[i].size());
       batch.verdict[i] = batch.reason[i] = 0;
       batch.output[i] = kOutputDefault;
       batch.classes[i] = 0;

@@ -72,7 +72,7 @@ std::uint64_t check(const RouteTable& table, const Batch& batch,
         if (std::to_integer<std::uint32_t>(frame[21]) <= 1) word |= kRouteTtlExpired;
       }
     }
-    if (word == 0) word = route_check(batch.bytes(packet), batch.wire_length[packet], table);
+    if (word == 0) word = route_check(batch.bytes(packet), batch.wire_length(packet), table);
     if ((word & kRouteDrop) != 0) {
       results[packet] = word;
       continue;

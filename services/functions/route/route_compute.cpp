@@ -278,7 +278,7 @@ std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::
   for (; odd != 0; odd &= odd - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(odd));
     const std::uint16_t packet = packets[i];
-    checked.word[i] = route_check(batch.bytes(packet), batch.wire_length[packet], table);
+    checked.word[i] = route_check(batch.bytes(packet), batch.wire_length(packet), table);
     // A dropped packet is looked up too, as 0.0.0.0, instead of a branch for all.
     if ((checked.word[i] & kRouteDrop) != 0) checked.address[i] = checked.entry[i] = 0;
   }

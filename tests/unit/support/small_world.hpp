@@ -182,7 +182,6 @@ class SmallWorld {
       batch.buffer[i] = buffer;
       batch.offset[i] = kBufferHeadroom;
       batch.length[i] = kPacketBytes;
-      batch.wire_length[i] = kPacketBytes;
       batch.verdict[i] = batch.reason[i] = 0;
       batch.output[i] = kOutputDefault;
       const std::uint64_t ordinal = (from.sequence - 1) * from.count + i;

@@ -23,7 +23,7 @@ TEST(BatchArena, HoldsWhatWasAddedInOrder) {
   EXPECT_EQ(batch.header->count, 4);
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(batch.length[i], 3);
-    EXPECT_EQ(batch.wire_length[i], 3u);
+    EXPECT_EQ(batch.wire_length(i), 3u);
     EXPECT_EQ(batch.offset[i], kBufferHeadroom);
     EXPECT_EQ(batch.output[i], kOutputDefault);
     EXPECT_TRUE(batch.goes_on(i));
@@ -34,7 +34,7 @@ TEST(BatchArena, HoldsWhatWasAddedInOrder) {
 TEST(BatchArena, ClearedColumnsAreAsNew) {
   BatchArena arena(2);
   arena.add(packet_of(1), 900);
-  EXPECT_EQ(arena.batch().wire_length[0], 900u);
+  EXPECT_EQ(arena.batch().wire_length(0), 900u);
   arena.batch().drop(0, Reason::kNoPath);
   arena.batch().results(0)[0] = 5;
   arena.clear();

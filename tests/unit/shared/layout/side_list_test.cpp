@@ -79,7 +79,7 @@ TEST(Batch, APacketGrowsWithinItsBuffer) {
   EXPECT_TRUE(batch.grow_front(0, 28));
   EXPECT_EQ(batch.offset[0], kBufferHeadroom - 28);
   EXPECT_EQ(batch.length[0], 88u);
-  EXPECT_EQ(batch.wire_length[0], 88u);
+  EXPECT_EQ(batch.wire_length(0), 88u);
   EXPECT_FALSE(batch.grow_front(0, static_cast<std::int32_t>(kBufferHeadroom) - 27));
   EXPECT_FALSE(batch.grow_front(0, -89));
   EXPECT_TRUE(batch.grow_back(0, -88));

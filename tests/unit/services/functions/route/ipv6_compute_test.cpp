@@ -43,7 +43,7 @@ std::vector<std::uint16_t> all_of(const Batch& batch) {
 std::uint32_t slow_word(const Batch& batch, std::uint16_t packet) {
   const RouteTable& table = routes().table();
   const std::span<const std::byte> frame = batch.bytes(packet);
-  const std::uint32_t word = route_check(frame, batch.wire_length[packet], table);
+  const std::uint32_t word = route_check(frame, batch.wire_length(packet), table);
   if ((word & kRouteDrop) != 0) return word;
   const auto address = [&](std::size_t at, std::size_t size) {
     std::uint64_t value = 0;

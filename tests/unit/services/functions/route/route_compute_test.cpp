@@ -102,7 +102,7 @@ class Compared {
   /// The word as README.md defines it: checks one after the other, then the look-up.
   std::uint32_t slow_word(const Batch& batch, std::uint16_t packet) const {
     const std::span<const std::byte> frame = batch.bytes(packet);
-    const std::uint32_t word = route_check(frame, batch.wire_length[packet], table_);
+    const std::uint32_t word = route_check(frame, batch.wire_length(packet), table_);
     if ((word & kRouteDrop) != 0) return word;
     std::uint32_t address = 0;
     for (int i = 30; i < 34; ++i) address = address << 8 | std::to_integer<std::uint32_t>(frame[i]);

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "io-worker/ports/port.hpp"
+#include "shared/layout/batch.hpp"
+
+/// What an ingress writes of few packets: out of the way of the others. Data thread.
+
+namespace millrace {
+
+/// `packets` stand in the batch from `at` on. Drops those that did not fit. Returns how many.
+std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
+                            std::span<const RxPacket> packets) noexcept;
+
+/// Some packet of the batch was longer on the wire: of these, which stand in it from `at` on, or of
+/// those before. Writes the lengths on the wire of all.
+void fill_wire_lengths(const Batch& batch, std::uint32_t at,
+                       std::span<const RxPacket> packets) noexcept;
+
+}  // namespace millrace
