@@ -9,7 +9,7 @@ std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
   std::uint32_t count = 0;
   for (const RxPacket& packet : packets) {
     if (packet.oversize) {
-      batch.drop(at, Reason::kOversize);
+      batch.drop(at, packet.malformed ? Reason::kMalformed : Reason::kOversize);
       ++count;
     }
     ++at;

@@ -13,6 +13,11 @@
 #include "shared/base/error.hpp"
 
 namespace millrace {
+namespace {
+
+constexpr std::uint32_t kSuperFrameRing = 512;  // 34 MiB
+
+}  // namespace
 
 std::string interface_setting(const PortSettings& settings) {
   std::string interface = settings.text("interface", "");
@@ -24,8 +29,8 @@ std::string interface_setting(const PortSettings& settings) {
 }
 
 AfpacketSettings afpacket_settings(const PlanPort& port) {
-  const PortSettings settings(port,
-                              {"follow", "host", "interface", "queues", "queues_max", "ring"});
+  const PortSettings settings(
+      port, {"follow", "host", "interface", "queues", "queues_max", "ring", "super_frames"});
   AfpacketSettings parsed;
   parsed.interface = interface_setting(settings);
   parsed.queues =
@@ -34,8 +39,10 @@ AfpacketSettings afpacket_settings(const PlanPort& port) {
     parsed.queues_max = static_cast<std::uint32_t>(
         settings.number("queues_max", parsed.queues, parsed.queues, kPortQueueCountMax));
   }
-  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
   parsed.host = settings.flag("host", parsed.host);
+  parsed.super_frames = settings.flag("super_frames", parsed.super_frames);
+  if (parsed.super_frames) parsed.ring = kSuperFrameRing;
+  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
   return parsed;
 }
 

@@ -21,6 +21,7 @@ struct AfpacketSettings {
   std::uint32_t queues_max = 0;  ///< that it can get while it runs; 0: it keeps those it has
   std::uint32_t ring = 2048;     ///< frames of each receive queue
   bool host = false;             ///< the kernel's own stack receives too
+  bool super_frames = false;     ///< the ring has room for them (super_frame.hpp)
 
   /// Parts that its flows are divided into; a queue reads any number of them.
   std::uint32_t shares() const noexcept { return std::max(queues, queues_max); }
@@ -38,6 +39,9 @@ InterfaceWish afpacket_interface(const PlanPort& port);
 /// Bytes of the longest frame of a port: its MTU, Ethernet and two VLAN tags.
 constexpr std::uint32_t longest_frame(std::uint32_t mtu) { return mtu + 14 + 8; }
 
+/// The longest super-frame: an IP packet of 65,535 bytes, Ethernet and two VLAN tags.
+inline constexpr std::uint32_t kSuperFrameBytesMax = longest_frame(65535);
+
 /// A packet socket that receives nothing yet. Throws Error (CAP_NET_RAW).
 UniqueFd open_packet_socket();
 /// Throws Error "<what>: ...".
@@ -49,8 +53,8 @@ void receive_all(const UniqueFd& socket, const std::string& interface);
 /// A transmit queue of open_afpacket_tx(), by the interface that was taken for this name.
 std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir);
 
-/// Receives by rings that the kernel fills (packet_ring.hpp); copies each frame into a buffer, with
-/// its VLAN tag put back and its checksum filled in where the kernel left that to hardware. A port
+/// Receives by rings that the kernel fills (packet_ring.hpp); copies the packet of each frame, or
+/// the packets, into buffers (frame_reader.hpp). A port
 /// with several queues has RxShares (ring_share.hpp). Hub and standby keep the sockets
 /// (kept_file.hpp), so they go on receiving when their reader dies: the next one begins where that
 /// one was, and no flow goes to another share meanwhile. What arrives while the interface is down,

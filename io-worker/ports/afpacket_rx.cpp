@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <arpa/inet.h>
-#include <linux/if_packet.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -9,36 +7,24 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "io-worker/ports/afpacket.hpp"
-#include "io-worker/ports/checksum.hpp"
+#include "io-worker/ports/frame_reader.hpp"
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/received.hpp"
 #include "io-worker/ports/ring_share.hpp"
 #include "io-worker/ports/taken.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
-#include "shared/base/packet_walk.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
-using packet_walk::kMacsBytes, packet_walk::kVlanTagBytes;
 // While packets are waiting: a hub that hangs holds nobody up for longer.
 constexpr std::chrono::milliseconds kLenderAnswersSoon{50};
-
-/// virtio_net_hdr, whose header is not C++: lies in front of the packet.
-struct Offload {
-  std::uint8_t flags;  ///< 1: the checksum is to be filled in
-  std::uint8_t segment_type;
-  std::uint16_t header_bytes, segment_bytes;
-  std::uint16_t checksum_start, checksum_offset;
-};
-static_assert(sizeof(Offload) == 10);
 
 bool are_same(const UniqueFd& one, const UniqueFd& other) noexcept {
   struct stat a = {};
@@ -96,45 +82,20 @@ class AfpacketRxQueue final : public RxQueue, public RxShares {
   RingShare opened(std::uint32_t share) const;
   std::uint32_t poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept;
   std::uint32_t poll_share(Share& share, BufferSource& pool, std::span<RxPacket> out) noexcept;
+  void begin(PacketRing& ring, std::optional<std::uint64_t> last_ordinal) noexcept;
+  std::uint32_t read_on(BufferSource& pool, std::span<RxPacket> out) noexcept;
   std::vector<Share>::iterator find(std::uint32_t share) noexcept {
     return std::ranges::find(open_, share, &Share::number);
   }
   void watch(const RingShare& share, int operation) noexcept;
-  void receive(BufferArea area, const tpacket2_hdr& frame, std::uint32_t buffer,
-               RxPacket& out) noexcept {
-    const std::uint32_t status = frame.tp_status;
-    const auto* from = reinterpret_cast<const std::byte*>(&frame) + frame.tp_mac;
-    const bool tagged = (status & TP_STATUS_VLAN_VALID) != 0 && frame.tp_snaplen >= kMacsBytes;
-    const std::uint32_t tag_bytes = tagged ? kVlanTagBytes : 0;
-    const std::uint32_t wire = frame.tp_len + tag_bytes;
-    describe_received(out, buffer, frame.tp_snaplen + tag_bytes, wire, room_);
-    out.oversize = wire > room_;
-    out.time_tsc = 0;
-    std::byte* to = area.at(buffer) + out.offset;
-    if (!tagged) {
-      std::memcpy(to, from, out.length);
-    } else {
-      const std::uint16_t type =
-          (status & TP_STATUS_VLAN_TPID_VALID) != 0 ? frame.tp_vlan_tpid : std::uint16_t{0x8100};
-      const std::uint16_t tag[2] = {htons(type), htons(frame.tp_vlan_tci)};
-      std::memcpy(to, from, kMacsBytes);
-      std::memcpy(to + kMacsBytes, tag, sizeof tag);
-      std::memcpy(to + kMacsBytes + sizeof tag, from + kMacsBytes,
-                  out.length - kMacsBytes - sizeof tag);
-    }
-    if ((status & TP_STATUS_CSUMNOTREADY) == 0 || out.oversize) return;
-    Offload offload;
-    std::memcpy(&offload, from - sizeof offload, sizeof offload);
-    if ((offload.flags & 1) == 0) return;
-    complete_checksum({to, out.length}, offload.checksum_start + tag_bytes,
-                      offload.checksum_offset);
-  }
 
   const RxPlace place_;
   const std::uint32_t room_;  ///< longest frame that is not oversize
   std::vector<Share> open_;
-  std::size_t turn_ = 0;  ///< which of them is polled first
-  bool again_ = false;    ///< packets of a life before are still to be read
+  std::size_t turn_ = 0;               ///< which of them is polled first
+  bool again_ = false;                 ///< packets of a life before are still to be read
+  FrameReader reading_;                ///< the frame that was taken last, of whatever share
+  std::uint64_t reading_ordinal_ = 0;  ///< of its next packet
   std::uint64_t next_ordinal_ = 0;
   UniqueFd any_;                           ///< epoll over all of them, where the port is shared
   std::uint64_t missed_ = 0, errors_ = 0;  ///< of shares that were left, and of none
@@ -187,15 +148,17 @@ void AfpacketRxQueue::resume(std::uint64_t first_wanted) noexcept {
 }
 
 std::uint32_t AfpacketRxQueue::poll(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  std::uint32_t count = read_on(pool, out);  // also of a share that is held since
+  if (reading_.left() != 0) return count;
   if (again_) [[unlikely]]
-    return poll_again(pool, out);
+    return count + poll_again(pool, out.subspan(count));
   const std::uint64_t now = tsc_now();
-  std::uint32_t count = 0;
   for (std::size_t i = 0; i < open_.size(); ++i) {
     Share& share = open_[(turn_ + i) % open_.size()];
     const std::uint32_t got = share.held ? 0 : poll_share(share, pool, out.subspan(count));
     count += got;
     share.at.read_statistics(now, got != 0);
+    if (reading_.left() != 0) break;
   }
   if (open_.size() > 1) turn_ = (turn_ + 1) % open_.size();
   return count;
@@ -203,15 +166,31 @@ std::uint32_t AfpacketRxQueue::poll(BufferSource& pool, std::span<RxPacket> out)
 
 std::uint32_t AfpacketRxQueue::poll_share(Share& share, BufferSource& pool,
                                           std::span<RxPacket> out) noexcept {
-  const BufferArea area = pool.area();
-  PacketRing& ring = share.at.ring();
   std::uint32_t count = 0;
-  for (; count < out.size(); ++count) {
-    const tpacket2_hdr* frame = ring.next();
-    std::uint32_t buffer = 0;
-    if (frame == nullptr || pool.take({&buffer, 1}) == 0) break;
-    receive(area, *frame, buffer, out[count]);
-    ring.take(out[count].ordinal = next_ordinal_++);
+  while (count < out.size() && reading_.left() == 0 && share.at.ring().next() != nullptr) {
+    begin(share.at.ring(), std::nullopt);
+    count += read_on(pool, out.subspan(count));
+  }
+  return count;
+}
+
+/// Takes the ring's next frame, under the ordinal of its last packet: so it goes back to the kernel
+/// when all its packets are sealed, and who comes after a kill amid them knows all their ordinals.
+void AfpacketRxQueue::begin(PacketRing& ring, std::optional<std::uint64_t> last_ordinal) noexcept {
+  reading_.begin(*ring.next(), room_);
+  if (!last_ordinal) last_ordinal = (next_ordinal_ += reading_.left()) - 1;
+  reading_ordinal_ = *last_ordinal + 1 - reading_.left();
+  ring.take(*last_ordinal);
+}
+
+/// In the frame that was begun.
+std::uint32_t AfpacketRxQueue::read_on(BufferSource& pool, std::span<RxPacket> out) noexcept {
+  const BufferArea area = pool.area();
+  std::uint32_t count = 0;
+  for (std::uint32_t buffer = 0; count < out.size() && reading_.left() != 0; ++count) {
+    if (pool.take({&buffer, 1}) == 0) break;
+    reading_.next(area, buffer, out[count]);
+    out[count].ordinal = reading_ordinal_++;
   }
   return count;
 }
@@ -219,9 +198,8 @@ std::uint32_t AfpacketRxQueue::poll_share(Share& share, BufferSource& pool,
 /// In the order in which the life before had read them, of whatever share: the ingress knows by
 /// their ordinals which of them it had sealed.
 std::uint32_t AfpacketRxQueue::poll_again(BufferSource& pool, std::span<RxPacket> out) noexcept {
-  const BufferArea area = pool.area();
   std::uint32_t count = 0;
-  for (; count < out.size(); ++count) {
+  while (count < out.size() && reading_.left() == 0) {
     PacketRing* first = nullptr;
     for (Share& share : open_) {
       PacketRing& ring = share.at.ring();
@@ -229,11 +207,9 @@ std::uint32_t AfpacketRxQueue::poll_again(BufferSource& pool, std::span<RxPacket
       if (first == nullptr || *ring.ordinal_again() < *first->ordinal_again()) first = &ring;
     }
     again_ = first != nullptr;
-    std::uint32_t buffer = 0;
-    if (!again_ || pool.take({&buffer, 1}) == 0) break;
-    receive(area, *first->next(), buffer, out[count]);
-    out[count].ordinal = *first->ordinal_again();
-    first->take(out[count].ordinal);
+    if (!again_) break;
+    begin(*first, first->ordinal_again());
+    count += read_on(pool, out.subspan(count));
   }
   return count;
 }
@@ -335,9 +311,11 @@ std::unique_ptr<RxQueue> open_afpacket_rx(const PlanPort& port, std::uint32_t, S
   AfpacketSettings settings = afpacket_settings(port);
   settings.interface = name_now(run_dir, settings.interface);
   const std::uint32_t room = std::min(buffer_room(pool.area()), longest_frame(port.mtu));
+  const std::uint32_t frame_room =
+      settings.super_frames ? std::max(room, kSuperFrameBytesMax) : room;
   return std::make_unique<AfpacketRxQueue>(
       RxPlace{run_dir, port, settings, interface_index(settings.interface),
-              packet_ring_shape(settings.ring, room)},
+              packet_ring_shape(settings.ring, frame_room)},
       shares, room);
 }
 

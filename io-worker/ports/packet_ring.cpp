@@ -38,6 +38,10 @@ constexpr std::uint16_t kTriesMax = 2;
 constexpr std::uint16_t kGivenUp = UINT16_MAX;  // instead of tries
 constexpr std::uint64_t kLeft = UINT64_MAX;     // instead of an ordinal
 
+constexpr std::uint32_t block_bytes_for(std::uint32_t frame_bytes) {
+  return frame_bytes > kRingBlockBytes / 4 ? kLargeBlockBytes : kRingBlockBytes;
+}
+
 std::uint32_t status_of(tpacket2_hdr& frame) noexcept {
   return std::atomic_ref(frame.tp_status).load(std::memory_order_acquire);
 }
@@ -54,19 +58,21 @@ struct PacketRing::Note {
 static_assert(sizeof(tpacket2_hdr) == 32 && TPACKET2_HDRLEN == 52);
 
 std::size_t PacketRingShape::bytes() const noexcept {
-  return std::size_t{blocks()} * kRingBlockBytes;
+  return std::size_t{blocks()} * block_bytes();
 }
+
+std::uint32_t PacketRingShape::block_bytes() const noexcept { return block_bytes_for(frame_bytes); }
 
 PacketRingShape packet_ring_shape(std::uint32_t frames, std::uint32_t room) {
   const std::uint32_t frame_bytes =
       (room + kFrameHeadBytes + TPACKET_ALIGNMENT - 1) & ~(TPACKET_ALIGNMENT - 1);
-  const std::uint32_t per_block = kRingBlockBytes / frame_bytes;
+  const std::uint32_t per_block = block_bytes_for(frame_bytes) / frame_bytes;
   return {frame_bytes, per_block, (frames + per_block - 1) / per_block * per_block};
 }
 
 tpacket2_hdr& PacketRing::frame(std::uint32_t index) const noexcept {
   return *reinterpret_cast<tpacket2_hdr*>(
-      base_ + std::size_t{index / shape_.frames_per_block} * kRingBlockBytes +
+      base_ + std::size_t{index / shape_.frames_per_block} * shape_.block_bytes() +
       std::size_t{index % shape_.frames_per_block} * shape_.frame_bytes);
 }
 

@@ -18,16 +18,18 @@
 
 namespace millrace {
 
-/// Of the memory: blocks of kRingBlockBytes, which frames do not cross.
+/// Of the memory: blocks, which frames do not cross.
 struct PacketRingShape {
   std::uint32_t frame_bytes, frames_per_block, frame_count;
 
+  std::uint32_t block_bytes() const noexcept;
   std::uint32_t blocks() const noexcept { return frame_count / frames_per_block; }
   std::size_t bytes() const noexcept;
   friend bool operator==(const PacketRingShape&, const PacketRingShape&) = default;
 };
 inline constexpr std::uint32_t kRingBlockBytes = 1u << 17;
-inline constexpr std::uint32_t kRingReserveBytes = 16;  ///< to ask for by PACKET_RESERVE
+inline constexpr std::uint32_t kLargeBlockBytes = 1u << 20;  ///< of frames longer than a quarter
+inline constexpr std::uint32_t kRingReserveBytes = 16;       ///< to ask for by PACKET_RESERVE
 
 /// At least `frames` frames for packets of up to `room` bytes.
 PacketRingShape packet_ring_shape(std::uint32_t frames, std::uint32_t room);

@@ -66,6 +66,7 @@ struct RxPacket {
   bool oversize = false;       ///< did not fit: only the first bytes are here; it will be dropped
   std::uint64_t ordinal = 0;   ///< number of the packet in its source, from 0
   std::uint64_t time_tsc = 0;  ///< arrival; 0: now
+  bool malformed = false;      ///< of one that is oversize: it is dropped as malformed
 };
 
 /// Shares of a port, a bit each, by number.

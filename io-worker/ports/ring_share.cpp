@@ -33,7 +33,8 @@ void set(const UniqueFd& socket, int option, const Value& value, const char* wha
 /// Instead of the one that it has, which nobody may have mapped.
 void make_ring(const UniqueFd& socket, const PacketRingShape& shape) {
   set(socket, PACKET_RX_RING, tpacket_req{}, "give up a receive ring");
-  const tpacket_req request{kRingBlockBytes, shape.blocks(), shape.frame_bytes, shape.frame_count};
+  const tpacket_req request{shape.block_bytes(), shape.blocks(), shape.frame_bytes,
+                            shape.frame_count};
   set(socket, PACKET_RX_RING, request, "make a receive ring (smaller: ring)");
 }
 

@@ -19,6 +19,7 @@ constexpr KnownSetting kAfpacket[] = {
     kQueues,
     {.name = "queues_max", .kind = SettingKind::kInteger, .low = 1, .high = kStreamCountMax},
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
+    {.name = "super_frames", .kind = SettingKind::kFlag},
 };
 constexpr KnownSetting kAfxdp[] = {
     {.name = "follow"},

@@ -17,7 +17,17 @@ TEST(AfpacketPort, ReadsItsSettings) {
   const AfpacketSettings few = afpacket_settings(make_port("afpacket", {{"interface", "eth0"}}));
   EXPECT_EQ(few.interface, "eth0");
   EXPECT_EQ(few.queues, 1u);
+  EXPECT_EQ(few.ring, 2048u);
   EXPECT_FALSE(few.host);
+  EXPECT_FALSE(few.super_frames);
+  const auto with_super_frames = [](Settings more) {
+    more.emplace_back("interface", "eth0");
+    more.emplace_back("super_frames", "true");
+    return afpacket_settings(make_port("afpacket", std::move(more)));
+  };
+  EXPECT_TRUE(with_super_frames({}).super_frames);
+  EXPECT_EQ(with_super_frames({}).ring, 512u) << "each of 64 KiB";
+  EXPECT_EQ(with_super_frames({{"ring", "64"}}).ring, 64u);
   const PlanPort all = make_port(
       "afpacket", {{"interface", "eth0"}, {"queues", "3"}, {"ring", "64"}, {"host", "true"}});
   EXPECT_EQ(afpacket_settings(all).ring, 64u);

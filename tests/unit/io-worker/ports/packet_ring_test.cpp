@@ -59,13 +59,15 @@ class PacketRingTest : public ::testing::Test {
 
 TEST_F(PacketRingTest, ItsShapeHasRoomForWhatWasAskedFor) {
   for (const std::uint32_t frames : {64u, 2048u, 65536u}) {
-    for (const std::uint32_t room : {82u, 1522u, 9022u}) {
+    for (const std::uint32_t room : {82u, 1522u, 9022u, 65'557u}) {
       const PacketRingShape shape = packet_ring_shape(frames, room);
       EXPECT_GE(shape.frame_count, frames);
       EXPECT_LT(shape.frame_count, frames + shape.frames_per_block);
       EXPECT_GE(shape.frame_bytes, room + 92) << "where the kernel puts a packet, with our room";
       EXPECT_EQ(shape.frame_bytes % TPACKET_ALIGNMENT, 0u);
-      EXPECT_LE(shape.frames_per_block * shape.frame_bytes, kRingBlockBytes);
+      EXPECT_GE(shape.frames_per_block, 4u);
+      EXPECT_LE(shape.frames_per_block * shape.frame_bytes, shape.block_bytes());
+      EXPECT_EQ(shape.bytes(), std::size_t{shape.blocks()} * shape.block_bytes());
     }
   }
 }
