@@ -15,13 +15,14 @@ from topology import QUICK_RESTARTS
 from wire import Wire
 
 BLOWS = 8
+LARGE, CUTTING = ", ring: 65536", ", super_frames: true"
 
 
 def bump(wire, settings, heartbeat):
     return f"""
 heartbeat_limit: {heartbeat}
 ports:
-  a: {{ device: afpacket, interface: {wire.port_a}, ring: 65536{settings} }}
+  a: {{ device: afpacket, interface: {wire.port_a}{settings} }}
   b: {{ device: afpacket, interface: {wire.port_b} }}
 paths:
   there: {{ from: a, lanes: 4 }}
@@ -29,20 +30,21 @@ paths:
 """
 
 
-@pytest.mark.parametrize("settings, ending", [
-    ("", "kill"), (", queues: 3", "kill"), (", queues: 3", "hang"),
-    (", queues: 3, queues_max: 3", "crash")])
-def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, ending):
-    """Neither a packet nor the order of a flow, with several queues either."""
+@pytest.mark.parametrize("settings, at_once, ending", [
+    (LARGE, 1, "kill"), (LARGE + ", queues: 3", 1, "kill"), (LARGE + ", queues: 3", 1, "hang"),
+    (LARGE + ", queues: 3, queues_max: 3", 1, "crash"), (CUTTING, 50, "kill"),
+    (CUTTING + ", queues: 3, queues_max: 3", 50, "kill")])
+def test_an_ingress_of_an_interface_costs_nothing(tmp_path, seed, settings, at_once, ending):
+    """Neither a packet nor the order of a flow, with several queues, and amid super-frames."""
     chance = random.Random(seed)
     heartbeat = "2s" if ending == "hang" else "20s"
-    with Wire() as wire, wire.between(tmp_path, bump(wire, settings, heartbeat),
-                                      words=QUICK_RESTARTS) as running:
+    with Wire(super_frames=at_once > 1) as wire, wire.between(
+            tmp_path, bump(wire, settings, heartbeat), words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)
         queues = [actor["name"] for actor in running.status()["actors"]
                   if actor["name"].startswith("ingress.a.")]
-        with Load(wire, tmp_path, 4000) as load:
+        with Load(wire, tmp_path, 4000 if at_once == 1 else 20000, at_once) as load:
             for _ in range(BLOWS):
                 time.sleep(chance.uniform(0.1, 0.4))
                 struck = chance.sample(queues, chance.randint(1, len(queues)))
@@ -66,7 +68,7 @@ def packet_sockets(running, name):
 
 def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
     """The standby that comes then has nobody to have them from but the ingresses."""
-    with Wire() as wire, wire.between(tmp_path, bump(wire, ", queues: 3", "20s"),
+    with Wire() as wire, wire.between(tmp_path, bump(wire, LARGE + ", queues: 3", "20s"),
                                       words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)
         wire.a.neighbour(wire.b.ip, wire.b.mac)

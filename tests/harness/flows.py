@@ -10,20 +10,25 @@ from processes import PATIENCE, wait_until
 
 FLOWS = 64
 # Numbered datagrams of many flows, all sent by one thread on one core, so that the kernel keeps
-# their order: `seconds` long, some `rate` of them a second.
+# their order: until told, some `rate` of them a second; so many of a flow `at_once`, which the
+# kernel sends in one frame where the cable has offloads (UDP_SEGMENT).
 SENDER = """
 import os, socket, struct, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-to, rate, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+to, rate, folder, at_once = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
 flows = []
 for _ in range(%d):
     flows.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     flows[-1].connect((to, 9))
+    if at_once > 1:
+        flows[-1].setsockopt(17, 103, 32)
 sent, began = 0, time.monotonic()
 while not os.path.exists(folder + "/enough"):
     for number, flow in enumerate(flows):
-        flow.send(struct.pack("!IQ", number, sent // len(flows)) + bytes(20))
-        sent += 1
+        first = sent // len(flows)
+        flow.send(b"".join(struct.pack("!IQ", number, first + i) + bytes(20)
+                           for i in range(at_once)))
+        sent += at_once
     ahead = began + sent / rate - time.monotonic()
     if ahead > 0:
         time.sleep(ahead)
@@ -62,13 +67,14 @@ def start(namespace, program, *words):
 class Load:
     """Flows from a to b, until told."""
 
-    def __init__(self, wire, folder, rate):
-        self.wire, self.folder, self.rate = wire, folder, rate
+    def __init__(self, wire, folder, rate, at_once=1):
+        self.wire, self.folder, self.rate, self.at_once = wire, folder, rate, at_once
 
     def __enter__(self):
         self.receiver = start(self.wire.b.namespace, RECEIVER, self.wire.b.ip, self.folder)
         wait_until((self.folder / "listens").exists, PATIENCE, "the receiver listens")
-        self.sender = start(self.wire.a.namespace, SENDER, self.wire.b.ip, self.rate, self.folder)
+        self.sender = start(self.wire.a.namespace, SENDER, self.wire.b.ip, self.rate, self.folder,
+                            self.at_once)
         return self
 
     def end(self, running):

@@ -16,7 +16,8 @@ from processes import PATIENCE, wait_until
 from topology import Topology
 
 NUMBERS = itertools.count(1)
-# What a cable does not do: several segments in one frame. Checksums are left to be filled in.
+# What a cable does not do: several segments in one frame (`super_frames`: it does). Checksums are
+# left to be filled in.
 MERGING = ("tso", "gso", "gro")
 # Pages of a folder, by ADDRESS FOLDER. The usual server looks up its own name before it listens,
 # which takes seconds where a route leads to no name server.
@@ -95,8 +96,10 @@ class Wire:
     """`with Wire() as wire:` hosts `wire.a`, `wire.b`; ports `wire.port_a`, `wire.port_b` in the
     namespace that `wire.prefix` leads to. Of device `tap` the topology makes these itself."""
 
-    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1, device=None):
+    def __init__(self, mtu=1500, addresses=("10.9.0.1/24", "10.9.0.2/24"), queues=1, device=None,
+                 super_frames=False):
         self.mtu, self.queues, self.taps = mtu, str(queues), device == "tap"
+        self.merging = "on" if super_frames else "off"
         self.number = f"{os.getpid()}-{next(NUMBERS)}"
         self.middle = f"mr-mid-{self.number}"
         self.prefix = ("ip", "netns", "exec", self.middle)
@@ -131,7 +134,7 @@ class Wire:
             self.middle, "mtu", mtu or self.mtu, *queues)
         host.come_up()
         run("ip", "-n", self.middle, "link", "set", port, "up")
-        switches = [word for name in MERGING for word in (name, "off")]
+        switches = [word for name in MERGING for word in (name, self.merging)]
         host.run("ethtool", "-K", "eth", *switches)
 
     def hand_over(self):
