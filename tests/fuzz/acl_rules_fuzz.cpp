@@ -64,7 +64,7 @@ bool can_be_written(const AclRule& rule) {
 void check_rule(const millrace::AclNamedRule& named) {
   const AclRule& rule = named.rule;
   MILLRACE_CHECK(!named.name.empty() && named.name.size() <= millrace::kAclNameBytesMax);
-  MILLRACE_CHECK(rule.action <= static_cast<std::uint8_t>(AclAction::kClass));
+  MILLRACE_CHECK(rule.action <= static_cast<std::uint8_t>(AclAction::kReject));
   MILLRACE_CHECK((rule.action == static_cast<std::uint8_t>(AclAction::kClass)) ==
                  (rule.class_mask != 0));
   MILLRACE_CHECK(rule.families >= 1 && rule.families <= 3);

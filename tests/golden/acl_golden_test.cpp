@@ -18,5 +18,9 @@ TEST(AclGolden, TheBitVectorsSayTheSame) {
   GoldenRun(table, "acl").expect_all();
 }
 
+TEST(AclGolden, SendersOfRejectedPacketsAreTold) {
+  GoldenRun(read_golden("acl_reject.golden"), "acl").expect_all();
+}
+
 }  // namespace
 }  // namespace millrace

@@ -13,6 +13,7 @@
 #include "services/functions/acl/acl_gpu.hpp"
 #include "services/functions/acl/acl_image.hpp"
 #include "services/functions/acl/acl_key.hpp"
+#include "services/functions/acl/acl_reject.hpp"
 #include "services/functions/acl/acl_search.hpp"
 #include "services/functions/acl/acl_settings.hpp"
 #include "services/functions/acl/acl_text.hpp"
@@ -40,7 +41,9 @@ std::unique_ptr<AclSearch> make_search(const AclImage& image, AclMethod method) 
 class Acl final : public Function {
  public:
   explicit Acl(const FunctionContext& context)
-      : image_(context.function.image), settings_(acl_settings(context.function)) {
+      : image_(context.function.image),
+        settings_(acl_settings(context.function)),
+        rejecter_(settings_.reject_rate) {
     // A GPU's worker starts at once; its software device computes as the GPU would.
     const bool device = context.on_device && image_.bits() != nullptr;
     if (context.computes && !device) search_ = make_search(image_, settings_.method);
@@ -89,12 +92,14 @@ class Acl final : public Function {
   }
 
   /// True when the packet is dropped.
-  bool finish_rule(const FinishContext& call, std::uint16_t packet,
-                   std::uint32_t number) const noexcept {
+  bool finish_rule(const FinishContext& call, std::uint16_t packet, std::uint32_t number) noexcept {
     const AclRule& rule = image_.rules()[number];
     call.batch.classes[packet] |= rule.class_mask;
     call.counters.classed(rule.class_mask);
     if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) call.counters.alert();
+    if (rule.action == static_cast<std::uint8_t>(AclAction::kReject)) {
+      rejecter_.tell_sender(call, packet);
+    }
     const bool drops = acl_drops(rule, settings_.default_drops);
     if (rule.log != 0) {
       call.events.alert(packet, number, image_.name(number),
@@ -112,15 +117,17 @@ class Acl final : public Function {
 
   AclImage image_;
   AclSettings settings_;
+  AclRejecter rejecter_;
   std::unique_ptr<AclSearch> search_;  ///< null: compute() uses the bit vectors, or is not called
 };
 
 void check_acl(const PlanFunction& function) {
   for (const auto& [key, value] : function.settings) {
     if (key != "rules" && key != "classes" && key != "default" && key != "non_ip" &&
-        key != "method") {
+        key != "method" && key != "reject_rate") {
       throw Error(key +
-                  ": acl has no such setting; there are rules, classes, default, non_ip, method");
+                  ": acl has no such setting; there are rules, classes, default, non_ip, method, "
+                  "reject_rate");
     }
   }
   acl_settings(function);
@@ -173,8 +180,8 @@ std::unique_ptr<Function> make_acl(const FunctionContext& context) {
 
 constexpr std::array kSettings = {
     KnownSetting{.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
-    KnownSetting{.name = "default"}, KnownSetting{.name = "non_ip"},
-    KnownSetting{.name = "method"}};
+    KnownSetting{.name = "default"}, KnownSetting{.name = "non_ip"}, KnownSetting{.name = "method"},
+    KnownSetting{.name = "reject_rate"}};
 constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
                                  Region{Region::Start::kTransport, 14}};
 
@@ -182,7 +189,8 @@ constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
 
 FunctionType acl_type() {
   return {.traits = {.type = "acl",
-                     .summary = "rules over addresses, ports, protocol: drop, pass, class, alert",
+                     .summary =
+                         "rules over addresses, ports, protocol: drop, reject, pass, class, alert",
                      .regions = kRegions,
                      .runs_on_gpu = true,
                      .keys_suffice = true,

@@ -16,8 +16,9 @@ inline constexpr std::uint32_t kAclRuleCountMax = 65'536;  ///< of all files of 
 enum class AclAction : std::uint8_t {
   kDrop = 0,
   kPass = 1,
-  kAlert = 2,  ///< counted; its end is the default's
-  kClass = 3,  ///< passes, and has the class
+  kAlert = 2,   ///< counted; its end is the default's
+  kClass = 3,   ///< passes, and has the class
+  kReject = 4,  ///< dropped, and its sender is told
 };
 
 inline constexpr std::uint8_t kAclIpv4 = 1, kAclIpv6 = 2;  ///< bits of AclRule::families

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/acl/acl_settings.hpp"
 
+#include <charconv>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -33,12 +34,24 @@ std::size_t choice(const PlanFunction& function, std::string_view key,
   return chosen;
 }
 
+std::uint32_t reject_rate(const PlanFunction& function) {
+  std::uint32_t rate = AclSettings{}.reject_rate;
+  for (const std::string& value : values_of(function, "reject_rate")) {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
+    if (error != std::errc() || end != value.data() + value.size() || rate > 1'000'000) {
+      throw Error("reject_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
+    }
+  }
+  return rate;
+}
+
 }  // namespace
 
 AclSettings acl_settings(const PlanFunction& function) {
   return {.default_drops = choice(function, "default", {"pass", "drop"}) == 1,
           .non_ip_drops = choice(function, "non_ip", {"pass", "drop"}) == 1,
-          .method = static_cast<AclMethod>(choice(function, "method", {"auto", "tries", "bits"}))};
+          .method = static_cast<AclMethod>(choice(function, "method", {"auto", "tries", "bits"})),
+          .reject_rate = reject_rate(function)};
 }
 
 }  // namespace millrace

@@ -17,15 +17,17 @@ struct AclSettings {
   bool default_drops = false;  ///< IP packets that match no rule, or an alert
   bool non_ip_drops = false;
   AclMethod method = AclMethod::kAuto;  ///< of the CPU
+  std::uint32_t reject_rate = 1000;  ///< answers a second of a worker, 0..1,000,000; 0: any number
 };
 
-/// Throws Error that names a setting whose value is none of its words.
+/// Throws Error that names a setting whose value is not allowed.
 AclSettings acl_settings(const PlanFunction& function);
 
 /// A packet whose first rule this is will be dropped.
 constexpr bool acl_drops(const AclRule& rule, bool default_drops) {
   if (rule.action == static_cast<std::uint8_t>(AclAction::kAlert)) return default_drops;
-  return rule.action == static_cast<std::uint8_t>(AclAction::kDrop);
+  return rule.action == static_cast<std::uint8_t>(AclAction::kDrop) ||
+         rule.action == static_cast<std::uint8_t>(AclAction::kReject);
 }
 
 }  // namespace millrace

@@ -29,6 +29,8 @@ void read_action(AclLine& line, std::span<const RuleClass> classes, AclRule& rul
   const auto set = [&](AclAction to) { rule.action = static_cast<std::uint8_t>(to); };
   if (action == "drop") {
     set(AclAction::kDrop);
+  } else if (action == "reject") {
+    set(AclAction::kReject);
   } else if (action == "pass") {
     set(AclAction::kPass);
   } else if (action == "alert") {
@@ -46,7 +48,7 @@ void read_action(AclLine& line, std::span<const RuleClass> classes, AclRule& rul
                      (known.empty() ? "it has none" : known) + ")"};
   } else {
     throw AclRefusal{quoted_word(action) +
-                     " is no action; there are drop, pass, alert, class NAME"};
+                     " is no action; there are drop, reject, pass, alert, class NAME"};
   }
 }
 

@@ -10,7 +10,7 @@
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/route/token_bucket.hpp"
+#include "services/functions/token_bucket.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/icmp.hpp"
 

@@ -19,7 +19,7 @@
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/route/router_vlans.hpp"
-#include "services/functions/route/token_bucket.hpp"
+#include "services/functions/token_bucket.hpp"
 
 namespace millrace {
 

@@ -9,7 +9,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/route/token_bucket.hpp"
+#include "services/functions/token_bucket.hpp"
 #include "shared/packet/neighbour_discovery.hpp"
 #include "shared/packet/tick.hpp"
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -23,6 +25,19 @@ TEST(AclSettings, AreChosenAmongWords) {
   EXPECT_THROW(acl_settings(function), Error);
 }
 
+TEST(AclSettings, TheRateOfAnswersIsANumber) {
+  PlanFunction function;
+  EXPECT_EQ(acl_settings(function).reject_rate, 1000u);
+  for (const char* const good : {"0", "1", "1000000"}) {
+    function.settings = {{"reject_rate", good}};
+    EXPECT_EQ(acl_settings(function).reject_rate, std::stoul(good));
+  }
+  for (const char* const bad : {"", "-1", "1k", "1000001", "99999999999", "1 "}) {
+    function.settings = {{"reject_rate", bad}};
+    EXPECT_THROW(acl_settings(function), Error) << bad;
+  }
+}
+
 TEST(AclSettings, AnAlertDropsWhereTheDefaultDoes) {
   AclRule rule{};
   const auto drops = [&](AclAction action, bool default_drops) {
@@ -30,6 +45,7 @@ TEST(AclSettings, AnAlertDropsWhereTheDefaultDoes) {
     return acl_drops(rule, default_drops);
   };
   EXPECT_TRUE(drops(AclAction::kDrop, false));
+  EXPECT_TRUE(drops(AclAction::kReject, false));
   EXPECT_FALSE(drops(AclAction::kPass, true));
   EXPECT_FALSE(drops(AclAction::kClass, true));
   EXPECT_FALSE(drops(AclAction::kAlert, false));

@@ -56,6 +56,7 @@ TEST(AclText, ReadsAWholeRule) {
 
 TEST(AclText, ReadsActionsAndProtocols) {
   EXPECT_EQ(rule_of("drop ip any -> any").action, static_cast<std::uint8_t>(AclAction::kDrop));
+  EXPECT_EQ(rule_of("reject ip any -> any").action, static_cast<std::uint8_t>(AclAction::kReject));
   EXPECT_EQ(rule_of("pass ip any -> any").action, static_cast<std::uint8_t>(AclAction::kPass));
   EXPECT_EQ(rule_of("alert ip any -> any").action, static_cast<std::uint8_t>(AclAction::kAlert));
   EXPECT_EQ(rule_of("drop any any -> any").protocol_mask, 0);
@@ -114,7 +115,7 @@ TEST(AclText, RefusesWithFileLineAndReason) {
   const AclRuleFile file = parse("drop ip any -> any\nblock ip any -> any\npass ip any -> any\n");
   EXPECT_EQ(file.rules.size(), 2u);
   EXPECT_THAT(file.refusals,
-              ElementsAre("dir/a.rules:2: 'block' is no action; there are drop, pass,"
+              ElementsAre("dir/a.rules:2: 'block' is no action; there are drop, reject, pass,"
                           " alert, class NAME"));
 }
 

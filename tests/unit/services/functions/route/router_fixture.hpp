@@ -19,7 +19,7 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/router.hpp"
 #include "services/functions/route/router_ports.hpp"
-#include "services/functions/route/token_bucket.hpp"
+#include "services/functions/token_bucket.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/route/route_fixture.hpp"

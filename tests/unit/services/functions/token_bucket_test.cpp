@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "services/functions/route/token_bucket.hpp"
+#include "services/functions/token_bucket.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/acl/acl_reject.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "shared/base/mac.hpp"
+#include "shared/packet/icmp.hpp"
+#include "shared/packet/icmpv6.hpp"
+#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/tcp_reset.hpp"
+#include "shared/packet/wire_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kTcp = 6;
+constexpr std::size_t kMacsBytes = 12;
+constexpr std::size_t kTagBytes = 4;
+constexpr std::size_t kAnswerBytesMax = kIcmpv6ErrorFrontBytes + kIcmpv6QuoteBytesMax;
+constexpr Icmpv6Error kIcmpv6Error = Icmpv6Error::port_unreachable();
+
+/// A packet that an answer may be due to.
+struct Rejected {
+  std::span<const std::byte> frame;
+  std::span<const std::byte> ip;         ///< to the end of the IP packet
+  std::span<const std::byte> transport;  ///< empty: not there
+  PacketHeaders headers;
+  MacAddress from, to;  ///< of the answer
+};
+
+/// An untagged answer, as long as `bytes` says; 0: none is due.
+struct Answer {
+  std::array<std::byte, kAnswerBytesMax> frame;
+  std::size_t bytes = 0;
+  Reason why = Reason::kNone;
+};
+
+bool is_group(const MacAddress& mac) { return (mac[0] & 1) != 0; }
+
+std::optional<Rejected> read(std::span<const std::byte> frame) noexcept {
+  const PacketHeaders headers = parse_headers(frame);
+  if (headers.ip_version == 0 || headers.payload_end <= headers.network_offset) return {};
+  Rejected out{.frame = frame.first(headers.payload_end),
+               .ip = {},
+               .transport = {},
+               .headers = headers,
+               .from = wire_bytes::array_at<MacAddress>(frame, 0),
+               .to = wire_bytes::array_at<MacAddress>(frame, sizeof(MacAddress))};
+  if (is_group(out.from) || is_group(out.to)) return {};
+  out.ip = out.frame.subspan(headers.network_offset);
+  const bool has_transport = headers.transport_offset != 0 && !headers.fragment;
+  if (has_transport) out.transport = out.frame.subspan(headers.transport_offset);
+  const bool may =
+      headers.ip_version == 4 ? may_answer_ipv4(out.ip) : may_answer_ipv6(out.ip, false);
+  return may ? std::optional(out) : std::nullopt;
+}
+
+void answer_ipv4(const Rejected& at, Answer& out) noexcept {
+  constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;
+  const std::uint32_t sender = wire_bytes::u32(at.ip, kSourceAt);
+  const std::uint32_t receiver = wire_bytes::u32(at.ip, kDestinationAt);
+  const std::span<std::byte> frame(out.frame);
+  if (at.headers.protocol == kTcp) {
+    const auto length = static_cast<std::uint16_t>(at.transport.size());
+    const auto reset = tcp_reset_for(at.transport, pseudo_sum(sender, receiver, kTcp, length));
+    if (!reset) return;
+    out.bytes = kTcpResetFrameBytes;
+    out.why = Reason::kReply;
+    write_tcp_reset(frame.first(out.bytes), at.from, at.to, receiver, sender, *reset);
+    return;
+  }
+  const std::size_t quoted = icmp_quote_bytes(at.ip.size());
+  std::ranges::copy(at.ip.first(quoted), out.frame.begin() + kIcmpErrorFrontBytes);
+  out.bytes = kIcmpErrorFrontBytes + quoted;
+  out.why = Reason::kReport;
+  write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes, quoted),
+                   at.from, at.to, receiver, sender, kIcmpPortUnreachable);
+}
+
+void answer_ipv6(const Rejected& at, Answer& out) noexcept {
+  constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
+  const auto sender = wire_bytes::array_at<Ipv6Bytes>(at.ip, kSourceAt);
+  const auto receiver = wire_bytes::array_at<Ipv6Bytes>(at.ip, kDestinationAt);
+  const std::span<std::byte> frame(out.frame);
+  if (at.headers.protocol == kTcp) {
+    const std::uint16_t pseudo =
+        pseudo_sum(std::as_bytes(std::span(sender)), std::as_bytes(std::span(receiver)), kTcp,
+                   static_cast<std::uint32_t>(at.transport.size()));
+    const auto reset = tcp_reset_for(at.transport, pseudo);
+    if (!reset) return;
+    out.bytes = kTcpResetIpv6FrameBytes;
+    out.why = Reason::kReply;
+    write_tcp_reset(frame.first(out.bytes), at.from, at.to, receiver, sender, *reset);
+    return;
+  }
+  const std::size_t quoted = icmpv6_quote_bytes(at.ip.size());
+  std::ranges::copy(at.ip.first(quoted), out.frame.begin() + kIcmpv6ErrorFrontBytes);
+  out.bytes = kIcmpv6ErrorFrontBytes + quoted;
+  out.why = Reason::kReport;
+  write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes),
+                     frame.subspan(kIcmpv6ErrorFrontBytes, quoted), at.from, at.to, receiver,
+                     sender, kIcmpv6Error);
+}
+
+}  // namespace
+
+void AclRejecter::tell_sender(const FinishContext& call, std::uint16_t packet) noexcept {
+  const Batch& batch = call.batch;
+  if (call.facts.port_in == kOutputDefault || batch.output[packet] != kOutputDefault) return;
+  const std::optional<Rejected> rejected = read(batch.bytes(packet));
+  if (!rejected) return;
+  Answer answer;
+  rejected->headers.ip_version == 4 ? answer_ipv4(*rejected, answer)
+                                    : answer_ipv6(*rejected, answer);
+  const std::size_t tags = rejected->headers.vlan_tags * kTagBytes;
+  if (answer.bytes == 0 || !batch.side.has_room(answer.bytes + tags) ||
+      !limit_.take(call.facts.now_ns)) {
+    return;
+  }
+  const std::span<std::byte> out =
+      batch.side.add({.packet = packet,
+                      .kind = static_cast<std::uint8_t>(SideKind::kSend),
+                      .port = call.facts.port_in,
+                      .why = static_cast<std::uint8_t>(answer.why)},
+                     answer.bytes + tags);
+  // MAC addresses, the tags that the packet had, the rest.
+  const std::span<const std::byte> made = std::span(answer.frame).first(answer.bytes);
+  auto to = std::ranges::copy(made.first(kMacsBytes), out.begin()).out;
+  to = std::ranges::copy(rejected->frame.subspan(kMacsBytes, tags), to).out;
+  std::ranges::copy(made.subspan(kMacsBytes), to);
+}
+
+}  // namespace millrace

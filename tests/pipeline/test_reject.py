@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Clients of the kernel behind a bump in the wire whose acl rejects: they are refused at once."""
+
+import json
+
+import pytest
+
+from wire import Wire
+
+RULES = """
+reject tcp any -> any port 23
+reject udp any -> any port 53
+"""
+
+PORTS = """
+ports:
+  a: {{ device: afpacket, interface: {wire.port_a} }}
+  b: {{ device: afpacket, interface: {wire.port_b} }}
+functions:
+  wall: {{ type: acl, rules: wall.rules }}
+paths:
+  both: {{ from: [a, b], run: [wall] }}
+"""
+
+# Prints what the kernel says of a connection, and of a datagram once it has been answered.
+CLIENT = """
+import errno, json, socket, sys
+def said(kind, port):
+    with socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, kind) as client:
+        client.settimeout(60)  # seconds: an answer that never comes
+        try:
+            client.connect((sys.argv[1], port))
+            if kind == socket.SOCK_DGRAM:
+                client.send(b"who is it")
+                client.recv(100)
+            return "open"
+        except OSError as error:
+            return errno.errorcode.get(error.errno, str(error))
+print(json.dumps({"tcp": said(socket.SOCK_STREAM, 23), "udp": said(socket.SOCK_DGRAM, 53)}))
+"""
+
+
+@pytest.mark.parametrize("family", [4, 6])
+def test_clients_are_refused_at_once(tmp_path, family):
+    (tmp_path / "wall.rules").write_text(RULES)
+    with Wire() as wire:
+        server = wire.b.ip
+        if family == 6:
+            server = "2001:db8::b"
+            wire.a.run("ip", "address", "add", "2001:db8::a/64", "dev", "eth", "nodad")
+            wire.b.run("ip", "address", "add", f"{server}/64", "dev", "eth", "nodad")
+        with wire.between(tmp_path, PORTS.format(wire=wire)) as running:
+            wire.a.wait_for(wire.b.ip)
+            before = running.settle()
+            said = json.loads(wire.a.run("python3", "-c", CLIENT, server).stdout)
+            audit = running.settle()
+    assert said == {"tcp": "ECONNREFUSED", "udp": "ECONNREFUSED"}
+
+    def more(what, reason):
+        return audit[what].get(reason, 0) - before[what].get(reason, 0)
+
+    assert more("dropped", "rule") == 2
+    assert more("generated", "reply") == more("generated", "report") == 1
