@@ -56,9 +56,9 @@ class StageRunner {
   /// `watch`: without it every function runs, and none is named as the one that runs.
   explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
-  /// For each function that is not out: select, prefetch, compute, finish. The batch's own result
-  /// column stays as it is: results of a CPU's stage are nobody's but ours. `states`: of the batch's lane, one for each function, or empty when
-  /// none has any. `listener`: null: there is none.
+  /// For each function that is not out: select, prefetch, compute, finish. Results of a CPU's stage
+  /// stay here; the batch's own column is a GPU's. `states`: of the batch's lane, one for each
+  /// function, or empty when none has any. `listener`: null: there is none.
   void run(const Batch& batch, std::span<const LaneState> states, const BatchFacts& facts = {},
            StageListener* listener = nullptr) noexcept;
 

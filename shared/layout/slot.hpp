@@ -118,9 +118,9 @@ constexpr Owner owner_of_holder(std::uint64_t holder) {
 ///
 /// Behind them, not by packet: the side list's records, and the bytes that they have.
 ///
-/// Each line crosses to another core, so an ingress writes only what is read: not `wire_length` when
-/// all packets are whole, not `classes` when there are none, and of what lies behind them `key` at
-/// most.
+/// Each line crosses to another core, so an ingress writes only what is read: not `wire_length`
+/// when all packets are whole, not `classes` when there are none, and of what lies behind them
+/// `key` at most.
 struct ColumnOffsets {
   std::uint32_t buffer, length, offset, verdict, output, classes, reason, key, wire_length, result,
       side, side_bytes;
