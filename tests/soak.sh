@@ -43,6 +43,10 @@ processes() {
     -p no:cacheprovider -o tmp_path_retention_policy=failed -o faulthandler_timeout=3600 "$@"
 }
 
+routes_of_the_kernel() {
+  MILLRACE_WRITER_KILLS=10 MILLRACE_CHANGES=60000 processes tests/pipeline/test_live_routes.py
+}
+
 echo "soak: $seconds s from seed $seed on"
 rounds=0
 while [ "$SECONDS" -lt "$seconds" ]; do
@@ -53,6 +57,7 @@ while [ "$SECONDS" -lt "$seconds" ]; do
   part "changes" processes tests/pipeline/test_changes.py tests/pipeline/test_functions.py
   part "interfaces and queues" processes tests/pipeline/test_interfaces.py \
     tests/pipeline/test_queues.py
+  part "changes of the kernel's routes" routes_of_the_kernel
   part "drain" processes tests/pipeline/test_drain.py
   rounds=$((rounds + 1))
   seed=$((seed + 1))

@@ -50,7 +50,7 @@ struct Batch {
     return has_cut() ? wire_lengths[packet] : length[packet];
   }
   bool has_cut() const { return (header->flags & kSlotCut) != 0; }
-  /// The first `count` packets are whole, and one that follows is not: from now on the column counts.
+  /// The first `count` packets are whole, and one that follows is not: the column counts from now.
   void begin_cut(std::uint32_t count) const {
     for (std::uint32_t i = 0; i < count; ++i) wire_lengths[i] = length[i];
     header->flags |= kSlotCut;
