@@ -321,10 +321,11 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
     }
   }
   const bool asks = arp.operation == kArpRequest && for_us && !conflict;
-  // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at a
-  // bounded rate.
-  const bool defends = conflict && limit_.take(call.facts.now_ns);
-  if (defends) tell_conflict(call, packet, arp);
+  // An address of ours that another claims is defended at once (RFC 5227 2.4), and told of, at
+  // bounded rates.
+  const bool told = conflict && limit_.take(call.facts.now_ns);
+  if (told) tell_conflict(call, packet, arp);
+  const bool defends = told && defences_.take(call.facts.port_in, arp.sender, call.facts.now_ns);
   if (!asks && !defends) {
     // The kernel of the host behind has asked as well, or knows the neighbour by another address.
     if (arp.operation == kArpReply && punt(call, packet, in)) return;

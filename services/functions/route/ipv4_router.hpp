@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/defences.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
@@ -61,6 +62,7 @@ class Ipv4Router {
   TokenBucket& limit_;
   const ProxyArp& proxy_arp_;
   FragmentedEcho& fragments_;
+  Defences defences_;
 };
 
 /// MAC addresses of a frame.

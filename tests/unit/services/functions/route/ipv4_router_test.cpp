@@ -334,13 +334,16 @@ TEST(Ipv4Router, AnArpProbeIsAnsweredAndNothingLearnt) {
 }
 
 TEST(Ipv4Router, AnAddressOfOursIsDefendedAtALimitedRate) {
-  Ipv4Parts parts(dual_ports(), 1, 1);
+  Ipv4Parts parts(dual_ports(), 0);
   parts.arp(kConflict);
   EXPECT_TRUE(parts.is_answer(Reason::kReply));
   EXPECT_EQ(parts.hex(), kDefence);
   EXPECT_FALSE(parts.table.find(neighbour_of(0, kLanIpv4)).found());
   parts.arp(kConflict);
   EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
+  parts.facts.now_ns += Defences::kIntervalNs;
+  parts.arp(kConflict);
+  EXPECT_EQ(parts.hex(), kDefence);
 }
 
 TEST(Ipv4Router, AnArpReplyUpdatesOnlyWhatWasAskedFor) {
