@@ -14,7 +14,7 @@ namespace millrace::ipv4_options {
 
 // Types as they stand in the header: copied flag, class and number.
 inline constexpr std::uint8_t kEnd = 0, kNoOperation = 1, kRecordRoute = 7, kTimestamp = 68,
-                              kLooseSourceRoute = 131, kStrictSourceRoute = 137;
+                              kLooseSourceRoute = 131, kStrictSourceRoute = 137, kRouterAlert = 148;
 /// The option stands in every fragment, not in the first alone.
 inline constexpr std::uint8_t kCopied = 0x80;
 

@@ -19,6 +19,7 @@ using Verdict = Ipv4OptionsVerdict;
 constexpr std::size_t kPointerAt = 2, kFlagsAt = 3;
 constexpr std::uint8_t kTimeOnly = 0, kTimeAndAddress = 1, kPrespecified = 3;
 constexpr std::uint8_t kOverflowMax = 15;
+constexpr std::size_t kRouterAlertBytes = 4;  // RFC 2113 2.1
 
 std::uint8_t flag_of(std::span<const std::byte> timestamp) noexcept {
   return wire::u8(timestamp, kFlagsAt) & 0xf;
@@ -80,6 +81,8 @@ Verdict check_option(std::span<const std::byte> option, Seen& seen) noexcept {
       if (seen.timestamp) return problem_at(0);
       seen.timestamp = true;
       return check_timestamp(option);
+    case ipv4_options::kRouterAlert:
+      return option.size() < kRouterAlertBytes ? problem_at(1) : verdict;
     default:
       return verdict;
   }

@@ -7,10 +7,10 @@
 #include <span>
 
 /// Options of IPv4 headers as a router that forwards treats them (RFC 791 3.1, RFC 1812 5.2.4, RFC
-/// 7126): record route and timestamp are filled in, source routes refused, all else passes by its
-/// length, known or not. What is malformed, and which byte of it is named, is as in Linux
-/// (net/ipv4/ip_options.c), which also looks into router alert and CIPSO and clears what lies
-/// behind an end of options.
+/// 7126): record route and timestamp are filled in, source routes refused, a router alert has to be
+/// long enough (RFC 2113), all else passes by its length, known or not. What is malformed, and
+/// which byte of it is named, is as in Linux (net/ipv4/ip_options.c), which also looks into CIPSO
+/// and clears what lies behind an end of options.
 
 namespace millrace {
 

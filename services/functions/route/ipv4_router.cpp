@@ -232,6 +232,10 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
+  if (header_bytes(ip) != kIpv4BytesMin &&
+      (punt(call, packet, in) || !pass_options(call, packet, call.facts.port_in))) {
+    return;
+  }
   const bool fragment = is_fragment(ip);
   if (!fragment && protocol == kIcmp && echo_reply_in_place(batch.bytes(packet))) {
     batch.finish(packet, call.facts.port_in, Reason::kReply);

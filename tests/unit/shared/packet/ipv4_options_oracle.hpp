@@ -100,6 +100,7 @@ struct Options {
       if ((type == 131 || type == 137) && !source_route(o, length)) return false;
       if (type == 7 && !record_route(o, length)) return false;
       if (type == 68 && !timestamp(o, length)) return false;
+      if (type == 148 && length < 4) return problem(o + 1);
       o += length;
     }
     return true;

@@ -112,6 +112,7 @@ TEST(Ipv4Options, HeadersWithoutAnEntryToMakePass) {
   expect_refused(header_with({1, 1, 1, 0}), {}, "padding");
   expect_refused(header_with({0, 7, 1, 255}), {}, "behind the end of options");
   expect_refused(header_with({0x94, 4, 0, 0}), {}, "router alert");
+  expect_refused(header_with({0x94, 5, 0, 0, 0}), {}, "router alert, and more");
   expect_refused(header_with({130, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 77, 2}), {}, "unknown");
   expect_refused(header_with({7, 7, 8, 1, 2, 3, 4}), {}, "full record route");
   expect_refused(header_with({7, 7, 255, 1, 2, 3, 4}), {}, "full record route, pointer far off");

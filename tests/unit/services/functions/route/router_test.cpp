@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "shared/base/error.hpp"
 #include "shared/packet/arp.hpp"
@@ -217,6 +220,54 @@ TEST(RouterConflicts, OfALearntNeighbourNothingIsTold) {
   parts.advertise(kStationMac, kHostBytes);
   EXPECT_EQ(parts.known(neighbour_of(0, kHost)), kStationMac);
   EXPECT_TRUE(parts.events.told().empty());
+}
+
+// Of Scapy; the station is 10.1.0.5 at 02:00:00:00:00:05.
+const std::string kEchoOfHost =
+    "02000000000a02000000000508004500001f00010000400166d60a0100050a0100010800338d00070009616263";
+const std::string kReplyToHost =
+    "02000000000502000000000a08004500001f00010000400166d60a0100010a01000500003b8d00070009616263";
+
+struct OptionParts : RouterParts {
+  using RouterParts::RouterParts;
+  void end(const RouteFrame& frame) {
+    take(frame);
+    ipv4.end(call(), 0, RouteReason::kOwnAddress);
+  }
+};
+
+/// An echo request of 10.1.0.5 with these options, whole words.
+RouteFrame echo_with(std::string_view hex) {
+  const RouteFrame options = bytes_of_hex(hex);
+  RouteFrame frame = bytes_of_hex(kEchoOfHost);
+  frame.insert(frame.begin() + 34, options.begin(), options.end());
+  frame[14] = std::byte(0x45 + options.size() / 4);
+  put16(frame, 16, static_cast<std::uint32_t>(frame.size() - 14));
+  put16(frame, 24, header_checksum(frame));
+  return frame;
+}
+
+TEST(RouterOptions, OptionsOfAPacketForUsAreLookedAt) {
+  OptionParts parts;
+  parts.end(echo_with("0107070400000000"));
+  EXPECT_TRUE(parts.is_answer(Reason::kReply));
+  RouteFrame reply = bytes_of_hex(kReplyToHost);
+  const RouteFrame recorded = bytes_of_hex("010707080a010001");
+  reply.insert(reply.begin() + 34, recorded.begin(), recorded.end());
+  reply[14] = std::byte{0x47};
+  put16(reply, 16, static_cast<std::uint32_t>(reply.size() - 14));
+  put16(reply, 24, header_checksum(reply));
+  EXPECT_EQ(parts.frame(), reply);
+  const RouteFrame wrong = echo_with("1e000000");
+  parts.end(wrong);
+  RouteFrame problem = slow_icmp_error({.type = 12, .rest = 0x14000000}, datagram(wrong));
+  put_mac(problem, 0, {2, 0, 0, 0, 0, 5});
+  EXPECT_EQ(parts.frame(), problem);
+  parts.end(echo_with("8307080a01000900"));
+  EXPECT_TRUE(parts.is_answer(Reason::kReport)) << "a source route is refused";
+  OptionParts hosted(hosted_ports());
+  hosted.end(echo_with("1e000000"));
+  EXPECT_TRUE(hosted.is_punted()) << "the host behind looks at them by itself";
 }
 
 }  // namespace
