@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
+#include "services/functions/route/ipv6_plain.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
-#include "shared/packet/neighbour_discovery.hpp"
 #include "shared/packet/tcp_reset.hpp"
 #include "shared/packet/udp_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -213,7 +213,7 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
   const RouterPort* const in = ports_.at(call.facts.port_in);
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const Ipv6Bytes source = ipv6_source(ip), destination = ipv6_destination(ip);
-  if (neighbour_discovery(call, packet)) return;
+  if (discovery_.take(call, packet)) return;
   if (in == nullptr || in->ipv6.empty()) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
     return;
@@ -248,7 +248,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
-  if (neighbour_discovery(call, packet)) return;
+  if (discovery_.take(call, packet)) return;
   const Ipv6Extensions chain = walk_extensions(ip);
   const Ipv6Bytes ours = ipv6_destination(ip);
   const bool is_icmp = chain.end == Ipv6ChainEnd::kUpper && chain.upper_protocol == kIcmpv6;
@@ -261,6 +261,9 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     return;
   } else if (is_part_of_icmp(ip, chain)) {
     put_together(call, packet, chain.fragment_at);
+  } else if (is_icmp && take_extensions_out(batch, packet, chain) &&
+             echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
+    batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper ||
              chain.upper_protocol == kNoNextHeader ||
              (chain.upper_protocol == kUdp &&
@@ -314,81 +317,6 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
   }
   const MacAddress& from = ports_.at(call.facts.port_in)->mac;
   write_tcp_reset(batch.bytes(packet), from, to, ours, sender, *reset);
-  batch.finish(packet, call.facts.port_in, Reason::kReply);
-}
-
-/// Another host says that `claimed` is its address. At a bounded rate.
-void Ipv6Router::tell_conflict(const FinishContext& call, std::uint16_t packet,
-                               const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept {
-  const MacAddress from = message.has_mac ? message.mac : source_mac(call.batch, packet);
-  const RouterPort& in = *ports_.at(call.facts.port_in);
-  if (!call.events.on() || from == in.mac || !limit_.take(call.facts.now_ns)) return;
-  EventRecord* const record = call.events.emit(EventKind::kAnomaly, packet);
-  if (record == nullptr) return;
-  record->source = claimed;
-  record->anomaly.type = AnomalyType::kAddressConflict;
-  record->anomaly.mac = from;
-}
-
-/// What `message` says of the neighbour `address`, which it names the MAC address of.
-void Ipv6Router::learn(const FinishContext& call, std::uint16_t packet,
-                       const NeighbourMessage& message, const Ipv6Bytes& address,
-                       NeighbourNews news) noexcept {
-  const NeighbourTableView& table = *call.facts.neighbours;
-  const NeighbourKey key = neighbour_of(call.facts.port_in, address);
-  if (table.learn(key, message.mac, neighbour_ms(call.facts.now_ns), news)) return;
-  if (table.contradicts(key, message.mac)) tell_conflict(call, packet, message, address);
-}
-
-/// True: it was a solicitation or an advertisement, and its fate is decided.
-bool Ipv6Router::neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept {
-  const Batch& batch = call.batch;
-  const RouterPort* const in = ports_.at(call.facts.port_in);
-  NeighbourMessage message;
-  if (advertiser_.answer(call, packet)) return true;
-  if (in == nullptr || in->ipv6.empty() || call.facts.neighbours == nullptr) return false;
-  if (!parse_neighbour(batch.bytes(packet), message)) return false;
-  const bool for_us = in->has_ipv6(message.target);
-  if (message.advertisement) {
-    if (!for_us && message.has_mac) {
-      learn(call, packet, message, message.target,
-            {.only_update = true, .overrides = message.override_, .confirms = message.solicited});
-    }
-    if (for_us) tell_conflict(call, packet, message, message.target);
-    // The kernel of the host behind asks as well.
-    if (!punt(call, packet, in)) batch.consume(packet, Reason::kControl);
-    return true;
-  }
-  if (!for_us) {
-    batch.consume(packet, Reason::kControl);
-    return true;
-  }
-  const bool probe = is_unspecified(message.source);
-  if (!probe && message.has_mac && in->is_near(message.source)) {
-    learn(call, packet, message, message.source, {.only_update = false, .overrides = true});
-  }
-  const MacAddress to = probe             ? multicast_mac(kIpv6AllNodes)
-                        : message.has_mac ? message.mac
-                                          : source_mac(batch, packet);
-  answer_solicitation(call, packet, message.source, message.target, to);
-  return true;
-}
-
-/// The answer to a probe (RFC 4862) goes to all nodes.
-void Ipv6Router::answer_solicitation(const FinishContext& call, std::uint16_t packet,
-                                     const Ipv6Bytes& asker, const Ipv6Bytes& target,
-                                     const MacAddress& to) noexcept {
-  const Batch& batch = call.batch;
-  const RouterPort& in = *ports_.at(call.facts.port_in);
-  const auto growth =
-      static_cast<std::int32_t>(kNeighbourFrameBytes) - std::int32_t{batch.length[packet]};
-  if (!batch.grow_back(packet, growth)) {
-    batch.drop(packet, call.reason(RouteReason::kNotUnicast));
-    return;
-  }
-  const bool probe = is_unspecified(asker);
-  write_advertisement(batch.bytes(packet), in.mac, to, target, probe ? kIpv6AllNodes : asker,
-                      target, true, !probe, true);
   batch.finish(packet, call.facts.port_in, Reason::kReply);
 }
 

@@ -7,9 +7,9 @@
 #include "services/functions/function.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
+#include "services/functions/route/ipv6_discovery.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "shared/packet/icmpv6.hpp"
-#include "shared/packet/neighbour_discovery.hpp"
 
 namespace millrace {
 
@@ -19,7 +19,11 @@ class Ipv6Router {
  public:
   Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
              RouterAdvertiser& advertiser, FragmentedEcho& fragments)
-      : ports_(ports), hops_(hops), limit_(limit), advertiser_(advertiser), fragments_(fragments) {}
+      : ports_(ports),
+        hops_(hops),
+        limit_(limit),
+        discovery_(ports, limit, advertiser),
+        fragments_(fragments) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -43,18 +47,11 @@ class Ipv6Router {
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
   void put_together(const FinishContext& call, std::uint16_t packet,
                     std::size_t fragment_at) noexcept;
-  void tell_conflict(const FinishContext& call, std::uint16_t packet,
-                     const NeighbourMessage& message, const Ipv6Bytes& claimed) noexcept;
-  void learn(const FinishContext& call, std::uint16_t packet, const NeighbourMessage& message,
-             const Ipv6Bytes& address, NeighbourNews news) noexcept;
-  bool neighbour_discovery(const FinishContext& call, std::uint16_t packet) noexcept;
-  void answer_solicitation(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& asker,
-                           const Ipv6Bytes& target, const MacAddress& to) noexcept;
 
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
-  RouterAdvertiser& advertiser_;
+  Ipv6Discovery discovery_;
   FragmentedEcho& fragments_;
 };
 

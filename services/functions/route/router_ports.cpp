@@ -60,6 +60,12 @@ bool RouterPort::has_ipv6(const Ipv6Bytes& address) const noexcept {
          std::ranges::find(ipv6, address, &PortIpv6::address) != ipv6.end();
 }
 
+bool RouterPort::is_anycast(const Ipv6Bytes& address) const noexcept {
+  return std::ranges::any_of(ipv6, [&](const PortIpv6& own) {
+    return own.length < 127 && address == ipv6_prefix_of(own.address, own.length);
+  });
+}
+
 bool RouterPort::is_near(std::uint32_t address) const noexcept {
   return std::ranges::any_of(ipv4, [&](const auto& own) { return in_network(address, own); });
 }

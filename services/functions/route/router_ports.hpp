@@ -32,6 +32,8 @@ struct RouterPort {
 
   bool has_ipv4(std::uint32_t address) const noexcept;
   bool has_ipv6(const Ipv6Bytes& address) const noexcept;  ///< the link-local one too
+  /// That of all routers of a network of the port (RFC 4291 2.6.1; not of /127, /128).
+  bool is_anycast(const Ipv6Bytes& address) const noexcept;
   /// A network of the port holds it.
   bool is_near(std::uint32_t address) const noexcept;
   bool is_near(const Ipv6Bytes& address) const noexcept;

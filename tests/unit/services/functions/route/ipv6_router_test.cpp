@@ -19,60 +19,6 @@ constexpr Ipv6Bytes kFarBytes = {0x20, 1, 0x0d, 0xb8, 0, 9, 0, 0, 0, 0, 0, 0, 0,
 
 RouteFrame to_lan(Ipv6FrameSpec spec = {}) { return addressed(make_ipv6_frame(spec), 0x0a); }
 
-RouteFrame solicitation_for(const Ipv6Bytes& target) {
-  RouteFrame frame(kNeighbourFrameBytes);
-  const Ipv6Bytes group = solicited_node(target);
-  write_solicitation(frame, kStationMac, multicast_mac(group), kAskerBytes, group, target);
-  return frame;
-}
-
-TEST(Ipv6Router, ASolicitationForUsIsAnsweredAndTeaches) {
-  RouterParts parts;
-  parts.take(solicitation_for(kLanBytes));
-  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
-  ASSERT_TRUE(parts.is_answer(Reason::kReply));
-  NeighbourMessage answer;
-  ASSERT_TRUE(parse_neighbour(parts.batch().bytes(0), answer));
-  EXPECT_TRUE(answer.advertisement && answer.solicited && answer.router && answer.override_);
-  EXPECT_EQ(answer.target, kLanBytes);
-  EXPECT_EQ(answer.mac, kLanMac);
-  EXPECT_EQ(answer.destination, kAskerBytes);
-  EXPECT_EQ(parts.known(neighbour_of(0, kAskerBytes)), kStationMac);
-}
-
-TEST(Ipv6Router, AProbeForOurAddressIsAnsweredToAllNodes) {
-  RouterParts parts;
-  RouteFrame probe(kAddressProbeBytes);
-  write_address_probe(probe, kStationMac, kLanBytes);
-  parts.take(probe);
-  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
-  ASSERT_TRUE(parts.is_answer(Reason::kReply));
-  NeighbourMessage answer;
-  ASSERT_TRUE(parse_neighbour(parts.batch().bytes(0), answer));
-  EXPECT_EQ(answer.destination, kIpv6AllNodes);
-  EXPECT_FALSE(answer.solicited);
-}
-
-TEST(Ipv6Router, ASolicitationForAnotherIsNotAnswered) {
-  RouterParts parts;
-  parts.take(solicitation_for(kFarBytes));
-  parts.ipv6.end(parts.call(), 0, RouteReason::kNotUnicast);
-  EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
-}
-
-TEST(Ipv6Router, AnAdvertisementOfAKnownNeighbourTeaches) {
-  RouterParts parts;
-  const NeighbourKey key = neighbour_of(0, kAskerBytes);
-  parts.table.find_or_insert(key, neighbour_ms(parts.facts.now_ns), false);
-  RouteFrame frame(kNeighbourFrameBytes);
-  write_advertisement(frame, kStationMac, kLanMac, kAskerBytes, kLanBytes, kAskerBytes, false, true,
-                      true);
-  parts.take(frame);
-  parts.ipv6.end(parts.call(), 0, RouteReason::kOwnAddress);
-  EXPECT_TRUE(parts.is_consumed_for(Reason::kControl));
-  EXPECT_EQ(parts.known(key), kStationMac);
-}
-
 TEST(Ipv6Router, AnExpiredHopLimitIsReportedInFrontOfThePacket) {
   RouterParts parts;
   const RouteFrame frame = to_lan({.hop_limit = 1});
