@@ -18,6 +18,7 @@ KERNEL_DROPS = {"the unicast MAC of another station: the port decides what it ta
                 "an extension header cut short by the payload length: nobody looks"}
 # ... forwards ...
 KERNEL_FORWARDS = {"a priority tag, VLAN 0", "from this network, 0.0.0.0/8",
+                   "from a link-local address, 169.254.0.0/16",
                    "a jumbogram, or what segmentation offload leaves: no payload length, "
                    "hop-by-hop options", "from an IPv4-mapped address"}
 # ... or changes more.

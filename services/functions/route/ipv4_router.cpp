@@ -8,6 +8,7 @@
 
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
+#include "services/functions/route/route_text.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv4_options.hpp"
@@ -202,6 +203,10 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReaso
       deliver(call, packet);
       return;
     case RouteReason::kNotUnicast:
+      if (is_of_the_link(call, packet)) {
+        deliver(call, packet);
+        return;
+      }
       if (!is_for_host(call, packet) || !punt(call, packet, ports_.at(call.facts.port_in))) {
         call.batch.drop(packet, call.reason(why));
       }
@@ -209,6 +214,16 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReaso
     default:
       call.batch.drop(packet, call.reason(why));
   }
+}
+
+/// With an address of RFC 3927, to one of ours on the link: nothing is routed for that.
+bool Ipv4Router::is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept {
+  const RouterPort* const in = ports_.at(call.facts.port_in);
+  const std::span<const std::byte> ip = datagram_of(call.batch, packet);
+  const std::uint32_t from = source_of(ip), to = destination_of(ip);
+  const bool other = never_routed(from) && !is_link_local(from);
+  return in != nullptr && in->has_ipv4(to) && !in->has_ipv4(from) && !other &&
+         (is_link_local(from) || is_link_local(to));
 }
 
 /// To groups of the link (RFC 5771 4) and to all hosts on it: OSPF, VRRP, RIP, DHCP.

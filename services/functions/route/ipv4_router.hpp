@@ -51,6 +51,7 @@ class Ipv4Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
+  bool is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).
   void reset(const FinishContext& call, std::uint16_t packet) noexcept;

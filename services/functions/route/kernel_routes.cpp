@@ -131,7 +131,8 @@ Facts facts_of(const rtmsg& route, std::span<const std::byte> attributes, RouteL
 bool is_never_routed(const RouteLine& line) {
   if (line.length == 0) return false;
   if (line.is_ipv6) return line.length >= 8 && never_routed(line.ipv6_prefix);
-  return line.length >= 4 && never_routed(line.prefix);
+  return line.length >= 4 && never_routed(line.prefix) &&
+         never_routed(line.prefix | ~ipv4_mask(line.length));
 }
 
 void send_request(int socket, unsigned char family) {

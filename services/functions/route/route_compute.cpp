@@ -67,6 +67,7 @@ struct Constants {
   Lanes high_four_bits = all(0xf0f0f0f0);
   Lanes multicast = all(0xe0e0e0e0);
   Lanes first_bytes = all(0x00ff00ff);
+  Lanes link_local = all(0xfea9fea9);
   Lanes own_factor = all(kOwnFilterFactor);
   Lanes filter_half = all(32);
   Lanes one = all(1);
@@ -166,15 +167,17 @@ LaneMask sums_up(const Headers& header, const Constants& k) noexcept {
 }
 
 /// Not 0 where source or destination begins with a byte that needs a closer look, 0, 127, 224..239
-/// or 255: see never_routed().
+/// or 255, or with 169.254: see never_routed().
 Lanes odd_addresses(const Headers& header, const Constants& k) noexcept {
-  // Bytes 0 and 2 of a lane are the first ones of source and destination.
+  // Halves of a lane begin as source and destination do.
   const __m256i bytes = raw(join_halves(header.source, header.destination << 16));
   const auto equal = [&](Lanes bits, Lanes value) {
     return lanes(_mm256_cmpeq_epi8(_mm256_and_si256(bytes, raw(bits)), raw(value)));
   };
   const Lanes zero = lanes(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
-  return (zero | equal(k.low_seven_bits, k.low_seven_bits) | equal(k.high_four_bits, k.multicast)) &
+  const Lanes link_local = lanes(_mm256_cmpeq_epi16(bytes, raw(k.link_local)));
+  return (zero | equal(k.low_seven_bits, k.low_seven_bits) | equal(k.high_four_bits, k.multicast) |
+          link_local) &
          k.first_bytes;
 }
 

@@ -49,7 +49,7 @@ std::string parse_ipv4_prefix(std::string_view text, RouteLine& route) {
     return quoted_word(text) + " has bits behind its length; " + prefix_text(route) + "?";
   }
   if (never_routed(given) && never_routed(given | ~mask) && route.length >= 4) {
-    return quoted_word(text) + " is never routed (RFC 1812, 5.3.7)";
+    return quoted_word(text) + " is never routed (RFC 1812 5.3.7, RFC 3927 7)";
   }
   return {};
 }

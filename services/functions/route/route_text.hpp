@@ -61,11 +61,15 @@ bool parse_length(std::string_view text, std::uint8_t most, std::uint8_t& length
 /// "address/length".
 std::string prefix_text(const RouteLine& route);
 
-/// An address that no packet may be routed from or to: 0.0.0.0/8, 127.0.0.0/8, 224.0.0.0/4 and
-/// 255.255.255.255 (RFC 1812 5.3.7, RFC 6890). Host byte order.
+/// 169.254.0.0/16 (RFC 3927). Host byte order.
+constexpr bool is_link_local(std::uint32_t address) noexcept { return address >> 16 == 0xa9fe; }
+
+/// An address that no packet may be routed from or to: 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16,
+/// 224.0.0.0/4 and 255.255.255.255 (RFC 1812 5.3.7, RFC 3927 7, RFC 6890). Host byte order.
 constexpr bool never_routed(std::uint32_t address) noexcept {
   const std::uint32_t first = address >> 24;
-  return (first == 0) | (first == 127) | ((first & 0xf0) == 0xe0) | (address == 0xffffffff);
+  return (first == 0) | (first == 127) | ((first & 0xf0) == 0xe0) | (address == 0xffffffff) |
+         is_link_local(address);
 }
 
 }  // namespace millrace

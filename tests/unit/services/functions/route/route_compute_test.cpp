@@ -229,6 +229,18 @@ TEST(RouteCompute, EachFirstByteOfAnAddressAndEachTtlIsTold) {
   }
 }
 
+TEST(RouteCompute, LinkLocalAddressesAreToldByTwoBytes) {
+  Compared compared(256);
+  for (const bool of_source : {false, true}) {
+    compared.clear();
+    for (std::uint32_t second = 0; second < 256; ++second) {
+      const std::uint32_t near = 0xa9000001 | second << 16;
+      compared.add(of_source ? make_frame({.source = near}) : make_frame({.destination = near}));
+    }
+    EXPECT_EQ(compared.expect_agreement(), 255u);
+  }
+}
+
 TEST(RouteCompute, AnAddressOfOursIsToldWhateverItsBitOfTheFilter) {
   std::uint64_t seen = 0;
   for (std::uint32_t own = 0x0a000001; ~seen != 0; ++own) {

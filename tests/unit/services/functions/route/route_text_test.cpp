@@ -217,12 +217,14 @@ TEST(RouteText, RefusalsShowNoControlCharactersAndNoEndlessText) {
 }
 
 TEST(RouteText, NeverRoutedIsWhatRfc1812And6890Say) {
-  for (const std::uint32_t address : {0x00000000u, 0x00ffffffu, 0x7f000001u, 0x7fffffffu,
-                                      0xe0000000u, 0xefffffffu, 0xffffffffu}) {
+  for (const std::uint32_t address :
+       {0x00000000u, 0x00ffffffu, 0x7f000001u, 0x7fffffffu, 0xe0000000u, 0xefffffffu, 0xffffffffu,
+        0xa9fe0000u, 0xa9feffffu}) {
     EXPECT_TRUE(never_routed(address)) << ipv4_text(address);
   }
   for (const std::uint32_t address :
-       {0x01000000u, 0x7effffffu, 0x80000000u, 0xdfffffffu, 0xf0000000u, 0xfffffffeu}) {
+       {0x01000000u, 0x7effffffu, 0x80000000u, 0xdfffffffu, 0xf0000000u, 0xfffffffeu, 0xa9fdffffu,
+        0xa9ff0000u, 0xa8fe0000u}) {
     EXPECT_FALSE(never_routed(address)) << ipv4_text(address);
   }
 }

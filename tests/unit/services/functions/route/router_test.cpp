@@ -270,5 +270,24 @@ TEST(RouterOptions, OptionsOfAPacketForUsAreLookedAt) {
   EXPECT_TRUE(hosted.is_punted()) << "the host behind looks at them by itself";
 }
 
+TEST(RouterLinkLocal, AHostOfTheLinkIsAnsweredAndNothingForwarded) {
+  std::vector<PlanPort> ports = dual_ports();
+  ports[0].addresses.emplace_back("169.254.0.1/30");
+  for (const std::uint32_t ours : {0xa9fe0001u, kLanIpv4}) {
+    RouteFrame echo = bytes_of_hex(kEchoOfHost);
+    put32(echo, 26, 0xa9fe0002);
+    put32(echo, 30, ours);
+    put16(echo, 24, header_checksum(echo));
+    OptionParts parts(ports);
+    parts.take(echo);
+    parts.ipv4.end(parts.call(), 0, RouteReason::kNotUnicast);
+    EXPECT_TRUE(parts.is_answer(Reason::kReply)) << ours;
+    parts.take(echo);
+    parts.facts.port_in = 1;
+    parts.ipv4.end(parts.call(), 0, RouteReason::kNotUnicast);
+    EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kNotUnicast))) << "of another link";
+  }
+}
+
 }  // namespace
 }  // namespace millrace
