@@ -45,6 +45,15 @@ bool is_part_of_icmp(std::span<const std::byte> ip, const Ipv6Extensions& chain)
          (wire_bytes::u16(ip, chain.fragment_at + 2u) & 0xfff9) != 0;
 }
 
+/// An echo request is the reply to it afterwards; behind extension headers only when `alone`, as
+/// the host behind the port answers these. A packet that is none may have lost its extension headers.
+bool becomes_reply(const Batch& batch, std::uint16_t packet, const Ipv6Extensions& chain,
+                   bool alone) noexcept {
+  if (echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) return true;
+  return alone && take_extensions_out(batch, packet, chain) &&
+         echo_reply_in_place_ipv6(batch.bytes(packet), nullptr);
+}
+
 }  // namespace
 
 void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
@@ -252,18 +261,16 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const Ipv6Extensions chain = walk_extensions(ip);
   const Ipv6Bytes ours = ipv6_destination(ip);
   const bool is_icmp = chain.end == Ipv6ChainEnd::kUpper && chain.upper_protocol == kIcmpv6;
+  const bool is_part = is_part_of_icmp(ip, chain);
   if (chain.receiver_problem.action == Ipv6Problem::Action::kAnswer) {
     report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
            call.reason(RouteReason::kMalformed), &ours);
-  } else if (is_icmp && echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
+  } else if (is_icmp && !is_part && becomes_reply(batch, packet, chain, in->host < 0)) {
     batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (punt(call, packet, in)) {
     return;
-  } else if (is_part_of_icmp(ip, chain)) {
+  } else if (is_part) {
     put_together(call, packet, chain.fragment_at);
-  } else if (is_icmp && take_extensions_out(batch, packet, chain) &&
-             echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) {
-    batch.finish(packet, call.facts.port_in, Reason::kReply);
   } else if (is_icmp || chain.end != Ipv6ChainEnd::kUpper ||
              chain.upper_protocol == kNoNextHeader ||
              (chain.upper_protocol == kUdp &&
