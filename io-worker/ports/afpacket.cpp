@@ -54,7 +54,10 @@ PortQueues afpacket_queues(const PlanPort& port) {
 
 InterfaceWish afpacket_interface(const PlanPort& port) {
   const AfpacketSettings settings = afpacket_settings(port);
-  return {.interface = settings.interface, .mtu = port.mtu, .host = settings.host};
+  return {.interface = settings.interface,
+          .mtu = port.mtu,
+          .host = settings.host,
+          .super_frames = settings.super_frames};
 }
 
 UniqueFd open_packet_socket() {

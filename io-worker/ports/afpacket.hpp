@@ -21,7 +21,7 @@ struct AfpacketSettings {
   std::uint32_t queues_max = 0;  ///< that it can get while it runs; 0: it keeps those it has
   std::uint32_t ring = 2048;     ///< frames of each receive queue
   bool host = false;             ///< the kernel's own stack receives too
-  bool super_frames = false;     ///< the ring has room for them (super_frame.hpp)
+  bool super_frames = false;     ///< come and go over its cable (super_frame.hpp)
 
   /// Parts that its flows are divided into; a queue reads any number of them.
   std::uint32_t shares() const noexcept { return std::max(queues, queues_max); }
@@ -51,7 +51,9 @@ void bind_packet_socket(const UniqueFd& socket, const std::string& interface,
 /// While the socket is open the interface receives what is for other stations too. Throws Error.
 void receive_all(const UniqueFd& socket, const std::string& interface);
 /// A transmit queue of open_afpacket_tx(), by the interface that was taken for this name.
-std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir);
+/// `super_frames`: successive segments of a TCP connection leave as one (segment_run.hpp).
+std::unique_ptr<TxQueue> open_packet_tx(const std::string& interface, const std::string& run_dir,
+                                        bool super_frames = false);
 
 /// Receives by rings that the kernel fills (packet_ring.hpp); copies the packet of each frame, or
 /// the packets, into buffers (frame_reader.hpp). A port

@@ -11,22 +11,6 @@ namespace {
 
 constexpr std::uint8_t kTcp = 6, kUdp = 17;
 
-/// Sum of 16-bit words as they lie in memory; `bytes` is even.
-std::uint64_t sum_words(const std::byte* at, std::size_t bytes) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < bytes; i += 2) {
-    std::uint16_t word = 0;
-    std::memcpy(&word, at + i, sizeof word);
-    sum += word;
-  }
-  return sum;
-}
-
-std::uint16_t folded(std::uint64_t sum) noexcept {
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(sum);
-}
-
 }  // namespace
 
 void complete_bare_checksum(std::span<std::byte> frame) noexcept {
@@ -41,8 +25,8 @@ void complete_bare_checksum(std::span<std::byte> frame) noexcept {
   const bool v6 = headers.ip_version == 6;
   const std::byte* addresses = frame.data() + headers.network_offset + (v6 ? 8 : 12);
   const auto length = static_cast<std::uint16_t>(end - start);
-  const std::uint16_t pseudo =
-      folded(sum_words(addresses, v6 ? 32 : 8) + htons(headers.protocol) + htons(length));
+  const std::uint16_t pseudo = folded_sum(std::uint64_t{sum_of_words({addresses, v6 ? 32u : 8u})} +
+                                          htons(headers.protocol) + htons(length));
   std::uint16_t found = 0;
   std::memcpy(&found, frame.data() + start + field, sizeof found);
   if (found == pseudo) complete_checksum(frame.first(end), start, field);

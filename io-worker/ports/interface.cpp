@@ -162,13 +162,18 @@ std::string cut_off(const TakenInterface& taken) {
   return "; the kernel's own stack sees its packets too (no cls_bpf in this kernel)";
 }
 
+bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish) {
+  if (wish.super_frames && feature.name.starts_with("tx-")) return false;
+  return feature.active && is_harmful_offload(feature.name);
+}
+
 /// Switches off what can be. Returns a remark about what cannot, or nothing.
-std::string switch_off(const TakenInterface& taken) {
+std::string switch_off(const TakenInterface& taken, const InterfaceWish& wish) {
   const Ethtool ethtool(taken.interface);
   ethtool.set_features(taken.offloads, false);
   std::string left;
   for (const Ethtool::Feature& feature : ethtool.features()) {
-    if (feature.active && is_harmful_offload(feature.name)) left += " " + feature.name;
+    if (is_unwanted(feature, wish)) left += " " + feature.name;
   }
   return left.empty() ? "" : "; stay on and are made good:" + left;
 }
@@ -197,7 +202,7 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
     taken.own_clsact = !wish.host && (marked || !has_clsact(link.index));
     if (!marked) taken.alias = link.alias;
     for (const Ethtool::Feature& feature : Ethtool(name).features()) {
-      if (feature.active && !feature.fixed && is_harmful_offload(feature.name)) {
+      if (!feature.fixed && is_unwanted(feature, wish)) {
         taken.offloads.push_back(feature.name);
       }
     }
@@ -207,7 +212,7 @@ std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
     if (const int error = set_alias(link.index, std::string(kTakenAlias) + run_dir); error != 0) {
       throw not_allowed(name, "mark", error);
     }
-    const std::string remark = switch_off(taken);
+    const std::string remark = switch_off(taken, wish);
     set_queues(taken, wish.rx_queues);
     return "interface " + name + " taken, " + std::to_string(taken.offloads.size()) +
            " offloads switched off" + remark + (wish.host ? "" : cut_off(taken));

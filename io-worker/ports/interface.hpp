@@ -24,6 +24,7 @@ struct InterfaceWish {
   std::uint32_t mtu = 1500;     ///< of the port: the interface's must not be less
   bool host = false;            ///< the kernel's own stack goes on receiving what the port receives
   std::uint32_t rx_queues = 0;  ///< as many the device has to use; 0: no matter
+  bool super_frames = false;    ///< it gets some to send: what the device does with them stays on
 };
 
 /// True when something of the topology that runs in `run_dir` lives.

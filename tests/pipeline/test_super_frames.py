@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """Stacks whose segmentation is left to the cable (TSO, GSO), at both ends of a topology that cuts
-what they send."""
+what they send, and sends them what it can put together."""
 
 import json
 
@@ -25,10 +25,10 @@ paths:
 """
 
 
-def sent_by(host):
+def sent_by(host, direction="tx"):
     """(frames, bytes), as its interface counts them."""
     link, = json.loads(host.run("ip", "-j", "-s", "link", "show", "eth").stdout)
-    return link["stats64"]["tx"]["packets"], link["stats64"]["tx"]["bytes"]
+    return link["stats64"][direction]["packets"], link["stats64"][direction]["bytes"]
 
 
 @pytest.mark.parametrize("settings", ["", ", queues: 2", ", host: true"])
@@ -43,6 +43,9 @@ def test_a_file_arrives_whole_from_a_stack_that_sends_super_frames(tmp_path, set
         assert audit["dropped"] == {}, audit
         frames, size = sent_by(wire.b)
         assert size / frames > 2 * MTU, "super-frames came, not packets"
+        frames, size = sent_by(wire.a, "rx")
+        assert size / frames > 2 * MTU, "and went"
+        frames, size = sent_by(wire.b)
         # Counted after they were cut, with headers of their own.
         assert audit["received"] > (size + sent_by(wire.a)[1]) / (MTU + 14)
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "io-worker/ports/afpacket.hpp"
+#include "tests/unit/io-worker/ports/super_frames.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 
@@ -65,6 +66,64 @@ TEST_F(AfpacketTxTest, AFrameLongerThanTheInterfaceTakesIsRefusedAlone) {
   EXPECT_EQ(send({frame(60, 'c')}), 1u);
   EXPECT_FALSE(queue_->refused());
   EXPECT_EQ(received(2), (std::vector<std::string>{frame(1514, 'a'), frame(60, 'c')}));
+}
+
+class SuperFrameTxTest : public AfpacketTxTest {
+ protected:
+  void SetUp() override {
+    AfpacketTxTest::SetUp();
+    if (IsSkipped()) return;
+    queue_ = open_tx_queue(
+        test::make_port("afpacket", {{"interface", "here"}, {"super_frames", "true"}}), 0, false);
+    bind_packet_socket(receiver_, "there", ETH_P_ALL);
+  }
+  /// The packets that one of 5,000 bytes of payload stands for.
+  static std::vector<std::string> segments() {
+    const test::SuperFrameText of{.payload = 5000};
+    const std::string whole = of.text();
+    SuperFrame super;
+    super.begin(std::as_bytes(std::span(whole)), {}, of.offload(), 1514);
+    std::vector<std::string> packets;
+    while (super.left() != 0) {
+      std::string packet(1514, '\0');
+      packet.resize(super.write_next(reinterpret_cast<std::byte*>(packet.data())));
+      packets.push_back(packet);
+    }
+    return packets;
+  }
+};
+
+TEST_F(SuperFrameTxTest, SegmentsLeaveAsOneBetweenOtherFrames) {
+  std::vector<std::string> frames = segments();
+  frames.insert(frames.begin(), {frame(60, 'a'), frame(1514, 'b')});
+  frames.insert(frames.end(), {frame(60, 'c'), frame(60, 'd')});
+  EXPECT_EQ(send(frames), frames.size());
+  const std::vector<std::string> came = received(5);
+  ASSERT_EQ(came.size(), 5u);
+  const test::SuperFrameText of{.payload = 5000};
+  EXPECT_EQ(came[0], frame(60, 'a'));
+  EXPECT_EQ(came[1], frame(1514, 'b'));
+  EXPECT_TRUE(came[2] == of.text()) << "which they were cut from";
+  EXPECT_EQ(came[3], frame(60, 'c'));
+  EXPECT_EQ(came[4], frame(60, 'd'));
+}
+
+TEST_F(SuperFrameTxTest, ADeviceThatTakesNoneGetsThePacketsOneByOne) {
+  shell("ethtool -K here tso off gso off tx off >/dev/null");
+  const std::vector<std::string> frames = segments();
+  EXPECT_EQ(send(frames), 0u);
+  EXPECT_FALSE(queue_->failed());
+  EXPECT_FALSE(queue_->refused());
+  EXPECT_EQ(send(frames), frames.size()) << "the egress tries again";
+  EXPECT_TRUE(received(frames.size()) == frames);
+}
+
+TEST_F(SuperFrameTxTest, AFrameThatIsTooLongIsRefusedAlone) {
+  EXPECT_EQ(send({frame(1514, 'a'), frame(1515, 'b'), frame(60, 'c')}), 1u);
+  EXPECT_TRUE(queue_->refused());
+  std::vector<std::string> frames = segments();
+  EXPECT_EQ(send(frames), frames.size());
+  EXPECT_EQ(received(2).size(), 2u);
 }
 
 TEST_F(AfpacketTxTest, ItFailsWhileTheInterfaceIsDown) {

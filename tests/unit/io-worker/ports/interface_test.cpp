@@ -66,6 +66,15 @@ TEST_F(InterfaceTest, WhatIsTakenIsGivenBackAsItWas) {
   give_back_interfaces(one_);
 }
 
+TEST_F(InterfaceTest, WhatCutsSuperFramesThatAreSentStaysOn) {
+  ASSERT_NE(harmful_ones().find("tx-tcp-segmentation"), std::string::npos);
+  const std::string done = take({.interface = "here", .super_frames = true}, one_);
+  EXPECT_EQ(done.find("stay on"), std::string::npos) << done;
+  EXPECT_NE(harmful_ones().find("tx-tcp-segmentation"), std::string::npos);
+  EXPECT_EQ(harmful_ones().find("rx-"), std::string::npos);
+  give_back_interfaces(one_);
+}
+
 TEST_F(InterfaceTest, TheHostMayGoOnReceiving) {
   shell("ip address add 192.0.2.1/24 dev here");
   EXPECT_EQ(refusal({.interface = "here"}),

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io-worker/ports/segment_run.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "io-worker/ports/checksum.hpp"
+#include "shared/base/packet.hpp"
+#include "shared/base/packet_walk.hpp"
+
+namespace millrace {
+namespace {
+
+using packet_walk::kEthernetBytes, packet_walk::kIpv6Bytes, packet_walk::kTcp;
+
+constexpr std::size_t kIp = kEthernetBytes;
+constexpr std::size_t kIpv4Length = kIp + 2, kIpv4Id = kIp + 4, kIpv4Checksum = kIp + 10;
+constexpr std::size_t kIpv4Addresses = kIp + 12;
+constexpr std::size_t kIpv6Length = kIp + 4, kIpv6Addresses = kIp + 8;
+constexpr std::size_t kSequence = 4, kFlags = 13, kChecksum = 16;
+constexpr std::byte kAck{0x10}, kPush{0x08};
+constexpr std::size_t kIpBytesMax = 65535;
+
+std::uint32_t get32(const std::byte* at) noexcept {
+  std::uint32_t value = 0;
+  std::memcpy(&value, at, sizeof value);
+  return ntohl(value);
+}
+
+std::uint16_t get16(const std::byte* at) noexcept {
+  std::uint16_t value = 0;
+  std::memcpy(&value, at, sizeof value);
+  return ntohs(value);
+}
+
+void put16(std::byte* at, std::size_t value) noexcept {
+  const std::uint16_t word = htons(static_cast<std::uint16_t>(value));
+  std::memcpy(at, &word, sizeof word);
+}
+
+}  // namespace
+
+std::uint32_t SegmentRun::find(std::span<const TxPacket> packets) noexcept {
+  count_ = bytes_ = 0;
+  if (packets.size() < 2) return static_cast<std::uint32_t>(packets.size());
+  const std::span<const std::byte> first = packets[0].bytes;
+  // What is cheap to see of most packets comes first.
+  if (packets[1].bytes.size() > first.size() || !begin(first)) return 1;
+  std::span<const std::byte> last = first;
+  for (const TxPacket& packet : packets) {
+    if (count_ != 0 && (!follows(packet.bytes) || packet.wire_length > packet.bytes.size())) break;
+    if (!is_right(packet.bytes)) break;
+    last = packet.bytes;
+    ++count_;
+    bytes_ += static_cast<std::uint32_t>(last.size() - head_bytes_);
+    const bool ends =
+        last.size() != first.size() || (last[transport_ + kFlags] & kPush) != std::byte{};
+    if (ends || bytes_ + payload_bytes_ + head_bytes_ > kIpBytesMax) break;
+  }
+  if (count_ < 2) return 1;
+  finish(last);
+  return count_;
+}
+
+bool SegmentRun::begin(std::span<const std::byte> first) noexcept {
+  const PacketHeaders headers = parse_headers(first);
+  ipv6_ = headers.ip_version == 6;
+  transport_ = headers.transport_offset;
+  head_bytes_ = headers.payload_offset;
+  if (headers.protocol != kTcp || headers.status != ParseStatus::kOk || headers.fragment ||
+      headers.network_offset != kIp || headers.payload_end != first.size() || head_bytes_ == 0 ||
+      head_bytes_ >= first.size() || (ipv6_ && transport_ != kIp + kIpv6Bytes)) {
+    return false;
+  }
+  payload_bytes_ = first.size() - head_bytes_;
+  if ((first[transport_ + kFlags] & ~kPush) != kAck) return false;
+  std::copy_n(first.data(), head_bytes_, head_.data());
+  return true;
+}
+
+/// Its head is that of the first packet, with the fields of its own that it should have.
+bool SegmentRun::follows(std::span<const std::byte> packet) const noexcept {
+  if (packet.size() <= head_bytes_ || packet.size() > head_bytes_ + payload_bytes_) return false;
+  if (get32(packet.data() + transport_ + kSequence) !=
+      get32(head_.data() + transport_ + kSequence) + bytes_) {
+    return false;
+  }
+  std::array<std::byte, kHeadBytesMax> head;
+  std::copy_n(packet.data(), head_bytes_, head.data());
+  const auto as_first = [&](std::size_t at, std::size_t bytes) {
+    std::copy_n(head_.data() + at, bytes, head.data() + at);
+  };
+  const std::size_t ip_bytes = packet.size() - kIp;
+  if (ipv6_) {
+    if (get16(head.data() + kIpv6Length) != ip_bytes - kIpv6Bytes) return false;
+    as_first(kIpv6Length, 2);
+  } else {
+    const std::size_t id = (get16(head_.data() + kIpv4Id) + count_) & 0xffff;
+    if (get16(head.data() + kIpv4Length) != ip_bytes || get16(head.data() + kIpv4Id) != id) {
+      return false;
+    }
+    as_first(kIpv4Length, 4);
+    as_first(kIpv4Checksum, 2);
+  }
+  as_first(transport_ + kSequence, 4);
+  as_first(transport_ + kChecksum, 2);
+  head[transport_ + kFlags] &= ~kPush;
+  return std::memcmp(head.data(), head_.data(), head_bytes_) == 0;
+}
+
+std::uint32_t SegmentRun::pseudo_sum(const std::byte* frame, std::size_t bytes) const noexcept {
+  const std::size_t addresses = ipv6_ ? kIpv6Addresses : kIpv4Addresses;
+  const std::uint16_t sum = sum_of_words({frame + addresses, ipv6_ ? 32u : 8u});
+  return std::uint32_t{sum} + htons(kTcp) + htons(static_cast<std::uint16_t>(bytes));
+}
+
+/// A super-frame's packets get right checksums: wrong ones would be hidden.
+bool SegmentRun::is_right(std::span<const std::byte> packet) const noexcept {
+  if (!ipv6_ && sum_of_words(packet.subspan(kIp, transport_ - kIp)) != 0xffff) return false;
+  const std::uint32_t pseudo = pseudo_sum(packet.data(), packet.size() - transport_);
+  return folded_sum(pseudo + sum_of_words(packet.subspan(transport_))) == 0xffff;
+}
+
+/// Makes the first packet's head that of all.
+void SegmentRun::finish(std::span<const std::byte> last) noexcept {
+  head_[transport_ + kFlags] |= last[transport_ + kFlags] & kPush;
+  const std::size_t ip_bytes = head_bytes_ - kIp + bytes_;
+  if (ipv6_) {
+    put16(head_.data() + kIpv6Length, ip_bytes - kIpv6Bytes);
+  } else {
+    put16(head_.data() + kIpv4Length, ip_bytes);
+    put16(head_.data() + kIpv4Checksum, 0);
+    complete_checksum({head_.data(), transport_}, kIp, kIpv4Checksum - kIp);
+  }
+  const std::uint16_t pseudo =
+      folded_sum(pseudo_sum(head_.data(), head_bytes_ - transport_ + bytes_));
+  std::memcpy(head_.data() + transport_ + kChecksum, &pseudo, sizeof pseudo);
+  offload_.flags = Offload::kFillChecksum;
+  offload_.segment_type = ipv6_ ? Offload::kTcp6 : Offload::kTcp4;
+  offload_.header_bytes = static_cast<std::uint16_t>(head_bytes_);
+  offload_.segment_bytes = static_cast<std::uint16_t>(payload_bytes_);
+  offload_.checksum_start = static_cast<std::uint16_t>(transport_);
+  offload_.checksum_offset = kChecksum;
+}
+
+}  // namespace millrace
