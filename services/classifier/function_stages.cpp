@@ -26,9 +26,12 @@ std::span<const LaneState> FunctionStages::states_of(std::uint8_t stage,
   const std::vector<std::uint32_t>& functions = plan.stages[stage].functions;
   for (std::size_t i = 0; i < functions.size(); ++i) {
     // Who came later has none: nothing was laid out for it.
-    const bool has_state = plan.functions[functions[i]].lane_state_bytes != 0;
-    states_[i] = {has_state ? context_.segment.lane_state(plan, functions[i], batch.header->lane)
-                            : std::span<std::byte>()};
+    states_[i] = {};
+    if (plan.functions[functions[i]].lane_state_bytes == 0) continue;
+    const SlotHeader& header = *batch.header;
+    states_[i] = {context_.segment.lane_state(plan, functions[i], header.lane),
+                  context_.segment.lane_undo(plan, functions[i], header.lane)};
+    states_[i].undo.begin(header.stream, header.sequence);
   }
   return {states_.data(), functions.size()};
 }

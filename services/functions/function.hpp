@@ -18,6 +18,7 @@
 #include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
+#include "shared/layout/lane_undo_log.hpp"
 #include "shared/layout/metrics_kept.hpp"
 #include "shared/layout/neighbour_table.hpp"
 #include "shared/layout/reason.hpp"
@@ -56,10 +57,13 @@ struct FunctionTraits {
   std::span<const Region> regions;     ///< a union; empty: columns only
   bool stateful = false;               ///< see PlanFunction::stateful
   std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
-  bool runs_on_gpu = false;            ///< its group may be a GPU's (or the software device's)
-  bool keys_suffice = false;           ///< of a usual frame, FlowKey tells it all that it asks for
-  bool has_image = false;              ///< its table is built by the builder process and mapped
-  std::uint32_t counter_count = 0;     ///< entries of FunctionCounters when it has no image
+  /// Lines of 64 bytes of that state that one batch changes at most, each as often as
+  /// LaneState::change() is called for it. 0: a worker's death amid a batch zeroes the lane's state.
+  std::uint32_t lane_undo_lines = 0;
+  bool runs_on_gpu = false;         ///< its group may be a GPU's (or the software device's)
+  bool keys_suffice = false;        ///< of a usual frame, FlowKey tells it all that it asks for
+  bool has_image = false;           ///< its table is built by the builder process and mapped
+  std::uint32_t counter_count = 0;  ///< entries of FunctionCounters when it has no image
   /// Of its own, beside those of the core: FinishContext::reason() gives their numbers.
   std::span<const DeclaredReason> reasons = {};
   bool drops_for_first = false;  ///< each of its drops is for the first of them
@@ -101,10 +105,18 @@ struct FunctionCounters {
   }
 };
 
-/// State of one lane for a stateful function. The caller has set the dirty mark and clears it after
-/// finish.
+/// State of one lane for a stateful function. A worker that dies in finish loses its batch and what
+/// that has changed of the state, no more, when each change goes through change().
 struct LaneState {
   std::span<std::byte> bytes;  ///< lane_state_bytes of the traits; empty without state
+  LaneUndoLog undo{};
+
+  /// Bytes [at, at + count) of the state, to be written now: if the worker dies before the batch is
+  /// through, they will be again what they are.
+  std::span<std::byte> change(std::size_t at, std::size_t count) const noexcept {
+    undo.keep(at, count);
+    return bytes.subspan(at, count);
+  }
 };
 
 /// What every function of a stage is told alike about a batch.

@@ -48,6 +48,7 @@ std::vector<KnownFunction> known_functions() {
     known.push_back({.type = row.traits.type,
                      .stateful = row.traits.stateful,
                      .lane_state_bytes = row.traits.lane_state_bytes,
+                     .lane_undo_lines = row.traits.lane_undo_lines,
                      .runs_on_gpu = row.traits.runs_on_gpu,
                      .keys_suffice = row.traits.keys_suffice,
                      .has_image = row.traits.has_image,

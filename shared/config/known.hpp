@@ -46,6 +46,7 @@ struct KnownFunction {
   std::string_view type;
   bool stateful = false;
   std::uint32_t lane_state_bytes = 0;
+  std::uint32_t lane_undo_lines = 0;
   bool runs_on_gpu = false;
   bool keys_suffice = false;
   bool has_image = false;

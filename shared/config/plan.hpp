@@ -61,6 +61,7 @@ struct PlanFunction {
   Fallback overload = Fallback::kWait;     ///< when the share of its stage is used up
   bool stateful = false;                   ///< needs lanes in order and one writer a lane
   std::uint32_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
+  std::uint32_t lane_undo_lines = 0;       ///< of that state, in a lane's LaneUndoLog; 0: no log
   std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
   std::uint32_t share = 0;          ///< see PlanStage; 0: not said
   std::uint32_t edition = 0;  ///< of settings and image: Plan::revision that brought them; 0: start

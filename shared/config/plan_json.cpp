@@ -95,7 +95,8 @@ Json functions_json(const Plan& plan) {
                     {"unavailable", fallback_name(function.unavailable)},
                     {"overload", fallback_name(function.overload)},
                     {"stateful", function.stateful},
-                    {"lane_state_bytes", function.lane_state_bytes}});
+                    {"lane_state_bytes", function.lane_state_bytes},
+                    {"lane_undo_lines", function.lane_undo_lines}});
   }
   return list;
 }

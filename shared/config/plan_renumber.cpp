@@ -115,6 +115,7 @@ PlanFunction gone(const PlanFunction& function) {
   PlanFunction place{.name = function.name, .type = function.type, .group = function.group};
   place.stateful = function.stateful;
   place.lane_state_bytes = function.lane_state_bytes;
+  place.lane_undo_lines = function.lane_undo_lines;
   place.counter_count = function.counter_count;
   place.edition = function.edition;
   place.gone = true;

@@ -46,6 +46,7 @@ struct Function {
   share @12 :UInt32;
   edition @13 :UInt32;
   gone @14 :Bool;
+  laneUndoLines @15 :UInt32;
 }
 
 struct Edition {

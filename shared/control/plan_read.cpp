@@ -55,6 +55,7 @@ PlanFunction read_function(wire::Function::Reader in) {
   function.overload = enumeration(in.getOverload(), Fallback::kWait, "fallback");
   function.stateful = in.getStateful();
   function.lane_state_bytes = in.getLaneStateBytes();
+  function.lane_undo_lines = in.getLaneUndoLines();
   function.counter_count = in.getCounterCount();
   function.share = in.getShare();
   function.edition = in.getEdition();

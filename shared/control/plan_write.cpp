@@ -41,6 +41,7 @@ void write_function(const PlanFunction& function, wire::Function::Builder out) {
   out.setOverload(static_cast<wire::Fallback>(function.overload));
   out.setStateful(function.stateful);
   out.setLaneStateBytes(function.lane_state_bytes);
+  out.setLaneUndoLines(function.lane_undo_lines);
   out.setCounterCount(function.counter_count);
   out.setShare(function.share);
   out.setEdition(function.edition);

@@ -61,6 +61,12 @@ void place_rings(const Plan& plan, SegmentLayout& at, Placer& placer) {
   }
 }
 
+/// Of one lane: the state, and behind it what is kept to undo a batch.
+std::uint64_t lane_state_stride(const PlanFunction& function) {
+  return round_up(function.lane_state_bytes, kCacheLine) +
+         LaneUndoLog::bytes_for(function.lane_undo_lines);
+}
+
 void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   std::uint32_t stateful = 0;
   for (const PlanStage& stage : plan.stages) {
@@ -79,7 +85,7 @@ void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   std::uint64_t state_bytes = 0;
   for (const PlanFunction& function : plan.functions) {
     at.function_state.push_back(state_bytes);
-    state_bytes += round_up(function.lane_state_bytes, kCacheLine) * at.lane_count;
+    state_bytes += lane_state_stride(function) * at.lane_count;
   }
   at.lane_states = placer.place(state_bytes);
 }
@@ -264,10 +270,19 @@ std::atomic<std::uint64_t>& SegmentView::skip_note(std::uint32_t stage, std::uin
 
 std::span<std::byte> SegmentView::lane_state(const Plan& plan, std::uint32_t function,
                                              std::uint32_t lane) const {
-  const std::uint32_t bytes = plan.functions[function].lane_state_bytes;
-  return {
-      base_ + at_.lane_states + at_.function_state[function] + round_up(bytes, kCacheLine) * lane,
-      bytes};
+  const PlanFunction& of = plan.functions[function];
+  return {base_ + at_.lane_states + at_.function_state[function] + lane_state_stride(of) * lane,
+          of.lane_state_bytes};
+}
+
+LaneUndoLog SegmentView::lane_undo(const Plan& plan, std::uint32_t function,
+                                   std::uint32_t lane) const {
+  const PlanFunction& of = plan.functions[function];
+  const std::span<std::byte> state = lane_state(plan, function, lane);
+  return {{state.data() + round_up(state.size(), kCacheLine),
+           LaneUndoLog::bytes_for(of.lane_undo_lines)},
+          of.lane_undo_lines,
+          state};
 }
 
 std::uint32_t gpu_number(const Plan& plan, std::uint32_t actor) {

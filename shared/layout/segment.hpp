@@ -12,6 +12,7 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/descriptor.hpp"
+#include "shared/layout/lane_undo_log.hpp"
 #include "shared/layout/loop_ring.hpp"
 #include "shared/layout/mark.hpp"
 #include "shared/layout/neighbour_table.hpp"
@@ -164,6 +165,9 @@ class SegmentView {
   /// State of one lane for a function: PlanFunction::lane_state_bytes, zeroed at start.
   std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
                                   std::uint32_t lane) const;
+  /// What recovery takes a batch back with; without lines (PlanFunction::lane_undo_lines) there is
+  /// none.
+  LaneUndoLog lane_undo(const Plan& plan, std::uint32_t function, std::uint32_t lane) const;
   /// Which tables computed those results (stage_edition()): behind them, by the incarnation, before
   /// it announces them.
   std::uint32_t& gpu_edition(std::uint32_t gpu_number, std::uint32_t slot_number) const {

@@ -41,6 +41,7 @@ enum class HookPoint : std::uint8_t {
   kLoopHead,       ///< egress: that ring's index, behind the flip
   kLoopStamp,      ///< ingress of a loop: ordinal of a packet that it has read
   kLoopTail,       ///< ingress of a loop: what it lets go of
+  kWorkChange,     ///< worker: a line of a lane's state, which has been kept
   kCount
 };
 

@@ -139,7 +139,7 @@ class Recovery {
   void free_rest(std::uint32_t slot, const Flags& returned_buffers);
   bool replaced(std::uint32_t slot) const;
   void stand_in_for(std::uint32_t slot);
-  void discard_lane_state(const SlotHeader& header, std::uint8_t stage);
+  void undo_lane_state(const SlotHeader& header, std::uint8_t stage);
   std::uint8_t first_that_must_see(std::uint8_t stage) const;
   Flags slots_in_rings() const;
   Flags buffers_in_rings() const;

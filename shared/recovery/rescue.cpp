@@ -198,7 +198,7 @@ void Recovery::lose(std::uint32_t slot, std::uint8_t stage) {
     if (!batch.is_dropped(i)) batch.drop(i, Reason::kWorkerLost);
   }
   batch.header->side_count = batch.header->side_bytes = 0;
-  discard_lane_state(*batch.header, stage);
+  undo_lane_state(*batch.header, stage);
   const std::uint8_t next = first_that_must_see(context_.plan->stages[stage].next);
   context_.set_state(slot, SlotKind::kHeld, next);
   outbox_.send(slot, next);
@@ -211,16 +211,23 @@ std::uint8_t Recovery::first_that_must_see(std::uint8_t stage) const {
   return stage;
 }
 
-void Recovery::discard_lane_state(const SlotHeader& header, std::uint8_t stage) {
+/// A state without a log that holds all of the batch is zeroed.
+void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
   const PlanStage& plan = context_.plan->stages[stage];
   if (!plan.stateful) return;
   LaneWindow& window = context_.segment.lane_window(stage, header.stream, header.lane);
   if (window.dirty.load(std::memory_order_relaxed) != 0) {
+    bool discarded = false;
     for (const std::uint32_t function : plan.functions) {
+      const LaneUndoLog log = context_.segment.lane_undo(*context_.plan, function, header.lane);
+      if (log.undo(header.stream, header.sequence) == LaneUndoLog::Undone::kAll) continue;
       const auto state = context_.segment.lane_state(*context_.plan, function, header.lane);
       std::fill(state.begin(), state.end(), std::byte{0});
+      discarded = true;
     }
-    context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
+    if (discarded) {
+      context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   // It may be further already: over batches that were skipped.
   std::uint64_t released = window.released.load();

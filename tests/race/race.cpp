@@ -44,7 +44,7 @@ constexpr P kIngressPoints[] = {P::kOpenHeader, P::kOpenState, P::kHoldMark,
                                 P::kSealHeader, P::kSealState, P::kGpuHolder};
 constexpr P kFrontPoints[] = {P::kWorkState, P::kCompleteState, P::kGpuHolder};
 constexpr P kDeepPoints[] = {P::kWorkState,   P::kWorkDirty,  P::kWorkNext, P::kWorkDirty,
-                             P::kWorkNext,    P::kWorkDirty,  P::kWorkNext, P::kCompleteState,
+                             P::kWorkNext,    P::kWorkChange, P::kWorkNext, P::kCompleteState,
                              P::kAcceptClaim, P::kAcceptClear};
 constexpr P kEgressPoints[] = {P::kSendState,  P::kSendMark,    P::kSideMark,    P::kReclaim,
                                P::kReclaim,    P::kSendRecord,  P::kSendFlip,    P::kFreeState,

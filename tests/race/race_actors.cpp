@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,6 +61,7 @@ class WitnessWork : public StageWork {
     std::uint64_t& last = arena_.last_state[batch.header->stream][batch.header->lane];
     if (batch.header->sequence <= last) arena_.inversions_state.fetch_add(1);
     last = batch.header->sequence;
+    change_state(stage, *batch.header);
     if (last % kSideEach == 0) ask_egress(batch);
   }
   void compute(std::uint8_t, const Batch& batch, std::uint32_t* results) noexcept override {
@@ -76,6 +78,28 @@ class WitnessWork : public StageWork {
 
  private:
   static constexpr std::uint64_t kSideEach = 3;  ///< batches
+
+  /// Each line of a lane's state counts the batches that it has seen, the first line twice a batch:
+  /// after a kill between two lines all have to say the same again.
+  void change_state(std::uint8_t stage, const SlotHeader& header) const noexcept {
+    const std::uint32_t function = context_.plan->stages[stage].functions.front();
+    const std::span<std::byte> state =
+        context_.segment.lane_state(*context_.plan, function, header.lane);
+    const LaneUndoLog undo = context_.segment.lane_undo(*context_.plan, function, header.lane);
+    undo.begin(header.stream, header.sequence);
+    std::array<std::uint64_t, kStateLines> seen{};
+    for (std::size_t line = 0; line < kStateLines; ++line) {
+      std::memcpy(&seen[line], state.data() + line * kCacheLine, sizeof seen[line]);
+      if (seen[line] != seen[0]) arena_.torn_states.fetch_add(1);
+    }
+    const auto write = [&](std::size_t line, std::uint64_t count) {
+      undo.keep(line * kCacheLine, sizeof count);
+      hook(HookPoint::kWorkChange);
+      std::memcpy(state.data() + line * kCacheLine, &count, sizeof count);
+    };
+    write(0, UINT64_MAX);
+    for (std::size_t line = kStateLines; line-- > 0;) write(line, seen[line] + 1);
+  }
   static constexpr std::size_t kSideFrameBytes = 60;
 
   /// A frame beside the batch's own packets, among them.

@@ -98,6 +98,9 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
   checks.equal("packets that left twice", arena.duplicates, 0);
   checks.equal("inversions in a flow at the output", arena.inversions_out, 0);
   checks.equal("inversions at the stateful stage", arena.inversions_state, 0);
+  checks.equal("states of lanes that were half changed", arena.torn_states, 0);
+  checks.equal("states of lanes that were discarded",
+               world.context(0).status.header().lane_states_discarded, 0);
   checks.equal("buffers changed while in a queue", arena.touched, 0);
   checks.equal("results of another batch", arena.bad_results, 0);
   const Recovery::Census census = census_of(world);
@@ -117,7 +120,8 @@ const char* hook_name(std::size_t point) {
       "seal: state",   "gpu: holder",  "accept: claim",   "accept: clear", "work: state",
       "work: dirty",   "work: next",   "complete: state", "send: state",   "send: mark",
       "send: record",  "send: flip",   "free: state",     "free: slot",    "side: mark",
-      "reclaim: push", "loop: intent", "loop: head",      "loop: ordinal", "loop: tail"};
+      "reclaim: push", "loop: intent", "loop: head",      "loop: ordinal", "loop: tail",
+      "work: change"};
   static_assert(std::size(kNames) == kHookCount);
   return kNames[point];
 }

@@ -28,6 +28,7 @@ enum class Blow : std::uint32_t { kNone = 0, kKill = 1, kStop = 2 };
 /// What all processes of a round share beside the topology's own memory.
 /// Stands in the place of the ordinal in a frame that a worker has the egress send.
 inline constexpr std::uint64_t kSideOrdinal = UINT64_MAX;
+inline constexpr std::uint32_t kStateLines = 4;  ///< of a lane's state
 
 struct Arena {
   struct Arm {
@@ -42,7 +43,8 @@ struct Arena {
   std::atomic<std::uint32_t> held_rx[2], held_tx[2];  ///< buffers in the queues of a stream
   std::atomic<bool> traffic;                          ///< the sources go on
   std::atomic<std::uint64_t> inversions_out, inversions_state, duplicates, bad_results;
-  std::atomic<std::uint64_t> touched;  ///< buffers that changed while a queue had them
+  std::atomic<std::uint64_t> torn_states;  ///< that a batch found
+  std::atomic<std::uint64_t> touched;      ///< buffers that changed while a queue had them
   std::atomic<std::uint64_t> late, reordered, out_of_order;
   std::uint64_t last_out[kStreamCountMax][kLaneCountMax];  ///< last ordinal sent + 1
   std::uint64_t last_state[kStreamCountMax]

@@ -16,6 +16,7 @@ constexpr std::size_t kStreamOffset = 8;
 constexpr std::size_t kNumberOffset = 16;
 constexpr std::size_t kNumberedBytesMin = 24;
 constexpr std::uint8_t kUdp = 17;
+constexpr std::uint32_t kStateLines = (sizeof(RecordState) + kCacheLine - 1) / kCacheLine;
 
 std::uint64_t big_endian64(const std::byte* at) noexcept {
   std::uint64_t value;
@@ -69,8 +70,8 @@ class RecordFunction final : public Function {
   }
 
   void finish(const FinishContext& call) noexcept override {
-    const std::span<std::byte> lane = call.state.bytes;
-    MILLRACE_CHECK(lane.size() >= sizeof(RecordState));
+    MILLRACE_CHECK(call.state.bytes.size() >= sizeof(RecordState));
+    const std::span<std::byte> lane = call.state.change(0, sizeof(RecordState));
     RecordState state;
     std::memcpy(&state, lane.data(), sizeof state);
     for (const std::uint16_t packet : call.selected.packets) {
@@ -96,6 +97,7 @@ FunctionType record_type() {
                  .regions = kRegions,
                  .stateful = true,
                  .lane_state_bytes = sizeof(RecordState),
+                 .lane_undo_lines = kStateLines,
                  .counter_count = kRecordCounterCount};
   type.make = [](const FunctionContext&) -> std::unique_ptr<Function> {
     return std::make_unique<RecordFunction>();

@@ -44,7 +44,12 @@ inline Plan plan_of_text(const std::string& text) {
   static constexpr KnownFunction kFunctions[] = {
       {.type = "pass", .runs_on_gpu = true, .counter_count = 2, .settings = {}},
       {.type = "keyed", .runs_on_gpu = true, .keys_suffice = true, .settings = {}},
-      {.type = "state", .stateful = true, .lane_state_bytes = 96, .settings = {}}};
+      {.type = "state", .stateful = true, .lane_state_bytes = 96, .settings = {}},
+      {.type = "kept",
+       .stateful = true,
+       .lane_state_bytes = 96,
+       .lane_undo_lines = 2,
+       .settings = {}}};
   return make_plan(parse_topology(text, "small.yaml", kFunctions), kFunctions, Host{{0, 1}});
 }
 

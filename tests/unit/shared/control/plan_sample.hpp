@@ -163,10 +163,11 @@ class PlanText {
   }
   void add(const PlanFunction& function) {
     const auto& [name, type, pairs, image, group, when_class, class_mask, unavailable, overload,
-                 stateful, lane_state_bytes, counter_count, share, edition, gone] = function;
+                 stateful, lane_state_bytes, lane_undo_lines, counter_count, share, edition, gone] =
+        function;
     line(name, type, image, group, when_class, class_mask, static_cast<int>(unavailable),
-         static_cast<int>(overload), stateful, lane_state_bytes, counter_count, share, edition,
-         gone);
+         static_cast<int>(overload), stateful, lane_state_bytes, lane_undo_lines, counter_count,
+         share, edition, gone);
     settings(pairs);
   }
   void add(const PlanGroup& group) {

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "shared/layout/limits.hpp"
+
+/// What a batch has changed of a lane's state, as it was before: lines of the state in the order of
+/// their changes. When its worker dies amid the batch, recovery writes them back in reverse, so the
+/// lane loses that batch and nothing else. Lies in the segment behind the state; recovery reads it
+/// after the death of its writer, so only the order of the program counts, no fence.
+///
+/// | offset | size       | field    | meaning                                                   |
+/// |-------:|-----------:|----------|-----------------------------------------------------------|
+/// |      0 |          8 | batch    | which one: stream << 48 or sequence; 0: none yet          |
+/// |      8 |          4 | count    | lines that are kept                                       |
+/// |     12 |          4 | overflow | 1: one more was changed than there is room for            |
+/// |     64 |          4 | number   | of each line, in lines from the start of the state        |
+/// |     .. |         64 | line     | as it was; these begin on a line                          |
+
+namespace millrace {
+
+class LaneUndoLog {
+ public:
+  /// For so many lines; 0 for none: there is no log.
+  static constexpr std::uint64_t bytes_for(std::uint32_t lines) noexcept {
+    return lines == 0 ? 0 : kCacheLine + numbers_bytes(lines) + std::uint64_t{lines} * kCacheLine;
+  }
+
+  LaneUndoLog() = default;
+  /// `memory`: bytes_for(lines), zeroed at the start, on a cache line; `state`: what it is about,
+  /// on a cache line too.
+  LaneUndoLog(std::span<std::byte> memory, std::uint32_t lines, std::span<std::byte> state) noexcept
+      : memory_(memory.data()), lines_(lines), state_(state) {}
+  explicit operator bool() const noexcept { return lines_ != 0; }
+
+  /// A batch begins. Its worker, before it changes the state.
+  void begin(std::uint16_t stream, std::uint64_t sequence) const noexcept {
+    if (lines_ == 0) return;
+    store<std::uint32_t>(kCountAt, 0);
+    store<std::uint32_t>(kOverflowAt, 0);
+    store(kBatchAt, word_of(stream, sequence));
+  }
+  /// Bytes [at, at + bytes) of the state are about to change. A line may be kept more than once.
+  void keep(std::size_t at, std::size_t bytes) const noexcept {
+    if (lines_ == 0 || bytes == 0) return;
+    const std::size_t last = (at + bytes - 1) / kCacheLine;
+    for (std::size_t line = at / kCacheLine; line <= last; ++line) keep_line(line);
+  }
+
+  enum class Undone : std::uint8_t {
+    kAll,      ///< the state is as it was before the batch
+    kTooMuch,  ///< not known: the log was too short, or there is none
+  };
+  /// Takes back what the batch has changed. Recovery, while nobody works on the lane. Doing it
+  /// again, also after half of it, ends the same.
+  Undone undo(std::uint16_t stream, std::uint64_t sequence) const noexcept {
+    if (lines_ == 0) return Undone::kTooMuch;
+    if (load<std::uint64_t>(kBatchAt) != word_of(stream, sequence)) return Undone::kAll;
+    if (load<std::uint32_t>(kOverflowAt) != 0) return Undone::kTooMuch;
+    for (std::uint32_t i = load<std::uint32_t>(kCountAt); i-- > 0;) {
+      const std::size_t line = *number(i);
+      if (i >= lines_ || (line + 1) * kCacheLine > rounded_state_bytes()) return Undone::kTooMuch;
+      std::memcpy(state_.data() + line * kCacheLine, kept(i), kCacheLine);
+    }
+    return Undone::kAll;
+  }
+
+ private:
+  static constexpr std::size_t kBatchAt = 0, kCountAt = 8, kOverflowAt = 12;
+
+  static constexpr std::uint64_t numbers_bytes(std::uint32_t lines) noexcept {
+    return (lines * sizeof(std::uint32_t) + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
+  static constexpr std::uint64_t word_of(std::uint16_t stream, std::uint64_t sequence) noexcept {
+    return std::uint64_t{stream} << 48 | sequence;
+  }
+  std::size_t rounded_state_bytes() const noexcept {
+    return (state_.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
+  template <typename T>
+  void store(std::size_t at, T value) const noexcept {
+    std::atomic_ref(*reinterpret_cast<T*>(memory_ + at)).store(value, std::memory_order_release);
+  }
+  template <typename T>
+  T load(std::size_t at) const noexcept {
+    return std::atomic_ref(*reinterpret_cast<T*>(memory_ + at)).load(std::memory_order_acquire);
+  }
+  std::uint32_t* number(std::uint32_t i) const noexcept {
+    return reinterpret_cast<std::uint32_t*>(memory_ + kCacheLine) + i;
+  }
+  std::byte* kept(std::uint32_t i) const noexcept {
+    return memory_ + kCacheLine + numbers_bytes(lines_) + std::size_t{i} * kCacheLine;
+  }
+  void keep_line(std::size_t line) const noexcept {
+    const auto count = load<std::uint32_t>(kCountAt);
+    if (count == lines_) {
+      store<std::uint32_t>(kOverflowAt, 1);
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      return;
+    }
+    *number(count) = static_cast<std::uint32_t>(line);
+    std::memcpy(kept(count), state_.data() + line * kCacheLine, kCacheLine);
+    store<std::uint32_t>(kCountAt, count + 1);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the change comes after this
+  }
+
+  std::byte* memory_ = nullptr;
+  std::uint32_t lines_ = 0;
+  std::span<std::byte> state_;
+};
+
+}  // namespace millrace
