@@ -58,7 +58,7 @@ struct FunctionTraits {
   bool stateful = false;               ///< see PlanFunction::stateful
   std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
   /// Lines of 64 bytes of that state that one batch changes at most, each as often as
-  /// LaneState::change() is called for it. 0: a worker's death amid a batch zeroes the lane's state.
+  /// LaneState::change() is called for it. 0: a worker's death amid a batch zeroes the state.
   std::uint32_t lane_undo_lines = 0;
   bool runs_on_gpu = false;         ///< its group may be a GPU's (or the software device's)
   bool keys_suffice = false;        ///< of a usual frame, FlowKey tells it all that it asks for

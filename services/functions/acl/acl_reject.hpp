@@ -12,8 +12,8 @@
 #include "shared/base/packet.hpp"
 
 /// What `reject` does beside the drop: the sender is told, so that it does not wait for a time-out.
-/// The answer is a frame of its own (SideKind::kSend); it leaves by the port that the packet came in
-/// by. Sources: RFC 9293 3.10.7.1, RFC 1812 4.3.2.7, RFC 4443 2.4.
+/// The answer is a frame of its own (SideKind::kSend); it leaves where the packet came in. Sources:
+/// RFC 9293 3.10.7.1, RFC 1812 4.3.2.7, RFC 4443 2.4.
 
 namespace millrace {
 

@@ -46,7 +46,7 @@ bool is_part_of_icmp(std::span<const std::byte> ip, const Ipv6Extensions& chain)
 }
 
 /// An echo request is the reply to it afterwards; behind extension headers only when `alone`, as
-/// the host behind the port answers these. A packet that is none may have lost its extension headers.
+/// the host behind the port answers these. Another packet may have lost its extension headers.
 bool becomes_reply(const Batch& batch, std::uint16_t packet, const Ipv6Extensions& chain,
                    bool alone) noexcept {
   if (echo_reply_in_place_ipv6(batch.bytes(packet), nullptr)) return true;

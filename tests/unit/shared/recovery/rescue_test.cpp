@@ -4,9 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <string>
-
 #include "shared/links/inbox.hpp"
 #include "shared/recovery/recovery.hpp"
 #include "tests/unit/shared/recovery/recovery_fixture.hpp"
@@ -24,8 +21,6 @@ constexpr std::uint8_t kFirstRescued = 0, kSecond = 1, kThird = 2, kFourth = 3;
 
 class RescueTest : public test::RecoveryFixture {
  protected:
-  explicit RescueTest(const std::string& topology = test::kTwoPaths)
-      : RecoveryFixture(topology.c_str()) {}
   std::uint32_t held(const char* owner, std::uint8_t stage, std::uint64_t sequence = 1) {
     return world_.make({.sequence = sequence, .owner = owner, .state = {SlotKind::kHeld, stage}});
   }
@@ -201,58 +196,6 @@ TEST_F(RescueTest, StateFoundDirtyIsDiscardedAndTheLaneGoesOnBehindTheLostBatch)
   EXPECT_EQ(state(3)[95], std::byte{1}) << "another lane's state";
   EXPECT_EQ(totals().lane_states_discarded, 1u);
   EXPECT_EQ(handed_to(slot), "egress.0");
-}
-
-std::string with_undo_log() {
-  std::string text = test::kTwoPaths;
-  return text.replace(text.find("type: state"), std::strlen("type: state"), "type: kept");
-}
-
-/// The function of the third stage has a log for two lines: all of its state.
-class RescueUndoTest : public RescueTest {
- protected:
-  RescueUndoTest() : RescueTest(with_undo_log()) {}
-  LaneUndoLog log(std::uint32_t lane) { return world_.segment.lane_undo(world_.plan, 2, lane); }
-  void dies_at(std::uint64_t sequence) {
-    world_.make(
-        {.lane = 2, .sequence = sequence, .owner = "deep.0", .state = {SlotKind::kWorked, kThird}});
-    window(2).released = sequence - 1;
-    window(2).dirty = 1;
-    dies_and_is_recovered_twice("deep.0");
-    EXPECT_EQ(window(2).released, sequence);
-    EXPECT_EQ(window(2).dirty, 0u);
-  }
-};
-
-TEST_F(RescueUndoTest, WhatTheLostBatchHasChangedIsTakenBack) {
-  state(2)[0] = std::byte{7};
-  state(2)[95] = std::byte{8};
-  log(2).begin(0, 9);
-  log(2).keep(0, 96);
-  state(2)[0] = state(2)[95] = std::byte{1};
-  dies_at(9);
-  EXPECT_EQ(state(2)[0], std::byte{7});
-  EXPECT_EQ(state(2)[95], std::byte{8});
-  EXPECT_EQ(totals().lane_states_discarded, 0u);
-}
-
-TEST_F(RescueUndoTest, WhatTheBatchBeforeHasChangedStays) {
-  log(2).begin(0, 8);
-  log(2).keep(0, 96);
-  state(2)[0] = std::byte{7};
-  dies_at(9);
-  EXPECT_EQ(state(2)[0], std::byte{7});
-  EXPECT_EQ(totals().lane_states_discarded, 0u);
-}
-
-TEST_F(RescueUndoTest, ABatchThatHasChangedMoreThanTheLogHoldsCostsTheState) {
-  log(2).begin(0, 9);
-  log(2).keep(0, 96);
-  log(2).keep(0, 1);
-  state(2)[0] = std::byte{7};
-  dies_at(9);
-  EXPECT_EQ(state(2)[0], std::byte{0});
-  EXPECT_EQ(totals().lane_states_discarded, 1u);
 }
 
 TEST_F(RescueTest, StateThatWasNotBeingChangedIsKept) {
