@@ -21,9 +21,9 @@ std::string with_undo_log() {
 }
 
 /// The function of the third stage has a log for two lines: all of its state.
-class LaneStateRescueTest : public test::RecoveryFixture {
+class LaneStateTest : public test::RecoveryFixture {
  protected:
-  LaneStateRescueTest() : RecoveryFixture(with_undo_log().c_str()) {}
+  LaneStateTest() : RecoveryFixture(with_undo_log().c_str()) {}
   LaneWindow& window(std::uint32_t lane) { return world_.segment.lane_window(kThird, 0, lane); }
   std::span<std::byte> state(std::uint32_t lane) {
     return world_.segment.lane_state(world_.plan, 2, lane);
@@ -40,7 +40,7 @@ class LaneStateRescueTest : public test::RecoveryFixture {
   }
 };
 
-TEST_F(LaneStateRescueTest, WhatTheLostBatchHasChangedIsTakenBack) {
+TEST_F(LaneStateTest, WhatTheLostBatchHasChangedIsTakenBack) {
   state(2)[0] = std::byte{7};
   state(2)[95] = std::byte{8};
   log(2).begin(0, 9);
@@ -52,7 +52,7 @@ TEST_F(LaneStateRescueTest, WhatTheLostBatchHasChangedIsTakenBack) {
   EXPECT_EQ(totals().lane_states_discarded, 0u);
 }
 
-TEST_F(LaneStateRescueTest, WhatTheBatchBeforeHasChangedStays) {
+TEST_F(LaneStateTest, WhatTheBatchBeforeHasChangedStays) {
   log(2).begin(0, 8);
   log(2).keep(0, 96);
   state(2)[0] = std::byte{7};
@@ -61,7 +61,7 @@ TEST_F(LaneStateRescueTest, WhatTheBatchBeforeHasChangedStays) {
   EXPECT_EQ(totals().lane_states_discarded, 0u);
 }
 
-TEST_F(LaneStateRescueTest, ABatchThatHasChangedMoreThanTheLogHoldsCostsTheState) {
+TEST_F(LaneStateTest, ABatchThatHasChangedMoreThanTheLogHoldsCostsTheState) {
   log(2).begin(0, 9);
   log(2).keep(0, 96);
   log(2).keep(0, 1);

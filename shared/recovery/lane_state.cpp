@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a batch that is lost has changed of its lane's state.
+
+#include <algorithm>
+#include <span>
+
+#include "shared/layout/lane_undo_log.hpp"
+#include "shared/recovery/recovery.hpp"
+
+namespace millrace {
+
+/// A state without a log that holds all of the batch is zeroed.
+void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
+  const PlanStage& plan = context_.plan->stages[stage];
+  if (!plan.stateful) return;
+  LaneWindow& window = context_.segment.lane_window(stage, header.stream, header.lane);
+  if (window.dirty.load(std::memory_order_relaxed) != 0) {
+    bool discarded = false;
+    for (const std::uint32_t function : plan.functions) {
+      const LaneUndoLog log = context_.segment.lane_undo(*context_.plan, function, header.lane);
+      if (log.undo(header.stream, header.sequence) == LaneUndoLog::Undone::kAll) continue;
+      const auto state = context_.segment.lane_state(*context_.plan, function, header.lane);
+      std::fill(state.begin(), state.end(), std::byte{0});
+      discarded = true;
+    }
+    if (discarded) {
+      context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  // It may be further already: over batches that were skipped.
+  std::uint64_t released = window.released.load();
+  while (released < header.sequence &&
+         !window.released.compare_exchange_weak(released, header.sequence)) {
+  }
+  window.dirty.store(0, std::memory_order_release);
+}
+
+}  // namespace millrace
