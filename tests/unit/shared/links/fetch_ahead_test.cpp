@@ -20,7 +20,7 @@ TEST(FetchAhead, WhatIsReadEndsBehindTheLastColumnThatAnIngressWrites) {
   context.plan = &plan;
   plan.classes.clear();
   EXPECT_EQ(bytes_read(context), at.classes);
-  EXPECT_GT(at.classes, at.wire_length);
+  EXPECT_GT(at.classes, at.output);
   plan.classes = {"one"};
   EXPECT_EQ(bytes_read(context), at.reason);
   EXPECT_GT(at.reason, at.classes);
