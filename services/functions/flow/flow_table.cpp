@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/flow/flow_table.hpp"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "shared/base/check.hpp"
+#include "shared/base/siphash.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kReferences = kCacheLine / sizeof(std::uint32_t);  ///< of a bucket
+constexpr std::uint32_t kNumberBits = 24, kDirectionBit = 1u << kNumberBits;
+constexpr std::uint32_t kTagShift = kNumberBits + 1;  ///< 7 bits, not all 0: of the hash
+
+std::uint32_t flow_of(std::uint32_t reference) noexcept {
+  return (reference & (kDirectionBit - 1)) - 1;
+}
+std::uint8_t direction_of(std::uint32_t reference) noexcept {
+  return (reference & kDirectionBit) != 0 ? 1 : 0;
+}
+
+/// Two references a flow, at most two thirds of all places.
+constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
+  return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
+}
+
+}  // namespace
+
+/// All zero at the start. Numbers + 1; 0: none.
+struct FlowTable::Head {
+  std::uint32_t count;             ///< flows
+  std::uint32_t fresh;             ///< entries that have been used once
+  std::uint32_t free;              ///< of the first entry that is free again; they hang by `next`
+  std::uint32_t at_s;              ///< slots of the wheel before this time are empty
+  std::uint32_t oldest, youngest;  ///< of those that are not established
+  std::uint32_t padding[10];
+};
+
+/// Where a tuple's reference stands, and what it looks like without its number.
+struct FlowTable::Place {
+  std::uint32_t* bucket[2];
+  std::uint32_t tag;
+};
+
+std::uint64_t FlowTable::bytes_for(std::uint32_t flows) noexcept {
+  return sizeof(Head) + kWheelSlots * sizeof(std::uint32_t) +
+         std::uint64_t{buckets_for(flows)} * kCacheLine + std::uint64_t{flows} * sizeof(FlowEntry);
+}
+
+FlowTable::FlowTable(const LaneState& state, std::uint32_t flows,
+                     const std::array<std::uint64_t, 2>& secret) noexcept
+    : state_(state), flows_(flows), bucket_count_(buckets_for(flows)), secret_(secret) {
+  static_assert(sizeof(Head) == kCacheLine);
+  MILLRACE_CHECK(flows >= 1 && flows <= kFlowsMax && state.bytes.size() >= bytes_for(flows));
+}
+
+FlowTable::Head& FlowTable::head() const noexcept {
+  return *reinterpret_cast<Head*>(state_.bytes.data());
+}
+
+FlowTable::Head& FlowTable::change_head() noexcept {
+  return *reinterpret_cast<Head*>(state_.change(0, sizeof(Head)).data());
+}
+
+FlowEntry& FlowTable::at(std::uint32_t flow) const noexcept {
+  MILLRACE_CHECK(flow < flows_);
+  const std::size_t first =
+      sizeof(Head) + kWheelSlots * sizeof(std::uint32_t) + std::size_t{bucket_count_} * kCacheLine;
+  return *reinterpret_cast<FlowEntry*>(state_.bytes.data() + first +
+                                       std::size_t{flow} * sizeof(FlowEntry));
+}
+
+const FlowEntry& FlowTable::entry(std::uint32_t flow) const noexcept { return at(flow); }
+
+FlowEntry& FlowTable::change(std::uint32_t flow) noexcept {
+  FlowEntry& entry = at(flow);
+  const auto where = reinterpret_cast<std::byte*>(&entry) - state_.bytes.data();
+  state_.change(static_cast<std::size_t>(where), sizeof(FlowEntry));
+  return entry;
+}
+
+std::span<std::uint8_t> FlowTable::change_own(std::uint32_t flow) noexcept {
+  return change(flow).own;
+}
+
+std::uint32_t FlowTable::count() const noexcept { return head().count; }
+
+void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
+  const auto where = reinterpret_cast<std::byte*>(word) - state_.bytes.data();
+  state_.change(static_cast<std::size_t>(where), sizeof value);
+  *word = value;
+}
+
+FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {
+  const std::uint64_t hash = siphash13(std::as_bytes(std::span(&tuple, 1)), secret_);
+  auto* const first = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
+                                                       kWheelSlots * sizeof(std::uint32_t));
+  const auto bucket = [&](std::uint64_t number) {
+    return first + (number & (bucket_count_ - 1)) * kReferences;
+  };
+  return {{bucket(hash), bucket(hash >> 28)},
+          std::max(static_cast<std::uint32_t>(hash >> 57), 1u) << kTagShift};
+}
+
+/// The first reference of the place, in order, that has its tag and is `wanted`; null: none.
+template <typename Wanted>
+std::uint32_t* FlowTable::first_of(const Place& place, const Wanted& wanted) noexcept {
+  const __m256i tag = _mm256_set1_epi32(static_cast<int>(place.tag >> kTagShift));
+  for (std::uint32_t* const bucket : place.bucket) {
+    for (std::uint32_t first = 0; first < kReferences; first += 8) {
+      const __m256i eight = _mm256_load_si256(reinterpret_cast<const __m256i*>(bucket + first));
+      const __m256i same = _mm256_cmpeq_epi32(_mm256_srli_epi32(eight, kTagShift), tag);
+      auto bits = static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(same)));
+      for (; bits != 0; bits &= bits - 1) {
+        std::uint32_t* const reference = bucket + first + std::countr_zero(bits);
+        if (wanted(*reference)) return reference;
+      }
+    }
+  }
+  return nullptr;
+}
+
+bool FlowTable::is(std::uint32_t reference, const FlowTuple& tuple) const noexcept {
+  const FlowTuple& other = at(flow_of(reference)).tuple[direction_of(reference)];
+  return std::memcmp(&other, &tuple, sizeof tuple) == 0;
+}
+
+std::optional<FlowTable::Found> FlowTable::look(const Place& place,
+                                                const FlowTuple& tuple) const noexcept {
+  const std::uint32_t* const reference =
+      first_of(place, [&](std::uint32_t one) { return is(one, tuple); });
+  if (reference == nullptr) return std::nullopt;
+  return Found{flow_of(*reference), direction_of(*reference)};
+}
+
+std::optional<FlowTable::Found> FlowTable::find(const FlowTuple& tuple) const noexcept {
+  return look(place_of(tuple), tuple);
+}
+
+void FlowTable::find(std::span<const FlowTuple> tuples,
+                     std::span<std::optional<Found>> found) const noexcept {
+  MILLRACE_CHECK(tuples.size() <= kManyMax && found.size() >= tuples.size());
+  std::array<Place, kManyMax> places;
+  std::array<std::uint32_t, kManyMax> likely;  // references
+  for (std::size_t i = 0; i < tuples.size(); ++i) {
+    places[i] = place_of(tuples[i]);
+    for (const std::uint32_t* const bucket : places[i].bucket) __builtin_prefetch(bucket);
+  }
+  for (std::size_t i = 0; i < tuples.size(); ++i) {
+    // The first with this tag: of 32 others one in four has it too by chance.
+    const std::uint32_t* const first = first_of(places[i], [](std::uint32_t) { return true; });
+    likely[i] = first == nullptr ? 0 : *first;
+    if (first == nullptr) continue;
+    const auto* const tuple =
+        reinterpret_cast<const std::byte*>(&at(flow_of(*first)).tuple[direction_of(*first)]);
+    __builtin_prefetch(tuple);
+    __builtin_prefetch(tuple + sizeof(FlowTuple) - 1);
+  }
+  for (std::size_t i = 0; i < tuples.size(); ++i) {
+    if (likely[i] == 0) {
+      found[i] = std::nullopt;
+    } else if (is(likely[i], tuples[i])) [[likely]] {
+      found[i] = Found{flow_of(likely[i]), direction_of(likely[i])};
+    } else {
+      found[i] = look(places[i], tuples[i]);
+    }
+  }
+}
+
+/// In the bucket of the two that has more room; null: both are full.
+std::uint32_t* FlowTable::free_reference(const Place& place) const noexcept {
+  std::uint32_t* free[2] = {};
+  std::uint32_t room[2] = {};
+  for (std::size_t which = 0; which < 2; ++which) {
+    for (std::uint32_t i = 0; i < kReferences; ++i) {
+      if (place.bucket[which][i] != 0) continue;
+      free[which] = place.bucket[which] + i;
+      ++room[which];
+    }
+  }
+  return room[0] >= room[1] ? free[0] : free[1];
+}
+
+void FlowTable::drop_reference(const FlowTuple& tuple, std::uint32_t flow) noexcept {
+  std::uint32_t* const reference = first_of(
+      place_of(tuple), [&](std::uint32_t one) { return flow_of(one) == flow && is(one, tuple); });
+  if (reference != nullptr) set(reference, 0);
+}
+
+std::optional<std::uint32_t> FlowTable::take_number() noexcept {
+  if (head().free != 0) {
+    const std::uint32_t flow = head().free - 1;
+    change_head().free = at(flow).next;
+    return flow;
+  }
+  if (head().fresh == flows_) return std::nullopt;
+  return change_head().fresh++;
+}
+
+FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& answer,
+                                       std::uint32_t deadline_s) noexcept {
+  const std::array<const FlowTuple*, 2> tuples = {&tuple, &answer};
+  const std::array<Place, 2> places = {place_of(tuple), place_of(answer)};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto found = look(places[i], *tuples[i]);
+    if (found) return {Inserted::kThere, found->flow, std::nullopt};
+  }
+  Insertion done;
+  std::optional<std::uint32_t> flow = take_number();
+  if (!flow) {
+    if (head().oldest == 0) return done;
+    done.given_up = head().oldest - 1;
+    remove(*done.given_up);
+    flow = take_number();
+  }
+  FlowEntry& entry = change(*flow);
+  entry = {};
+  entry.tuple[0] = tuple;
+  entry.tuple[1] = answer;
+  entry.deadline_s = deadline_s;
+  entry.used = 1;
+  ++change_head().count;
+  link(*flow);
+  make_youngest(*flow);
+  const bool one_tuple = tuple == answer;
+  for (std::uint32_t direction = 0; direction < (one_tuple ? 1u : 2u); ++direction) {
+    std::uint32_t* const free = free_reference(places[direction]);
+    if (free == nullptr) {  // both buckets: one in some 10^12 of a full table
+      remove(*flow);
+      return done;
+    }
+    set(free, places[direction].tag | (direction != 0 ? kDirectionBit : 0) | (*flow + 1));
+  }
+  done.what = Inserted::kNew;
+  done.flow = *flow;
+  return done;
+}
+
+void FlowTable::remove(std::uint32_t flow) noexcept {
+  FlowEntry& entry = change(flow);
+  MILLRACE_CHECK(entry.used != 0);
+  drop_reference(entry.tuple[0], flow);
+  drop_reference(entry.tuple[1], flow);
+  unlink(flow);
+  if (entry.established == 0) leave_ages(flow);
+  Head& head = change_head();
+  entry.used = 0;
+  entry.next = head.free;
+  head.free = flow + 1;
+  --head.count;
+}
+
+void FlowTable::establish(std::uint32_t flow) noexcept {
+  if (at(flow).established != 0) return;
+  leave_ages(flow);
+  change(flow).established = 1;
+}
+
+void FlowTable::set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept {
+  if (at(flow).deadline_s != deadline_s) change(flow).deadline_s = deadline_s;
+}
+
+std::uint32_t* FlowTable::wheel() const noexcept {
+  return reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head));
+}
+
+/// One whose time is farther than a turn of the wheel is looked at once a turn.
+void FlowTable::link(std::uint32_t flow) noexcept {
+  const std::uint32_t first = head().at_s;
+  FlowEntry& entry = change(flow);
+  const std::uint32_t time = std::clamp(entry.deadline_s, first, first + kWheelSlots - 1);
+  entry.slot = static_cast<std::uint16_t>(time % kWheelSlots);
+  std::uint32_t* const slot = wheel() + entry.slot;
+  entry.next = *slot;
+  entry.before = 0;
+  if (*slot != 0) set(&at(*slot - 1).before, flow + 1);
+  set(slot, flow + 1);
+}
+
+void FlowTable::unlink(std::uint32_t flow) noexcept {
+  const FlowEntry& entry = at(flow);
+  if (entry.next != 0) set(&at(entry.next - 1).before, entry.before);
+  set(entry.before != 0 ? &at(entry.before - 1).next : wheel() + entry.slot, entry.next);
+}
+
+void FlowTable::relink(std::uint32_t flow) noexcept {
+  unlink(flow);
+  link(flow);
+}
+
+void FlowTable::make_youngest(std::uint32_t flow) noexcept {
+  Head& head = change_head();
+  FlowEntry& entry = change(flow);
+  entry.older = head.youngest;
+  entry.younger = 0;
+  if (head.youngest != 0) set(&at(head.youngest - 1).younger, flow + 1);
+  head.youngest = flow + 1;
+  if (head.oldest == 0) head.oldest = flow + 1;
+}
+
+void FlowTable::leave_ages(std::uint32_t flow) noexcept {
+  const FlowEntry& entry = at(flow);
+  Head& head = change_head();
+  set(entry.older != 0 ? &at(entry.older - 1).younger : &head.oldest, entry.younger);
+  set(entry.younger != 0 ? &at(entry.younger - 1).older : &head.youngest, entry.older);
+}
+
+/// The first flow of the first slot that is not empty, up to that of `now_s`. After a long pause
+/// all slots are due at once.
+std::optional<std::uint32_t> FlowTable::next_due(std::uint32_t now_s) noexcept {
+  std::uint32_t at_s = head().at_s;
+  if (now_s >= at_s + kWheelSlots) at_s = now_s - kWheelSlots + 1;
+  while (at_s < now_s && wheel()[at_s % kWheelSlots] == 0) ++at_s;
+  if (at_s != head().at_s) change_head().at_s = at_s;
+  const std::uint32_t first = wheel()[at_s % kWheelSlots];
+  return first == 0 ? std::nullopt : std::optional(first - 1);
+}
+
+}  // namespace millrace

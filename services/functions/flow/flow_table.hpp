@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "services/functions/flow/flow_tuple.hpp"
+#include "services/functions/function.hpp"
+#include "shared/layout/limits.hpp"
+
+/// The flows of one lane, in the lane's state: found by the tuple of either direction, ended by
+/// time. What a batch has changed of it is taken back when its worker dies (LaneUndoLog); so it is
+/// never found half written.
+///
+/// Memory, zero at the start: a head of one line; a wheel of kWheelSlots times; buckets of 16
+/// references of 4 bytes, one line each; entries of two lines. A reference stands in one of two
+/// buckets that the hash of its tuple names (Azar et al., Balanced Allocations, 1994), so a look-up
+/// reads two lines at most beside the entry's. Of 1,000,000 flows: 145 MB.
+
+namespace millrace {
+
+struct FlowEntry {
+  FlowTuple tuple[2];            ///< [0]: of the first packet; [1]: of those that answer
+  std::uint32_t next, before;    ///< in its slot of the wheel: numbers + 1; 0: none
+  std::uint32_t younger, older;  ///< among those that are not established; likewise
+  std::uint32_t deadline_s;      ///< it ends then
+  std::uint16_t slot;            ///< of the wheel
+  std::uint8_t used;             ///< 1: it is a flow
+  std::uint8_t established;      ///< 1: it is not given up for a new one
+  std::uint8_t own[24];          ///< of the functions; zero in a new flow
+};
+static_assert(sizeof(FlowEntry) == 2 * kCacheLine && alignof(FlowEntry) == 4);
+
+/// A cheap view. One thread, which changes the lane's state at that moment.
+class FlowTable {
+ public:
+  static constexpr std::uint32_t kFlowsMax = (1u << 24) - 1;
+  static constexpr std::uint32_t kWheelSlots = 1024;  ///< of one second
+  /// Lines of the state that one call changes at most: insert() with a flow that it gives up.
+  static constexpr std::uint32_t kLinesChangedMax = 64;
+
+  /// Of the state of a lane, for 1..kFlowsMax flows.
+  static std::uint64_t bytes_for(std::uint32_t flows) noexcept;
+  /// `state`: of bytes_for(flows). `secret`: the same each time; the less others know of it, the
+  /// less they can make flows share buckets.
+  FlowTable(const LaneState& state, std::uint32_t flows,
+            const std::array<std::uint64_t, 2>& secret) noexcept;
+
+  struct Found {
+    std::uint32_t flow;      ///< its number: 0..flows - 1
+    std::uint8_t direction;  ///< 0: that of the flow's first packet
+  };
+  std::optional<Found> find(const FlowTuple& tuple) const noexcept;
+  static constexpr std::size_t kManyMax = 64;
+  /// The same for 0..kManyMax tuples at once; `found` has as many. Lines of all of them are under
+  /// way together, so it is several times as fast where the table does not fit the cache.
+  void find(std::span<const FlowTuple> tuples,
+            std::span<std::optional<Found>> found) const noexcept;
+  const FlowEntry& entry(std::uint32_t flow) const noexcept;
+  /// The bytes of the entry that functions own, to be written.
+  std::span<std::uint8_t> change_own(std::uint32_t flow) noexcept;
+
+  enum class Inserted : std::uint8_t { kNew, kThere, kFull };
+  struct Insertion {
+    Inserted what = Inserted::kFull;
+    std::uint32_t flow = 0;                 ///< kNew, kThere
+    std::optional<std::uint32_t> given_up;  ///< number of the flow that had to go for it
+  };
+  /// A flow that is not established. `answer`: reversed(tuple), or what a translation makes of it.
+  /// kThere: one of the tuples is another flow's, and nothing is changed. Of a full table the
+  /// oldest flow that is not established is given up; kFull: there is none.
+  Insertion insert(const FlowTuple& tuple, const FlowTuple& answer,
+                   std::uint32_t deadline_s) noexcept;
+  void establish(std::uint32_t flow) noexcept;
+  /// It ends at another time, sooner or later. Costs one line.
+  void set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept;
+  void remove(std::uint32_t flow) noexcept;
+
+  /// Ends flows whose time has come, `most` looks at the most; `ended` is called with the number of
+  /// each before it goes. Returns how many there were. `now_s` does not go back. A flow is found
+  /// when its deadline comes; one whose deadline has become sooner, when the old one comes.
+  template <typename Ended>
+  std::uint32_t expire(std::uint32_t now_s, std::uint32_t most, const Ended& ended) noexcept {
+    std::uint32_t count = 0;
+    for (; most != 0; --most) {
+      const std::optional<std::uint32_t> flow = next_due(now_s);
+      if (!flow) break;
+      if (entry(*flow).deadline_s > now_s) {
+        relink(*flow);
+        continue;
+      }
+      ended(*flow);
+      remove(*flow);
+      ++count;
+    }
+    return count;
+  }
+  std::uint32_t count() const noexcept;  ///< flows in it
+
+ private:
+  struct Head;
+  struct Place;
+
+  Head& head() const noexcept;
+  Head& change_head() noexcept;
+  FlowEntry& at(std::uint32_t flow) const noexcept;
+  FlowEntry& change(std::uint32_t flow) noexcept;
+  std::uint32_t* wheel() const noexcept;
+  void set(std::uint32_t* word, std::uint32_t value) noexcept;
+  Place place_of(const FlowTuple& tuple) const noexcept;
+  template <typename Wanted>
+  static std::uint32_t* first_of(const Place& place, const Wanted& wanted) noexcept;
+  bool is(std::uint32_t reference, const FlowTuple& tuple) const noexcept;
+  std::optional<Found> look(const Place& place, const FlowTuple& tuple) const noexcept;
+  std::uint32_t* free_reference(const Place& place) const noexcept;
+  void drop_reference(const FlowTuple& tuple, std::uint32_t flow) noexcept;
+  std::optional<std::uint32_t> take_number() noexcept;
+  void link(std::uint32_t flow) noexcept;
+  void unlink(std::uint32_t flow) noexcept;
+  void relink(std::uint32_t flow) noexcept;
+  void make_youngest(std::uint32_t flow) noexcept;
+  void leave_ages(std::uint32_t flow) noexcept;
+  std::optional<std::uint32_t> next_due(std::uint32_t now_s) noexcept;
+
+  LaneState state_;
+  std::uint32_t flows_, bucket_count_;
+  std::array<std::uint64_t, 2> secret_;
+};
+
+}  // namespace millrace

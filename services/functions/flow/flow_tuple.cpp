@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/flow/flow_tuple.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "shared/packet/wire_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kDccp = 33, kIcmpv6 = 58, kSctp = 132,
+                       kUdpLite = 136;
+constexpr std::size_t kPortsBytes = 4, kIcmpBytes = 8;
+
+bool has_ports(std::uint8_t protocol) noexcept {
+  return protocol == kTcp || protocol == kUdp || protocol == kDccp || protocol == kSctp ||
+         protocol == kUdpLite;
+}
+
+/// A question of ICMP and what answers it (RFC 792, 950, 4443).
+struct Question {
+  std::uint8_t protocol, asks, answers;
+};
+constexpr Question kQuestions[] = {
+    {kIcmp, 8, 0}, {kIcmp, 13, 14}, {kIcmp, 15, 16}, {kIcmp, 17, 18}, {kIcmpv6, 128, 129}};
+
+/// False: it is neither a question nor an answer.
+bool set_icmp_ports(std::span<const std::byte> message, FlowTuple& tuple) noexcept {
+  if (message.size() < kIcmpBytes) return false;
+  const std::uint8_t type = wire_bytes::u8(message, 0);
+  const std::uint16_t identifier = wire_bytes::u16(message, 4);
+  for (const Question& question : kQuestions) {
+    if (question.protocol != tuple.protocol) continue;
+    if (type == question.asks || type == question.answers) {
+      tuple.source_port = identifier;
+      tuple.destination_port = question.asks;
+      if (type == question.answers) std::swap(tuple.source_port, tuple.destination_port);
+      return true;
+    }
+  }
+  return false;
+}
+
+void set_addresses(std::span<const std::byte> ip, FlowTuple& tuple) noexcept {
+  const std::size_t at = tuple.version == 4 ? 12 : 8, bytes = tuple.version == 4 ? 4 : 16;
+  const auto out = [](Ipv6Bytes& address) { return std::as_writable_bytes(std::span(address)); };
+  std::ranges::copy(ip.subspan(at, bytes), out(tuple.source).begin());
+  std::ranges::copy(ip.subspan(at + bytes, bytes), out(tuple.destination).begin());
+}
+
+}  // namespace
+
+std::optional<FlowTuple> flow_tuple_of(std::span<const std::byte> frame,
+                                       const PacketHeaders& headers) noexcept {
+  if (headers.ip_version == 0 || headers.transport_offset == 0) return std::nullopt;
+  FlowTuple tuple{.protocol = headers.protocol, .version = headers.ip_version};
+  set_addresses(frame.subspan(headers.network_offset), tuple);
+  const std::size_t end = std::min<std::size_t>(frame.size(), headers.payload_end);
+  if (end < headers.transport_offset) return std::nullopt;
+  const auto transport = frame.subspan(headers.transport_offset, end - headers.transport_offset);
+  if (has_ports(tuple.protocol)) {
+    if (transport.size() < kPortsBytes) return std::nullopt;
+    tuple.source_port = wire_bytes::u16(transport, 0);
+    tuple.destination_port = wire_bytes::u16(transport, 2);
+  } else if (tuple.protocol == kIcmp || tuple.protocol == kIcmpv6) {
+    if (!set_icmp_ports(transport, tuple)) return std::nullopt;
+  }
+  return tuple;
+}
+
+}  // namespace millrace
