@@ -120,8 +120,10 @@ void Recovery::stand_in_for(std::uint32_t slot) {
     batch.drop(i, Reason::kQuarantined);
   }
   const SlotState state = SlotState::from_word(gone.state.load(std::memory_order_acquire));
-  const std::uint8_t done =
-      state.kind == SlotKind::kWorked ? context_.plan->stages[state.stage].next : state.stage;
+  const bool worked = state.kind == SlotKind::kWorked;
+  // A process that a SIGKILL waits for never again runs code of its own.
+  if (worked) undo_lane_state(gone, state.stage);
+  const std::uint8_t done = worked ? context_.plan->stages[state.stage].next : state.stage;
   const std::uint8_t stage = first_that_must_see(done);
   context_.set_state(place, SlotKind::kHeld, stage);
   context_.status.header().quarantined_slots.fetch_add(1, std::memory_order_relaxed);

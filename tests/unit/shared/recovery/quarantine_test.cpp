@@ -65,6 +65,17 @@ TEST_F(QuarantineTest, AStandInBeyondTheLastStageWithStateGoesToTheEgress) {
   EXPECT_EQ(handed_to(stand_ins()[0]), "egress.0");
 }
 
+TEST_F(QuarantineTest, ItsLaneGoesOnBehindTheBatchThatItHadInHand) {
+  world_.make({.lane = 1, .sequence = 9, .owner = "deep.1", .state = {SlotKind::kWorked, kThird}});
+  LaneWindow& window = world_.segment.lane_window(kThird, 0, 1);
+  window.released = 8;
+  window.dirty = 1;
+  cannot_be_killed("deep.1");
+  EXPECT_EQ(window.released, 9u) << "or the next worker waits for it for ever";
+  EXPECT_EQ(window.dirty, 0u);
+  EXPECT_EQ(totals().lane_states_discarded, 1u) << "the function has no log";
+}
+
 TEST_F(QuarantineTest, WhatLiesInItsRingsIsReplacedToo) {
   world_.send("ingress.a.0", "front.2", {.sequence = 1});
   world_.send("front.2", "deep.0",
