@@ -146,3 +146,5 @@ BENCHMARK(flow_setups)->Apply(sizes);
 
 }  // namespace
 }  // namespace millrace
+
+BENCHMARK_MAIN();
