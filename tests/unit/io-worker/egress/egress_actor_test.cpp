@@ -274,6 +274,17 @@ TEST_F(EgressTest, AStandInIsCountedAndGoesToNoIngress) {
   EXPECT_TRUE(world_.buffers_returned(0, Returner::kEgress).empty());
 }
 
+TEST_F(EgressTest, ABatchWithACutPacketIsNoStandIn) {
+  const std::uint32_t slot = arrives(1);
+  const Batch batch = world_.segment.batch(slot);
+  batch.begin_cut(3);
+  batch.wire_lengths[1] = 900;
+  work();
+  EXPECT_EQ(tx_[1]->sent.size(), 3u);
+  EXPECT_EQ(world_.slots_returned(0, Returner::kEgress).size(), 1u);
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress).size(), 3u);
+}
+
 TEST_F(EgressTest, ACompletionOfAGpuIsFinishedHere) {
   const std::uint32_t slot =
       world_.make({.stream = 1, .lane = 4, .owner = "ingress.b.0", .state = {SlotKind::kHeld, 3}});
