@@ -166,7 +166,7 @@ void EgressActor::release(std::uint32_t slot) noexcept {
 void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
   const std::uint8_t default_output =
       outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
-  const bool stand_in = (batch.header->flags & kSlotStandIn) != 0;  // it has no packets to send
+  const bool stand_in = is_stand_in(*batch.header);  // it has no packets to send
   if (has_ticks_[batch.header->stream] && !stand_in) [[unlikely]]
     end_ticks(batch);
   const bool asks = batch.header->side_count != 0 && !stand_in;
@@ -198,7 +198,7 @@ std::uint64_t EgressActor::now_ns() const noexcept {
 }
 
 void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const noexcept {
-  if ((batch.header->flags & kSlotStandIn) != 0) return;  // a stand-in has no packets
+  if (is_stand_in(*batch.header)) return;  // a stand-in has no packets
   const std::uint8_t port =
       outputs_[batch.header->stream * context_.segment.layout().lane_count + batch.header->lane];
   context_.watch->step(context_.me.actor, slot, batch,
@@ -215,7 +215,7 @@ void EgressActor::show_released(std::uint32_t slot, const Batch& batch) const no
 void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
   hook(HookPoint::kFreeState);
   context_.set_state(slot, SlotKind::kFreeing, kEgressStage);
-  if ((batch.header->flags & kSlotStandIn) != 0) {
+  if (is_stand_in(*batch.header)) {
     context_.set_state(slot, SlotKind::kFree,
                        0);  // a stand-in goes back to the hub, which looks for free ones
     return;
@@ -232,7 +232,7 @@ void EgressActor::remember(const SlotHeader& header) noexcept {
   if (!metrics_kept()) return;
   if (released_count_ == released_.size()) note_released();
   released_[released_count_++] = {header.time_first_tsc, header.time_stage_tsc, header.stream,
-                                  header.lane, (header.flags & kSlotStandIn) != 0};
+                                  header.lane, is_stand_in(header)};
 }
 
 void EgressActor::note_released() noexcept {

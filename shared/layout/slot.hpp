@@ -65,6 +65,9 @@ struct alignas(kCacheLine) SlotHeader {
   std::uint8_t padding_1[36];
 };
 
+/// It fills the hole of a slot in quarantine, and has no packets.
+inline bool is_stand_in(const SlotHeader& header) { return (header.flags & kSlotStandIn) != 0; }
+
 static_assert(sizeof(SlotHeader) == 128 && alignof(SlotHeader) == 64);
 static_assert(offsetof(SlotHeader, owner) == 0 && offsetof(SlotHeader, state) == 4);
 static_assert(offsetof(SlotHeader, generation) == 8 && offsetof(SlotHeader, sequence) == 16);

@@ -21,7 +21,7 @@ inline void note_step(SlotHeader& header, LatencyHistogram& histogram,
   const std::uint64_t now_tsc = turn_clock::read();
   const std::uint64_t since = header.time_stage_tsc;
   header.time_stage_tsc = now_tsc;
-  if ((header.flags & kSlotStandIn) != 0) return;  // a stand-in comes from nowhere
+  if (is_stand_in(header)) return;  // a stand-in comes from nowhere
   note_duration(histogram, scale.ns_between(since, now_tsc));
 }
 

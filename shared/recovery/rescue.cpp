@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-
 #include "shared/links/ledger.hpp"
 #include "shared/links/sealed.hpp"
 #include "shared/recovery/recovery.hpp"
@@ -230,7 +228,7 @@ void Recovery::account_lost(std::uint32_t slot) {
 
 void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
   const Batch batch = context_.segment.batch(slot);
-  if ((batch.header->flags & kSlotStandIn) != 0) {
+  if (is_stand_in(*batch.header)) {
     context_.set_state(slot, SlotKind::kFree, 0);
     return;
   }

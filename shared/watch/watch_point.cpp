@@ -135,7 +135,7 @@ void WatchPoint::dropped(std::uint32_t actor, const Seen& seen) const noexcept {
 }
 
 void WatchPoint::link(std::uint32_t actor, std::uint32_t link, const Batch& batch) const noexcept {
-  if ((batch.header->flags & kSlotStandIn) != 0) return;  // a stand-in has no packets
+  if (is_stand_in(*batch.header)) return;  // a stand-in has no packets
   std::uint64_t now = 0;
   for (Watch* watch : *held_) {
     if (watch == nullptr || link >= kWatchLinkMax) continue;
