@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/acl/acl_settings.hpp"
 
-#include <charconv>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
+#include "services/functions/rate.hpp"
 #include "services/functions/rule_files.hpp"
 #include "shared/base/error.hpp"
 
@@ -37,10 +37,7 @@ std::size_t choice(const PlanFunction& function, std::string_view key,
 std::uint32_t reject_rate(const PlanFunction& function) {
   std::uint32_t rate = AclSettings{}.reject_rate;
   for (const std::string& value : values_of(function, "reject_rate")) {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
-    if (error != std::errc() || end != value.data() + value.size() || rate > 1'000'000) {
-      throw Error("reject_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
-    }
+    rate = parse_rate("reject_rate", value);
   }
   return rate;
 }

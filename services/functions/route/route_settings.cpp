@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "services/functions/rate.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -16,15 +17,6 @@ bool flag_of(const std::string& key, const std::string& value) {
     throw Error(key + ": '" + value + "' is no flag; there are: true, false");
   }
   return value == "true";
-}
-
-std::uint32_t rate_of(const std::string& value) {
-  const bool digits = !value.empty() && value.size() <= 7 &&
-                      value.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits || std::stoul(value) > 1'000'000) {
-    throw Error("icmp_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
-  }
-  return static_cast<std::uint32_t>(std::stoul(value));
 }
 
 }  // namespace
@@ -39,7 +31,7 @@ RouteSettings route_settings(const PlanFunction& function) {
     } else if (key == "answers") {
       settings.answers = flag_of(key, value);
     } else if (key == "icmp_rate") {
-      settings.icmp_rate = rate_of(value);
+      settings.icmp_rate = parse_rate(key, value);
     } else if (key == "routes") {
       if (value != "kernel") throw Error("routes is '" + value + "'; expected 'kernel'");
       settings.follows_kernel = true;
