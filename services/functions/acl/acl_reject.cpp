@@ -19,7 +19,6 @@ constexpr std::uint8_t kTcp = 6;
 constexpr std::size_t kMacsBytes = 12;
 constexpr std::size_t kTagBytes = 4;
 constexpr std::size_t kAnswerBytesMax = kIcmpv6ErrorFrontBytes + kIcmpv6QuoteBytesMax;
-constexpr Icmpv6Error kIcmpv6Error = Icmpv6Error::port_unreachable();
 
 /// A packet that an answer may be due to.
 struct Rejected {
@@ -57,51 +56,53 @@ std::optional<Rejected> read(std::span<const std::byte> frame) noexcept {
   return may ? std::optional(out) : std::nullopt;
 }
 
+/// `Address`: as write_tcp_reset() takes it. `pseudo`: pseudo_sum() of both and the segment.
+template <typename Address>
+void answer_tcp(const Rejected& at, const Address& sender, const Address& receiver,
+                std::uint16_t pseudo, std::size_t bytes, Answer& out) noexcept {
+  const std::optional<TcpReset> reset = tcp_reset_for(at.transport, pseudo);
+  if (!reset) return;
+  out.bytes = bytes;
+  out.why = Reason::kReply;
+  write_tcp_reset(std::span(out.frame).first(bytes), at.from, at.to, receiver, sender, *reset);
+}
+
+/// Where an error's `front` is to be written; its quote stands behind it.
+std::span<std::byte> quote(const Rejected& at, std::size_t front, std::size_t quoted,
+                           Answer& out) noexcept {
+  std::ranges::copy(at.ip.first(quoted), std::span(out.frame).subspan(front).begin());
+  out.bytes = front + quoted;
+  out.why = Reason::kReport;
+  return std::span(out.frame).first(front);
+}
+
 void answer_ipv4(const Rejected& at, Answer& out) noexcept {
   constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;
   const std::uint32_t sender = wire_bytes::u32(at.ip, kSourceAt);
   const std::uint32_t receiver = wire_bytes::u32(at.ip, kDestinationAt);
-  const std::span<std::byte> frame(out.frame);
   if (at.headers.protocol == kTcp) {
     const auto length = static_cast<std::uint16_t>(at.transport.size());
-    const auto reset = tcp_reset_for(at.transport, pseudo_sum(sender, receiver, kTcp, length));
-    if (!reset) return;
-    out.bytes = kTcpResetFrameBytes;
-    out.why = Reason::kReply;
-    write_tcp_reset(frame.first(out.bytes), at.from, at.to, receiver, sender, *reset);
-    return;
+    return answer_tcp(at, sender, receiver, pseudo_sum(sender, receiver, kTcp, length),
+                      kTcpResetFrameBytes, out);
   }
   const std::size_t quoted = icmp_quote_bytes(at.ip.size());
-  std::ranges::copy(at.ip.first(quoted), out.frame.begin() + kIcmpErrorFrontBytes);
-  out.bytes = kIcmpErrorFrontBytes + quoted;
-  out.why = Reason::kReport;
-  write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes, quoted),
-                   at.from, at.to, receiver, sender, kIcmpPortUnreachable);
+  write_icmp_error(quote(at, kIcmpErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,
+                   at.to, receiver, sender, kIcmpPortUnreachable);
 }
 
 void answer_ipv6(const Rejected& at, Answer& out) noexcept {
   constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
   const auto sender = wire_bytes::array_at<Ipv6Bytes>(at.ip, kSourceAt);
   const auto receiver = wire_bytes::array_at<Ipv6Bytes>(at.ip, kDestinationAt);
-  const std::span<std::byte> frame(out.frame);
   if (at.headers.protocol == kTcp) {
     const std::uint16_t pseudo =
         pseudo_sum(std::as_bytes(std::span(sender)), std::as_bytes(std::span(receiver)), kTcp,
                    static_cast<std::uint32_t>(at.transport.size()));
-    const auto reset = tcp_reset_for(at.transport, pseudo);
-    if (!reset) return;
-    out.bytes = kTcpResetIpv6FrameBytes;
-    out.why = Reason::kReply;
-    write_tcp_reset(frame.first(out.bytes), at.from, at.to, receiver, sender, *reset);
-    return;
+    return answer_tcp(at, sender, receiver, pseudo, kTcpResetIpv6FrameBytes, out);
   }
   const std::size_t quoted = icmpv6_quote_bytes(at.ip.size());
-  std::ranges::copy(at.ip.first(quoted), out.frame.begin() + kIcmpv6ErrorFrontBytes);
-  out.bytes = kIcmpv6ErrorFrontBytes + quoted;
-  out.why = Reason::kReport;
-  write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes),
-                     frame.subspan(kIcmpv6ErrorFrontBytes, quoted), at.from, at.to, receiver,
-                     sender, kIcmpv6Error);
+  write_icmpv6_error(quote(at, kIcmpv6ErrorFrontBytes, quoted, out), at.ip.first(quoted), at.from,
+                     at.to, receiver, sender, Icmpv6Error::port_unreachable());
 }
 
 }  // namespace
