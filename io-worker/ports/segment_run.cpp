@@ -10,11 +10,13 @@
 #include "io-worker/ports/checksum.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
 using packet_walk::kEthernetBytes, packet_walk::kIpv6Bytes, packet_walk::kTcp;
+using wire_bytes::put16, wire_bytes::u16, wire_bytes::u32;
 
 constexpr std::size_t kIp = kEthernetBytes;
 constexpr std::size_t kIpv4Length = kIp + 2, kIpv4Id = kIp + 4, kIpv4Checksum = kIp + 10;
@@ -23,23 +25,6 @@ constexpr std::size_t kIpv6Length = kIp + 4, kIpv6Addresses = kIp + 8;
 constexpr std::size_t kSequence = 4, kFlags = 13, kChecksum = 16;
 constexpr std::byte kAck{0x10}, kPush{0x08};
 constexpr std::size_t kIpBytesMax = 65535;
-
-std::uint32_t get32(const std::byte* at) noexcept {
-  std::uint32_t value = 0;
-  std::memcpy(&value, at, sizeof value);
-  return ntohl(value);
-}
-
-std::uint16_t get16(const std::byte* at) noexcept {
-  std::uint16_t value = 0;
-  std::memcpy(&value, at, sizeof value);
-  return ntohs(value);
-}
-
-void put16(std::byte* at, std::size_t value) noexcept {
-  const std::uint16_t word = htons(static_cast<std::uint16_t>(value));
-  std::memcpy(at, &word, sizeof word);
-}
 
 }  // namespace
 
@@ -84,8 +69,7 @@ bool SegmentRun::begin(std::span<const std::byte> first) noexcept {
 /// Its head is that of the first packet, with the fields of its own that it should have.
 bool SegmentRun::follows(std::span<const std::byte> packet) const noexcept {
   if (packet.size() <= head_bytes_ || packet.size() > head_bytes_ + payload_bytes_) return false;
-  if (get32(packet.data() + transport_ + kSequence) !=
-      get32(head_.data() + transport_ + kSequence) + bytes_) {
+  if (u32(packet, transport_ + kSequence) != u32(head_, transport_ + kSequence) + bytes_) {
     return false;
   }
   std::array<std::byte, kHeadBytesMax> head;
@@ -95,11 +79,11 @@ bool SegmentRun::follows(std::span<const std::byte> packet) const noexcept {
   };
   const std::size_t ip_bytes = packet.size() - kIp;
   if (ipv6_) {
-    if (get16(head.data() + kIpv6Length) != ip_bytes - kIpv6Bytes) return false;
+    if (u16(head, kIpv6Length) != ip_bytes - kIpv6Bytes) return false;
     as_first(kIpv6Length, 2);
   } else {
-    const std::size_t id = (get16(head_.data() + kIpv4Id) + count_) & 0xffff;
-    if (get16(head.data() + kIpv4Length) != ip_bytes || get16(head.data() + kIpv4Id) != id) {
+    const std::size_t id = (u16(head_, kIpv4Id) + count_) & 0xffff;
+    if (u16(head, kIpv4Length) != ip_bytes || u16(head, kIpv4Id) != id) {
       return false;
     }
     as_first(kIpv4Length, 4);
@@ -129,10 +113,10 @@ void SegmentRun::finish(std::span<const std::byte> last) noexcept {
   head_[transport_ + kFlags] |= last[transport_ + kFlags] & kPush;
   const std::size_t ip_bytes = head_bytes_ - kIp + bytes_;
   if (ipv6_) {
-    put16(head_.data() + kIpv6Length, ip_bytes - kIpv6Bytes);
+    put16(head_, kIpv6Length, static_cast<std::uint16_t>(ip_bytes - kIpv6Bytes));
   } else {
-    put16(head_.data() + kIpv4Length, ip_bytes);
-    put16(head_.data() + kIpv4Checksum, 0);
+    put16(head_, kIpv4Length, static_cast<std::uint16_t>(ip_bytes));
+    put16(head_, kIpv4Checksum, 0);
     complete_checksum({head_.data(), transport_}, kIp, kIpv4Checksum - kIp);
   }
   const std::uint16_t pseudo =

@@ -8,41 +8,20 @@
 #include "io-worker/ports/checksum.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
 using packet_walk::kIpv6Bytes, packet_walk::kMacsBytes, packet_walk::kTcp;
+using wire_bytes::put16, wire_bytes::put32, wire_bytes::u16, wire_bytes::u32;
 
 constexpr std::byte kFin{0x01}, kPush{0x08}, kWindowReduced{0x80};
 constexpr std::size_t kTcpSequence = 4, kTcpFlags = 13, kTcpChecksum = 16;
 constexpr std::size_t kUdpLength = 4, kUdpChecksum = 6;
 constexpr std::size_t kIpv4Length = 2, kIpv4Id = 4, kIpv4Checksum = 10, kIpv4Addresses = 12;
 constexpr std::size_t kIpv6Length = 4, kIpv6Addresses = 8;
-
-std::uint32_t get(const std::byte* at, std::size_t bytes) noexcept {
-  std::uint32_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i)
-    value = value << 8 | std::to_integer<std::uint32_t>(at[i]);
-  return value;
-}
-
-void put(std::byte* at, std::size_t bytes, std::uint32_t value) noexcept {
-  for (std::size_t i = 0; i < bytes; ++i) {
-    at[i] = static_cast<std::byte>(value >> 8 * (bytes - 1 - i));
-  }
-}
-
-std::uint32_t sum_of(const std::byte* at, std::size_t bytes) noexcept {
-  std::uint32_t sum = 0;
-  for (std::size_t i = 0; i < bytes; i += 2) sum += get(at + i, 2);
-  return sum;
-}
-
-std::uint32_t folded(std::uint32_t sum) noexcept {
-  while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
-  return sum;
-}
 
 }  // namespace
 
@@ -92,13 +71,12 @@ SuperFrameIs SuperFrame::check(std::span<const std::byte> frame, const Offload& 
   }
   if (fill && offload.checksum_start != transport_) return SuperFrameIs::kUnknown;  // in a tunnel
   if (fill && offload.checksum_offset != field) return SuperFrameIs::kMalformed;
-  const std::byte* const ip = frame.data() + network_;
+  const auto ip = frame.subspan(network_), transport = frame.subspan(transport_);
   const std::size_t end =
-      network_ + (ipv6_ ? kIpv6Bytes + get(ip + kIpv6Length, 2) : get(ip + kIpv4Length, 2));
-  const std::byte* const transport = frame.data() + transport_;
+      network_ + (ipv6_ ? kIpv6Bytes + u16(ip, kIpv6Length) : u16(ip, kIpv4Length));
   if (end != frame.size() || end <= head_bytes_) return SuperFrameIs::kMalformed;
-  if (!tcp_ && get(transport + kUdpLength, 2) != end - transport_) return SuperFrameIs::kMalformed;
-  no_checksum_ = !tcp_ && !fill && get(transport + kUdpChecksum, 2) == 0;
+  if (!tcp_ && u16(transport, kUdpLength) != end - transport_) return SuperFrameIs::kMalformed;
+  no_checksum_ = !tcp_ && !fill && u16(transport, kUdpChecksum) == 0;
   return SuperFrameIs::kGood;
 }
 
@@ -112,34 +90,33 @@ std::uint32_t SuperFrame::write_next(std::byte* to) noexcept {
   return head_bytes_ + bytes;
 }
 
-/// Makes the headers those of the packet whose payload begins at `begin`.
+/// Makes the headers those of the packet with the payload from `begin` on.
 void SuperFrame::finish(std::span<std::byte> packet, std::uint32_t begin,
                         bool last) const noexcept {
-  std::byte* const ip = packet.data() + network_;
-  std::byte* const transport = packet.data() + transport_;
-  const auto ip_bytes = static_cast<std::uint32_t>(packet.size()) - network_;
-  const auto bytes = static_cast<std::uint32_t>(packet.size()) - transport_;
+  const std::span<std::byte> ip = packet.subspan(network_), transport = packet.subspan(transport_);
   if (ipv6_) {
-    put(ip + kIpv6Length, 2, ip_bytes - kIpv6Bytes);
+    put16(ip, kIpv6Length, static_cast<std::uint16_t>(ip.size() - kIpv6Bytes));
   } else {
-    put(ip + kIpv4Length, 2, ip_bytes);
-    put(ip + kIpv4Id, 2, get(ip + kIpv4Id, 2) + begin / segment_bytes_);
-    put(ip + kIpv4Checksum, 2, 0);
-    put(ip + kIpv4Checksum, 2, ~folded(sum_of(ip, transport_ - network_)));
+    put16(ip, kIpv4Length, static_cast<std::uint16_t>(ip.size()));
+    put16(ip, kIpv4Id, static_cast<std::uint16_t>(u16(ip, kIpv4Id) + begin / segment_bytes_));
+    put16(ip, kIpv4Checksum, 0);
+    put16(ip, kIpv4Checksum, internet_checksum(ip.first(transport_ - network_)));
   }
+  const auto bytes = static_cast<std::uint16_t>(transport.size());
   if (tcp_) {
-    put(transport + kTcpSequence, 4, get(transport + kTcpSequence, 4) + begin);
+    put32(transport, kTcpSequence, u32(transport, kTcpSequence) + begin);
     if (!last) transport[kTcpFlags] &= ~(kFin | kPush);
     if (begin != 0) transport[kTcpFlags] &= ~kWindowReduced;
   } else {
-    put(transport + kUdpLength, 2, bytes);
+    put16(transport, kUdpLength, bytes);
   }
   if (no_checksum_) return;
   const std::size_t field = tcp_ ? kTcpChecksum : kUdpChecksum;
-  const std::uint32_t addresses =
-      ipv6_ ? sum_of(ip + kIpv6Addresses, 32) : sum_of(ip + kIpv4Addresses, 8);
-  const std::uint32_t protocol = tcp_ ? kTcp : packet_walk::kUdp;
-  put(transport + field, 2, folded(addresses + protocol + bytes));
+  const std::uint8_t protocol = tcp_ ? kTcp : packet_walk::kUdp;
+  put16(transport, field,
+        ipv6_ ? pseudo_sum(ip.subspan<kIpv6Addresses, 16>(), ip.subspan<kIpv6Addresses + 16, 16>(),
+                           protocol, bytes)
+              : pseudo_sum(u32(ip, kIpv4Addresses), u32(ip, kIpv4Addresses + 4), protocol, bytes));
   complete_checksum(packet, transport_, field);
 }
 
