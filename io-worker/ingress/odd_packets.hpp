@@ -12,7 +12,8 @@
 
 namespace millrace {
 
-/// `packets` stand in the batch from `at` on. Drops those that did not fit. Returns how many.
+/// `packets` stand in the batch from `at` on. Drops those that did not
+/// fit or contradict themselves (RxPacket::oversize, malformed). Returns how many.
 std::uint32_t drop_oversize(const Batch& batch, std::uint32_t at,
                             std::span<const RxPacket> packets) noexcept;
 

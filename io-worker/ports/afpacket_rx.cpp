@@ -175,7 +175,7 @@ std::uint32_t AfpacketRxQueue::poll_share(Share& share, BufferSource& pool,
 }
 
 /// Takes the ring's next frame, under the ordinal of its last packet: so it goes back to the kernel
-/// when all its packets are sealed, and who comes after a kill amid them knows all their ordinals.
+/// when all its packets are sealed, and the successor of a dead reader knows the ordinals of all.
 void AfpacketRxQueue::begin(PacketRing& ring, std::optional<std::uint64_t> last_ordinal) noexcept {
   reading_.begin(*ring.next(), room_);
   if (!last_ordinal) last_ordinal = (next_ordinal_ += reading_.left()) - 1;

@@ -9,7 +9,7 @@
 
 namespace millrace {
 
-/// virtio_net_hdr, whose header is not C++: what the kernel says of a frame, in front of it.
+/// virtio_net_hdr (its header file is no C++): what the kernel says of a frame, in front of it.
 struct Offload {
   static constexpr std::uint8_t kFillChecksum = 1;
   static constexpr std::uint8_t kTcp4 = 1, kTcp6 = 4, kUdp = 5, kEcn = 0x80;

@@ -20,7 +20,7 @@ struct AclSettings {
   std::uint32_t reject_rate = 1000;  ///< answers a second of a worker, 0..1,000,000; 0: any number
 };
 
-/// Throws Error that names a setting whose value is not allowed.
+/// Throws Error that names a setting with a value that is not allowed.
 AclSettings acl_settings(const PlanFunction& function);
 
 /// A packet whose first rule this is will be dropped.

@@ -270,7 +270,7 @@ std::uint32_t* FlowTable::wheel() const noexcept {
   return reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head));
 }
 
-/// One whose time is farther than a turn of the wheel is looked at once a turn.
+/// A flow that ends later than in a turn of the wheel is looked at once a turn.
 void FlowTable::link(std::uint32_t flow) noexcept {
   const std::uint32_t first = head().at_s;
   FlowEntry& entry = change(flow);

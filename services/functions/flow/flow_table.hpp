@@ -80,9 +80,9 @@ class FlowTable {
   void set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept;
   void remove(std::uint32_t flow) noexcept;
 
-  /// Ends flows whose time has come, `most` looks at the most; `ended` is called with the number of
+  /// Ends flows that are due, `most` looks at the most; `ended` is called with the number of
   /// each before it goes. Returns how many there were. `now_s` does not go back. A flow is found
-  /// when its deadline comes; one whose deadline has become sooner, when the old one comes.
+  /// when its deadline comes; after a change to a sooner one, when the old one comes.
   template <typename Ended>
   std::uint32_t expire(std::uint32_t now_s, std::uint32_t most, const Ended& ended) noexcept {
     std::uint32_t count = 0;

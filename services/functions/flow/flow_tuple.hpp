@@ -40,7 +40,7 @@ constexpr FlowTuple reversed(const FlowTuple& tuple) noexcept {
   return other;
 }
 
-/// Of a frame whose headers have been parsed. Nothing where the packet alone does not say it: no
+/// Of a frame with its parsed headers. Nothing where the packet alone does not say it: no
 /// IP, a header that is cut or contradicts itself, a fragment other than the first (it has no
 /// ports), ICMP that is neither a question nor an answer (an error is about the flow that it
 /// quotes). TCP, UDP, SCTP, DCCP and UDP-Lite have ports; of other protocols, as ESP and GRE, a

@@ -21,8 +21,8 @@ class FragmentedEcho {
   /// A fragment of ICMP, of IPv4, with a whole header, that came to the MAC address of `in`, and
   /// to an address of ours.
   void ipv4(const FinishContext& call, std::uint16_t packet, const RouterPort& in) noexcept;
-  /// Likewise of IPv6: one whose fragment header, which names ICMPv6, lies `fragment_at` bytes
-  /// behind the start of its IPv6 header.
+  /// Likewise of IPv6: its fragment header, which names ICMPv6, lies `fragment_at` bytes behind the
+  /// start of the IPv6 header.
   void ipv6(const FinishContext& call, std::uint16_t packet, const RouterPort& in,
             std::size_t fragment_at) noexcept;
 
