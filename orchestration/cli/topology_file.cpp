@@ -14,6 +14,7 @@
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/route_watch.hpp"
+#include "services/functions/acl/acl.hpp"
 #include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
@@ -89,6 +90,25 @@ void look_at_events(const Plan& plan, Topology& topology) {
         {setting == function.settings.end() ? function.name.mark : setting->value.mark,
          "function '" + function.name.value + "' is to tell of packets (" + what +
              "), but nobody hears it without a section 'events: {}'"});
+  }
+}
+
+/// An acl tells no sender of a packet for which a function in front of it has chosen the output.
+void look_at_rejects(const Plan& plan, Topology& topology) {
+  for (const TopologyPath& path : topology.paths) {
+    std::string router;
+    for (const Marked<std::string>& name : path.run) {
+      const PlanFunction& function = plan.functions[index_of(topology.functions, name.value)];
+      if (function.type == "route") router = function.name;
+      if (function.type != "acl" || router.empty()) continue;
+      const std::string file = acl_file_that_rejects(function);
+      if (file.empty()) continue;
+      topology.warnings.push_back(
+          {name.mark, "path '" + path.name.value + "' runs '" + function.name + "' behind '" +
+                          router + "': what it rejects (" + file +
+                          ") is dropped in silence there; it tells senders in front of '" + router +
+                          "'"});
+    }
   }
 }
 
@@ -186,6 +206,7 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
   check_parts(file.topology, file.plan);
   look_at_interfaces(file.plan, file.topology);
   look_at_events(file.plan, file.topology);
+  look_at_rejects(file.plan, file.topology);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

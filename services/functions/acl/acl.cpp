@@ -134,16 +134,25 @@ void check_acl(const PlanFunction& function) {
   check_rule_files(function, "acl");
 }
 
-std::string check_acl_for_log(const PlanFunction& function) {
+/// Of the function's rule files, the first with a rule of which `is` is true; empty: none. `word`
+/// stands in the text of each such rule.
+template <typename Is>
+std::string file_with_rule(const PlanFunction& function, std::string_view word, Is&& is) {
   for (const std::string& path : values_of(function, "rules")) {
     const std::string text = read_rule_file(path);
-    if (text.find("log") == text.npos) continue;
+    if (text.find(word) == text.npos) continue;
     const AclRuleFile file = parse_acl_rules(text, path, classes_of(function));
-    const bool any = std::ranges::any_of(
-        file.rules, [](const AclNamedRule& rule) { return rule.rule.log != 0; });
-    if (any) return "log in " + path;
+    if (std::ranges::any_of(file.rules, [&](const AclNamedRule& one) { return is(one.rule); })) {
+      return path;
+    }
   }
   return "";
+}
+
+std::string check_acl_for_log(const PlanFunction& function) {
+  const std::string path =
+      file_with_rule(function, "log", [](const AclRule& rule) { return rule.log != 0; });
+  return path.empty() ? "" : "log in " + path;
 }
 
 BuildReport build_acl(const FunctionContext& context) {
@@ -186,6 +195,12 @@ constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
                                  Region{Region::Start::kTransport, 14}};
 
 }  // namespace
+
+std::string acl_file_that_rejects(const PlanFunction& function) {
+  return file_with_rule(function, "reject", [](const AclRule& rule) {
+    return rule.action == static_cast<std::uint8_t>(AclAction::kReject);
+  });
+}
 
 FunctionType acl_type() {
   return {.traits = {.type = "acl",

@@ -23,4 +23,8 @@ enum AclExtra : std::uint8_t {
 
 FunctionType acl_type();
 
+/// Of the rule files of an acl, the first with a rule that rejects; empty: none. For `validate`.
+/// Throws Error.
+std::string acl_file_that_rejects(const PlanFunction& function);
+
 }  // namespace millrace

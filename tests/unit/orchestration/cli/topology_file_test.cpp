@@ -111,6 +111,36 @@ TEST(EventsThatNobodyHears, AreWarnedOf) {
                   ":6:59: warning: function 'scan' is to tell of packets (events: true" + nobody));
 }
 
+/// Warnings of a topology whose path `all` runs `run`, without the topology's path.
+std::vector<std::string> warnings_of_run(const std::string& run, const std::string& rules) {
+  const std::string path = kAsks.string() + "-reject.yaml";
+  std::ofstream(kAsks.string() + "-reject.rules") << rules;
+  std::ofstream(kAsks.string() + "-reject.routes") << "10.0.0.0/8 a 02:00:00:00:00:02\n";
+  std::ofstream(path) << "millrace: 1\nname: rejects\nports: { a: { device: \"null\" } }\n"
+                         "functions:\n"
+                         "  wall: { type: acl, rules: millrace-asks-reject.rules }\n"
+                         "  hops: { type: route, table: millrace-asks-reject.routes }\n"
+                         "paths:\n  all: { from: a, to: a, run: ["
+                      << run << "] }\n";
+  std::vector<std::string> texts;
+  for (const TopologyWarning& warning : read_topology_file(path, {}).topology.warnings) {
+    texts.push_back(to_text(warning).substr(path.size()));
+  }
+  return texts;
+}
+
+TEST(RejectsBehindARouter, AreWarnedOf) {
+  const std::string rejects = "pass tcp any -> any\nreject udp any -> any\n";
+  EXPECT_THAT(
+      warnings_of_run("hops, wall", rejects),
+      ElementsAre(":8:38: warning: path 'all' runs 'wall' behind 'hops': what it rejects (" +
+                  kAsks.string() +
+                  "-reject.rules) is dropped in silence there; it tells senders in front "
+                  "of 'hops'"));
+  EXPECT_THAT(warnings_of_run("wall, hops", rejects), IsEmpty());
+  EXPECT_THAT(warnings_of_run("hops, wall", "drop udp any -> any name reject\n"), IsEmpty());
+}
+
 TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
   std::ifstream in(test::source_folder() / "orchestration/schema/topology.schema.json");
   const auto schema = nlohmann::json::parse(in);
