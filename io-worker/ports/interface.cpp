@@ -162,11 +162,6 @@ std::string cut_off(const TakenInterface& taken) {
   return "; the kernel's own stack sees its packets too (no cls_bpf in this kernel)";
 }
 
-bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish) {
-  if (wish.super_frames && feature.name.starts_with("tx-")) return false;
-  return feature.active && is_harmful_offload(feature.name);
-}
-
 /// Switches off what can be. Returns a remark about what cannot, or nothing.
 std::string switch_off(const TakenInterface& taken, const InterfaceWish& wish) {
   const Ethtool ethtool(taken.interface);
@@ -190,6 +185,11 @@ void set_queues(const TakenInterface& taken, std::uint32_t wanted) {
 }
 
 }  // namespace
+
+bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish) {
+  if (wish.super_frames && feature.name.starts_with("tx-")) return false;
+  return feature.active && is_harmful_offload(feature.name);
+}
 
 std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
                            const std::string& run_dir, const InUse& in_use) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "io-worker/ports/ethtool.hpp"
 #include "shared/config/plan.hpp"
 
 /// Taking network interfaces from the kernel, and giving them back. The supervisor takes all of a
@@ -26,6 +27,10 @@ struct InterfaceWish {
   std::uint32_t rx_queues = 0;  ///< as many the device has to use; 0: no matter
   bool super_frames = false;    ///< it gets some to send: what the device does with them stays on
 };
+
+/// The feature is on, and makes a frame on the port another than the one on the wire. With
+/// `super_frames` those that work on what is sent (tx-...) are wanted.
+bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish);
 
 /// True when something of the topology that runs in `run_dir` lives.
 using InUse = std::function<bool(const std::string& run_dir)>;

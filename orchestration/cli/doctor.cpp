@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "io-worker/ports/port.hpp"
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/json_text.hpp"
@@ -60,10 +61,13 @@ std::string state_file() {
 
 Needs needs_of_file(const std::string& file) {
   if (file.empty()) return {};
-  Needs needs = needs_of(read_topology_file(file, this_host()).plan);
+  const Plan plan = read_topology_file(file, this_host()).plan;
+  Needs needs = needs_of(plan);
   const HostFiles host;
-  for (const std::string& name : needs.interfaces) {
-    if (host.exists("/sys/class/net/" + name)) needs.offloads[name] = offloads_of(name);
+  for (const PlanPort& port : plan.ports) {
+    const auto wish = interface_wish(port);
+    if (!wish || !host.exists("/sys/class/net/" + wish->interface)) continue;
+    needs.offloads[wish->interface] = offloads_of(*wish);
   }
   return needs;
 }

@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "io-worker/ports/ethtool.hpp"
-#include "io-worker/ports/interface.hpp"
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/nearest.hpp"
 
@@ -153,10 +152,10 @@ Finding examine_gpu(const HostFiles& host, const Needs& needs) {
 
 }  // namespace
 
-Offloads offloads_of(const std::string& interface) {
+Offloads offloads_of(const InterfaceWish& wish) {
   Offloads offloads;
-  for (const Ethtool::Feature& feature : Ethtool(interface).features()) {
-    if (!feature.active || !is_harmful_offload(feature.name)) continue;
+  for (const Ethtool::Feature& feature : Ethtool(wish.interface).features()) {
+    if (!is_unwanted(feature, wish)) continue;
     (feature.fixed ? offloads.fixed : offloads.on).push_back(feature.name);
   }
   return offloads;

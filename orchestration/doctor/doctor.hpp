@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io-worker/ports/interface.hpp"
 #include "orchestration/doctor/host_files.hpp"
 #include "shared/config/plan.hpp"
 
@@ -42,7 +43,8 @@ struct Offloads {
   std::vector<std::string> on;     ///< that taking the interface switches off
   std::vector<std::string> fixed;  ///< that stay on
 };
-Offloads offloads_of(const std::string& interface);
+/// Those that the port of this wish does not want (is_unwanted()).
+Offloads offloads_of(const InterfaceWish& wish);
 
 /// That of a port, by whose name it is called in messages.
 struct Mtu {

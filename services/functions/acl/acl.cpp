@@ -137,7 +137,7 @@ void check_acl(const PlanFunction& function) {
 /// Of the function's rule files, the first with a rule of which `is` is true; empty: none. `word`
 /// stands in the text of each such rule.
 template <typename Is>
-std::string file_with_rule(const PlanFunction& function, std::string_view word, Is&& is) {
+std::string check_rules_for(const PlanFunction& function, std::string_view word, Is&& is) {
   for (const std::string& path : values_of(function, "rules")) {
     const std::string text = read_rule_file(path);
     if (text.find(word) == text.npos) continue;
@@ -151,7 +151,7 @@ std::string file_with_rule(const PlanFunction& function, std::string_view word, 
 
 std::string check_acl_for_log(const PlanFunction& function) {
   const std::string path =
-      file_with_rule(function, "log", [](const AclRule& rule) { return rule.log != 0; });
+      check_rules_for(function, "log", [](const AclRule& rule) { return rule.log != 0; });
   return path.empty() ? "" : "log in " + path;
 }
 
@@ -197,7 +197,7 @@ constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
 }  // namespace
 
 std::string acl_file_that_rejects(const PlanFunction& function) {
-  return file_with_rule(function, "reject", [](const AclRule& rule) {
+  return check_rules_for(function, "reject", [](const AclRule& rule) {
     return rule.action == static_cast<std::uint8_t>(AclAction::kReject);
   });
 }

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
 #include "tests/unit/orchestration/doctor/fake_host.hpp"
 
 namespace millrace::test {
@@ -66,8 +68,21 @@ TEST_F(Devices, OffloadsThatStayOnAreAWarning) {
 }
 
 TEST(Offloads, OfTheLoopbackAreSwitches) {
-  const Offloads offloads = offloads_of("lo");
+  const Offloads offloads = offloads_of({.interface = "lo"});
   EXPECT_FALSE(offloads.on.empty() && offloads.fixed.empty()) << "it has always some";
+}
+
+TEST(Offloads, OfWhatIsSentAreWantedWithSuperFrames) {
+  const auto names = [](bool super_frames) {
+    const Offloads found = offloads_of({.interface = "lo", .super_frames = super_frames});
+    std::set<std::string> all(found.on.begin(), found.on.end());
+    all.insert(found.fixed.begin(), found.fixed.end());
+    return all;
+  };
+  std::set<std::string> without = names(false);
+  EXPECT_TRUE(without.contains("tx-tcp-segmentation")) << "of the loopback it is on";
+  std::erase_if(without, [](const std::string& name) { return name.starts_with("tx-"); });
+  EXPECT_EQ(names(true), without);
 }
 
 TEST_F(Devices, AMissingInterfaceNamesTheNearest) {
