@@ -24,6 +24,19 @@ std::string end_point_of(const Json& json, const char* address, const char* port
   return text;
 }
 
+std::string ends_of(const Json& json) {
+  const std::string source = end_point_of(json, "src_ip", "src_port");
+  if (!json.contains("dest_ip")) return source;
+  return source + " > " + end_point_of(json, "dest_ip", "dest_port");
+}
+
+std::string flow_of(const Json& flow) {
+  return field_of(flow, "state") + " (" + field_of(flow, "reason") + ") after " +
+         field_of(flow, "age") + " s, packets " + field_of(flow, "pkts_toserver") + "/" +
+         field_of(flow, "pkts_toclient") + ", bytes " + field_of(flow, "bytes_toserver") + "/" +
+         field_of(flow, "bytes_toclient");
+}
+
 }  // namespace
 
 std::string text_of_event(const std::string& line) {
@@ -38,10 +51,12 @@ std::string text_of_event(const std::string& line) {
   if (json.contains("anomaly")) {
     text += " " + field_of(json["anomaly"], "event") + " by " + field_of(json["anomaly"], "mac");
   }
+  if (json.contains("nat")) text += " " + field_of(json["nat"], "action");
   if (json.contains("src_ip")) {
-    text += "  " + field_of(json, "proto") + " " + end_point_of(json, "src_ip", "src_port") +
-            " > " + end_point_of(json, "dest_ip", "dest_port");
+    text += "  " + field_of(json, "proto") + " " + ends_of(json);
   }
+  if (json.contains("nat")) text += "  as " + ends_of(json["nat"]);
+  if (json.contains("flow")) text += "  " + flow_of(json["flow"]);
   if (json.contains("in_iface")) text += "  from " + field_of(json, "in_iface");
   return text;
 }

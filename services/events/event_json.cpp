@@ -2,17 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/events/event_json.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 #include <span>
 
+#include "services/events/flow_json.hpp"
+#include "services/events/json_line.hpp"
 #include "shared/base/mac.hpp"
+
 namespace millrace {
 namespace {
+
+using json_line::put_key;
+using json_line::put_text;
+using json_line::put_value;
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
@@ -33,71 +38,6 @@ std::size_t character_bytes(std::string_view text) {
   const bool is_surrogate = first == 0xed && at(1) >= 0xa0;
   const bool is_beyond = first == 0xf4 && at(1) >= 0x90;
   return is_long || is_surrogate || is_beyond ? 0 : bytes;
-}
-
-void put_number(std::uint64_t number, std::string& out) { out += std::to_string(number); }
-
-void put_key(const char* key, std::string& out) {
-  if (out.back() != '{') out += ',';
-  out += '"';
-  out += key;
-  out += "\":";
-}
-
-void put_text(const char* key, std::string_view text, std::string& out) {
-  put_key(key, out);
-  put_json_text(text, out);
-}
-
-void put_value(const char* key, std::uint64_t number, std::string& out) {
-  put_key(key, out);
-  put_number(number, out);
-}
-
-/// Names as EVE has them; of others the number.
-std::string protocol_name(std::uint8_t protocol) {
-  switch (protocol) {
-    case 1:
-      return "ICMP";
-    case 2:
-      return "IGMP";
-    case 6:
-      return "TCP";
-    case 17:
-      return "UDP";
-    case 47:
-      return "GRE";
-    case 50:
-      return "ESP";
-    case 51:
-      return "AH";
-    case 58:
-      return "IPv6-ICMP";
-    case 132:
-      return "SCTP";
-    default: {
-      std::array<char, 4> digits{};
-      std::snprintf(digits.data(), digits.size(), "%03u", unsigned{protocol});
-      return digits.data();
-    }
-  }
-}
-
-std::string address_text(const EventRecord& record, const std::array<std::uint8_t, 16>& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(record.ip_version == 4 ? AF_INET : AF_INET6, address.data(), text.data(),
-              text.size());
-  return text.data();
-}
-
-void put_packet(const EventRecord& record, std::string& out) {
-  if (record.ip_version != 4 && record.ip_version != 6) return;
-  const bool ports = record.source_port != 0 || record.destination_port != 0;
-  put_text("src_ip", address_text(record, record.source), out);
-  if (ports) put_value("src_port", record.source_port, out);
-  put_text("dest_ip", address_text(record, record.destination), out);
-  if (ports) put_value("dest_port", record.destination_port, out);
-  put_text("proto", protocol_name(record.protocol), out);
 }
 
 std::string_view text_of(std::span<const char> text) {
@@ -134,6 +74,10 @@ const char* type_of(EventKind kind) {
       return "alert";
     case EventKind::kAnomaly:
       return "anomaly";
+    case EventKind::kFlow:
+      return "flow";
+    case EventKind::kTranslation:
+      return "nat";
     case EventKind::kCount:
       break;
   }
@@ -147,6 +91,19 @@ void put_name(const char* key, const std::vector<Item>& items, std::size_t numbe
   put_value(key, number, out);
 }
 
+void put_packet(const EventRecord& record, const Plan& plan, std::string& out) {
+  if (record.stream < plan.streams.size()) {
+    put_name("in_iface", plan.ports, plan.streams[record.stream].port, out);
+  }
+  if (record.ip_version != 4 && record.ip_version != 6) return;
+  const bool ports = record.source_port != 0 || record.destination_port != 0;
+  put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
+  if (ports) put_value("src_port", record.source_port, out);
+  put_text("dest_ip", json_line::address_text(record.ip_version, record.destination), out);
+  if (ports) put_value("dest_port", record.destination_port, out);
+  put_text("proto", protocol_name(record.protocol), out);
+}
+
 void put_path(std::uint16_t lane, const Plan& plan, std::string& out) {
   const auto has = [&](const PlanPath& path) {
     return lane >= path.lane_first && lane - path.lane_first < path.lane_count;
@@ -158,6 +115,34 @@ void put_path(std::uint16_t lane, const Plan& plan, std::string& out) {
 }
 
 }  // namespace
+
+std::string protocol_name(std::uint8_t protocol) {
+  switch (protocol) {
+    case 1:
+      return "ICMP";
+    case 2:
+      return "IGMP";
+    case 6:
+      return "TCP";
+    case 17:
+      return "UDP";
+    case 47:
+      return "GRE";
+    case 50:
+      return "ESP";
+    case 51:
+      return "AH";
+    case 58:
+      return "IPv6-ICMP";
+    case 132:
+      return "SCTP";
+    default: {
+      std::array<char, 4> digits{};
+      std::snprintf(digits.data(), digits.size(), "%03u", unsigned{protocol});
+      return digits.data();
+    }
+  }
+}
 
 void EventTimes::put(std::uint64_t time_ns, std::string& out) {
   const auto second = static_cast<std::time_t>(time_ns / kSecondNs);
@@ -199,24 +184,26 @@ void put_json_text(std::string_view text, std::string& out) {
 
 void put_event(const EventRecord& record, const EventPlace& place, const Plan& plan,
                EventTimes& times, std::string& out) {
+  const bool of_packet = record.kind != EventKind::kFlow && record.kind != EventKind::kTranslation;
   out += "{\"timestamp\":\"";
   times.put(place.time_ns, out);
   out += '"';
   put_text("event_type", type_of(record.kind), out);
-  if (record.stream < plan.streams.size()) {
-    put_name("in_iface", plan.ports, plan.streams[record.stream].port, out);
-  }
-  put_packet(record, out);
+  if (of_packet) put_packet(record, plan, out);
   if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
   if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
+  if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
+  if (record.kind == EventKind::kTranslation) put_translation(record, out);
   put_key("millrace", out);
   out += '{';
   put_name("function", plan.functions, record.function, out);
   put_path(record.lane, plan, out);
   put_text("actor", place.actor, out);
   put_value("record", place.number, out);
-  put_value("batch", record.sequence, out);
-  put_value("packet", record.packet, out);
+  if (of_packet) {
+    put_value("batch", record.sequence, out);
+    put_value("packet", record.packet, out);
+  }
   out += "}}\n";
 }
 

@@ -41,6 +41,9 @@ struct EventPlace {
 void put_event(const EventRecord& record, const EventPlace& place, const Plan& plan,
                EventTimes& times, std::string& out);
 
+/// Of a protocol of IP, as EVE has them; of others the number in three digits.
+std::string protocol_name(std::uint8_t protocol);
+
 /// `text` between quotes; what is no UTF-8 becomes U+FFFD.
 void put_json_text(std::string_view text, std::string& out);
 

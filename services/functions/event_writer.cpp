@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "services/functions/flow/flow_tuple.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -36,7 +37,7 @@ void put_addresses(std::span<const std::byte> frame, const PacketHeaders& header
 
 }  // namespace
 
-EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noexcept {
+EventRecord* EventWriter::add(EventKind kind) const noexcept {
   EventRecord* const record = log_->add();
   if (record == nullptr) return nullptr;
   *record = {};
@@ -45,13 +46,49 @@ EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noex
   record->sequence = header.sequence;
   record->lane = header.lane;
   record->stream = static_cast<std::uint8_t>(header.stream);
-  record->packet = static_cast<std::uint8_t>(packet);
   record->kind = kind;
   record->function = static_cast<std::uint8_t>(function_);
+  return record;
+}
+
+EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noexcept {
+  EventRecord* const record = add(kind);
+  if (record == nullptr) return nullptr;
+  record->packet = static_cast<std::uint8_t>(packet);
   const std::span<const std::byte> frame = batch_->bytes(packet);
   const PacketHeaders headers = parse_headers(frame);
   if (headers.ip_version != 0) put_addresses(frame, headers, *record);
   return record;
+}
+
+EventRecord* EventWriter::begin_flow(EventKind kind, const FlowTuple& tuple) const noexcept {
+  EventRecord* const record = log_ == nullptr ? nullptr : add(kind);
+  if (record == nullptr) return nullptr;
+  record->source = tuple.source;
+  record->destination = tuple.destination;
+  record->source_port = tuple.source_port;
+  record->destination_port = tuple.destination_port;
+  record->ip_version = tuple.version;
+  record->protocol = tuple.protocol;
+  return record;
+}
+
+void EventWriter::flow_ended(const FlowTuple& tuple, const FlowEvent& what) const noexcept {
+  if (EventRecord* const record = begin_flow(EventKind::kFlow, tuple)) record->flow = what;
+}
+
+void EventWriter::translation(const FlowTuple& inside, const FlowTuple& outside,
+                              TranslationAction action, TranslationScope scope) const noexcept {
+  EventRecord* const record = begin_flow(EventKind::kTranslation, inside);
+  if (record == nullptr) return;
+  record->translation = {.source = outside.source,
+                         .destination = outside.destination,
+                         .source_port = outside.source_port,
+                         .destination_port = outside.destination_port,
+                         .ip_version = outside.version,
+                         .action = action,
+                         .scope = scope,
+                         .padding = {}};
 }
 
 void EventWriter::put_name(std::string_view name, std::span<char> to) noexcept {

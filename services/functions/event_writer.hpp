@@ -12,6 +12,8 @@
 
 namespace millrace {
 
+struct FlowTuple;  // services/functions/flow/flow_tuple.hpp
+
 /// How a function tells of packets in finish(). Three words: made for each call, whether it is used
 /// or not. What it tells is seen by others when all functions of the stage have had the batch: a
 /// worker that is killed before has told nothing of it, and nothing is told twice.
@@ -41,12 +43,21 @@ class EventWriter {
     }
   }
 
+  /// Tells that a flow has ended: `tuple` as its first packet had it.
+  void flow_ended(const FlowTuple& tuple, const FlowEvent& what) const noexcept;
+  /// Tells that a translation has begun or ended. Packets from inside have `inside`, and leave with
+  /// `outside`. Of a mapping destinations do not matter.
+  void translation(const FlowTuple& inside, const FlowTuple& outside, TranslationAction action,
+                   TranslationScope scope) const noexcept;
+
   /// The name as it fits: of one that is too long, the end (of "file:line" it tells more) behind
   /// three dots. `to` is zero.
   static void put_name(std::string_view name, std::span<char> to) noexcept;
 
  private:
   EventRecord* begin(EventKind kind, std::uint32_t packet) const noexcept;
+  EventRecord* begin_flow(EventKind kind, const FlowTuple& tuple) const noexcept;
+  EventRecord* add(EventKind kind) const noexcept;
 
   EventLog* log_ = nullptr;
   const Batch* batch_ = nullptr;

@@ -9,15 +9,18 @@
 
 #include "shared/layout/limits.hpp"
 
-/// What a function tells of a packet, in two cache lines: which one, when, about which packet, and
-/// a payload that its kind says how to read. It goes from the data thread to the process `events`
-/// by a ring (event_rings.hpp); what becomes of it there is services/events' business.
+/// What a function tells of a packet or a flow, in two cache lines: which one, when, about which
+/// packet, and a payload that its kind says how to read. It goes from the data thread to the
+/// process `events` by a ring (event_rings.hpp); what becomes of it there is services/events'
+/// business.
 
 namespace millrace {
 
 enum class EventKind : std::uint8_t {
-  kAlert = 0,    ///< a rule that asks for it has matched
-  kAnomaly = 1,  ///< something on the network is not as it should be
+  kAlert = 0,        ///< a rule that asks for it has matched
+  kAnomaly = 1,      ///< something on the network is not as it should be
+  kFlow = 2,         ///< a flow has ended; about no packet
+  kTranslation = 3,  ///< a translation has begun or ended (RFC 8158); about no packet
   kCount
 };
 
@@ -42,18 +45,83 @@ struct AnomalyEvent {
   std::uint8_t padding[61];
 };
 
+/// A number of 64 bits, of which a payload, at a multiple of 4, keeps two halves.
+struct EventCount {
+  std::uint32_t low, high;
+  EventCount() = default;
+  explicit constexpr EventCount(std::uint64_t number)
+      : low(static_cast<std::uint32_t>(number)), high(static_cast<std::uint32_t>(number >> 32)) {}
+  constexpr std::uint64_t number() const { return std::uint64_t{high} << 32 | low; }
+};
+
+/// How far a flow had come. Closed: TCP says that both sides are done, or one has reset it.
+enum class FlowPhase : std::uint8_t { kNew = 0, kEstablished = 1, kClosed = 2 };
+/// Why it is no longer in the table.
+enum class FlowEndReason : std::uint8_t {
+  kTimeout = 0,   ///< no packet came for as long as its state allows
+  kClosed = 1,    ///< it was done
+  kForced = 2,    ///< somebody ended it, or a function did
+  kShutdown = 3,  ///< the function has left
+  kEvicted = 4,   ///< a new flow needed its place
+};
+/// Numbers are those of nf_conntrack (enum tcp_conntrack).
+enum class FlowTcpState : std::uint8_t {
+  kNone = 0,  ///< not TCP, or not known
+  kSynSent = 1,
+  kSynReceived = 2,
+  kEstablished = 3,
+  kFinWait = 4,
+  kCloseWait = 5,
+  kLastAck = 6,
+  kTimeWait = 7,
+  kClose = 8,
+  kSynSent2 = 9,  ///< both have sent SYN
+  kCount
+};
+/// The record's addresses and ports are those of the flow's first packet. [0] is of packets that go
+/// as it went, [1] of those that answer. Of ICMP the source port is the identifier, the destination
+/// port the type of the question.
+struct FlowEvent {
+  EventCount packets[2], bytes[2];  ///< bytes: from the IP header on
+  EventCount lasted_ms;             ///< from its first packet to its last one
+  EventCount idle_ms;               ///< from its last packet to the record's time
+  FlowPhase phase;
+  FlowEndReason reason;
+  FlowTcpState tcp;
+  std::uint8_t tcp_flags[2];   ///< all that packets had (FIN 1, SYN 2, ... CWR 128); 0: not known
+  std::uint8_t is_translated;  ///< 1: it was
+  std::uint8_t is_alerted;     ///< 1: an alert was about a packet of it
+  std::uint8_t padding[13];
+};
+
+enum class TranslationAction : std::uint8_t { kCreated = 0, kRemoved = 1 };
+/// Session: of one flow. Mapping: of an inside address and port, whoever is spoken to (a BIB entry
+/// in RFC 8158): destinations mean nothing then.
+enum class TranslationScope : std::uint8_t { kSession = 0, kMapping = 1 };
+/// The record's addresses and ports are those of packets that come from inside; these are what
+/// such packets have behind the translation. Ports of ICMP as in FlowEvent.
+struct TranslationEvent {
+  std::array<std::uint8_t, 16> source, destination;
+  std::uint16_t source_port, destination_port;
+  std::uint8_t ip_version;  ///< of these addresses: 4, 6
+  TranslationAction action;
+  TranslationScope scope;
+  std::uint8_t padding[29];
+};
+
 inline constexpr std::size_t kEventPayloadBytes = 68;
 
 /// Addresses and ports are those of the packet when it was told of; numbers are the host's, not
 /// the wire's. An IPv4 address has the first 4 bytes.
 struct alignas(kCacheLine) EventRecord {
-  std::uint64_t time_tsc;  ///< arrival of the first packet of its batch
+  std::uint64_t time_tsc;  ///< arrival of the first packet of its batch, or of the batch in which
+                           ///< it was seen that a flow or translation begins or ends
   std::uint64_t sequence;  ///< of the batch, in its stream and lane
   std::array<std::uint8_t, 16> source, destination;
   std::uint16_t source_port, destination_port;  ///< 0: not known, or its protocol has none
   std::uint16_t lane;
-  std::uint8_t packet;      ///< index in the batch
-  std::uint8_t stream;      ///< it says which port the packet came in by
+  std::uint8_t packet;      ///< index in the batch; 0 where it is about none
+  std::uint8_t stream;      ///< it says which port the packet, or the batch, came in by
   EventKind kind;           ///< which payload
   std::uint8_t function;    ///< number in the plan
   std::uint8_t ip_version;  ///< 4, 6: addresses are known; 0: they are not
@@ -61,12 +129,25 @@ struct alignas(kCacheLine) EventRecord {
   union {
     AlertEvent alert;
     AnomalyEvent anomaly;
+    FlowEvent flow;
+    TranslationEvent translation;
     std::byte payload[kEventPayloadBytes];
   };
 };
 static_assert(sizeof(AlertEvent) == 68 && offsetof(AlertEvent, action) == 4);
 static_assert(offsetof(AlertEvent, name) == 5);
 static_assert(sizeof(AnomalyEvent) == 68 && offsetof(AnomalyEvent, mac) == 1);
+static_assert(sizeof(FlowEvent) == 68 && offsetof(FlowEvent, packets) == 0);
+static_assert(offsetof(FlowEvent, bytes) == 16 && offsetof(FlowEvent, lasted_ms) == 32);
+static_assert(offsetof(FlowEvent, idle_ms) == 40 && offsetof(FlowEvent, phase) == 48);
+static_assert(offsetof(FlowEvent, reason) == 49 && offsetof(FlowEvent, tcp) == 50);
+static_assert(offsetof(FlowEvent, tcp_flags) == 51 && offsetof(FlowEvent, is_translated) == 53);
+static_assert(offsetof(FlowEvent, is_alerted) == 54);
+static_assert(sizeof(TranslationEvent) == 68 && offsetof(TranslationEvent, destination) == 16);
+static_assert(offsetof(TranslationEvent, source_port) == 32);
+static_assert(offsetof(TranslationEvent, destination_port) == 34);
+static_assert(offsetof(TranslationEvent, ip_version) == 36);
+static_assert(offsetof(TranslationEvent, action) == 37 && offsetof(TranslationEvent, scope) == 38);
 static_assert(sizeof(EventRecord) == 128 && std::is_trivially_copyable_v<EventRecord>);
 static_assert(offsetof(EventRecord, time_tsc) == 0 && offsetof(EventRecord, sequence) == 8);
 static_assert(offsetof(EventRecord, source) == 16 && offsetof(EventRecord, destination) == 32);

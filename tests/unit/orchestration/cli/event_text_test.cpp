@@ -33,6 +33,20 @@ TEST(EventText, PortsOfIpv6StandBehindBrackets) {
             "T alert 7:  TCP [::1]:1 > [::2]:2");
 }
 
+TEST(EventText, AFlowAndATranslation) {
+  EXPECT_EQ(text_of_event(R"({"timestamp":"T","event_type":"flow","src_ip":"10.0.0.1",)"
+                          R"("src_port":1,"dest_ip":"10.0.0.2","dest_port":2,"proto":"TCP",)"
+                          R"("flow":{"pkts_toserver":3,"pkts_toclient":4,"bytes_toserver":5,)"
+                          R"("bytes_toclient":6,"age":7,"state":"closed","reason":"timeout"},)"
+                          R"("millrace":{"function":"flow"}})"),
+            "T flow flow:  TCP 10.0.0.1:1 > 10.0.0.2:2  "
+            "closed (timeout) after 7 s, packets 3/4, bytes 5/6");
+  EXPECT_EQ(text_of_event(R"({"timestamp":"T","event_type":"nat","src_ip":"10.0.0.1",)"
+                          R"("src_port":1,"proto":"UDP","nat":{"action":"created",)"
+                          R"("src_ip":"192.0.2.1","src_port":9},"millrace":{"function":"nat"}})"),
+            "T nat nat: created  UDP 10.0.0.1:1  as 192.0.2.1:9");
+}
+
 TEST(EventText, OtherLinesAreAsTheyAre) {
   for (const char* const line : {"", "no JSON", "[]", "{}", "{\"half\": "}) {
     EXPECT_EQ(text_of_event(line), line);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "services/functions/flow/flow_tuple.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/packet_call.hpp"
 
@@ -116,6 +117,51 @@ TEST(EventWriter, TellsNobodyWhereNobodyListens) {
   EXPECT_EQ(off.emit(EventKind::kAlert, 0), nullptr);
   off.alert(0, 1, "x", EventAction::kAllowed);
   EXPECT_EQ(EventWriter().emit(EventKind::kAlert, 0), nullptr);
+}
+
+TEST(EventWriter, TellsOfFlowsAndTranslationsByTheirTuples) {
+  PacketCall call({frame_of_hex(kUdpFrame)});
+  call.batch.header->lane = 5;
+  call.batch.header->time_first_tsc = 12345;
+  EventRingOfTest ring;
+  const EventWriter writer(&ring.log, call.batch, 9);
+  const FlowTuple inside{{10, 1, 0, 5}, {192, 0, 2, 9}, 5000, 53, 17, 4, 0};
+  FlowEvent what{};
+  what.packets[1] = EventCount(UINT64_MAX - 1);
+  what.reason = FlowEndReason::kForced;
+  writer.flow_ended(inside, what);
+  EventRecord record = only(ring);
+  EXPECT_EQ(record.kind, EventKind::kFlow);
+  EXPECT_EQ(record.time_tsc, 12345u);
+  EXPECT_EQ(record.lane, 5u);
+  EXPECT_EQ(record.function, 9u);
+  EXPECT_EQ(address(record.source, 4), "10.1.0.5.");
+  EXPECT_EQ(address(record.destination, 4), "192.0.2.9.");
+  EXPECT_EQ(record.source_port, 5000u);
+  EXPECT_EQ(record.destination_port, 53u);
+  EXPECT_EQ(record.ip_version, 4u);
+  EXPECT_EQ(record.protocol, 17u);
+  EXPECT_EQ(record.flow.packets[1].number(), UINT64_MAX - 1);
+  EXPECT_EQ(record.flow.reason, FlowEndReason::kForced);
+
+  FlowTuple outside = inside;
+  outside.source = {203, 0, 113, 1};
+  outside.source_port = 1024;
+  writer.translation(inside, outside, TranslationAction::kRemoved, TranslationScope::kMapping);
+  record = only(ring);
+  EXPECT_EQ(record.kind, EventKind::kTranslation);
+  EXPECT_EQ(address(record.source, 4), "10.1.0.5.");
+  EXPECT_EQ(address(record.translation.source, 4), "203.0.113.1.");
+  EXPECT_EQ(address(record.translation.destination, 4), "192.0.2.9.");
+  EXPECT_EQ(record.translation.source_port, 1024u);
+  EXPECT_EQ(record.translation.destination_port, 53u);
+  EXPECT_EQ(record.translation.ip_version, 4u);
+  EXPECT_EQ(record.translation.action, TranslationAction::kRemoved);
+  EXPECT_EQ(record.translation.scope, TranslationScope::kMapping);
+
+  const EventWriter off(nullptr, call.batch, 0);
+  off.flow_ended(inside, what);
+  off.translation(inside, outside, TranslationAction::kCreated, TranslationScope::kSession);
 }
 
 TEST(EventWriter, CountsWhatTheRingHasNoRoomFor) {

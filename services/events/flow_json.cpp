@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/events/flow_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "services/events/json_line.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
+
+namespace millrace {
+namespace {
+
+using json_line::put_flag;
+using json_line::put_key;
+using json_line::put_text;
+using json_line::put_value;
+
+constexpr std::uint64_t kMillisecondNs = 1'000'000;
+
+bool is_icmp(const EventRecord& record) {
+  return record.protocol == ipv4_wire::kIcmp || record.protocol == ipv6_wire::kIcmpv6;
+}
+
+bool has_addresses(const EventRecord& record) {
+  return record.ip_version == 4 || record.ip_version == 6;
+}
+
+/// Ports, or what a flow of ICMP has instead of them.
+void put_tuple(const EventRecord& record, bool has_destination, std::string& out) {
+  if (!has_addresses(record)) return;
+  const bool ports = !is_icmp(record) && (record.source_port != 0 || record.destination_port != 0);
+  put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
+  if (ports) put_value("src_port", record.source_port, out);
+  if (has_destination) {
+    put_text("dest_ip", json_line::address_text(record.ip_version, record.destination), out);
+    if (ports) put_value("dest_port", record.destination_port, out);
+  }
+  put_text("proto", protocol_name(record.protocol), out);
+  if (!is_icmp(record)) return;
+  if (has_destination) {
+    put_value("icmp_type", record.destination_port, out);
+    put_value("icmp_code", 0, out);
+  }
+  put_value("icmp_id", record.source_port, out);
+}
+
+const char* state_of(FlowPhase phase) {
+  switch (phase) {
+    case FlowPhase::kNew:
+      return "new";
+    case FlowPhase::kEstablished:
+      return "established";
+    case FlowPhase::kClosed:
+      return "closed";
+  }
+  return "unknown";
+}
+
+const char* reason_of(FlowEndReason reason) {
+  switch (reason) {
+    case FlowEndReason::kTimeout:
+      return "timeout";
+    case FlowEndReason::kClosed:
+      return "closed";
+    case FlowEndReason::kForced:
+    case FlowEndReason::kEvicted:
+      return "forced";
+    case FlowEndReason::kShutdown:
+      return "shutdown";
+  }
+  return "unknown";
+}
+
+/// As EVE calls them, which tells the two waits behind a FIN apart.
+const char* tcp_state_of(FlowTcpState state) {
+  constexpr std::array<const char*, static_cast<std::size_t>(FlowTcpState::kCount)> kNames = {
+      "none",       "syn_sent", "syn_recv",  "established", "fin_wait1",
+      "close_wait", "last_ack", "time_wait", "closed",      "syn_sent"};
+  const auto at = static_cast<std::size_t>(state);
+  return at < kNames.size() ? kNames[at] : "unknown";
+}
+
+void put_tcp(const FlowEvent& flow, std::string& out) {
+  constexpr std::array<const char*, 8> kFlags = {"fin", "syn", "rst", "psh",
+                                                 "ack", "urg", "ecn", "cwr"};
+  const unsigned all = flow.tcp_flags[0] | flow.tcp_flags[1];
+  const auto hexadecimal = [&](const char* key, unsigned flags) {
+    std::array<char, 3> text{};
+    std::snprintf(text.data(), text.size(), "%02x", flags & 0xffu);
+    put_text(key, text.data(), out);
+  };
+  put_key("tcp", out);
+  out += '{';
+  if (all != 0) {
+    hexadecimal("tcp_flags", all);
+    hexadecimal("tcp_flags_ts", flow.tcp_flags[0]);
+    hexadecimal("tcp_flags_tc", flow.tcp_flags[1]);
+    for (std::size_t bit = 0; bit < kFlags.size(); ++bit) {
+      if ((all >> bit & 1) != 0) put_flag(kFlags[bit], true, out);
+    }
+  }
+  put_text("state", tcp_state_of(flow.tcp), out);
+  out += '}';
+}
+
+/// What was `ago_ms` before `time_ns`; 1970 where there is no such time.
+std::uint64_t before(std::uint64_t time_ns, std::uint64_t ago_ms) {
+  return time_ns - std::min(ago_ms, time_ns / kMillisecondNs) * kMillisecondNs;
+}
+
+}  // namespace
+
+void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& times,
+              std::string& out) {
+  const FlowEvent& flow = record.flow;
+  const std::uint64_t end_ns = before(time_ns, flow.idle_ms.number());
+  const auto time = [&](const char* key, std::uint64_t at_ns) {
+    put_key(key, out);
+    out += '"';
+    times.put(at_ns, out);
+    out += '"';
+  };
+  put_tuple(record, true, out);
+  put_key("flow", out);
+  out += '{';
+  put_value("pkts_toserver", flow.packets[0].number(), out);
+  put_value("pkts_toclient", flow.packets[1].number(), out);
+  put_value("bytes_toserver", flow.bytes[0].number(), out);
+  put_value("bytes_toclient", flow.bytes[1].number(), out);
+  time("start", before(end_ns, flow.lasted_ms.number()));
+  time("end", end_ns);
+  put_value("age", flow.lasted_ms.number() / 1000, out);
+  put_text("state", state_of(flow.phase), out);
+  put_text("reason", reason_of(flow.reason), out);
+  put_flag("alerted", flow.is_alerted != 0, out);
+  if (flow.is_translated != 0) put_flag("translated", true, out);
+  out += '}';
+  if (record.protocol == packet_walk::kTcp) put_tcp(flow, out);
+}
+
+std::uint8_t nat_event_of(const EventRecord& record) {
+  const TranslationEvent& to = record.translation;
+  const std::uint8_t removed = to.action == TranslationAction::kRemoved ? 1 : 0;
+  const bool mapping = to.scope == TranslationScope::kMapping;
+  if (to.ip_version != 4) return 0;
+  if (record.ip_version == 4) return (mapping ? 8 : 4) + removed;   // NAT44
+  if (record.ip_version == 6) return (mapping ? 10 : 6) + removed;  // NAT64
+  return 0;
+}
+
+void put_translation(const EventRecord& record, std::string& out) {
+  const TranslationEvent& to = record.translation;
+  const bool session = to.scope == TranslationScope::kSession;
+  put_tuple(record, session, out);
+  put_key("nat", out);
+  out += '{';
+  put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
+  put_text("scope", session ? "session" : "mapping", out);
+  if (const std::uint8_t event = nat_event_of(record); event != 0) {
+    put_value("nat_event", event, out);
+  }
+  if (to.ip_version == 4 || to.ip_version == 6) {
+    put_text("src_ip", json_line::address_text(to.ip_version, to.source), out);
+    const bool ports = !is_icmp(record) && (to.source_port != 0 || to.destination_port != 0);
+    if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
+    if (ports) put_value("src_port", to.source_port, out);
+    if (session) {
+      put_text("dest_ip", json_line::address_text(to.ip_version, to.destination), out);
+      if (ports) put_value("dest_port", to.destination_port, out);
+    }
+  }
+  out += '}';
+}
+
+}  // namespace millrace

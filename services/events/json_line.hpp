@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "services/events/event_json.hpp"
+
+/// Pieces of which a line is put together. `out` is not empty, and what is added stands in the
+/// object that was begun last.
+
+namespace millrace::json_line {
+
+inline void put_key(const char* key, std::string& out) {
+  if (out.back() != '{') out += ',';
+  out += '"';
+  out += key;
+  out += "\":";
+}
+
+inline void put_text(const char* key, std::string_view text, std::string& out) {
+  put_key(key, out);
+  put_json_text(text, out);
+}
+
+inline void put_value(const char* key, std::uint64_t number, std::string& out) {
+  put_key(key, out);
+  out += std::to_string(number);
+}
+
+inline void put_flag(const char* key, bool flag, std::string& out) {
+  put_key(key, out);
+  out += flag ? "true" : "false";
+}
+
+/// `version`: 4; of all others it is an address of IPv6.
+inline std::string address_text(std::uint8_t version, const std::array<std::uint8_t, 16>& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(version == 4 ? AF_INET : AF_INET6, address.data(), text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace millrace::json_line
