@@ -23,13 +23,14 @@ std::uint64_t load(const std::atomic<std::uint64_t>& word) {
 }  // namespace
 
 EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz,
-                     EventFile* file, EventSocket& socket)
+                     EventFile* file, EventSocket& socket, IpfixExport* ipfix)
     : plan_(plan),
       rings_(rings),
       sink_(rings.sink()),
       scale_(tsc_hz),
       file_(file),
-      socket_(socket) {
+      socket_(socket),
+      ipfix_(ipfix) {
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const std::uint32_t ring = event_ring_of(plan, actor);
     if (ring == kNoEventRing) continue;
@@ -56,9 +57,9 @@ void EventPump::put_lines(const Source& source, std::uint64_t head, std::uint32_
   lines_.clear();
   for (std::uint32_t i = 0; i < count; ++i) {
     const EventRecord& record = records_[i];
-    const std::uint64_t ago_ns = scale_.ns_between(record.time_tsc, now_tsc_);
-    put_event(record, {.actor = source.actor, .number = head + i, .time_ns = now_ns_ - ago_ns},
-              plan_, times_, lines_);
+    times_ns_[i] = now_ns_ - scale_.ns_between(record.time_tsc, now_tsc_);
+    put_event(record, {.actor = source.actor, .number = head + i, .time_ns = times_ns_[i]}, plan_,
+              times_, lines_);
   }
 }
 
@@ -88,11 +89,14 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
   if (skipped != 0) store(sink_.file_lost, load(sink_.file_lost) + skipped);
   if (count == 0) return 0;
   put_lines(source, head, count);
+  const std::span<const EventRecord> records(records_.data(), count);
+  if (ipfix_ != nullptr) ipfix_->begin(records);
   if (file_ != nullptr) {
     write(ring, head, count);
   } else {
     source.reader.let_go_until(head + count);
   }
+  if (ipfix_ != nullptr) ipfix_->send(records, {times_ns_.data(), count}, now_ns_);
   socket_.put(lines_);
   return count;
 }

@@ -11,20 +11,21 @@
 #include "services/events/event_file.hpp"
 #include "services/events/event_json.hpp"
 #include "services/events/event_socket.hpp"
+#include "services/events/ipfix_export.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
 
 namespace millrace {
 
-/// From the rings to the file and the socket. A record leaves its ring when it is dealt with: told
-/// or counted as lost. What a killed process was writing is found again in the file by its
-/// successor, so a line is there once. One thread.
+/// From the rings to the file, the socket and the collector. A record leaves its ring when it is
+/// dealt with: told or counted as lost. What a killed process was writing is found again in the
+/// file by its successor, so a line is there once. One thread.
 class EventPump {
  public:
-  /// `file`: null: none is written. All borrowed; `tsc_hz`: of the status file.
+  /// `file`, `ipfix`: null: there is none. All borrowed; `tsc_hz`: of the status file.
   EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz, EventFile* file,
-            EventSocket& socket);
+            EventSocket& socket, IpfixExport* ipfix = nullptr);
 
   /// Names of functions by another plan of the same topology.
   void use(Plan plan) { plan_ = std::move(plan); }
@@ -50,9 +51,11 @@ class EventPump {
   TscScale scale_;
   EventFile* file_;
   EventSocket& socket_;
+  IpfixExport* ipfix_;
   EventTimes times_;
   std::vector<Source> sources_;  ///< by ring
   std::array<EventRecord, kRecordsPerTurn> records_;
+  std::array<std::uint64_t, kRecordsPerTurn> times_ns_;  ///< of each of these; system clock
   std::string lines_;
   std::uint64_t now_tsc_ = 0, now_ns_ = 0;  ///< the same moment by both clocks
 };

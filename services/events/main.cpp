@@ -23,8 +23,9 @@
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 
-/// What functions tell of packets, to a file and a Unix socket. Maps the status file read-only but
-/// for the rings, never the segment. Its death or slowness costs records and touches no packet.
+/// What functions tell of packets, to a file, a Unix socket and a collector of IPFIX. Maps the
+/// status file read-only but for the rings, never the segment. Its death or slowness costs records
+/// and touches no packet.
 
 namespace millrace {
 namespace {
@@ -55,7 +56,9 @@ class Service {
       file_ = std::make_unique<EventFile>(events, begun ? at : EventFile::Place{});
     }
     socket_ = std::make_unique<EventSocket>(events_socket_path(plan_, run_dir), rings_.sink());
-    pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_);
+    if (events.ipfix) ipfix_ = std::make_unique<IpfixExport>(*events.ipfix, rings_.sink());
+    pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_,
+                                        ipfix_.get());
   }
 
   void run(const AskedSignals& signals) {
@@ -114,6 +117,7 @@ class Service {
   NewPlans plans_;
   std::unique_ptr<EventFile> file_;
   std::unique_ptr<EventSocket> socket_;
+  std::unique_ptr<IpfixExport> ipfix_;
   std::unique_ptr<EventPump> pump_;
   std::vector<pollfd> items_;
 };

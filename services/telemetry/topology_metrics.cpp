@@ -73,6 +73,10 @@ void add_events(const StatusSource& source, Families& families) {
   families.add(Metric::kEventsLost, {"client"}, load(sink.client_lost));
   families.add(Metric::kEventsWritten, {"file"}, load(sink.file_written));
   families.add(Metric::kEventsWritten, {"socket"}, load(sink.client_written));
+  if (source.plan.events->ipfix) {
+    families.add(Metric::kEventsLost, {"collector"}, load(sink.ipfix_lost));
+    families.add(Metric::kEventsWritten, {"ipfix"}, load(sink.ipfix_sent));
+  }
   families.add(Metric::kEventsClients, {}, load(sink.clients));
   families.add(Metric::kEventsClientsCut, {}, load(sink.clients_cut));
 }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "shared/base/tcp_address.hpp"
 #include "shared/config/keys.hpp"
 #include "shared/config/sections.hpp"
 
@@ -46,10 +47,34 @@ void read_socket(const YamlValue& value, TopologyEvents& events) {
   events.socket = {*name, value.mark()};
 }
 
+/// An address, as a name would have to be looked up while packets move.
+void read_ipfix(const YamlValue& value, TopologyEvents& events) {
+  constexpr std::string_view kAllowed = "'{ collector: ADDRESS:PORT, domain: NUMBER }'";
+  constexpr std::string_view kAddress =
+      "ADDRESS:PORT like '192.0.2.9:4739' or '[2001:db8::9]:4739', no name, port 1 to 65535";
+  const YamlMap map(value, kAllowed);
+  if (!value.is_map()) return;
+  map.allow_only(kIpfixKeys);
+  TopologyIpfix ipfix;
+  if (const YamlValue* const collector = map.need("collector", kAllowed)) {
+    ipfix.collector = collector->text(kAddress).value_or("");
+    const bool has_port = !ipfix.collector.ends_with(":0");
+    if (!ipfix.collector.empty() && (!has_port || !socket_address(ipfix.collector))) {
+      collector->refuse(kAddress);
+    }
+  }
+  if (const YamlValue* const domain = map.find("domain")) {
+    ipfix.domain = static_cast<std::uint32_t>(domain->integer(0, UINT32_MAX).value_or(1));
+  }
+  events.ipfix = std::move(ipfix);
+}
+
 }  // namespace
 
 void read_events(const YamlValue& value, Topology& topology) {
-  const YamlMap map(value, "'{ file: FILE, rotate: SIZE, keep: NUMBER, socket: FILE }', or '{}'");
+  const YamlMap map(value,
+                    "'{ file: FILE, rotate: SIZE, keep: NUMBER, socket: FILE, "
+                    "ipfix: MAP }', or '{}'");
   if (!value.is_map()) return;
   map.allow_only(kEventsKeys);
   TopologyEvents events;
@@ -69,6 +94,7 @@ void read_events(const YamlValue& value, Topology& topology) {
     if (rotate == nullptr) keep->refuse("'keep' beside 'rotate' only");
   }
   if (const YamlValue* const socket = map.find("socket")) read_socket(*socket, events);
+  if (const YamlValue* const ipfix = map.find("ipfix")) read_ipfix(*ipfix, events);
   topology.events = std::move(events);
 }
 

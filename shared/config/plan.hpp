@@ -185,12 +185,20 @@ struct PlanReason {
   std::string summary;
 };
 
+/// `events: ipfix`: who gets flows and translations as IPFIX, by UDP.
+struct PlanIpfix {
+  std::string collector;     ///< ADDRESS:PORT
+  std::uint32_t domain = 1;  ///< observation domain
+  friend bool operator==(const PlanIpfix&, const PlanIpfix&) = default;
+};
+
 /// `events:`, what functions tell of packets. Paths: absolute.
 struct PlanEvents {
   std::string file;                ///< JSON lines; empty: none is written
   std::uint64_t rotate_bytes = 0;  ///< a file that is as long is renamed; 0: it grows
   std::uint32_t keep = 5;          ///< renamed files: FILE.1, the newest, to FILE.<keep>
   std::string socket;              ///< empty: `events.sock` of the run directory
+  std::optional<PlanIpfix> ipfix;  ///< nothing: there is no collector
   friend bool operator==(const PlanEvents&, const PlanEvents&) = default;
 };
 

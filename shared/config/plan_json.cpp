@@ -219,10 +219,15 @@ Json crossings_json(const Plan& plan) {
 
 Json events_json(const Plan& plan) {
   if (!plan.events) return nullptr;
+  Json ipfix = nullptr;
+  if (const auto& to = plan.events->ipfix) {
+    ipfix = {{"collector", to->collector}, {"domain", to->domain}};
+  }
   return {{"file", plan.events->file},
           {"rotate_bytes", plan.events->rotate_bytes},
           {"keep", plan.events->keep},
-          {"socket", plan.events->socket}};
+          {"socket", plan.events->socket},
+          {"ipfix", ipfix}};
 }
 
 Json warnings_json(const std::vector<TopologyWarning>& warnings) {

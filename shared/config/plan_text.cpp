@@ -254,6 +254,9 @@ void put_events(const Plan& plan, Out& out) {
   if (events.rotate_bytes != 0) {
     out << " (renamed at " << events.rotate_bytes << " bytes, " << events.keep << " kept)";
   }
+  if (const auto& ipfix = events.ipfix) {
+    out << ", IPFIX to " << ipfix->collector << " (domain " << ipfix->domain << ")";
+  }
   out << '\n';
 }
 

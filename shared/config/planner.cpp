@@ -88,7 +88,11 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
     planning.plan.events = PlanEvents{.file = events->file.value,
                                       .rotate_bytes = events->rotate_bytes,
                                       .keep = events->keep,
-                                      .socket = events->socket.value};
+                                      .socket = events->socket.value,
+                                      .ipfix = std::nullopt};
+    if (const auto& ipfix = events->ipfix) {
+      planning.plan.events->ipfix = {ipfix->collector, ipfix->domain};
+    }
   }
   planning.plan.fused = topology.fused;
   planning.plan.secrets = topology.secrets;

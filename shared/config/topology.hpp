@@ -82,6 +82,12 @@ struct TopologyControl {
   std::vector<Marked<std::string>> clients;  ///< files with the public keys of who may enter
 };
 
+/// `ipfix:` of `events:`.
+struct TopologyIpfix {
+  std::string collector;
+  std::uint32_t domain = 1;
+};
+
 /// `events:`. Files: absolute.
 struct TopologyEvents {
   SourceMark mark;
@@ -89,6 +95,7 @@ struct TopologyEvents {
   Marked<std::string> socket;  ///< empty: the run directory's
   std::uint64_t rotate_bytes = 0;
   std::uint32_t keep = 5;
+  std::optional<TopologyIpfix> ipfix;
 };
 
 /// What is to be said of a topology that is right.

@@ -153,6 +153,8 @@ struct Events {
   rotateBytes @1 :UInt64;
   keep @2 :UInt32;
   socket @3 :Text;
+  collector @4 :Text;  # of IPFIX; empty: none
+  domain @5 :UInt32;
 }
 
 struct Reason {

@@ -188,7 +188,10 @@ void read_scalars(Plan& plan, wire::Plan::Reader in) {
     plan.events = PlanEvents{.file = text(events.getFile()),
                              .rotate_bytes = events.getRotateBytes(),
                              .keep = events.getKeep(),
-                             .socket = text(events.getSocket())};
+                             .socket = text(events.getSocket()),
+                             .ipfix = std::nullopt};
+    const std::string collector = text(events.getCollector());
+    if (!collector.empty()) plan.events->ipfix = {collector, events.getDomain()};
   }
   plan.memory_node = in.getMemoryNode();
   plan.revision = in.getRevision();

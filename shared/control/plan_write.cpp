@@ -169,6 +169,10 @@ void write_scalars(const Plan& plan, wire::Plan::Builder out) {
     events.setRotateBytes(plan.events->rotate_bytes);
     events.setKeep(plan.events->keep);
     events.setSocket(plan.events->socket);
+    if (const auto& ipfix = plan.events->ipfix) {
+      events.setCollector(ipfix->collector);
+      events.setDomain(ipfix->domain);
+    }
   }
   out.setMemoryNode(plan.memory_node);
   out.setRevision(plan.revision);

@@ -48,17 +48,21 @@ struct alignas(kCacheLine) EventSink {
   std::atomic<std::uint64_t> clients_cut;     ///< clients let go of as they took nothing
   std::atomic<std::uint64_t> clients;         ///< that are connected
   std::atomic<std::uint64_t> rotations;       ///< files that were begun while it ran
-  std::uint64_t padding_0;
+  std::atomic<std::uint64_t> ipfix_begun;     ///< records for a collector, before they are sent
   // What is being written: a successor finds out how much of it is in the file, so that nothing
   // is there twice. All of it is from before the write.
   std::atomic<std::uint64_t> intent_ring;  ///< number of the ring and one; 0: nothing. Last word
   std::uint64_t intent_file;               ///< inode
   std::uint64_t intent_offset;             ///< size of the file
   std::uint64_t intent_head, intent_written, intent_lost;
-  std::uint64_t padding_1[2];
+  // Of a collector of IPFIX: begun = sent + lost, but while records are on their way.
+  std::atomic<std::uint64_t> ipfix_sent;  ///< records in messages that the kernel has taken
+  std::atomic<std::uint64_t> ipfix_lost;  ///< records that could not be sent
 };
 static_assert(sizeof(EventSink) == 128 && offsetof(EventSink, file_lost) == 8);
 static_assert(offsetof(EventSink, client_written) == 16 && offsetof(EventSink, clients) == 40);
+static_assert(offsetof(EventSink, ipfix_begun) == 56 && offsetof(EventSink, ipfix_sent) == 112);
+static_assert(offsetof(EventSink, ipfix_lost) == 120);
 static_assert(offsetof(EventSink, intent_ring) == 64 && offsetof(EventSink, intent_lost) == 104);
 
 /// Of actor `actor`: kNoEventRing when it calls no `finish`, or the topology has no `events`.

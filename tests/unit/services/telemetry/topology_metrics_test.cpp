@@ -109,6 +109,7 @@ TEST(TopologyMetrics, TellOfABypassWhereThereIsOne) {
 TEST(TopologyMetrics, OfEventsSayWhatWasToldAndWhatBecameOfIt) {
   Plan plan = test::small_plan();
   plan.events = PlanEvents{};
+  plan.events->ipfix = PlanIpfix{};
   const WatchedTopology watched(plan);
   watched.start(3);
   watched.start(7);
@@ -124,6 +125,8 @@ TEST(TopologyMetrics, OfEventsSayWhatWasToldAndWhatBecameOfIt) {
   sink.client_written = 180;
   sink.client_lost = 11;
   sink.clients_cut = 1;
+  sink.ipfix_sent = 40;
+  sink.ipfix_lost = 4;
   sink.clients = 2;
   Families families;
   add_events(watched.source(), families);
@@ -133,6 +136,8 @@ TEST(TopologyMetrics, OfEventsSayWhatWasToldAndWhatBecameOfIt) {
                                            {"millrace_events_lost_total{cause=ring}", 7},
                                            {"millrace_events_lost_total{cause=file}", 10},
                                            {"millrace_events_lost_total{cause=client}", 11},
+                                           {"millrace_events_lost_total{cause=collector}", 4},
+                                           {"millrace_events_written_total{sink=ipfix}", 40},
                                            {"millrace_events_written_total{sink=file}", 90},
                                            {"millrace_events_written_total{sink=socket}", 180},
                                            {"millrace_events_clients{}", 2},

@@ -59,6 +59,27 @@ TEST(LoadEvents, RefusesWhatIsNoSize) {
   }
 }
 
+TEST(LoadEvents, ACollectorIsAnAddressWithAPort) {
+  const Plan plan = plan_of(with_events("{ipfix: {collector: '192.0.2.9:4739'}}"));
+  ASSERT_TRUE(plan.events && plan.events->ipfix);
+  EXPECT_EQ(plan.events->ipfix->collector, "192.0.2.9:4739");
+  EXPECT_EQ(plan.events->ipfix->domain, 1u);
+  EXPECT_THAT(plan_text(plan), HasSubstr(", IPFIX to 192.0.2.9:4739 (domain 1)\n"));
+  const Plan other = plan_of(with_events("{ipfix: {collector: '[2001:db8::9]:1', domain: 77}}"));
+  EXPECT_EQ(other.events->ipfix->domain, 77u);
+  EXPECT_THAT(plan_json(other), HasSubstr("\"collector\": \"[2001:db8::9]:1\""));
+  for (const char* const address : {"192.0.2.9", "'192.0.2.9:0'", "'host:4739'", "':4739'",
+                                    "'192.0.2.9:65536'", "'2001:db8::9:4739'"}) {
+    EXPECT_THAT(wrong(with_events("{ipfix: {collector: " + std::string(address) + "}}")),
+                HasSubstr("as 'collector'; allowed: ADDRESS:PORT like '192.0.2.9:4739'"))
+        << address;
+  }
+  EXPECT_THAT(wrong(with_events("{ipfix: {domain: 1}}")), HasSubstr("'collector'"));
+  EXPECT_THAT(wrong(with_events("{ipfix: {collector: '192.0.2.9:1', domain: 4294967296}}")),
+              HasSubstr("as 'domain'"));
+  EXPECT_THAT(wrong(with_events("{ipfix: {collector: '192.0.2.9:1', x: 1}}")), HasSubstr("'x'"));
+}
+
 TEST(LoadEvents, AChangeOfThemTakesARestart) {
   const PlanDiff comes = diff_plans(plan_of(kLeastEvents), plan_of(with_events("{}")));
   EXPECT_THAT(comes.restart, ::testing::ElementsAre("events"));

@@ -83,7 +83,8 @@ inline Plan filled_plan() {
   plan.fused = true;
   plan.shared_cores = false;
   plan.telemetry_listen = "127.0.0.1:9101";
-  plan.events = PlanEvents{"/var/eve.json", 77'000'000, 7, "/run/e.sock"};
+  plan.events = PlanEvents{"/var/eve.json", 77'000'000, 7, "/run/e.sock",
+                           PlanIpfix{"192.0.2.9:4739", 12}};
   plan.ports = {{"lan",
                  "pcap",
                  {{"in", "a b.pcap"}, {"in", "b.pcap"}},
@@ -141,6 +142,7 @@ class PlanText {
               shared_cores, telemetry_listen, memory_node, revision, hash, generation,
               spare_counters);
     if (events) text.line(events->file, events->rotate_bytes, events->keep, events->socket);
+    if (events && events->ipfix) text.line(events->ipfix->collector, events->ipfix->domain);
     for (const auto& item : sources) text.line(item);
     for (const auto& item : ports) text.add(item);
     for (const auto& item : functions) text.add(item);
