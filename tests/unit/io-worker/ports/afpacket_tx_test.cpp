@@ -79,17 +79,7 @@ class SuperFrameTxTest : public AfpacketTxTest {
   }
   /// The packets that one of 5,000 bytes of payload stands for.
   static std::vector<std::string> segments() {
-    const test::SuperFrameText of{.payload = 5000};
-    const std::string whole = of.text();
-    SuperFrame super;
-    super.begin(std::as_bytes(std::span(whole)), {}, of.offload(), 1514);
-    std::vector<std::string> packets;
-    while (super.left() != 0) {
-      std::string packet(1514, '\0');
-      packet.resize(super.write_next(reinterpret_cast<std::byte*>(packet.data())));
-      packets.push_back(packet);
-    }
-    return packets;
+    return test::SuperFrameText{.payload = 5000}.packets();
   }
 };
 

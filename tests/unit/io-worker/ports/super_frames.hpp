@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "io-worker/ports/super_frame.hpp"
 
@@ -56,6 +57,19 @@ struct SuperFrameText {
     }
     put16(text, transport() + (tcp ? 16 : 6), pseudo(text, bytes));
     return text;
+  }
+  /// That it stands for.
+  std::vector<std::string> packets() const {
+    const std::string whole = text();
+    SuperFrame super;
+    super.begin(std::as_bytes(std::span(whole)), {}, offload(), 1514);
+    std::vector<std::string> packets;
+    while (super.left() != 0) {
+      std::string packet(1514, '\0');
+      packet.resize(super.write_next(reinterpret_cast<std::byte*>(packet.data())));
+      packets.push_back(packet);
+    }
+    return packets;
   }
   Offload offload() const {
     Offload offload;
