@@ -36,12 +36,14 @@ MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
 }  // namespace
 
 TapSettings tap_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"host_addresses", "host_mac", "interface", "queues", "ring"});
+  const PortSettings settings(
+      port, {"host_addresses", "host_mac", "interface", "queues", "ring", "super_frames"});
   TapSettings parsed;
   parsed.interface = interface_name(settings);
   parsed.queues =
       static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
   parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
+  parsed.super_frames = settings.flag("super_frames", parsed.super_frames);
   parsed.host_mac = host_mac(settings, port);
   for (const std::string& text : settings.list("host_addresses")) {
     const auto address = parse_address(text);

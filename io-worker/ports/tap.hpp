@@ -26,6 +26,7 @@ struct TapSettings {
   std::uint32_t ring = 1024;  ///< packets that the kernel keeps for each queue
   MacAddress host_mac{};      ///< of the host's end
   std::vector<InterfaceAddress> host_addresses;
+  bool super_frames = false;  ///< the host's stack leaves cutting and checksums to the port
 };
 
 inline bool is_tap(const PlanPort& port) { return port.device == "tap"; }
@@ -47,11 +48,13 @@ UniqueFd borrow_tap(const PlanPort& port, std::uint32_t queue, const std::string
 std::uint32_t tap_index(const UniqueFd& queue);
 
 /// Receives straight into buffers, a system call a packet. What a buffer cannot hold is oversize.
-/// `index`: of the interface whose drops missed() tells; 0: nobody knows them.
+/// `index`: of the interface whose drops missed() tells; 0: nobody knows them. With `super_frames`
+/// one call may receive many packets (super_frame.hpp), those that have no buffer yet wait.
 std::unique_ptr<RxQueue> open_tap_rx(const PlanPort& port, UniqueFd file, std::uint32_t index,
                                      const BufferSource& pool);
 /// Sends into one of the queues, by flow: to where it goes the kernel sends a flow's answers. What
-/// somebody behind the interface does not take is bounded; beyond that the queue is full.
+/// somebody behind the interface does not take is bounded; beyond that the queue is full. With
+/// `super_frames` successive segments of a TCP connection go as one (tx_frames.hpp).
 std::unique_ptr<TxQueue> open_tap_tx(const PlanPort& port, std::vector<UniqueFd> files);
 
 }  // namespace millrace

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "io-worker/ports/kept_file.hpp"
+#include "io-worker/ports/super_frame.hpp"
 #include "io-worker/ports/tap.hpp"
 #include "shared/base/error.hpp"
 
@@ -59,15 +60,31 @@ std::string owner_of(const std::string& alias) {
   throw system_error("make interface '" + interface + "'", error);
 }
 
-UniqueFd open_queue(const std::string& interface, const std::string& run_dir, bool first) {
+UniqueFd open_queue(const TapSettings& settings, const std::string& run_dir, bool first) {
   UniqueFd file = open_tun();
   ifreq request{};
-  interface.copy(request.ifr_name, IFNAMSIZ - 1);
+  settings.interface.copy(request.ifr_name, IFNAMSIZ - 1);
   // Without IFF_VNET_HDR the kernel gives whole frames, none longer than the MTU allows.
   request.ifr_flags =
-      static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_MULTI_QUEUE | (first ? IFF_TUN_EXCL : 0));
-  if (::ioctl(file.get(), TUNSETIFF, &request) != 0) refuse(interface, run_dir, errno);
+      static_cast<short>(IFF_TAP | IFF_NO_PI | IFF_MULTI_QUEUE | (first ? IFF_TUN_EXCL : 0) |
+                         (settings.super_frames ? IFF_VNET_HDR : 0));
+  if (::ioctl(file.get(), TUNSETIFF, &request) != 0) refuse(settings.interface, run_dir, errno);
   return file;
+}
+
+/// What the host's stack may leave to the port: checksums, and the cutting of TCP and, since Linux
+/// 6.2, of UDP.
+void take_super_frames(const UniqueFd& queue) {
+  constexpr int kHeaderBytes = sizeof(Offload);
+  if (::ioctl(queue.get(), TUNSETVNETHDRSZ, &kHeaderBytes) != 0) {
+    throw system_error("describe super-frames of it", errno);
+  }
+  constexpr unsigned kTcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
+  constexpr unsigned kUdp = 0x20 | 0x40;  // TUN_F_USO4, TUN_F_USO6: later than some headers
+  if (::ioctl(queue.get(), TUNSETOFFLOAD, kTcp | kUdp) == 0) return;
+  if (::ioctl(queue.get(), TUNSETOFFLOAD, kTcp) != 0) {
+    throw system_error("take super-frames of it", errno);
+  }
 }
 
 void check_done(int error, const std::string& doing) {
@@ -92,7 +109,8 @@ std::vector<UniqueFd> make_tap(const PlanPort& port, const std::string& run_dir)
   const TapSettings settings = tap_settings(port);
   std::vector<UniqueFd> queues;
   for (std::uint32_t i = 0; i < settings.queues; ++i) {
-    queues.push_back(open_queue(settings.interface, run_dir, i == 0));
+    queues.push_back(open_queue(settings, run_dir, i == 0));
+    if (settings.super_frames) take_super_frames(queues.back());
   }
   const std::uint32_t index = tap_index(queues[0]);
   check_done(set_alias(index, std::string(kAliasStart) + run_dir), "mark it");

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 
 #include "io-worker/ports/tap.hpp"
+#include "io-worker/ports/tx_frames.hpp"
 #include "shared/base/flow_hash.hpp"
 
 namespace millrace {
@@ -27,28 +28,39 @@ std::size_t head_bytes(std::span<const std::byte> frame) noexcept {
 
 class TapTxQueue final : public TxQueue {
  public:
-  TapTxQueue(std::vector<UniqueFd> files, std::uint32_t mtu)
-      : files_(std::move(files)), mtu_(mtu) {}
+  TapTxQueue(std::vector<UniqueFd> files, std::uint32_t mtu, bool super_frames)
+      : files_(std::move(files)), mtu_(mtu), frames_(super_frames) {}
 
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     failed_ = refused_ = false;
+    frames_.gather(packets);
     std::uint32_t count = 0;
-    while (count < packets.size() && send_one(packets[count].bytes)) ++count;
+    for (std::size_t frame = 0; frame < frames_.count(); ++frame) {
+      if (!send_one(frame, packets[count].bytes)) break;
+      count += frames_.packets_of(frame);
+    }
     return count;
   }
   bool failed() const noexcept override { return failed_; }
   bool refused() const noexcept override { return refused_; }
 
  private:
-  bool send_one(std::span<const std::byte> frame) noexcept {
+  /// `first`: the packet, or the first of several, none of which is longer.
+  bool send_one(std::size_t frame, std::span<const std::byte> first) noexcept {
     // The kernel itself would take more than the interface's MTU.
-    if (frame.size() > head_bytes(frame) + mtu_) {
+    if (first.size() > head_bytes(first) + mtu_) {
       refused_ = true;
       return false;
     }
-    while (::write(file_of(frame).get(), frame.data(), frame.size()) < 0) {
+    const std::span<const iovec> pieces = frames_.pieces(frame);
+    const auto count = static_cast<int>(pieces.size());
+    while (::writev(file_of(first).get(), pieces.data(), count) < 0) {
       if (errno == EINTR) continue;
       note(errno);
+      if (refused_ && frames_.packets_of(frame) > 1) {  // the caller tries again, one by one
+        frames_.pause_merging();
+        refused_ = false;
+      }
       return false;
     }
     return true;
@@ -74,13 +86,14 @@ class TapTxQueue final : public TxQueue {
 
   std::vector<UniqueFd> files_;
   const std::uint32_t mtu_;
+  TxFrames frames_;
   bool failed_ = false, refused_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<TxQueue> open_tap_tx(const PlanPort& port, std::vector<UniqueFd> files) {
-  return std::make_unique<TapTxQueue>(std::move(files), port.mtu);
+  return std::make_unique<TapTxQueue>(std::move(files), port.mtu, tap_settings(port).super_frames);
 }
 
 }  // namespace millrace

@@ -68,6 +68,7 @@ constexpr KnownSetting kTap[] = {
     {.name = "interface", .required = true},
     kQueues,
     {.name = "ring", .kind = SettingKind::kInteger, .low = 64, .high = 65536},
+    {.name = "super_frames", .kind = SettingKind::kFlag},
 };
 constexpr KnownSetting kVlan[] = {
     {.name = "id", .kind = SettingKind::kInteger, .low = 1, .high = 4094, .required = true},

@@ -14,12 +14,13 @@ MTU = 1500
 
 
 def bump(wire, settings=""):
-    more = f"super_frames: true, mtu: {wire.mtu}{settings}"
+    device = "tap" if wire.taps else "afpacket"
+    more = f"device: {device}, super_frames: true, mtu: {wire.mtu}{settings}"
     return f"""
 heartbeat_limit: 20s
 ports:
-  a: {{ device: afpacket, interface: {wire.port_a}, {more} }}
-  b: {{ device: afpacket, interface: {wire.port_b}, {more} }}
+  a: {{ interface: {wire.port_a}, {more} }}
+  b: {{ interface: {wire.port_b}, {more} }}
 paths:
   bump: {{ from: [a, b] }}
 """
@@ -31,9 +32,11 @@ def sent_by(host, direction="tx"):
     return link["stats64"][direction]["packets"], link["stats64"][direction]["bytes"]
 
 
-@pytest.mark.parametrize("settings", ["", ", queues: 2", ", host: true"])
-def test_a_file_arrives_whole_from_a_stack_that_sends_super_frames(tmp_path, settings):
-    with Wire(MTU, super_frames=True) as wire, \
+@pytest.mark.parametrize("device, settings", [
+    ("afpacket", ""), ("afpacket", ", queues: 2"), ("afpacket", ", host: true"),
+    ("tap", ""), ("tap", ", queues: 2")])
+def test_a_file_arrives_whole_from_a_stack_that_sends_super_frames(tmp_path, device, settings):
+    with Wire(MTU, super_frames=True, device=device) as wire, \
             wire.between(tmp_path, bump(wire, settings)) as running:
         wire.a.wait_for(wire.b.ip)
         wire.fetch(tmp_path, 20)
@@ -50,8 +53,10 @@ def test_a_file_arrives_whole_from_a_stack_that_sends_super_frames(tmp_path, set
         assert audit["received"] > (size + sent_by(wire.a)[1]) / (MTU + 14)
 
 
-def test_datagrams_arrive_one_by_one_and_in_order(tmp_path):
-    with Wire(MTU, super_frames=True) as wire, wire.between(tmp_path, bump(wire)) as running:
+@pytest.mark.parametrize("device", ["afpacket", "tap"])
+def test_datagrams_arrive_one_by_one_and_in_order(tmp_path, device):
+    with Wire(MTU, super_frames=True, device=device) as wire, \
+            wire.between(tmp_path, bump(wire)) as running:
         wire.a.wait_for(wire.b.ip)
         before = sent_by(wire.a)[0]
         with Load(wire, tmp_path, 20000, at_once=40) as load:

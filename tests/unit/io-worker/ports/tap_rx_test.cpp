@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
+#include <linux/if_packet.h>
 #include <netinet/in.h>
 #include <poll.h>
 
 #include <set>
 
 #include "shared/base/clock.hpp"
+#include "tests/unit/io-worker/ports/super_frames.hpp"
 #include "tests/unit/io-worker/ports/tap_world.hpp"
 
 namespace millrace {
 namespace {
 
+using test::SuperFrameText;
 using test::Taken;
 using test::TestPool;
 
@@ -102,6 +105,109 @@ TEST_F(TapRxTest, TheKernelFillsChecksumsInAndCutsSegments) {
   }
   EXPECT_EQ(sum % 0xffff, 0u);
   shell("ethtool -k mill | grep -q 'tcp-segmentation-offload: off'");
+}
+
+class TapSuperFramesTest : public TapRxTest {
+ protected:
+  void open_for_super_frames() {
+    open({{"super_frames", "true"}});
+    host_ = open_packet_socket();  // of no protocol: the kernel looks for it in the frame
+    bind_packet_socket(host_, "mill", 0);
+    const int on = 1, bytes = 1 << 20;
+    ASSERT_EQ(::setsockopt(host_.get(), SOL_PACKET, PACKET_VNET_HDR, &on, sizeof on), 0);
+    ::setsockopt(host_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes);
+    take();
+  }
+  void send_super(const Offload& offload, const std::string& frame) const {
+    send(std::string(reinterpret_cast<const char*>(&offload), sizeof offload) + frame);
+  }
+  void host_cuts(bool cuts) {
+    shell(std::string("ethtool -K mill tso ") + (cuts ? "off gso off tx off" : "on gso on tx on") +
+          " >/dev/null");
+  }
+};
+
+TEST_F(TapSuperFramesTest, PacketsAreThoseThatTheKernelMakes) {
+  open_for_super_frames();
+  const SuperFrameText kinds[] = {
+      {.payload = 60'000, .segment = 1448, .flags = '\x19'},
+      {.option_bytes = 0, .payload = 1461, .segment = 1460, .flags = '\x90'},
+      {.payload = 2000, .segment = 600},
+      {.ipv6 = true, .payload = 40'000, .segment = 1428},
+      {.tcp = false, .payload = 20'000, .segment = 1472},
+      {.ipv6 = true, .tcp = false, .payload = 1200, .segment = 500},
+  };
+  for (const SuperFrameText& kind : kinds) {
+    const std::size_t count = (kind.payload + kind.segment - 1) / kind.segment;
+    host_cuts(false);
+    send_super(kind.offload(), kind.text());
+    const std::vector<Taken> ours = take();
+    host_cuts(true);
+    send_super(kind.offload(), kind.text());
+    const std::vector<Taken> kernels = take();
+    ASSERT_EQ(ours.size(), count);
+    ASSERT_EQ(kernels.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(ours[i].bytes, kernels[i].bytes) << "packet " << i;
+      EXPECT_EQ(ours[i].packet.wire_length, ours[i].bytes.size());
+      EXPECT_FALSE(ours[i].packet.oversize);
+      if (i == 0) continue;
+      EXPECT_EQ(ours[i].packet.ordinal, ours[i - 1].packet.ordinal + 1);
+    }
+  }
+  EXPECT_EQ(pool_.free_count(), 600u);
+}
+
+TEST_F(TapSuperFramesTest, AChecksumThatWasLeftOutIsFilledIn) {
+  open_for_super_frames();
+  const SuperFrameText kind{.payload = 700};
+  Offload offload = kind.offload();
+  offload.segment_type = 0;
+  offload.segment_bytes = 0;
+  host_cuts(false);
+  send_super(offload, kind.text());
+  const std::vector<Taken> ours = take();
+  host_cuts(true);
+  send_super(offload, kind.text());
+  const std::vector<Taken> kernels = take();
+  ASSERT_EQ(ours.size(), 1u);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(ours[0].bytes, kernels[0].bytes);
+  EXPECT_NE(ours[0].bytes, kind.text());
+}
+
+TEST_F(TapSuperFramesTest, PacketsForWhichThereIsNoBufferWait) {
+  open_for_super_frames();
+  const SuperFrameText kind{.payload = 10'000};
+  send_super(kind.offload(), kind.text());
+  send_super({}, frame(60, 'z'));
+  std::vector<RxPacket> out(3);
+  ASSERT_EQ(queues_[0]->poll(pool_, out), 3u);
+  EXPECT_EQ(queues_[0]->wait_descriptor(), -1) << "what is left does not make it ready";
+  std::vector<std::uint32_t> all(597);
+  ASSERT_EQ(pool_.take(all), 597u);
+  EXPECT_EQ(queues_[0]->poll(pool_, out), 0u);
+  pool_.give_back(all);
+  const std::vector<Taken> rest = take();
+  ASSERT_EQ(rest.size(), 8u);
+  EXPECT_EQ(rest[7].bytes, frame(60, 'z'));
+  EXPECT_NE(queues_[0]->wait_descriptor(), -1);
+}
+
+TEST_F(TapSuperFramesTest, WhatIsLongerThanThePortAllowsIsOversize) {
+  open_for_super_frames();
+  shell("ip link set mill mtu 9000");
+  const SuperFrameText kind{.payload = 20'000, .segment = 4000};
+  send_super(kind.offload(), kind.text());
+  send_super({}, frame(1523, 'x'));
+  send_super({}, frame(60, 'z'));
+  const std::vector<Taken> taken = take();
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_TRUE(taken[0].packet.oversize);
+  EXPECT_FALSE(taken[0].packet.malformed);
+  EXPECT_EQ(taken[0].packet.wire_length, 20'066u);
+  EXPECT_TRUE(taken[1].packet.oversize);
+  EXPECT_EQ(taken[2].bytes, frame(60, 'z'));
 }
 
 TEST_F(TapRxTest, AnotherReaderGoesOnWhereADeadOneEnded) {

@@ -19,16 +19,19 @@ TEST(TapPort, ReadsItsSettings) {
   EXPECT_EQ(few.interface, "mill-lan");
   EXPECT_EQ(few.queues, 1u);
   EXPECT_EQ(few.ring, 1024u);
+  EXPECT_FALSE(few.super_frames);
   EXPECT_EQ(few.host_mac, (MacAddress{6, 0, 0, 0, 0, 1})) << "not that of the port";
   EXPECT_TRUE(few.host_addresses.empty());
   const PlanPort all = make_port("tap", {{"interface", "mill-lan"},
                                          {"queues", "3"},
                                          {"ring", "64"},
+                                         {"super_frames", "true"},
                                          {"host_mac", "02:00:00:00:0A:01"},
                                          {"host_addresses", "10.1.0.2/24"},
                                          {"host_addresses", "2001:db8::2/64"}});
   const TapSettings many = tap_settings(all);
   EXPECT_EQ(many.ring, 64u);
+  EXPECT_TRUE(many.super_frames);
   EXPECT_EQ(many.host_mac, (MacAddress{2, 0, 0, 0, 10, 1}));
   ASSERT_EQ(many.host_addresses.size(), 2u);
   EXPECT_EQ(many.host_addresses[0].family, AF_INET);

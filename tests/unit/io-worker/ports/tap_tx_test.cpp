@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/if_ether.h>
+
+#include "tests/unit/io-worker/ports/super_frames.hpp"
 #include "tests/unit/io-worker/ports/tap_world.hpp"
 
 namespace millrace {
@@ -7,8 +10,8 @@ namespace {
 
 class TapTxTest : public test::TapTest {
  protected:
-  void open(std::uint32_t mtu = 1500) {
-    TapTest::open({}, mtu);
+  void open(std::uint32_t mtu = 1500, Settings more = {}) {
+    TapTest::open(std::move(more), mtu);
     std::vector<UniqueFd> files;
     files.push_back(copy(files_[0]));
     queue_ = open_tap_tx(port_, std::move(files));
@@ -53,6 +56,26 @@ TEST_F(TapTxTest, AFrameLongerThanTheMtuAllowsIsRefusedAlone) {
   EXPECT_EQ(send({tagged}), 1u);
   tagged.insert(12, std::string("\x81\x00\x00\x05", 4));
   EXPECT_EQ(send({tagged}), 0u);
+  EXPECT_TRUE(queue_->refused());
+}
+
+TEST_F(TapTxTest, SegmentsGoAsOneBetweenOtherFrames) {
+  open(1500, {{"super_frames", "true"}});
+  bind_packet_socket(host_, "mill", ETH_P_ALL);
+  const test::SuperFrameText of{.payload = 5000};
+  std::vector<std::string> frames = of.packets();
+  frames.insert(frames.begin(), {frame(60, 'a'), frame(1514, 'b')});
+  frames.insert(frames.end(), {frame(60, 'c'), frame(60, 'd')});
+  received();
+  EXPECT_EQ(send(frames), frames.size());
+  const std::vector<std::string> came = received();
+  ASSERT_EQ(came.size(), 5u);
+  EXPECT_EQ(came[0], frame(60, 'a'));
+  EXPECT_EQ(came[1], frame(1514, 'b'));
+  EXPECT_TRUE(came[2] == of.text()) << "which they were cut from";
+  EXPECT_EQ(came[3], frame(60, 'c'));
+  EXPECT_EQ(came[4], frame(60, 'd'));
+  EXPECT_EQ(send({frame(1515, 'b'), frame(60, 'c')}), 0u) << "alone it is refused";
   EXPECT_TRUE(queue_->refused());
 }
 
