@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::uint64_t kPollIntervalNs = 200'000;
 
-constexpr std::uint32_t lane_of(std::uint32_t hash, std::uint32_t lane_count) noexcept {
-  return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count) >> 32);
-}
-
 }  // namespace
 
 IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, BufferPool& pool,
@@ -170,8 +166,7 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
 bool IngressActor::place_one(std::uint64_t now) noexcept {
   const RxPacket& packet = polled_[placed_];
   const std::span<const std::byte> bytes = bytes_of(packet);
-  const std::uint32_t hash = hashes_ ? flow_hash_of(bytes) : 0;
-  const Place at = takes_all_ ? Place{lane_of(hash, lane_count_)} : choose(packet, bytes, hash);
+  const Place at = takes_all_ ? Place{feeds_.front().lanes.of(bytes)} : choose(packet, bytes);
   Lane& lane = lanes_[at.lane];
   if (is_old(lane, packet)) [[unlikely]] {
     skip(packet);
@@ -195,13 +190,13 @@ bool IngressActor::place_one(std::uint64_t now) noexcept {
 
 /// The first path whose filter takes the packet. One that none takes stays in the first path, which
 /// counts it.
-IngressActor::Place IngressActor::choose(const RxPacket& packet, std::span<const std::byte> bytes,
-                                         std::uint32_t hash) const noexcept {
+IngressActor::Place IngressActor::choose(const RxPacket& packet,
+                                         std::span<const std::byte> bytes) const noexcept {
   for (const Feed& feed : feeds_) {
     if (!filter_takes(feed.filter, bytes, packet.wire_length)) continue;
-    return {feed.lane_first + lane_of(hash, feed.lane_count)};
+    return {feed.lane_first + feed.lanes.of(bytes)};
   }
-  return {lane_of(hash, feeds_.front().lane_count), true};
+  return {feeds_.front().lanes.of(bytes), true};
 }
 
 inline void IngressActor::fill(Lane& lane, std::span<const RxPacket> packets) noexcept {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "io-worker/ingress/buffer_pool.hpp"
+#include "io-worker/ingress/lane_choice.hpp"
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
@@ -71,7 +72,8 @@ class IngressActor : public Actor {
   /// A path that the stream feeds: its filter, and its lanes in lanes_.
   struct Feed {
     std::span<const std::uint64_t> filter;
-    std::uint32_t lane_first, lane_count;
+    LaneChoice lanes;
+    std::uint32_t lane_first;
     std::uint32_t slots_max;       ///< 0: any number
     std::uint32_t slots_used = 0;  ///< counted where slots_max is not 0; open ones too
   };
@@ -83,8 +85,7 @@ class IngressActor : public Actor {
   static constexpr std::uint32_t kRoundsMax = 4;
 
   void find_lanes();
-  Place choose(const RxPacket& packet, std::span<const std::byte> bytes,
-               std::uint32_t hash) const noexcept;
+  Place choose(const RxPacket& packet, std::span<const std::byte> bytes) const noexcept;
   void find_free_slots();
   void find_sequences();
   void collect_slots() noexcept;
@@ -132,7 +133,6 @@ class IngressActor : public Actor {
   bool refusing_ = false;                    ///< since this round, or the one before
   std::vector<std::uint16_t> feed_of_slot_;  ///< of slots that are not free, from slot_first
   std::uint32_t lane_count_ = 0;
-  bool hashes_ = false;  ///< a path has several lanes
   std::uint32_t burst_;
   bool has_classes_;
   std::uint32_t slot_bytes_written_;  ///< from a slot's start

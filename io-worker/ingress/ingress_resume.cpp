@@ -15,7 +15,8 @@ void IngressActor::find_lanes() {
   for (const PlanStreamPath& at : plan.streams[stream_].paths) {
     const PlanPath& path = plan.paths[at.path];
     const auto feed = static_cast<std::uint16_t>(feeds_.size());
-    feeds_.push_back({path.filter, lane_count_, path.lane_count, at.slots_max});
+    feeds_.push_back(
+        {path.filter, LaneChoice(path, plan.streams[stream_].port), lane_count_, at.slots_max});
     limited_ = limited_ || at.slots_max != 0;
     for (std::uint32_t i = 0; i < path.lane_count; ++i) {
       Lane& lane = lanes_.emplace_back();
@@ -26,7 +27,6 @@ void IngressActor::find_lanes() {
       lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
     }
     lane_count_ += path.lane_count;
-    hashes_ = hashes_ || path.lane_count > 1;
   }
   takes_all_ = feeds_.size() == 1 && feeds_.front().filter.empty();
 }

@@ -60,7 +60,7 @@ struct PlanFunction {
   Fallback unavailable = Fallback::kWait;  ///< when nobody of its group is alive
   Fallback overload = Fallback::kWait;     ///< when the share of its stage is used up
   bool stateful = false;                   ///< needs lanes in order and one writer a lane
-  std::uint32_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
+  std::uint64_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
   std::uint32_t lane_undo_lines = 0;       ///< of that state, in a lane's LaneUndoLog; 0: no log
   std::uint32_t counter_count = 0;  ///< entries of its FunctionCounters; the builder's report says
   std::uint32_t share = 0;          ///< see PlanStage; 0: not said
@@ -103,6 +103,35 @@ struct PlanStage {
   std::uint32_t edition = 0;     ///< of `functions`, as PlanFunction::edition
 };
 
+/// What decides in which of its path's lanes a packet goes.
+enum class LanesBy : std::uint8_t {
+  kFlow,       ///< addresses, ports, protocol; alike in both directions
+  kAddresses,  ///< both addresses; those that an ICMP error quotes: what a flow consists of meets
+  kInside,     ///< the address inside, which PlanTranslation tells
+};
+
+/// An outside address that always stands for an inside one. IPv4, in host order.
+struct PlanFixedAddress {
+  std::uint32_t outside = 0, inside = 0;
+  std::uint32_t count = 1;    ///< addresses, from these on
+  std::uint8_t protocol = 0;  ///< with `port`: of these packets alone; 0: of all
+  std::uint16_t port = 0;     ///< outside
+  friend bool operator==(const PlanFixedAddress&, const PlanFixedAddress&) = default;
+};
+
+/// How an ingress finds the inside address of packets that a function of the path translates.
+struct PlanTranslation {
+  struct Range {
+    std::uint32_t first = 0, last = 0;  ///< IPv4, in host order
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  std::vector<std::uint32_t> inside;  ///< ports: what they receive has the inside address as source
+  std::vector<Range> pool;  ///< of these, port / block modulo the path's lanes is the lane
+  std::uint32_t block = 64;
+  std::vector<PlanFixedAddress> fixed;  ///< looked at first
+  friend bool operator==(const PlanTranslation&, const PlanTranslation&) = default;
+};
+
 struct PlanPath {
   std::string name;
   std::uint8_t first_stage = 255;  ///< kEgressStage when the path runs no function
@@ -113,6 +142,8 @@ struct PlanPath {
                           ///< more
   std::string match;      ///< pcap filter, as in the YAML; empty: takes every packet
   std::vector<std::uint64_t> filter;  ///< it compiled (shared/base/packet_filter.hpp)
+  LanesBy lanes_by = LanesBy::kFlow;
+  PlanTranslation translation;  ///< where lanes are by it
 };
 
 /// A path that a stream feeds.

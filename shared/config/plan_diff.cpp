@@ -236,6 +236,9 @@ class Differ {
     if (a.unavailable != b.unavailable || a.overload != b.overload || a.share != b.share) {
       return restart(name + "unavailable, overload or share");
     }
+    if (a.lane_state_bytes != b.lane_state_bytes || a.lane_undo_lines != b.lane_undo_lines) {
+      return restart(name + "size of its state");
+    }
     std::string what = settings_change(a.settings, b.settings);
     if (what.empty()) what = files_change(b);
     if (a.when_class != b.when_class) {
@@ -289,8 +292,9 @@ class Differ {
   void shape() {
     names("path", now_.paths, next_.paths, [&](const PlanPath& a, const PlanPath& b) {
       const bool same = a.first_stage == b.first_stage && a.lane_first == b.lane_first &&
-                        a.lane_count == b.lane_count && a.match == b.match;
-      return std::string(same ? "" : "match, lanes or run");
+                        a.lane_count == b.lane_count && a.match == b.match &&
+                        a.lanes_by == b.lanes_by && a.translation == b.translation;
+      return std::string(same ? "" : "match, lanes, run, or what is translated");
     });
     if (!diff_.restart.empty()) return;
     const bool stages =

@@ -131,6 +131,18 @@ Json stages_json(const Plan& plan, std::uint8_t stage) {
   return list;
 }
 
+const char* lanes_by_name(LanesBy by) {
+  switch (by) {
+    case LanesBy::kFlow:
+      break;
+    case LanesBy::kAddresses:
+      return "addresses";
+    case LanesBy::kInside:
+      return "inside";
+  }
+  return "flow";
+}
+
 Json paths_json(const Plan& plan) {
   Json list = Json::array();
   for (const PlanPath& path : plan.paths) {
@@ -138,6 +150,7 @@ Json paths_json(const Plan& plan) {
                     {"stages", stages_json(plan, path.first_stage)},
                     {"lane_first", path.lane_first},
                     {"lane_count", path.lane_count},
+                    {"lanes_by", lanes_by_name(path.lanes_by)},
                     {"keys", path.has_keys},
                     {"match", path.match}});
   }

@@ -119,6 +119,11 @@ void put_shares(const Plan& plan, std::uint8_t stage, Out& out) {
   }
 }
 
+const char* lanes_by_text(LanesBy by) {
+  if (by == LanesBy::kAddresses) return " by addresses";
+  return by == LanesBy::kInside ? " by inside address" : "";
+}
+
 void put_paths(const Plan& plan, Out& out) {
   out << "paths\n";
   for (const PlanPath& path : plan.paths) {
@@ -127,6 +132,7 @@ void put_paths(const Plan& plan, Out& out) {
     put_stages(plan, path.first_stage, out);
     out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
         << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ')'
+        << lanes_by_text(path.lanes_by)
         << (path.has_keys ? ", with keys of flows for the GPU\n" : "\n");
     put_shares(plan, path.first_stage, out);
   }

@@ -41,7 +41,7 @@ struct Function {
   unavailable @7 :Fallback;
   overload @8 :Fallback;
   stateful @9 :Bool;
-  laneStateBytes @10 :UInt32;
+  laneStateBytes @10 :UInt64;
   counterCount @11 :UInt32;
   share @12 :UInt32;
   edition @13 :UInt32;
@@ -102,6 +102,30 @@ struct Path {
   match @4 :Text;
   filter @5 :List(UInt64);
   hasKeys @6 :Bool;
+  lanesBy @7 :LanesBy;
+  translation @8 :Translation;
+}
+
+enum LanesBy { flow @0; addresses @1; inside @2; }
+
+struct FixedAddress {
+  outside @0 :UInt32;
+  inside @1 :UInt32;
+  count @2 :UInt32;
+  protocol @3 :UInt8;
+  port @4 :UInt16;
+}
+
+struct AddressRange {
+  first @0 :UInt32;
+  last @1 :UInt32;
+}
+
+struct Translation {
+  inside @0 :List(UInt32);
+  pool @1 :List(AddressRange);
+  block @2 :UInt32 = 64;
+  fixed @3 :List(FixedAddress);
 }
 
 struct StreamPath {

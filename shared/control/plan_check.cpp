@@ -130,6 +130,10 @@ void check_flows(const Plan& plan) {
     check_stage_number(item, "first_stage", path.first_stage, plan);
     item.range("lanes", path.lane_first, path.lane_count, kLaneCountMax);
     if (path.lane_count == 0) item.refuse("no lane");
+    if (path.translation.block == 0) item.refuse("a block of no port");
+    for (const std::uint32_t port : path.translation.inside) {
+      item.index("inside", port, plan.ports.size());
+    }
     if (!is_sound_filter(path.filter)) item.refuse("a filter that may not be run");
   });
   each(plan.streams, "stream", [&](const Item& item, const PlanStream& stream) {

@@ -104,6 +104,25 @@ PlanStageEdition read_stage_edition(wire::StageEdition::Reader in) {
   return stage;
 }
 
+PlanTranslation read_translation(wire::Translation::Reader in) {
+  PlanTranslation translation;
+  read_numbers(translation.inside, in.getInside());
+  read_list(translation.pool, in.getPool(), kTranslationEntryMax, "ranges of a pool",
+            [](wire::AddressRange::Reader at) {
+              return PlanTranslation::Range{at.getFirst(), at.getLast()};
+            });
+  translation.block = in.getBlock();
+  read_list(translation.fixed, in.getFixed(), kTranslationEntryMax, "fixed addresses",
+            [](wire::FixedAddress::Reader at) {
+              return PlanFixedAddress{.outside = at.getOutside(),
+                                      .inside = at.getInside(),
+                                      .count = at.getCount(),
+                                      .protocol = at.getProtocol(),
+                                      .port = at.getPort()};
+            });
+  return translation;
+}
+
 PlanPath read_path(wire::Path::Reader in) {
   PlanPath path;
   path.name = text(in.getName());
@@ -114,6 +133,8 @@ PlanPath read_path(wire::Path::Reader in) {
   path.match = text(in.getMatch());
   read_list(path.filter, in.getFilter(), kFilterInstructionMax, "instructions of a filter",
             [](std::uint64_t instruction) { return instruction; });
+  path.lanes_by = enumeration(in.getLanesBy(), LanesBy::kInside, "lanes by");
+  path.translation = read_translation(in.getTranslation());
   return path;
 }
 

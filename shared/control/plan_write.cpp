@@ -77,6 +77,25 @@ void write_stage(const PlanStage& stage, wire::Stage::Builder out) {
   out.setEdition(stage.edition);
 }
 
+void write_translation(const PlanTranslation& translation, wire::Translation::Builder out) {
+  auto inside = out.initInside(size_of(translation.inside));
+  for (unsigned i = 0; i < inside.size(); ++i) inside.set(i, translation.inside[i]);
+  write_list(translation.pool, out.initPool(size_of(translation.pool)),
+             [](const PlanTranslation::Range& range, wire::AddressRange::Builder to) {
+               to.setFirst(range.first);
+               to.setLast(range.last);
+             });
+  out.setBlock(translation.block);
+  write_list(translation.fixed, out.initFixed(size_of(translation.fixed)),
+             [](const PlanFixedAddress& at, wire::FixedAddress::Builder to) {
+               to.setOutside(at.outside);
+               to.setInside(at.inside);
+               to.setCount(at.count);
+               to.setProtocol(at.protocol);
+               to.setPort(at.port);
+             });
+}
+
 void write_path(const PlanPath& path, wire::Path::Builder out) {
   out.setName(path.name);
   out.setFirstStage(path.first_stage);
@@ -86,6 +105,8 @@ void write_path(const PlanPath& path, wire::Path::Builder out) {
   out.setMatch(path.match);
   auto filter = out.initFilter(size_of(path.filter));
   for (unsigned i = 0; i < path.filter.size(); ++i) filter.set(i, path.filter[i]);
+  out.setLanesBy(static_cast<wire::LanesBy>(path.lanes_by));
+  write_translation(path.translation, out.initTranslation());
 }
 
 void write_stream(const PlanStream& stream, wire::Stream::Builder out) {

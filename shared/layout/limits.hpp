@@ -38,6 +38,7 @@ inline constexpr std::uint32_t kClassCountMax = 32;       ///< bits of a class m
 inline constexpr std::uint32_t kStageFunctionCountMax =
     8;  ///< functions that run back to back in one stage
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
+inline constexpr std::uint32_t kTranslationEntryMax = 4096;   ///< of each list of a PlanTranslation
 inline constexpr std::uint32_t kCrashLimitMax = 1000;  ///< deaths that may take a function out
 inline constexpr std::uint32_t kActorCountMax = 64;
 inline constexpr std::uint32_t kEventFilesMax = 99;   ///< renamed files of events that are kept

@@ -118,7 +118,8 @@ TEST_F(PlanDiffTest, TheRestNeedsARestartAndIsNamed) {
   };
   EXPECT_THAT(restart("  b: { device: \"null\" }", "  b: { device: \"null\", mtu: 9000 }"),
               testing::Contains("port b: device, mtu or addresses"));
-  EXPECT_THAT(restart("run: [fourth]", "run: []"), ElementsAre("path short: match, lanes or run"));
+  EXPECT_THAT(restart("run: [fourth]", "run: []"),
+              ElementsAre("path short: match, lanes, run, or what is translated"));
   EXPECT_THAT(restart("run: [first, second", "run: [second"), testing::Not(IsEmpty()));
   EXPECT_THAT(restart("capacity: 8", "capacity: 16"), testing::Contains("batch: capacity"));
   EXPECT_THAT(restart("dispatch: any", "dispatch: flow"), ElementsAre("group front: dispatch"));

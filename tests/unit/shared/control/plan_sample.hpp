@@ -217,8 +217,16 @@ class PlanText {
     for (const auto function : functions) line(function);
   }
   void add(const PlanPath& path) {
-    const auto& [name, first_stage, lane_first, lane_count, has_keys, match, filter] = path;
-    line(name, first_stage, lane_first, lane_count, has_keys, match);
+    const auto& [name, first_stage, lane_first, lane_count, has_keys, match, filter, lanes_by,
+                 translation] = path;
+    line(name, first_stage, lane_first, lane_count, has_keys, match, static_cast<int>(lanes_by));
+    const auto& [inside, pool, block, fixed] = translation;
+    for (const auto port : inside) line(port);
+    for (const auto& [first, last] : pool) line(first, last);
+    for (const auto& [outside, in, count, protocol, port] : fixed) {
+      line(outside, in, count, protocol, port);
+    }
+    line(block);
     for (const auto instruction : filter) line(instruction);
   }
   void add(const PlanStream& stream) {

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "shared/base/flow_hash.hpp"
+#include "shared/config/plan.hpp"
+
+/// In which lane of its path an ingress puts a packet (LanesBy). All packets of a flow, both ways,
+/// have one lane: its worker alone knows the flow.
+
+namespace millrace {
+
+class LaneChoice {
+ public:
+  /// For packets that `port` (a number of the plan) receives.
+  LaneChoice(const PlanPath& path, std::uint32_t port);
+
+  /// 0..lane_count - 1 of the path. `frame`: of any length and content.
+  std::uint32_t of(std::span<const std::byte> frame) const noexcept {
+    if (lane_count_ == 1) return 0;
+    return by_ == LanesBy::kFlow ? scaled(flow_hash_of(frame)) : by_ends(frame);
+  }
+
+ private:
+  struct Ends;
+
+  std::uint32_t scaled(std::uint32_t hash) const noexcept {
+    return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
+  }
+  std::uint32_t by_ends(std::span<const std::byte> frame) const noexcept;
+  std::uint32_t from_outside(const Ends& ends) const noexcept;
+  bool in_pool(std::uint32_t address) const noexcept;
+
+  std::uint32_t lane_count_;
+  LanesBy by_;
+  bool inside_;  ///< the port is one of PlanTranslation::inside
+  std::uint32_t block_;
+  std::vector<PlanTranslation::Range> pool_;
+  std::vector<PlanFixedAddress> fixed_;
+};
+
+}  // namespace millrace
