@@ -52,14 +52,12 @@ inline constexpr std::uint32_t kWholePacket = UINT32_MAX;
 
 /// What a function says of itself before it is made: the planner lays out memory by it.
 struct FunctionTraits {
-  std::string_view type;               ///< as in the YAML
-  std::string_view summary;            ///< one line for --help
-  std::span<const Region> regions;     ///< a union; empty: columns only
-  bool stateful = false;               ///< see PlanFunction::stateful
-  std::uint32_t lane_state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
-  /// Lines of 64 bytes of that state that one batch changes at most, each as often as
-  /// LaneState::change() is called for it. 0: a worker's death amid a batch zeroes the state.
-  std::uint32_t lane_undo_lines = 0;
+  std::string_view type;                                  ///< as in the YAML
+  std::string_view summary;                               ///< one line for --help
+  std::span<const Region> regions;                        ///< a union; empty: columns only
+  bool stateful = false;                                  ///< see PlanFunction::stateful
+  LaneNeeds (*lane_needs)(const LaneRequest&) = nullptr;  ///< of a stateful one; null: none
+  FlowUse flows = FlowUse::kNone;
   bool runs_on_gpu = false;         ///< its group may be a GPU's (or the software device's)
   bool keys_suffice = false;        ///< of a usual frame, FlowKey tells it all that it asks for
   bool has_image = false;           ///< its table is built by the builder process and mapped
@@ -108,7 +106,7 @@ struct FunctionCounters {
 /// State of one lane for a stateful function. A worker that dies in finish loses its batch and what
 /// that has changed of the state, no more, when each change goes through change().
 struct LaneState {
-  std::span<std::byte> bytes;  ///< lane_state_bytes of the traits; empty without state
+  std::span<std::byte> bytes;  ///< LaneNeeds::state_bytes; empty without state
   LaneUndoLog undo{};
 
   /// Bytes [at, at + count) of the state, to be written now: if the worker dies before the batch is
@@ -119,12 +117,24 @@ struct LaneState {
   }
 };
 
+class FlowBatch;
+struct FlowEntry;
+
 /// What every function of a stage is told alike about a batch.
 struct BatchFacts {
   std::uint8_t port_in = kOutputDefault;  ///< port that it came from; kOutputDefault: not known
   std::uint64_t now_ns = 0;               ///< since the topology started; read once a turn
   const NeighbourTableView* neighbours = nullptr;  ///< of the topology; null: there is none
   EventLog* events = nullptr;                      ///< of the actor; null: no process listens
+  std::uint32_t lane = 0, lane_count = 1;          ///< of its path: 0..lane_count - 1
+};
+
+class Function;
+
+/// A function of the stage and its state of the batch's lane.
+struct StateOfFunction {
+  Function* function = nullptr;
+  LaneState state;
 };
 
 /// An enum of a function whose values are places in its FunctionTraits::reasons.
@@ -141,6 +151,11 @@ struct FinishContext {
   const BatchFacts& facts;
   EventWriter events{};                               ///< for what is to be told of packets
   std::span<const std::uint8_t> reason_numbers = {};  ///< by place in FunctionTraits::reasons
+  /// The flows of the packets, by the function in front that gives them; null: there is none, or it
+  /// is out of service.
+  FlowBatch* flows = nullptr;
+  /// Of the function that gives flows: those behind it, which are to hear of a flow's end.
+  std::span<const StateOfFunction> behind = {};
 
   /// What the plan calls a reason that the function declares; `unavailable` for a place that is
   /// none: results of a GPU may name any.
@@ -152,6 +167,12 @@ struct FinishContext {
   }
 };
 
+/// Packets that were dropped at the end of a batch, and the reason of all of them.
+struct EndOfBatch {
+  std::uint32_t dropped = 0;
+  Reason why = Reason::kNone;
+};
+
 class Function {
  public:
   virtual ~Function() = default;
@@ -160,6 +181,18 @@ class Function {
                        std::span<std::uint32_t> results) noexcept = 0;
   /// Decides each selected packet's fate. A packet that it leaves alone goes on.
   virtual void finish(const FinishContext& call) noexcept = 0;
+
+  // What only functions with flows override.
+
+  /// Of the one that gives flows: those of the batch that it has finished last.
+  virtual FlowBatch* flows() noexcept { return nullptr; }
+  /// Of the one that gives flows: all functions of the stage are through with the batch. Returns
+  /// how many packets it has dropped now.
+  virtual EndOfBatch end_batch(const FinishContext& /*no packet is selected*/) noexcept {
+    return {};
+  }
+  /// A flow ends, by time, by room, or by forget(). `state`: its own, of the flow's lane.
+  virtual void flow_ended(const LaneState& /*state*/, const FlowEntry& /*flow*/) noexcept {}
 };
 
 /// What a function needs of the world, beside its image.
@@ -201,6 +234,8 @@ struct FunctionType {
   /// What of the settings, or of the files that they name, asks to tell of packets; empty: nothing
   /// does. For `validate`; throws Error. Null: nothing ever does.
   std::string (*asks_for_events)(const PlanFunction&) = nullptr;
+  /// See KnownFunction.
+  PlanTranslation (*translation)(const Settings&, const std::vector<PlanPort>&) = nullptr;
 };
 
 }  // namespace millrace

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "services/functions/acl/acl.hpp"
+#include "services/functions/flow/flow.hpp"
 #include "services/functions/match/match.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
@@ -20,6 +21,7 @@ std::span<const FunctionType> function_types() {
       route_type(),
       match_type(),
       acl_type(),
+      flow_type(),
       record_type(),
   };
   // clang-format on
@@ -47,8 +49,9 @@ std::vector<KnownFunction> known_functions() {
   for (const FunctionType& row : function_types()) {
     known.push_back({.type = row.traits.type,
                      .stateful = row.traits.stateful,
-                     .lane_state_bytes = row.traits.lane_state_bytes,
-                     .lane_undo_lines = row.traits.lane_undo_lines,
+                     .lane_needs = row.traits.lane_needs,
+                     .flows = row.traits.flows,
+                     .translation = row.translation,
                      .runs_on_gpu = row.traits.runs_on_gpu,
                      .keys_suffice = row.traits.keys_suffice,
                      .has_image = row.traits.has_image,

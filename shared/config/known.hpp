@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "shared/config/plan.hpp"
 #include "shared/layout/reason.hpp"
 
 /// What the configuration knows of the parts that it configures: their keys and what these may
@@ -41,12 +42,34 @@ enum class Rewrites : std::uint8_t {
 };
 inline constexpr std::uint32_t kHeaderRewriteBytes = 128;
 
+/// What a stateful function asks for, by its settings.
+struct LaneRequest {
+  const Settings& settings;
+  std::uint32_t lanes = 1;  ///< of its path
+  std::uint32_t batch_capacity = 64;
+};
+struct LaneNeeds {
+  std::uint64_t state_bytes = 0;  ///< for each lane, in shared memory, zeroed at start
+  /// Lines of 64 bytes of that state that one batch changes at most, each as often as
+  /// LaneState::change() is called for it. 0: a worker's death amid a batch zeroes the state.
+  std::uint32_t undo_lines = 0;
+};
+
+/// What a function has to do with the flow table of its stage.
+enum class FlowUse : std::uint8_t {
+  kNone,
+  kGives,  ///< it looks flows up, for the functions behind it
+  kNeeds,  ///< one that gives them stands in front of it in its stage
+};
+
 /// A function as the planner sees it; from FunctionTraits (services/functions/function.hpp).
 struct KnownFunction {
   std::string_view type;
   bool stateful = false;
-  std::uint32_t lane_state_bytes = 0;
-  std::uint32_t lane_undo_lines = 0;
+  LaneNeeds (*lane_needs)(const LaneRequest&) = nullptr;  ///< null: none
+  FlowUse flows = FlowUse::kNone;
+  /// How it translates, by its settings and the ports' names; null: it does not.
+  PlanTranslation (*translation)(const Settings&, const std::vector<PlanPort>&) = nullptr;
   bool runs_on_gpu = false;
   bool keys_suffice = false;
   bool has_image = false;

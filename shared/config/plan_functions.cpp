@@ -79,8 +79,6 @@ void plan_functions(Planning& planning) {
     function.overload = from.overload;
     function.share = from.share ? from.share->value : 0;
     function.stateful = known.stateful;
-    function.lane_state_bytes = known.lane_state_bytes;
-    function.lane_undo_lines = known.lane_undo_lines;
     plan.functions.push_back(std::move(function));
   }
   for (std::uint32_t i = 0; i < plan.groups.size(); ++i) {

@@ -100,6 +100,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   plan_groups(planning);
   plan_functions(planning);
   plan_paths(planning);
+  plan_flows(planning);
   plan_shares(planning);
   plan_streams(planning);
   plan_room(planning);

@@ -25,6 +25,7 @@ void plan_ports(Planning& planning);
 void plan_groups(Planning& planning);
 void plan_functions(Planning& planning);  ///< with classes, reasons, stand-in groups
 void plan_paths(Planning& planning);      ///< stages and lanes
+void plan_flows(Planning& planning);      ///< what decides lanes; the state of lanes
 void plan_shares(Planning& planning);     ///< of stages
 void plan_streams(Planning& planning);    ///< slots and buffers; `ingress` and `egress` are open
 void plan_room(Planning& planning);  ///< length of a buffer; what functions do to packets' ends

@@ -7,7 +7,9 @@
 #include <bit>
 #include <random>
 #include <string>
+#include <utility>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/config/plan_settings.hpp"
@@ -67,6 +69,18 @@ std::uint64_t lane_state_stride(const PlanFunction& function) {
          LaneUndoLog::bytes_for(function.lane_undo_lines);
 }
 
+/// Lanes [first, second) have its state: those of the paths that run it, and what lies between.
+std::pair<std::uint32_t, std::uint32_t> lanes_with(const Plan& plan, std::uint32_t function) {
+  std::uint32_t first = UINT32_MAX, end = 0;
+  for (const PlanStage& stage : plan.stages) {
+    if (std::ranges::find(stage.functions, function) == stage.functions.end()) continue;
+    const PlanPath& path = plan.paths[stage.path];
+    first = std::min(first, path.lane_first);
+    end = std::max(end, path.lane_first + path.lane_count);
+  }
+  return first < end ? std::pair(first, end) : std::pair(0u, 0u);
+}
+
 void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   std::uint32_t stateful = 0;
   for (const PlanStage& stage : plan.stages) {
@@ -83,9 +97,12 @@ void place_lane_states(const Plan& plan, SegmentLayout& at, Placer& placer) {
   at.skip_notes = placer.place(std::uint64_t{stateful} * at.stream_count * at.lane_count *
                                at.skip_depth * sizeof(std::uint64_t));
   std::uint64_t state_bytes = 0;
-  for (const PlanFunction& function : plan.functions) {
+  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
+    const auto [first, end] = lanes_with(plan, i);
     at.function_state.push_back(state_bytes);
-    state_bytes += lane_state_stride(function) * at.lane_count;
+    at.function_lane.push_back(first);
+    at.function_lanes.push_back(end - first);
+    state_bytes += lane_state_stride(plan.functions[i]) * (end - first);
   }
   at.lane_states = placer.place(state_bytes);
 }
@@ -271,7 +288,10 @@ std::atomic<std::uint64_t>& SegmentView::skip_note(std::uint32_t stage, std::uin
 std::span<std::byte> SegmentView::lane_state(const Plan& plan, std::uint32_t function,
                                              std::uint32_t lane) const {
   const PlanFunction& of = plan.functions[function];
-  return {base_ + at_.lane_states + at_.function_state[function] + lane_state_stride(of) * lane,
+  if (of.lane_state_bytes == 0) return {};
+  const std::uint32_t number = lane - at_.function_lane[function];
+  MILLRACE_CHECK(number < at_.function_lanes[function]);
+  return {base_ + at_.lane_states + at_.function_state[function] + lane_state_stride(of) * number,
           of.lane_state_bytes};
 }
 
@@ -279,6 +299,7 @@ LaneUndoLog SegmentView::lane_undo(const Plan& plan, std::uint32_t function,
                                    std::uint32_t lane) const {
   const PlanFunction& of = plan.functions[function];
   const std::span<std::byte> state = lane_state(plan, function, lane);
+  if (of.lane_undo_lines == 0) return {};
   return {{state.data() + round_up(state.size(), kCacheLine),
            LaneUndoLog::bytes_for(of.lane_undo_lines)},
           of.lane_undo_lines,

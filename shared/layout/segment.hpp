@@ -78,6 +78,8 @@ struct SegmentLayout {
   std::uint32_t skip_depth = 0;  ///< notes of a lane window, a power of two; 0: none is skipped
   std::vector<std::uint32_t> stateful_index;  ///< by stage: among stateful ones; UINT32_MAX: none
   std::vector<std::uint64_t> function_state;  ///< by function: its states, from lane_states on
+  std::vector<std::uint32_t> function_lane;   ///< by function: the first lane that has one
+  std::vector<std::uint32_t> function_lanes;  ///< by function: lanes that have one, from it on
   std::uint32_t lane_count = 0, stream_count = 0;
   std::uint32_t slot_count = 0;        ///< stand-in slots included
   std::uint32_t gpu_result_bytes = 0;  ///< of one slot
@@ -162,7 +164,8 @@ class SegmentView {
   /// (skipping.hpp). As many as can be in flight: none is overwritten before it is passed.
   std::atomic<std::uint64_t>& skip_note(std::uint32_t stage, std::uint32_t stream,
                                         std::uint32_t lane, std::uint64_t sequence) const;
-  /// State of one lane for a function: PlanFunction::lane_state_bytes, zeroed at start.
+  /// State of one lane, of a path that runs the function: PlanFunction::lane_state_bytes, zeroed at
+  /// start.
   std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
                                   std::uint32_t lane) const;
   /// What recovery takes a batch back with; without lines (PlanFunction::lane_undo_lines) there is

@@ -19,6 +19,7 @@ void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
   if (window.dirty.load(std::memory_order_relaxed) != 0) {
     bool discarded = false;
     for (const std::uint32_t function : plan.functions) {
+      if (context_.plan->functions[function].lane_state_bytes == 0) continue;
       const LaneUndoLog log = context_.segment.lane_undo(*context_.plan, function, header.lane);
       if (log.undo(header.stream, header.sequence) == LaneUndoLog::Undone::kAll) continue;
       const auto state = context_.segment.lane_state(*context_.plan, function, header.lane);

@@ -27,7 +27,13 @@ constexpr KnownSetting kKeys[] = {
 
 constexpr KnownFunction kFunctions[] = {
     {.type = "route", .runs_on_gpu = true, .has_image = true, .settings = kKeys},
-    {.type = "record", .stateful = true, .lane_state_bytes = 96, .settings = {}}};
+    {.type = "record",
+     .stateful = true,
+     .lane_needs =
+         [](const LaneRequest&) {
+           return LaneNeeds{96, 0};
+         },
+     .settings = {}}};
 
 using Files = std::map<std::string, std::string>;
 

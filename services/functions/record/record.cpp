@@ -96,8 +96,10 @@ FunctionType record_type() {
                  .summary = "watches the order of numbered packets; all pass",
                  .regions = kRegions,
                  .stateful = true,
-                 .lane_state_bytes = sizeof(RecordState),
-                 .lane_undo_lines = kStateLines,
+                 .lane_needs =
+                     [](const LaneRequest&) {
+                       return LaneNeeds{sizeof(RecordState), kStateLines};
+                     },
                  .counter_count = kRecordCounterCount};
   type.make = [](const FunctionContext&) -> std::unique_ptr<Function> {
     return std::make_unique<RecordFunction>();

@@ -44,11 +44,19 @@ inline Plan plan_of_text(const std::string& text) {
   static constexpr KnownFunction kFunctions[] = {
       {.type = "pass", .runs_on_gpu = true, .counter_count = 2, .settings = {}},
       {.type = "keyed", .runs_on_gpu = true, .keys_suffice = true, .settings = {}},
-      {.type = "state", .stateful = true, .lane_state_bytes = 96, .settings = {}},
+      {.type = "state",
+       .stateful = true,
+       .lane_needs =
+           [](const LaneRequest&) {
+             return LaneNeeds{96, 0};
+           },
+       .settings = {}},
       {.type = "kept",
        .stateful = true,
-       .lane_state_bytes = 96,
-       .lane_undo_lines = 2,
+       .lane_needs =
+           [](const LaneRequest&) {
+             return LaneNeeds{96, 2};
+           },
        .settings = {}}};
   return make_plan(parse_topology(text, "small.yaml", kFunctions), kFunctions, Host{{0, 1}});
 }

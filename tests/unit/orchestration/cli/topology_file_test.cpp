@@ -43,8 +43,8 @@ TEST(KnownFunctions, AreTheRowsOfTheTable) {
     const FunctionTraits& traits = function_types()[i].traits;
     EXPECT_EQ(known[i].type, traits.type);
     EXPECT_EQ(known[i].stateful, traits.stateful);
-    EXPECT_EQ(known[i].lane_state_bytes, traits.lane_state_bytes);
-    EXPECT_EQ(known[i].lane_undo_lines, traits.lane_undo_lines);
+    EXPECT_EQ(known[i].lane_needs, traits.lane_needs);
+    EXPECT_EQ(known[i].flows, traits.flows);
     EXPECT_EQ(known[i].runs_on_gpu, traits.runs_on_gpu);
     EXPECT_EQ(known[i].has_image, traits.has_image);
     EXPECT_EQ(known[i].rewrites, traits.rewrites);

@@ -41,7 +41,13 @@ inline std::vector<KnownFunction> test_functions() {
            .has_image = true,
            .reasons = kMatchReasons,
            .settings = kMatchKeys},
-          {.type = "record", .stateful = true, .lane_state_bytes = 96, .settings = {}},
+          {.type = "record",
+           .stateful = true,
+           .lane_needs =
+               [](const LaneRequest&) {
+                 return LaneNeeds{96, 0};
+               },
+           .settings = {}},
           {.type = "plain", .settings = {}}};
 }
 

@@ -56,10 +56,13 @@ std::vector<Region> regions(const Plan& plan) {
   for (const PlanPath& path : plan.paths) lanes += path.lane_count;
   for (const PlanStage& stage : plan.stages) stateful += stage.stateful ? 1 : 0;
   for (const PlanActor& actor : plan.actors) gpus += actor.kind == ActorKind::kGpu ? 1 : 0;
-  for (const PlanFunction& function : plan.functions) {
-    state_bytes += ((function.lane_state_bytes + 63) / 64 * 64 +
-                    LaneUndoLog::bytes_for(function.lane_undo_lines)) *
-                   lanes;
+  for (const PlanStage& stage : plan.stages) {  // no function is in two paths
+    for (const std::uint32_t number : stage.functions) {
+      const PlanFunction& function = plan.functions[number];
+      state_bytes += ((function.lane_state_bytes + 63) / 64 * 64 +
+                      LaneUndoLog::bytes_for(function.lane_undo_lines)) *
+                     plan.paths[stage.path].lane_count;
+    }
   }
   const std::uint64_t slots = plan.slot_count + plan.stand_in_slot_count;
   all.push_back({"header", 0, sizeof(SegmentHeader)});

@@ -61,7 +61,8 @@ class Lane {
  private:
   PlanFunction plan_;
   std::unique_ptr<Function> function_ = record_type().make({.function = plan_, .ports = {}});
-  std::vector<std::byte> state_ = std::vector<std::byte>(record_type().traits.lane_state_bytes);
+  std::vector<std::byte> state_ =
+      std::vector<std::byte>(record_type().traits.lane_needs({.settings = {}}).state_bytes);
   BatchArena arena_{kBatchCapacityMax};
 };
 
