@@ -63,17 +63,21 @@ class FunctionStages::Follower : public StageListener {
   bool follows_ = false;
 };
 
-BatchFacts FunctionStages::facts_of(const Batch& batch) noexcept {
+BatchFacts FunctionStages::facts_of(const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint64_t origin = context_.status.header().tsc_origin;
+  const PlanPath& path = context_.plan->paths[context_.plan->stages[stage].path];
   return {.port_in = static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].port),
           .now_ns = scale_.ns_between(origin, turn_clock::last()),
           .neighbours = &neighbours_,
-          .events = events_.on() ? &events_ : nullptr};
+          .events = events_.on() ? &events_ : nullptr,
+          .lane = batch.header->lane - path.lane_first,
+          .lane_count = path.lane_count};
 }
 
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
   Follower follower(context_, batch);
-  now().runner(stage).run(batch, states_of(stage, batch), facts_of(batch), follower.wanted());
+  now().runner(stage).run(batch, states_of(stage, batch), facts_of(batch, stage),
+                          follower.wanted());
   events_.publish();
 }
 
@@ -97,7 +101,8 @@ void FunctionStages::finish(std::uint8_t stage, const Batch& batch) noexcept {
     return;
   }
   Follower follower(context_, batch);
-  runner->run_finish(batch, words(batch, batch.result), {}, facts_of(batch), follower.wanted());
+  runner->run_finish(batch, words(batch, batch.result), {}, facts_of(batch, stage),
+                     follower.wanted());
   events_.publish();
 }
 

@@ -49,7 +49,7 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   const FunctionTables& now() const noexcept { return *now_.load(std::memory_order_relaxed); }
   void tell_revision() noexcept;
   std::span<const LaneState> states_of(std::uint8_t stage, const Batch& batch) noexcept;
-  BatchFacts facts_of(const Batch& batch) noexcept;
+  BatchFacts facts_of(const Batch& batch, std::uint8_t stage) noexcept;
   std::span<std::uint32_t> words(const Batch& batch, std::uint32_t* results) const noexcept;
 
   ActorContext context_;

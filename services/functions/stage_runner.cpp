@@ -131,6 +131,7 @@ StageRunner::StageRunner(const std::vector<StageFunction>& functions, StageWatch
                         .prefetch_bytes = bytes > fetched ? bytes : 0});
     may_be_set |= function.class_mask;
     fetched = std::max(fetched, bytes);
+    if (giver_ == kNoGiver && function.function->flows() != nullptr) giver_ = members_.size() - 1;
   }
 }
 
@@ -152,9 +153,51 @@ void StageRunner::leave() const noexcept {
   watch_.running->store(0, std::memory_order_relaxed);
 }
 
+void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
+                         std::span<const std::uint32_t> results) noexcept {
+  const StageFunction& at = members_[member].at;
+  std::size_t behind = 0;
+  if (member == giver_) {
+    for (std::size_t i = member + 1; i < members_.size(); ++i) {
+      behind_[behind++] = {members_[i].at.function, state_of(visit.states, i)};
+    }
+  }
+  at.function->finish({visit.batch, selected, results, at.counters, state_of(visit.states, member),
+                       visit.facts, EventWriter(visit.facts.events, visit.batch, at.number),
+                       at.reason_numbers, visit.flows, std::span(behind_).first(behind)});
+  if (member == giver_) visit.flows = at.function->flows();
+}
+
+/// The giver of flows is told when the last function is through.
+void StageRunner::end_batch(const Visit& visit) noexcept {
+  if (visit.flows == nullptr) return;
+  const StageFunction& at = members_[giver_].at;
+  enter(at);
+  const std::span<const StateOfFunction> behind =
+      std::span(behind_).first(members_.size() - giver_ - 1);
+  const EndOfBatch end =
+      at.function->end_batch({visit.batch,
+                              {},
+                              {},
+                              at.counters,
+                              state_of(visit.states, giver_),
+                              visit.facts,
+                              EventWriter(visit.facts.events, visit.batch, at.number),
+                              at.reason_numbers,
+                              visit.flows,
+                              behind});
+  if (end.dropped == 0 || !metrics_kept()) return;
+  if (at.counters.tally != nullptr) {
+    at.counters.tally->packets -= end.dropped;
+    at.counters.tally->dropped += end.dropped;
+  }
+  if (at.drops != nullptr) at.drops->dropped[static_cast<std::size_t>(end.why)] += end.dropped;
+}
+
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
                       const BatchFacts& facts, StageListener* listener) noexcept {
   const bool timed = metrics_kept() && runs_++ % kTimedEach == 0;
+  Visit visit{batch, states, facts};
   std::uint32_t dropped = fates_so_far(batch).dropped;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
@@ -169,14 +212,14 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
     const std::span<std::uint32_t> results = std::span(results_).first(batch.count);
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
     compute(at, batch, selected, results, members_[i].prefetch_bytes);
-    at.function->finish({batch, selected, results, at.counters, state_of(states, i), facts,
-                         EventWriter(facts.events, batch, at.number), at.reason_numbers});
+    finish(i, visit, selected, results);
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
     const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
     tally_drops(at, batch, selected, dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, results, began);
   }
+  end_batch(visit);
   leave();
 }
 
@@ -194,6 +237,7 @@ void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> 
                              std::span<const LaneState> states, const BatchFacts& facts,
                              StageListener* listener) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
+  Visit visit{batch, states, facts};
   std::uint32_t dropped = fates_so_far(batch).dropped;
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
@@ -207,13 +251,13 @@ void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> 
     enter(at);
     const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
     const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
-    at.function->finish({batch, selected, words, at.counters, state_of(states, i), facts,
-                         EventWriter(facts.events, batch, at.number), at.reason_numbers});
+    finish(i, visit, selected, words);
     const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
     tally_drops(at, batch, selected, dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, words, began);
   }
+  end_batch(visit);
   leave();
 }
 

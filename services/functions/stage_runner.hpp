@@ -83,6 +83,19 @@ class StageRunner {
   };
   static constexpr std::uint32_t kTimedEach = 16;  ///< one batch of so many is timed
 
+  static constexpr std::size_t kNoGiver = SIZE_MAX;
+
+  /// What every call of one batch is told alike.
+  struct Visit {
+    const Batch& batch;
+    std::span<const LaneState> states;
+    const BatchFacts& facts;
+    FlowBatch* flows = nullptr;  ///< from the giver on
+  };
+
+  void finish(std::size_t member, Visit& visit, Selection selected,
+              std::span<const std::uint32_t> results) noexcept;
+  void end_batch(const Visit& visit) noexcept;
   bool is_out(const StageFunction& at) const noexcept;
   void enter(const StageFunction& at) const noexcept;
   void leave() const noexcept;
@@ -91,7 +104,9 @@ class StageRunner {
   StageWatch watch_;
   std::uint32_t runs_ = 0;
   std::array<std::uint16_t, kBatchCapacityMax> selected_{};
-  std::array<std::uint32_t, kBatchCapacityMax> results_{};  ///< of the function that runs
+  std::array<std::uint32_t, kBatchCapacityMax> results_{};        ///< of the function that runs
+  std::size_t giver_ = kNoGiver;                                  ///< of flows, in members_
+  std::array<StateOfFunction, kStageFunctionCountMax> behind_{};  ///< it
 };
 
 }  // namespace millrace
