@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "io-worker/ports/capture_reader.hpp"
 #include "orchestration/cli/fate.hpp"
@@ -83,6 +84,26 @@ std::string verdict_line(std::span<const PlanReason> reasons, const Batch& batch
   return out.str();
 }
 
+/// Packets and time of each function.
+class Stopwatch : public StageListener {
+ public:
+  explicit Stopwatch(std::vector<TriedFunction>& functions) : functions_(functions) {}
+  void ran(std::uint32_t function, Selection selected, std::span<const std::uint32_t>,
+           std::uint64_t) noexcept override {
+    const auto now = std::chrono::steady_clock::now();
+    functions_[function].packets += selected.packets.size();
+    functions_[function].time_ns += static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(now - std::exchange(began_, now)).count());
+  }
+
+ private:
+  std::vector<TriedFunction>& functions_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// Packets of one batch came within so much time.
+constexpr std::uint64_t kBatchTimeNs = 100'000'000;
+
 }  // namespace
 
 TryRun::TryRun(const TryOptions& options)
@@ -98,6 +119,7 @@ TryRun::TryRun(const TryOptions& options)
     // Traits and plans are referred to by what is made of them: no moves after this.
     functions_.reserve(types.size());
     for (const std::string& type : types) add_function(type);
+    make_runner();
   } catch (...) {
     fs::remove_all(folder_);
     throw;
@@ -125,7 +147,10 @@ void TryRun::add_function(const std::string& type) {
   tried.plan.settings = try_settings(options_.settings, row.traits);
   tried.plan.class_mask = number_classes(tried.plan.settings, classes_);
   tried.plan.stateful = row.traits.stateful;
-  tried.plan.lane_state_bytes = row.traits.lane_state_bytes;
+  if (row.traits.lane_needs != nullptr) {
+    tried.plan.lane_state_bytes =
+        row.traits.lane_needs({.settings = tried.plan.settings}).state_bytes;
+  }
   row.check(tried.plan);
   const FunctionContext context{.function = tried.plan, .ports = ports_};
   tried.report.counter_count = row.traits.counter_count;
@@ -134,19 +159,32 @@ void TryRun::add_function(const std::string& type) {
     tried.report = build_image(context);
   }
   tried.hits.resize(tried.report.counter_count);
-  tried.state.resize((row.traits.lane_state_bytes + 7) / 8);
+  if (tried.plan.lane_state_bytes != 0) {
+    tried.state = Mapping::create_anonymous(tried.plan.lane_state_bytes);
+  }
   tried.function = row.make(context);
   number_reasons(reasons_, row.traits.reasons);
   if (reasons_.size() > kDeclaredReasonCountMax) {
     throw Error("more than " + std::to_string(kDeclaredReasonCountMax) +
                 " drop reasons of functions");
   }
-  tried.runner = std::make_unique<StageRunner>(
-      std::vector<StageFunction>{{.function = tried.function.get(),
-                                  .class_mask = tried.plan.class_mask,
-                                  .regions = row.traits.regions,
-                                  .counters = {tried.hits},
-                                  .reason_numbers = reason_numbers(reasons_, row.traits.reasons)}});
+}
+
+/// One stage runs all of them, as one worker would.
+void TryRun::make_runner() {
+  if (functions_.size() > kStageFunctionCountMax) {
+    throw Error("more than " + std::to_string(kStageFunctionCountMax) + " functions");
+  }
+  std::vector<StageFunction> members;
+  for (TriedFunction& tried : functions_) {
+    members.push_back({.function = tried.function.get(),
+                       .class_mask = tried.plan.class_mask,
+                       .regions = tried.traits->regions,
+                       .counters = {tried.hits},
+                       .number = static_cast<std::uint32_t>(members.size()),
+                       .reason_numbers = reason_numbers(reasons_, tried.traits->reasons)});
+  }
+  runner_ = std::make_unique<StageRunner>(members);
 }
 
 /// What is written is nothing that is read, and no other thing that is written.
@@ -198,6 +236,9 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
   first_number_ = 0;
   CaptureRecord packet;
   while (reader.next(packet) == CaptureStatus::kRecord) {
+    const bool late = !times_ns_.empty() && packet.time_ns > times_ns_.front() + kBatchTimeNs;
+    if (late) run_batch(writer.get(), lines.get());
+    if (began_ns_ == 0) began_ns_ = packet.time_ns;
     // As ingress does: what does not fit is cut, and dropped before any function sees it.
     const bool oversize = packet.bytes.size() > arena_.room();
     const auto bytes =
@@ -217,16 +258,22 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
   if (lines != nullptr) lines->flush();
 }
 
+/// Since the first packet of all; a capture that goes back in time stands still.
+std::uint64_t TryRun::now_ns() const {
+  if (times_ns_.empty() || times_ns_.front() < began_ns_) return 0;
+  return times_ns_.front() - began_ns_;
+}
+
 void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   const Batch batch = arena_.batch();
-  for (TriedFunction& tried : functions_) {
-    const LaneState state{std::as_writable_bytes(std::span(tried.state))};
-    const auto start = std::chrono::steady_clock::now();
-    tried.runner->run(batch, {&state, 1}, {.port_in = port_in_});
-    tried.time_ns += static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-    tried.packets += batch.count;
+  std::array<LaneState, kStageFunctionCountMax> states;
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    const TriedFunction& tried = functions_[i];
+    if (tried.state) states[i].bytes = {tried.state->base(), tried.plan.lane_state_bytes};
   }
+  Stopwatch stopwatch(functions_);
+  runner_->run(batch, std::span(states).first(functions_.size()),
+               {.port_in = port_in_, .now_ns = now_ns()}, &stopwatch);
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
     if (verdicts != nullptr) {

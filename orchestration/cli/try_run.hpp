@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "services/functions/function.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
+#include "shared/layout/mapping.hpp"
 
 /// What `millrace try` does: functions over captures in this process alone, without root, huge
 /// pages or any other process. Their tables are built and mapped as always, in a folder that goes
@@ -40,10 +42,9 @@ struct TriedFunction {
   const FunctionTraits* traits = nullptr;
   BuildReport report;
   std::unique_ptr<Function> function;
-  std::unique_ptr<StageRunner> runner;
   std::vector<std::uint64_t> hits;
-  std::vector<std::uint64_t> state;  ///< of the one lane
-  std::uint64_t packets = 0;         ///< in the batches that it was given
+  std::optional<Mapping> state;  ///< of the one lane
+  std::uint64_t packets = 0;     ///< that it was given
   std::uint64_t time_ns = 0;
 };
 
@@ -76,6 +77,8 @@ class TryRun {
  private:
   std::uint8_t port_number(const std::string& name) const;
   void add_function(const std::string& type);
+  void make_runner();
+  std::uint64_t now_ns() const;
   void check_outputs() const;
   void run_capture(const std::string& path, const std::string& out, const std::string& verdicts);
   void run_batch(CaptureWriter* out, RecordFile* verdicts);
@@ -88,6 +91,8 @@ class TryRun {
   std::vector<std::string> classes_;
   std::vector<PlanReason> reasons_;  ///< of the functions, as in a plan
   std::vector<TriedFunction> functions_;
+  std::unique_ptr<StageRunner> runner_;  ///< of all of them
+  std::uint64_t began_ns_ = 0;           ///< time of the first packet
   BatchArena arena_;
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet
   std::vector<std::uint64_t> times_ns_;  ///< of the packets in the arena
