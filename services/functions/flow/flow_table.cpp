@@ -39,7 +39,8 @@ struct FlowTable::Head {
   std::uint32_t free;              ///< of the first entry that is free again; they hang by `next`
   std::uint32_t at_s;              ///< slots of the wheel before this time are empty
   std::uint32_t oldest, youngest;  ///< of those that are not established
-  std::uint32_t padding[10];
+  std::uint64_t secret[2];
+  std::uint32_t padding[6];
 };
 
 /// Where a tuple's reference stands, and what it looks like without its number.
@@ -55,9 +56,12 @@ std::uint64_t FlowTable::bytes_for(std::uint32_t flows) noexcept {
 
 FlowTable::FlowTable(const LaneState& state, std::uint32_t flows,
                      const std::array<std::uint64_t, 2>& secret) noexcept
-    : state_(state), flows_(flows), bucket_count_(buckets_for(flows)), secret_(secret) {
+    : state_(state), flows_(flows), bucket_count_(buckets_for(flows)) {
   static_assert(sizeof(Head) == kCacheLine);
   MILLRACE_CHECK(flows >= 1 && flows <= kFlowsMax && state.bytes.size() >= bytes_for(flows));
+  if ((head().secret[0] | head().secret[1]) != 0) return;
+  change_head().secret[0] = secret[0];
+  head().secret[1] = secret[1];
 }
 
 FlowTable::Head& FlowTable::head() const noexcept {
@@ -85,8 +89,21 @@ FlowEntry& FlowTable::change(std::uint32_t flow) noexcept {
   return entry;
 }
 
-std::span<std::uint8_t> FlowTable::change_own(std::uint32_t flow) noexcept {
-  return change(flow).own;
+FlowOwn& FlowTable::change_own(std::uint32_t flow) noexcept {
+  FlowOwn& own = at(flow).own;
+  const auto where = reinterpret_cast<std::byte*>(&own) - state_.bytes.data();
+  state_.change(static_cast<std::size_t>(where), sizeof own);
+  return own;
+}
+
+void FlowTable::count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
+                      std::uint64_t bytes) noexcept {
+  FlowEntry& entry = at(flow);
+  FlowTraffic& traffic = direction == 0 ? entry.sent : entry.answered;
+  const auto where = reinterpret_cast<std::byte*>(&traffic) - state_.bytes.data();
+  state_.change(static_cast<std::size_t>(where), sizeof traffic);
+  traffic.packets.add(packets);
+  traffic.bytes.add(bytes);
 }
 
 std::uint32_t FlowTable::count() const noexcept { return head().count; }
@@ -98,7 +115,8 @@ void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
 }
 
 FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {
-  const std::uint64_t hash = siphash13(std::as_bytes(std::span(&tuple, 1)), secret_);
+  const std::uint64_t hash =
+      siphash13(std::as_bytes(std::span(&tuple, 1)), {head().secret[0], head().secret[1]});
   auto* const first = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
                                                        kWheelSlots * sizeof(std::uint32_t));
   const auto bucket = [&](std::uint64_t number) {
@@ -127,7 +145,7 @@ std::uint32_t* FlowTable::first_of(const Place& place, const Wanted& wanted) noe
 }
 
 bool FlowTable::is(std::uint32_t reference, const FlowTuple& tuple) const noexcept {
-  const FlowTuple& other = at(flow_of(reference)).tuple[direction_of(reference)];
+  const FlowTuple& other = at(flow_of(reference)).tuple_of(direction_of(reference));
   return std::memcmp(&other, &tuple, sizeof tuple) == 0;
 }
 
@@ -158,9 +176,8 @@ void FlowTable::find(std::span<const FlowTuple> tuples,
     likely[i] = first == nullptr ? 0 : *first;
     if (first == nullptr) continue;
     const auto* const tuple =
-        reinterpret_cast<const std::byte*>(&at(flow_of(*first)).tuple[direction_of(*first)]);
+        reinterpret_cast<const std::byte*>(&at(flow_of(*first)).tuple_of(direction_of(*first)));
     __builtin_prefetch(tuple);
-    __builtin_prefetch(tuple + sizeof(FlowTuple) - 1);
   }
   for (std::size_t i = 0; i < tuples.size(); ++i) {
     if (likely[i] == 0) {
@@ -203,6 +220,12 @@ std::optional<std::uint32_t> FlowTable::take_number() noexcept {
   return change_head().fresh++;
 }
 
+std::optional<std::uint32_t> FlowTable::to_give_up() const noexcept {
+  const Head& now = head();
+  if (now.free != 0 || now.fresh != flows_ || now.oldest == 0) return std::nullopt;
+  return now.oldest - 1;
+}
+
 FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& answer,
                                        std::uint32_t deadline_s) noexcept {
   const std::array<const FlowTuple*, 2> tuples = {&tuple, &answer};
@@ -221,8 +244,8 @@ FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& 
   }
   FlowEntry& entry = change(*flow);
   entry = {};
-  entry.tuple[0] = tuple;
-  entry.tuple[1] = answer;
+  entry.tuple = tuple;
+  entry.answer = answer;
   entry.deadline_s = deadline_s;
   entry.used = 1;
   ++change_head().count;
@@ -245,8 +268,8 @@ FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& 
 void FlowTable::remove(std::uint32_t flow) noexcept {
   FlowEntry& entry = change(flow);
   MILLRACE_CHECK(entry.used != 0);
-  drop_reference(entry.tuple[0], flow);
-  drop_reference(entry.tuple[1], flow);
+  drop_reference(entry.tuple, flow);
+  drop_reference(entry.answer, flow);
   unlink(flow);
   if (entry.established == 0) leave_ages(flow);
   Head& head = change_head();
@@ -263,7 +286,7 @@ void FlowTable::establish(std::uint32_t flow) noexcept {
 }
 
 void FlowTable::set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept {
-  if (at(flow).deadline_s != deadline_s) change(flow).deadline_s = deadline_s;
+  if (at(flow).deadline_s != deadline_s) set(&at(flow).deadline_s, deadline_s);
 }
 
 std::uint32_t* FlowTable::wheel() const noexcept {

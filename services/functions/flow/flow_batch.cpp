@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/flow/flow_batch.hpp"
+
+#include <nmmintrin.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace millrace {
+namespace {
+
+std::uint32_t hash_of(const FlowTuple& tuple) noexcept {
+  std::array<std::uint64_t, 5> words;
+  std::memcpy(words.data(), &tuple, sizeof tuple);
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : words) hash = _mm_crc32_u64(hash, word);
+  return static_cast<std::uint32_t>(hash);
+}
+
+}  // namespace
+
+void FlowBatch::begin(const FinishContext& call, std::uint32_t flows,
+                      const std::array<std::uint64_t, 2>& secret) noexcept {
+  table_.emplace(call.state, flows, secret);
+  behind_ = call.behind;
+  given_up_ = ended_ = established_ended_ = 0;
+  over_.reset();
+  for (std::uint32_t i = 0; i < packet_count_; ++i) packets_[i] = {};
+  packet_count_ = call.batch.count;
+  if (beginning_count_ != 0) places_.fill(0);
+  beginning_count_ = 0;
+}
+
+bool FlowBatch::resolve(std::uint32_t& flow) const noexcept {
+  if ((flow & kBeginning) == 0) return true;
+  const std::uint32_t in_table = beginning(flow).in_table;
+  if (in_table == kNoFlow) return false;
+  flow = in_table;
+  return true;
+}
+
+const FlowTuple& FlowBatch::tuple(std::uint32_t flow, std::uint8_t direction) const noexcept {
+  if (!resolve(flow)) return direction == 0 ? beginning(flow).tuple : beginning(flow).answer;
+  return table_->entry(flow).tuple_of(direction);
+}
+
+const FlowOwn& FlowBatch::own(std::uint32_t flow) const noexcept {
+  return resolve(flow) ? table_->entry(flow).own : beginning(flow).own;
+}
+
+FlowOwn& FlowBatch::change_own(std::uint32_t flow) noexcept {
+  return resolve(flow) ? table_->change_own(flow) : beginning(flow).own;
+}
+
+bool FlowBatch::is_new(std::uint32_t flow) const noexcept { return !resolve(flow); }
+
+std::optional<std::uint32_t> FlowBatch::place_of(const FlowTuple& tuple) const noexcept {
+  for (std::size_t at = hash_of(tuple) % kPlaces; places_[at] != 0; at = (at + 1) % kPlaces) {
+    const std::uint32_t place = places_[at] - 1u;
+    if (!beginnings_[place].gone && beginnings_[place].tuple == tuple) return place;
+  }
+  return std::nullopt;
+}
+
+/// By what its packets have; an answer that is translated comes in no batch with its question.
+std::optional<FlowTable::Found> FlowBatch::find_beginning(const FlowTuple& tuple) const noexcept {
+  if (beginning_count_ == 0) return std::nullopt;
+  if (const auto place = place_of(tuple)) return FlowTable::Found{*place | kBeginning, 0};
+  if (const auto place = place_of(reversed(tuple))) return FlowTable::Found{*place | kBeginning, 1};
+  return std::nullopt;
+}
+
+std::uint32_t FlowBatch::add_beginning(const Beginning& one) noexcept {
+  const std::uint32_t place = beginning_count_++;
+  beginnings_[place] = one;
+  std::size_t at = hash_of(one.tuple) % kPlaces;
+  while (places_[at] != 0) at = (at + 1) % kPlaces;
+  places_[at] = static_cast<std::uint16_t>(place + 1);
+  return place | kBeginning;
+}
+
+/// Writes it into the table, which may give an older one up for it.
+FlowTable::Insertion FlowBatch::insert(Beginning& one, const FlowTuple& answer) noexcept {
+  if (const auto oldest = table_->to_give_up()) {
+    if (table_->find(one.tuple) || table_->find(answer))
+      return {FlowTable::Inserted::kThere, 0, {}};
+    tell_end(*oldest);
+  }
+  const FlowTable::Insertion done = table_->insert(one.tuple, answer, one.deadline_s);
+  if (done.given_up) {
+    ++given_up_;
+    lose(*done.given_up);
+  }
+  if (done.what != FlowTable::Inserted::kNew) return done;
+  one.in_table = done.flow;
+  table_->change_own(done.flow) = one.own;
+  table_->count(done.flow, 0, one.packets[0], one.bytes[0]);
+  if (one.packets[1] != 0) table_->count(done.flow, 1, one.packets[1], one.bytes[1]);
+  return done;
+}
+
+FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& answer) noexcept {
+  if (table_->find(answer)) return Translated::kTaken;
+  switch (insert(beginning(flow), answer).what) {
+    case FlowTable::Inserted::kNew:
+      return Translated::kDone;
+    case FlowTable::Inserted::kThere:
+      return Translated::kTaken;
+    case FlowTable::Inserted::kFull:
+      break;
+  }
+  return Translated::kFull;
+}
+
+/// Functions behind hear of it while its entry is there.
+void FlowBatch::tell_end(std::uint32_t in_table) noexcept {
+  ++ended_;
+  if (table_->entry(in_table).established != 0) ++established_ended_;
+  for (const StateOfFunction& one : behind_) {
+    one.function->flow_ended(one.state, table_->entry(in_table));
+  }
+}
+
+/// Its number is another flow's from now on, or nobody's.
+void FlowBatch::lose(std::uint32_t flow) noexcept {
+  for (std::uint32_t i = 0; i < packet_count_; ++i) {
+    std::uint32_t number = packets_[i].flow;
+    if (number == kNoFlow) continue;
+    if (number == flow || (resolve(number) && number == flow)) packets_[i] = {};
+  }
+}
+
+void FlowBatch::forget(std::uint32_t flow) noexcept {
+  forgot_ = true;
+  std::uint32_t number = flow;
+  if ((flow & kBeginning) != 0) beginning(flow).gone = true;
+  if (resolve(number)) {
+    tell_end(number);
+    table_->remove(number);
+    lose(number);
+  }
+  lose(flow);
+}
+
+}  // namespace millrace

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/flow/flow_table.hpp"
+#include "services/functions/function.hpp"
+#include "shared/layout/limits.hpp"
+
+/// The flows of the packets of one batch, as `flow` has found them, for the functions behind it in
+/// the stage (FinishContext::flows). A flow that begins in the batch is written into the lane's
+/// table when the last function is through, if a packet of it is not dropped: what a firewall
+/// refuses costs no room.
+
+namespace millrace {
+
+/// What a packet is to its flow; as the states of conntrack.
+enum class FlowState : std::uint8_t {
+  kUntracked,    ///< of no flow: not IP, a later fragment, discovery of neighbours (RFC 4861)
+  kInvalid,      ///< it claims a flow that there is not, or does not fit into its own
+  kNew,          ///< of a flow that nobody has answered yet
+  kEstablished,  ///< of a flow that has been answered
+  kRelated,      ///< an ICMP error about a flow
+};
+inline constexpr std::size_t kFlowStateCount = 5;
+
+inline constexpr std::uint32_t kNoFlow = UINT32_MAX;
+
+struct PacketFlow {
+  std::uint32_t flow = kNoFlow;  ///< for the functions of FlowBatch alone, within this batch
+  /// Of the packet. One of an ICMP error about a packet of direction 0 goes in direction 1.
+  std::uint8_t direction = 0;
+  FlowState state = FlowState::kUntracked;
+};
+
+/// One a worker and stage. One thread; nothing allocates.
+class FlowBatch {
+ public:
+  PacketFlow of(std::uint16_t packet) const noexcept { return packets_[packet]; }
+
+  // Of the flow of a packet: not kNoFlow.
+
+  /// What packets of that direction have, as they come in.
+  const FlowTuple& tuple(std::uint32_t flow, std::uint8_t direction) const noexcept;
+  const FlowOwn& own(std::uint32_t flow) const noexcept;
+  /// To write one's own fields of it. The reference is good until the next call that is not const.
+  FlowOwn& change_own(std::uint32_t flow) noexcept;
+  /// It begins in this batch, and has no place in the table yet.
+  bool is_new(std::uint32_t flow) const noexcept;
+
+  enum class Translated : std::uint8_t {
+    kDone,
+    kTaken,  ///< packets with that tuple are another flow's
+    kFull,   ///< there is no room
+  };
+  /// Packets of direction 1 of a new flow will have that tuple. It has its place in the table now.
+  Translated translate(std::uint32_t flow, const FlowTuple& answer) noexcept;
+  /// It ends now; packets of it in this batch have no flow from here on.
+  void forget(std::uint32_t flow) noexcept;
+
+ private:
+  friend class FlowFunction;
+  friend class FlowTracker;
+
+  /// A flow that begins in the batch.
+  struct Beginning {
+    FlowTuple tuple, answer;
+    FlowOwn own{};
+    std::array<std::uint64_t, 2> packets{}, bytes{};  ///< by direction
+    std::uint32_t deadline_s = 0;
+    std::uint32_t in_table = kNoFlow;  ///< its number there, once it has one
+    bool gone = false;
+  };
+  static constexpr std::uint32_t kBeginning = 1u << 31;  ///< the rest is a place in beginnings_
+  static constexpr std::size_t kPlaces = 2 * kBatchCapacityMax;
+
+  void begin(const FinishContext& call, std::uint32_t flows,
+             const std::array<std::uint64_t, 2>& secret) noexcept;
+  FlowTable& table() noexcept { return *table_; }
+  std::optional<FlowTable::Found> find_beginning(const FlowTuple& tuple) const noexcept;
+  std::optional<std::uint32_t> place_of(const FlowTuple& tuple) const noexcept;
+  std::uint32_t add_beginning(const Beginning& one) noexcept;
+  Beginning& beginning(std::uint32_t flow) noexcept { return beginnings_[flow & ~kBeginning]; }
+  const Beginning& beginning(std::uint32_t flow) const noexcept {
+    return beginnings_[flow & ~kBeginning];
+  }
+  /// True where it stands in the table; `flow` becomes its number there.
+  bool resolve(std::uint32_t& flow) const noexcept;
+  FlowTable::Insertion insert(Beginning& one, const FlowTuple& answer) noexcept;
+  void tell_end(std::uint32_t in_table) noexcept;
+  void lose(std::uint32_t flow) noexcept;
+
+  std::optional<FlowTable> table_;
+  std::span<const StateOfFunction> behind_;
+  // Flows that have gone in this batch: for room; all; of these, established ones.
+  std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
+  bool forgot_ = false;                  ///< a flow went: what was found before may be another one
+  std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
+  std::uint32_t packet_count_ = 0, beginning_count_ = 0;
+  std::array<PacketFlow, kBatchCapacityMax> packets_;
+  std::array<Beginning, kBatchCapacityMax> beginnings_;
+  std::array<std::uint16_t, kPlaces> places_{};  ///< by hash: place in beginnings_ + 1
+};
+
+}  // namespace millrace

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/flow/flow_settings.hpp"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "services/functions/flow/flow_table.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr double kTimeoutMax = 10'000'000;  // seconds; 115 days
+
+/// A time-out and its place.
+struct Timeout {
+  std::string_view key;
+  std::uint32_t& (*of)(FlowTimeouts&);
+};
+
+template <TcpState kState>
+std::uint32_t& tcp(FlowTimeouts& timeouts) {
+  return timeouts.tcp.state_s[static_cast<std::size_t>(kState)];
+}
+
+constexpr Timeout kTimeouts[] = {
+    {"tcp_syn_sent", tcp<TcpState::kSynSent>}, {"tcp_syn_recv", tcp<TcpState::kSynRecv>},
+    {"tcp_established", tcp<TcpState::kEstablished>}, {"tcp_fin_wait", tcp<TcpState::kFinWait>},
+    {"tcp_close_wait", tcp<TcpState::kCloseWait>}, {"tcp_last_ack", tcp<TcpState::kLastAck>},
+    {"tcp_time_wait", tcp<TcpState::kTimeWait>}, {"tcp_close", tcp<TcpState::kClose>},
+    {"tcp_unacknowledged", [](FlowTimeouts& t) -> auto& {return t.tcp.unacknowledged_s;
+}  // namespace
+}  // namespace millrace
+, {"tcp_max_retrans", [](FlowTimeouts& t) -> auto& {return t.tcp.retransmitted_s;
+}
+}
+, {"udp", [](FlowTimeouts& t) -> auto& {return t.udp_s;
+}
+}
+, {"udp_stream", [](FlowTimeouts& t) -> auto& {return t.udp_stream_s;
+}
+}
+, {"icmp", [](FlowTimeouts& t) -> auto& {return t.icmp_s;
+}
+}
+, {"icmpv6", [](FlowTimeouts& t) -> auto& {return t.icmpv6_s;
+}
+}
+, {"generic", [](FlowTimeouts& t) -> auto& {return t.generic_s;
+}
+}
+,
+}
+;
+constexpr std::size_t kOthers = 4;
+
+std::uint64_t number_of(const std::string& key, const std::string& value) {
+  std::uint64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [at, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc{} || at != end) throw Error(key + ": '" + value + "' is no number");
+  return number;
+}
+
+bool flag_of(const std::string& key, const std::string& value) {
+  if (value != "true" && value != "false") {
+    throw Error(key + ": '" + value + "' is neither true nor false");
+  }
+  return value == "true";
+}
+
+}  // namespace
+
+std::span<const KnownSetting> known_flow_settings() {
+  static const auto kSettings = [] {
+    std::array<KnownSetting, kOthers + std::size(kTimeouts)> all{};
+    all[0] = {"max", SettingKind::kInteger, 1, 1e9};
+    all[1] = {"invalid"};
+    all[2] = {"pickup", SettingKind::kFlag};
+    all[3] = {"liberal", SettingKind::kFlag};
+    for (std::size_t i = 0; i < std::size(kTimeouts); ++i) {
+      all[kOthers + i] = {kTimeouts[i].key, SettingKind::kInteger, 1, kTimeoutMax};
+    }
+    return all;
+  }();
+  return kSettings;
+}
+
+FlowSettings flow_settings(const Settings& given) {
+  FlowSettings settings;
+  for (const auto& [key, value] : given) {
+    if (key == "max") {
+      settings.max = number_of(key, value);
+      if (settings.max == 0) throw Error("max: 0 flows; at least 1");
+    } else if (key == "invalid") {
+      if (value != "pass" && value != "drop") {
+        throw Error("invalid: '" + value + "' is neither pass nor drop");
+      }
+      settings.drop_invalid = value == "drop";
+    } else if (key == "pickup") {
+      settings.tcp.pickup = flag_of(key, value);
+    } else if (key == "liberal") {
+      settings.tcp.liberal = flag_of(key, value);
+    } else {
+      for (const Timeout& timeout : kTimeouts) {
+        if (timeout.key != key) continue;
+        timeout.of(settings.timeouts) = static_cast<std::uint32_t>(number_of(key, value));
+      }
+    }
+  }
+  // A simultaneous open waits as any other.
+  tcp<TcpState::kSynSent2>(settings.timeouts) = tcp<TcpState::kSynSent>(settings.timeouts);
+  return settings;
+}
+
+}  // namespace millrace

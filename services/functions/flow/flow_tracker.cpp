@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/flow/flow_tracker.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace millrace {
+namespace {
+
+using Kind = SortedPacket::Kind;
+
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kIcmpv6 = 58, kUdpLite = 136;
+
+constexpr FlowCounter kCounterOfState[kFlowStateCount] = {
+    FlowCounter::kUntracked, FlowCounter::kInvalid, FlowCounter::kNew,
+    FlowCounter::kEstablishedPackets, FlowCounter::kRelated};
+
+/// Not one to give up for a new one.
+bool is_established(const FlowTuple& tuple, const FlowOwn& own) noexcept {
+  return tuple.protocol == kTcp ? is_assured(own.tcp) : own.answered != 0;
+}
+
+}  // namespace
+
+void FlowTracker::expire(std::uint32_t most) noexcept {
+  batch_.table().expire(now_s_, most, [&](std::uint32_t flow) {
+    hit(FlowCounter::kExpired);
+    batch_.tell_end(flow);
+  });
+}
+
+void FlowTracker::follow(std::span<const std::uint16_t> packets) noexcept {
+  while (!packets.empty()) {
+    const auto some = packets.first(std::min(packets.size(), FlowTable::kManyMax));
+    packets = packets.subspan(some.size());
+    follow_some(some);
+  }
+}
+
+void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
+  std::array<SortedPacket, FlowTable::kManyMax> sorted;
+  std::array<FlowTuple, FlowTable::kManyMax> tuples;
+  std::array<Found, FlowTable::kManyMax> found;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
+    tuples[i] = sorted[i].tuple;
+  }
+  batch_.table().find(std::span(tuples).first(packets.size()), found);
+  batch_.forgot_ = false;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    if (batch_.forgot_) found[i] = batch_.table().find(tuples[i]);
+    const PacketFlow flow = follow_one(packets[i], sorted[i], found[i]);
+    batch_.packets_[packets[i]] = flow;
+    hit(kCounterOfState[static_cast<std::size_t>(flow.state)]);
+  }
+}
+
+PacketFlow FlowTracker::follow_one(std::uint16_t packet, const SortedPacket& sorted,
+                                   Found found) noexcept {
+  if (sorted.kind == Kind::kUntracked) return {};
+  if (sorted.kind == Kind::kInvalid) return {.state = FlowState::kInvalid};
+  if (!found) found = batch_.find_beginning(sorted.tuple);
+  if (sorted.kind == Kind::kError) return follow_error(found);
+  if (found) return go_on(packet, sorted, *found);
+  if (sorted.kind == Kind::kAnswer) return {.state = FlowState::kInvalid};
+  return begin(packet, sorted);
+}
+
+PacketFlow FlowTracker::follow_error(Found found) noexcept {
+  if (!found) return {.state = FlowState::kInvalid};
+  return {found->flow, static_cast<std::uint8_t>(1 - found->direction), FlowState::kRelated};
+}
+
+std::optional<TcpSegment> FlowTracker::segment_of(std::uint16_t packet,
+                                                  const SortedPacket& sorted) const noexcept {
+  const PacketHeaders& headers = sorted.headers;
+  return parse_tcp_segment(call_.batch.bytes(packet).subspan(
+      headers.transport_offset, headers.payload_end - std::size_t{headers.transport_offset}));
+}
+
+PacketFlow FlowTracker::begin(std::uint16_t packet, const SortedPacket& sorted) noexcept {
+  FlowBatch::Beginning one{.tuple = sorted.tuple, .answer = reversed(sorted.tuple)};
+  if (sorted.tuple.protocol == kTcp) {
+    const auto segment = segment_of(packet, sorted);
+    if (!segment) return {.state = FlowState::kInvalid};
+    const auto track = begin_tcp(*segment, settings_.tcp);
+    if (!track) return {.state = FlowState::kInvalid};
+    one.own.tcp = *track;
+  }
+  one.own.started_ms = now_ms_;
+  one.own.port[0] = call_.facts.port_in;
+  one.own.port[1] = kOutputDefault;
+  one.packets[0] = 1;
+  one.bytes[0] = sorted.ip_bytes;
+  one.deadline_s = now_s_ + timeout_s(one.tuple, one.own);
+  return {batch_.add_beginning(one), 0, FlowState::kNew};
+}
+
+PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
+                              FlowTable::Found at) noexcept {
+  FlowOwn own = batch_.own(at.flow);
+  PacketFlow is{at.flow, at.direction, FlowState::kInvalid};
+  bool prolongs = true;
+  if (sorted.tuple.protocol == kTcp) {
+    const auto segment = segment_of(packet, sorted);
+    if (!segment) return is;
+    switch (follow_tcp(own.tcp, at.direction, *segment, settings_.tcp)) {
+      case TcpStep::kInvalid:
+        batch_.change_own(at.flow).tcp = own.tcp;
+        return is;
+      case TcpStep::kReopened:
+        batch_.forget(at.flow);
+        return begin(packet, sorted);
+      case TcpStep::kOver:
+        batch_.over_.set(packet);
+        break;
+      case TcpStep::kIgnored:
+        prolongs = false;
+        break;
+      case TcpStep::kFine:
+        break;
+    }
+  }
+  if (at.direction == 1) {
+    own.answered = 1;
+    own.port[1] = call_.facts.port_in;
+  }
+  own.duration_ms = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
+  is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
+  const std::uint32_t later_s = now_s_ + timeout_s(sorted.tuple, own);
+  write(at.flow, at.direction, own, prolongs ? later_s : 0, sorted.ip_bytes);
+  return is;
+}
+
+/// `deadline_s`: 0: as it is.
+void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own,
+                        std::uint32_t deadline_s, std::uint32_t bytes) noexcept {
+  if (batch_.is_new(flow)) {
+    FlowBatch::Beginning& one = batch_.beginning(flow);
+    one.own = own;
+    ++one.packets[direction];
+    one.bytes[direction] += bytes;
+    if (deadline_s != 0) one.deadline_s = deadline_s;
+    return;
+  }
+  FlowTable& table = batch_.table();
+  table.change_own(flow) = own;
+  table.count(flow, direction, 1, bytes);
+  if (deadline_s != 0) table.set_deadline(flow, deadline_s);
+  const FlowEntry& entry = table.entry(flow);
+  if (entry.established == 0 && is_established(entry.tuple, own)) {
+    table.establish(flow);
+    hit(FlowCounter::kEstablished);
+  }
+}
+
+std::uint32_t FlowTracker::timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept {
+  const FlowTimeouts& all = settings_.timeouts;
+  switch (tuple.protocol) {
+    case kTcp:
+      return tcp_timeout_s(own.tcp, all.tcp);
+    case kUdp:
+    case kUdpLite:
+      return own.answered != 0 ? all.udp_stream_s : all.udp_s;
+    case kIcmp:
+      return all.icmp_s;
+    case kIcmpv6:
+      return all.icmpv6_s;
+    default:
+      return all.generic_s;
+  }
+}
+
+/// Packets of a flow that has no place in the table do not go on.
+std::uint32_t FlowTracker::refuse(std::uint32_t flow, Reason full) noexcept {
+  std::uint32_t dropped = 0;
+  for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
+    if (batch_.packets_[i].flow != flow || !call_.batch.leaves(i)) continue;
+    call_.batch.drop(i, full);
+    ++dropped;
+  }
+  return dropped;
+}
+
+std::uint32_t FlowTracker::keep(Reason full) noexcept {
+  std::array<bool, kBatchCapacityMax> stays{};
+  for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
+    const std::uint32_t flow = batch_.packets_[i].flow;
+    if (flow == kNoFlow || (flow & FlowBatch::kBeginning) == 0) continue;
+    if (!call_.batch.is_dropped(i)) stays[flow & ~FlowBatch::kBeginning] = true;
+  }
+  std::uint32_t dropped = 0;
+  for (std::uint32_t i = 0; i < batch_.beginning_count_; ++i) {
+    FlowBatch::Beginning& one = batch_.beginnings_[i];
+    const std::uint32_t flow = i | FlowBatch::kBeginning;
+    if (one.gone) continue;
+    if (!stays[i]) {
+      if (one.in_table == kNoFlow) continue;
+      hit(FlowCounter::kBegun);
+      batch_.forget(flow);
+      continue;
+    }
+    if (one.in_table == kNoFlow &&
+        batch_.insert(one, one.answer).what != FlowTable::Inserted::kNew) {
+      hit(FlowCounter::kTableFull);
+      dropped += refuse(flow, full);
+      continue;
+    }
+    hit(FlowCounter::kBegun);
+    if (!is_established(one.tuple, one.own)) continue;
+    batch_.table().establish(one.in_table);
+    hit(FlowCounter::kEstablished);
+  }
+  for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
+    if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {
+      batch_.forget(batch_.packets_[i].flow);
+    }
+  }
+  hit(FlowCounter::kGivenUp, batch_.given_up_);
+  hit(FlowCounter::kEnded, batch_.ended_);
+  hit(FlowCounter::kEstablishedEnded, batch_.established_ended_);
+  return dropped;
+}
+
+}  // namespace millrace

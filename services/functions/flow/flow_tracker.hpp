@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "services/functions/flow/flow.hpp"
+#include "services/functions/flow/flow_batch.hpp"
+#include "services/functions/flow/flow_settings.hpp"
+#include "services/functions/flow/flow_sort.hpp"
+
+namespace millrace {
+
+/// Works on the flows of one batch, for the length of one call.
+class FlowTracker {
+ public:
+  /// All are borrowed.
+  FlowTracker(FlowBatch& batch, const FlowSettings& settings, const FinishContext& call) noexcept
+      : batch_(batch),
+        settings_(settings),
+        call_(call),
+        now_ms_(call.facts.now_ns / 1'000'000),
+        now_s_(static_cast<std::uint32_t>(now_ms_ / 1000)) {}
+
+  /// Ends flows whose time has come; looks at `most`.
+  void expire(std::uint32_t most) noexcept;
+  /// Finds the flow of each packet, and what it is to that.
+  void follow(std::span<const std::uint16_t> packets) noexcept;
+  /// Behind the last function: writes flows that have begun into the table, and takes those out
+  /// that nothing is left of. Packets of flows without room are dropped for `full`; returns them.
+  std::uint32_t keep(Reason full) noexcept;
+
+ private:
+  using Found = std::optional<FlowTable::Found>;
+
+  void follow_some(std::span<const std::uint16_t> packets) noexcept;
+  PacketFlow follow_one(std::uint16_t packet, const SortedPacket& sorted, Found found) noexcept;
+  PacketFlow follow_error(Found found) noexcept;
+  PacketFlow begin(std::uint16_t packet, const SortedPacket& sorted) noexcept;
+  PacketFlow go_on(std::uint16_t packet, const SortedPacket& sorted, FlowTable::Found at) noexcept;
+  std::optional<TcpSegment> segment_of(std::uint16_t packet,
+                                       const SortedPacket& sorted) const noexcept;
+  std::uint32_t timeout_s(const FlowTuple& tuple, const FlowOwn& own) const noexcept;
+  void write(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own,
+             std::uint32_t deadline_s, std::uint32_t bytes) noexcept;
+  void hit(FlowCounter counter, std::uint32_t times = 1) noexcept {
+    for (; times != 0; --times) call_.counters.hit(static_cast<std::size_t>(counter));
+  }
+  std::uint32_t refuse(std::uint32_t flow, Reason full) noexcept;
+
+  FlowBatch& batch_;
+  const FlowSettings& settings_;
+  const FinishContext& call_;
+  std::uint64_t now_ms_;
+  std::uint32_t now_s_;
+};
+
+}  // namespace millrace
