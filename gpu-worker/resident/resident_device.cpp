@@ -136,11 +136,14 @@ void ResidentDevice::load_stage(std::uint8_t stage, const Plan& plan) {
   const Chain chain = make_chain(stage, plan, *tables);
   memory_.write(arguments_.chains + place, std::as_bytes(std::span(&chain, 1)));
   const PlanPath& path = plan.paths[plan.stages[stage].path];
+  const bool needs_frames =
+      std::any_of(chain.members, chain.members + chain.member_count,
+                  [](const resident::ChainMember& one) { return one.table.needs_frames != 0; });
   chains_.load(stage, place,
                {.edition = stage_edition(plan, stage),
                 .members = chain.member_count,
                 .whole_frames = chain.frame_bytes > kHeaderBytes,
-                .keyed = path.has_keys && path.first_stage == stage},
+                .keyed = path.has_keys && path.first_stage == stage && !needs_frames},
                std::move(tables));
 }
 

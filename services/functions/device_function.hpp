@@ -50,6 +50,7 @@ class DeviceMemory {
 struct DeviceTable {
   DeviceKind kind = DeviceKind::kNone;
   std::uint32_t frame_bytes = 0;  ///< of each packet that compute reads first; kWholePacket: all
+  std::uint32_t needs_frames = 0;  ///< 1: with these settings keys of flows do not suffice
   alignas(16) std::byte view[352] = {};
 };
 

@@ -17,6 +17,10 @@
 namespace {
 
 constexpr char kRules[] =
+    "pass ip any -> any fragment later dscp ef\n"
+    "drop icmp any -> any icmp unreachable/4\n"
+    "pass icmp6 any -> any icmp 128 vlan 0-100\n"
+    "alert ip any -> 0.0.0.0/2 vlan 100-4095\n"
     "drop tcp 10.0.0.0/8 -> any port 80 flags S/SA\n"
     "pass udp any -> 192.0.2.0/24 port 53\n"
     "alert sctp any port 1-1000 -> any\n"

@@ -37,8 +37,26 @@ std::string flags_of(unsigned bits) {
   return letters.empty() ? "0" : letters;
 }
 
+std::string conditions_of(const AclRule& rule) {
+  std::string line;
+  const unsigned fragments = (~rule.marks_mask & millrace::kAclFragmentBits) >> 8;
+  const char* const names[] = {"", "no", "first", "", "later", "", "any", ""};
+  MILLRACE_CHECK(fragments == 7 || names[fragments][0] != 0);
+  if (fragments != 7) line += std::string(" fragment ") + names[fragments];
+  if ((rule.marks_mask & millrace::kAclDscpBits) != 0) {
+    line += " dscp " + std::to_string(rule.marks & millrace::kAclDscpBits);
+  }
+  if ((rule.marks_mask & millrace::kAclNoIcmp) != 0) {
+    line += " icmp " + std::to_string(rule.icmp_low >> 8);
+    if (rule.icmp_low == rule.icmp_high) line += "/" + std::to_string(rule.icmp_low & 0xff);
+  }
+  if (rule.vlan_low == millrace::kAclNoTag) return line + " vlan none";
+  if (rule.vlan_high == UINT16_MAX) return line;
+  return line + " vlan " + std::to_string(rule.vlan_low) + "-" + std::to_string(rule.vlan_high);
+}
+
 std::string written(const AclRule& rule) {
-  const char* const actions[] = {"drop", "pass", "alert", "class"};
+  const char* const actions[] = {"drop", "pass", "alert", "class", "reject"};
   std::string line = actions[rule.action];
   if (rule.class_mask != 0) line += rule.class_mask == 1 ? " a" : " video";
   line += " " + std::to_string(rule.protocol) + "/" + std::to_string(rule.protocol_mask) + " ";
@@ -49,8 +67,10 @@ std::string written(const AclRule& rule) {
   line += ports(rule.source_port_low, rule.source_port_high) + " -> ";
   line += prefix_of(rule.destination, rule.destination_length, rule.families);
   line += ports(rule.destination_port_low, rule.destination_port_high);
-  if (rule.flags_mask == 0) return line;
-  return line + " flags " + flags_of(rule.flags) + "/" + flags_of(rule.flags_mask);
+  if (rule.flags_mask != 0) {
+    line += " flags " + flags_of(rule.flags) + "/" + flags_of(rule.flags_mask);
+  }
+  return line + conditions_of(rule) + (rule.log != 0 ? " log" : "");
 }
 
 /// A rule of ClassBench may ask ports of a protocol that has none; our own format refuses that.
@@ -70,6 +90,7 @@ void check_rule(const millrace::AclNamedRule& named) {
   MILLRACE_CHECK(rule.families >= 1 && rule.families <= 3);
   MILLRACE_CHECK(rule.source_port_low <= rule.source_port_high);
   MILLRACE_CHECK((rule.protocol & ~rule.protocol_mask) == 0);
+  MILLRACE_CHECK(rule.vlan_low <= rule.vlan_high && rule.icmp_low <= rule.icmp_high);
   if (!can_be_written(rule)) return;
   const auto again = millrace::parse_acl_rules(written(rule), "f", kClasses);
   MILLRACE_CHECK(again.refusals.empty() && again.rules.size() == 1);

@@ -18,6 +18,14 @@ TEST(AclGolden, TheBitVectorsSayTheSame) {
   GoldenRun(table, "acl").expect_all();
 }
 
+TEST(AclGolden, ConditionsHoldByEveryMethod) {
+  for (const char* const method : {"auto", "tries", "bits"}) {
+    GoldenTable table = read_golden("acl_conditions.golden");
+    table.settings.emplace_back("method", method);
+    GoldenRun(table, "acl").expect_all();
+  }
+}
+
 TEST(AclGolden, SendersOfRejectedPacketsAreTold) {
   GoldenRun(read_golden("acl_reject.golden"), "acl").expect_all();
 }

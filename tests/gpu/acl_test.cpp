@@ -50,7 +50,7 @@ TEST_F(AclOnGpu, AgreesWithTheCpuOnRandomRulesAndPackets) {
     const char* const settings[] = {"", ", default: drop", ", non_ip: drop"};
     const GpuWorld world(chain_of(settings[count % 3]),
                          {{"first.rules", random_rules(random, count)},
-                          {"second.rules", random_rules(random, 50)},
+                          {"second.rules", random_rules(random, 50, true)},
                           {"routes.txt", kRoutes}});
     FunctionStages cpu(world.context("cpu.0"));
     ResidentDevice gpu(world.context("gpu.0.a"), 0);
@@ -76,8 +76,9 @@ TEST_F(AclOnGpu, AgreesWithTheCpuByKeysOfFlows) {
   const std::uint32_t batches = test::many(1000);
   std::mt19937 random(29);
   std::size_t keyed = 0, others = 0;
-  for (const std::size_t count : {1, 400, 3000}) {
-    const GpuWorld world(topology, {{"first.rules", random_rules(random, count)},
+  for (const std::size_t count : {1, 400, 3000, 401}) {
+    const bool conditions = count % 400 == 1;  // these ask for frames too
+    const GpuWorld world(topology, {{"first.rules", random_rules(random, count, conditions)},
                                     {"second.rules", random_rules(random, 50)}});
     ASSERT_TRUE(world.plan().paths[0].has_keys);
     FunctionStages cpu(world.context("cpu.0"));

@@ -24,8 +24,10 @@ namespace millrace {
 namespace {
 
 /// The tries of rte_acl; null when the bit vectors are to be used, or the tries cannot be built.
+/// Conditions are fields that make them grow: hundreds of such rules can be too many for rte_acl.
 std::unique_ptr<AclSearch> make_search(const AclImage& image, AclMethod method) {
   const bool has_bits = image.bits() != nullptr;
+  if (method == AclMethod::kAuto && has_bits && image.bits()->has_conditions()) return nullptr;
   if (method == AclMethod::kBits) {
     if (has_bits) return nullptr;
     throw Error("method: bits: the builder left the bit vectors out, they would be too large");
@@ -43,7 +45,8 @@ class Acl final : public Function {
   explicit Acl(const FunctionContext& context)
       : image_(context.function.image),
         settings_(acl_settings(context.function)),
-        rejecter_(settings_.reject_rate) {
+        rejecter_(settings_.reject_rate),
+        conditions_(std::ranges::any_of(image_.rules(), acl_has_conditions)) {
     // A GPU's worker starts at once; its software device computes as the GPU would.
     const bool device = context.on_device && image_.bits() != nullptr;
     if (context.computes && !device) search_ = make_search(image_, settings_.method);
@@ -80,7 +83,7 @@ class Acl final : public Function {
     std::size_t count = 0;
     for (const std::uint16_t packet : packets) {
       places[count] = packet;
-      count += acl_key_of(batch.bytes(packet), keys[count], results[packet]) ? 1 : 0;
+      count += acl_key_of(batch.bytes(packet), conditions_, keys[count], results[packet]) ? 1 : 0;
     }
     if (search_ == nullptr) {
       for (std::size_t i = 0; i < count; ++i) results[places[i]] = image_.bits()->look_up(keys[i]);
@@ -118,6 +121,7 @@ class Acl final : public Function {
   AclImage image_;
   AclSettings settings_;
   AclRejecter rejecter_;
+  bool conditions_;                    ///< some rule has them: keys say what they ask for
   std::unique_ptr<AclSearch> search_;  ///< null: compute() uses the bit vectors, or is not called
 };
 

@@ -15,6 +15,7 @@
 ///     source address      -> elementary interval -> vector   (a table by the upper 16 bits, then
 ///     destination address -> elementary interval -> vector    a search among the starts)
 ///     ports, protocol, TCP flags -> a small class each -> cross product -> vector
+///     VLAN, ICMP, DSCP, ... -> a small class each -> cross product -> one more class of these
 ///
 /// Equal vectors are stored once. A vector has blocks of 32 words (1,024 rules, a line of a GPU's
 /// cache), and a summary: one word a block, bit i set when word i of the block is not 0. IPv4 and
@@ -40,12 +41,6 @@ struct Address128 {
 };
 static_assert(sizeof(Address128) == 16 && offsetof(Address128, low) == 8);
 
-constexpr std::uint32_t acl_swap(std::uint32_t word) {
-  return word << 24 | (word & 0xff00) << 8 | (word >> 8 & 0xff00) | word >> 24;
-}
-constexpr std::uint32_t acl_swap(std::uint16_t word) {
-  return static_cast<std::uint32_t>((word & 0xff) << 8 | word >> 8);
-}
 constexpr std::uint32_t acl_upper_16(std::uint32_t address) { return address >> 16; }
 constexpr std::uint32_t acl_upper_16(Address128 address) {
   return static_cast<std::uint32_t>(address.high >> 48);
@@ -74,20 +69,22 @@ struct AclBitsHeader {
   std::uint32_t source_port_count, destination_port_count;  ///< classes
   std::uint32_t protocol_count, flags_count;                ///< likewise
   std::uint32_t vector_count;
-  std::uint32_t padding;
+  std::uint32_t condition_count;  ///< classes; 0: no rule has conditions
   std::uint64_t rules_at;  ///< u32 a rule: its number among all
   std::uint64_t source_first_at, source_starts_at, source_vectors_at;
   std::uint64_t destination_first_at, destination_starts_at, destination_vectors_at;
   std::uint64_t source_ports_at, destination_ports_at, protocols_at, flags_at;  ///< u16 a step
-  std::uint64_t transport_at;  ///< u32 for each combination of the four classes
+  std::uint64_t transport_at;  ///< u32 for each combination of the classes
   std::uint64_t summaries_at, vectors_at;
+  std::uint64_t conditions_at, condition_cells;  ///< u16 a cell, see acl_condition_class()
 };
-static_assert(sizeof(AclBitsHeader) == 152 && offsetof(AclBitsHeader, rules_at) == 40 &&
+static_assert(sizeof(AclBitsHeader) == 168 && offsetof(AclBitsHeader, rules_at) == 40 &&
               offsetof(AclBitsHeader, source_first_at) == 48 &&
               offsetof(AclBitsHeader, destination_first_at) == 72 &&
               offsetof(AclBitsHeader, source_ports_at) == 96 &&
               offsetof(AclBitsHeader, transport_at) == 128 &&
-              offsetof(AclBitsHeader, vectors_at) == 144);
+              offsetof(AclBitsHeader, vectors_at) == 144 &&
+              offsetof(AclBitsHeader, condition_cells) == 160);
 
 /// Elementary intervals of an address: in each of them the same rules match.
 template <typename Address>
@@ -113,6 +110,61 @@ struct AclIntervals {
   }
 };
 
+/// Steps of the conditions, and where each has its classes among the cells. In front of them is the
+/// number of classes of each, behind them the class of each combination.
+enum AclCondition : std::uint8_t {
+  kAclByVlan,   ///< the last step: no tag
+  kAclByIcmp,   ///< the last step: none known
+  kAclByDscp,   ///< with kAclNoIcmp, which rules about ICMP ask for
+  kAclByState,  ///< and by what kind of fragment
+  kAclByInput,  ///< the last step: not known
+  kAclConditionKinds,
+};
+constexpr std::uint32_t acl_condition_steps(std::uint32_t kind) {
+  return kind == kAclByVlan    ? 4097
+         : kind == kAclByIcmp  ? 65537
+         : kind == kAclByDscp  ? 128
+         : kind == kAclByState ? 256
+                               : 17;
+}
+
+/// Where the classes of `kind` begin; of kAclConditionKinds: those of the combinations.
+constexpr std::uint32_t acl_condition_at(std::uint32_t kind) {
+  std::uint32_t at = kAclConditionKinds;
+  for (std::uint32_t i = 0; i < kind; ++i) at += acl_condition_steps(i);
+  return at;
+}
+
+constexpr std::uint32_t acl_condition_step(std::uint32_t kind, const AclKey& key) {
+  const std::uint32_t marks = acl_swap(key.marks);
+  switch (kind) {
+    case kAclByVlan: {
+      const std::uint32_t vlan = acl_swap(key.vlan), last = acl_condition_steps(kind) - 1;
+      return vlan < last ? vlan : last;
+    }
+    case kAclByIcmp:
+      return (marks & kAclNoIcmp) != 0 ? acl_condition_steps(kind) - 1 : acl_swap(key.icmp);
+    case kAclByDscp:
+      return marks & (kAclDscpBits | kAclNoIcmp);
+    case kAclByState:
+      return (marks & (kAclFragmentBits | kAclStateBits)) >> 8;
+    default: {
+      const std::uint32_t inputs = marks >> kAclInputShift;
+      const bool known = inputs != 0 && (inputs & (inputs - 1)) == 0;
+      return known ? acl_lowest_bit(inputs) : acl_condition_steps(kind) - 1;
+    }
+  }
+}
+
+/// Class of the packet by its conditions.
+constexpr std::uint32_t acl_condition_class(const std::uint16_t* cells, const AclKey& key) {
+  std::uint32_t at = 0;
+  for (std::uint32_t kind = 0; kind < kAclConditionKinds; ++kind) {
+    at = at * cells[kind] + cells[acl_condition_at(kind) + acl_condition_step(kind, key)];
+  }
+  return cells[acl_condition_at(kAclConditionKinds) + at];
+}
+
 /// Vectors of a packet.
 struct AclVectors {
   std::uint32_t source, destination, transport;
@@ -124,6 +176,7 @@ struct AclBits {
   std::uint32_t rule_count = 0;  ///< 0: no rule of this family, and no table
   std::uint32_t block_count = 0;
   std::uint32_t destination_port_count = 0, protocol_count = 0, flags_count = 0;
+  std::uint32_t condition_count = 0;
   const std::uint32_t* rules = nullptr;
   AclIntervals<Address> source, destination;
   const std::uint16_t *source_ports = nullptr, *destination_ports = nullptr;
@@ -131,6 +184,7 @@ struct AclBits {
   const std::uint32_t* transport = nullptr;
   const std::uint32_t* summaries = nullptr;  ///< [vector][block]
   const std::uint32_t* vectors = nullptr;    ///< [vector][block][kAclBlockWords]
+  const std::uint16_t* conditions = nullptr;  ///< null: no rule has any
 
   constexpr std::uint32_t transport_of(const AclKey& key) const {
     const bool ports = key.has_ports != 0;
@@ -139,7 +193,9 @@ struct AclBits {
     std::uint32_t at = source_ports[from];
     at = at * destination_port_count + destination_ports[to];
     at = at * protocol_count + protocols[key.protocol];
-    return transport[at * flags_count + flags[key.flags]];
+    at = at * flags_count + flags[key.flags];
+    if (conditions != nullptr) at = at * condition_count + acl_condition_class(conditions, key);
+    return transport[at];
   }
 
   constexpr AclVectors vectors_of(const AclKey& key) const {
@@ -182,6 +238,11 @@ struct AclBitsTable {
   AclBits<std::uint32_t> ipv4;
   AclBits<Address128> ipv6;
 
+  /// True: AclKey::vlan, icmp and marks are looked at.
+  constexpr bool has_conditions() const {
+    return ipv4.conditions != nullptr || ipv6.conditions != nullptr;
+  }
+
   /// `key.version`: 4 or 6.
   constexpr std::uint32_t look_up(const AclKey& key) const {
     return key.version == 4 ? ipv4.look_up(key) : ipv6.look_up(key);
@@ -218,6 +279,8 @@ inline AclBits<Address> acl_bits_at(const std::byte* image, const AclBitsHeader&
   bits.transport = words(header.transport_at);
   bits.summaries = words(header.summaries_at);
   bits.vectors = words(header.vectors_at);
+  bits.condition_count = header.condition_count;
+  if (header.condition_count != 0) bits.conditions = halves(header.conditions_at);
   return bits;
 }
 

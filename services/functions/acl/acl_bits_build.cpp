@@ -7,16 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "services/functions/acl/acl_vectors.hpp"
-#include "shared/base/error.hpp"
+#include "services/functions/acl/acl_fields.hpp"
 
 namespace millrace {
 namespace {
-
-/// The rules are too many for this table; caught in this file.
-struct TooLarge {
-  std::string why;
-};
 
 /// A rule's place changes at an address.
 template <typename Address>
@@ -61,17 +55,9 @@ bool end_of(Address128 start, unsigned length, Address128& end) {
 std::uint32_t upper_part(std::uint32_t upper, std::uint32_t*) { return upper << 16; }
 Address128 upper_part(std::uint32_t upper, Address128*) { return {std::uint64_t{upper} << 48, 0}; }
 
-/// The rules of one family, by their numbers among all.
-struct Family {
-  std::span<const AclRule> rules;
-  std::vector<std::uint32_t> numbers;
-  const AclRule& operator[](std::size_t i) const { return rules[numbers[i]]; }
-  std::size_t size() const { return numbers.size(); }
-};
-
 void add_to_pool(AclVectorPool& pool, const AclRuleSet& rules, std::uint32_t& vector) {
   vector = pool.add(rules.words());
-  if (pool.full()) throw TooLarge{"the bit vectors would take more than their limit"};
+  if (pool.full()) throw AclTooLarge{"the bit vectors would take more than their limit"};
 }
 
 /// Walks over all places where the set of matching rules changes.
@@ -107,7 +93,7 @@ AclIntervalArrays<Address> intervals_of(std::vector<Change<Address>> changes, st
 }
 
 template <typename Address>
-AclIntervalArrays<Address> addresses_of(const Family& family, bool source, AclVectorPool& pool) {
+AclIntervalArrays<Address> addresses_of(const AclFamily& family, bool source, AclVectorPool& pool) {
   std::vector<Change<Address>> changes;
   for (std::uint32_t i = 0; i < family.size(); ++i) {
     const AclRule& rule = family[i];
@@ -121,85 +107,43 @@ AclIntervalArrays<Address> addresses_of(const Family& family, bool source, AclVe
   return intervals_of(std::move(changes), family.size(), pool);
 }
 
-/// A field of few values: classes of them, and the rules of each class.
-struct Field {
-  AclSteps steps;
-  std::vector<AclRuleSet> rules;
-};
-
-/// `matches(rule, value)` for values [0, value_count).
-template <typename Matches>
-Field field_of(const Family& family, std::uint32_t value_count, const Matches& matches) {
-  Field field;
-  AclVectorPool pool(family.size(), UINT64_MAX);
-  for (std::uint32_t value = 0; value < value_count; ++value) {
-    AclRuleSet matching(family.size());
-    for (std::uint32_t i = 0; i < family.size(); ++i) {
-      if (matches(family[i], value)) matching.flip(i);
-    }
-    const std::uint32_t found = pool.add(matching.words());
-    if (found == field.rules.size()) field.rules.push_back(std::move(matching));
-    field.steps.classes.push_back(static_cast<std::uint16_t>(found));
-  }
-  field.steps.count = static_cast<std::uint32_t>(field.rules.size());
-  return field;
-}
-
-/// Ports by their changes, as addresses; the last step stands for a packet without known ports.
-Field ports_of(const Family& family, bool source) {
-  std::vector<std::vector<std::uint32_t>> changes(kAclPortSteps + 1);
-  for (std::uint32_t i = 0; i < family.size(); ++i) {
-    const AclRule& rule = family[i];
-    const std::uint32_t low = source ? rule.source_port_low : rule.destination_port_low;
-    const std::uint32_t high = source ? rule.source_port_high : rule.destination_port_high;
-    const bool any = low == 0 && high == UINT16_MAX && rule.flags_mask == 0;
-    changes[low].push_back(i);
-    changes[any ? kAclPortSteps : high + 1].push_back(i);
-  }
-  Field field;
-  AclVectorPool pool(family.size(), UINT64_MAX);
-  AclRuleSet matching(family.size());
-  std::uint32_t found = 0;
-  for (std::uint32_t port = 0; port < kAclPortSteps; ++port) {
-    for (const std::uint32_t rule : changes[port]) matching.flip(rule);
-    if (port == 0 || !changes[port].empty()) found = pool.add(matching.words());
-    if (found > UINT16_MAX) throw TooLarge{"there are more than 65,536 classes of ports"};
-    if (found == field.rules.size()) field.rules.push_back(matching);
-    field.steps.classes.push_back(static_cast<std::uint16_t>(found));
-  }
-  field.steps.count = static_cast<std::uint32_t>(field.rules.size());
-  return field;
-}
-
-/// A vector for each combination of the four classes.
-std::vector<std::uint32_t> cross(const Field& from, const Field& to, const Field& protocols,
-                                 const Field& flags, AclVectorPool& pool) {
-  const std::uint64_t count =
-      std::uint64_t{from.steps.count} * to.steps.count * protocols.steps.count * flags.steps.count;
-  if (count > UINT32_MAX || count * pool.word_count() > kAclCrossWordsMax) {
-    throw TooLarge{"ports, protocols and flags make " + std::to_string(count) +
-                   " classes, too many for so many rules"};
-  }
+/// A vector for each combination of the classes; without conditions `conditions` is empty.
+std::vector<std::uint32_t> cross(const AclField& from, const AclField& to,
+                                 const AclField& protocols, const AclField& flags,
+                                 std::span<const AclRuleSet> conditions, AclVectorPool& pool) {
+  acl_check_cross({&from, &to, &protocols, &flags}, std::max<std::size_t>(conditions.size(), 1),
+                  pool.word_count(), "ports, protocols and flags");
   std::vector<std::uint32_t> out;
-  out.reserve(count);
+  const auto add_all = [&](const AclRuleSet& rules) {
+    if (conditions.empty()) return add_to_pool(pool, rules, out.emplace_back());
+    for (const AclRuleSet& last : conditions) add_to_pool(pool, rules & last, out.emplace_back());
+  };
   for (const AclRuleSet& one : from.rules) {
     for (const AclRuleSet& two : to.rules) {
       const AclRuleSet ports = one & two;
       for (const AclRuleSet& three : protocols.rules) {
         const AclRuleSet without_flags = ports & three;
-        for (const AclRuleSet& four : flags.rules) {
-          add_to_pool(pool, without_flags & four, out.emplace_back());
-        }
+        for (const AclRuleSet& four : flags.rules) add_all(without_flags & four);
       }
     }
   }
   return out;
 }
 
+/// Ports by their changes, as addresses; the last step stands for a packet without known ports.
+AclField ports_of(const AclFamily& family, bool source) {
+  return acl_ranges_of(family, kAclPortSteps, [source](const AclRule& rule) {
+    const std::uint32_t low = source ? rule.source_port_low : rule.destination_port_low;
+    const std::uint32_t high = source ? rule.source_port_high : rule.destination_port_high;
+    const bool any = low == 0 && high == UINT16_MAX && rule.flags_mask == 0;
+    return AclStepRange{low, any ? kAclPortSteps : high + 1};
+  });
+}
+
 template <typename Address>
 AclBitsArrays<Address> build_family(std::span<const AclRule> rules, std::uint8_t bit,
                                     std::uint64_t bytes_max) {
-  Family family{.rules = rules, .numbers = {}};
+  AclFamily family{.rules = rules, .numbers = {}};
   for (std::uint32_t i = 0; i < rules.size(); ++i) {
     if ((rules[i].families & bit) != 0) family.numbers.push_back(i);
   }
@@ -214,10 +158,13 @@ AclBitsArrays<Address> build_family(std::span<const AclRule> rules, std::uint8_t
   const auto flag = [](const AclRule& rule, std::uint32_t value) {
     return ((value ^ rule.flags) & rule.flags_mask) == 0;
   };
-  Field from = ports_of(family, true), to = ports_of(family, false);
-  Field protocols = field_of(family, kAclByteSteps, protocol);
-  Field flags = field_of(family, kAclByteSteps, flag);
-  out.transport = cross(from, to, protocols, flags, pool);
+  AclField from = ports_of(family, true), to = ports_of(family, false);
+  AclField protocols = acl_field_of(family, kAclByteSteps, protocol);
+  AclField flags = acl_field_of(family, kAclByteSteps, flag);
+  AclConditionArrays conditions = acl_conditions_of(family);
+  out.transport = cross(from, to, protocols, flags, conditions.rules, pool);
+  out.conditions = std::move(conditions.cells);
+  out.condition_count = static_cast<std::uint32_t>(conditions.rules.size());
   out.source_ports = std::move(from.steps);
   out.destination_ports = std::move(to.steps);
   out.protocols = std::move(protocols.steps);
@@ -258,6 +205,8 @@ AclBits<Address> AclBitsArrays<Address>::view() const {
   bits.transport = transport.data();
   bits.summaries = summaries.data();
   bits.vectors = vectors.data();
+  bits.condition_count = condition_count;
+  if (!conditions.empty()) bits.conditions = conditions.data();
   return bits;
 }
 template struct AclBitsArrays<std::uint32_t>;
@@ -271,7 +220,7 @@ std::optional<AclBitsSet> build_acl_bits(std::span<const AclRule> rules, std::st
     set.ipv6 = build_family<Address128>(rules, kAclIpv6,
                                         bytes_max - std::min(bytes_max, bytes_of(set.ipv4)));
     return set;
-  } catch (const TooLarge& too_large) {
+  } catch (const AclTooLarge& too_large) {
     why = too_large.why;
     return std::nullopt;
   }

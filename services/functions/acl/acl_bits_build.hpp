@@ -15,7 +15,8 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kAclBitsBytesMax = std::uint64_t{512} << 20;  ///< both families
-/// Words that the cross product of ports, protocol and flags may take to make: about a second.
+/// Words that the cross products of ports, protocol, flags and conditions may take to make: about a
+/// second.
 inline constexpr std::uint64_t kAclCrossWordsMax = std::uint64_t{1} << 30;
 
 /// Intervals, as AclIntervals views them.
@@ -42,6 +43,8 @@ struct AclBitsArrays {
   AclSteps source_ports, destination_ports, protocols, flags;
   std::vector<std::uint32_t> transport;
   std::vector<std::uint32_t> summaries, vectors;
+  std::vector<std::uint16_t> conditions;  ///< cells; empty: no rule has conditions
+  std::uint32_t condition_count = 0;
 
   AclBits<Address> view() const;
 };

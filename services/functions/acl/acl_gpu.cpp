@@ -39,7 +39,9 @@ DeviceTable upload_acl(const PlanFunction& function, DeviceMemory& memory) {
                           .rule_count = static_cast<std::uint32_t>(image.rules().size()),
                           .default_drops = settings.default_drops ? 1u : 0u,
                           .non_ip_drops = settings.non_ip_drops ? 1u : 0u};
-  return device_table(DeviceKind::kAcl, kFrameBytes, table);
+  DeviceTable out = device_table(DeviceKind::kAcl, kFrameBytes, table);
+  out.needs_frames = table.bits.has_conditions() ? 1 : 0;
+  return out;
 }
 
 }  // namespace millrace

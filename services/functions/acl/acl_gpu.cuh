@@ -13,9 +13,11 @@ namespace millrace::acl {
 /// One thread: what a packet is compared by; its word if it is compared by nothing. Version 0: the
 /// word is there already.
 __device__ inline std::uint32_t read_key(const StagedPackets& packets, std::uint32_t packet,
-                                         AclKey& key) {
+                                         bool conditions, AclKey& key) {
   FlowKey usual = packets.key[packet];
-  if (usual.protocol == 0) usual = flow_key(packets.head(packet), packets.staged[packet]);
+  if (usual.protocol == 0 && !conditions) {
+    usual = flow_key(packets.head(packet), packets.staged[packet]);
+  }
   std::uint32_t word = kAclNoRule;
   if (usual.protocol != 0) {
     acl_key_of(usual, key);
@@ -154,7 +156,7 @@ __device__ inline void compute(const AclGpuTable& table, const StagedPackets& pa
     const bool active = packet < packets.end && packets.active[packet] != 0;
     AclKey key{};
     std::uint32_t word = kAclNoRule;
-    if (active) word = read_key(packets, packet, key);
+    if (active) word = read_key(packets, packet, table.bits.has_conditions(), key);
     const bool ipv4 = key.version == 4, ipv6 = key.version == 6;
     const bool any_ipv4 = __any_sync(kWholeWarp, ipv4), any_ipv6 = __any_sync(kWholeWarp, ipv6);
     AclVectors of{};

@@ -79,6 +79,9 @@ AclBitsHeader add_bits(const AclBitsArrays<Address>& from, Parts& parts) {
   to.transport_at = parts.add(from.transport);
   to.summaries_at = parts.add(from.summaries);
   to.vectors_at = parts.add(from.vectors);
+  to.condition_count = from.condition_count;
+  to.conditions_at = parts.add(from.conditions);
+  to.condition_cells = from.conditions.size();
   return to;
 }
 
@@ -95,11 +98,11 @@ void check_bits(std::span<const std::byte> file, const AclBitsHeader& header,
   const std::uint64_t vectors = header.vector_count, blocks = header.block_count;
   const std::uint64_t ports =
       std::uint64_t{header.source_port_count} * header.destination_port_count;
-  const std::uint64_t rest = std::uint64_t{header.protocol_count} * header.flags_count;
+  const std::uint64_t rest = std::uint64_t{header.protocol_count} * header.flags_count *
+                             std::max(header.condition_count, 1u);
   const bool counts = header.rule_count <= kAclRuleCountMax &&
                       blocks == (header.rule_count + kAclBlockRules - 1) / kAclBlockRules &&
-                      rest <= std::uint64_t{kAclByteSteps} * kAclByteSteps &&
-                      ports <= std::uint64_t{kAclPortSteps} * kAclPortSteps &&
+                      rest <= kAclCrossWordsMax && ports <= kAclCrossWordsMax &&
                       header.source_count != 0 && header.destination_count != 0;
   const bool places =
       counts && inside(file, header.rules_at, header.rule_count, 4) &&
@@ -114,6 +117,9 @@ void check_bits(std::span<const std::byte> file, const AclBitsHeader& header,
       inside(file, header.protocols_at, kAclByteSteps, 2) &&
       inside(file, header.flags_at, kAclByteSteps, 2) &&
       inside(file, header.transport_at, ports * rest, 4) &&
+      inside(file, header.conditions_at, header.condition_cells, 2) &&
+      (header.condition_count == 0 ||
+       header.condition_cells > acl_condition_at(kAclConditionKinds)) &&
       inside(file, header.summaries_at, vectors * blocks, 4) &&
       inside(file, header.vectors_at, vectors * blocks, kAclBlockWords * 4);
   if (!places) throw Error("acl image: a part of the bit vectors lies outside it");

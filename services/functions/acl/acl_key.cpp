@@ -18,8 +18,9 @@ bool acl_key_of(std::span<const std::byte> frame, const PacketHeaders& headers, 
   return acl_walk_key(FrameBytes{frame.data()}, headers, key, word);
 }
 
-bool acl_key_of(std::span<const std::byte> frame, AclKey& key, std::uint32_t& word) noexcept {
-  const FlowKey usual = flow_key_of(frame);
+bool acl_key_of(std::span<const std::byte> frame, bool conditions, AclKey& key,
+                std::uint32_t& word) noexcept {
+  const FlowKey usual = conditions ? FlowKey{} : flow_key_of(frame);
   if (usual.protocol == 0) return acl_key_of(frame, parse_headers(frame), key, word);
   acl_key_of(usual, key);
   return true;

@@ -16,7 +16,7 @@ namespace millrace {
 
 inline constexpr std::size_t kTcpFlagsAt = 13;  ///< in TCP's header
 
-/// Of the usual frame; `from.protocol` is not 0.
+/// Of the usual frame; `from.protocol` is not 0. What rules with conditions ask for is not set.
 constexpr void acl_key_of(const FlowKey& from, AclKey& key) {
   key = {};
   key.protocol = from.protocol;
@@ -45,6 +45,34 @@ constexpr bool acl_hides_transport(const PacketHeaders& headers) {
   if (!headers.first_fragment || !acl_protocol_has_ports(headers.protocol)) return false;
   const std::size_t needed = tcp ? kTcpBytesInFirst : kPortsBytesInFirst;
   return headers.transport_offset == 0 || headers.transport_offset + needed > headers.payload_end;
+}
+
+/// Sets vlan, icmp and marks of `key`: all that is not there says so.
+template <typename Bytes>
+constexpr void acl_walk_conditions(const Bytes& bytes, const PacketHeaders& headers, AclKey& key) {
+  const auto word = [&bytes](std::size_t at) {
+    return static_cast<std::uint16_t>(bytes.u8(at) << 8 | bytes.u8(at + 1));
+  };
+  constexpr std::size_t kOuterTagAt = 14;
+  constexpr std::uint16_t kVlanBits = 0xfff;
+  const std::uint16_t vlan = headers.vlan_tags == 0
+                                 ? kAclNoTag
+                                 : static_cast<std::uint16_t>(word(kOuterTagAt) & kVlanBits);
+  key.vlan = static_cast<std::uint16_t>(acl_swap(vlan));
+  // The traffic class of IPv6 begins in the middle of the first byte.
+  const std::uint16_t front = word(headers.network_offset);
+  std::uint32_t marks = (headers.ip_version == 4 ? front >> 2u : front >> 6u) & kAclDscpBits;
+  marks |= !headers.fragment        ? kAclWhole
+           : headers.first_fragment ? kAclFirstFragment
+                                    : kAclLaterFragment;
+  const std::size_t at = headers.transport_offset;
+  const bool icmp = headers.protocol == 1 || headers.protocol == 58;
+  if (icmp && at != 0 && at + 2 <= headers.payload_end) {
+    key.icmp = static_cast<std::uint16_t>(acl_swap(word(at)));
+  } else {
+    marks |= kAclNoIcmp;
+  }
+  key.marks = acl_swap(marks);
 }
 
 /// Sets `key` and returns true; false (and `key.version` 0) for a frame that is no IP packet, whose
@@ -78,6 +106,7 @@ constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, Ac
     key.source[i / 4] = half(from) | std::uint32_t{half(from + 2)} << 16;
     key.destination[i / 4] = half(to) | std::uint32_t{half(to + 2)} << 16;
   }
+  acl_walk_conditions(bytes, headers, key);
   const std::size_t at = headers.transport_offset;
   if (at == 0 || !acl_protocol_has_ports(key.protocol) || at + 4 > headers.payload_end) return true;
   key.has_ports = 1;
@@ -93,7 +122,9 @@ constexpr bool acl_walk_key(const Bytes& bytes, const PacketHeaders& headers, Ac
 bool acl_key_of(std::span<const std::byte> frame, const PacketHeaders& headers, AclKey& key,
                 std::uint32_t& word) noexcept;
 
-/// The same for a frame of which nothing is known yet. The usual one (FlowKey) takes a short way.
-bool acl_key_of(std::span<const std::byte> frame, AclKey& key, std::uint32_t& word) noexcept;
+/// The same for a frame of which nothing is known yet. The usual one (FlowKey) takes a short way,
+/// unless `conditions` are to be set.
+bool acl_key_of(std::span<const std::byte> frame, bool conditions, AclKey& key,
+                std::uint32_t& word) noexcept;
 
 }  // namespace millrace

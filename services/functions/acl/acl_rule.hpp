@@ -38,16 +38,35 @@ struct AclRule {
   std::uint32_t name_offset;  ///< in the image's names
   std::uint16_t name_bytes;
   std::uint8_t log;  ///< 1: packets of which it is the first are told of
-  std::uint8_t padding[5];
+  std::uint8_t padding = 0;
+  /// 0 and 65535: any, or no tag; kAclNoTag in both: no tag.
+  std::uint16_t vlan_low = 0, vlan_high = UINT16_MAX;
+  std::uint16_t icmp_low = 0, icmp_high = UINT16_MAX;  ///< type, code; likewise any, or no ICMP
+  std::uint32_t marks, marks_mask;                     ///< of AclKey::marks; 0 in the mask: any
 };
-static_assert(sizeof(AclRule) == 64 && alignof(AclRule) == 4);
+static_assert(sizeof(AclRule) == 76 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
               offsetof(AclRule, destination_port_low) == 36 &&
               offsetof(AclRule, source_length) == 40 && offsetof(AclRule, protocol) == 42 &&
               offsetof(AclRule, flags) == 44 && offsetof(AclRule, families) == 46 &&
               offsetof(AclRule, action) == 47 && offsetof(AclRule, class_mask) == 48 &&
               offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56 &&
-              offsetof(AclRule, log) == 58);
+              offsetof(AclRule, log) == 58 && offsetof(AclRule, vlan_low) == 60 &&
+              offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68);
+
+inline constexpr std::uint16_t kAclNoTag = UINT16_MAX;  ///< instead of the number of a VLAN
+
+/// Bits of AclRule::marks and AclKey::marks. A group with one bit a value has that of the packet
+/// set; a rule that allows some of the values asks the bits of all others to be 0.
+inline constexpr std::uint32_t kAclDscpBits = 0x3f;
+inline constexpr std::uint32_t kAclNoIcmp = 1u << 6;  ///< no ICMP, or its type is not known
+inline constexpr std::uint32_t kAclWhole = 1u << 8, kAclFirstFragment = 1u << 9,
+                               kAclLaterFragment = 1u << 10;
+inline constexpr std::uint32_t kAclFragmentBits = kAclWhole | kAclFirstFragment | kAclLaterFragment;
+inline constexpr std::uint32_t kAclStateShift = 11;  ///< state of the connection, one bit each
+inline constexpr std::uint32_t kAclStateBits = 0x1fu << kAclStateShift;
+inline constexpr std::uint32_t kAclInputShift = 16;  ///< port that it came in by; all: not known
+inline constexpr std::uint32_t kAclInputBits = 0xffffu << kAclInputShift;
 
 /// What a packet is compared by. Addresses and ports as on the wire; what it does not have is 0.
 struct AclKey {
@@ -58,11 +77,24 @@ struct AclKey {
   std::uint32_t source[4];
   std::uint32_t destination[4];
   std::uint16_t source_port, destination_port;
+  // Only set for rules with conditions, in network byte order too.
+  std::uint16_t vlan;  ///< of the outer tag, or kAclNoTag
+  std::uint16_t icmp;  ///< type, code
+  std::uint32_t marks;
 };
-static_assert(sizeof(AclKey) == 40 && alignof(AclKey) == 4);
+static_assert(sizeof(AclKey) == 48 && alignof(AclKey) == 4);
 static_assert(offsetof(AclKey, flags) == 3 && offsetof(AclKey, source) == 4 &&
               offsetof(AclKey, destination) == 20 && offsetof(AclKey, source_port) == 36 &&
-              offsetof(AclKey, destination_port) == 38);
+              offsetof(AclKey, destination_port) == 38 && offsetof(AclKey, vlan) == 40 &&
+              offsetof(AclKey, icmp) == 42 && offsetof(AclKey, marks) == 44);
+
+/// To or from network byte order.
+constexpr std::uint32_t acl_swap(std::uint32_t word) {
+  return word << 24 | (word & 0xff00) << 8 | (word >> 8 & 0xff00) | word >> 24;
+}
+constexpr std::uint32_t acl_swap(std::uint16_t word) {
+  return static_cast<std::uint32_t>((word & 0xff) << 8 | word >> 8);
+}
 
 /// Result words: number of the first rule that matches, plus 1, or one of these.
 inline constexpr std::uint32_t kAclNoRule = 0;
@@ -79,6 +111,12 @@ constexpr bool acl_asks_for_ports(const AclRule& rule) {
   return rule.source_port_low != 0 || rule.source_port_high != UINT16_MAX ||
          rule.destination_port_low != 0 || rule.destination_port_high != UINT16_MAX ||
          rule.flags_mask != 0;
+}
+
+/// The rule asks for what AclKey::vlan, icmp or marks say.
+constexpr bool acl_has_conditions(const AclRule& rule) {
+  return rule.vlan_low != 0 || rule.vlan_high != UINT16_MAX || rule.icmp_low != 0 ||
+         rule.icmp_high != UINT16_MAX || rule.marks_mask != 0;
 }
 
 }  // namespace millrace

@@ -23,7 +23,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint32_t kFieldsMax = 12;
+constexpr std::uint32_t kFieldsMax = 15;
 using BuildRule = std::array<std::byte, RTE_ACL_RULE_SZ(kFieldsMax)>;
 
 constexpr std::uint32_t kIpv6 = 1, kWithPorts = 2;  // bits of a kind of keys
@@ -36,7 +36,8 @@ constexpr std::uint32_t kind_of(const AclKey& key) {
 /// of four bytes, in network order.
 class Fields {
  public:
-  Fields(std::uint32_t kind, bool flags) : kind_(kind), flags_(flags) {
+  Fields(std::uint32_t kind, bool flags, bool conditions)
+      : kind_(kind), flags_(flags), conditions_(conditions) {
     add(RTE_ACL_FIELD_TYPE_BITMASK, 1, offsetof(AclKey, protocol), true);
     const std::uint32_t words = (kind & kIpv6) != 0 ? 4 : 1;
     for (const std::size_t start : {offsetof(AclKey, source), offsetof(AclKey, destination)}) {
@@ -44,10 +45,15 @@ class Fields {
         add(RTE_ACL_FIELD_TYPE_MASK, 4, start + word * 4, true);
       }
     }
-    if ((kind & kWithPorts) == 0) return;
-    add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, source_port), true);
-    add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, destination_port), false);
-    if (flags) add(RTE_ACL_FIELD_TYPE_BITMASK, 4, 0, true);
+    if ((kind & kWithPorts) != 0) {
+      add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, source_port), true);
+      add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, destination_port), false);
+      if (flags) add(RTE_ACL_FIELD_TYPE_BITMASK, 4, 0, true);
+    }
+    if (!conditions) return;
+    add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, vlan), true);
+    add(RTE_ACL_FIELD_TYPE_RANGE, 2, offsetof(AclKey, icmp), false);
+    add(RTE_ACL_FIELD_TYPE_BITMASK, 4, offsetof(AclKey, marks), true);
   }
 
   const rte_acl_config& config() const { return config_; }
@@ -63,12 +69,15 @@ class Fields {
     *field++ = {.value = {.u8 = rule.protocol}, .mask_range = {.u8 = rule.protocol_mask}};
     field = write_address(rule.source, rule.source_length, field);
     field = write_address(rule.destination, rule.destination_length, field);
-    if ((kind_ & kWithPorts) == 0) return;
-    *field++ = {.value = {.u16 = rule.source_port_low},
-                .mask_range = {.u16 = rule.source_port_high}};
-    *field++ = {.value = {.u16 = rule.destination_port_low},
-                .mask_range = {.u16 = rule.destination_port_high}};
-    if (flags_) *field = {.value = {.u32 = rule.flags}, .mask_range = {.u32 = rule.flags_mask}};
+    if ((kind_ & kWithPorts) != 0) {
+      *field++ = range(rule.source_port_low, rule.source_port_high);
+      *field++ = range(rule.destination_port_low, rule.destination_port_high);
+      if (flags_) *field++ = {.value = {.u32 = rule.flags}, .mask_range = {.u32 = rule.flags_mask}};
+    }
+    if (!conditions_) return;
+    *field++ = range(rule.vlan_low, rule.vlan_high);
+    *field++ = range(rule.icmp_low, rule.icmp_high);
+    *field = {.value = {.u32 = rule.marks}, .mask_range = {.u32 = rule.marks_mask}};
   }
 
  private:
@@ -84,6 +93,10 @@ class Fields {
     ++config_.num_fields;
   }
 
+  static rte_acl_field range(std::uint16_t low, std::uint16_t high) {
+    return {.value = {.u16 = low}, .mask_range = {.u16 = high}};
+  }
+
   rte_acl_field* write_address(const std::uint8_t* bytes, unsigned length,
                                rte_acl_field* field) const {
     const unsigned words = (kind_ & kIpv6) != 0 ? 4 : 1;
@@ -97,7 +110,7 @@ class Fields {
   }
 
   std::uint32_t kind_;
-  bool flags_;
+  bool flags_, conditions_;
   rte_acl_config config_{};
   std::uint32_t inputs_ = 0;
 };
@@ -152,15 +165,16 @@ void AclSearch::Free::operator()(rte_acl_ctx* context) const noexcept { rte_acl_
 
 AclSearch::AclSearch(std::span<const AclRule> rules) {
   start_private_eal();
-  bool flags = false;
-  for (const AclRule& rule : rules) flags = flags || rule.flags_mask != 0;
+  const bool flags =
+      std::ranges::any_of(rules, [](const AclRule& rule) { return rule.flags_mask != 0; });
+  const bool conditions = std::ranges::any_of(rules, acl_has_conditions);
   for (std::uint32_t kind = 0; kind < contexts_.size(); ++kind) {
     std::vector<std::uint32_t> numbers;
     for (std::uint32_t i = 0; i < rules.size(); ++i) {
       if (is_of(rules[i], kind)) numbers.push_back(i);
     }
     if (numbers.empty()) continue;
-    const Fields fields(kind, flags);
+    const Fields fields(kind, flags, conditions);
     contexts_[kind].reset(create(fields.rule_bytes(), numbers.size()));
     build(contexts_[kind].get(), fields, rules, numbers);
   }

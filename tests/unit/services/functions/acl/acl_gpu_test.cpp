@@ -32,6 +32,26 @@ TEST(AclGpu, TheTableThereFindsWhatTheOracleFinds) {
   }
 }
 
+TEST(AclGpu, RulesWithConditionsAskForFrames) {
+  std::mt19937 random(18);
+  for (const bool conditions : {false, true}) {
+    const AclFolder folder;
+    const std::string text = random_rules(random, 300, conditions);
+    const PlanFunction function = folder.plan(text);
+    build(function);
+    FakeDeviceMemory memory;
+    const DeviceTable there = upload_acl(function, memory);
+    EXPECT_EQ(there.needs_frames, conditions ? 1u : 0u);
+    const auto table = view_in<AclGpuTable>(there);
+    EXPECT_EQ(table.bits.has_conditions(), conditions);
+    const auto rules = parse_acl_rules(text, "r", {}).rules;
+    for (int i = 0; i < 3000; ++i) {
+      const AclKey key = random_key(random);
+      ASSERT_EQ(table.bits.look_up(key), oracle::acl_word(oracle::acl_packet(key), rules));
+    }
+  }
+}
+
 TEST(AclGpu, KnowsWhichWordsEndAPacket) {
   const AclFolder folder;
   const auto ends = [&](const Settings& settings) {

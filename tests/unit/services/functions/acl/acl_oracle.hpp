@@ -23,6 +23,11 @@ struct AclPacket {
   bool has_ports = false;
   unsigned source_port = 0, destination_port = 0;
   std::vector<unsigned> source, destination;  ///< bytes
+  int vlan = -1;                              ///< of the outer tag; -1: none
+  unsigned dscp = 0;
+  bool fragment = false, later_fragment = false;
+  int icmp_type = -1, icmp_code = -1;  ///< -1: not ICMP, or not there
+  int state = -1, port_in = -1;        ///< of those that keys may say; -1: not said
 };
 
 inline bool in_prefix(const std::vector<unsigned>& address, const std::uint8_t* prefix,
@@ -34,6 +39,26 @@ inline bool in_prefix(const std::vector<unsigned>& address, const std::uint8_t* 
   return true;
 }
 
+/// VLAN, ICMP, DSCP and what the marks of a rule ask for.
+inline bool matches_conditions(const AclRule& rule, const AclPacket& packet) {
+  if (rule.vlan_low == 65535 && packet.vlan != -1) return false;
+  if (rule.vlan_low != 65535 && (rule.vlan_low != 0 || rule.vlan_high != 65535)) {
+    if (packet.vlan < rule.vlan_low || packet.vlan > rule.vlan_high) return false;
+  }
+  const bool asks_for_icmp = (rule.marks_mask & 64) != 0;
+  if (asks_for_icmp && packet.icmp_type < 0) return false;
+  if (asks_for_icmp) {
+    const int both = packet.icmp_type * 256 + packet.icmp_code;
+    if (both < rule.icmp_low || both > rule.icmp_high) return false;
+  }
+  if ((rule.marks_mask & 63) != 0 && (rule.marks & 63) != packet.dscp) return false;
+  const auto refused = [&](unsigned bit) { return (rule.marks_mask >> bit & 1) != 0; };
+  if (refused(packet.later_fragment ? 10 : packet.fragment ? 9 : 8)) return false;
+  if (packet.state >= 0 && refused(11 + static_cast<unsigned>(packet.state))) return false;
+  if (packet.port_in >= 0) return !refused(16 + static_cast<unsigned>(packet.port_in));
+  return rule.marks_mask >> 16 == 0;
+}
+
 inline bool matches(const AclRule& rule, const AclPacket& packet) {
   if ((rule.families & (packet.version == 4 ? 1 : 2)) == 0) return false;
   if (!in_prefix(packet.source, rule.source, rule.source_length)) return false;
@@ -41,6 +66,7 @@ inline bool matches(const AclRule& rule, const AclPacket& packet) {
   if ((packet.protocol & rule.protocol_mask) != rule.protocol) return false;
   if (rule.flags_mask != 0 && !packet.has_ports) return false;
   if ((packet.flags & rule.flags_mask) != rule.flags) return false;
+  if (!matches_conditions(rule, packet)) return false;
   const auto in_range = [&](unsigned port, unsigned low, unsigned high) {
     if (low == 0 && high == 65535) return true;
     return packet.has_ports && port >= low && port <= high;
@@ -84,12 +110,24 @@ inline AclPacket acl_packet(std::span<const std::byte> frame) {
   const std::size_t at = headers.network_offset + (packet.version == 4 ? 12u : 8u);
   for (std::size_t i = 0; i < bytes; ++i) packet.source.push_back(byte(at + i));
   for (std::size_t i = 0; i < bytes; ++i) packet.destination.push_back(byte(at + bytes + i));
+  if (headers.vlan_tags > 0) packet.vlan = static_cast<int>((byte(14) * 256 + byte(15)) % 4096);
+  const std::size_t network = headers.network_offset;
+  const unsigned dscp_and_ecn =
+      packet.version == 4 ? byte(network + 1) : byte(network) % 16 * 16 + byte(network + 1) / 16;
+  packet.dscp = dscp_and_ecn / 4;
+  packet.fragment = headers.fragment;
+  packet.later_fragment = headers.fragment && !headers.first_fragment;
   bool known = false;
   for (const unsigned with_ports : {6u, 17u, 33u, 132u, 136u}) {
     known = known || packet.protocol == with_ports;
   }
   const std::size_t transport = headers.transport_offset;
   packet.hidden = hidden(headers, packet, known);
+  const bool icmp = packet.protocol == 1 || packet.protocol == 58;
+  if (icmp && transport != 0 && transport + 2 <= headers.payload_end) {
+    packet.icmp_type = static_cast<int>(byte(transport));
+    packet.icmp_code = static_cast<int>(byte(transport + 1));
+  }
   if (!known || transport == 0 || transport + 4 > headers.payload_end) return packet;
   packet.has_ports = true;
   packet.source_port = byte(transport) * 256 + byte(transport + 1);
@@ -112,6 +150,21 @@ inline AclPacket acl_packet(const AclKey& key) {
                    .destination_port = __builtin_bswap16(key.destination_port),
                    .source = {},
                    .destination = {}};
+  const unsigned marks = __builtin_bswap32(key.marks), vlan = __builtin_bswap16(key.vlan);
+  packet.vlan = vlan == 65535 ? -1 : static_cast<int>(vlan);
+  packet.dscp = marks % 64;
+  packet.fragment = (marks >> 9 & 3) != 0;
+  packet.later_fragment = (marks >> 10 & 1) != 0;
+  if ((marks & 64) == 0) {
+    packet.icmp_type = __builtin_bswap16(key.icmp) / 256;
+    packet.icmp_code = __builtin_bswap16(key.icmp) % 256;
+  }
+  for (int state = 0; state < 5; ++state) {
+    if ((marks >> (11 + state) & 1) != 0) packet.state = state;
+  }
+  for (int port = 0; port < 16; ++port) {
+    if (marks >> 16 == 1u << port) packet.port_in = port;
+  }
   const auto* const source = reinterpret_cast<const std::uint8_t*>(key.source);
   const auto* const destination = reinterpret_cast<const std::uint8_t*>(key.destination);
   const std::size_t bytes = key.version == 4 ? 4 : 16;

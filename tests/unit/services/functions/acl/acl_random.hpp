@@ -71,8 +71,23 @@ inline std::string random_side(std::mt19937& random, int family, bool source) {
   return random_prefix(random, source ? kFrameSource4 : kFrameDestination4, family);
 }
 
+/// Conditions that frames of FrameBuilder and random_key() may meet; empty now and then.
+inline std::string random_conditions(std::mt19937& random, const std::string& protocol) {
+  const char* const fragments[] = {"first", "later", "any", "no"};
+  const char* const vlans[] = {"none", "0-4095", "100", "0-200"};
+  const char* const dscps[] = {"0", "ef", "cs1", "af41"};
+  const char* const types[] = {"8", "echo-reply", "3/1", "unreachable"};
+  std::string line;
+  if (random() % 3 == 0) line += std::string(" fragment ") + fragments[random() % 4];
+  if (random() % 3 == 0) line += std::string(" vlan ") + vlans[random() % 4];
+  if (random() % 4 == 0) line += std::string(" dscp ") + dscps[random() % 4];
+  const bool icmp = protocol == "icmp" || protocol == "icmp6";
+  if (icmp && random() % 2 == 0) line += std::string(" icmp ") + types[random() % 4];
+  return line;
+}
+
 /// One rule; it is never refused.
-inline std::string random_rule(std::mt19937& random) {
+inline std::string random_rule(std::mt19937& random, bool conditions) {
   const std::vector<std::string> actions = {"drop", "pass", "alert"};
   const std::vector<std::string> protocols = {"ip",   "ip4",   "tcp",       "udp", "icmp",
                                               "sctp", "17/1",  "0x00/0x08", "tcp", "ip6",
@@ -87,13 +102,29 @@ inline std::string random_rule(std::mt19937& random) {
   line += random_side(random, family, false) + (ports ? random_ports(random) : "");
   const char* const flags[] = {" flags S/SA", " flags 0/FSR", " flags PA/PA"};
   if (protocol == "tcp" && random() % 3 == 0) line += flags[random() % 3];
+  if (conditions) line += random_conditions(random, protocol);
   return line + "\n";
 }
 
-inline std::string random_rules(std::mt19937& random, std::size_t count) {
+inline std::string random_rules(std::mt19937& random, std::size_t count, bool conditions = false) {
   std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += random_rule(random);
+  for (std::size_t i = 0; i < count; ++i) text += random_rule(random, conditions);
   return text;
+}
+
+/// What conditions ask for, for a key without a state.
+inline void set_random_conditions(std::mt19937& random, AclKey& key) {
+  const unsigned vlans[] = {65535, 0, 100, 150, 4095}, dscps[] = {0, 46, 8, 34, 63};
+  const unsigned types[] = {0x0800, 0x0000, 0x0301, 0x0100, 0x8000};
+  key.vlan = __builtin_bswap16(static_cast<std::uint16_t>(vlans[random() % 5]));
+  unsigned marks = dscps[random() % 5] | (key.has_ports != 0 ? 1u << 8 : 1u << (8 + random() % 3));
+  const bool icmp = key.protocol == 1 || key.protocol == 58;
+  if (icmp && random() % 4 != 0) {
+    key.icmp = __builtin_bswap16(static_cast<std::uint16_t>(types[random() % 5]));
+  } else {
+    marks |= 64;
+  }
+  key.marks = __builtin_bswap32(marks);
 }
 
 /// A key near FrameBuilder's addresses.
@@ -111,6 +142,7 @@ inline AclKey random_key(std::mt19937& random) {
     auto* const at = reinterpret_cast<std::uint8_t*>(address);
     at[random() % bytes] ^= static_cast<std::uint8_t>(1u << random() % 8);
   }
+  set_random_conditions(random, key);
   if (!acl_protocol_has_ports(key.protocol) || random() % 6 == 0) return key;
   key.has_ports = 1;
   const auto port = [&] { return random() % 2 == 0 ? random_port(random) : random() % 65536; };
@@ -147,6 +179,7 @@ inline Frame random_acl_frame(std::mt19937& random) {
   if (random() % 8 == 0) return random_small_fragment(random);
   Frame frame = random_frame(random);
   if (random() % 2 == 0 || frame.size() < 54) return frame;
+  if (random() % 4 == 0) frame[15] ^= std::byte{1} << random() % 8;  // DSCP, or a tag's number
   frame[26 + random() % 28] ^= std::byte{1} << random() % 8;
   return frame;
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/services/functions/batch_of_frames.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
 
 namespace millrace {
 namespace {
