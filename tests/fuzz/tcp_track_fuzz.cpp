@@ -17,7 +17,9 @@
 
 namespace {
 
-using namespace millrace;
+using millrace::TcpKind, millrace::TcpPolicy, millrace::TcpState, millrace::TcpStep,
+    millrace::TcpTrack;
+namespace wire_bytes = millrace::wire_bytes;
 
 constexpr std::size_t kFrontBytes = 12, kHeaderBytes = 20;
 
@@ -38,10 +40,11 @@ std::vector<std::byte> segment_of(std::span<const std::byte> front,
 }
 
 void check_track(const TcpTrack& track) {
-  MILLRACE_CHECK(track.state < kTcpStates);
-  const std::uint32_t time_s = tcp_timeout_s(track, {});
-  MILLRACE_CHECK(state_of(track) == TcpState::kNone || (time_s >= 10 && time_s <= 432000));
-  MILLRACE_CHECK(!is_assured(track) || is_answered(track));
+  MILLRACE_CHECK(track.state < millrace::kTcpStates);
+  const std::uint32_t time_s = millrace::tcp_timeout_s(track, {});
+  MILLRACE_CHECK(millrace::state_of(track) == TcpState::kNone ||
+                 (time_s >= 10 && time_s <= 432000));
+  MILLRACE_CHECK(!millrace::is_assured(track) || millrace::is_answered(track));
   for (const TcpTrack::Side& side : track.side) MILLRACE_CHECK(side.scale <= 15);
 }
 
@@ -59,19 +62,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::size_t options = std::min<std::size_t>(shape / 2 % 11, input.size() / 4) * 4;
     const auto bytes = segment_of(front, input.first(options));
     input = input.subspan(options);
-    const auto segment = parse_tcp_segment(bytes);
+    const auto segment = millrace::parse_tcp_segment(bytes);
     if (!segment) continue;
     MILLRACE_CHECK(segment->kind != TcpKind::kNone);
     if (!track) {
-      track = begin_tcp(*segment, policy);
+      track = millrace::begin_tcp(*segment, policy);
       if (track) check_track(*track);
       continue;
     }
-    const TcpState before = state_of(*track);
-    const TcpStep step = follow_tcp(*track, shape & 1, *segment, policy);
+    const TcpState before = millrace::state_of(*track);
+    const TcpStep step = millrace::follow_tcp(*track, shape & 1, *segment, policy);
     check_track(*track);
     if (step == TcpStep::kInvalid || step == TcpStep::kIgnored || step == TcpStep::kReopened) {
-      MILLRACE_CHECK(state_of(*track) == before || segment->kind == TcpKind::kSyn);
+      MILLRACE_CHECK(millrace::state_of(*track) == before || segment->kind == TcpKind::kSyn);
     }
     if (step == TcpStep::kOver) MILLRACE_CHECK(segment->kind == TcpKind::kReset);
     if (step == TcpStep::kOver || step == TcpStep::kReopened) track.reset();

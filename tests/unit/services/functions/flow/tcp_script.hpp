@@ -21,7 +21,8 @@
 ///     > PA 101+10 ack 501 sack 600-700 = invalid established
 ///
 /// Direction, flags, sequence number and bytes of data; then what follow_tcp() says, and the state
-/// behind it. `win` is 10000 where it is not said; `offset` and `short` as in tests/golden/flow-cases. `invalid` of the first line: no flow begins.
+/// behind it. `win` is 10000 where it is not said; `offset` and `short` are those of
+/// tests/golden/flow-cases. `invalid` of the first line: no flow begins.
 
 namespace millrace::tcp_script {
 
