@@ -113,6 +113,9 @@ void add_try(CLI::App& app) {
   command->add_option("--out", options->out,
                       "capture to write what leaves to, also answers; several: a folder");
   command->add_option("--verdicts", options->verdicts, "a line of text for each packet; likewise");
+  command->add_option("--events", options->events,
+                      "what functions tell (alerts, connections), lines of EVE JSON; behind the "
+                      "last packet time goes on until every connection has ended");
   command->add_option("--set", options->settings, "a setting: table=routes.txt, route.table=...")
       ->allow_extra_args(false);
   command->add_option("--port", options->ports, "a port: wan=02:00:00:00:00:01,192.0.2.2/24")

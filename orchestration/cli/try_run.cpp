@@ -120,6 +120,9 @@ TryRun::TryRun(const TryOptions& options)
     functions_.reserve(types.size());
     for (const std::string& type : types) add_function(type);
     make_runner();
+    plan_.ports = ports_;
+    plan_.reasons = reasons_;
+    for (const TriedFunction& tried : functions_) plan_.functions.push_back(tried.plan);
   } catch (...) {
     fs::remove_all(folder_);
     throw;
@@ -202,6 +205,9 @@ void TryRun::check_outputs() const {
     }
   }
   std::error_code ignored;
+  if (!options_.events.empty() && !taken.add(options_.events)) {
+    throw Error(options_.events + " is read; name another file to write");
+  }
   for (const std::string& place : {options_.out, options_.verdicts}) {
     for (const std::string& capture : options_.captures) {
       const std::string out = place_of(place, capture, count);
@@ -216,11 +222,13 @@ void TryRun::run() {
   prepare_folder(options_.out, options_.captures);
   prepare_folder(options_.verdicts, options_.captures);
   check_outputs();
+  if (!options_.events.empty()) events_ = std::make_unique<TryEvents>(options_.events, plan_);
   const std::size_t count = options_.captures.size();
   for (const std::string& capture : options_.captures) {
     run_capture(capture, place_of(options_.out, capture, count),
                 place_of(options_.verdicts, capture, count));
   }
+  end_flows();
 }
 
 void TryRun::run_capture(const std::string& path, const std::string& out,
@@ -258,14 +266,9 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
   if (lines != nullptr) lines->flush();
 }
 
-/// Since the first packet of all; a capture that goes back in time stands still.
-std::uint64_t TryRun::now_ns() const {
-  if (times_ns_.empty() || times_ns_.front() < began_ns_) return 0;
-  return times_ns_.front() - began_ns_;
-}
-
-void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
-  const Batch batch = arena_.batch();
+/// `time_ns`: of the batch; a capture that goes back in time stands still.
+void TryRun::run_stage(const Batch& batch, std::uint64_t time_ns) {
+  time_ns_ = std::max(time_ns_, time_ns);
   std::array<LaneState, kStageFunctionCountMax> states;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const TriedFunction& tried = functions_[i];
@@ -273,7 +276,29 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   }
   Stopwatch stopwatch(functions_);
   runner_->run(batch, std::span(states).first(functions_.size()),
-               {.port_in = port_in_, .now_ns = now_ns()}, &stopwatch);
+               {.port_in = port_in_,
+                .now_ns = time_ns_ - std::min(began_ns_, time_ns_),
+                .events = events_ ? &events_->log() : nullptr},
+               &stopwatch);
+  if (events_) events_->write(time_ns_);
+}
+
+/// Time goes on without a packet, until every connection has ended and is told of.
+void TryRun::end_flows() {
+  if (!events_) return;
+  arena_.clear();
+  constexpr std::uint64_t kYearNs = 365ull * 24 * 3600 * 1'000'000'000;
+  const std::uint64_t end_ns = time_ns_ + kYearNs;
+  std::uint64_t lines = 0;
+  do {
+    lines = events_->lines();
+    run_stage(arena_.batch(), end_ns);
+  } while (events_->lines() != lines);
+}
+
+void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
+  const Batch batch = arena_.batch();
+  if (!times_ns_.empty()) run_stage(batch, times_ns_.front());
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     count(batch, packet);
     if (verdicts != nullptr) {

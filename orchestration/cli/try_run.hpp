@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "orchestration/cli/capture_writer.hpp"
+#include "orchestration/cli/try_events.hpp"
 #include "services/functions/function.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
@@ -30,6 +31,7 @@ struct TryOptions {
   std::vector<std::string> captures;  ///< files to read
   std::string out;                    ///< file for one capture, folder for several; empty: none
   std::string verdicts;               ///< likewise, a line of text a packet; empty: none
+  std::string events;                 ///< one file for all, lines of EVE JSON; empty: none
   std::vector<std::string> settings;  ///< "key=value" or "type.key=value"
   std::vector<std::string> ports;     ///< "name=mac,address/length,..."; empty: see README of route
   std::string port_in;       ///< name of the port that they came in by; empty: none is known
@@ -78,7 +80,8 @@ class TryRun {
   std::uint8_t port_number(const std::string& name) const;
   void add_function(const std::string& type);
   void make_runner();
-  std::uint64_t now_ns() const;
+  void run_stage(const Batch& batch, std::uint64_t time_ns);
+  void end_flows();
   void check_outputs() const;
   void run_capture(const std::string& path, const std::string& out, const std::string& verdicts);
   void run_batch(CaptureWriter* out, RecordFile* verdicts);
@@ -93,6 +96,9 @@ class TryRun {
   std::vector<TriedFunction> functions_;
   std::unique_ptr<StageRunner> runner_;  ///< of all of them
   std::uint64_t began_ns_ = 0;           ///< time of the first packet
+  std::uint64_t time_ns_ = 0;            ///< of the last batch; does not go back
+  Plan plan_;                            ///< names for the events
+  std::unique_ptr<TryEvents> events_;    ///< null: nobody asked
   BatchArena arena_;
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet
   std::vector<std::uint64_t> times_ns_;  ///< of the packets in the arena

@@ -202,7 +202,7 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
-    if (selected.packets.empty()) continue;
+    if (selected.packets.empty() && i != giver_) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
       dropped = fates_so_far(batch).dropped;
@@ -242,7 +242,7 @@ void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> 
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
     const Selection selected = select_packets(batch, at.when_class, selected_);
-    if (selected.packets.empty()) continue;
+    if (selected.packets.empty() && i != giver_) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
       dropped = fates_so_far(batch).dropped;

@@ -18,12 +18,40 @@ std::uint32_t hash_of(const FlowTuple& tuple) noexcept {
   return static_cast<std::uint32_t>(hash);
 }
 
+FlowPhase phase_of(const FlowEntry& flow) noexcept {
+  const TcpState tcp = state_of(flow.own.tcp);
+  if (tcp == TcpState::kTimeWait || tcp == TcpState::kClose || tcp == TcpState::kLastAck) {
+    return FlowPhase::kClosed;
+  }
+  return flow.established != 0 ? FlowPhase::kEstablished : FlowPhase::kNew;
+}
+
+/// What is told of a flow that ends.
+FlowEvent event_of(const FlowEntry& flow, FlowEndReason why, std::uint64_t now_ms) noexcept {
+  FlowEvent event{};
+  event.packets[0] = EventCount(flow.sent.packets.value());
+  event.packets[1] = EventCount(flow.answered.packets.value());
+  event.bytes[0] = EventCount(flow.sent.bytes.value());
+  event.bytes[1] = EventCount(flow.answered.bytes.value());
+  event.lasted_ms = EventCount(flow.own.duration_ms);
+  const std::uint64_t last_ms = flow.own.started_ms + flow.own.duration_ms;
+  event.idle_ms = EventCount(now_ms > last_ms ? now_ms - last_ms : 0);
+  event.phase = phase_of(flow);
+  const bool done = event.phase == FlowPhase::kClosed && why == FlowEndReason::kTimeout;
+  event.reason = done ? FlowEndReason::kClosed : why;
+  event.tcp = static_cast<FlowTcpState>(state_of(flow.own.tcp));
+  event.is_translated = flow.answer != reversed(flow.tuple) ? 1 : 0;
+  return event;
+}
+
 }  // namespace
 
 void FlowBatch::begin(const FinishContext& call, std::uint32_t flows,
                       const std::array<std::uint64_t, 2>& secret) noexcept {
   table_.emplace(call.state, flows, secret);
   behind_ = call.behind;
+  events_ = call.events;
+  now_ms_ = call.facts.now_ns / 1'000'000;
   given_up_ = ended_ = established_ended_ = 0;
   over_.reset();
   for (std::uint32_t i = 0; i < packet_count_; ++i) packets_[i] = {};
@@ -85,7 +113,7 @@ FlowTable::Insertion FlowBatch::insert(Beginning& one, const FlowTuple& answer) 
   if (const auto oldest = table_->to_give_up()) {
     if (table_->find(one.tuple) || table_->find(answer))
       return {FlowTable::Inserted::kThere, 0, {}};
-    tell_end(*oldest);
+    tell_end(*oldest, FlowEndReason::kEvicted);
   }
   const FlowTable::Insertion done = table_->insert(one.tuple, answer, one.deadline_s);
   if (done.given_up) {
@@ -114,11 +142,13 @@ FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& 
 }
 
 /// Functions behind hear of it while its entry is there.
-void FlowBatch::tell_end(std::uint32_t in_table) noexcept {
+void FlowBatch::tell_end(std::uint32_t in_table, FlowEndReason why) noexcept {
+  const FlowEntry& entry = table_->entry(in_table);
   ++ended_;
-  if (table_->entry(in_table).established != 0) ++established_ended_;
+  if (entry.established != 0) ++established_ended_;
+  if (events_.on()) events_.flow_ended(entry.tuple, event_of(entry, why, now_ms_));
   for (const StateOfFunction& one : behind_) {
-    one.function->flow_ended(one.state, table_->entry(in_table));
+    one.function->flow_ended(one.state, entry);
   }
 }
 
@@ -131,12 +161,12 @@ void FlowBatch::lose(std::uint32_t flow) noexcept {
   }
 }
 
-void FlowBatch::forget(std::uint32_t flow) noexcept {
+void FlowBatch::end(std::uint32_t flow, FlowEndReason why) noexcept {
   forgot_ = true;
   std::uint32_t number = flow;
   if ((flow & kBeginning) != 0) beginning(flow).gone = true;
   if (resolve(number)) {
-    tell_end(number);
+    tell_end(number, why);
     table_->remove(number);
     lose(number);
   }

@@ -62,7 +62,7 @@ class FlowBatch {
   /// Packets of direction 1 of a new flow will have that tuple. It has its place in the table now.
   Translated translate(std::uint32_t flow, const FlowTuple& answer) noexcept;
   /// It ends now; packets of it in this batch have no flow from here on.
-  void forget(std::uint32_t flow) noexcept;
+  void forget(std::uint32_t flow) noexcept { end(flow, FlowEndReason::kForced); }
 
  private:
   friend class FlowFunction;
@@ -93,11 +93,14 @@ class FlowBatch {
   /// True where it stands in the table; `flow` becomes its number there.
   bool resolve(std::uint32_t& flow) const noexcept;
   FlowTable::Insertion insert(Beginning& one, const FlowTuple& answer) noexcept;
-  void tell_end(std::uint32_t in_table) noexcept;
+  void tell_end(std::uint32_t in_table, FlowEndReason why) noexcept;
+  void end(std::uint32_t flow, FlowEndReason why) noexcept;
   void lose(std::uint32_t flow) noexcept;
 
   std::optional<FlowTable> table_;
   std::span<const StateOfFunction> behind_;
+  EventWriter events_;
+  std::uint64_t now_ms_ = 0;
   // Flows that have gone in this batch: for room; all; of these, established ones.
   std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one

@@ -26,7 +26,7 @@ bool is_established(const FlowTuple& tuple, const FlowOwn& own) noexcept {
 void FlowTracker::expire(std::uint32_t most) noexcept {
   batch_.table().expire(now_s_, most, [&](std::uint32_t flow) {
     hit(FlowCounter::kExpired);
-    batch_.tell_end(flow);
+    batch_.tell_end(flow, FlowEndReason::kTimeout);
   });
 }
 
@@ -110,7 +110,7 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
         batch_.change_own(at.flow).tcp = own.tcp;
         return is;
       case TcpStep::kReopened:
-        batch_.forget(at.flow);
+        batch_.end(at.flow, FlowEndReason::kClosed);
         return begin(packet, sorted);
       case TcpStep::kOver:
         batch_.over_.set(packet);
@@ -215,7 +215,7 @@ std::uint32_t FlowTracker::keep(Reason full) noexcept {
   }
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {
-      batch_.forget(batch_.packets_[i].flow);
+      batch_.end(batch_.packets_[i].flow, FlowEndReason::kClosed);
     }
   }
   hit(FlowCounter::kGivenUp, batch_.given_up_);

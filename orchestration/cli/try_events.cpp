@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "orchestration/cli/try_events.hpp"
+
+namespace millrace {
+
+TryEvents::TryEvents(const std::string& file, const Plan& plan)
+    : plan_(plan), records_(kEventRingRecords), file_(file) {}
+
+void TryEvents::write(std::uint64_t time_ns) {
+  log_.publish();
+  std::uint64_t skipped = 0;
+  std::string line;
+  const std::uint32_t count = reader_.peek(records_, skipped);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    line.clear();
+    put_event(records_[i], {.actor = "try", .number = number_++, .time_ns = time_ns}, plan_, times_,
+              line);
+    file_.put(line);
+  }
+  reader_.let_go_until(reader_.head() + count);
+  file_.flush();
+}
+
+std::uint64_t TryEvents::lost() const { return rings_.ring(0).lost.load(); }
+
+}  // namespace millrace

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orchestration/cli/record_file.hpp"
+#include "services/events/event_json.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_rings.hpp"
+#include "shared/layout/mapping.hpp"
+
+namespace millrace {
+
+/// What the functions of `millrace try` tell, as lines of EVE JSON in a file.
+class TryEvents {
+ public:
+  /// `plan`: names the functions; borrowed. Throws Error: the file cannot be written.
+  TryEvents(const std::string& file, const Plan& plan);
+
+  EventLog& log() { return log_; }
+  /// Writes what was told since the last call. `time_ns`: of the packets, system clock.
+  void write(std::uint64_t time_ns);
+  std::uint64_t lines() const { return number_; }  ///< written
+  /// Records that did not fit; nothing is written of them.
+  std::uint64_t lost() const;
+
+ private:
+  const Plan& plan_;
+  Mapping memory_ = Mapping::create_anonymous(event_rings_bytes(1));
+  EventRings rings_{memory_.base(), 1};
+  EventLog log_{rings_, 0};
+  EventReader reader_{rings_, 0};
+  std::vector<EventRecord> records_;
+  EventTimes times_;
+  RecordFile file_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace millrace
