@@ -27,13 +27,15 @@ std::uint32_t flows_of_lane(std::uint64_t max, std::uint32_t lanes) {
   return static_cast<std::uint32_t>((max + lanes - 1) / lanes);
 }
 
-/// A packet: its flow's two lines and its deadline; and a flow that begins, ends, or both.
-constexpr std::uint32_t kLinesOfPacket = 4 + FlowTable::kLinesChangedMax;
+/// A packet: its flow's lines and its deadline, or its fragment; and a flow that begins, ends, or
+/// both.
+constexpr std::uint32_t kLinesOfPacket = 5 + FlowTable::kLinesChangedMax;
 
 LaneNeeds needs_of(const LaneRequest& request) {
   const FlowSettings settings = flow_settings(request.settings);
   const std::uint32_t flows = flows_of_lane(settings.max, request.lanes);
-  return {.state_bytes = FlowTable::bytes_for(std::min(flows, FlowTable::kFlowsMax)),
+  return {.state_bytes =
+              FlowTable::bytes_for(std::min(flows, FlowTable::kFlowsMax)) + FlowFragments::kBytes,
           .undo_lines = request.batch_capacity * kLinesOfPacket +
                         looks_of(request.batch_capacity) * FlowTable::kLinesOfLook};
 }

@@ -40,6 +40,8 @@ FlowEvent event_of(const FlowEntry& flow, FlowEndReason why, std::uint64_t now_m
   const bool done = event.phase == FlowPhase::kClosed && why == FlowEndReason::kTimeout;
   event.reason = done ? FlowEndReason::kClosed : why;
   event.tcp = static_cast<FlowTcpState>(state_of(flow.own.tcp));
+  event.tcp_flags[0] = flow.own.tcp_flags[0];
+  event.tcp_flags[1] = flow.own.tcp_flags[1];
   event.is_translated = flow.answer != reversed(flow.tuple) ? 1 : 0;
   return event;
 }
@@ -49,6 +51,7 @@ FlowEvent event_of(const FlowEntry& flow, FlowEndReason why, std::uint64_t now_m
 void FlowBatch::begin(const FinishContext& call, std::uint32_t flows,
                       const std::array<std::uint64_t, 2>& secret) noexcept {
   table_.emplace(call.state, flows, secret);
+  fragments_.emplace(call.state, FlowTable::bytes_for(flows));
   behind_ = call.behind;
   events_ = call.events;
   now_ms_ = call.facts.now_ns / 1'000'000;

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/flow/flow_fragments.hpp"
 #include "services/functions/flow/flow_table.hpp"
 #include "services/functions/function.hpp"
 #include "shared/layout/limits.hpp"
@@ -83,6 +84,7 @@ class FlowBatch {
   void begin(const FinishContext& call, std::uint32_t flows,
              const std::array<std::uint64_t, 2>& secret) noexcept;
   FlowTable& table() noexcept { return *table_; }
+  FlowFragments& fragments() noexcept { return *fragments_; }
   std::optional<FlowTable::Found> find_beginning(const FlowTuple& tuple) const noexcept;
   std::optional<std::uint32_t> place_of(const FlowTuple& tuple) const noexcept;
   std::uint32_t add_beginning(const Beginning& one) noexcept;
@@ -98,6 +100,7 @@ class FlowBatch {
   void lose(std::uint32_t flow) noexcept;
 
   std::optional<FlowTable> table_;
+  std::optional<FlowFragments> fragments_;
   std::span<const StateOfFunction> behind_;
   EventWriter events_;
   std::uint64_t now_ms_ = 0;

@@ -45,9 +45,9 @@ struct FlowOwn {
   TcpTrack tcp;               ///< of a TCP flow
   std::uint64_t started_ms;   ///< since the topology started
   std::uint32_t duration_ms;  ///< up to its last packet
-  std::uint8_t port[2];   ///< of the topology: where direction d came in; kOutputDefault: unknown
-  std::uint8_t answered;  ///< 1: a packet of direction 1 has been seen
-  std::uint8_t spare;
+  std::uint8_t port_in;       ///< of the topology: where its first packet came in
+  std::uint8_t answered;      ///< 1: a packet of direction 1 has been seen
+  std::uint8_t tcp_flags[2];  ///< all that packets of direction d had
   // Of others.
   std::uint32_t nat;       ///< `nat`; 0: not translated
   std::uint32_t firewall;  ///< `firewall`: number of the rule that let it in, + 1; 0: none

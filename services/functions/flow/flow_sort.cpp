@@ -73,7 +73,10 @@ SortedPacket sort_packet(std::span<const std::byte> frame) noexcept {
   packet.headers = parse_headers(frame);
   if (packet.headers.ip_version == 0) return packet;
   packet.ip_bytes = ip_bytes_of(frame, packet.headers);
-  if (packet.headers.fragment && !packet.headers.first_fragment) return packet;
+  if (packet.headers.fragment && !packet.headers.first_fragment) {
+    packet.kind = Kind::kRest;
+    return packet;
+  }
   if (packet.headers.transport_offset == 0) {
     packet.kind = Kind::kInvalid;
     return packet;

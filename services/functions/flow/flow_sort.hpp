@@ -19,6 +19,7 @@ struct SortedPacket {
     kFlow,       ///< of the flow of `tuple`
     kAnswer,     ///< the same; it begins none
     kError,      ///< ICMP that quotes a packet with `tuple`
+    kRest,       ///< a later fragment; its tuple is that of the first one
   } kind = Kind::kUntracked;
   FlowTuple tuple;
   PacketHeaders headers;       ///< its own

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "shared/packet/wire_bytes.hpp"
+
 namespace millrace {
 namespace {
 
@@ -44,6 +46,7 @@ void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
   std::array<Found, FlowTable::kManyMax> found;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     sorted[i] = sort_packet(call_.batch.bytes(packets[i]));
+    if (sorted[i].headers.fragment) follow_fragment(packets[i], sorted[i]);
     tuples[i] = sorted[i].tuple;
   }
   batch_.table().find(std::span(tuples).first(packets.size()), found);
@@ -56,6 +59,18 @@ void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
   }
 }
 
+/// The first fragment of a packet says of which flow the others are.
+void FlowTracker::follow_fragment(std::uint16_t packet, SortedPacket& sorted) noexcept {
+  const std::span<const std::byte> frame = call_.batch.bytes(packet);
+  if (sorted.kind == Kind::kFlow || sorted.kind == Kind::kAnswer) {
+    batch_.fragments().remember(frame, sorted.headers, sorted.tuple, now_s_);
+  } else if (sorted.kind == Kind::kRest) {
+    const auto tuple = batch_.fragments().tuple_of(frame, sorted.headers, now_s_);
+    if (tuple) sorted.tuple = *tuple;
+    if (!tuple) sorted.kind = Kind::kUntracked;
+  }
+}
+
 PacketFlow FlowTracker::follow_one(std::uint16_t packet, const SortedPacket& sorted,
                                    Found found) noexcept {
   if (sorted.kind == Kind::kUntracked) return {};
@@ -63,7 +78,7 @@ PacketFlow FlowTracker::follow_one(std::uint16_t packet, const SortedPacket& sor
   if (!found) found = batch_.find_beginning(sorted.tuple);
   if (sorted.kind == Kind::kError) return follow_error(found);
   if (found) return go_on(packet, sorted, *found);
-  if (sorted.kind == Kind::kAnswer) return {.state = FlowState::kInvalid};
+  if (sorted.kind != Kind::kFlow) return {.state = FlowState::kInvalid};
   return begin(packet, sorted);
 }
 
@@ -79,6 +94,13 @@ std::optional<TcpSegment> FlowTracker::segment_of(std::uint16_t packet,
       headers.transport_offset, headers.payload_end - std::size_t{headers.transport_offset}));
 }
 
+/// Of a whole header.
+std::uint8_t FlowTracker::flags_of(std::uint16_t packet,
+                                   const SortedPacket& sorted) const noexcept {
+  constexpr std::size_t kFlagsAt = 13;
+  return wire_bytes::u8(call_.batch.bytes(packet), sorted.headers.transport_offset + kFlagsAt);
+}
+
 PacketFlow FlowTracker::begin(std::uint16_t packet, const SortedPacket& sorted) noexcept {
   FlowBatch::Beginning one{.tuple = sorted.tuple, .answer = reversed(sorted.tuple)};
   if (sorted.tuple.protocol == kTcp) {
@@ -87,10 +109,10 @@ PacketFlow FlowTracker::begin(std::uint16_t packet, const SortedPacket& sorted) 
     const auto track = begin_tcp(*segment, settings_.tcp);
     if (!track) return {.state = FlowState::kInvalid};
     one.own.tcp = *track;
+    one.own.tcp_flags[0] = flags_of(packet, sorted);
   }
   one.own.started_ms = now_ms_;
-  one.own.port[0] = call_.facts.port_in;
-  one.own.port[1] = kOutputDefault;
+  one.own.port_in = call_.facts.port_in;
   one.packets[0] = 1;
   one.bytes[0] = sorted.ip_bytes;
   one.deadline_s = now_s_ + timeout_s(one.tuple, one.own);
@@ -102,7 +124,7 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   FlowOwn own = batch_.own(at.flow);
   PacketFlow is{at.flow, at.direction, FlowState::kInvalid};
   bool prolongs = true;
-  if (sorted.tuple.protocol == kTcp) {
+  if (sorted.tuple.protocol == kTcp && sorted.kind != Kind::kRest) {
     const auto segment = segment_of(packet, sorted);
     if (!segment) return is;
     switch (follow_tcp(own.tcp, at.direction, *segment, settings_.tcp)) {
@@ -121,11 +143,9 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
       case TcpStep::kFine:
         break;
     }
+    own.tcp_flags[at.direction] |= flags_of(packet, sorted);
   }
-  if (at.direction == 1) {
-    own.answered = 1;
-    own.port[1] = call_.facts.port_in;
-  }
+  if (at.direction == 1) own.answered = 1;
   own.duration_ms = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;

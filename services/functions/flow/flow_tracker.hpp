@@ -37,8 +37,10 @@ class FlowTracker {
   using Found = std::optional<FlowTable::Found>;
 
   void follow_some(std::span<const std::uint16_t> packets) noexcept;
+  void follow_fragment(std::uint16_t packet, SortedPacket& sorted) noexcept;
   PacketFlow follow_one(std::uint16_t packet, const SortedPacket& sorted, Found found) noexcept;
   PacketFlow follow_error(Found found) noexcept;
+  std::uint8_t flags_of(std::uint16_t packet, const SortedPacket& sorted) const noexcept;
   PacketFlow begin(std::uint16_t packet, const SortedPacket& sorted) noexcept;
   PacketFlow go_on(std::uint16_t packet, const SortedPacket& sorted, FlowTable::Found at) noexcept;
   std::optional<TcpSegment> segment_of(std::uint16_t packet,

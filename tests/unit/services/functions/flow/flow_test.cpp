@@ -31,6 +31,7 @@ struct Sent {
   std::uint16_t source = 1000, destination = 53;
   std::uint8_t flags = 0;  ///< of TCP
   std::uint32_t sequence = 0, acknowledgment = 0;
+  std::uint16_t fragment = 0;  ///< flags and offset of IPv4
 
   Bytes frame() const {
     Bytes bytes(14 + 20 + (protocol == 6 ? 20 : 8));
@@ -46,6 +47,7 @@ struct Sent {
     put16(12, 0x0800);
     put8(14, 0x45);
     put16(16, static_cast<unsigned>(bytes.size() - 14));
+    put16(20, fragment);
     put8(23, protocol);
     put32(26, 0x0a000000 + from);
     put32(30, 0x0a000000 + to);
@@ -148,7 +150,7 @@ TEST_F(Flow, IsNewUntilItIsAnswered) {
   EXPECT_EQ(entry.sent.packets.value(), 4u);
   EXPECT_EQ(entry.sent.bytes.value(), 4u * 28);
   EXPECT_EQ(entry.answered.packets.value(), 1u);
-  EXPECT_EQ(entry.own.port[0], 1);
+  EXPECT_EQ(entry.own.port_in, 1);
 }
 
 TEST_F(Flow, OfAnAnswerInTheSameBatchIsFound) {
@@ -271,6 +273,22 @@ TEST_F(Flow, IsFoundByTheTranslatedAnswer) {
   EXPECT_EQ(behind_.seen[0].direction, 1);
   EXPECT_EQ(table().count(), 1u);
   EXPECT_THAT(send({asks.answered()}), ElementsAre(State::kNew)) << "not the answer any more";
+}
+
+TEST_F(Flow, OfALaterFragmentIsThatOfTheFirst) {
+  use({{"max", "100"}});
+  const Sent first{.fragment = 0x2000}, later{.source = 7777, .fragment = 3};
+  EXPECT_THAT(send({later}), ElementsAre(State::kUntracked)) << "the first one has not come";
+  EXPECT_THAT(send({first, later}), ElementsAre(State::kNew, State::kNew));
+  EXPECT_EQ(behind_.seen[0].flow, behind_.seen[1].flow);
+  EXPECT_THAT(send({later}), ElementsAre(State::kNew));
+  EXPECT_EQ(table().count(), 1u);
+  EXPECT_EQ(table().entry(0).sent.packets.value(), 3u);
+  Sent other = later;
+  other.to = 3;
+  EXPECT_THAT(send({other}), ElementsAre(State::kUntracked)) << "of other addresses";
+  now_s_ += 31;
+  EXPECT_THAT(send({later}), ElementsAre(State::kUntracked)) << "too late";
 }
 
 TEST_F(Flow, ABatchOfAWorkerThatDiesIsTakenBack) {
