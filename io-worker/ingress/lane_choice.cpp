@@ -12,6 +12,7 @@
 
 #include "shared/base/packet.hpp"
 #include "shared/packet/quoted_headers.hpp"
+#include "shared/packet/tick.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -77,6 +78,7 @@ LaneChoice::LaneChoice(const PlanPath& path, std::uint32_t port)
       fixed_(path.translation.fixed) {}
 
 std::uint32_t LaneChoice::by_ends(std::span<const std::byte> frame) const noexcept {
+  if (is_tick(frame)) return static_cast<std::uint32_t>(read_tick(frame).number % lane_count_);
   const Ends ends = Ends::of(frame);
   if (ends.source.empty()) return scaled(flow_hash_of(frame));
   if (by_ == LanesBy::kInside) {

@@ -11,7 +11,8 @@
 #include "shared/config/plan.hpp"
 
 /// In which lane of its path an ingress puts a packet (LanesBy). All packets of a flow, both ways,
-/// have one lane: its worker alone knows the flow.
+/// have one lane: its worker alone knows the flow. Where lanes are not by the flow hash, ticks of a
+/// loop go to them in turn: each hears of the time, also without traffic.
 
 namespace millrace {
 

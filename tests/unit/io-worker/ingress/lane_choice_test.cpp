@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "shared/packet/tick.hpp"
 #include "tests/unit/shared/base/packet_frames.hpp"
 
 namespace millrace {
@@ -123,6 +124,15 @@ TEST(LaneChoice, FixedAddressesComeFirst) {
   EXPECT_EQ(outside.of(ipv4(1, kPool, 6, udp(9, 80))), of_host(0x0a000002));
   EXPECT_EQ(outside.of(ipv4(1, kPool, 17, udp(9, 80))), 80u / 64 % 7) << "of the pool";
   EXPECT_EQ(outside.of(ipv4(1, 0xc6336407, 17, udp(9, 80))), of_host(0x0a000107));
+}
+
+TEST(LaneChoice, TicksGoToAllLanesInTurn) {
+  const LaneChoice lanes(path_of(LanesBy::kAddresses), kInsidePort);
+  std::vector<std::byte> frame(kTickFrameBytes);
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    write_tick(frame, MacAddress{2}, {.number = number});
+    EXPECT_EQ(lanes.of(frame), number % 7);
+  }
 }
 
 TEST(LaneChoice, TakesFramesOfAnyContent) {
