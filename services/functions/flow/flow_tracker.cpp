@@ -94,10 +94,11 @@ std::optional<TcpSegment> FlowTracker::segment_of(std::uint16_t packet,
       headers.transport_offset, headers.payload_end - std::size_t{headers.transport_offset}));
 }
 
-/// Of a whole header.
+/// Of TCP; 0: the header ends before them.
 std::uint8_t FlowTracker::flags_of(std::uint16_t packet,
                                    const SortedPacket& sorted) const noexcept {
   constexpr std::size_t kFlagsAt = 13;
+  if (sorted.headers.transport_offset + kFlagsAt >= sorted.headers.payload_end) return 0;
   return wire_bytes::u8(call_.batch.bytes(packet), sorted.headers.transport_offset + kFlagsAt);
 }
 
@@ -123,34 +124,27 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
                               FlowTable::Found at) noexcept {
   FlowOwn own = batch_.own(at.flow);
   PacketFlow is{at.flow, at.direction, FlowState::kInvalid};
-  bool prolongs = true;
+  TcpStep step = TcpStep::kFine;
   if (sorted.tuple.protocol == kTcp && sorted.kind != Kind::kRest) {
     const auto segment = segment_of(packet, sorted);
-    if (!segment) return is;
-    switch (follow_tcp(own.tcp, at.direction, *segment, settings_.tcp)) {
-      case TcpStep::kInvalid:
-        batch_.change_own(at.flow).tcp = own.tcp;
-        return is;
-      case TcpStep::kReopened:
-        batch_.end(at.flow, FlowEndReason::kClosed);
-        return begin(packet, sorted);
-      case TcpStep::kOver:
-        batch_.over_.set(packet);
-        break;
-      case TcpStep::kIgnored:
-        prolongs = false;
-        break;
-      case TcpStep::kFine:
-        break;
-    }
+    step = segment ? follow_tcp(own.tcp, at.direction, *segment, settings_.tcp) : TcpStep::kInvalid;
     own.tcp_flags[at.direction] |= flags_of(packet, sorted);
   }
+  if (step == TcpStep::kReopened) {
+    batch_.end(at.flow, FlowEndReason::kClosed);
+    return begin(packet, sorted);
+  }
+  if (step == TcpStep::kInvalid) {  // counted, and nothing else
+    write(at.flow, at.direction, own, 0, sorted.ip_bytes);
+    return is;
+  }
+  if (step == TcpStep::kOver) batch_.over_.set(packet);
   if (at.direction == 1) own.answered = 1;
-  own.duration_ms = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
+  own.duration_ms = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
   const std::uint32_t later_s = now_s_ + timeout_s(sorted.tuple, own);
-  write(at.flow, at.direction, own, prolongs ? later_s : 0, sorted.ip_bytes);
+  write(at.flow, at.direction, own, step == TcpStep::kIgnored ? 0 : later_s, sorted.ip_bytes);
   return is;
 }
 
