@@ -100,7 +100,8 @@ Reset judge_reset(const TcpTrack& track, std::uint8_t direction,
     reset.valid = segment.acknowledges && other.end - segment.acknowledgment <= kSynDataBytesMax;
     return reset;
   }
-  if (other.has_acked != 0) {
+  // Behind a SYN that passed, the answerer may know nothing of the numbers: the window decides.
+  if (other.has_acked != 0 && last_kind(track) != TcpKind::kSyn) {
     const bool established = state_of(track) == TcpState::kEstablished && track.assured != 0;
     if (segment.sequence == 0 && !established) return reset;  // it answers a SYN
     reset.valid = !tcp_before(segment.sequence, other.max_ack);

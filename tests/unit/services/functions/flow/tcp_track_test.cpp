@@ -128,7 +128,8 @@ TEST(TcpTrack, ASynInTheMiddlePassesAndItsAnswerSaysWhatItWas) {
 )");
   EXPECT_EQ(track.side[0].scale, 5u);
   EXPECT_EQ(track.side[1].scale, 6u);
-  play(again + "< RA 0 ack 7001 = invalid established");
+  play(again + "< RA 0 ack 7001 = fine close");
+  play(again + "< RA 9000 ack 7002 = invalid established");
 }
 
 TEST(TcpTrack, AChallengeAckIsNotTheLastAck) {
