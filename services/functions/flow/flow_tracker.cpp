@@ -90,8 +90,9 @@ PacketFlow FlowTracker::follow_error(Found found) noexcept {
 std::optional<TcpSegment> FlowTracker::segment_of(std::uint16_t packet,
                                                   const SortedPacket& sorted) const noexcept {
   const PacketHeaders& headers = sorted.headers;
-  return parse_tcp_segment(call_.batch.bytes(packet).subspan(
-      headers.transport_offset, headers.payload_end - std::size_t{headers.transport_offset}));
+  const std::size_t bytes = headers.payload_end - std::size_t{headers.transport_offset};
+  return parse_tcp_segment(call_.batch.bytes(packet).subspan(headers.transport_offset, bytes),
+                           headers.first_fragment);
 }
 
 /// Of TCP; 0: the header ends before them.
@@ -140,8 +141,8 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   }
   if (step == TcpStep::kOver) batch_.over_.set(packet);
   if (at.direction == 1) own.answered = 1;
-  own.duration_ms = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
+  own.duration_ms = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
   is.state = own.answered != 0 ? FlowState::kEstablished : FlowState::kNew;
   const std::uint32_t later_s = now_s_ + timeout_s(sorted.tuple, own);
   write(at.flow, at.direction, own, step == TcpStep::kIgnored ? 0 : later_s, sorted.ip_bytes);

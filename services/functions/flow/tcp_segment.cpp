@@ -71,7 +71,8 @@ void read_options(std::span<const std::byte> options, TcpSegment& segment) noexc
 
 }  // namespace
 
-std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment) noexcept {
+std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment,
+                                            bool first_fragment) noexcept {
   if (segment.size() < kHeaderBytesMin) return std::nullopt;
   const std::size_t header = std::size_t{u8(segment, 12)} / 16 * 4;
   if (header < kHeaderBytesMin || header > segment.size()) return std::nullopt;
@@ -86,6 +87,7 @@ std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment) 
   parsed.sack = parsed.acknowledgment;
   parsed.window = u16(segment, 14);
   parsed.kind = kind_of(flags);
+  parsed.goes_on = first_fragment;
   if (header > kHeaderBytesMin) {
     read_options(segment.first(header).subspan(kHeaderBytesMin), parsed);
   }

@@ -28,13 +28,15 @@ struct TcpSegment {
   bool may_sack = false;      ///< option SACK-permitted (RFC 2018 2)
   /// Option window scale (RFC 7323 2.2): shift + 1, where a shift over 14 is 14. 0: no option.
   std::uint8_t scale = 0;
+  bool goes_on = false;  ///< in further fragments of IP: `end` is at least this
 };
 
 /// `segment`: from the TCP header to the end of its data. Nothing for a header that is cut, a data
 /// offset of under 5 words or beyond the segment, and flags that no TCP sends: of SYN, FIN, RST,
 /// URG and ACK (the others are free) these are valid: SYN, SYN+URG, SYN+ACK, RST, RST+ACK, FIN+ACK,
 /// FIN+ACK+URG, ACK, ACK+URG. The checksum is the caller's. An option that is malformed ends the
-/// options; those before it count.
-std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment) noexcept;
+/// options; those before it count. `first_fragment`: more fragments of IP follow.
+std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment,
+                                            bool first_fragment = false) noexcept;
 
 }  // namespace millrace

@@ -9,6 +9,7 @@ namespace {
 
 /// How far an acknowledgment may lag behind at least: windows were smaller when it was sent.
 constexpr std::uint32_t kAckLagMin = 66000;
+constexpr std::uint32_t kSegmentBytesMax = 0xffff;
 
 bool after(std::uint32_t a, std::uint32_t b) noexcept { return tcp_before(b, a); }
 
@@ -61,6 +62,11 @@ Numbers numbers_of(const TcpTrack& track, std::uint8_t direction,
   Numbers numbers{segment.sequence, segment.end, segment.acknowledgment,
                   receiver.may_sack != 0 ? segment.sack : segment.acknowledgment};
   const bool reset = segment.kind == TcpKind::kReset;
+  // As if it had all data that there is room for, and that fits: what of that is acknowledged
+  // later has been sent.
+  if (segment.goes_on && sender.max_end - numbers.end <= kSegmentBytesMax) {
+    numbers.end = sender.max_end;
+  }
   // Some set ACK in a RST, and the number to 0.
   if (!segment.acknowledges || (reset && segment.acknowledgment == 0)) {
     numbers.ack = numbers.sack = receiver.end;

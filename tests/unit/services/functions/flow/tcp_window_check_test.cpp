@@ -83,6 +83,19 @@ TEST(TcpWindowCheck, AClosedWindowTakesAByte) {
   EXPECT_EQ(checked(closed, "> A 3103+3000 ack 501"), TcpWindowCheck::kOut);
 }
 
+TEST(TcpWindowCheck, AFragmentMayReachToTheEndOfTheWindow) {
+  TcpTrack track = play(kOpening);
+  const auto first = tcp_script::read_line("> A 101+600 ack 501");
+  ASSERT_EQ(check_tcp_window(track, 0, *parse_tcp_segment(first.bytes, true), {}),
+            TcpWindowCheck::kUpdated);
+  TcpTrack other = track;
+  const auto within = tcp_script::read_line("< A 501 ack 3101");
+  const auto beyond = tcp_script::read_line("< A 501 ack 3102");
+  EXPECT_EQ(check_tcp_window(track, 1, *parse_tcp_segment(within.bytes), {}),
+            TcpWindowCheck::kUpdated);
+  EXPECT_EQ(check_tcp_window(other, 1, *parse_tcp_segment(beyond.bytes), {}), TcpWindowCheck::kOut);
+}
+
 TEST(TcpWindow, IsExactForWhatAHeaderAndAScaleSay) {
   for (std::uint32_t shift = 0; shift <= 14; ++shift) {
     for (const std::uint32_t number : {0u, 1u, 2u, 1460u, 29200u, 32767u, 32769u, 65534u, 65535u}) {
