@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t kMegabitBytes = 125'000;
 
 /// The settings, with room for the link mode masks that the kernel puts behind them.
-class Settings {
+class SettingsQuestion {
  public:
   ethtool_link_settings& head() { return *reinterpret_cast<ethtool_link_settings*>(room_); }
   bool ask(const UniqueFd& socket, ifreq& request, std::int8_t mask_words) {
@@ -38,7 +38,7 @@ class Settings {
 
 /// Megabit a second; 0: not known.
 std::uint32_t speed_of(const UniqueFd& socket, ifreq request) {
-  Settings settings;
+  SettingsQuestion settings;
   // Asked first how many words the masks have, which it answers as a negative number.
   if (!settings.ask(socket, request, 0) || settings.head().link_mode_masks_nwords >= 0) return 0;
   const auto words = static_cast<std::int8_t>(-settings.head().link_mode_masks_nwords);

@@ -51,6 +51,8 @@ void add_topology(const StatusSource& source, const char* version, Families& fam
 void add_events(const StatusSource& source, Families& families);
 /// Function counters, summed over all actors.
 void add_functions(const StatusSource& source, Families& families);
+/// Connections of each function `flow`.
+void add_flows(const StatusSource& source, Families& families);
 /// What the builders said of the tables.
 void add_tables(const std::vector<TableFacts>& tables, Families& families);
 /// How tables follow the kernel's routes.

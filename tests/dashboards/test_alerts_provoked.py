@@ -62,6 +62,19 @@ functions:
 paths:
   main: { from: in, to: out, run: [hop] }
 """
+# Nobody answers, so each connection that begins takes the place of another one.
+FLOOD = """
+heartbeat_limit: 60s
+ports:
+  in:  { device: generate, flows: 100000, count: 0, rate_mpps: 0.005 }
+  out: { device: "null" }
+workers:
+  front: { kind: classifier, count: 1, dispatch: flow }
+functions:
+  track: { type: flow, max: 512, on: front }
+paths:
+  main: { from: in, to: out, run: [track] }
+"""
 WIRE = """
 heartbeat_limit: 60s
 bypass: {{ bridge: [a, b] }}
@@ -213,6 +226,13 @@ def hosts_crowd_in(watch, running):
     return ["MillraceNeighboursFull"]
 
 
+def nobody_answers(watch, running):
+    """It ends with its topology: without packets no connection leaves a table."""
+    watch.fires(running, "MillraceFlowTableFull", "MillraceFlowFlood")
+    millrace("down", running.name)
+    return ["MillraceFlowTableFull", "MillraceFlowFlood"]
+
+
 def nobody_listens(watch, running):
     """Each packet is told of; the process that takes it stands still until rings are full."""
     assert "MillraceEventsLost" not in watch.firing(running)
@@ -302,7 +322,8 @@ def provoke_all(folder, stack):
     slow = started(stack, folder, SLOW, program="slow-classifier")
     lossy = started(stack, folder, LOSSY, program="lossy-classifier")
     crowd = started(stack, folder, CROWD)
-    every = [parts, slow, lossy, crowd]
+    flood = started(stack, folder, FLOOD)
+    every = [parts, slow, lossy, crowd, flood]
     if root:
         cables = stack.enter_context(Cables())
         wire = started(stack, folder, WIRE.format(a=cables.a, b=cables.b))
@@ -319,7 +340,7 @@ def provoke_all(folder, stack):
     watch.fires(lossy, "MillraceUnaccounted")
     millrace("down", lossy.name)  # as a new start: nothing else ends it
     ends = [(lossy, ("MillraceUnaccounted",)), (crowd, hosts_crowd_in(watch, crowd)),
-            (parts, nobody_listens(watch, parts)),
+            (flood, nobody_answers(watch, flood)), (parts, nobody_listens(watch, parts)),
             (slow, a_build_is_slow(watch, slow, folder))]
     if root:
         ends.append((wire, a_cable_is_cut(watch, wire, cables)))

@@ -30,7 +30,7 @@ def test_the_json_is_up_to_date():
 
 def test_there_are_five_and_each_asks_one_question():
     assert set(ALL) == {f"millrace-{name}"
-                        for name in ("overview", "latency", "workers", "gpu", "security")}
+                        for name in ("overview", "latency", "workers", "gpu", "security", "flows")}
     for one in ALL.values():
         assert one["panels"][0]["type"] == "text" and "?" in one["panels"][0]["options"]["content"]
         assert "__inputs" not in one and one["schemaVersion"] >= 36

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "services/functions/flow/flow.hpp"
 #include "services/telemetry/exporter.hpp"
 #include "services/telemetry/families.hpp"
 #include "shared/control/observer_facts.hpp"
@@ -27,6 +28,9 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   Plan plan = test::small_plan();
   plan.ports[0] = {.name = "lan", .device = "dpdk"};
   plan.events = PlanEvents{};
+  plan.functions.push_back({.name = "track",
+                            .type = "flow",
+                            .counter_count = static_cast<std::uint32_t>(FlowCounter::kCount)});
   const WatchedTopology watched(plan);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) watched.start(actor);
   watched.status.header().leader = test::leader_word(::getpid());
