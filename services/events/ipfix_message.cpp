@@ -22,7 +22,7 @@ constexpr std::uint64_t kNsOfAMillisecond = 1'000'000;
 
 /// Information elements, by their numbers at IANA.
 constexpr std::uint16_t kOctetDeltaCount = 1, kPacketDeltaCount = 2, kProtocolIdentifier = 4,
-                        kSourceTransportPort = 7, kSourceIpv4Address = 8,
+                        kTcpControlBits = 6, kSourceTransportPort = 7, kSourceIpv4Address = 8,
                         kDestinationTransportPort = 11, kDestinationIpv4Address = 12,
                         kSourceIpv6Address = 27, kDestinationIpv6Address = 28,
                         kIcmpTypeCodeIpv4 = 32, kFlowEndReason = 136, kIcmpTypeCodeIpv6 = 139,
@@ -44,18 +44,22 @@ constexpr Field kStart{kFlowStartMilliseconds, 8}, kEnd{kFlowEndMilliseconds, 8}
     kDestinationPort{kDestinationTransportPort, 2}, kProtocol{kProtocolIdentifier, 1},
     kOctets{kOctetDeltaCount, 8}, kPackets{kPacketDeltaCount, 8},
     kOctetsBack{kOctetDeltaCount, 8, true}, kPacketsBack{kPacketDeltaCount, 8, true},
-    kReason{kFlowEndReason, 1}, kDirection{kBiflowDirection, 1}, kIcmp4{kIcmpTypeCodeIpv4, 2},
-    kIcmp6{kIcmpTypeCodeIpv6, 2}, kEvent{kNatEvent, 1}, kPostSource{kPostNatSourceIpv4Address, 4},
+    kFlags{kTcpControlBits, 2}, kFlagsBack{kTcpControlBits, 2, true}, kReason{kFlowEndReason, 1},
+    kDirection{kBiflowDirection, 1}, kIcmp4{kIcmpTypeCodeIpv4, 2}, kIcmp6{kIcmpTypeCodeIpv6, 2},
+    kEvent{kNatEvent, 1}, kPostSource{kPostNatSourceIpv4Address, 4},
     kPostDestination{kPostNatDestinationIpv4Address, 4},
     kPostSourcePort{kPostNaptSourceTransportPort, 2},
     kPostDestinationPort{kPostNaptDestinationTransportPort, 2};
 
+// Flags of the first packet's direction come last: nfdump has one field for both, and keeps those.
 constexpr Field kFlowIpv4[] = {
-    kStart,  kEnd,       kSource4, kDestination4, kSourcePort, kDestinationPort, kProtocol,
-    kReason, kDirection, kOctets,  kPackets,      kOctetsBack, kPacketsBack};
+    kStart,           kEnd,        kSource4,     kDestination4, kSourcePort,
+    kDestinationPort, kProtocol,   kReason,      kDirection,    kOctets,
+    kPackets,         kOctetsBack, kPacketsBack, kFlagsBack,    kFlags};
 constexpr Field kFlowIpv6[] = {
-    kStart,  kEnd,       kSource6, kDestination6, kSourcePort, kDestinationPort, kProtocol,
-    kReason, kDirection, kOctets,  kPackets,      kOctetsBack, kPacketsBack};
+    kStart,           kEnd,        kSource6,     kDestination6, kSourcePort,
+    kDestinationPort, kProtocol,   kReason,      kDirection,    kOctets,
+    kPackets,         kOctetsBack, kPacketsBack, kFlagsBack,    kFlags};
 constexpr Field kFlowIcmp[] = {kStart,  kEnd,      kSource4,    kDestination4,
                                kIcmp4,  kProtocol, kReason,     kDirection,
                                kOctets, kPackets,  kOctetsBack, kPacketsBack};
@@ -142,6 +146,8 @@ std::uint64_t flow_value_of(const EventRecord& record, std::uint64_t time_ms, st
       return flow.bytes[direction].number();
     case kPacketDeltaCount:
       return flow.packets[direction].number();
+    case kTcpControlBits:
+      return flow.tcp_flags[direction];
     case kFlowEndReason:
       return end_reason_of(flow.reason);
     case kBiflowDirection:

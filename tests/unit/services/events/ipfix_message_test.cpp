@@ -51,7 +51,7 @@ TEST(IpfixMessage, AFlowHasBothDirections) {
                  .is_alerted = 0,
                  .padding = {}};
   const IpfixRecord read = read_back(record);
-  EXPECT_EQ(read.size(), 13u);
+  EXPECT_EQ(read.size(), 15u);
   EXPECT_EQ(number_of(read, 152), kMessageMs - 10'250 - 61'500);  // flowStartMilliseconds
   EXPECT_EQ(number_of(read, 153), kMessageMs - 10'250);           // flowEndMilliseconds
   EXPECT_EQ(read.at({0, 8}), (Bytes{10, 1, 0, 5}));               // sourceIPv4Address
@@ -63,6 +63,8 @@ TEST(IpfixMessage, AFlowHasBothDirections) {
   EXPECT_EQ(number_of(read, 2, kReverse), 5u);
   EXPECT_EQ(number_of(read, 1), 700u);  // octetDeltaCount
   EXPECT_EQ(number_of(read, 1, kReverse), (1ull << 40) + 3);
+  EXPECT_EQ(number_of(read, 6), 0x1bu);  // tcpControlBits
+  EXPECT_EQ(number_of(read, 6, kReverse), 0x13u);
   EXPECT_EQ(number_of(read, 136), 3u);  // flowEndReason
   EXPECT_EQ(number_of(read, 239), 1u);  // biflowDirection
 }
