@@ -45,6 +45,8 @@ void add_events(CLI::App& app);
 /// `trace NAME [--filter F] [--count N] [--json]`: packets followed from port to port.
 void add_trace(CLI::App& app);
 
+/// `flows NAME [--filter TEXT] [--count] [--top N] [--follow] [--json]`: its connections.
+void add_flows(CLI::App& app);
 /// `neighbours NAME [PORT] [--forget ADDRESS] [--json]`: hosts beside its ports.
 void add_neighbours(CLI::App& app);
 

@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   millrace::add_events(app);
   millrace::add_capture(app);
   millrace::add_trace(app);
+  millrace::add_flows(app);
   millrace::add_neighbours(app);
   millrace::add_routes(app);
   millrace::add_audit(app);

@@ -25,6 +25,11 @@ class SegmentLook {
 
   /// Changes nothing without `writable`: the process would end.
   NeighbourTableView neighbours() const { return view_.neighbours(); }
+  /// Likewise. What a function keeps of a lane; its worker changes it meanwhile.
+  std::span<std::byte> lane_state(const Plan& plan, std::uint32_t function,
+                                  std::uint32_t lane) const {
+    return view_.lane_state(plan, function, lane);
+  }
 
  private:
   Mapping mapping_;

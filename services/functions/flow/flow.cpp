@@ -23,19 +23,14 @@ constexpr DeclaredReason kFlowReasons[] = {
 /// Flows whose time may have come, looked at in one batch: as many begin in it at most.
 constexpr std::uint32_t looks_of(std::uint32_t batch_capacity) { return batch_capacity; }
 
-std::uint32_t flows_of_lane(std::uint64_t max, std::uint32_t lanes) {
-  return static_cast<std::uint32_t>((max + lanes - 1) / lanes);
-}
-
 /// A packet: its flow's lines and its deadline, or its fragment; and a flow that begins, ends, or
 /// both.
 constexpr std::uint32_t kLinesOfPacket = 5 + FlowTable::kLinesChangedMax;
 
 LaneNeeds needs_of(const LaneRequest& request) {
   const FlowSettings settings = flow_settings(request.settings);
-  const std::uint32_t flows = flows_of_lane(settings.max, request.lanes);
   return {.state_bytes =
-              FlowTable::bytes_for(std::min(flows, FlowTable::kFlowsMax)) + FlowFragments::kBytes,
+              FlowTable::bytes_for(flows_of_lane(settings, request.lanes)) + FlowFragments::kBytes,
           .undo_lines = request.batch_capacity * kLinesOfPacket +
                         looks_of(request.batch_capacity) * FlowTable::kLinesOfLook};
 }
@@ -58,8 +53,7 @@ class FlowFunction final : public Function {
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
 
   void finish(const FinishContext& call) noexcept override {
-    const std::uint32_t flows = flows_of_lane(settings_.max, call.facts.lane_count);
-    batch_->begin(call, std::min(flows, FlowTable::kFlowsMax), secret_);
+    batch_->begin(call, flows_of_lane(settings_, call.facts.lane_count), secret_);
     FlowTracker tracker(*batch_, settings_, call);
     tracker.expire(looks_of(call.batch.capacity));
     tracker.follow(call.selected.packets);

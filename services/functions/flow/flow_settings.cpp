@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/flow/flow_settings.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -87,6 +88,11 @@ std::span<const KnownSetting> known_flow_settings() {
     return all;
   }();
   return kSettings;
+}
+
+std::uint32_t flows_of_lane(const FlowSettings& settings, std::uint32_t lanes) {
+  const std::uint64_t flows = (settings.max + lanes - 1) / lanes;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(flows, FlowTable::kFlowsMax));
 }
 
 FlowSettings flow_settings(const Settings& given) {

@@ -29,6 +29,9 @@ struct FlowSettings {
 
 /// `invalid`, `max` and the others in the order of the README.
 std::span<const KnownSetting> known_flow_settings();
+/// Flows that fit into the table of a lane; `lanes`: of the path.
+std::uint32_t flows_of_lane(const FlowSettings& settings, std::uint32_t lanes);
+
 /// Throws Error that names the key.
 FlowSettings flow_settings(const Settings& settings);
 

@@ -64,6 +64,15 @@ FlowTable::FlowTable(const LaneState& state, std::uint32_t flows,
   head().secret[1] = secret[1];
 }
 
+std::optional<FlowTable> FlowTable::of_reader(std::span<std::byte> state,
+                                              std::uint32_t flows) noexcept {
+  if (flows == 0 || flows > kFlowsMax || state.size() < bytes_for(flows)) return std::nullopt;
+  const Head& head = *reinterpret_cast<const Head*>(state.data());
+  // Without one the constructor would write it.
+  if ((head.secret[0] | head.secret[1]) == 0) return std::nullopt;
+  return FlowTable(LaneState{.bytes = state}, flows, {});
+}
+
 FlowTable::Head& FlowTable::head() const noexcept {
   return *reinterpret_cast<Head*>(state_.bytes.data());
 }
@@ -159,6 +168,12 @@ std::optional<FlowTable::Found> FlowTable::look(const Place& place,
 
 std::optional<FlowTable::Found> FlowTable::find(const FlowTuple& tuple) const noexcept {
   return look(place_of(tuple), tuple);
+}
+
+bool FlowTable::is_referenced(const FlowTuple& tuple, std::uint32_t flow) const noexcept {
+  const Place place = place_of(tuple);
+  const std::uint32_t wanted = place.tag | (flow + 1);
+  return first_of(place, [&](std::uint32_t one) { return one == wanted; }) != nullptr;
 }
 
 void FlowTable::find(std::span<const FlowTuple> tuples,

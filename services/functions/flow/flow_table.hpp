@@ -41,6 +41,12 @@ class FlowTable {
   FlowTable(const LaneState& state, std::uint32_t flows,
             const std::array<std::uint64_t, 2>& secret) noexcept;
 
+  /// One that is read while its worker changes it, by entry() and is_referenced() alone; what they
+  /// say may be wrong by the time that it is looked at. Nothing: no packet has been there yet, or
+  /// `state` is too short.
+  static std::optional<FlowTable> of_reader(std::span<std::byte> state,
+                                            std::uint32_t flows) noexcept;
+
   struct Found {
     std::uint32_t flow;      ///< its number: 0..flows - 1
     std::uint8_t direction;  ///< 0: that of the flow's first packet
@@ -52,6 +58,8 @@ class FlowTable {
   void find(std::span<const FlowTuple> tuples,
             std::span<std::optional<Found>> found) const noexcept;
   const FlowEntry& entry(std::uint32_t flow) const noexcept;
+  /// find() of that tuple leads to the flow, in direction 0. Looks at no other flow.
+  bool is_referenced(const FlowTuple& tuple, std::uint32_t flow) const noexcept;
   /// What functions keep with it, to be written. Costs one line of the undo log.
   FlowOwn& change_own(std::uint32_t flow) noexcept;
   /// Counts packets of one direction. Costs one line.
