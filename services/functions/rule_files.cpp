@@ -33,12 +33,17 @@ std::vector<RuleClass> classes_of(const PlanFunction& function) {
   return classes;
 }
 
-void check_rule_files(const PlanFunction& function, const std::string& type) {
-  const std::vector<std::string> files = values_of(function, "rules");
-  if (files.empty()) throw Error("rules: " + type + " needs at least one rule file");
-  for (const std::string& path : files) {
-    while_doing("rules", [&] { static_cast<void>(open_regular_file(path)); });
+void check_input_files(const PlanFunction& function, std::string_view key) {
+  for (const std::string& path : values_of(function, key)) {
+    while_doing(std::string(key), [&] { static_cast<void>(open_regular_file(path)); });
   }
+}
+
+void check_rule_files(const PlanFunction& function, const std::string& type) {
+  if (values_of(function, "rules").empty()) {
+    throw Error("rules: " + type + " needs at least one rule file");
+  }
+  check_input_files(function, "rules");
 }
 
 std::string read_rule_file(const std::string& path) {

@@ -41,6 +41,9 @@ std::vector<RuleClass> classes_of(const PlanFunction& function);
 /// builder alone.
 void check_rule_files(const PlanFunction& function, const std::string& type);
 
+/// Throws Error unless all files of that setting can be opened here. For `validate` likewise.
+void check_input_files(const PlanFunction& function, std::string_view key);
+
 /// The whole file as text of lines (text_file.hpp), at most kRuleFileBytesMax. Throws Error.
 std::string read_rule_file(const std::string& path);
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "services/functions/acl/acl.hpp"
+#include "services/functions/firewall/firewall.hpp"
 #include "services/functions/flow/flow.hpp"
 #include "services/functions/match/match.hpp"
 #include "services/functions/record/record.hpp"
@@ -22,6 +23,7 @@ std::span<const FunctionType> function_types() {
       match_type(),
       acl_type(),
       flow_type(),
+      firewall_type(),
       record_type(),
   };
   // clang-format on

@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kAclBlockRules = kAclBlockWords * 32;
 inline constexpr std::uint32_t kAclFirstLevel = 1u << 16;
 inline constexpr std::uint32_t kAclPortSteps = (1u << 16) + 1;  ///< the last: no port known
 inline constexpr std::uint32_t kAclByteSteps = 256;
+inline constexpr std::uint32_t kAclNoBit = UINT32_MAX;
 
 /// An IPv6 address in host byte order.
 struct Address128 {
@@ -212,20 +213,29 @@ struct AclBits {
     return vectors + std::size_t{vector} * block_count * kAclBlockWords;
   }
 
-  /// Result word. Words that the summaries rule out are not read.
-  constexpr std::uint32_t first_common(const AclVectors& of) const {
+  /// The first bit from `start` on that the three have in common; kAclNoBit: none. Words that the
+  /// summaries rule out are not read.
+  constexpr std::uint32_t common_from(const AclVectors& of, std::uint32_t start) const {
     const std::uint32_t *one = summary(of.source), *two = summary(of.destination),
                         *three = summary(of.transport);
-    for (std::uint32_t block = 0; block < block_count; ++block) {
+    for (std::uint32_t block = start / kAclBlockRules; block < block_count; ++block) {
       for (std::uint32_t maybe = one[block] & two[block] & three[block]; maybe != 0;
            maybe &= maybe - 1) {
         const std::uint32_t at = block * kAclBlockWords + acl_lowest_bit(maybe);
-        const std::uint32_t common =
+        std::uint32_t common =
             words(of.source)[at] & words(of.destination)[at] & words(of.transport)[at];
-        if (common != 0) return rules[at * 32 + acl_lowest_bit(common)] + 1;
+        if (at < start / 32) common = 0;
+        if (at == start / 32) common &= UINT32_MAX << start % 32;
+        if (common != 0) return at * 32 + acl_lowest_bit(common);
       }
     }
-    return kAclNoRule;
+    return kAclNoBit;
+  }
+
+  /// Result word.
+  constexpr std::uint32_t first_common(const AclVectors& of) const {
+    const std::uint32_t bit = common_from(of, 0);
+    return bit == kAclNoBit ? kAclNoRule : rules[bit] + 1;
   }
 
   constexpr std::uint32_t look_up(const AclKey& key) const {

@@ -43,8 +43,11 @@ struct AclRule {
   std::uint16_t vlan_low = 0, vlan_high = UINT16_MAX;
   std::uint16_t icmp_low = 0, icmp_high = UINT16_MAX;  ///< type, code; likewise any, or no ICMP
   std::uint32_t marks, marks_mask;                     ///< of AclKey::marks; 0 in the mask: any
+  // Of `firewall` alone.
+  std::uint32_t limit_interval_us;  ///< 0: no limit; else it matches once in so long, and
+  std::uint32_t limit_burst;        ///< so often at once after a pause; 1 or more
 };
-static_assert(sizeof(AclRule) == 76 && alignof(AclRule) == 4);
+static_assert(sizeof(AclRule) == 84 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
               offsetof(AclRule, destination_port_low) == 36 &&
               offsetof(AclRule, source_length) == 40 && offsetof(AclRule, protocol) == 42 &&
@@ -52,7 +55,8 @@ static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_p
               offsetof(AclRule, action) == 47 && offsetof(AclRule, class_mask) == 48 &&
               offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56 &&
               offsetof(AclRule, log) == 58 && offsetof(AclRule, vlan_low) == 60 &&
-              offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68);
+              offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68 &&
+              offsetof(AclRule, limit_interval_us) == 76);
 
 inline constexpr std::uint16_t kAclNoTag = UINT16_MAX;  ///< instead of the number of a VLAN
 

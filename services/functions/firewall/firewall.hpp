@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "services/functions/function.hpp"
+
+/// `firewall`: a packet filter that knows connections. README.md in this folder says what a rule
+/// is; of those that match, the first counts. hits[number] counts packets of a rule, behind the
+/// rules those of AclExtra (services/functions/acl/acl.hpp).
+
+namespace millrace {
+
+FunctionType firewall_type();
+
+}  // namespace millrace

@@ -1,0 +1,289 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "services/functions/acl/acl_conditions.hpp"
+#include "services/functions/acl/acl_match.hpp"
+#include "services/functions/acl/acl_words.hpp"
+#include "services/functions/firewall/firewall_chains.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/quoted.hpp"
+
+namespace millrace {
+namespace {
+
+using Verdict = FirewallLine::Verdict;
+using Words = std::vector<std::string>;
+
+/// Words of a line; what is in quotes is one, a backslash takes the byte behind it as it is.
+Words words_of(std::string_view line) {
+  Words words;
+  std::string word;
+  bool inside = false, quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char byte = line[i];
+    if (byte == '"') {
+      quoted = !quoted;
+      inside = true;
+    } else if (byte == '\\' && i + 1 < line.size()) {
+      word += line[++i];
+    } else if (!quoted && (byte == ' ' || byte == '\t')) {
+      if (inside) words.push_back(std::exchange(word, {}));
+      inside = false;
+    } else {
+      word += byte;
+      inside = true;
+    }
+  }
+  if (inside) words.push_back(word);
+  return words;
+}
+
+std::vector<std::string> list_of(const std::string& words) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0;;) {
+    const std::size_t comma = std::min(words.find(',', at), words.size());
+    out.push_back(words.substr(at, comma - at));
+    if (comma == words.size()) return out;
+    at = comma + 1;
+  }
+}
+
+/// "22" or "80:90"; either end may be left out.
+AclPortRange ports_of(const std::string& word) {
+  const std::size_t colon = word.find(':');
+  if (colon == word.npos) return acl_port_range(word, word);
+  const std::string low = word.substr(0, colon), high = word.substr(colon + 1);
+  return acl_port_range(low.empty() ? "0" : low, high.empty() ? "65535" : high);
+}
+
+std::string lower(std::string word) {
+  for (char& byte : word) {
+    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
+  }
+  return word;
+}
+
+void set_protocol(const std::string& word, AclRule& rule) {
+  const std::string_view name =
+      word == "icmpv6" || word == "ipv6-icmp" ? std::string_view("icmp6") : word;
+  if (name == "all") return;
+  rule.protocol = acl_protocol_of(name);
+  if (rule.protocol == 0) {
+    rule.protocol = static_cast<std::uint8_t>(acl_number(word, UINT8_MAX, "protocol"));
+  }
+  rule.protocol_mask = 0xff;
+}
+
+std::string letters_of(const std::string& names) {
+  if (names == "NONE") return "0";
+  if (names == "ALL") return "FSRPAU";
+  std::string out;
+  for (const std::string& name : list_of(names)) out += name.empty() ? '?' : name[0];
+  return out;
+}
+
+/// Options that say nothing of packets.
+bool is_no_matter(const std::string& option) {
+  constexpr std::array<std::string_view, 9> kNone = {"-j",
+                                                     "-m",
+                                                     "--reject-with",
+                                                     "--log-prefix",
+                                                     "--log-level",
+                                                     "--nflog-prefix",
+                                                     "--nflog-group",
+                                                     "--nflog-size",
+                                                     "--nflog-threshold"};
+  return std::ranges::find(kNone, option) != kNone.end();
+}
+
+/// Reads the options of one line `-A CHAIN ...`.
+class IptablesLine {
+ public:
+  IptablesLine(FirewallLine line, std::uint8_t family, std::span<const FirewallPort> ports)
+      : line_(std::move(line)), family_(family), ports_(ports) {}
+
+  FirewallLine read(const Words& words) {
+    note_target(words);
+    try {
+      for (std::size_t i = 2; i < words.size();) i = read_option(words, i);
+      set_limit();
+    } catch (const AclRefusal& refusal) {
+      line_.refusal = refusal.reason;
+    }
+    return line_;
+  }
+
+ private:
+  /// First of all: what may be left out depends on it.
+  void note_target(const Words& words) {
+    for (std::size_t i = 2; i + 1 < words.size(); ++i) {
+      if (words[i] == "-g") line_.verdict = Verdict::kJump;
+      if (words[i] != "-j") continue;
+      const std::string& target = words[i + 1];
+      if (target == "ACCEPT") {
+        line_.verdict = Verdict::kPass;
+      } else if (target == "DROP") {
+        line_.verdict = Verdict::kDrop;
+      } else if (target == "REJECT") {
+        line_.verdict = Verdict::kReject;
+      } else if (target == "RETURN") {
+        line_.verdict = Verdict::kReturn;
+      } else if (target == "LOG" || target == "NFLOG") {
+        line_.log = true;
+      } else {
+        line_.verdict = Verdict::kJump;
+        line_.target = target;
+      }
+    }
+  }
+
+  /// Returns where the next one is.
+  std::size_t read_option(const Words& words, std::size_t at) {
+    const std::string& option = words[at];
+    if (option == "-f") {
+      narrow([](AclRule& rule) { acl_set_fragment("later", rule); });
+      return at + 1;
+    }
+    const std::size_t values = option == "--tcp-flags" ? 2 : 1;
+    if (at + values >= words.size() || option == "!") throw AclRefusal{quoted_word(option)};
+    const std::string& value = words[at + 1];
+    if (option == "--tcp-flags") {
+      const std::string flags = letters_of(words[at + 2]) + "/" + letters_of(value);
+      narrow([&](AclRule& rule) {
+        set_protocol("tcp", rule);
+        acl_set_flags(flags, rule);
+      });
+    } else if (option == "--limit") {
+      limit_ = value;
+    } else if (option == "--limit-burst") {
+      burst_ = acl_number(value, UINT32_MAX, "burst");
+    } else if (option == "--comment") {
+      line_.name = value;
+    } else if (!is_no_matter(option) && !read_match(option, value)) {
+      throw AclRefusal{quoted_word(option)};
+    }
+    return at + 1 + values;
+  }
+
+  bool read_match(const std::string& option, const std::string& value) {
+    if (option == "-s" || option == "-d") {
+      const AclPrefix found = acl_prefix(value, false), any;
+      const bool source = option == "-s";
+      narrow([&](AclRule& rule) {
+        acl_set_addresses(source ? found : any, source ? any : found, family_, rule);
+      });
+    } else if (option == "-i") {
+      narrow([&](AclRule& rule) { firewall_set_inputs(value, ports_, rule); });
+    } else if (option == "-p") {
+      narrow([&](AclRule& rule) { set_protocol(value, rule); });
+    } else if (option == "--ctstate" || option == "--state") {
+      narrow([&](AclRule& rule) { firewall_set_states(lower(value), rule); });
+    } else if (option == "--icmp-type" || option == "--icmpv6-type") {
+      narrow([&](AclRule& rule) {
+        set_protocol(option == "--icmp-type" ? "icmp" : "icmp6", rule);
+        if (value != "any") acl_set_icmp(value, rule);
+      });
+    } else {
+      return read_ports(option, value);
+    }
+    return true;
+  }
+
+  bool read_ports(const std::string& option, const std::string& value) {
+    const bool source = option == "--sport" || option == "--sports";
+    if (!source && option != "--dport" && option != "--dports") return false;
+    std::vector<AclRule> any_of;
+    for (const std::string& word : list_of(value)) {
+      AclRule& rule = any_of.emplace_back(firewall_any());
+      const AclPortRange range = ports_of(word), any;
+      acl_set_ports(source ? range : any, source ? any : range, rule);
+    }
+    firewall_narrow(line_.matches, any_of);
+    return true;
+  }
+
+  template <typename Set>
+  void narrow(Set&& set) {
+    std::vector<AclRule> one = {firewall_any()};
+    set(one[0]);
+    firewall_narrow(line_.matches, one);
+  }
+
+  /// "10/sec", as iptables-save writes it.
+  void set_limit() {
+    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnits = {
+        {{"sec", "second"}, {"min", "minute"}, {"hour", "hour"}, {"day", "day"}}};
+    if (limit_.empty()) return;
+    if (line_.matches.size() > 1) throw AclRefusal{"a limit over several ports"};
+    const std::size_t slash = std::min(limit_.find('/'), limit_.size());
+    const std::string_view unit =
+        std::string_view(limit_).substr(std::min(slash + 1, limit_.size()));
+    const auto* const known =
+        std::ranges::find(kUnits, unit, &std::pair<std::string_view, std::string_view>::first);
+    if (known == kUnits.end()) throw AclRefusal{"--limit " + quoted_word(limit_)};
+    const std::uint32_t count = acl_number(limit_.substr(0, slash), UINT32_MAX, "limit");
+    for (AclRule& rule : line_.matches) firewall_set_limit(count, known->second, burst_, rule);
+  }
+
+  FirewallLine line_;
+  std::uint8_t family_;
+  std::span<const FirewallPort> ports_;
+  std::string limit_;
+  std::uint32_t burst_ = 5;
+};
+
+/// The table filter of a file.
+struct FilterTable {
+  FirewallChains chains;
+  bool inside = false;    ///< the lines are its
+  bool complete = false;  ///< its end has been there
+  bool passes = true;     ///< policy of FORWARD
+};
+
+void read_line(const Words& words, const std::string& where, std::uint8_t family,
+               std::span<const FirewallPort> ports, FilterTable& table) {
+  if (words.empty() || words[0].starts_with('#')) return;
+  const std::string& first = words[0];
+  if (first.starts_with('*')) {
+    table.inside = first == "*filter";
+    return;
+  }
+  if (!table.inside) return;
+  if (first == "COMMIT") {
+    table.complete = true;
+    table.inside = false;
+  } else if (first.starts_with(':')) {
+    table.chains[first.substr(1)];
+    if (first == ":FORWARD") table.passes = words.size() > 1 && words[1] == "ACCEPT";
+  } else if (first == "-A" && words.size() > 1) {
+    FirewallLine line{.where = where, .name = {}, .matches = {firewall_any()}};
+    table.chains[words[1]].lines.push_back(
+        IptablesLine(std::move(line), family, ports).read(words));
+  } else {
+    throw Error(where + ": no line of iptables-save");
+  }
+}
+
+}  // namespace
+
+FirewallRules read_iptables(const std::string& text, const std::string& file, std::uint8_t family,
+                            std::span<const FirewallPort> ports) {
+  FilterTable table;
+  std::size_t number = 0;
+  for (std::string_view left = text; !left.empty();) {
+    const std::size_t end = std::min(left.find('\n'), left.size());
+    const std::string where = file + ":" + std::to_string(++number);
+    read_line(words_of(left.substr(0, end)), where, family, ports, table);
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  if (!table.complete) throw Error(file + ": no whole table filter, as iptables-save writes it");
+  FirewallRules out;
+  flatten_chain(table.chains, "FORWARD", family, table.passes, out);
+  return out;
+}
+
+}  // namespace millrace

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "services/functions/acl/acl_rule.hpp"
+
+namespace millrace {
+
+/// How often a rule with `limit` matches: a token bucket, kept as the time at which it is full
+/// again. Of one worker and rule.
+class FirewallLimit {
+ public:
+  /// True: the rule matches once more. `rule` has a limit; `now_ns` does not go back.
+  bool take(const AclRule& rule, std::uint64_t now_ns) noexcept {
+    const std::uint64_t interval_ns = std::uint64_t{rule.limit_interval_us} * 1000;
+    const std::uint64_t from_ns = std::max(full_ns_, now_ns);
+    if (from_ns - now_ns > interval_ns * (rule.limit_burst - 1)) return false;
+    full_ns_ = from_ns + interval_ns;
+    return true;
+  }
+
+ private:
+  std::uint64_t full_ns_ = 0;
+};
+
+}  // namespace millrace

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+#include "services/functions/acl/acl_conditions.hpp"
+#include "services/functions/acl/acl_words.hpp"
+#include "services/functions/firewall/firewall_rules.hpp"
+#include "shared/base/quoted.hpp"
+#include "shared/layout/limits.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::array<std::string_view, 5> kStates = {"untracked", "invalid", "new", "established",
+                                                     "related"};
+static_assert(kPortCountMax <= 16, "a rule has a bit for each");
+
+/// Calls `use` with each of the words between commas.
+template <typename Use>
+void each_word(std::string_view words, Use&& use) {
+  for (std::string_view left = words;;) {
+    const std::size_t comma = left.find(',');
+    use(left.substr(0, comma));
+    if (comma == left.npos) return;
+    left.remove_prefix(comma + 1);
+  }
+}
+
+/// Value and mask of both; false: they contradict each other.
+template <typename Word>
+bool join_masked(Word& value, Word& mask, Word other, Word other_mask) {
+  if (((value ^ other) & mask & other_mask) != 0) return false;
+  value = static_cast<Word>(value | other);
+  mask = static_cast<Word>(mask | other_mask);
+  return true;
+}
+
+bool join_range(std::uint16_t& low, std::uint16_t& high, std::uint16_t other_low,
+                std::uint16_t other_high) {
+  low = std::max(low, other_low);
+  high = std::min(high, other_high);
+  return low <= high;
+}
+
+/// VLANs: no tag is a range of its own, and any a range that has it.
+bool join_vlans(AclRule& rule, const AclRule& other) {
+  const auto any = [](const AclRule& one) {
+    return one.vlan_low == 0 && one.vlan_high == UINT16_MAX;
+  };
+  if (any(other)) return true;
+  if (any(rule)) {
+    rule.vlan_low = other.vlan_low;
+    rule.vlan_high = other.vlan_high;
+    return true;
+  }
+  return join_range(rule.vlan_low, rule.vlan_high, other.vlan_low, other.vlan_high);
+}
+
+/// The longer prefix, when it lies in the other.
+bool join_prefix(std::uint8_t* bytes, std::uint8_t& length, const std::uint8_t* other,
+                 std::uint8_t other_length) {
+  const unsigned common = std::min(length, other_length);
+  for (unsigned bit = 0; bit < common; ++bit) {
+    if (((bytes[bit / 8] ^ other[bit / 8]) >> (7 - bit % 8) & 1) != 0) return false;
+  }
+  if (other_length <= length) return true;
+  std::memcpy(bytes, other, 16);
+  length = other_length;
+  return true;
+}
+
+/// States or ports that no packet has: each of them is refused.
+bool leaves_nothing(const AclRule& rule) {
+  const std::uint32_t mask = rule.marks_mask & ~rule.marks;
+  return (mask & kAclStateBits) == kAclStateBits || (mask & kAclInputBits) == kAclInputBits ||
+         (mask & kAclFragmentBits) == kAclFragmentBits;
+}
+
+}  // namespace
+
+AclRule firewall_any() {
+  AclRule rule{};
+  rule.source_port_high = rule.destination_port_high = UINT16_MAX;
+  rule.families = kAclIpv4 | kAclIpv6;
+  return rule;
+}
+
+bool firewall_is_any(const AclRule& rule) {
+  return rule.source_length == 0 && rule.destination_length == 0 && rule.protocol_mask == 0 &&
+         rule.families == (kAclIpv4 | kAclIpv6) && !acl_asks_for_ports(rule) &&
+         !acl_has_conditions(rule) && rule.limit_interval_us == 0;
+}
+
+std::optional<AclRule> firewall_both(const AclRule& outer, const AclRule& inner) {
+  AclRule rule = inner;
+  rule.families &= outer.families;
+  const bool any =
+      rule.families != 0 &&
+      join_prefix(rule.source, rule.source_length, outer.source, outer.source_length) &&
+      join_prefix(rule.destination, rule.destination_length, outer.destination,
+                  outer.destination_length) &&
+      join_range(rule.source_port_low, rule.source_port_high, outer.source_port_low,
+                 outer.source_port_high) &&
+      join_range(rule.destination_port_low, rule.destination_port_high, outer.destination_port_low,
+                 outer.destination_port_high) &&
+      join_range(rule.icmp_low, rule.icmp_high, outer.icmp_low, outer.icmp_high) &&
+      join_vlans(rule, outer) &&
+      join_masked(rule.protocol, rule.protocol_mask, outer.protocol, outer.protocol_mask) &&
+      join_masked(rule.flags, rule.flags_mask, outer.flags, outer.flags_mask) &&
+      join_masked(rule.marks, rule.marks_mask, outer.marks, outer.marks_mask);
+  if (!any || leaves_nothing(rule)) return std::nullopt;
+  return rule;
+}
+
+void firewall_set_states(std::string_view words, AclRule& rule) {
+  std::uint32_t allowed = 0;
+  each_word(words, [&](std::string_view word) {
+    const auto* const found = std::ranges::find(kStates, word);
+    if (found == kStates.end()) {
+      throw AclRefusal{quoted_word(word) +
+                       " is no state; there are new, established, related, invalid, untracked"};
+    }
+    allowed |= std::uint32_t{1} << (kAclStateShift + (found - kStates.begin()));
+  });
+  acl_allow_marks(kAclStateBits, allowed, rule);
+}
+
+void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> ports,
+                         AclRule& rule) {
+  std::uint32_t allowed = 0;
+  each_word(words, [&](std::string_view word) {
+    std::string known;
+    bool found = false;
+    const bool open = word.ends_with('+') || word.ends_with('*');
+    const std::string_view front = open ? word.substr(0, word.size() - 1) : word;
+    const auto is = [&](const std::string& name) {
+      return !name.empty() && (open ? name.starts_with(front) : name == word);
+    };
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      known += (known.empty() ? "" : ", ") + ports[i].name;
+      if (!is(ports[i].name) && !is(ports[i].interface)) continue;
+      allowed |= std::uint32_t{1} << (kAclInputShift + i);
+      found = true;
+    }
+    if (!found) throw AclRefusal{quoted_word(word) + " is no port; there are " + known};
+  });
+  acl_allow_marks(kAclInputBits, allowed, rule);
+}
+
+void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
+                        AclRule& rule) {
+  constexpr std::uint32_t kBurstMax = 1'000'000;
+  std::uint64_t unit_us = 0;
+  for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"second", 1},
+                                      {"minute", 60},
+                                      {"hour", 3600},
+                                      {"day", 86400}}) {
+    if (unit == name) unit_us = seconds * 1'000'000;
+  }
+  if (unit_us == 0 || count == 0 || unit_us / count == 0) {
+    throw AclRefusal{"a limit is 1 to 1000000 a second, minute, hour or day"};
+  }
+  if (burst == 0 || burst > kBurstMax) {
+    throw AclRefusal{"a burst is 1 to " + std::to_string(kBurstMax)};
+  }
+  rule.limit_interval_us =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(unit_us / count, UINT32_MAX));
+  rule.limit_burst = burst;
+}
+
+}  // namespace millrace

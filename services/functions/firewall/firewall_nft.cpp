@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "services/functions/acl/acl_words.hpp"
+#include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_nft_match.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+using Json = nlohmann::json;
+using Verdict = FirewallLine::Verdict;
+
+/// A table's chains are named by family and table too.
+std::string chain_name(const Json& of, const char* key) {
+  return of.at("family").get<std::string>() + " " + of.at("table").get<std::string>() + " " +
+         of.at(key).get<std::string>();
+}
+
+/// False: it is no verdict. `table`: in front of the names of its chains.
+bool set_verdict(const Json& expression, const std::string& table, FirewallLine& line) {
+  if (expression.contains("accept")) {
+    line.verdict = Verdict::kPass;
+  } else if (expression.contains("drop")) {
+    line.verdict = Verdict::kDrop;
+  } else if (expression.contains("reject")) {
+    line.verdict = Verdict::kReject;
+  } else if (expression.contains("return")) {
+    line.verdict = Verdict::kReturn;
+  } else if (expression.contains("goto")) {
+    line.verdict = Verdict::kJump;
+    throw AclRefusal{"goto"};
+  } else if (expression.contains("jump")) {
+    line.verdict = Verdict::kJump;
+    line.target = table + expression["jump"].at("target").get<std::string>();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void set_limit(const Json& limit, FirewallLine& line) {
+  constexpr std::uint32_t kBurst = 5;
+  if (limit.value("inv", false) || limit.contains("rate_unit")) {
+    throw AclRefusal{"a limit of bytes, or 'over'"};
+  }
+  for (AclRule& rule : line.matches) {
+    firewall_set_limit(limit.at("rate").get<std::uint32_t>(), limit.at("per").get<std::string>(),
+                       limit.value("burst", kBurst), rule);
+  }
+}
+
+/// The rules of one rule of nft: one, or one for each verdict of a map.
+class NftRule {
+ public:
+  NftRule(FirewallLine line, std::string table, std::span<const FirewallPort> ports)
+      : line_(std::move(line)), table_(std::move(table)), ports_(ports) {}
+
+  std::vector<FirewallLine> read(const Json& expressions) {
+    try {
+      note_verdict(expressions);
+      for (const Json& expression : expressions) read_one(expression);
+      if (line_.matches.size() > 1 && line_.matches[0].limit_interval_us != 0) {
+        throw AclRefusal{"a limit over a set"};
+      }
+    } catch (const AclRefusal& refusal) {
+      line_.refusal = refusal.reason;
+    } catch (const Json::exception& error) {
+      line_.refusal = error.what();
+    }
+    if (!line_.refusal.empty()) return {line_};
+    if (lines_.empty()) lines_.push_back(line_);
+    return lines_;
+  }
+
+ private:
+  /// First of all: what may be left out depends on it. A map, or a part of iptables' that nft does
+  /// not show, may do anything.
+  void note_verdict(const Json& expressions) {
+    bool unknown = false;
+    for (const Json& expression : expressions) {
+      unknown = unknown || expression.contains("vmap") || expression.contains("xt");
+    }
+    for (const Json& expression : expressions) {
+      if (set_verdict(expression, table_, line_)) return;
+    }
+    if (unknown) line_.verdict = Verdict::kDrop;
+  }
+
+  void read_one(const Json& expression) {
+    if (expression.contains("match")) {
+      const Json& match = expression["match"];
+      const std::string how = match.at("op").get<std::string>();
+      if (how != "==" && how != "in") throw AclRefusal{"compares by '" + how + "'"};
+      firewall_narrow(line_.matches, nft_matches(match.at("left"), match.at("right"), ports_));
+    } else if (expression.contains("vmap")) {
+      read_map(expression["vmap"]);
+    } else if (expression.contains("log")) {
+      line_.log = true;
+    } else if (expression.contains("limit")) {
+      set_limit(expression["limit"], line_);
+    } else if (!expression.contains("counter") && !set_verdict(expression, table_, line_)) {
+      throw AclRefusal{nft_word(expression)};
+    }
+  }
+
+  void read_map(const Json& map) {
+    for (const Json& pair : map.at("data").at("set")) {
+      FirewallLine one = line_;
+      firewall_narrow(one.matches, nft_matches(map.at("key"), pair.at(0), ports_));
+      if (!set_verdict(pair.at(1), table_, one))
+        throw AclRefusal{"a map to " + nft_word(pair.at(1))};
+      lines_.push_back(std::move(one));
+    }
+  }
+
+  FirewallLine line_;
+  std::string table_;
+  std::span<const FirewallPort> ports_;
+  std::vector<FirewallLine> lines_;
+};
+
+struct BaseChain {
+  std::string name;
+  std::uint8_t families;
+  bool passes;
+};
+
+std::uint8_t families_of(const std::string& family) {
+  if (family == "ip") return kAclIpv4;
+  if (family == "ip6") return kAclIpv6;
+  return family == "inet" ? kAclIpv4 | kAclIpv6 : 0;
+}
+
+void add_rule(const Json& rule, std::span<const FirewallPort> ports, const std::string& file,
+              FirewallChains& chains) {
+  const std::string chain = rule.at("chain").get<std::string>();
+  const std::string place =
+      chain + " handle " + std::to_string(rule.at("handle").get<std::uint64_t>());
+  FirewallLine line{.where = file + ": " + place,
+                    .name = rule.value("comment", place),
+                    .matches = {firewall_any()}};
+  const std::string table =
+      rule.at("family").get<std::string>() + " " + rule.at("table").get<std::string>() + " ";
+  std::vector<FirewallLine>& to = chains[table + chain].lines;
+  for (FirewallLine& one : NftRule(std::move(line), table, ports).read(rule.at("expr"))) {
+    to.push_back(std::move(one));
+  }
+}
+
+void add_chain(const Json& chain, FirewallChains& chains, std::vector<BaseChain>& bases) {
+  const std::string name = chain_name(chain, "name");
+  chains[name];
+  if (chain.value("hook", "") != "forward" || chain.value("type", "") != "filter") return;
+  const std::uint8_t families = families_of(chain.at("family").get<std::string>());
+  if (families == 0) return;
+  for (const BaseChain& other : bases) {
+    if ((other.families & families) == 0) continue;
+    throw Error("two chains filter what is forwarded of one family: '" + other.name + "' and '" +
+                name + "'");
+  }
+  bases.push_back({name, families, chain.value("policy", "accept") == "accept"});
+}
+
+}  // namespace
+
+FirewallRules read_nft_ruleset(const std::string& json, const std::string& file,
+                               std::span<const FirewallPort> ports) {
+  FirewallChains chains;
+  std::vector<BaseChain> bases;
+  try {
+    const Json all = Json::parse(json);
+    for (const Json& one : all.at("nftables")) {
+      if (one.contains("chain")) add_chain(one["chain"], chains, bases);
+      if (one.contains("rule")) add_rule(one["rule"], ports, file, chains);
+    }
+  } catch (const Json::exception& error) {
+    throw Error(file + ": no output of 'nft -j list ruleset': " + error.what());
+  }
+  if (bases.empty()) throw Error(file + ": no chain of type filter on hook forward");
+  FirewallRules out;
+  for (const BaseChain& base : bases) {
+    flatten_chain(chains, base.name, base.families, base.passes, out);
+  }
+  return out;
+}
+
+}  // namespace millrace

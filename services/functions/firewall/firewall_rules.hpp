@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/functions/acl/acl_text.hpp"
+
+/// Rules of `firewall` in the form in which `acl` keeps its own, and what all readers of rules use.
+/// AclAction::kAlert goes on to the next rule here; kClass does not come.
+
+namespace millrace {
+
+/// A port of the topology, as rules name it.
+struct FirewallPort {
+  std::string name;
+  std::string interface;  ///< of its device; empty: it has none
+};
+
+struct FirewallRules {
+  std::vector<AclNamedRule> rules;
+  std::vector<std::string>
+      refusals;  ///< rules that let packets pass and are left out, with reasons
+};
+
+/// A rule that matches every IP packet.
+AclRule firewall_any();
+/// What matches both; none: nothing does. Action, log and class are those of `inner`; limits too.
+std::optional<AclRule> firewall_both(const AclRule& outer, const AclRule& inner);
+/// Leaves out ports of TCP flags and the like: true when all that the rule asks for is in `rule`.
+bool firewall_is_any(const AclRule& rule);
+
+/// "new,established": of AclRule::marks. Throws AclRefusal.
+void firewall_set_states(std::string_view words, AclRule& rule);
+/// A name of a port or of its interface, `+` or `*` at the end: all that begin so. Several: with
+/// commas between them. Throws AclRefusal.
+void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> ports,
+                         AclRule& rule);
+/// So many a "second", "minute", "hour" or "day"; `burst` at once. Throws AclRefusal.
+void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
+                        AclRule& rule);
+
+/// The rule file of `firewall` (README.md). Throws Error "file:line: reason" for a line that is
+/// wrong, unless it would let packets pass: then the others load.
+FirewallRules parse_firewall_rules(std::string_view text, const std::string& file,
+                                   std::span<const FirewallPort> ports);
+
+}  // namespace millrace

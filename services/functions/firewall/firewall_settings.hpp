@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "services/functions/firewall/firewall_rules.hpp"
+#include "shared/config/known.hpp"
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+struct FirewallSettings {
+  bool default_passes = false;  ///< IP packets that match no rule
+  bool non_ip_passes = false;
+  std::uint32_t reject_rate = 1000;  ///< answers a second of a worker; 0: any number
+};
+
+/// rules, nft, iptables, ip6tables, default, non_ip, reject_rate.
+std::span<const KnownSetting> known_firewall_settings();
+
+/// Throws Error that names the key.
+FirewallSettings firewall_settings(const PlanFunction& function);
+
+/// The settings say where rules come from, and the files can be opened here. Throws Error.
+void check_firewall_files(const PlanFunction& function);
+
+/// All rules of the function's files, in the order in which they are tried. Throws Error.
+FirewallRules load_firewall_files(const PlanFunction& function, std::span<const PlanPort> ports);
+
+/// The first file with a rule that tells of packets; empty: none. It does not parse them.
+std::string check_firewall_files_for_log(const PlanFunction& function);
+
+}  // namespace millrace

@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real hosts on both sides of a firewall that knows connections: the example as it is, and rules of
+nft beside the kernel that has the same."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+
+import pytest
+
+import routed
+from processes import PATIENCE, wait_until
+from test_topologies import ROUTER, between, introduce
+from topology import Topology, ask
+from wire import PAGES, Wire
+
+# Sends back what it gets, connection by connection.
+ECHO = """
+import socketserver, sys
+class Echo(socketserver.BaseRequestHandler):
+    def handle(self):
+        while data := self.request.recv(4096):
+            self.request.sendall(data)
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+Server((sys.argv[1], 7), Echo).serve_forever()
+"""
+# Keeps one connection, on which each line that it is told goes there and back.
+KEEPER = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 7)) as kept:
+    back = kept.makefile("rb")
+    for line in sys.stdin.buffer:
+        kept.sendall(line)
+        print(back.readline() == line, flush=True)
+"""
+
+
+@contextlib.contextmanager
+def serving(host, script, *words, port):
+    child = host.start("python3", "-c", script, host.ip, *words)
+    try:
+        wait_until(lambda: host.run("ss", "-Hltn", f"sport = :{port}").stdout, PATIENCE,
+                   "it listens")
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+class Kept:
+    """A connection from `host` to the echo of `server`."""
+
+    def __init__(self, host, server):
+        self.child = subprocess.Popen(
+            ["ip", "netns", "exec", host.namespace, "python3", "-c", KEEPER, server],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def holds(self):
+        self.child.stdin.write("is it there?\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline() == "True\n"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+
+def is_refused(host, server, folder):
+    """What curl at `host` says of a page of `server`, which is there."""
+    with serving(server, PAGES, folder, port=8080):
+        done = host.run("curl", "-sS", "--max-time", PATIENCE, f"http://{server.ip}:8080/",
+                        check=False, timeout=2 * PATIENCE)
+    return done.returncode == 7  # CURLE_COULDNT_CONNECT
+
+
+def test_the_example_lets_out_and_keeps_out(tmp_path):
+    with Wire(**ROUTER) as wire:
+        introduce(wire, "10.1.0.1", "192.0.2.1")
+        with between(tmp_path, "stateful-firewall", wire) as running:
+            wire.a.wait_for(wire.b.ip)
+            wire.b.ping(wire.a.ip)
+            wire.fetch(tmp_path, 3)
+            assert is_refused(wire.b, wire.a, tmp_path)
+            wire.iperf(amount="5M")
+            wire.iperf("-R", amount="5M")
+            audit = running.settle()
+    assert audit["dropped"]["rule"] >= 1 and audit["generated"]["reply"] >= 1
+
+
+def test_a_connection_outlives_workers_and_rules(tmp_path):
+    with Wire(**ROUTER) as wire:
+        introduce(wire, "10.1.0.1", "192.0.2.1")
+        with between(tmp_path, "stateful-firewall", wire) as running:
+            wire.a.wait_for(wire.b.ip)
+            workers = [name for name in running.lives() if name.startswith("front")]
+            assert len(workers) == 2
+            with serving(wire.b, ECHO, port=7), Kept(wire.a, wire.b.ip) as kept:
+                assert kept.holds()
+                for name in workers:
+                    running.kill(name)
+                    assert kept.holds()
+                    running.wait_alive(name)
+                rules = tmp_path / "stateful-firewall.rules"
+                rules.write_text("pass ip any -> any state established,related\n"
+                                 "reject ip any -> any\n")
+                ask("reload", running.name, "firewall", "--accept-shrunk")
+                assert kept.holds()
+                assert is_refused(wire.a, wire.b, tmp_path)
+                rules.write_text("drop ip any -> any in nowhere\n")
+                assert "no port" in refused_reload(running)
+                assert kept.holds()
+
+
+def refused_reload(running):
+    """What a reload that is refused says."""
+    with pytest.raises(AssertionError) as refused:
+        ask("reload", running.name, "firewall", "--accept-shrunk")
+    return str(refused.value)
+
+
+RULESET = """
+table inet t {
+  chain web {
+    tcp dport { 80, 443 } accept
+    tcp dport 81 drop
+  }
+  chain f {
+    type filter hook forward priority 0; policy drop;
+    ct state vmap { established : accept, related : accept, invalid : drop }
+    icmp type echo-request accept
+    iifname "porta" ip daddr 192.0.2.0/24 udp dport 50-60 ct state new accept
+    iifname "porta" jump web
+    iifname "portb" tcp dport 22 accept
+    iifname "portb" counter reject
+    ip saddr 10.1.0.0/24 tcp flags syn / syn,ack tcp dport 8000-8080 log reject with tcp reset
+  }
+}
+"""
+PORTS = (22, 53, 80, 81, 443, 8000)
+LISTENER = """
+import selectors, socket, sys
+wait = selectors.DefaultSelector()
+for port in map(int, sys.argv[2:]):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+        one = socket.socket(socket.AF_INET, kind)
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        one.bind((sys.argv[1], port))
+        if kind == socket.SOCK_STREAM:
+            one.listen()
+        wait.register(one, selectors.EVENT_READ)
+while True:
+    for key, _ in wait.select():
+        if key.fileobj.type == socket.SOCK_STREAM:
+            key.fileobj.accept()
+        else:
+            key.fileobj.sendto(*key.fileobj.recvfrom(100))
+"""
+# What becomes of a connection and of a datagram to each port, all at once.
+PROBE = """
+import errno, json, socket, sys, threading
+said = {}
+def ask(kind, port):
+    with socket.socket(socket.AF_INET, kind) as asking:
+        asking.settimeout(2)  # seconds; a drop is silent
+        try:
+            asking.connect((sys.argv[1], port))
+            if kind == socket.SOCK_DGRAM:
+                asking.send(b"?")
+                asking.recv(10)
+            said[f"{kind.name} {port}"] = "open"
+        except OSError as error:
+            said[f"{kind.name} {port}"] = errno.errorcode.get(error.errno, "silence")
+asks = [threading.Thread(target=ask, args=(kind, int(port))) for port in sys.argv[2:]
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
+for one in asks: one.start()
+for one in asks: one.join()
+print(json.dumps(said, sort_keys=True))
+"""
+BEHIND_NFT = """
+workers: {{ front: {{ kind: classifier, dispatch: flow }} }}
+ports:
+  lan: {{ device: afpacket, interface: porta, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: portb, mac: "02:00:00:00:00:0b", addresses: [192.0.2.1/24] }}
+functions:
+  flow: {{ type: flow, max: 10000 }}
+  firewall: {{ type: firewall, nft: {file}, non_ip: pass }}
+  route: {{ type: route, table: none.routes }}
+paths:
+  all: {{ from: [lan, wan], run: [flow, firewall, route] }}
+"""
+
+
+def probed(wire):
+    wire.a.wait_for(wire.b.ip)
+    said = []
+    for host, server in ((wire.a, wire.b), (wire.b, wire.a)):
+        with serving(server, LISTENER, *PORTS, port=PORTS[-1]):
+            said.append(json.loads(host.run("python3", "-c", PROBE, server.ip, *PORTS).stdout))
+    return said
+
+
+def verdicts(backend, folder):
+    with Wire(**ROUTER) as wire:
+        introduce(wire, "10.1.0.1", "192.0.2.1")
+        (folder / "rules.nft").write_text(RULESET)
+        wire.in_middle("nft", "-f", folder / "rules.nft")
+        saved = folder / "rules.json"
+        saved.write_text(wire.in_middle("nft", "-j", "list", "ruleset").stdout)
+        if backend == "kernel":
+            ports = {"lan": routed.Port("porta", "02:00:00:00:00:0a", ("10.1.0.1/24",)),
+                     "wan": routed.Port("portb", "02:00:00:00:00:0b", ("192.0.2.1/24",))}
+            with routed.kernel_router(wire.middle, ports, ()):
+                return probed(wire)
+        wire.in_middle("nft", "flush", "ruleset")
+        (folder / "none.routes").write_text("# the networks of the ports\n")
+        with Topology(folder, BEHIND_NFT.format(file=saved), prefix=wire.prefix):
+            return probed(wire)
+
+
+@pytest.mark.skipif(shutil.which("nft") is None, reason="nft is not installed")
+def test_rules_of_nft_say_what_they_say_in_the_kernel(tmp_path):
+    expected = verdicts("kernel", tmp_path)
+    assert {"open", "ECONNREFUSED", "silence"} <= {said for side in expected
+                                                   for said in side.values()}
+    assert verdicts("millrace", tmp_path) == expected

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/firewall/firewall_chains.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/firewall/firewall_asking.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Verdict = FirewallLine::Verdict;
+
+FirewallLine line(const std::string& name, Verdict verdict, const std::string& target = "") {
+  return {.where = "here: " + name,
+          .name = name,
+          .matches = {firewall_any()},
+          .verdict = verdict,
+          .target = target};
+}
+
+AclRule tcp_port(unsigned port) {
+  AclRule rule = firewall_any();
+  rule.protocol = 6;
+  rule.protocol_mask = 0xff;
+  rule.destination_port_low = rule.destination_port_high = static_cast<std::uint16_t>(port);
+  return rule;
+}
+
+TEST(FirewallChains, JumpsAreWrittenInPlace) {
+  FirewallChains chains;
+  FirewallLine jump = line("jump", Verdict::kJump, "web");
+  jump.matches = {tcp_port(80), tcp_port(443)};
+  FirewallLine inner = line("inner", Verdict::kPass);
+  inner.matches = {tcp_port(80), tcp_port(22)};
+  chains["forward"].lines = {jump, line("last", Verdict::kReject)};
+  chains["web"].lines = {inner, line("count", Verdict::kGoesOn), line("back", Verdict::kReturn),
+                         line("never", Verdict::kDrop)};
+  FirewallRules rules;
+  flatten_chain(chains, "forward", kAclIpv4, true, rules);
+  ASSERT_EQ(rules.rules.size(), 3u);
+  EXPECT_EQ(name_of_first(rules, {.destination_port = 80}), "inner");
+  EXPECT_EQ(name_of_first(rules, {.destination_port = 22}), "last");
+  EXPECT_EQ(rules.rules[2].name, "policy accept");
+  EXPECT_EQ(rules.rules[2].rule.families, kAclIpv4);
+}
+
+std::string chains_error(const FirewallChains& chains) {
+  FirewallRules rules;
+  try {
+    flatten_chain(chains, "forward", kAclIpv4, false, rules);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirewallChains, WhatIsNotUnderstoodNeverLetsMorePass) {
+  FirewallChains chains;
+  FirewallLine pass = line("pass", Verdict::kPass), drop = line("drop", Verdict::kDrop);
+  pass.refusal = drop.refusal = "the moon";
+  chains["forward"].lines = {pass};
+  FirewallRules rules;
+  flatten_chain(chains, "forward", kAclIpv4, false, rules);
+  EXPECT_THAT(rules.refusals, ElementsAre("here: pass: the moon"));
+  EXPECT_EQ(rules.rules.size(), 1u);
+  chains["forward"].lines = {drop};
+  EXPECT_THAT(chains_error(chains),
+              HasSubstr("here: drop: the moon; without this rule more would"));
+}
+
+TEST(FirewallChains, RefusesWhatNoListCanSay) {
+  FirewallChains chains;
+  chains["forward"].lines = {line("loop", Verdict::kJump, "forward")};
+  EXPECT_THAT(chains_error(chains), HasSubstr("too deep"));
+  chains["forward"].lines = {line("away", Verdict::kJump, "away")};
+  EXPECT_THAT(chains_error(chains), HasSubstr("no chain 'away'"));
+  FirewallLine back = line("back", Verdict::kReturn);
+  back.matches = {tcp_port(80)};
+  chains["forward"].lines = {back};
+  EXPECT_THAT(chains_error(chains), HasSubstr("return under a condition"));
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/functions/firewall/firewall_chains.hpp"
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/firewall/firewall_asking.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// The output of nft 1.0.6.
+constexpr char kRuleset[] =
+    R"json({"nftables": [{"metainfo": {"version": "1.0.6", "release_name": "Lester Gooch #5",
+"json_schema_version": 1}}, 
+{"table": {"family": "inet", "name": "filter", "handle": 1}}, 
+{"chain": {"family": "inet", "table": "filter", "name": "services", "handle": 1}}, 
+{"chain": {"family": "inet", "table": "filter", "name": "forward", "handle": 2,
+"type": "filter", "hook": "forward", "prio": 0, "policy": "drop"}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "services", "handle": 4,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "tcp", "field": "dport"}},
+"right": {"set": [80, 443]}}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "services", "handle": 5,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "icmp", "field": "type"}},
+"right": "echo-request"}}, {"limit": {"rate": 10, "burst": 5, "per": "second"}},
+{"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "services", "handle": 7,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "icmpv6", "field": "type"}},
+"right": {"set": ["echo-request", "nd-neighbor-solicit"]}}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 9,
+"expr": [{"vmap": {"key": {"ct": {"key": "state"}}, "data": {"set": [["invalid",
+{"drop": null}], ["established", {"accept": null}], ["related", {"accept": null}]]}}}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 10,
+"comment": "inside", "expr": [{"match": {"op": "==", "left": {"meta": {"key": "iifname"}},
+"right": "lan"}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 11,
+"expr": [{"match": {"op": "==", "left": {"meta": {"key": "iifname"}}, "right": "wan"}},
+{"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "daddr"}},
+"right": {"prefix": {"addr": "192.0.2.0", "len": 24}}}}, {"match": {"op": "==",
+"left": {"payload": {"protocol": "tcp", "field": "dport"}}, "right": {"range": [1000, 2000]}}},
+{"match": {"op": "in", "left": {"ct": {"key": "state"}}, "right": "new"}},
+{"log": {"prefix": "x "}}, {"counter": {"packets": 0, "bytes": 0}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 15,
+"expr": [{"match": {"op": "==", "left": {"meta": {"key": "l4proto"}}, "right": {"set": ["tcp",
+"udp"]}}}, {"match": {"op": "==", "left": {"payload": {"protocol": "th", "field": "dport"}},
+"right": 53}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 16,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "ip", "field": "protocol"}},
+"right": "icmp"}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 17,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "udp", "field": "dport"}},
+"right": 22}}, {"reject": {"type": "icmpx", "expr": "port-unreachable"}}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 18,
+"expr": [{"match": {"op": "==", "left": {"&": [{"payload": {"protocol": "tcp",
+"field": "flags"}}, ["syn", "ack"]]}, "right": "syn"}}, {"drop": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 19,
+"expr": [{"match": {"op": "==", "left": {"meta": {"key": "iif"}}, "right": "lo"}},
+{"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 20,
+"expr": [{"match": {"op": "==", "left": {"payload": {"protocol": "ip6", "field": "saddr"}},
+"right": {"prefix": {"addr": "2001:db8::", "len": 32}}}}, {"accept": null}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 21,
+"expr": [{"jump": {"target": "services"}}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 22,
+"expr": [{"counter": {"packets": 0, "bytes": 0}}]}}, 
+{"rule": {"family": "inet", "table": "filter", "chain": "forward", "handle": 23,
+"expr": [{"match": {"op": "!=", "left": {"payload": {"protocol": "tcp", "field": "dport"}},
+"right": 23}}, {"accept": null}]}}]})json";
+
+FirewallRules read_json(const std::string& json) {
+  return read_nft_ruleset(json, "f.json", kTwoPorts);
+}
+
+TEST(FirewallNft, ReadsWhatNftWrites) {
+  const FirewallRules rules = read_json(kRuleset);
+  EXPECT_THAT(rules.refusals,
+              ElementsAre("f.json: forward handle 19: 'lo' is no port; there are lan, wan",
+                          "f.json: forward handle 23: compares by '!='"));
+  const auto first = [&](const FirewallPacket& packet) { return name_of_first(rules, packet); };
+  EXPECT_EQ(first({.state = FlowState::kEstablished, .port_in = 1}), "forward handle 9");
+  EXPECT_EQ(first({.state = FlowState::kInvalid}), "forward handle 9");
+  EXPECT_EQ(first({.port_in = 0}), "inside");
+  EXPECT_EQ(first({.destination_port = 1500, .port_in = 1}), "forward handle 11");
+  EXPECT_EQ(first({.destination_port = 2001, .flags = 0x10, .port_in = 1}), "policy drop");
+  EXPECT_EQ(first({.destination_port = 53, .port_in = 1}), "forward handle 15");
+  EXPECT_EQ(first({.protocol = 132, .destination_port = 53, .port_in = 1}), "policy drop");
+  EXPECT_EQ(first({.protocol = 1, .icmp_type = 8, .port_in = 1}), "forward handle 16");
+  EXPECT_EQ(first({.protocol = 17, .destination_port = 22, .port_in = 1}), "forward handle 17");
+  EXPECT_EQ(first({.destination_port = 443, .port_in = 1}), "forward handle 18") << "a SYN";
+  EXPECT_EQ(first({.destination_port = 443, .flags = 0x10, .port_in = 1}), "services handle 4");
+  FirewallPacket ipv6{
+      .source = "2001:db8::1", .destination = "2001:db9::1", .protocol = 17, .port_in = 1};
+  EXPECT_EQ(first(ipv6), "forward handle 20");
+  ipv6.source = "2001:dba::1";
+  EXPECT_EQ(first(ipv6), "policy drop");
+  ipv6.protocol = 58;
+  ipv6.icmp_type = 135;
+  EXPECT_EQ(first(ipv6), "services handle 7");
+}
+
+std::string forward(const std::string& family, const std::string& expressions) {
+  const std::string in = R"("family": ")" + family + R"(", "table": "t", )";
+  return R"({"chain": {)" + in +
+         R"("name": "f", "type": "filter", "hook": "forward", "policy": "accept"}},)" +
+         R"({"rule": {)" + in + R"("chain": "f", "handle": 5, "expr": [)" + expressions + "]}}";
+}
+
+std::string nft_error(const std::string& objects) {
+  try {
+    read_json(R"({"nftables": [)" + objects + "]}");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirewallNft, ARuleThatDropsAndIsNotUnderstoodRefusesTheFile) {
+  const std::string port = R"({"match": {"op": "!=", "left": {"payload": {"protocol": "tcp",
+      "field": "dport"}}, "right": 22}}, )";
+  EXPECT_EQ(nft_error(forward("inet", port + R"({"accept": null})")), "");
+  EXPECT_THAT(nft_error(forward("inet", port + R"({"drop": null})")),
+              HasSubstr("f.json: f handle 5: compares by '!='; without this rule more"));
+  EXPECT_THAT(nft_error(forward("inet", R"({"xt": {"type": "target", "name": "REJECT"}})")),
+              HasSubstr("without this rule more"));
+  EXPECT_THAT(nft_error(forward("inet", port + R"({"jump": {"target": "x"}})")),
+              HasSubstr("without this rule more"));
+  EXPECT_THAT(nft_error(forward("inet", R"({"match": {"op": "==", "left": {"payload":
+      {"protocol": "ip", "field": "saddr"}}, "right": "@bad"}}, {"drop": null})")),
+              HasSubstr("the named set @bad"));
+}
+
+TEST(FirewallNft, RefusesWhatIsNoRuleset) {
+  EXPECT_THAT(nft_error(""), HasSubstr("no chain of type filter on hook forward"));
+  EXPECT_THAT(nft_error("nonsense"), HasSubstr("no output of 'nft -j list ruleset'"));
+  EXPECT_THAT(nft_error(forward("inet", "") + "," + forward("ip", "")), HasSubstr("two chains"));
+  EXPECT_EQ(nft_error(forward("ip6", "") + "," + forward("ip", "")), "");
+}
+
+}  // namespace
+}  // namespace millrace

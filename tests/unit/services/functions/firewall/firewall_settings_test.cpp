@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/firewall/firewall_settings.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/functions/firewall/firewall.hpp"
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/firewall/firewall_folder.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+std::string settings_error(const Settings& settings) {
+  const AclFolder folder;
+  try {
+    firewall_type().check(firewall_plan(folder, settings));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirewallSettings, DropWhatNothingPasses) {
+  const FirewallSettings settings = firewall_settings({});
+  EXPECT_FALSE(settings.default_passes);
+  EXPECT_FALSE(settings.non_ip_passes);
+  PlanFunction function;
+  function.settings = {{"default", "pass"}, {"non_ip", "pass"}, {"reject_rate", "7"}};
+  EXPECT_TRUE(firewall_settings(function).default_passes);
+  EXPECT_TRUE(firewall_settings(function).non_ip_passes);
+  EXPECT_EQ(firewall_settings(function).reject_rate, 7u);
+}
+
+TEST(FirewallSettings, RulesComeFromOnePlace) {
+  const AclFolder folder;
+  const std::string file = folder.write("x", "");
+  EXPECT_EQ(settings_error({{"rules", file}, {"rules", file}, {"default", "pass"}}), "");
+  EXPECT_EQ(settings_error({{"nft", file}}), "");
+  EXPECT_EQ(settings_error({{"iptables", file}, {"ip6tables", file}}), "");
+  EXPECT_THAT(settings_error({}), HasSubstr("needs one of rules, nft, or iptables and ip6tables"));
+  EXPECT_THAT(settings_error({{"nft", file}, {"rules", file}}), HasSubstr("needs one of"));
+  EXPECT_THAT(settings_error({{"nft", file}, {"default", "pass"}}),
+              HasSubstr("policy of the chain"));
+  EXPECT_THAT(settings_error({{"nft", folder.path("absent")}}), HasSubstr("nft: "));
+  EXPECT_THAT(settings_error({{"rules", file}, {"default", "deny"}}),
+              HasSubstr("allowed: pass, drop"));
+  EXPECT_THAT(settings_error({{"rules", file}, {"method", "bits"}}), HasSubstr("no such setting"));
+}
+
+TEST(FirewallSettings, SayWhetherARuleTellsOfPackets) {
+  const AclFolder folder;
+  const auto asks = [&](const char* key, const std::string& text) {
+    return firewall_type().asks_for_events(firewall_plan(folder, {{key, folder.write("x", text)}}));
+  };
+  EXPECT_EQ(asks("rules", "pass ip any -> any\n"), "");
+  EXPECT_NE(asks("rules", "pass ip any -> any log\n"), "");
+  EXPECT_NE(asks("iptables", "-A FORWARD -j LOG\n"), "");
+}
+
+}  // namespace
+}  // namespace millrace

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/functions/firewall/firewall_rules.hpp"
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/firewall/firewall_asking.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+FirewallRules parse(const std::string& text) {
+  return parse_firewall_rules(text, "dir/edge.rules", kTwoPorts);
+}
+
+TEST(FirewallText, TheFirstRuleThatMatchesByStateAndPortCounts) {
+  const FirewallRules rules = parse(
+      "# a comment\n"
+      "pass ip any -> any state established,related name known\n"
+      "drop ip any -> any state invalid\n"
+      "pass ip any -> any in lan name inside\n"
+      "pass tcp any -> 192.0.2.0/24 port 80 in wan state new name web\r\n"
+      "reject ip any -> any log\n");
+  EXPECT_THAT(rules.refusals, IsEmpty());
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kEstablished, .port_in = 1}), "known");
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kRelated, .port_in = 1}), "known");
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kInvalid}), "edge.rules:3");
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kNew}), "inside");
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kNew, .port_in = 1}), "web");
+  EXPECT_EQ(name_of_first(rules, {.destination_port = 81, .port_in = 1}), "edge.rules:6");
+  EXPECT_EQ(rules.rules.back().rule.log, 1);
+}
+
+TEST(FirewallText, PortsAreNamedByThemselvesOrTheirInterfaces) {
+  const FirewallRules rules = parse(
+      "drop ip any -> any in eth2 state untracked\n"
+      "pass ip any -> any in lan,wan name both\n");
+  EXPECT_EQ(name_of_first(rules, {.state = FlowState::kUntracked, .port_in = 1}), "edge.rules:1");
+  EXPECT_EQ(name_of_first(rules, {.port_in = 0}), "both");
+  EXPECT_EQ(name_of_first(rules, {.port_in = 2}), "none") << "a port that no rule names";
+}
+
+TEST(FirewallText, LimitsHaveARateAndABurst) {
+  const FirewallRules rules = parse(
+      "pass icmp any -> any limit 10/second burst 3 icmp echo-request\n"
+      "pass ip any -> any limit 1/minute\n");
+  EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 100'000u);
+  EXPECT_EQ(rules.rules[0].rule.limit_burst, 3u);
+  EXPECT_EQ(rules.rules[1].rule.limit_interval_us, 60'000'000u);
+  EXPECT_EQ(rules.rules[1].rule.limit_burst, 5u);
+}
+
+TEST(FirewallText, ALineThatWouldPassPacketsIsLeftOutAndToldOf) {
+  const FirewallRules rules = parse("pass ip any -> any in dmz\ndrop ip any -> any\n");
+  EXPECT_THAT(rules.refusals,
+              ElementsAre("dir/edge.rules:1: 'dmz' is no port; there are lan, wan"));
+  EXPECT_EQ(rules.rules.size(), 1u);
+}
+
+std::string text_error(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirewallText, AnyOtherWrongLineRefusesTheFile) {
+  EXPECT_EQ(text_error("pass ip any -> any\ndrop ip any -> any in dmz\n"),
+            "dir/edge.rules:2: 'dmz' is no port; there are lan, wan");
+  EXPECT_THAT(text_error("deny ip any -> any"),
+              HasSubstr("'deny' is no action; there are pass, drop, reject, alert"));
+  EXPECT_THAT(text_error("drop ip any -> any state old"),
+              HasSubstr("'old' is no state; there are"));
+  EXPECT_THAT(text_error("drop ip any -> any limit 5"), HasSubstr("NUMBER/UNIT is expected"));
+  EXPECT_THAT(text_error("drop ip any -> any limit 0/second"), HasSubstr("a limit is 1 to"));
+  EXPECT_THAT(text_error("drop ip any -> any limit 1/second burst 0"),
+              HasSubstr("a burst is 1 to"));
+  EXPECT_THAT(text_error("drop ip any -> any classes"), HasSubstr("there are in, state, limit"));
+  EXPECT_THAT(text_error("drop ip any -> any log log"), HasSubstr("'log' stands twice"));
+}
+
+}  // namespace
+}  // namespace millrace
