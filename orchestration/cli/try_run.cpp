@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -23,20 +22,6 @@ namespace millrace {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// For packets as long as ports of that MTU take.
-std::uint32_t stride_for(std::uint32_t mtu) {
-  if (mtu > kTryMtuMax) throw Error("--mtu above " + std::to_string(kTryMtuMax));
-  return std::max(kBufferStrideDefault, kBufferHeadroom + mtu + kTryFramingBytes);
-}
-
-/// In memory where there is such a place: a table is written and read, not kept.
-std::string make_folder() {
-  const fs::path parent = fs::is_directory("/dev/shm") ? "/dev/shm" : fs::temp_directory_path();
-  std::string name = parent / "millrace-try-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) throw system_error("create folder " + name, errno);
-  return name;
-}
 
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> parts;
@@ -106,32 +91,33 @@ constexpr std::uint64_t kBatchTimeNs = 100'000'000;
 
 }  // namespace
 
-TryRun::TryRun(const TryOptions& options)
-    : options_(options),
-      folder_(make_folder()),
-      arena_(kBatchCapacityDefault, stride_for(options.mtu)) {
-  try {
-    for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
-    if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
-    if (!options_.port_in.empty()) port_in_ = port_number(options_.port_in);
-    const std::vector<std::string> types = split(options_.functions);
-    check_try_settings(options_.settings, types);
-    // Traits and plans are referred to by what is made of them: no moves after this.
-    functions_.reserve(types.size());
-    for (const std::string& type : types) add_function(type);
-    make_runner();
-    plan_.ports = ports_;
-    plan_.reasons = reasons_;
-    for (const TriedFunction& tried : functions_) plan_.functions.push_back(tried.plan);
-  } catch (...) {
-    fs::remove_all(folder_);
-    throw;
-  }
+std::uint32_t try_room(std::uint32_t mtu) {
+  if (mtu > kTryMtuMax) throw Error("--mtu above " + std::to_string(kTryMtuMax));
+  return std::max(kBufferStrideDefault - kBufferHeadroom, mtu + kTryFramingBytes);
 }
 
-TryRun::~TryRun() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+BatchArena try_arena(std::uint32_t mtu, std::uint32_t tailroom) {
+  return BatchArena(kBatchCapacityDefault, kBufferHeadroom + try_room(mtu) + tailroom);
+}
+
+TryRun::TryRun(const TryOptions& options) : options_(options), room_(try_room(options.mtu)) {
+  for (const std::string& port : options_.ports) ports_.push_back(parse_try_port(port));
+  if (ports_.size() > kPortCountMax) throw Error("more ports than a topology can have");
+  if (!options_.port_in.empty()) port_in_ = port_number(options_.port_in);
+  const std::vector<std::string> types = split(options_.functions);
+  check_try_settings(options_.settings, types);
+  // Traits and plans are referred to by what is made of them: no moves after this.
+  functions_.reserve(types.size());
+  std::uint32_t tailroom = 0;
+  for (const std::string& type : types) {
+    add_function(type);
+    tailroom += functions_.back().traits->tailroom;
+  }
+  arena_ = try_arena(options_.mtu, tailroom);
+  make_runner();
+  plan_.ports = ports_;
+  plan_.reasons = reasons_;
+  for (const TriedFunction& tried : functions_) plan_.functions.push_back(tried.plan);
 }
 
 std::uint8_t TryRun::port_number(const std::string& name) const {
@@ -158,7 +144,7 @@ void TryRun::add_function(const std::string& type) {
   const FunctionContext context{.function = tried.plan, .ports = ports_};
   tried.report.counter_count = row.traits.counter_count;
   if (row.build != nullptr) {
-    tried.plan.image = folder_ + "/" + std::to_string(functions_.size()) + ".img";
+    tried.plan.image = folder_.path() + "/" + std::to_string(functions_.size()) + ".img";
     tried.report = build_image(context);
   }
   tried.hits.resize(tried.report.counter_count);
@@ -248,9 +234,8 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
     if (late) run_batch(writer.get(), lines.get());
     if (began_ns_ == 0) began_ns_ = packet.time_ns;
     // As ingress does: what does not fit is cut, and dropped before any function sees it.
-    const bool oversize = packet.bytes.size() > arena_.room();
-    const auto bytes =
-        packet.bytes.first(std::min<std::size_t>(packet.bytes.size(), arena_.room()));
+    const bool oversize = packet.bytes.size() > room_;
+    const auto bytes = packet.bytes.first(std::min<std::size_t>(packet.bytes.size(), room_));
     const std::uint32_t index = arena_.add(bytes, packet.wire_length);
     if (oversize) {
       arena_.batch().drop(index, Reason::kOversize);

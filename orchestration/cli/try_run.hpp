@@ -11,6 +11,7 @@
 
 #include "orchestration/cli/capture_writer.hpp"
 #include "orchestration/cli/try_events.hpp"
+#include "orchestration/cli/try_folder.hpp"
 #include "services/functions/function.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
@@ -61,13 +62,15 @@ struct TryTotals {
   std::vector<std::string> broken;     ///< captures not read whole, and why
 };
 
+/// Bytes of a packet at ports of this MTU; a longer one is oversize. Throws Error above kTryMtuMax.
+std::uint32_t try_room(std::uint32_t mtu);
+/// For such packets, each with `tailroom` bytes behind it for functions to grow it into.
+BatchArena try_arena(std::uint32_t mtu, std::uint32_t tailroom);
+
 class TryRun {
  public:
   /// Builds all tables. Throws Error: unknown type, setting or port, or what a builder says.
   explicit TryRun(const TryOptions& options);
-  TryRun(const TryRun&) = delete;  // the folder of the tables goes with one of them
-  TryRun& operator=(const TryRun&) = delete;
-  ~TryRun();
 
   /// All captures of the options, one after the other; state and counters go on.
   void run();
@@ -88,7 +91,7 @@ class TryRun {
   void count(const Batch& batch, std::uint32_t packet);
 
   TryOptions options_;
-  std::string folder_;
+  TryFolder folder_;
   std::vector<PlanPort> ports_;
   std::uint8_t port_in_ = kOutputDefault;
   std::vector<std::string> classes_;
@@ -99,6 +102,7 @@ class TryRun {
   std::uint64_t time_ns_ = 0;            ///< of the last batch; does not go back
   Plan plan_;                            ///< names for the events
   std::unique_ptr<TryEvents> events_;    ///< null: nobody asked
+  std::uint32_t room_;
   BatchArena arena_;
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet
   std::vector<std::uint64_t> times_ns_;  ///< of the packets in the arena

@@ -169,6 +169,15 @@ TEST_F(TryRunTest, AnMtuMakesRoomForWhatWasOversize) {
   EXPECT_THAT(error(), HasSubstr("--mtu"));
 }
 
+TEST_F(TryRunTest, FunctionsHaveTheRoomBehindAPacketThatTheyAskFor) {
+  for (const std::uint32_t mtu : {68u, 1'500u, 9'000u}) {
+    BatchArena arena = try_arena(mtu, 100);
+    arena.add(std::vector<std::byte>(try_room(mtu)));
+    EXPECT_TRUE(arena.batch().grow_back(0, 100)) << mtu;
+    EXPECT_FALSE(arena.batch().grow_back(0, 1)) << "that is all of it";
+  }
+}
+
 TEST_F(TryRunTest, SeveralCapturesGoToAFolderByTheirNames) {
   save_capture(3, "a.pcap");
   save_capture(5, "b.pcap");
@@ -242,6 +251,10 @@ TEST_F(TryRunTest, LeavesNoTableBehind) {
     TryRun run(options_);
     EXPECT_EQ(folders(), before + 1);
   }
+  options_.mtu = kTryMtuMax + 1;
+  EXPECT_THROW(TryRun{options_}, Error);
+  EXPECT_EQ(folders(), before);
+  options_.mtu = 1500;
   options_.settings = {"table=/nowhere"};
   EXPECT_THROW(TryRun{options_}, Error);
   EXPECT_EQ(folders(), before);
