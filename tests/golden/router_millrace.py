@@ -49,12 +49,16 @@ class MillraceRouter:
             cables = self.stack.enter_context(Cables(self.world))
             (self.folder / "routes.txt").write_text(self.world.table())
             self.running = self.stack.enter_context(
-                Topology(self.folder, topology_text(self.world), prefix=cables.prefix))
+                Topology(self.folder, self.topology(cables), prefix=cables.prefix))
             self.hosts = Hosts(self.world, cables.peers, self.settle)
             self.hosts.greet()
             self.ended()
             self.stack = self.stack.pop_all()
         return self
+
+    def topology(self, _):
+        """What runs between the cables' ends."""
+        return topology_text(self.world)
 
     def __exit__(self, kind, error, trace):
         return self.stack.__exit__(kind, error, trace)
