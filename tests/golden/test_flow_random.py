@@ -14,7 +14,7 @@ from captures import BUILD
 from flow_cases import Case, Packet, kernel_filter, play
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root"),
-              pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft, which is not here")]
+              pytest.mark.skipif(shutil.which("nft") is None, reason="needs nft")]
 CASES, LENGTH = 400, 24
 NUMBERS = 1 << 32
 
