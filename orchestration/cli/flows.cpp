@@ -46,7 +46,7 @@ struct FlowsOptions : RunningOptions {
   std::string function, filter;
   bool count = false, follow = false;
   std::uint32_t top = 0;
-  FlowOrder by = FlowOrder::kBytes;
+  std::string by = "bytes";
 };
 
 using FlowLines = std::vector<FlowLine>;
@@ -61,6 +61,13 @@ FlowIdentity identity_of(const FlowLine& line) {
 std::uint64_t now_ms_of(const Observed& observed) {
   const StatusHeader& header = observed.status.header();
   return TscScale(header.tsc_hz).ns_between(header.tsc_origin, tsc_now()) / 1'000'000;
+}
+
+/// Of a word that the command line takes.
+FlowOrder order_of(const std::string& by) {
+  if (by == "packets") return FlowOrder::kPackets;
+  if (by == "rate") return FlowOrder::kRate;
+  return by == "flows" ? FlowOrder::kFlows : FlowOrder::kBytes;
 }
 
 class Flows {
@@ -123,14 +130,15 @@ class Flows {
   /// Rates take two looks.
   void top() const {
     FlowLines lines = list();
-    if (options_.by == FlowOrder::kRate) {
+    const FlowOrder by = order_of(options_.by);
+    if (by == FlowOrder::kRate) {
       std::map<FlowIdentity, FlowLine> before;
       for (FlowLine& line : lines) before.emplace(identity_of(line), std::move(line));
       std::this_thread::sleep_for(std::chrono::seconds(1));
       lines = list();
       for (FlowLine& line : lines) put_rates(before, line);
     }
-    const auto talkers = top_talkers(lines, options_.by, options_.top);
+    const auto talkers = top_talkers(lines, by, options_.top);
     if (!options_.json) {
       std::cout << talkers_text(talkers) << summary(lines.size());
       return;
@@ -203,12 +211,8 @@ void add_flows(CLI::App& app) {
   auto* const top = command->add_option("--top", options->top, "the sources with the most, so many")
                         ->check(CLI::Range(1, 100'000))
                         ->excludes(count);
-  const std::map<std::string, FlowOrder> orders = {{"bytes", FlowOrder::kBytes},
-                                                   {"packets", FlowOrder::kPackets},
-                                                   {"rate", FlowOrder::kRate},
-                                                   {"flows", FlowOrder::kFlows}};
-  command->add_option("--by", options->by, "of what: bytes, packets, rate (bytes a second), flows")
-      ->transform(CLI::CheckedTransformer(orders))
+  command->add_option("--by", options->by, "of what; rate: bytes a second, seen for one")
+      ->check(CLI::IsMember({"bytes", "packets", "rate", "flows"}))
       ->needs(top);
   command->add_flag("--follow", options->follow, "those that begin and end, as they do")
       ->excludes(count)

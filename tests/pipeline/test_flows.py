@@ -181,6 +181,8 @@ def test_filter_count_and_top_agree_with_the_list(wire):
     assert [one["source"] for one in talkers] == [LEFT["ipv4"]]
     assert talkers[0]["connections"] == 10
     assert talkers[0]["bytes"] == 10 * 2 * (1000 + HEADERS["ipv4"])
+    for order in ("rate", "packets", "flows"):
+        assert len(flows(wire, mine, "--top", 1, "--by", order)["talkers"]) == 1
     page = millrace("flows", wire.running.name, "--filter", mine).stdout.splitlines()
     assert page[0].split()[:2] == ["proto", "first"] and len(page) == 12
     assert page[-1] == "10 connections; room for 4096"
