@@ -26,8 +26,8 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "harness"))
 
 # pylint: disable=wrong-import-position
-import metrics  # noqa: E402
 from audited import Audited, audit_line, backend_line, backends_of, require_order  # noqa: E402
+from latency import buckets, quantile  # noqa: E402
 from processes import wait_until  # noqa: E402
 from report import load_options  # noqa: E402
 
@@ -56,13 +56,13 @@ paths:
 
 def window(running, seconds, blow=None):
     """(packets, p99, longest) of a window, latency in seconds."""
-    before = running.metrics().buckets()
+    before = buckets(running.metrics())
     if blow:
         blow()
     time.sleep(seconds)
-    after = running.metrics().buckets()
+    after = buckets(running.metrics())
     packets = max(after.values()) - max(before.values())
-    return packets, *(metrics.quantile(share, after, before) for share in (0.99, 1.0))
+    return packets, *(quantile(share, after, before) for share in (0.99, 1.0))
 
 
 def living(running, group):

@@ -23,7 +23,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "harness"))
 
 # pylint: disable=wrong-import-position
-import metrics  # noqa: E402
+from latency import buckets, quantile  # noqa: E402
 from plot import Axis, line_chart  # noqa: E402
 from report import print_machine  # noqa: E402
 from topology import Topology  # noqa: E402
@@ -69,7 +69,7 @@ def look_at(running):
         "timed_seconds": sum(scrape.values("millrace_function_timed_seconds_total")),
         "timed": scrape.total("millrace_function_timed_packets_total", function=LOOKS[0]),
         "drops": scrape.by("reason", "millrace_drops_total"),
-        "buckets": scrape.buckets(),
+        "buckets": buckets(scrape),
     }
 
 
@@ -93,7 +93,7 @@ def measure(fate, rate_mpps, seconds):
     figures["each"] = (after["timed_seconds"] - before["timed_seconds"]) * 1e9 / timed
     figures["busy"] = figures["looked"] * figures["each"] / 1e3
     for key, share in (("p50", 0.5), ("p99", 0.99)):
-        figures[key] = metrics.quantile(share, after["buckets"], before["buckets"]) * 1e6
+        figures[key] = quantile(share, after["buckets"], before["buckets"]) * 1e6
     figures["drops"] = {reason: count - before["drops"].get(reason, 0)
                         for reason, count in after["drops"].items()
                         if count > before["drops"].get(reason, 0)}

@@ -60,6 +60,8 @@ class FlowTable {
   const FlowEntry& entry(std::uint32_t flow) const noexcept;
   /// find() of that tuple leads to the flow, in direction 0. Looks at no other flow.
   bool is_referenced(const FlowTuple& tuple, std::uint32_t flow) const noexcept;
+  /// Its lines will be written soon.
+  void prefetch(std::uint32_t flow) const noexcept;
   /// What functions keep with it, to be written. Costs one line of the undo log.
   FlowOwn& change_own(std::uint32_t flow) noexcept;
   /// Counts packets of one direction. Costs one line.

@@ -50,6 +50,9 @@ void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
     tuples[i] = sorted[i].tuple;
   }
   batch_.table().find(std::span(tuples).first(packets.size()), found);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    if (found[i]) batch_.table().prefetch(found[i]->flow);
+  }
   batch_.forgot_ = false;
   for (std::size_t i = 0; i < packets.size(); ++i) {
     if (batch_.forgot_) found[i] = batch_.table().find(tuples[i]);
