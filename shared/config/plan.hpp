@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "shared/config/plan_translation.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/reason.hpp"
 
@@ -108,28 +109,6 @@ enum class LanesBy : std::uint8_t {
   kFlow,       ///< addresses, ports, protocol; alike in both directions
   kAddresses,  ///< both addresses; those that an ICMP error quotes: what a flow consists of meets
   kInside,     ///< the address inside, which PlanTranslation tells
-};
-
-/// An outside address that always stands for an inside one. IPv4, in host order.
-struct PlanFixedAddress {
-  std::uint32_t outside = 0, inside = 0;
-  std::uint32_t count = 1;    ///< addresses, from these on
-  std::uint8_t protocol = 0;  ///< with `port`: of these packets alone; 0: of all
-  std::uint16_t port = 0;     ///< outside
-  friend bool operator==(const PlanFixedAddress&, const PlanFixedAddress&) = default;
-};
-
-/// How an ingress finds the inside address of packets that a function of the path translates.
-struct PlanTranslation {
-  struct Range {
-    std::uint32_t first = 0, last = 0;  ///< IPv4, in host order
-    friend bool operator==(const Range&, const Range&) = default;
-  };
-  std::vector<std::uint32_t> inside;  ///< ports: what they receive has the inside address as source
-  std::vector<Range> pool;  ///< of these, port / block modulo the path's lanes is the lane
-  std::uint32_t block = 64;
-  std::vector<PlanFixedAddress> fixed;  ///< looked at first
-  friend bool operator==(const PlanTranslation&, const PlanTranslation&) = default;
 };
 
 struct PlanPath {

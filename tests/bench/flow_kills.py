@@ -31,10 +31,18 @@ BEGUN, ENDED = "0", "1"  # services/functions/flow/README.md
 def topology(options):
     return f"""
 ports:
-  in:  {{ device: generate, numbered: true, flows: {options.flows}, rate_mpps: {options.rate_mpps} }}
+  in:
+    device: generate
+    numbered: true
+    flows: {options.flows}
+    rate_mpps: {options.rate_mpps}
   out: {{ device: "null" }}
 workers:
-  front: {{ kind: classifier, count: {options.workers}, max: {options.workers + 1}, dispatch: flow }}
+  front:
+    kind: classifier
+    count: {options.workers}
+    max: {options.workers + 1}
+    dispatch: flow
 functions:
   flow:    {{ type: flow, on: front, max: {2 * options.flows}, udp: 1000000 }}
   witness: {{ type: record, on: front }}

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sequences of packets through `flow`: few hosts and ports, so that they meet. A batch that is taken
-// back leaves no trace; every flow of the table is found from both sides.
+// Sequences of packets through `flow`: few hosts and ports, so that they meet. A batch that is
+// taken back leaves no trace; every flow of the table is found from both sides.
 
 #include <algorithm>
 #include <array>
@@ -19,9 +19,8 @@
 #include "shared/layout/batch_arena.hpp"
 #include "shared/layout/mapping.hpp"
 
+namespace millrace {
 namespace {
-
-using namespace millrace;
 
 constexpr std::uint32_t kFlows = 5;
 constexpr std::size_t kOpBytes = 8;
@@ -120,26 +119,27 @@ void check_table(const World& world) {
 }
 
 }  // namespace
+}  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  World world;
+  millrace::World world;
   std::span<const std::uint8_t> rest(data, size);
   std::uint64_t now_s = 1, sequence = 0;
   std::vector<std::byte> before(world.needs.state_bytes);
-  while (rest.size() >= kOpBytes) {
+  while (rest.size() >= millrace::kOpBytes) {
     now_s += rest[7] >> 5;
     const bool dies = rest[6] % 32 == 3;
     world.arena.clear();
-    for (int packets = rest[5] % 8; packets >= 0 && rest.size() >= kOpBytes; --packets) {
-      world.arena.add(frame_of(rest.first(kOpBytes)));
-      rest = rest.subspan(kOpBytes);
+    for (int packets = rest[5] % 8; packets >= 0 && rest.size() >= millrace::kOpBytes; --packets) {
+      world.arena.add(millrace::frame_of(rest.first(millrace::kOpBytes)));
+      rest = rest.subspan(millrace::kOpBytes);
     }
-    const LaneState state = world.state();
+    const millrace::LaneState state = world.state();
     std::ranges::copy(state.bytes, before.begin());
     world.run(++sequence, now_s);
-    check_table(world);
+    millrace::check_table(world);
     if (!dies) continue;
-    MILLRACE_CHECK(state.undo.undo(0, sequence) == LaneUndoLog::Undone::kAll);
+    MILLRACE_CHECK(state.undo.undo(0, sequence) == millrace::LaneUndoLog::Undone::kAll);
     MILLRACE_CHECK(std::ranges::equal(state.bytes, before));
   }
   return 0;
