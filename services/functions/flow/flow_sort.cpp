@@ -54,7 +54,7 @@ void sort_icmp(std::span<const std::byte> frame, SortedPacket& packet) noexcept 
     if (!quoted) return;
     const std::optional<FlowTuple> tuple = flow_tuple_of(frame, *quoted);
     if (!tuple || !comes_to_sender(frame, headers, *tuple)) return;
-    packet.tuple = *tuple;
+    packet.tuple = reversed(*tuple);
     packet.kind = Kind::kError;
     return;
   }

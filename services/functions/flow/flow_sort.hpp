@@ -18,7 +18,7 @@ struct SortedPacket {
     kInvalid,    ///< of none that there can be
     kFlow,       ///< of the flow of `tuple`
     kAnswer,     ///< the same; it begins none
-    kError,      ///< ICMP that quotes a packet with `tuple`
+    kError,      ///< ICMP that quotes a packet; its answers have `tuple`
     kRest,       ///< a later fragment; its tuple is that of the first one
   } kind = Kind::kUntracked;
   FlowTuple tuple;

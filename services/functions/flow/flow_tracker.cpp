@@ -85,9 +85,10 @@ PacketFlow FlowTracker::follow_one(std::uint16_t packet, const SortedPacket& sor
   return begin(packet, sorted);
 }
 
+/// It goes the way of answers, whose tuple is the flow's also where it is translated.
 PacketFlow FlowTracker::follow_error(Found found) noexcept {
   if (!found) return {.state = FlowState::kInvalid};
-  return {found->flow, static_cast<std::uint8_t>(1 - found->direction), FlowState::kRelated};
+  return {found->flow, found->direction, FlowState::kRelated};
 }
 
 std::optional<TcpSegment> FlowTracker::segment_of(std::uint16_t packet,
