@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace millrace {
+namespace millrace::crc32c_change_test {
 namespace {
 
 /// CRC32c bit by bit (RFC 9260 appendix A).
@@ -38,4 +38,4 @@ TEST(Crc32cChange, OfNothingIsNothing) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::crc32c_change_test

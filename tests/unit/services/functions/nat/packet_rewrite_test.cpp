@@ -17,7 +17,7 @@
 #include "tests/unit/shared/base/packet_frames.hpp"
 #include "tests/unit/shared/packet/hex_bytes.hpp"
 
-namespace millrace {
+namespace millrace::packet_rewrite_test {
 namespace {
 
 /// The tuple as its first fragment or the whole packet says it; of a later fragment the addresses.
@@ -222,4 +222,4 @@ TEST(PacketRewrite, HasTheChecksumsOfThePacketsBuiltAnew) {
 }
 
 }  // namespace
-}  // namespace millrace
+}  // namespace millrace::packet_rewrite_test
