@@ -10,6 +10,7 @@
 #include "services/functions/firewall/firewall.hpp"
 #include "services/functions/flow/flow.hpp"
 #include "services/functions/match/match.hpp"
+#include "services/functions/nat/nat.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
 #include "shared/base/error.hpp"
@@ -24,6 +25,7 @@ std::span<const FunctionType> function_types() {
       acl_type(),
       flow_type(),
       firewall_type(),
+      nat_type(),
       record_type(),
   };
   // clang-format on

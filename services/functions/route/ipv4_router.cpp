@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "services/functions/nat/revert_translation.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
@@ -170,6 +171,7 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
                         Reason otherwise, std::uint32_t from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
+  revert_translation(call, packet);
   if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;

@@ -173,9 +173,20 @@ TEST(Loader, TheExampleTopologiesAreRight) {
       {.name = "method"}};
   constexpr KnownSetting kRouteKeysOfNow[] = {
       {.name = "table", .kind = SettingKind::kInputFile, .list = true}, {.name = "routes"}};
+  constexpr KnownSetting kFlowKeys[] = {{.name = "max"}, {.name = "udp"}};
+  constexpr KnownSetting kNatKeys[] = {{.name = "inside"},
+                                       {.name = "pool", .list = true},
+                                       {.name = "max"},
+                                       {.name = "publish", .list = true},
+                                       {.name = "static", .list = true}};
+  constexpr KnownSetting kFirewallKeys[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "non_ip"}};
   std::vector<KnownFunction> functions = test_functions();
   functions[0].settings = kRouteKeysOfNow;
   functions.push_back({.type = "acl", .settings = kAclKeys});
+  functions.push_back({.type = "flow", .settings = kFlowKeys});
+  functions.push_back({.type = "firewall", .settings = kFirewallKeys});
+  functions.push_back({.type = "nat", .settings = kNatKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/nat/nat.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <random>
+
+#include "services/functions/flow/flow_batch.hpp"
+#include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/nat/nat_address.hpp"
+#include "services/functions/nat/nat_settings.hpp"
+#include "services/functions/nat/nat_sides.hpp"
+#include "services/functions/nat/packet_rewrite.hpp"
+#include "services/functions/nat/port_pool.hpp"
+#include "shared/base/fnv.hpp"
+#include "shared/packet/wire_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;  // of IPv4
+
+constexpr DeclaredReason kNatReasons[] = {
+    {"nat_no_mapping", ReasonCause::kPolicy,
+     "to a pool address that stands for no host there, or from a host that cannot be translated"},
+    {"nat_ports_exhausted", ReasonCause::kLoss,
+     "of a connection that began: no outside port, or no room for it"},
+    {"nat_host_limit", ReasonCause::kPolicy,
+     "of a connection that began: the host has `host_limit` mappings"}};
+
+/// FlowOwn::nat: number of the mapping + 1, and this where the flow began outside.
+constexpr std::uint32_t kBeganOutside = 1u << 31;
+
+/// At the end of a lane's state: how the rest is laid out, for who has not seen a batch yet.
+struct Layout {
+  std::uint32_t lanes, lane;  ///< lanes 0: nothing is written so far
+  std::uint64_t settings;     ///< fingerprint of what the layout depends on
+  std::uint64_t padding[6];
+};
+static_assert(sizeof(Layout) == kCacheLine);
+
+LaneNeeds needs_of(const LaneRequest& request) {
+  const NatSettings settings = nat_settings(request.settings);
+  // A packet begins one flow at most; as many end by time, by room, and by its TCP.
+  constexpr std::uint32_t kOfPacket = PortPool::kLinesOfMap + 3 * PortPool::kLinesOfUnmap;
+  return {.state_bytes = PortPool::bytes_for(settings.shape(request.lanes)) + sizeof(Layout),
+          .undo_lines = request.batch_capacity * kOfPacket + 1};
+}
+
+std::uint64_t fingerprint_of(const NatSettings& settings) {
+  std::uint64_t hash = fnv1a({settings.first_port, settings.last_port, settings.block, settings.max,
+                              settings.filtering == NatFiltering::kAddress});
+  for (const std::uint32_t address : settings.pool) hash = fnv1a({hash, address});
+  return hash;
+}
+
+/// Tuples of addresses alone, for a later fragment.
+FlowTuple addresses_of(std::uint32_t source, std::uint32_t destination) noexcept {
+  return {.source = nat_bytes(source), .destination = nat_bytes(destination), .version = 4};
+}
+
+class Nat final : public Function {
+ public:
+  explicit Nat(const FunctionContext& context)
+      : settings_(nat_settings(context.function.settings)),
+        sides_(settings_, context.ports),
+        fingerprint_(fingerprint_of(settings_)) {
+    std::random_device random;
+    for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
+  }
+
+  void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
+
+  void finish(const FinishContext& call) noexcept override {
+    std::optional<PortPool> pool = pool_of(call);
+    for (const std::uint16_t packet : call.selected.packets) {
+      const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
+      if (headers.ip_version != 4) continue;
+      const PacketFlow at = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
+      if (at.flow == kNoFlow) {
+        without_flow(call, pool, packet, headers);
+        continue;
+      }
+      const bool begins = at.direction == 0 && call.flows->is_new(at.flow);
+      if (begins && !begin(call, pool, packet, at.flow)) continue;
+      translate(call, packet, headers, at);
+    }
+  }
+
+  void flow_ended(const LaneState& state, const FlowEntry& flow) noexcept override {
+    if (flow.own.nat == 0) return;
+    const Layout layout = layout_of(state);
+    if (layout.lanes == 0 || layout.settings != fingerprint_) return;
+    const bool outside = (flow.own.nat & kBeganOutside) != 0;
+    PortPool(state, settings_.shape(layout.lanes), layout.lane, secret_)
+        .unmap((flow.own.nat & ~kBeganOutside) - 1,
+               nat_address(outside ? flow.tuple.source : flow.tuple.destination));
+  }
+
+ private:
+  static Layout& layout_of(const LaneState& state) noexcept {
+    return *reinterpret_cast<Layout*>(state.bytes.data() + state.bytes.size() - sizeof(Layout));
+  }
+
+  /// Nothing: the state is laid out by other settings than these.
+  std::optional<PortPool> pool_of(const FinishContext& call) const noexcept {
+    if (call.state.bytes.size() < sizeof(Layout)) return std::nullopt;
+    Layout& layout = layout_of(call.state);
+    if (layout.lanes == 0) {
+      call.state.change(call.state.bytes.size() - sizeof(Layout), sizeof(Layout));
+      layout = {call.facts.lane_count, call.facts.lane, fingerprint_, {}};
+    }
+    if (layout.settings != fingerprint_ || layout.lanes != call.facts.lane_count) {
+      return std::nullopt;
+    }
+    return PortPool(call.state, settings_.shape(layout.lanes), layout.lane, secret_);
+  }
+
+  static bool drop(const FinishContext& call, std::uint16_t packet, NatReason why) noexcept {
+    call.batch.drop(packet, call.reason(why));
+    return false;
+  }
+  static void hit(const FinishContext& call, NatCounter counter) noexcept {
+    call.counters.hit(static_cast<std::size_t>(counter));
+  }
+
+  /// What becomes of a new flow. False: its packet is dropped.
+  bool begin(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
+             std::uint32_t flow) noexcept {
+    if (sides_.is_inside(call.facts.port_in)) return begin_inside(call, pool, packet, flow);
+    return begin_outside(call, pool, packet, flow);
+  }
+
+  bool begin_inside(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
+                    std::uint32_t flow) noexcept {
+    const FlowTuple tuple = call.flows->tuple(flow, 0);
+    if (sides_.stays_inside(nat_address(tuple.destination))) return true;
+    FlowTuple answer = reversed(tuple);
+    if (const auto outside = sides_.fixed_outside(nat_address(tuple.source))) {
+      answer.destination = nat_bytes(*outside);
+      hit(call, NatCounter::kFixed);
+      return keep(call, pool, packet, flow, answer, 0);
+    }
+    const std::uint8_t protocol = tuple.protocol;
+    if (!pool || (protocol != kTcp && protocol != kUdp && protocol != kIcmp)) {
+      return drop(call, packet, NatReason::kNoMapping);
+    }
+    const PortPool::Opening opened = pool->map(tuple);
+    if (opened.what == PortPool::Opened::kHostLimit) {
+      return drop(call, packet, NatReason::kHostLimit);
+    }
+    if (opened.what != PortPool::Opened::kDone) {
+      return drop(call, packet, NatReason::kPortsExhausted);
+    }
+    answer.destination = nat_bytes(opened.address);
+    answer.destination_port = opened.port;
+    hit(call, NatCounter::kMappings);
+    return keep(call, pool, packet, flow, answer, opened.mapping + 1);
+  }
+
+  bool begin_outside(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
+                     std::uint32_t flow) noexcept {
+    const FlowTuple tuple = call.flows->tuple(flow, 0);
+    const std::uint32_t destination = nat_address(tuple.destination);
+    FlowTuple answer = reversed(tuple);
+    if (const auto inside =
+            sides_.fixed_inside(destination, tuple.destination_port, tuple.protocol)) {
+      answer.source = nat_bytes(inside->address);
+      answer.source_port = inside->port;
+      hit(call, NatCounter::kFixed);
+      return keep(call, pool, packet, flow, answer, 0);
+    }
+    if (!sides_.in_pool(destination)) return true;
+    if (pool && (tuple.protocol == kTcp || tuple.protocol == kUdp)) {
+      if (const auto inside = pool->enter(tuple)) {
+        answer.source = nat_bytes(inside->address);
+        answer.source_port = inside->port;
+        hit(call, NatCounter::kMappings);
+        return keep(call, pool, packet, flow, answer, (inside->mapping + 1) | kBeganOutside);
+      }
+    }
+    if (sides_.is_own(destination)) return true;
+    return drop(call, packet, NatReason::kNoMapping);
+  }
+
+  /// The flow has its place in the table, or its mapping goes again.
+  static bool keep(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
+                   std::uint32_t flow, const FlowTuple& answer, std::uint32_t nat) noexcept {
+    if (call.flows->translate(flow, answer) == FlowBatch::Translated::kDone) {
+      if (nat != 0) call.flows->change_own(flow).nat = nat;
+      return true;
+    }
+    if (nat != 0) {
+      const FlowTuple& tuple = call.flows->tuple(flow, 0);
+      pool->unmap((nat & ~kBeganOutside) - 1,
+                  nat_address((nat & kBeganOutside) != 0 ? tuple.source : tuple.destination));
+    }
+    return drop(call, packet, NatReason::kPortsExhausted);
+  }
+
+  void translate(const FinishContext& call, std::uint16_t packet, const PacketHeaders& headers,
+                 PacketFlow at) noexcept {
+    const FlowTuple has = call.flows->tuple(at.flow, at.direction);
+    const FlowTuple gets =
+        reversed(call.flows->tuple(at.flow, static_cast<std::uint8_t>(1 - at.direction)));
+    if (has == gets) return;
+    const std::span<std::byte> frame = call.batch.bytes(packet);
+    const bool error = at.state == FlowState::kRelated;
+    const bool done = error ? rewrite_icmp_error(frame, headers, has, gets)
+                            : rewrite_packet(frame, headers, has, gets);
+    if (!done) {
+      call.batch.drop(packet, Reason::kMalformed);
+      return;
+    }
+    hit(call, NatCounter::kTranslated);
+    if (error) hit(call, NatCounter::kErrors);
+  }
+
+  /// Later fragments have the addresses of their host; else nothing leaves untranslated.
+  void without_flow(const FinishContext& call, const std::optional<PortPool>& pool,
+                    std::uint16_t packet, const PacketHeaders& headers) noexcept {
+    const std::span<std::byte> frame = call.batch.bytes(packet);
+    const auto ip = frame.subspan(headers.network_offset);
+    const std::uint32_t source = wire_bytes::u32(ip, kSourceAt),
+                        destination = wire_bytes::u32(ip, kDestinationAt);
+    const bool later = headers.fragment && !headers.first_fragment;
+    const FlowTuple has = addresses_of(source, destination);
+    FlowTuple gets = has;
+    if (sides_.is_inside(call.facts.port_in)) {
+      if (sides_.stays_inside(destination)) return;
+      std::optional<std::uint32_t> outside = sides_.fixed_outside(source);
+      if (!outside && pool) outside = pool->outside_of(source);
+      if (!later || !outside) {
+        drop(call, packet, NatReason::kNoMapping);
+        return;
+      }
+      gets.source = nat_bytes(*outside);
+    } else {
+      const auto inside = sides_.fixed_inside(destination, 0, 0);
+      if (!inside && (!sides_.in_pool(destination) || sides_.is_own(destination))) return;
+      if (!later || !inside) {
+        drop(call, packet, NatReason::kNoMapping);
+        return;
+      }
+      gets.destination = nat_bytes(inside->address);
+    }
+    if (!rewrite_packet(frame, headers, has, gets)) {
+      call.batch.drop(packet, Reason::kMalformed);
+      return;
+    }
+    hit(call, NatCounter::kTranslated);
+  }
+
+  NatSettings settings_;
+  NatSides sides_;
+  std::uint64_t fingerprint_;
+  std::array<std::uint64_t, 2> secret_{};
+};
+
+}  // namespace
+
+FunctionType nat_type() {
+  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128}};
+  FunctionType type;
+  type.traits = {.type = "nat",
+                 .summary = "translates addresses and ports between an inside and an outside",
+                 .regions = kRegions,
+                 .stateful = true,
+                 .lane_needs = needs_of,
+                 .flows = FlowUse::kNeeds,
+                 .counter_count = static_cast<std::uint32_t>(NatCounter::kCount),
+                 .reasons = kNatReasons,
+                 .rewrites = Rewrites::kAll,
+                 .settings = known_nat_settings()};
+  type.make = [](const FunctionContext& context) -> std::unique_ptr<Function> {
+    return std::make_unique<Nat>(context);
+  };
+  type.build = nullptr;
+  type.check = [](const PlanFunction& function) { nat_settings(function.settings); };
+  type.translation = nat_translation;
+  return type;
+}
+
+}  // namespace millrace

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "services/functions/function.hpp"
+
+namespace millrace {
+
+/// Places in the reasons of `nat`.
+enum class NatReason : std::uint8_t {
+  kNoMapping,
+  kPortsExhausted,
+  kHostLimit,
+};
+
+/// Numbers of its FunctionCounters.
+enum class NatCounter : std::uint8_t {
+  kTranslated,  ///< packets whose addresses or ports were changed
+  kErrors,      ///< of these, ICMP errors
+  kMappings,    ///< flows that were given a mapping, or entered by one
+  kFixed,       ///< flows by `static` and `publish`
+  kCount,
+};
+
+FunctionType nat_type();
+
+}  // namespace millrace

@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/nat/nat_settings.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "services/functions/route/route_text.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+[[noreturn]] void refuse(std::string_view key, std::string_view value, std::string_view expected) {
+  throw Error(std::string(key) + ": '" + std::string(value) + "'; expected " +
+              std::string(expected));
+}
+
+template <typename Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// Text in front of `mark` and behind it; nothing where the mark is not there.
+std::optional<std::array<std::string_view, 2>> split(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  if (at == text.npos) return std::nullopt;
+  return std::array{text.substr(0, at), text.substr(at + mark.size())};
+}
+
+struct Addresses {
+  std::uint32_t first = 0, last = 0;
+  std::uint64_t count() const { return std::uint64_t{last} - first + 1; }
+};
+
+/// "a.b.c.d", "a.b.c.d/length"; with `ranges` also "a.b.c.d-e.f.g.h".
+std::optional<Addresses> addresses_in(std::string_view text, bool ranges) {
+  Addresses all;
+  if (const auto ends = split(text, "-"); ends && ranges) {
+    if (!parse_ipv4((*ends)[0], all.first) || !parse_ipv4((*ends)[1], all.last)) {
+      return std::nullopt;
+    }
+    return all.first <= all.last ? std::optional(all) : std::nullopt;
+  }
+  if (const auto parts = split(text, "/")) {
+    const auto length = number_in<std::uint8_t>((*parts)[1]);
+    if (!parse_ipv4((*parts)[0], all.first) || !length || *length > 32) return std::nullopt;
+    const std::uint32_t rest = *length == 32 ? 0 : ~0u >> *length;
+    all.last = all.first | rest;
+    return (all.first & rest) == 0 ? std::optional(all) : std::nullopt;
+  }
+  if (!parse_ipv4(text, all.first)) return std::nullopt;
+  all.last = all.first;
+  return all;
+}
+
+constexpr std::string_view kPoolExpected =
+    "an IPv4 address, a range 'a.b.c.d-e.f.g.h', or a prefix 'a.b.c.d/length' without bits behind "
+    "its length";
+constexpr std::string_view kStaticExpected =
+    "'OUTSIDE <-> INSIDE', two IPv4 addresses or two prefixes of equal length";
+constexpr std::string_view kPublishExpected =
+    "'tcp OUTSIDE:PORT -> INSIDE:PORT' or 'udp ...', with IPv4 addresses and ports 1 to 65535";
+
+void add_pool(const std::string& value, NatSettings& settings) {
+  const auto all = addresses_in(value, true);
+  if (!all) refuse("pool", value, kPoolExpected);
+  if (settings.pool.size() + all->count() > kPoolAddressesMax) {
+    refuse("pool", value, std::to_string(kPoolAddressesMax) + " addresses in all at most");
+  }
+  for (std::uint64_t at = 0; at < all->count(); ++at) {
+    settings.pool.push_back(all->first + static_cast<std::uint32_t>(at));
+  }
+}
+
+NatFixed static_of(const std::string& value) {
+  const auto sides = split(value, " <-> ");
+  if (!sides) refuse("static", value, kStaticExpected);
+  const auto outside = addresses_in((*sides)[0], false), inside = addresses_in((*sides)[1], false);
+  if (!outside || !inside || outside->count() != inside->count() || outside->count() > UINT32_MAX) {
+    refuse("static", value, kStaticExpected);
+  }
+  return {.outside = outside->first,
+          .inside = inside->first,
+          .count = static_cast<std::uint32_t>(outside->count())};
+}
+
+NatFixed publish_of(const std::string& value) {
+  NatFixed fixed;
+  const auto words = split(value, " ");
+  const auto sides = words ? split((*words)[1], " -> ") : std::nullopt;
+  if (!sides || ((*words)[0] != "tcp" && (*words)[0] != "udp")) {
+    refuse("publish", value, kPublishExpected);
+  }
+  fixed.protocol = (*words)[0] == "tcp" ? 6 : 17;
+  const auto side = [&](std::string_view text, std::uint32_t& address, std::uint16_t& port) {
+    const auto parts = split(text, ":");
+    const auto number = parts ? number_in<std::uint16_t>((*parts)[1]) : std::nullopt;
+    if (!number || *number == 0 || !parse_ipv4((*parts)[0], address)) {
+      refuse("publish", value, kPublishExpected);
+    }
+    port = *number;
+  };
+  side((*sides)[0], fixed.outside, fixed.outside_port);
+  side((*sides)[1], fixed.inside, fixed.inside_port);
+  return fixed;
+}
+
+void set_ports(const std::string& value, NatSettings& settings) {
+  const auto ends = split(value, "-");
+  const auto first = ends ? number_in<std::uint16_t>((*ends)[0]) : std::nullopt;
+  const auto last = ends ? number_in<std::uint16_t>((*ends)[1]) : std::nullopt;
+  if (!first || !last || *first == 0 || *first > *last) {
+    refuse("ports", value, "'FIRST-LAST', 1 to 65535, as '1024-65535'");
+  }
+  settings.first_port = *first;
+  settings.last_port = *last;
+}
+
+void set_block(const std::string& value, NatSettings& settings) {
+  const auto block = number_in<std::uint32_t>(value);
+  if (!block || *block < 2 || *block > kPortBlockMax || *block % 2 != 0) {
+    refuse("block", value, "an even number of ports, 2 to " + std::to_string(kPortBlockMax));
+  }
+  settings.block = *block;
+}
+
+NatFiltering filtering_of(const std::string& value) {
+  if (value == "endpoint") return NatFiltering::kEndpoint;
+  if (value == "address") return NatFiltering::kAddress;
+  if (value == "address-port") return NatFiltering::kAddressPort;
+  refuse("filtering", value, "endpoint, address, or address-port");
+}
+
+template <typename Number>
+Number positive(std::string_view key, const std::string& value, Number least) {
+  const auto number = number_in<Number>(value);
+  if (!number || *number < least) {
+    refuse(key, value, "a number of mappings from " + std::to_string(least) + " on");
+  }
+  return *number;
+}
+
+void set(const std::string& key, const std::string& value, NatSettings& settings,
+         std::vector<NatFixed>& statics) {
+  if (key == "inside") {
+    settings.inside.push_back(value);
+  } else if (key == "pool") {
+    add_pool(value, settings);
+  } else if (key == "ports") {
+    set_ports(value, settings);
+  } else if (key == "block") {
+    set_block(value, settings);
+  } else if (key == "filtering") {
+    settings.filtering = filtering_of(value);
+  } else if (key == "host_limit") {
+    settings.host_limit = positive<std::uint32_t>(key, value, 0);
+  } else if (key == "max") {
+    settings.max = positive<std::uint64_t>(key, value, 1);
+  } else if (key == "publish") {
+    settings.fixed.push_back(publish_of(value));
+  } else if (key == "static") {
+    statics.push_back(static_of(value));
+  } else {
+    throw Error(key +
+                ": nat has no such setting; there are inside, pool, ports, block, filtering, "
+                "host_limit, max, publish, static");
+  }
+}
+
+/// No two entries say different things of one packet.
+void check_fixed(const NatSettings& settings) {
+  if (settings.fixed.size() > kNatFixedMax) {
+    throw Error("publish, static: " + std::to_string(settings.fixed.size()) + " entries; at most " +
+                std::to_string(kNatFixedMax));
+  }
+  const auto meet = [](std::uint32_t a, std::uint32_t a_count, std::uint32_t b,
+                       std::uint32_t b_count) { return a - b < b_count || b - a < a_count; };
+  for (std::size_t i = 0; i < settings.fixed.size(); ++i) {
+    const NatFixed& one = settings.fixed[i];
+    const std::string of = one.protocol == 0 ? "static: " : "publish: ";
+    for (std::size_t k = 0; k < i; ++k) {
+      const NatFixed& other = settings.fixed[k];
+      if (one.protocol != other.protocol || one.outside_port != other.outside_port) continue;
+      const bool inside =
+          one.protocol == 0 && meet(one.inside, one.count, other.inside, other.count);
+      if (!inside && !meet(one.outside, one.count, other.outside, other.count)) continue;
+      throw Error(of + ipv4_text(one.outside) + " or what it stands for is in two entries");
+    }
+    if (one.protocol != 0) continue;
+    const auto in_pool = std::ranges::lower_bound(settings.pool, one.outside);
+    if (in_pool != settings.pool.end() && *in_pool - one.outside < one.count) {
+      throw Error(of + ipv4_text(*in_pool) + " is an address of the pool too");
+    }
+  }
+}
+
+/// A router forwards nothing from an address of its own.
+void refuse_own(const NatSettings& settings, const std::vector<PlanPort>& ports) {
+  for (const PlanPort& port : ports) {
+    for (const std::string& text : port.addresses) {
+      std::uint32_t own = 0;
+      if (!parse_ipv4(text.substr(0, text.find('/')), own)) continue;
+      const bool fixed = std::ranges::any_of(
+          settings.fixed, [&](const NatFixed& one) { return own - one.outside < one.count; });
+      if (!fixed && !std::ranges::binary_search(settings.pool, own)) continue;
+      throw Error(std::string(fixed ? "static, publish" : "pool") + ": " + ipv4_text(own) +
+                  " is an address of port '" + port.name +
+                  "'; expected addresses that the outside sends here by a route");
+    }
+  }
+}
+
+}  // namespace
+
+std::span<const KnownSetting> known_nat_settings() {
+  static constexpr std::array kSettings = {
+      KnownSetting{.name = "inside", .list = true, .required = true},
+      KnownSetting{.name = "pool", .list = true, .required = true},
+      KnownSetting{.name = "ports"},
+      KnownSetting{.name = "block", .kind = SettingKind::kInteger, .low = 2, .high = kPortBlockMax},
+      KnownSetting{.name = "filtering"},
+      KnownSetting{.name = "host_limit", .kind = SettingKind::kInteger, .low = 0, .high = 1e9},
+      KnownSetting{.name = "max", .kind = SettingKind::kInteger, .low = 1, .high = 1e9},
+      KnownSetting{.name = "publish", .list = true},
+      KnownSetting{.name = "static", .list = true}};
+  return kSettings;
+}
+
+NatSettings nat_settings(const Settings& given) {
+  NatSettings settings;
+  std::vector<NatFixed> statics;
+  for (const auto& [key, value] : given) set(key, value, settings, statics);
+  if (settings.inside.empty()) throw Error("inside: no port; the ports of the inside are expected");
+  if (settings.pool.empty())
+    throw Error("pool: no address; expected " + std::string(kPoolExpected));
+  settings.fixed.insert(settings.fixed.end(), statics.begin(), statics.end());
+  std::ranges::sort(settings.pool);
+  if (const auto twice = std::ranges::adjacent_find(settings.pool); twice != settings.pool.end()) {
+    throw Error("pool: " + ipv4_text(*twice) + " is there twice");
+  }
+  check_fixed(settings);
+  for (const NatFixed& fixed : settings.fixed) {
+    const auto at = std::ranges::lower_bound(settings.pool, fixed.outside);
+    if (fixed.protocol == 0 || at == settings.pool.end() || *at != fixed.outside) continue;
+    settings.reserved.push_back({static_cast<std::uint32_t>(at - settings.pool.begin()),
+                                 fixed.outside_port, fixed.protocol});
+  }
+  return settings;
+}
+
+PortPoolShape NatSettings::shape(std::uint32_t lanes) const noexcept {
+  const std::uint64_t share = (max + lanes - 1) / lanes;
+  return {.addresses = pool,
+          .first_port = first_port,
+          .last_port = last_port,
+          .block = block,
+          .lanes = lanes,
+          .mappings = static_cast<std::uint32_t>(
+              std::min<std::uint64_t>(share, PortPoolShape::kMappingsMax)),
+          .host_limit = host_limit,
+          .filtering = filtering,
+          .reserved = reserved};
+}
+
+PlanTranslation nat_translation(const Settings& given, const std::vector<PlanPort>& ports) {
+  const NatSettings settings = nat_settings(given);
+  PlanTranslation translation{.inside = {}, .pool = {}, .block = settings.block, .fixed = {}};
+  for (const std::string& name : settings.inside) {
+    const auto port = std::ranges::find(ports, name, &PlanPort::name);
+    if (port == ports.end()) throw Error("inside: there is no port '" + name + "'");
+    translation.inside.push_back(static_cast<std::uint32_t>(port - ports.begin()));
+  }
+  refuse_own(settings, ports);
+  for (const std::uint32_t address : settings.pool) {
+    if (!translation.pool.empty() && translation.pool.back().last + 1 == address) {
+      translation.pool.back().last = address;
+    } else {
+      translation.pool.push_back({address, address});
+    }
+  }
+  for (const NatFixed& fixed : settings.fixed) {
+    translation.fixed.push_back({.outside = fixed.outside,
+                                 .inside = fixed.inside,
+                                 .count = fixed.count,
+                                 .protocol = fixed.protocol,
+                                 .port = fixed.outside_port});
+  }
+  return translation;
+}
+
+}  // namespace millrace

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts behind `nat`, and behind the kernel's: what the same programs see of both."""
+
+import contextlib
+import os
+import re
+import threading
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from routed import (BACKENDS, FAR, LAN, RIGHT, ROUTES, kernel_router, lan, lay_left, lay_right,
+                    needs, wait_for_addresses, wan)
+from topology import Topology
+from wire import PAGES, Wire
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
+
+PUBLIC = "203.0.113.1"
+TOPOLOGY = """
+batch: {{ capacity: 32 }}
+ports:
+  lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
+workers:
+  front: {{ kind: classifier, count: 2, dispatch: flow }}
+functions:
+  flow: {{ type: flow, max: 4096 }}
+  nat:
+    type: nat
+    inside: lan
+    pool: 203.0.113.1
+    max: 4096
+    filtering: {filtering}
+    publish: "tcp 203.0.113.1:8081 -> 10.1.0.5:8080"
+  route: {{ type: route, table: nat.routes }}
+paths:
+  main: {{ from: [lan, wan], to: wan, run: [flow, nat, route], lanes: 4 }}
+"""
+RULES = """
+table ip nat {{
+  chain out {{ type nat hook postrouting priority srcnat;
+    oifname {b} ip saddr 10.1.0.0/24 snat to 203.0.113.1; }}
+  chain in {{ type nat hook prerouting priority dstnat;
+    ip daddr 203.0.113.1 tcp dport 8081 dnat to 10.1.0.5:8080; }}
+}}
+"""
+# Says to each who sends what address it has.
+MIRROR = """
+import socket, sys
+mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+mirror.bind((sys.argv[1], 9999))
+while True:
+    _, peer = mirror.recvfrom(100)
+    mirror.sendto(" ".join(map(str, peer)).encode(), peer)
+"""
+ASK = """
+import socket, sys
+asks = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asks.bind(("0.0.0.0", int(sys.argv[1])))
+asks.settimeout(1)
+for address in sys.argv[2:]:
+    asks.sendto(b"who", (address, 9999))
+    print(asks.recv(100).decode())
+"""
+
+
+@contextlib.contextmanager
+def translated(backend, folder, filtering="endpoint"):
+    """`wire.a` is inside, `wire.b` outside."""
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        lay_left(wire.a)
+        lay_right(wire.b)
+        wire.running = None
+        if backend == "kernel":
+            rules = folder / "nat.nft"
+            rules.write_text(RULES.format(b=wire.port_b))
+            with kernel_router(wire.middle, {"lan": lan(wire.port_a), "wan": wan(wire.port_b)},
+                               ROUTES):
+                wire.in_middle("nft", "-f", rules)
+                wait_for_addresses(wire.a.namespace, wire.b.namespace, wire.middle)
+                yield wire
+            return
+        (folder / "nat.routes").write_text("10.2.0.0/16 wan via 192.0.2.1\n")
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering=filtering)
+        with Topology(folder, text, prefix=wire.prefix) as running:
+            wire.running = running
+            yield wire
+
+
+@pytest.fixture(name="wire", params=BACKENDS)
+def fixture_wire(request, tmp_path):
+    if request.param == "kernel":
+        pytest.importorskip("shutil").which("nft") or pytest.skip("nft is not installed")
+    with translated(request.param, tmp_path) as wire:
+        wire.a.wait_for(RIGHT["ipv4"])
+        yield wire
+
+
+def test_pages_come_to_a_host_inside(wire, tmp_path):
+    wire.fetch(tmp_path, 3)
+    wire.a.ping(FAR["ipv4"])
+
+
+def test_a_mapping_is_the_same_whatever_the_other_end(wire):
+    for address in (RIGHT["ipv4"], FAR["ipv4"]):
+        wire.b.start("python3", "-c", MIRROR, address)
+
+    def seen():
+        return wire.a.run("python3", "-c", ASK, "5004", RIGHT["ipv4"], FAR["ipv4"],
+                          check=False).stdout.split()
+    wait_until(lambda: len(seen()) == 4, PATIENCE, "two answers")
+    address, port, other_address, other_port = seen()
+    assert (address, port) == (other_address, other_port)
+    assert address == PUBLIC and int(port) % 2 == 0
+
+
+@needs("traceroute")
+@pytest.mark.parametrize("how", ["-I", "-U"])
+def test_traceroute_sees_the_router_and_the_host(wire, how):
+    def hops():
+        lines = wire.a.run("traceroute", "-4", "-n", "-q", "1", "-w", "2", how,
+                           FAR["ipv4"]).stdout.splitlines()[1:]
+        return [line.split()[1] for line in lines]
+    wait_until(lambda: hops() == [LAN["ipv4"], FAR["ipv4"]], PATIENCE, lambda: f"hops: {hops()}")
+
+
+def test_a_published_server_is_reached_from_outside(wire, tmp_path):
+    (tmp_path / "page").write_bytes(b"published")
+    wire.a.start("python3", "-c", PAGES, "10.1.0.5", tmp_path)
+    wait_until(lambda: wire.b.run("curl", "-sS", "--max-time", "2", f"http://{PUBLIC}:8081/page",
+                                  check=False).stdout == "published", PATIENCE, "the page")
+
+
+def test_what_nobody_asked_for_is_dropped(tmp_path):
+    with translated("millrace", tmp_path) as wire:
+        wire.a.wait_for(RIGHT["ipv4"])
+        assert wire.b.run("ping", "-c", "2", "-i", "0.1", "-W", "0.3", PUBLIC,
+                          check=False).returncode != 0
+        wait_until(lambda: wire.running.audit()["dropped"].get("nat_no_mapping", 0) >= 2, PATIENCE,
+                   "two drops")
+
+
+@needs("turnserver")
+@needs("turnutils_natdiscovery")
+@pytest.mark.parametrize("filtering, name", [
+    ("endpoint", "Endpoint Independent"), ("address", "Address Dependent"),
+    ("address-port", "Address and Port Dependent")])
+def test_natdiscovery_says_what_is_configured(tmp_path, filtering, name):
+    with translated("millrace", tmp_path, filtering) as wire:
+        wire.a.wait_for(RIGHT["ipv4"])
+        wire.b.start("turnserver", "-n", "-z", "-L", RIGHT["ipv4"], "-L",
+                     FAR["ipv4"], "--log-file", tmp_path / "turn.log", "--pidfile",
+                     tmp_path / "turn.pid")
+
+        def said(*words):
+            return wire.a.run("turnutils_natdiscovery", *words, RIGHT["ipv4"], check=False).stdout
+        wait_until(lambda: "Mapping" in said("-m"), PATIENCE, lambda: f"an answer: {said('-m')}")
+        assert re.search("Endpoint Independent Mapping", said("-m"))
+        assert re.search(f"NAT with {name} Filtering", said("-f")), said("-f")
+
+
+def test_a_worker_that_dies_breaks_no_connection(tmp_path):
+    with translated("millrace", tmp_path) as wire:
+        wire.a.wait_for(RIGHT["ipv4"])
+        errors, killed = [], threading.Event()
+
+        def fetch():
+            try:
+                while not killed.is_set():
+                    wire.fetch(tmp_path, 20)
+            except BaseException as error:  # the test tells
+                errors.append(error)
+        transfer = threading.Thread(target=fetch)
+        transfer.start()
+        try:
+            for victim in ("front.0", "front.1"):
+                wire.running.wait_received(wire.running.audit()["received"] + 1000)
+                wire.running.kill(victim)
+                wire.running.wait_alive(victim)
+        finally:
+            killed.set()
+            transfer.join()
+        assert not errors, errors
+        wire.running.settle()

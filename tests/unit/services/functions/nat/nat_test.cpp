@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/nat/nat.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "shared/packet/icmp.hpp"
+#include "tests/unit/services/functions/nat/nat_stage.hpp"
+
+namespace millrace::nat_test {
+namespace {
+
+TEST_F(NatTest, APacketFromInsideHasAnOutsideAddressAndItsAnswerComesBack) {
+  use();
+  for (const std::uint8_t protocol : {6, 17, 1}) {
+    SCOPED_TRACE(int{protocol});
+    const Seen out =
+        send(kLan, {.destination_port = static_cast<std::uint16_t>(protocol == 1 ? 8 : 53),
+                    .protocol = protocol});
+    EXPECT_EQ(out.reason, -1);
+    EXPECT_EQ(out.source(), kPublic);
+    EXPECT_EQ(out.destination(), kServer);
+    if (protocol == 6) continue;  // a SYN is no answer
+    const Seen back = send(kWan, out.answered());
+    EXPECT_EQ(back.reason, -1);
+    EXPECT_EQ(back.source(), kServer);
+    EXPECT_EQ(back.destination(), kHost);
+    EXPECT_EQ(back.tuple->destination_port, 5000);
+  }
+  EXPECT_EQ(hits(NatCounter::kTranslated), 5u);
+  EXPECT_EQ(hits(NatCounter::kMappings), 3u);
+}
+
+TEST_F(NatTest, APacketToThePoolThatNobodyAskedForIsDropped) {
+  use();
+  EXPECT_EQ(send(kWan, {.source = kServer, .destination = kPublic}).reason,
+            static_cast<int>(NatReason::kNoMapping));
+  EXPECT_EQ(send(kWan, {.source = kServer, .destination = kPublic, .protocol = 1}).reason,
+            static_cast<int>(NatReason::kNoMapping));
+}
+
+TEST_F(NatTest, WhatStaysInsideOrIsTheRoutersIsNotTranslated) {
+  use();
+  EXPECT_EQ(send(kLan, {.destination = kOther}).source(), kHost);
+  EXPECT_EQ(send(kLan, {.destination = 0xcb0071fe}).source(), kHost);
+  EXPECT_EQ(send(kWan, {.source = kServer, .destination = 0xcb0071fe}).destination(), 0xcb0071feu);
+  EXPECT_EQ(hits(NatCounter::kTranslated), 0u);
+}
+
+TEST_F(NatTest, AStrangerEntersByTheFiltering) {
+  for (const char* filtering : {"endpoint", "address", "address-port"}) {
+    SCOPED_TRACE(filtering);
+    use({{"filtering", filtering}});
+    const Seen out = send(kLan, {});
+    Sent stranger = out.answered();
+    stranger.source_port = 4444;
+    const bool other_port = send(kWan, stranger).reason == -1;
+    stranger.source = 0x08080808;
+    const Seen other = send(kWan, stranger);
+    EXPECT_EQ(other_port, std::string(filtering) != "address-port");
+    EXPECT_EQ(other.reason == -1, std::string(filtering) == "endpoint");
+    if (other.reason != -1) continue;
+    EXPECT_EQ(other.destination(), kHost);
+    EXPECT_EQ(other.tuple->destination_port, 5000);
+    const Seen back = send(kLan, other.answered());
+    EXPECT_EQ(back.source(), kPublic);
+    EXPECT_EQ(back.tuple->source_port, out.tuple->source_port);
+  }
+}
+
+TEST_F(NatTest, PublishedServersAndFixedAddressesAreReached) {
+  use({{"publish", "udp 203.0.113.1:80 -> 10.0.0.6:8080"}, {"static", "203.0.113.5 <-> 10.0.0.5"}});
+  const Seen in = send(kWan, {.source = kServer, .destination = kPublic, .destination_port = 80});
+  EXPECT_EQ(in.destination(), kOther);
+  EXPECT_EQ(in.tuple->destination_port, 8080);
+  const Seen back = send(kLan, in.answered());
+  EXPECT_EQ(back.source(), kPublic);
+  EXPECT_EQ(back.tuple->source_port, 80);
+  EXPECT_EQ(send(kLan, {}).source(), kFixed);
+  EXPECT_EQ(send(kWan, {.source = kServer, .destination = kFixed, .protocol = 6}).destination(),
+            kHost);
+  EXPECT_EQ(hits(NatCounter::kFixed), 3u);
+}
+
+TEST_F(NatTest, AnErrorComesBackAboutWhatTheHostHasSent) {
+  use();
+  const Seen out = send(kLan, {});
+  Frame error(kIcmpErrorFrontBytes);
+  const std::span<const std::byte> quote = std::span(out.frame).subspan(14);
+  write_icmp_error(error, quote, {}, {}, 0x08080808, kPublic, kIcmpTimeExceeded);
+  error.insert(error.end(), quote.begin(), quote.end());
+  const Seen in = send_frames(kWan, {error}).front();
+  EXPECT_EQ(in.reason, -1);
+  EXPECT_EQ(wire_bytes::u32(in.frame, 26), 0x08080808u);
+  EXPECT_EQ(wire_bytes::u32(in.frame, 30), kHost);
+  const Frame sent = Sent{}.frame();  // with the same wrong checksum of IPv4, as it was before
+  EXPECT_TRUE(std::equal(sent.begin() + 14, sent.end(), in.frame.begin() + kIcmpErrorFrontBytes));
+  EXPECT_EQ(hits(NatCounter::kErrors), 1u);
+}
+
+TEST_F(NatTest, LaterFragmentsHaveTheAddressOfTheirHost) {
+  use();
+  const auto source = [](const Seen& seen) { return wire_bytes::u32(seen.frame, 26); };
+  EXPECT_EQ(send(kLan, {.fragment = 4}).reason, static_cast<int>(NatReason::kNoMapping));
+  EXPECT_EQ(source(send(kLan, {.fragment = 0x2000})), kPublic);
+  EXPECT_EQ(source(send(kLan, {.fragment = 4})), kPublic);
+}
+
+TEST_F(NatTest, MappingsEndWithTheirFlows) {
+  use({{"ports", "2048-2111"}, {"host_limit", "40"}});
+  std::vector<Frame> frames;
+  for (std::uint16_t port = 0; port < 50; ++port) {
+    frames.push_back(Sent{.source_port = static_cast<std::uint16_t>(3000 + port)}.frame());
+  }
+  const auto count = [](const std::vector<Seen>& all, NatReason why) {
+    return std::ranges::count(all, static_cast<int>(why), &Seen::reason);
+  };
+  EXPECT_EQ(count(send_frames(kLan, frames), NatReason::kHostLimit), 10);
+  EXPECT_EQ(send(kLan, {.source = kOther}).reason, static_cast<int>(NatReason::kPortsExhausted));
+  now_s_ += 100;
+  start();  // the worker was replaced
+  send_frames(kLan, {});
+  EXPECT_EQ(send(kLan, {.source = kOther}).reason, -1);
+}
+
+TEST_F(NatTest, AnotherPoolFindsItsOldStateOfNoUse) {
+  use();
+  EXPECT_EQ(send(kLan, {}).reason, -1);
+  nat_plan_.settings[1].second = "203.0.113.9";
+  start();
+  EXPECT_EQ(send(kLan, {}).source(), kPublic);  // the flow that there is goes on
+  EXPECT_EQ(send(kLan, {.source = kOther}).reason, static_cast<int>(NatReason::kNoMapping));
+}
+
+TEST_F(NatTest, NothingLeavesUntranslatedWithoutFlows) {
+  use();
+  StageRunner alone(std::vector<StageFunction>{
+      {.function = nat_.get(), .counters = {hits_}, .reason_numbers = {50, 51, 52}}});
+  arena_.clear();
+  arena_.add(Sent{}.frame());
+  arena_.add(Sent{.destination = kOther}.frame());
+  alone.run(arena_.batch(), std::array{states_[1]}, {.port_in = kLan});
+  EXPECT_TRUE(arena_.batch().is_dropped(0));
+  EXPECT_FALSE(arena_.batch().is_dropped(1));
+}
+
+}  // namespace
+}  // namespace millrace::nat_test
