@@ -49,7 +49,7 @@ TEST(SortPacket, TellsQuestionsAnswersAndErrorsOfIcmp) {
       "1388003500080000";
   const SortedPacket error = sorted("01", quote);
   EXPECT_EQ(error.kind, Kind::kError);
-  EXPECT_EQ(error.tuple.source_port, 5000);
+  EXPECT_EQ(error.tuple.destination_port, 5000) << "as what answers the quoted packet has it";
   const std::string others =
       "0303000000000000"
       "4500001c0001000040110000"
