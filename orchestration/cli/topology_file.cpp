@@ -15,6 +15,7 @@
 #include "orchestration/supervisor/remote_control.hpp"
 #include "orchestration/supervisor/route_watch.hpp"
 #include "services/functions/acl/acl.hpp"
+#include "services/functions/firewall/firewall.hpp"
 #include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
@@ -93,15 +94,21 @@ void look_at_events(const Plan& plan, Topology& topology) {
   }
 }
 
-/// An acl tells no sender of a packet for which a function in front of it has chosen the output.
+/// Of the function's rule files, one with a rule that rejects; empty: none.
+std::string file_that_rejects(const PlanFunction& function) {
+  if (function.type == "acl") return acl_file_that_rejects(function);
+  return function.type == "firewall" ? firewall_file_that_rejects(function) : "";
+}
+
+/// No sender is told of a packet for which a function in front of the filter has chosen the output.
 void look_at_rejects(const Plan& plan, Topology& topology) {
   for (const TopologyPath& path : topology.paths) {
     std::string router;
     for (const Marked<std::string>& name : path.run) {
       const PlanFunction& function = plan.functions[index_of(topology.functions, name.value)];
       if (function.type == "route") router = function.name;
-      if (function.type != "acl" || router.empty()) continue;
-      const std::string file = acl_file_that_rejects(function);
+      if (router.empty()) continue;
+      const std::string file = file_that_rejects(function);
       if (file.empty()) continue;
       topology.warnings.push_back(
           {name.mark, "path '" + path.name.value + "' runs '" + function.name + "' behind '" +

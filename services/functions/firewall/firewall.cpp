@@ -128,7 +128,7 @@ void check_firewall(const PlanFunction& function) {
 }
 
 std::string check_firewall_for_log(const PlanFunction& function) {
-  const std::string path = check_firewall_files_for_log(function);
+  const std::string path = check_firewall_files_for(FirewallWord::kLog, function);
   return path.empty() ? "" : "log in " + path;
 }
 
@@ -153,6 +153,10 @@ constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
                                  Region{Region::Start::kTransport, 14}};
 
 }  // namespace
+
+std::string firewall_file_that_rejects(const PlanFunction& function) {
+  return check_firewall_files_for(FirewallWord::kReject, function);
+}
 
 FunctionType firewall_type() {
   return {.traits = {.type = "firewall",

@@ -12,4 +12,8 @@ namespace millrace {
 
 FunctionType firewall_type();
 
+/// Of the files of a firewall, the first that seems to have a rule that rejects; empty: none. For
+/// `validate`, which does not parse them. Throws Error.
+std::string firewall_file_that_rejects(const PlanFunction& function);
+
 }  // namespace millrace

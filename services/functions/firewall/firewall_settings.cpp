@@ -108,11 +108,14 @@ FirewallRules load_firewall_files(const PlanFunction& function, std::span<const 
   return out;
 }
 
-std::string check_firewall_files_for_log(const PlanFunction& function) {
-  constexpr std::array<std::string_view, 4> kWords = {" log", "\"log\"", "LOG", "LOG"};
+std::string check_firewall_files_for(FirewallWord word, const PlanFunction& function) {
+  using Words = std::array<std::string_view, kFiles.size()>;
+  constexpr Words kLog = {" log", "\"log\"", "LOG", "LOG"};
+  constexpr Words kReject = {"reject ", "\"reject\"", "REJECT", "REJECT"};
+  const Words& words = word == FirewallWord::kLog ? kLog : kReject;
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     for (const std::string& path : values_of(function, kFiles[i])) {
-      if (load_text(kFiles[i], path).find(kWords[i]) != std::string::npos) return path;
+      if (load_text(kFiles[i], path).find(words[i]) != std::string::npos) return path;
     }
   }
   return "";

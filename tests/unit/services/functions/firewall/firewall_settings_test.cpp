@@ -62,5 +62,16 @@ TEST(FirewallSettings, SayWhetherARuleTellsOfPackets) {
   EXPECT_NE(asks("iptables", "-A FORWARD -j LOG\n"), "");
 }
 
+TEST(FirewallSettings, SayWhetherARuleRejects) {
+  const AclFolder folder;
+  const auto file = [&](const char* key, const std::string& text) {
+    return firewall_file_that_rejects(firewall_plan(folder, {{key, folder.write("x", text)}}));
+  };
+  EXPECT_EQ(file("rules", "drop ip any -> any\n"), "");
+  EXPECT_EQ(file("rules", "reject ip any -> any\n"), folder.path("x"));
+  EXPECT_EQ(file("nft", R"({"reject": null})"), folder.path("x"));
+  EXPECT_EQ(file("ip6tables", "-A FORWARD -j REJECT\n"), folder.path("x"));
+}
+
 }  // namespace
 }  // namespace millrace
