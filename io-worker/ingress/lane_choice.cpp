@@ -37,7 +37,9 @@ struct LaneChoice::Ends {
   std::span<const std::byte> source, destination;  ///< 4 or 16 bytes; empty: no IP
   std::uint8_t protocol = 0;
   bool has_port = false;
-  std::uint16_t port = 0;  ///< of the destination; of ICMP the identifier
+  std::uint16_t port = 0;    ///< of the destination; of ICMP the identifier
+  std::uint64_t packet = 0;  ///< Fragmented::packet; 0: it is no fragment of IPv4
+  bool later = false;        ///< a fragment other than the first
 
   static Ends of(std::span<const std::byte> frame) noexcept {
     const PacketHeaders headers = parse_headers(frame);
@@ -54,10 +56,19 @@ struct LaneChoice::Ends {
       ends.set_port(frame.subspan(from.transport_offset, rest), quoted.has_value());
     }
     if (quoted) std::swap(ends.source, ends.destination);
+    if (headers.fragment && headers.ip_version == 4) ends.set_fragment(frame, headers);
     return ends;
   }
 
  private:
+  void set_fragment(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+    const std::uint64_t addresses =
+        std::uint64_t{wire_bytes::u32(source, 0)} << 32 | wire_bytes::u32(destination, 0);
+    const std::uint64_t rest =
+        std::uint64_t{headers.protocol} << 16 | wire_bytes::u16(frame, headers.network_offset + 4u);
+    packet = (addresses ^ rest * 0x9e3779b97f4a7c15) | 1;
+    later = !headers.first_fragment;
+  }
   /// `of_source`: the port that the packet came from, as an answer goes there.
   void set_port(std::span<const std::byte> transport, bool of_source) noexcept {
     const bool icmp = protocol == kIcmp;
@@ -75,16 +86,26 @@ LaneChoice::LaneChoice(const PlanPath& path, std::uint32_t port)
       inside_(std::ranges::find(path.translation.inside, port) != path.translation.inside.end()),
       block_(path.translation.block),
       pool_(path.translation.pool),
-      fixed_(path.translation.fixed) {}
+      fixed_(path.translation.fixed),
+      fragmented_(by_ == LanesBy::kInside && !inside_ ? kFragmentedMax : 0) {}
 
 std::uint32_t LaneChoice::by_ends(std::span<const std::byte> frame) const noexcept {
   if (is_tick(frame)) return static_cast<std::uint32_t>(read_tick(frame).number % lane_count_);
   const Ends ends = Ends::of(frame);
   if (ends.source.empty()) return scaled(flow_hash_of(frame));
   if (by_ == LanesBy::kInside) {
-    return inside_ ? scaled(hash_of(ends.source)) : from_outside(ends);
+    if (inside_) return scaled(hash_of(ends.source));
+    return ends.packet != 0 ? of_fragment(ends) : from_outside(ends);
   }
   return scaled(mix_flow_ends(hash_of(ends.source), hash_of(ends.destination), 0));
+}
+
+/// Later fragments go where the first one has gone; one that comes earlier has no port.
+std::uint32_t LaneChoice::of_fragment(const Ends& ends) const noexcept {
+  Fragmented& place = fragmented_[(ends.packet * 0x9e3779b97f4a7c15) >> 56];
+  if (ends.later) return place.packet == ends.packet ? place.lane : from_outside(ends);
+  place = {ends.packet, from_outside(ends)};
+  return place.lane;
 }
 
 bool LaneChoice::in_pool(std::uint32_t address) const noexcept {

@@ -16,6 +16,7 @@
 
 namespace millrace {
 
+/// One thread.
 class LaneChoice {
  public:
   /// For packets that `port` (a number of the plan) receives.
@@ -29,12 +30,19 @@ class LaneChoice {
 
  private:
   struct Ends;
+  /// A packet whose first fragment has said the lane.
+  struct Fragmented {
+    std::uint64_t packet = 0;  ///< hash of what its fragments have in common
+    std::uint32_t lane = 0;
+  };
+  static constexpr std::size_t kFragmentedMax = 256;
 
   std::uint32_t scaled(std::uint32_t hash) const noexcept {
     return static_cast<std::uint32_t>((std::uint64_t{hash} * lane_count_) >> 32);
   }
   std::uint32_t by_ends(std::span<const std::byte> frame) const noexcept;
   std::uint32_t from_outside(const Ends& ends) const noexcept;
+  std::uint32_t of_fragment(const Ends& ends) const noexcept;
   bool in_pool(std::uint32_t address) const noexcept;
 
   std::uint32_t lane_count_;
@@ -43,6 +51,9 @@ class LaneChoice {
   std::uint32_t block_;
   std::vector<PlanTranslation::Range> pool_;
   std::vector<PlanFixedAddress> fixed_;
+  /// Later fragments to the pool have no port. The newest packets, by their hash; what an ingress
+  /// knew is gone with it.
+  mutable std::vector<Fragmented> fragmented_;
 };
 
 }  // namespace millrace

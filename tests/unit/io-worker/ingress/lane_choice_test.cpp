@@ -113,6 +113,17 @@ TEST(LaneChoice, ByTheInsideAddressBothSidesMeet) {
   }
 }
 
+TEST(LaneChoice, LaterFragmentsToThePoolFollowTheFirst) {
+  const LaneChoice outside(path_of(LanesBy::kInside), kOutsidePort);
+  for (std::uint16_t port = 1024; port < 3000; port += 64) {
+    const std::uint32_t far = 0x08080800u + port;
+    const std::uint32_t lane = port / 64 % 7;
+    EXPECT_EQ(outside.of(ipv4(far, kPool, 17, udp(53, port), 0x2000)), lane);
+    EXPECT_EQ(outside.of(ipv4(far, kPool, 17, {1, 2, 3, 4}, 0x2010)), lane);
+    EXPECT_EQ(outside.of(ipv4(far, kPool, 17, {1, 2}, 0x0020)), lane);
+  }
+}
+
 TEST(LaneChoice, FixedAddressesComeFirst) {
   PlanPath path = path_of(LanesBy::kInside);
   path.translation.fixed = {
