@@ -49,7 +49,7 @@ class DeviceMemory {
 /// A view of a table in the memory of the GPU, as the function's own code there knows it.
 struct DeviceTable {
   DeviceKind kind = DeviceKind::kNone;
-  std::uint32_t frame_bytes = 0;  ///< of each packet that compute reads first; kWholePacket: all
+  std::uint32_t frame_bytes = 0;   ///< of each packet that compute reads first; kWholePacket: all
   std::uint32_t needs_frames = 0;  ///< 1: with these settings keys of flows do not suffice
   alignas(16) std::byte view[352] = {};
 };

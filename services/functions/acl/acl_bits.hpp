@@ -71,7 +71,7 @@ struct AclBitsHeader {
   std::uint32_t protocol_count, flags_count;                ///< likewise
   std::uint32_t vector_count;
   std::uint32_t condition_count;  ///< classes; 0: no rule has conditions
-  std::uint64_t rules_at;  ///< u32 a rule: its number among all
+  std::uint64_t rules_at;         ///< u32 a rule: its number among all
   std::uint64_t source_first_at, source_starts_at, source_vectors_at;
   std::uint64_t destination_first_at, destination_starts_at, destination_vectors_at;
   std::uint64_t source_ports_at, destination_ports_at, protocols_at, flags_at;  ///< u16 a step
@@ -183,8 +183,8 @@ struct AclBits {
   const std::uint16_t *source_ports = nullptr, *destination_ports = nullptr;
   const std::uint16_t *protocols = nullptr, *flags = nullptr;
   const std::uint32_t* transport = nullptr;
-  const std::uint32_t* summaries = nullptr;  ///< [vector][block]
-  const std::uint32_t* vectors = nullptr;    ///< [vector][block][kAclBlockWords]
+  const std::uint32_t* summaries = nullptr;   ///< [vector][block]
+  const std::uint32_t* vectors = nullptr;     ///< [vector][block][kAclBlockWords]
   const std::uint16_t* conditions = nullptr;  ///< null: no rule has any
 
   constexpr std::uint32_t transport_of(const AclKey& key) const {
