@@ -46,12 +46,15 @@ paths:
 )";
 
 Plan make_race_plan() {
-  static constexpr KnownFunction kFunctions[] = {{.type = "pass", .runs_on_gpu = true},
-                                                 {.type = "state",
-                                                  .stateful = true,
-                                                  .lane_state_bytes = kStateLines * 64,
-                                                  .lane_undo_lines = 2 * kStateLines,
-                                                  .runs_on_gpu = false}};
+  static constexpr KnownFunction kFunctions[] = {
+      {.type = "pass", .runs_on_gpu = true},
+      {.type = "state",
+       .stateful = true,
+       .lane_needs =
+           [](const LaneRequest&) {
+             return LaneNeeds{kStateLines * 64, 2 * kStateLines};
+           },
+       .runs_on_gpu = false}};
   Plan plan =
       make_plan(parse_topology(kTopology, "race.yaml", kFunctions), kFunctions, Host{{0, 1}});
   plan.shared_cores = true;
