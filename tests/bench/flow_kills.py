@@ -30,6 +30,7 @@ BEGUN, ENDED = "0", "1"  # services/functions/flow/README.md
 
 def topology(options):
     return f"""
+crash_limit: 0
 ports:
   in:
     device: generate

@@ -25,12 +25,14 @@ workers:
   front: {{ kind: classifier, count: 2, max: 4, dispatch: any }}
   side:  {{ kind: classifier, count: 1, dispatch: any }}
   gpu:   {{ kind: gpu, device: software, seed: 1, delay_us: 20 }}
+  last:  {{ kind: classifier, count: 1, dispatch: flow }}
 functions:
   look: {{ type: match, rules: look.rules, classes: [odd], on: front, events: true }}
   pass: {{ type: match, rules: look.rules, classes: [odd], on: side, unavailable: pass }}
   scan: {{ type: match, rules: scan.rules, on: gpu }}
+  flow: {{ type: flow, on: last }}
 paths:
-  main: {{ from: in, to: out, run: [look, pass, scan] }}
+  main: {{ from: in, to: out, run: [look, pass, scan, flow], lanes: 1 }}
 """
 
 

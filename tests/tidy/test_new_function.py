@@ -46,13 +46,13 @@ def test_everything_that_is_laid_out_compiles(tree):
 
 def test_the_new_row_is_the_last_and_the_others_stay(tree):
     before = (tree / EDITED[0]).read_text().splitlines()
-    new_function.lay_out("nat", tree)
+    new_function.lay_out("police", tree)
     after = (tree / EDITED[0]).read_text().splitlines()
     assert [line for line in after if line not in before] == [
-        '#include "services/functions/nat/nat.hpp"', "      nat_type(),"]
+        '#include "services/functions/police/police.hpp"', "      police_type(),"]
     assert [line for line in before if line not in after] == []
     cmake = (tree / EDITED[1]).read_text()
-    assert "route nat builder)" in cmake
+    assert "route police builder)" in cmake
 
 
 @pytest.mark.parametrize("name", ["", "Nat", "nat-44", "4nat", "_nat", "nat_", "a__b", "x" * 21,
