@@ -140,6 +140,7 @@ def test_a_classifier_killed_with_a_batch_in_its_hands_loses_it(tmp_path, seed, 
 def test_an_egress_killed_in_a_burst_has_sent_a_part_of_it(tmp_path, seed, put_in_place):
     put_in_place("slow-io-worker", "millrace-io-worker")
     dropped, missing = strike_slow(tmp_path, seed, "egress.0")
+    missing -= dropped.pop("worker_lost", 0)  # a blow may also fall into its finish behind the GPU
     assert list(dropped) == ["egress_lost"] and 0 < missing < dropped["egress_lost"]
 
 
