@@ -25,7 +25,7 @@ std::string end_point_of(const Json& json, const char* address, const char* port
 }
 
 std::string ends_of(const Json& json) {
-  const std::string source = end_point_of(json, "src_ip", "src_port");
+  std::string source = end_point_of(json, "src_ip", "src_port");
   if (!json.contains("dest_ip")) return source;
   return source + " > " + end_point_of(json, "dest_ip", "dest_port");
 }
