@@ -153,6 +153,7 @@ std::vector<std::byte> frame_of(std::uint32_t number, bool answers) {
   }
   wire_bytes::put16(frame, 34, tuple.source_port);
   wire_bytes::put16(frame, 36, tuple.destination_port);
+  wire_bytes::put16(frame, 38, 60 - 34);
   return frame;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = SortedPacket::Kind;
 
-constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
+constexpr std::uint8_t kIcmp = 1, kUdp = 17, kIcmpv6 = 58, kUdpLite = 136;
 
 /// Discovery of neighbours and of listeners to groups, which no router passes on (RFC 4861, 2710,
 /// 3810).
@@ -66,6 +66,19 @@ void sort_icmp(std::span<const std::byte> frame, SortedPacket& packet) noexcept 
   packet.kind = is_icmp_answer(headers.protocol, type) ? Kind::kAnswer : Kind::kFlow;
 }
 
+/// The length of UDP, or what the checksum of UDP-Lite covers (RFC 3828, 3.1; 0: all), lies between
+/// the header and the end of the packet; of the first fragment it is that of all fragments.
+bool has_true_length(std::span<const std::byte> frame, const SortedPacket& packet) noexcept {
+  constexpr std::uint32_t kLengthAt = 4, kHeaderBytes = 8;
+  const PacketHeaders& headers = packet.headers;
+  if (headers.protocol != kUdp && headers.protocol != kUdpLite) return true;
+  if (headers.transport_offset + kHeaderBytes > headers.payload_end) return false;
+  const std::uint32_t length = wire_bytes::u16(frame, headers.transport_offset + kLengthAt);
+  if (headers.protocol == kUdpLite && length == 0) return true;
+  const std::uint32_t in_front = headers.transport_offset - headers.network_offset;
+  return length >= kHeaderBytes && (headers.fragment || length + in_front <= packet.ip_bytes);
+}
+
 }  // namespace
 
 SortedPacket sort_packet(std::span<const std::byte> frame) noexcept {
@@ -86,7 +99,7 @@ SortedPacket sort_packet(std::span<const std::byte> frame) noexcept {
     return packet;
   }
   const std::optional<FlowTuple> tuple = flow_tuple_of(frame, packet.headers);
-  packet.kind = tuple ? Kind::kFlow : Kind::kInvalid;
+  packet.kind = tuple && has_true_length(frame, packet) ? Kind::kFlow : Kind::kInvalid;
   if (tuple) packet.tuple = *tuple;
   return packet;
 }

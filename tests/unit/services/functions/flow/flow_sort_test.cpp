@@ -59,6 +59,18 @@ TEST(SortPacket, TellsQuestionsAnswersAndErrorsOfIcmp) {
   EXPECT_EQ(sorted("01", "0303000000000000").kind, Kind::kInvalid) << "without a quote";
 }
 
+TEST(SortPacket, LengthsOfUdpThatLieAreInvalid) {
+  EXPECT_EQ(sorted("11", "0035138800070000").kind, Kind::kInvalid) << "below the header";
+  EXPECT_EQ(sorted("11", "0035138800090000").kind, Kind::kInvalid) << "beyond the packet";
+  EXPECT_EQ(sorted("11", "0035138800090000ff").kind, Kind::kFlow);
+  EXPECT_EQ(sorted("11", "0035138800080000ff").kind, Kind::kFlow) << "a byte behind it";
+  EXPECT_EQ(sorted("11", "00351388000800").kind, Kind::kInvalid) << "cut";
+  EXPECT_EQ(sorted("11", "0035138801000000", "2000").kind, Kind::kFlow) << "of all fragments";
+  EXPECT_EQ(sorted("88", "0035138800000000").kind, Kind::kFlow) << "UDP-Lite: all is covered";
+  EXPECT_EQ(sorted("88", "0035138800070000").kind, Kind::kInvalid);
+  EXPECT_EQ(sorted("88", "0035138800090000").kind, Kind::kInvalid);
+}
+
 TEST(SortPacket, LeavesOutWhatHasNoFlow) {
   EXPECT_EQ(sort_packet({}).kind, Kind::kUntracked);
   EXPECT_EQ(sort_packet(bytes_of_hex("0200000000010200000000020806")).kind, Kind::kUntracked);
