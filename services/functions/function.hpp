@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -167,10 +168,13 @@ struct FinishContext {
   }
 };
 
-/// Packets that were dropped at the end of a batch, and the reason of all of them.
+/// Packets that were dropped at the end of a batch, by reason.
 struct EndOfBatch {
-  std::uint32_t dropped = 0;
-  Reason why = Reason::kNone;
+  struct Drops {
+    std::uint32_t packets = 0;
+    Reason why = Reason::kNone;
+  };
+  std::array<Drops, 2> drops;
 };
 
 class Function {

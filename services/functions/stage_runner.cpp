@@ -186,12 +186,14 @@ void StageRunner::end_batch(const Visit& visit) noexcept {
                               at.reason_numbers,
                               visit.flows,
                               behind});
-  if (end.dropped == 0 || !metrics_kept()) return;
-  if (at.counters.tally != nullptr) {
-    at.counters.tally->packets -= end.dropped;
-    at.counters.tally->dropped += end.dropped;
+  if (!metrics_kept()) return;
+  for (const auto& [packets, why] : end.drops) {
+    if (at.counters.tally != nullptr) {
+      at.counters.tally->packets -= packets;
+      at.counters.tally->dropped += packets;
+    }
+    if (at.drops != nullptr) at.drops->dropped[static_cast<std::size_t>(why)] += packets;
   }
-  if (at.drops != nullptr) at.drops->dropped[static_cast<std::size_t>(end.why)] += end.dropped;
 }
 
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,

@@ -16,7 +16,8 @@ namespace {
 
 enum class FlowReason : std::uint8_t { kInvalid, kTableFull };
 constexpr DeclaredReason kFlowReasons[] = {
-    {"flow_invalid", ReasonCause::kPolicy, "of a connection that there is not; `invalid: drop`"},
+    {"flow_invalid", ReasonCause::kPolicy,
+     "of a connection that there is not; `invalid: drop`, or its question was dropped just before"},
     {"flow_table_full", ReasonCause::kLoss,
      "of a connection that began: no room for it, or its addresses are another's"}};
 
@@ -68,8 +69,8 @@ class FlowFunction final : public Function {
   FlowBatch* flows() noexcept override { return batch_.get(); }
 
   EndOfBatch end_batch(const FinishContext& call) noexcept override {
-    const Reason full = call.reason(FlowReason::kTableFull);
-    return {FlowTracker(*batch_, settings_, call).keep(full), full};
+    return FlowTracker(*batch_, settings_, call)
+        .keep(call.reason(FlowReason::kInvalid), call.reason(FlowReason::kTableFull));
   }
 
  private:

@@ -108,6 +108,7 @@ class FlowBatch {
   std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one
   std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
+  std::bitset<kBatchCapacityMax> is_question_;  ///< new packets, no later fragments
   std::uint32_t packet_count_ = 0, beginning_count_ = 0;
   std::array<PacketFlow, kBatchCapacityMax> packets_;
   std::array<Beginning, kBatchCapacityMax> beginnings_;

@@ -58,6 +58,8 @@ void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
     if (batch_.forgot_) found[i] = batch_.table().find(tuples[i]);
     const PacketFlow flow = follow_one(packets[i], sorted[i], found[i]);
     batch_.packets_[packets[i]] = flow;
+    batch_.is_question_[packets[i]] =
+        flow.state == FlowState::kNew && sorted[i].kind == Kind::kFlow;
     hit(kCounterOfState[static_cast<std::size_t>(flow.state)]);
   }
 }
@@ -192,45 +194,58 @@ std::uint32_t FlowTracker::timeout_s(const FlowTuple& tuple, const FlowOwn& own)
   }
 }
 
-/// Packets of a flow that has no place in the table do not go on.
-std::uint32_t FlowTracker::refuse(std::uint32_t flow, Reason full) noexcept {
+/// Packets of a flow that is not written do not go on.
+std::uint32_t FlowTracker::refuse(std::uint32_t flow, Reason why) noexcept {
   std::uint32_t dropped = 0;
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     if (batch_.packets_[i].flow != flow || !call_.batch.leaves(i)) continue;
-    call_.batch.drop(i, full);
+    call_.batch.drop(i, why);
     ++dropped;
   }
   return dropped;
 }
 
-std::uint32_t FlowTracker::keep(Reason full) noexcept {
-  std::array<bool, kBatchCapacityMax> stays{};
+/// Flows that begin, by their place: a question of theirs is not dropped.
+std::bitset<kBatchCapacityMax> FlowTracker::asked() const noexcept {
+  std::bitset<kBatchCapacityMax> asked;
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     const std::uint32_t flow = batch_.packets_[i].flow;
-    if (flow == kNoFlow || (flow & FlowBatch::kBeginning) == 0) continue;
-    if (!call_.batch.is_dropped(i)) stays[flow & ~FlowBatch::kBeginning] = true;
+    if (flow == kNoFlow || !batch_.is_question_[i] || call_.batch.is_dropped(i)) continue;
+    if ((flow & FlowBatch::kBeginning) != 0) asked.set(flow & ~FlowBatch::kBeginning);
   }
-  std::uint32_t dropped = 0;
+  return asked;
+}
+
+/// Writes a flow that begins; false: there is no room.
+bool FlowTracker::keep_one(FlowBatch::Beginning& one) noexcept {
+  if (one.in_table == kNoFlow && batch_.insert(one, one.answer).what != FlowTable::Inserted::kNew) {
+    hit(FlowCounter::kTableFull);
+    return false;
+  }
+  hit(FlowCounter::kBegun);
+  if (is_established(one.tuple, one.own)) {
+    batch_.table().establish(one.in_table);
+    hit(FlowCounter::kEstablished);
+  }
+  return true;
+}
+
+EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
+  EndOfBatch end{{{{0, refused}, {0, full}}}};
+  auto& [of_refused, of_full] = end.drops;
+  const std::bitset<kBatchCapacityMax> stays = asked();
   for (std::uint32_t i = 0; i < batch_.beginning_count_; ++i) {
     FlowBatch::Beginning& one = batch_.beginnings_[i];
     const std::uint32_t flow = i | FlowBatch::kBeginning;
     if (one.gone) continue;
-    if (!stays[i]) {
-      if (one.in_table == kNoFlow) continue;
-      hit(FlowCounter::kBegun);
-      batch_.forget(flow);
+    if (stays[i]) {
+      if (!keep_one(one)) of_full.packets += refuse(flow, full);
       continue;
     }
-    if (one.in_table == kNoFlow &&
-        batch_.insert(one, one.answer).what != FlowTable::Inserted::kNew) {
-      hit(FlowCounter::kTableFull);
-      dropped += refuse(flow, full);
-      continue;
-    }
+    of_refused.packets += refuse(flow, refused);
+    if (one.in_table == kNoFlow) continue;
     hit(FlowCounter::kBegun);
-    if (!is_established(one.tuple, one.own)) continue;
-    batch_.table().establish(one.in_table);
-    hit(FlowCounter::kEstablished);
+    batch_.forget(flow);
   }
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {
@@ -240,7 +255,7 @@ std::uint32_t FlowTracker::keep(Reason full) noexcept {
   hit(FlowCounter::kGivenUp, batch_.given_up_);
   hit(FlowCounter::kEnded, batch_.ended_);
   hit(FlowCounter::kEstablishedEnded, batch_.established_ended_);
-  return dropped;
+  return end;
 }
 
 }  // namespace millrace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,9 +30,11 @@ class FlowTracker {
   void expire(std::uint32_t most) noexcept;
   /// Finds the flow of each packet, and what it is to that.
   void follow(std::span<const std::uint16_t> packets) noexcept;
-  /// Behind the last function: writes flows that have begun into the table, and takes those out
-  /// that nothing is left of. Packets of flows without room are dropped for `full`; returns them.
-  std::uint32_t keep(Reason full) noexcept;
+  /// Behind the last function: writes a flow that has begun into the table if a question of it (a
+  /// new packet, no later fragment) is not dropped. Otherwise the rest of its packets is dropped
+  /// for `refused`: rules have taken them for answers to a question that did not pass. Packets of
+  /// flows without room are dropped for `full`.
+  EndOfBatch keep(Reason refused, Reason full) noexcept;
 
  private:
   using Found = std::optional<FlowTable::Found>;
@@ -51,7 +54,9 @@ class FlowTracker {
   void hit(FlowCounter counter, std::uint32_t times = 1) noexcept {
     for (; times != 0; --times) call_.counters.hit(static_cast<std::size_t>(counter));
   }
-  std::uint32_t refuse(std::uint32_t flow, Reason full) noexcept;
+  std::bitset<kBatchCapacityMax> asked() const noexcept;
+  bool keep_one(FlowBatch::Beginning& one) noexcept;
+  std::uint32_t refuse(std::uint32_t flow, Reason why) noexcept;
 
   FlowBatch& batch_;
   const FlowSettings& settings_;

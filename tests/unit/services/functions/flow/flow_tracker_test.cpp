@@ -174,6 +174,39 @@ TEST_F(Flow, OfADroppedPacketIsNotWritten) {
   EXPECT_EQ(hits(FlowCounter::kBegun), 1u);
 }
 
+TEST_F(Flow, OfADroppedQuestionIsNotOpenedByWhatAnswersIt) {
+  use({{"max", "100"}});
+  behind_.act = [&](const FinishContext& call, std::uint16_t packet) {
+    if (call.flows->of(packet).state == State::kNew) call.batch.drop(packet, Reason::kMalformed);
+  };
+  const Sent asks;
+  EXPECT_THAT(send({asks, asks.answered(), asks}),
+              ElementsAre(State::kNew, State::kEstablished, State::kEstablished));
+  EXPECT_EQ(table().count(), 0u);
+  for (const std::uint32_t packet : {1u, 2u}) EXPECT_EQ(arena_.batch().reason[packet], 40);
+}
+
+TEST_F(Flow, OfADroppedFirstFragmentIsNotOpenedByALaterOne) {
+  use({{"max", "100"}});
+  behind_.act = [&](const FinishContext& call, std::uint16_t packet) {
+    if (packet == 0) call.batch.drop(packet, Reason::kMalformed);
+  };
+  send({Sent{.fragment = 0x2000}, Sent{.source = 7777, .fragment = 3}});
+  EXPECT_EQ(table().count(), 0u);
+  EXPECT_EQ(arena_.batch().reason[1], 40);
+}
+
+TEST_F(Flow, IsOpenedByAQuestionThatPassesBehindOneThatDoesNot) {
+  use({{"max", "100"}});
+  behind_.act = [&](const FinishContext& call, std::uint16_t packet) {
+    if (packet == 0) call.batch.drop(packet, Reason::kMalformed);
+  };
+  const Sent asks;
+  send({asks, asks, asks.answered()});
+  EXPECT_EQ(table().count(), 1u);
+  EXPECT_FALSE(arena_.batch().is_dropped(2));
+}
+
 TEST_F(Flow, EndsByTime) {
   use({{"max", "100"}, {"udp", "5"}, {"udp_stream", "9"}});
   const Sent asks;
