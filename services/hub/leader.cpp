@@ -98,7 +98,7 @@ void Leader::look_at(const LostBatch& lost) {
   } catch (const Error& error) {
     say(plan.actors[context_.me.actor].name, error.what());  // the packets are lost either way
   }
-  if (!known || !functions_.died(lost.function, monotonic_ns())) return;
+  if (!known || !lost.by_itself || !functions_.died(lost.function, monotonic_ns())) return;
   take_out(lost.function, std::to_string(plan.crash_limit) + " workers died in it");
 }
 

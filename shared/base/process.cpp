@@ -18,6 +18,7 @@ namespace {
 
 /// Of /proc/PID/stat (proc(5)); zeros when there is no such process.
 struct Stat {
+  char state = 0;           ///< field 3
   std::uint64_t flags = 0;  ///< field 9, PF_* of <linux/sched.h>
   std::uint64_t start_time = 0;
 };
@@ -33,7 +34,8 @@ Stat stat_of(std::int32_t pid) {
   std::istringstream fields(line.substr(command_end + 1));
   Stat stat;
   std::string field;
-  for (std::uint64_t number = 3; number < kFlagsField; ++number) fields >> field;
+  fields >> stat.state;
+  for (std::uint64_t number = 4; number < kFlagsField; ++number) fields >> field;
   fields >> stat.flags;
   for (std::uint64_t number = kFlagsField + 1; number < kStartField; ++number) fields >> field;
   fields >> stat.start_time;
@@ -48,6 +50,11 @@ bool process_is_ending(std::int32_t pid, std::uint64_t start_time) {
   constexpr std::uint64_t kExiting = 4;  // PF_EXITING
   const Stat stat = stat_of(pid);
   return stat.start_time == start_time && (stat.flags & kExiting) != 0;
+}
+
+bool process_is_stopped(std::int32_t pid, std::uint64_t start_time) {
+  const Stat stat = stat_of(pid);
+  return stat.start_time == start_time && (stat.state == 'T' || stat.state == 't');
 }
 
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time) {

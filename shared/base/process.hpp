@@ -17,6 +17,9 @@ std::uint64_t process_start_time(std::int32_t pid);
 /// by as long as that takes, 0.1 s and more for one that has a GPU. False when it has gone already.
 bool process_is_ending(std::int32_t pid, std::uint64_t start_time);
 
+/// A signal has stopped that process: it runs no code until another one lets it go on.
+bool process_is_stopped(std::int32_t pid, std::uint64_t start_time);
+
 /// pidfd of exactly that process, or an empty one: it has gone, or nothing can be opened here now.
 UniqueFd open_process(std::int32_t pid, std::uint64_t start_time);
 

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "shared/actor/enrol.hpp"
+#include "shared/actor/own_faults.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/say.hpp"
@@ -185,6 +186,7 @@ void ActorProcess::enrol() {
         millrace::enrol(plan_, context_.status, context_.me.actor, kEnrolLimitNs, give_up);
   }
   die_with_parent(false);
+  note_own_faults(context_.my_entry(), context_.me.incarnation);
   note_build(context_.me.actor);
 }
 
@@ -202,6 +204,7 @@ ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorCo
   ActorContext context = context_;
   context.me = millrace::enrol(plan_, context_.status, actor, kEnrolLimitNs, beat_and_ask);
   die_with_parent(false);
+  note_own_faults(context.my_entry(), context.me.incarnation);
   note_build(actor);
   return context;
 }

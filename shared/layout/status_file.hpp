@@ -30,7 +30,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 11;
+inline constexpr std::uint32_t kStatusAbi = 12;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -74,8 +74,8 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint64_t>
       resume_position;  ///< ingress: every source ordinal below it is sealed; only grows
   std::atomic<std::uint32_t> ended;  ///< the incarnation that ended as it was told to
-  std::uint32_t padding_1;
-  std::atomic<std::uint64_t> made;  ///< ingress: packets that were born here (ticks of a loop)
+  std::atomic<std::uint32_t> fault;  ///< the incarnation that ended by a signal of its own doing
+  std::atomic<std::uint64_t> made;   ///< ingress: packets that were born here (ticks of a loop)
   std::uint64_t padding_2[1];
   // The futex word: set by the sleeper, cleared by whoever wakes it.
   alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
@@ -99,7 +99,7 @@ static_assert(offsetof(ActorEntry, heartbeat_tsc) == 64 && offsetof(ActorEntry, 
 static_assert(offsetof(ActorEntry, in_hand) == 80 && offsetof(ActorEntry, exhausted) == 88);
 static_assert(offsetof(ActorEntry, in_function) == 92);
 static_assert(offsetof(ActorEntry, resume_position) == 96 && offsetof(ActorEntry, ended) == 104);
-static_assert(offsetof(ActorEntry, made) == 112);
+static_assert(offsetof(ActorEntry, fault) == 108 && offsetof(ActorEntry, made) == 112);
 static_assert(offsetof(ActorEntry, sleeping) == 128);
 static_assert(offsetof(ActorEntry, share_reader) == 192 &&
               offsetof(ActorEntry, share_wanted) == 196);

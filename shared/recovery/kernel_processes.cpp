@@ -33,6 +33,10 @@ bool KernelProcesses::ending(std::int32_t pid, std::uint64_t start_time) {
   return process_is_ending(pid, start_time);
 }
 
+bool KernelProcesses::stopped(std::int32_t pid, std::uint64_t start_time) {
+  return process_is_stopped(pid, start_time);
+}
+
 void KernelProcesses::kill(std::int32_t pid, std::uint64_t start_time) {
   const UniqueFd& process = watched(pid, start_time);
   if (process) syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);

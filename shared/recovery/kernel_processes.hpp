@@ -15,6 +15,7 @@ class KernelProcesses : public ProcessControl {
  public:
   bool exited(std::int32_t pid, std::uint64_t start_time) override;
   bool ending(std::int32_t pid, std::uint64_t start_time) override;
+  bool stopped(std::int32_t pid, std::uint64_t start_time) override;
   void kill(std::int32_t pid, std::uint64_t start_time) override;
   std::optional<ThreadTimes> times(std::int32_t pid) override;
   std::uint64_t now_ns() override;

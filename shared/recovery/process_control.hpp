@@ -19,6 +19,8 @@ class ProcessControl {
   /// True once it has begun to end, though its exit may take long. Never blocks; costs some
   /// microseconds.
   virtual bool ending(std::int32_t pid, std::uint64_t start_time) = 0;
+  /// A signal has stopped it (SIGSTOP, a debugger). Never blocks; costs some microseconds.
+  virtual bool stopped(std::int32_t pid, std::uint64_t start_time) = 0;
   /// Sends SIGKILL. Its effect is seen by exited().
   virtual void kill(std::int32_t pid, std::uint64_t start_time) = 0;
   /// Of its main thread, which is the one that gives signs of life. Never blocks; costs some

@@ -107,8 +107,7 @@ bool Recovery::all_acknowledged(std::uint32_t actor) {
     all = false;
     if (late && watch_[other].killed_at_ns == 0 && !is_starved(other)) {
       tell_({other, "does not acknowledge a fence: killed", wanted});
-      processes_.kill(entry.pid, entry.start_time);
-      watch_[other].killed_at_ns = last_tick_ns_;
+      kill(other);
     }
   }
   return all;
@@ -123,6 +122,20 @@ bool Recovery::hung(std::uint32_t actor) {
          limits_.heartbeat_limit_ns;
 }
 
+void Recovery::kill(std::uint32_t actor) {
+  const ActorEntry& entry = context_.entry(actor);
+  ends_[actor] = processes_.stopped(entry.pid, entry.start_time) ? End::kStopped : End::kHung;
+  processes_.kill(entry.pid, entry.start_time);
+  watch_[actor].killed_at_ns = last_tick_ns_;
+}
+
+/// What kills a process from outside says nothing of the function that it ran.
+bool Recovery::died_by_itself(std::uint32_t actor) const {
+  const ActorEntry& entry = context_.entry(actor);
+  return ends_[actor] == End::kHung || entry.fault.load(std::memory_order_relaxed) ==
+                                           entry.incarnation.load(std::memory_order_relaxed);
+}
+
 /// Silent for so long that it may be hung, and not known to be: no processor took it.
 bool Recovery::is_starved(std::uint32_t actor) {
   return !hung(actor) &&
@@ -133,7 +146,7 @@ bool Recovery::watch_running(std::uint32_t actor) {
   ActorEntry& entry = context_.entry(actor);
   Watch& watch = watch_[actor];
   const bool draining = context_.state_of(actor) == ActorState::kDraining;
-  ends_[actor] = watch.killed_at_ns != 0 ? End::kHung : draining ? End::kAsked : End::kCrashed;
+  if (watch.killed_at_ns == 0) ends_[actor] = draining ? End::kAsked : End::kCrashed;
   const bool gpu = context_.plan->actors[actor].kind == ActorKind::kGpu;
   if (processes_.exited(entry.pid, entry.start_time)) {
     tell_({actor, "exited", 0});
@@ -148,9 +161,7 @@ bool Recovery::watch_running(std::uint32_t actor) {
   }
   if (watch.killed_at_ns == 0 && hung(actor)) {
     tell_({actor, "hung: killed", 0});
-    ends_[actor] = End::kHung;
-    processes_.kill(entry.pid, entry.start_time);
-    watch.killed_at_ns = last_tick_ns_;
+    kill(actor);
     if (gpu) publish(actor, ActorState::kFenced);  // as above
     return true;
   }
@@ -215,9 +226,9 @@ void Recovery::count_restart(std::uint32_t actor) {
   const bool told = last.ended.load(std::memory_order_relaxed) == life;
   const End end = told ? End::kAsked : ends_[*before];
   ActorEntry& entry = context_.entry(actor);
-  std::atomic<std::uint32_t>& count = end == End::kAsked  ? entry.was_asked
-                                      : end == End::kHung ? entry.hangs
-                                                          : entry.crashes;
+  std::atomic<std::uint32_t>& count = end == End::kAsked     ? entry.was_asked
+                                      : end == End::kCrashed ? entry.crashes
+                                                             : entry.hangs;
   count.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -42,11 +42,12 @@ struct RecoveryEvent {
   std::uint64_t number = 0;
 };
 
-/// A batch that was in a worker's hands when it died, before its packets are dropped. `function`:
-/// whose code ran, or kNoFunction. Borrowed.
+/// A batch that was in a worker's hands when it died, before its packets are dropped. Borrowed.
 struct LostBatch {
   std::uint32_t actor = 0;
-  std::uint32_t function = 0;
+  std::uint32_t function = 0;  ///< whose code ran, or kNoFunction
+  /// By a fault of its own, or as it hung; not as others have killed or stopped it.
+  bool by_itself = false;
   const Batch& batch;
 };
 inline constexpr std::uint32_t kNoFunction = UINT32_MAX;
@@ -87,7 +88,7 @@ class Recovery {
     bool redone = false;  ///< gpu: its batches are with the stand-in already
   };
   using Flags = std::vector<bool>;
-  enum class End { kCrashed, kHung, kAsked };
+  enum class End { kCrashed, kHung, kStopped, kAsked };
 
   // The state machine (recovery.cpp).
   bool watch(std::uint32_t actor);
@@ -96,6 +97,8 @@ class Recovery {
   void count_restart(std::uint32_t actor);
   bool finish_fence(std::uint32_t actor);
   bool hung(std::uint32_t actor);
+  void kill(std::uint32_t actor);
+  bool died_by_itself(std::uint32_t actor) const;
   bool is_starved(std::uint32_t actor);
   void publish(std::uint32_t actor, ActorState state);
   bool all_acknowledged(std::uint32_t actor);

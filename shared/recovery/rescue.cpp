@@ -140,7 +140,7 @@ void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
                         std::uint32_t{batch.offset[i]} + batch.length[i] <= batch.buffers.stride;
     if (!inside) return;
   }
-  look_at_lost_({actor, known ? word - 1 : kNoFunction, batch});
+  look_at_lost_({actor, known ? word - 1 : kNoFunction, died_by_itself(actor), batch});
 }
 
 void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers) {

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/unit/support/odd_classifier.hpp"
@@ -32,7 +34,10 @@ class PoisonedWork final : public OddWork {
     bool poison = context_.status.header().functions_out.load() == 0;
     if (poison) poison = has_poison(batch);
     // Again and again, so that the alarm ends the process in the middle of a function.
-    if (poison) ::ualarm(kLifeLeft, 0);
+    if (poison) {
+      std::signal(SIGALRM, [](int) { std::abort(); });
+      ::ualarm(kLifeLeft, 0);
+    }
     do {
       work_.run(stage, batch);
     } while (poison);

@@ -26,6 +26,7 @@ class FakeProcesses : public ProcessControl {
   bool ending(std::int32_t pid, std::uint64_t) override {
     return dying.contains(pid) || gone.contains(pid);
   }
+  bool stopped(std::int32_t pid, std::uint64_t) override { return halted.contains(pid); }
   void kill(std::int32_t pid, std::uint64_t) override {
     killed.push_back(pid);
     if (!unkillable.contains(pid)) gone.insert(pid);
@@ -36,7 +37,7 @@ class FakeProcesses : public ProcessControl {
   }
   std::uint64_t now_ns() override { return now; }
 
-  std::set<std::int32_t> gone, dying, unkillable;
+  std::set<std::int32_t> gone, dying, halted, unkillable;
   std::vector<std::int32_t> killed;
   std::map<std::int32_t, ThreadTimes> times_of;
   std::uint64_t now = 1'000'000'000'000;

@@ -169,6 +169,26 @@ TEST_F(RescueTest, ALostBatchIsShownWithTheFunctionThatRan) {
   EXPECT_EQ(world_.entry("front.0").in_function, 0U);
 }
 
+TEST_F(RescueTest, ADeathIsTheFunctionsOwnIfItFaultedOrHung) {
+  std::map<std::string, bool> by_itself;
+  leader_->on_lost([&](const LostBatch& lost) {
+    by_itself[world_.plan.actors[lost.actor].name] = lost.by_itself;
+  });
+  for (const char* worker : {"front.0", "front.1", "front.2", "deep.0"}) {
+    in_state(worker, SlotKind::kWorked, kFirstRescued, 1);
+  }
+  world_.entry("front.1").fault = world_.entry("front.1").incarnation.load();
+  silent_ = {"front.2", "deep.0"};
+  processes_.halted = {world_.pid_of("deep.0")};
+  ends("front.0");
+  ends("front.1");
+  tick_for(2'000);
+  EXPECT_THAT(by_itself,
+              testing::ElementsAre(testing::Pair("deep.0", false),   // stopped from outside
+                                   testing::Pair("front.0", false),  // killed
+                                   testing::Pair("front.1", true), testing::Pair("front.2", true)));
+}
+
 TEST_F(RescueTest, ALostBatchWhoseColumnsMakeNoSenseIsNotShown) {
   int shown = 0;
   leader_->on_lost([&](const LostBatch&) { ++shown; });
