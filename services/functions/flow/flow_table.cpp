@@ -30,6 +30,18 @@ constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
   return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
 }
 
+/// Bit i: reference i of the bucket is zero.
+std::uint32_t zeros_of(const std::uint32_t* bucket) noexcept {
+  std::uint32_t zeros = 0;
+  for (std::uint32_t first = 0; first < kReferences; first += 8) {
+    const __m256i eight = _mm256_load_si256(reinterpret_cast<const __m256i*>(bucket + first));
+    const __m256i is_zero = _mm256_cmpeq_epi32(eight, _mm256_setzero_si256());
+    const int bits = _mm256_movemask_ps(_mm256_castsi256_ps(is_zero));
+    zeros |= static_cast<std::uint32_t>(bits) << first;
+  }
+  return zeros;
+}
+
 }  // namespace
 
 /// All zero at the start. Numbers + 1; 0: none.
@@ -41,12 +53,6 @@ struct FlowTable::Head {
   std::uint32_t oldest, youngest;  ///< of those that are not established
   std::uint64_t secret[2];
   std::uint32_t padding[6];
-};
-
-/// Where a tuple's reference stands, and what it looks like without its number.
-struct FlowTable::Place {
-  std::uint32_t* bucket[2];
-  std::uint32_t tag;
 };
 
 std::uint64_t FlowTable::bytes_for(std::uint32_t flows) noexcept {
@@ -214,22 +220,33 @@ void FlowTable::find(std::span<const FlowTuple> tuples,
 
 /// In the bucket of the two that has more room; null: both are full.
 std::uint32_t* FlowTable::free_reference(const Place& place) const noexcept {
-  std::uint32_t* free[2] = {};
-  std::uint32_t room[2] = {};
-  for (std::size_t which = 0; which < 2; ++which) {
-    for (std::uint32_t i = 0; i < kReferences; ++i) {
-      if (place.bucket[which][i] != 0) continue;
-      free[which] = place.bucket[which] + i;
-      ++room[which];
-    }
-  }
-  return room[0] >= room[1] ? free[0] : free[1];
+  const std::uint32_t free[2] = {zeros_of(place.bucket[0]), zeros_of(place.bucket[1])};
+  const std::size_t which = std::popcount(free[0]) >= std::popcount(free[1]) ? 0 : 1;
+  return free[which] == 0 ? nullptr : place.bucket[which] + std::countr_zero(free[which]);
 }
 
-void FlowTable::drop_reference(const FlowTuple& tuple, std::uint32_t flow) noexcept {
-  std::uint32_t* const reference = first_of(
-      place_of(tuple), [&](std::uint32_t one) { return flow_of(one) == flow && is(one, tuple); });
+/// Of that flow; both of its references may stand in one bucket.
+void FlowTable::drop_reference(const Place& place, std::uint32_t flow) noexcept {
+  std::uint32_t* const reference =
+      first_of(place, [&](std::uint32_t one) { return flow_of(one) == flow; });
   if (reference != nullptr) set(reference, 0);
+}
+
+void FlowTable::prefetch_references(const Places& places) const noexcept {
+  for (const Place& place : places) {
+    for (const std::uint32_t* const bucket : place.bucket) __builtin_prefetch(bucket, 1);
+  }
+}
+
+/// Lines that its removal writes are under way, and those of the flow that is the next oldest.
+FlowTable::Places FlowTable::prefetch_removal(std::uint32_t flow) const noexcept {
+  const FlowEntry& entry = at(flow);
+  const Places places = {place_of(entry.tuple), place_of(entry.answer)};
+  prefetch_references(places);
+  if (entry.next != 0) __builtin_prefetch(&at(entry.next - 1), 1);
+  if (entry.before != 0) __builtin_prefetch(&at(entry.before - 1), 1);
+  if (entry.younger != 0) prefetch(entry.younger - 1);
+  return places;
 }
 
 std::optional<std::uint32_t> FlowTable::take_number() noexcept {
@@ -251,19 +268,20 @@ std::optional<std::uint32_t> FlowTable::to_give_up() const noexcept {
 FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& answer,
                                        std::uint32_t deadline_s) noexcept {
   const std::array<const FlowTuple*, 2> tuples = {&tuple, &answer};
-  const std::array<Place, 2> places = {place_of(tuple), place_of(answer)};
+  const Places places = {place_of(tuple), place_of(answer)};
+  prefetch_references(places);
+  const std::optional<std::uint32_t> oldest = to_give_up();
+  Places of_oldest;
+  if (oldest) of_oldest = prefetch_removal(*oldest);
   for (std::size_t i = 0; i < 2; ++i) {
     const auto found = look(places[i], *tuples[i]);
     if (found) return {Inserted::kThere, found->flow, std::nullopt};
   }
   Insertion done;
-  std::optional<std::uint32_t> flow = take_number();
-  if (!flow) {
-    if (head().oldest == 0) return done;
-    done.given_up = head().oldest - 1;
-    remove(*done.given_up);
-    flow = take_number();
-  }
+  done.given_up = oldest;
+  if (oldest) remove(*oldest, of_oldest);
+  const std::optional<std::uint32_t> flow = take_number();
+  if (!flow) return done;
   FlowEntry& entry = change(*flow);
   entry = {};
   entry.tuple = tuple;
@@ -288,10 +306,14 @@ FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& 
 }
 
 void FlowTable::remove(std::uint32_t flow) noexcept {
+  const FlowEntry& entry = at(flow);
+  remove(flow, {place_of(entry.tuple), place_of(entry.answer)});
+}
+
+void FlowTable::remove(std::uint32_t flow, const Places& places) noexcept {
   FlowEntry& entry = change(flow);
   MILLRACE_CHECK(entry.used != 0);
-  drop_reference(entry.tuple, flow);
-  drop_reference(entry.answer, flow);
+  for (const Place& place : places) drop_reference(place, flow);
   unlink(flow);
   if (entry.established == 0) leave_ages(flow);
   Head& head = change_head();

@@ -111,7 +111,11 @@ class FlowTable {
 
  private:
   struct Head;
-  struct Place;
+  /// Where a tuple's reference stands, and what it looks like without its number.
+  struct Place {
+    std::uint32_t* bucket[2];
+    std::uint32_t tag;
+  };
 
   Head& head() const noexcept;
   Head& change_head() noexcept;
@@ -125,7 +129,11 @@ class FlowTable {
   bool is(std::uint32_t reference, const FlowTuple& tuple) const noexcept;
   std::optional<Found> look(const Place& place, const FlowTuple& tuple) const noexcept;
   std::uint32_t* free_reference(const Place& place) const noexcept;
-  void drop_reference(const FlowTuple& tuple, std::uint32_t flow) noexcept;
+  void drop_reference(const Place& place, std::uint32_t flow) noexcept;
+  using Places = std::array<Place, 2>;  ///< of both directions
+  void prefetch_references(const Places& places) const noexcept;
+  Places prefetch_removal(std::uint32_t flow) const noexcept;
+  void remove(std::uint32_t flow, const Places& places) noexcept;
   std::optional<std::uint32_t> take_number() noexcept;
   void link(std::uint32_t flow) noexcept;
   void unlink(std::uint32_t flow) noexcept;
