@@ -114,16 +114,12 @@ std::uint32_t FlowBatch::add_beginning(const Beginning& one) noexcept {
 
 /// Writes it into the table, which may give an older one up for it.
 FlowTable::Insertion FlowBatch::insert(Beginning& one, const FlowTuple& answer) noexcept {
-  if (const auto oldest = table_->to_give_up()) {
-    if (table_->find(one.tuple) || table_->find(answer))
-      return {FlowTable::Inserted::kThere, 0, {}};
-    tell_end(*oldest, FlowEndReason::kEvicted);
-  }
-  const FlowTable::Insertion done = table_->insert(one.tuple, answer, one.deadline_s);
-  if (done.given_up) {
-    ++given_up_;
-    lose(*done.given_up);
-  }
+  const FlowTable::Insertion done =
+      table_->insert(one.tuple, answer, one.deadline_s, [this](std::uint32_t oldest) {
+        ++given_up_;
+        tell_end(oldest, FlowEndReason::kEvicted);
+        lose(oldest);
+      });
   if (done.what != FlowTable::Inserted::kNew) return done;
   one.in_table = done.flow;
   table_->change_own(done.flow) = one.own;
@@ -162,6 +158,9 @@ void FlowBatch::lose(std::uint32_t flow) noexcept {
     std::uint32_t number = packets_[i].flow;
     if (number == kNoFlow) continue;
     if (number == flow || (resolve(number) && number == flow)) packets_[i] = {};
+  }
+  for (std::uint32_t i = 0; i < beginning_count_; ++i) {
+    if (beginnings_[i].in_table == flow) beginnings_[i].gone = true;
   }
 }
 

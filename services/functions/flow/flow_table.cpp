@@ -259,27 +259,25 @@ std::optional<std::uint32_t> FlowTable::take_number() noexcept {
   return change_head().fresh++;
 }
 
-std::optional<std::uint32_t> FlowTable::to_give_up() const noexcept {
+FlowTable::Room FlowTable::room_for(const FlowTuple& tuple,
+                                    const FlowTuple& answer) const noexcept {
+  Room room;
+  room.places = {place_of(tuple), place_of(answer)};
+  prefetch_references(room.places);
   const Head& now = head();
-  if (now.free != 0 || now.fresh != flows_ || now.oldest == 0) return std::nullopt;
-  return now.oldest - 1;
+  if (now.free == 0 && now.fresh == flows_ && now.oldest != 0) {
+    room.oldest = now.oldest - 1;
+    room.of_oldest = prefetch_removal(*room.oldest);
+  }
+  std::optional<Found> found = look(room.places[0], tuple);
+  if (!found) found = look(room.places[1], answer);
+  if (found) room.there = found->flow;
+  return room;
 }
 
-FlowTable::Insertion FlowTable::insert(const FlowTuple& tuple, const FlowTuple& answer,
-                                       std::uint32_t deadline_s) noexcept {
-  const std::array<const FlowTuple*, 2> tuples = {&tuple, &answer};
-  const Places places = {place_of(tuple), place_of(answer)};
-  prefetch_references(places);
-  const std::optional<std::uint32_t> oldest = to_give_up();
-  Places of_oldest;
-  if (oldest) of_oldest = prefetch_removal(*oldest);
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto found = look(places[i], *tuples[i]);
-    if (found) return {Inserted::kThere, found->flow, std::nullopt};
-  }
+FlowTable::Insertion FlowTable::put(const FlowTuple& tuple, const FlowTuple& answer,
+                                    std::uint32_t deadline_s, const Places& places) noexcept {
   Insertion done;
-  done.given_up = oldest;
-  if (oldest) remove(*oldest, of_oldest);
   const std::optional<std::uint32_t> flow = take_number();
   if (!flow) return done;
   FlowEntry& entry = change(*flow);

@@ -78,10 +78,23 @@ class FlowTable {
   /// kThere: one of the tuples is another flow's, and nothing is changed. Of a full table the
   /// oldest flow that is not established is given up; kFull: there is none.
   Insertion insert(const FlowTuple& tuple, const FlowTuple& answer,
-                   std::uint32_t deadline_s) noexcept;
-  /// The flow that an insert() of another one would give up now; nothing: there is room, or none is
-  /// to be had.
-  std::optional<std::uint32_t> to_give_up() const noexcept;
+                   std::uint32_t deadline_s) noexcept {
+    return insert(tuple, answer, deadline_s, [](std::uint32_t) {});
+  }
+  /// `gives_up` is called with the number of the flow that has to go, before it goes.
+  template <typename GivesUp>
+  Insertion insert(const FlowTuple& tuple, const FlowTuple& answer, std::uint32_t deadline_s,
+                   const GivesUp& gives_up) noexcept {
+    const Room room = room_for(tuple, answer);
+    if (room.there) return {Inserted::kThere, *room.there, std::nullopt};
+    if (room.oldest) {
+      gives_up(*room.oldest);
+      remove(*room.oldest, room.of_oldest);
+    }
+    Insertion done = put(tuple, answer, deadline_s, room.places);
+    done.given_up = room.oldest;
+    return done;
+  }
   void establish(std::uint32_t flow) noexcept;
   /// It ends at another time, sooner or later. Costs one line.
   void set_deadline(std::uint32_t flow, std::uint32_t deadline_s) noexcept;
@@ -131,6 +144,16 @@ class FlowTable {
   std::uint32_t* free_reference(const Place& place) const noexcept;
   void drop_reference(const Place& place, std::uint32_t flow) noexcept;
   using Places = std::array<Place, 2>;  ///< of both directions
+  /// For a new flow.
+  struct Room {
+    Places places;
+    std::optional<std::uint32_t> there;   ///< a flow that has one of the tuples
+    std::optional<std::uint32_t> oldest;  ///< the table is full: this one goes
+    Places of_oldest;
+  };
+  Room room_for(const FlowTuple& tuple, const FlowTuple& answer) const noexcept;
+  Insertion put(const FlowTuple& tuple, const FlowTuple& answer, std::uint32_t deadline_s,
+                const Places& places) noexcept;
   void prefetch_references(const Places& places) const noexcept;
   Places prefetch_removal(std::uint32_t flow) const noexcept;
   void remove(std::uint32_t flow, const Places& places) noexcept;

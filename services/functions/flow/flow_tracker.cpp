@@ -237,7 +237,10 @@ EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
   for (std::uint32_t i = 0; i < batch_.beginning_count_; ++i) {
     FlowBatch::Beginning& one = batch_.beginnings_[i];
     const std::uint32_t flow = i | FlowBatch::kBeginning;
-    if (one.gone) continue;
+    if (one.gone) {
+      if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
+      continue;
+    }
     if (stays[i]) {
       if (!keep_one(one)) of_full.packets += refuse(flow, full);
       continue;

@@ -306,6 +306,24 @@ TEST_F(Flow, IsFoundByTheTranslatedAnswer) {
   EXPECT_THAT(send({asks.answered()}), ElementsAre(State::kNew)) << "not the answer any more";
 }
 
+TEST_F(Flow, ThatGoesForAnotherOneOfItsBatchEndsOnce) {
+  use({{"max", "1"}});
+  behind_.act = [&](const FinishContext& call, std::uint16_t packet) {
+    const std::uint32_t flow = call.flows->of(packet).flow;
+    FlowTuple answer = reversed(call.flows->tuple(flow, 0));
+    answer.destination_port = static_cast<std::uint16_t>(40'000 + packet);
+    EXPECT_EQ(call.flows->translate(flow, answer), FlowBatch::Translated::kDone);
+  };
+  Sent other;
+  other.source = 2000;
+  send({Sent{}, other});
+  EXPECT_THAT(behind_.ended, ElementsAre(1000));
+  EXPECT_EQ(table().count(), 1u);
+  EXPECT_EQ(table().entry(0).tuple.source_port, 2000);
+  EXPECT_EQ(hits(FlowCounter::kBegun), 2u);
+  EXPECT_EQ(hits(FlowCounter::kEnded), 1u);
+}
+
 TEST_F(Flow, OfALaterFragmentIsThatOfTheFirst) {
   use({{"max", "100"}});
   const Sent first{.fragment = 0x2000}, later{.source = 7777, .fragment = 3};
