@@ -215,11 +215,15 @@ std::optional<PortPool::Inside> PortPool::enter(const FlowTuple& tuple) noexcept
   permit(*mapping, remote);
   const Extra& one = change(extra(*mapping));
   ++extra(*mapping).count;
-  return Inside{*mapping, one.address, one.inside};
+  return Inside{*mapping, one.address, one.inside, table_.entry(*mapping).tuple.source};
 }
 
 std::optional<std::uint32_t> PortPool::outside_of(std::uint32_t inside) const noexcept {
-  const auto host = find(host_key({.source = nat_bytes(inside)}));
+  return outside_of(nat_bytes(inside));
+}
+
+std::optional<std::uint32_t> PortPool::outside_of(const Ipv6Bytes& inside) const noexcept {
+  const auto host = find(host_key({.source = inside}));
   if (!host) return std::nullopt;
   return shape_.addresses[blocks_.address_of(extra(*host).owner.first_block - 1)];
 }

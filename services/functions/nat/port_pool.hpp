@@ -72,13 +72,14 @@ class PortPool {
   };
   /// A flow begins with a packet from the inside: the mapping of tuple.source and source_port, a
   /// new one where there is none, has one flow more. `tuple`: of IPv4, of a protocol with ports or
-  /// a question of ICMP.
+  /// a question of ICMP; its source may be an IPv6 address, whose host is behind IPv4 addresses.
   Opening map(const FlowTuple& tuple) noexcept;
 
   struct Inside {
     std::uint32_t mapping = 0;
-    std::uint32_t address = 0;  ///< host order
+    std::uint32_t address = 0;  ///< host order; of a host with an IPv6 address nothing that counts
     std::uint16_t port = 0;
+    Ipv6Bytes bytes{};  ///< the address as the FlowTuple of map() had it, of either version
   };
   /// A flow begins with a packet from outside: the mapping that tuple.destination and
   /// destination_port are of has one flow more, if the filtering lets tuple.source in.
@@ -90,6 +91,8 @@ class PortPool {
 
   /// The outside address of an inside one that has a mapping.
   std::optional<std::uint32_t> outside_of(std::uint32_t inside) const noexcept;
+  /// Likewise, as FlowTuple has it.
+  std::optional<std::uint32_t> outside_of(const Ipv6Bytes& inside) const noexcept;
   std::uint32_t count() const noexcept;  ///< mappings
   const PortBlocks& blocks() const noexcept { return blocks_; }
 

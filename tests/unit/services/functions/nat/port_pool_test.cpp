@@ -67,6 +67,22 @@ struct Lane {
 
 using Opened = PortPool::Opened;
 
+TEST(PortPool, AHostMayHaveAnIpv6Address) {
+  Lane lane;
+  FlowTuple tuple = from_inside(0, 5000);
+  tuple.source = {0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  FlowTuple other = tuple;
+  other.source[15] = 2;  // the first four bytes are alike
+  const auto one = lane.pool.map(tuple), two = lane.pool.map(other);
+  ASSERT_EQ(one.what, Opened::kDone);
+  EXPECT_NE(one.mapping, two.mapping);
+  EXPECT_EQ(lane.pool.outside_of(other.source), two.address);
+  const auto inside = lane.pool.enter(from_outside(kRemote, two.address, two.port));
+  ASSERT_TRUE(inside);
+  EXPECT_EQ(inside->bytes, other.source);
+  EXPECT_EQ(inside->port, 5000);
+}
+
 TEST(PortPool, AMappingIsTheSameWhateverTheOtherEnd) {
   Lane lane;
   const auto one = lane.pool.map(from_inside(1, 5000, kUdp, kRemote));
