@@ -26,6 +26,9 @@ std::string end_point_of(const Json& json, const char* address, const char* port
 
 std::string ends_of(const Json& json) {
   std::string source = end_point_of(json, "src_ip", "src_port");
+  if (json.contains("last_port")) {
+    return end_point_of(json, "src_ip", "first_port") + "-" + field_of(json, "last_port");
+  }
   if (!json.contains("dest_ip")) return source;
   return source + " > " + end_point_of(json, "dest_ip", "dest_port");
 }
@@ -53,7 +56,7 @@ std::string text_of_event(const std::string& line) {
   }
   if (json.contains("nat")) text += " " + field_of(json["nat"], "action");
   if (json.contains("src_ip")) {
-    text += "  " + field_of(json, "proto") + " " + ends_of(json);
+    text += "  " + (json.contains("proto") ? field_of(json, "proto") + " " : "") + ends_of(json);
   }
   if (json.contains("nat")) text += "  as " + ends_of(json["nat"]);
   if (json.contains("flow")) text += "  " + flow_of(json["flow"]);

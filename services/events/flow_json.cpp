@@ -146,25 +146,35 @@ std::uint8_t nat_event_of(const EventRecord& record) {
   const TranslationEvent& to = record.translation;
   const std::uint8_t removed = to.action == TranslationAction::kRemoved ? 1 : 0;
   const bool mapping = to.scope == TranslationScope::kMapping;
-  if (to.ip_version != 4) return 0;
-  if (record.ip_version == 4) return (mapping ? 8 : 4) + removed;   // NAT44
-  if (record.ip_version == 6) return (mapping ? 10 : 6) + removed;  // NAT64
-  return 0;
+  if (to.ip_version != 4 || !has_addresses(record)) return 0;
+  if (to.scope == TranslationScope::kBlock) return 16 + removed;
+  if (record.ip_version == 4) return (mapping ? 8 : 4) + removed;  // NAT44
+  return (mapping ? 10 : 6) + removed;                             // NAT64
 }
 
 void put_translation(const EventRecord& record, std::string& out) {
   const TranslationEvent& to = record.translation;
   const bool session = to.scope == TranslationScope::kSession;
-  put_tuple(record, session, out);
+  const bool block = to.scope == TranslationScope::kBlock;
+  if (!block) put_tuple(record, session, out);
+  if (block && has_addresses(record)) {
+    put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
+  }
   put_key("nat", out);
   out += '{';
   put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
-  put_text("scope", session ? "session" : "mapping", out);
+  put_text("scope", session ? "session" : block ? "block" : "mapping", out);
   if (const std::uint8_t event = nat_event_of(record); event != 0) {
     put_value("nat_event", event, out);
   }
   if (to.ip_version == 4 || to.ip_version == 6) {
     put_text("src_ip", json_line::address_text(to.ip_version, to.source), out);
+    if (block) {
+      put_value("first_port", to.source_port, out);
+      put_value("last_port", to.destination_port, out);
+      out += '}';
+      return;
+    }
     const bool ports = !is_icmp(record) && (to.source_port != 0 || to.destination_port != 0);
     if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
     if (ports) put_value("src_port", to.source_port, out);

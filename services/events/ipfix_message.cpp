@@ -29,7 +29,8 @@ constexpr std::uint16_t kOctetDeltaCount = 1, kPacketDeltaCount = 2, kProtocolId
                         kFlowStartMilliseconds = 152, kFlowEndMilliseconds = 153,
                         kPostNatSourceIpv4Address = 225, kPostNatDestinationIpv4Address = 226,
                         kPostNaptSourceTransportPort = 227, kPostNaptDestinationTransportPort = 228,
-                        kNatEvent = 230, kBiflowDirection = 239, kObservationTimeMilliseconds = 323;
+                        kNatEvent = 230, kBiflowDirection = 239, kObservationTimeMilliseconds = 323,
+                        kPortRangeStart = 361, kPortRangeEnd = 362;
 
 struct Field {
   std::uint16_t element;
@@ -49,7 +50,8 @@ constexpr Field kStart{kFlowStartMilliseconds, 8}, kEnd{kFlowEndMilliseconds, 8}
     kEvent{kNatEvent, 1}, kPostSource{kPostNatSourceIpv4Address, 4},
     kPostDestination{kPostNatDestinationIpv4Address, 4},
     kPostSourcePort{kPostNaptSourceTransportPort, 2},
-    kPostDestinationPort{kPostNaptDestinationTransportPort, 2};
+    kPostDestinationPort{kPostNaptDestinationTransportPort, 2}, kRangeStart{kPortRangeStart, 2},
+    kRangeEnd{kPortRangeEnd, 2};
 
 // Flags of the first packet's direction come last: nfdump has one field for both, and keeps those.
 constexpr Field kFlowIpv4[] = {
@@ -78,11 +80,13 @@ constexpr Field kNat44Mapping[] = {kTime,       kSource4,        kPostSource, kP
                                    kSourcePort, kPostSourcePort, kEvent};
 constexpr Field kNat64Mapping[] = {kTime,       kSource6,        kPostSource, kProtocol,
                                    kSourcePort, kPostSourcePort, kEvent};
+constexpr Field kNat44Block[] = {kTime, kSource4, kPostSource, kRangeStart, kRangeEnd, kEvent};
+constexpr Field kNat64Block[] = {kTime, kSource6, kPostSource, kRangeStart, kRangeEnd, kEvent};
 
 std::span<const Field> fields_of(IpfixTemplate which) noexcept {
   constexpr std::array<std::span<const Field>, static_cast<std::size_t>(IpfixTemplate::kCount)>
-      kFields = {kFlowIpv4,     kFlowIpv6,     kFlowIcmp,     kFlowIcmpIpv6,
-                 kNat44Session, kNat64Session, kNat44Mapping, kNat64Mapping};
+      kFields = {kFlowIpv4,     kFlowIpv6,     kFlowIcmp,     kFlowIcmpIpv6, kNat44Session,
+                 kNat64Session, kNat44Mapping, kNat64Mapping, kNat44Block,   kNat64Block};
   return kFields[static_cast<std::size_t>(which)];
 }
 
@@ -168,8 +172,10 @@ std::uint64_t translation_value_of(const EventRecord& record, std::uint64_t time
     case kPostNatDestinationIpv4Address:
       return first_four_of(to.destination);
     case kPostNaptSourceTransportPort:
+    case kPortRangeStart:
       return to.source_port;
     case kPostNaptDestinationTransportPort:
+    case kPortRangeEnd:
       return to.destination_port;
     default:
       return nat_event_of(record);
@@ -209,6 +215,9 @@ IpfixTemplate ipfix_template_of(const EventRecord& record) noexcept {
   const bool old = record.ip_version == 4;
   if (record.translation.scope == TranslationScope::kMapping) {
     return old ? IpfixTemplate::kNat44Mapping : IpfixTemplate::kNat64Mapping;
+  }
+  if (record.translation.scope == TranslationScope::kBlock) {
+    return old ? IpfixTemplate::kNat44Block : IpfixTemplate::kNat64Block;
   }
   return old ? IpfixTemplate::kNat44Session : IpfixTemplate::kNat64Session;
 }

@@ -24,6 +24,8 @@ enum class IpfixTemplate : std::uint8_t {
   kNat64Session,
   kNat44Mapping,
   kNat64Mapping,
+  kNat44Block,
+  kNat64Block,
   kCount
 };
 inline constexpr std::uint16_t kIpfixTemplateFirst = 256;

@@ -132,10 +132,11 @@ struct BatchFacts {
 
 class Function;
 
-/// A function of the stage and its state of the batch's lane.
+/// A function of the stage, its state of the batch's lane, and how it tells of what it does.
 struct StateOfFunction {
   Function* function = nullptr;
   LaneState state;
+  EventWriter events{};
 };
 
 /// An enum of a function whose values are places in its FunctionTraits::reasons.
@@ -195,8 +196,10 @@ class Function {
   virtual EndOfBatch end_batch(const FinishContext& /*no packet is selected*/) noexcept {
     return {};
   }
-  /// A flow ends, by time, by room, or by forget(). `state`: its own, of the flow's lane.
-  virtual void flow_ended(const LaneState& /*state*/, const FlowEntry& /*flow*/) noexcept {}
+  /// A flow ends, by time, by room, or by forget(). `state`: its own, of the flow's lane. `events`:
+  /// for what it tells of the end; not of a packet.
+  virtual void flow_ended(const LaneState& /*state*/, const FlowEntry& /*flow*/,
+                          const EventWriter& /*events*/) noexcept {}
 };
 
 /// What a function needs of the world, beside its image.

@@ -159,7 +159,9 @@ void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
   std::size_t behind = 0;
   if (member == giver_) {
     for (std::size_t i = member + 1; i < members_.size(); ++i) {
-      behind_[behind++] = {members_[i].at.function, state_of(visit.states, i)};
+      const StageFunction& other = members_[i].at;
+      behind_[behind++] = {other.function, state_of(visit.states, i),
+                           EventWriter(visit.facts.events, visit.batch, other.number)};
     }
   }
   at.function->finish({visit.batch, selected, results, at.counters, state_of(visit.states, member),

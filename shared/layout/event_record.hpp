@@ -97,7 +97,9 @@ struct FlowEvent {
 enum class TranslationAction : std::uint8_t { kCreated = 0, kRemoved = 1 };
 /// Session: of one flow. Mapping: of an inside address and port, whoever is spoken to (a BIB entry
 /// in RFC 8158): destinations mean nothing then.
-enum class TranslationScope : std::uint8_t { kSession = 0, kMapping = 1 };
+/// Block: ports of the outside that are an inside address's; no protocol, no ports inside; outside
+/// source_port is the first of them, destination_port the last.
+enum class TranslationScope : std::uint8_t { kSession = 0, kMapping = 1, kBlock = 2 };
 /// The record's addresses and ports are those of packets that come from inside; these are what
 /// such packets have behind the translation. Ports of ICMP as in FlowEvent.
 struct TranslationEvent {

@@ -10,6 +10,7 @@
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/nat/nat_address.hpp"
+#include "services/functions/nat/nat_log.hpp"
 #include "services/functions/nat/nat_settings.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat/packet_rewrite.hpp"
@@ -90,14 +91,13 @@ class Nat final : public Function {
     }
   }
 
-  void flow_ended(const LaneState& state, const FlowEntry& flow) noexcept override {
+  void flow_ended(const LaneState& state, const FlowEntry& flow,
+                  const EventWriter& events) noexcept override {
     if (flow.own.nat == 0) return;
     const Layout layout = layout_of(state);
     if (layout.lanes == 0 || layout.settings != fingerprint_) return;
-    const bool outside = (flow.own.nat & kBeganOutside) != 0;
-    PortPool(state, settings_.shape(layout.lanes), layout.lane, secret_)
-        .unmap((flow.own.nat & ~kBeganOutside) - 1,
-               nat_address(outside ? flow.tuple.source : flow.tuple.destination));
+    PortPool pool(state, settings_.shape(layout.lanes), layout.lane, secret_);
+    unmap(pool, flow.own.nat, flow.tuple, events);
   }
 
  private:
@@ -117,6 +117,15 @@ class Nat final : public Function {
       return std::nullopt;
     }
     return PortPool(call.state, settings_.shape(layout.lanes), layout.lane, secret_);
+  }
+
+  /// A flow of the mapping that FlowOwn::nat names ends. `tuple`: of its first packet.
+  void unmap(PortPool& pool, std::uint32_t nat, const FlowTuple& tuple,
+             const EventWriter& events) const noexcept {
+    const bool outside = (nat & kBeganOutside) != 0;
+    const auto closed = pool.unmap((nat & ~kBeganOutside) - 1,
+                                   nat_address(outside ? tuple.source : tuple.destination));
+    if (closed) log_closing(settings_.log, events, *closed);
   }
 
   static bool drop(const FinishContext& call, std::uint16_t packet, NatReason why) noexcept {
@@ -158,6 +167,7 @@ class Nat final : public Function {
     answer.destination = nat_bytes(opened.address);
     answer.destination_port = opened.port;
     hit(call, NatCounter::kMappings);
+    log_opening(settings_.log, call.events, tuple, opened);
     return keep(call, pool, packet, flow, answer, opened.mapping + 1);
   }
 
@@ -187,17 +197,13 @@ class Nat final : public Function {
   }
 
   /// The flow has its place in the table, or its mapping goes again.
-  static bool keep(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
-                   std::uint32_t flow, const FlowTuple& answer, std::uint32_t nat) noexcept {
+  bool keep(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
+            std::uint32_t flow, const FlowTuple& answer, std::uint32_t nat) const noexcept {
     if (call.flows->translate(flow, answer) == FlowBatch::Translated::kDone) {
       if (nat != 0) call.flows->change_own(flow).nat = nat;
       return true;
     }
-    if (nat != 0) {
-      const FlowTuple& tuple = call.flows->tuple(flow, 0);
-      pool->unmap((nat & ~kBeganOutside) - 1,
-                  nat_address((nat & kBeganOutside) != 0 ? tuple.source : tuple.destination));
-    }
+    if (nat != 0) unmap(*pool, nat, call.flows->tuple(flow, 0), call.events);
     return drop(call, packet, NatReason::kPortsExhausted);
   }
 

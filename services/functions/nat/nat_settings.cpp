@@ -138,6 +138,13 @@ NatFiltering filtering_of(const std::string& value) {
   refuse("filtering", value, "endpoint, address, or address-port");
 }
 
+NatLog log_of(const std::string& value) {
+  if (value == "none") return NatLog::kNone;
+  if (value == "mappings") return NatLog::kMappings;
+  if (value == "blocks") return NatLog::kBlocks;
+  refuse("log", value, "none, mappings or blocks");
+}
+
 template <typename Number>
 Number positive(std::string_view key, const std::string& value, Number least) {
   const auto number = number_in<Number>(value);
@@ -159,6 +166,8 @@ void set(const std::string& key, const std::string& value, NatSettings& settings
     set_block(value, settings);
   } else if (key == "filtering") {
     settings.filtering = filtering_of(value);
+  } else if (key == "log") {
+    settings.log = log_of(value);
   } else if (key == "host_limit") {
     settings.host_limit = positive<std::uint32_t>(key, value, 0);
   } else if (key == "max") {
@@ -170,7 +179,7 @@ void set(const std::string& key, const std::string& value, NatSettings& settings
   } else {
     throw Error(key +
                 ": nat has no such setting; there are inside, pool, ports, block, filtering, "
-                "host_limit, max, publish, static");
+                "host_limit, log, max, publish, static");
   }
 }
 
@@ -227,6 +236,7 @@ std::span<const KnownSetting> known_nat_settings() {
       KnownSetting{.name = "block", .kind = SettingKind::kInteger, .low = 2, .high = kPortBlockMax},
       KnownSetting{.name = "filtering"},
       KnownSetting{.name = "host_limit", .kind = SettingKind::kInteger, .low = 0, .high = 1e9},
+      KnownSetting{.name = "log"},
       KnownSetting{.name = "max", .kind = SettingKind::kInteger, .low = 1, .high = 1e9},
       KnownSetting{.name = "publish", .list = true},
       KnownSetting{.name = "static", .list = true}};

@@ -22,6 +22,9 @@ struct NatFixed {
   std::uint16_t outside_port = 0, inside_port = 0;  ///< of `publish`
 };
 
+/// Which events say what is translated.
+enum class NatLog : std::uint8_t { kNone, kMappings, kBlocks };
+
 struct NatSettings {
   std::vector<std::string> inside;  ///< names of ports
   std::vector<std::uint32_t> pool;  ///< ascending, IPv4, host order
@@ -29,6 +32,7 @@ struct NatSettings {
   std::uint32_t block = 64;
   NatFiltering filtering = NatFiltering::kEndpoint;
   std::uint32_t host_limit = 0;
+  NatLog log = NatLog::kNone;
   std::uint64_t max = 65'536;          ///< mappings of all lanes together
   std::vector<NatFixed> fixed;         ///< those of `publish` first
   std::vector<ReservedPort> reserved;  ///< ports of `publish` that the pool would give else

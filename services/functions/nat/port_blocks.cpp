@@ -162,15 +162,25 @@ std::optional<std::uint32_t> PortBlocks::free_block(std::uint32_t address,
   return std::nullopt;
 }
 
+std::uint32_t PortBlocks::start_of(std::uint32_t block) const noexcept {
+  return (first_block_ + block % blocks_ * range_.lanes) * range_.block;
+}
+
+PortBlocks::Ports PortBlocks::ports_of(std::uint32_t block) const noexcept {
+  const std::uint32_t first = start_of(block), last = first + range_.block - 1;
+  return {static_cast<std::uint16_t>(std::max<std::uint32_t>(first, range_.first)),
+          static_cast<std::uint16_t>(std::min<std::uint32_t>(last, range_.last))};
+}
+
 /// The first from a place on that the hash says (RFC 6056 3.3).
 std::optional<PortBlocks::Port> PortBlocks::free_port(std::uint32_t number, const PortWish& wish,
                                                       Parity parity) const noexcept {
-  const std::uint32_t first = (first_block_ + number % blocks_ * range_.lanes) * range_.block;
+  const Ports ports = ports_of(number);
   const bool same = parity == Parity::kSame && keeps_parity(wish.protocol);
   const auto start = static_cast<std::uint32_t>(wish.hash_of_port % range_.block);
   for (std::uint32_t step = 0; step < range_.block; ++step) {
-    const std::uint32_t port = first + (start + step) % range_.block;
-    if (port < range_.first || port > range_.last) continue;
+    const std::uint32_t port = start_of(number) + (start + step) % range_.block;
+    if (port < ports.first || port > ports.last) continue;
     if (same && port % 2 != wish.port % 2u) continue;
     const Port one{number, static_cast<std::uint16_t>(port)};
     if (is_free(one, wish.protocol)) return one;
@@ -228,20 +238,24 @@ void PortBlocks::disown(std::uint32_t number, PortOwner& owner) noexcept {
   mine.owner = mine.next = mine.before = 0;
 }
 
-void PortBlocks::take(Port port, const PortWish& wish, PortOwner& owner) noexcept {
-  if (block(port.block).owner == 0) own(port.block, wish.owner, owner);
+bool PortBlocks::take(Port port, const PortWish& wish, PortOwner& owner) noexcept {
+  const bool fresh = block(port.block).owner == 0;
+  if (fresh) own(port.block, wish.owner, owner);
   MILLRACE_CHECK(block(port.block).owner == wish.owner + 1 && !is_used(port, wish.protocol));
   const std::uint32_t bit = port.port % range_.block;
   change(bits_of(port.block, wish.protocol)[bit / 64]) |= std::uint64_t{1} << bit % 64;
   ++change(block(port.block)).used;
   change(owner).last_used = port.block + 1;
+  return fresh;
 }
 
-void PortBlocks::give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept {
+bool PortBlocks::give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept {
   MILLRACE_CHECK(is_used(port, protocol));
   const std::uint32_t bit = port.port % range_.block;
   change(bits_of(port.block, protocol)[bit / 64]) &= ~(std::uint64_t{1} << bit % 64);
-  if (--change(block(port.block)).used == 0) disown(port.block, owner);
+  const bool last = --change(block(port.block)).used == 0;
+  if (last) disown(port.block, owner);
+  return last;
 }
 
 }  // namespace millrace

@@ -75,13 +75,17 @@ class PortBlocks {
   /// 3. another block that it would take
   /// 4. one of its blocks, of the other parity
   std::optional<Port> find(const PortWish& wish, const PortOwner& owner) const noexcept;
-  /// A port that find() has given is in use now; its block is the owner's.
-  void take(Port port, const PortWish& wish, PortOwner& owner) noexcept;
-  /// A port is free again; its block is nobody's if it was the last one in use.
-  void give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept;
+  /// A port that find() has given is in use now; its block is the owner's. True: from now on.
+  bool take(Port port, const PortWish& wish, PortOwner& owner) noexcept;
+  /// A port is free again. True: it was the last one of its block in use, which is nobody's now.
+  bool give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept;
 
   /// Of the pool: 0..addresses - 1.
   std::uint32_t address_of(std::uint32_t block) const noexcept { return block / blocks_; }
+  struct Ports {
+    std::uint16_t first = 0, last = 0;
+  };
+  Ports ports_of(std::uint32_t block) const noexcept;
   /// Blocks that are some host's.
   std::uint32_t taken() const noexcept;
 
@@ -101,6 +105,7 @@ class PortBlocks {
                                            const PortOwner& owner) const noexcept;
   std::optional<Port> kept(const PortWish& wish, std::uint32_t address) const noexcept;
   std::optional<std::uint32_t> free_block(std::uint32_t address, std::uint64_t hash) const noexcept;
+  std::uint32_t start_of(std::uint32_t block) const noexcept;
   std::optional<Port> free_port(std::uint32_t block, const PortWish& wish,
                                 Parity parity) const noexcept;
   std::optional<Port> of_own(const PortWish& wish, const PortOwner& owner,

@@ -182,9 +182,16 @@ PortPool::Opening PortPool::map_new(const FlowTuple& tuple, std::uint32_t host) 
                              .protocol = tuple.protocol,
                              .padding = {}};
   ++change(extra(host)).count;
-  blocks_.take(*port, wish, extra(host).owner);
+  const bool block_begins = blocks_.take(*port, wish, extra(host).owner);
   ++change(head()).mappings;
-  return {Opened::kDone, *mapping, address, port->port};
+  Opening done{Opened::kDone, *mapping, address, port->port, true};
+  if (block_begins) done.block = block_of(port->block);
+  return done;
+}
+
+PortPool::Block PortPool::block_of(std::uint32_t block) const noexcept {
+  const PortBlocks::Ports ports = blocks_.ports_of(block);
+  return {shape_.addresses[blocks_.address_of(block)], ports.first, ports.last};
 }
 
 PortPool::Opening PortPool::map(const FlowTuple& tuple) noexcept {
@@ -228,17 +235,28 @@ std::optional<std::uint32_t> PortPool::outside_of(const Ipv6Bytes& inside) const
   return shape_.addresses[blocks_.address_of(extra(*host).owner.first_block - 1)];
 }
 
-void PortPool::unmap(std::uint32_t number, std::uint32_t remote) noexcept {
+std::optional<PortPool::Closing> PortPool::unmap(std::uint32_t number,
+                                                 std::uint32_t remote) noexcept {
   take_permit_back(number, remote);
   Extra& mapping = change(extra(number));
   MILLRACE_CHECK(mapping.count != 0);
-  if (--mapping.count != 0) return;
+  if (--mapping.count != 0) return std::nullopt;
+  const FlowTuple& inside = table_.entry(number).tuple;
+  Closing done{.inside = {.source = inside.source,
+                          .source_port = inside.source_port,
+                          .protocol = inside.protocol,
+                          .version = inside.version},
+               .address = shape_.addresses[blocks_.address_of(mapping.block)],
+               .port = mapping.port};
   Extra& host = change(extra(mapping.host));
-  blocks_.give_back({mapping.block, mapping.port}, mapping.protocol, host.owner);
+  if (blocks_.give_back({mapping.block, mapping.port}, mapping.protocol, host.owner)) {
+    done.block = block_of(mapping.block);
+  }
   --host.count;
   leave_host(mapping.host);
   --change(head()).mappings;
   table_.remove(number);
+  return done;
 }
 
 }  // namespace millrace

@@ -64,11 +64,17 @@ class PortPool {
     kHostLimit,  ///< it has host_limit mappings
     kFull,       ///< the lane has as many mappings as it may have
   };
+  struct Block {
+    std::uint32_t address = 0;  ///< outside, host order
+    std::uint16_t first = 0, last = 0;
+  };
   struct Opening {
     Opened what = Opened::kFull;
     std::uint32_t mapping = 0;  ///< kDone: number of the mapping
     std::uint32_t address = 0;  ///< kDone: outside, host order
     std::uint16_t port = 0;
+    bool begins = false;           ///< the mapping does, with this flow
+    std::optional<Block> block{};  ///< that its host gets with it
   };
   /// A flow begins with a packet from the inside: the mapping of tuple.source and source_port, a
   /// new one where there is none, has one flow more. `tuple`: of IPv4, of a protocol with ports or
@@ -85,9 +91,16 @@ class PortPool {
   /// destination_port are of has one flow more, if the filtering lets tuple.source in.
   std::optional<Inside> enter(const FlowTuple& tuple) noexcept;
 
+  /// A mapping that goes.
+  struct Closing {
+    FlowTuple inside;           ///< its source, source_port and protocol
+    std::uint32_t address = 0;  ///< outside, host order
+    std::uint16_t port = 0;
+    std::optional<Block> block{};  ///< that its host gives back with it
+  };
   /// A flow of the mapping ends; with the last the mapping goes. `remote`: IPv4, host order, of the
   /// flow's other end.
-  void unmap(std::uint32_t mapping, std::uint32_t remote) noexcept;
+  std::optional<Closing> unmap(std::uint32_t mapping, std::uint32_t remote) noexcept;
 
   /// The outside address of an inside one that has a mapping.
   std::optional<std::uint32_t> outside_of(std::uint32_t inside) const noexcept;
@@ -111,6 +124,7 @@ class PortPool {
   void take_permit_back(std::uint32_t mapping, std::uint32_t remote) noexcept;
   Opening map_new(const FlowTuple& tuple, std::uint32_t host) noexcept;
   void leave_host(std::uint32_t host) noexcept;
+  Block block_of(std::uint32_t block) const noexcept;
 
   LaneState state_;
   PortPoolShape shape_;

@@ -148,6 +148,15 @@ TEST_F(FlowJsonTest, AMappingHasNoDestination) {
   EXPECT_FALSE(json()["nat"].contains("src_port"));
 }
 
+TEST_F(FlowJsonTest, ABlockHasPortsOutsideAlone) {
+  translate(TranslationAction::kCreated, TranslationScope::kBlock);
+  const Json found = json();
+  EXPECT_EQ(found["src_ip"], "10.1.0.5");
+  EXPECT_FALSE(found.contains("src_port") || found.contains("dest_ip") || found.contains("proto"));
+  EXPECT_EQ(found["nat"], Json::parse(R"({"action": "created", "scope": "block", "nat_event": 16,
+      "src_ip": "203.0.113.1", "first_port": 1024, "last_port": 443})"));
+}
+
 TEST_F(FlowJsonTest, EventsOfNatAreNumberedAsRfc8158HasThem) {
   const auto event = [&](std::uint8_t inside, std::uint8_t outside, TranslationAction action,
                          TranslationScope scope) {
@@ -166,6 +175,8 @@ TEST_F(FlowJsonTest, EventsOfNatAreNumberedAsRfc8158HasThem) {
   EXPECT_EQ(event(4, 4, kRemoved, kMapping), 9);
   EXPECT_EQ(event(6, 4, kCreated, kMapping), 10);
   EXPECT_EQ(event(6, 4, kRemoved, kMapping), 11);
+  EXPECT_EQ(event(4, 4, kCreated, kBlock), 16);
+  EXPECT_EQ(event(6, 4, kRemoved, kBlock), 17);
   EXPECT_EQ(event(6, 6, kCreated, kSession), 0) << "it has none for IPv6 to IPv6";
   EXPECT_EQ(event(0, 4, kCreated, kSession), 0);
 }

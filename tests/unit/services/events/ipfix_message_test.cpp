@@ -137,6 +137,14 @@ TEST(IpfixMessage, TranslationsAreEventsOfNat) {
   read = read_back(record);
   EXPECT_EQ(number_of(read, 230), 7u);
   EXPECT_EQ(read.at({0, 27}), Bytes(record.source.begin(), record.source.end()));
+
+  record.translation.scope = TranslationScope::kBlock;
+  read = read_back(record);
+  EXPECT_EQ(number_of(read, 230), 17u);
+  EXPECT_EQ(number_of(read, 361), 1024u);  // portRangeStart
+  EXPECT_EQ(number_of(read, 362), 8443u);  // portRangeEnd
+  EXPECT_EQ(read.at({0, 225}), (Bytes{203, 0, 113, 1}));
+  EXPECT_FALSE(read.contains({0, 7}) || read.contains({0, 227}) || read.contains({0, 4}));
 }
 
 TEST(IpfixMessage, OtherRecordsHaveNoTemplate) {
@@ -171,6 +179,7 @@ TEST(IpfixMessage, IsFullBeforeItIsTooLong) {
       record.ip_version = random() % 2 == 0 ? 4 : 6;
       record.protocol = random() % 2 == 0 ? 17 : record.ip_version == 4 ? 1 : 58;
       record.translation.ip_version = random() % 8 == 0 ? 6 : 4;
+      record.translation.scope = static_cast<TranslationScope>(random() % 3);
       if (!is_ipfix_record(record)) continue;
       if (!message.add(record, random())) break;
       told.push_back(record.kind == EventKind::kFlow ? record.flow.packets[0].number()
@@ -183,8 +192,9 @@ TEST(IpfixMessage, IsFullBeforeItIsTooLong) {
     ASSERT_EQ(message.records(), told.size());
     ASSERT_EQ(read.records.size(), told.size());
     for (std::size_t i = 0; i < told.size(); ++i) {
-      const bool flow = read.records[i].contains({0, 2});
-      ASSERT_EQ(number_of(read.records[i], flow ? 2 : 227), told[i]);
+      const IpfixRecord& one = read.records[i];
+      const std::uint16_t element = one.contains({0, 2}) ? 2 : one.contains({0, 361}) ? 361 : 227;
+      ASSERT_EQ(number_of(one, element), told[i]);
     }
   }
 }

@@ -84,6 +84,7 @@ TEST(NatSettings, SaysWhichKeyAndValueIsWrong) {
       {"block", "0"},
       {"block", "2048"},
       {"filtering", "none"},
+      {"log", "sessions"},
       {"host_limit", "-1"},
       {"max", "0"},
       {"static", "203.0.113.5 10.0.0.5"},

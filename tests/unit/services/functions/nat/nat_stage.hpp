@@ -17,6 +17,7 @@
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "shared/layout/mapping.hpp"
+#include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/shared/base/packet_frames.hpp"
 
 /// A stage of `flow` and `nat`: hosts of 10.0.0.0/24 behind 203.0.113.1.
@@ -103,7 +104,8 @@ class NatTest : public testing::Test {
     for (const Frame& frame : frames) arena_.add(frame);
     ++sequence_;
     for (const LaneState& state : states_) state.undo.begin(0, sequence_);
-    runner_->run(arena_.batch(), states_, {.port_in = port, .now_ns = now_s_ * 1'000'000'000});
+    runner_->run(arena_.batch(), states_,
+                 {.port_in = port, .now_ns = now_s_ * 1'000'000'000, .events = &events_.log});
     std::vector<Seen> all;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       const auto bytes = arena_.batch().bytes(i);
@@ -116,6 +118,25 @@ class NatTest : public testing::Test {
   }
   Seen send(std::uint8_t port, const Sent& packet) {
     return send_frames(port, {packet.frame()}).front();
+  }
+  /// Of translations, since the last call: "+ 10.0.0.5:5000 203.0.113.1:5000".
+  std::vector<std::string> told() {
+    std::vector<std::string> all;
+    for (const EventRecord& record : events_.told()) {
+      if (record.kind != EventKind::kTranslation) continue;
+      const TranslationEvent& to = record.translation;
+      const bool block = to.scope == TranslationScope::kBlock;
+      const auto end = [](const std::array<std::uint8_t, 16>& address, std::uint16_t port) {
+        std::string text;
+        for (std::size_t i = 0; i < 4; ++i)
+          text += (i == 0 ? "" : ".") + std::to_string(address[i]);
+        return text + (port == 0 ? "" : ":" + std::to_string(port));
+      };
+      all.push_back((to.action == TranslationAction::kCreated ? "+ " : "- ") +
+                    end(record.source, record.source_port) + " " + end(to.source, to.source_port) +
+                    (block ? "-" + std::to_string(to.destination_port) : ""));
+    }
+    return all;
   }
   std::uint64_t hits(NatCounter which) const { return hits_[static_cast<std::size_t>(which)]; }
 
@@ -136,6 +157,7 @@ class NatTest : public testing::Test {
   std::array<std::optional<Mapping>, 2> memory_;
   std::array<LaneState, 2> states_;
   std::array<std::uint64_t, static_cast<std::size_t>(NatCounter::kCount)> hits_{};
+  EventRingOfTest events_;
   std::unique_ptr<Function> flow_, nat_;
   Function* behind_ = nullptr;  ///< set before use()
   std::unique_ptr<StageRunner> runner_;

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/nat/nat_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/services/functions/nat/nat_stage.hpp"
+
+namespace millrace::nat_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class NatLogTest : public NatTest {
+ protected:
+  /// Behind the time of all flows: the next packet finds them ended.
+  void wait_for_ends() { now_s_ += 1000; }
+};
+
+TEST_F(NatLogTest, TellsOfMappingsOnceEach) {
+  use({{"log", "mappings"}});
+  send(kLan, {});
+  EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5:5000 203.0.113.1:5000"));
+  send(kLan, {.destination = kServer + 1});
+  EXPECT_THAT(told(), IsEmpty()) << "the same mapping";
+  wait_for_ends();
+  send(kLan, {.source = kOther, .source_port = 6000});
+  EXPECT_THAT(told(),
+              ElementsAre("- 10.0.0.5:5000 203.0.113.1:5000", "+ 10.0.0.6:6000 203.0.113.1:6000"));
+}
+
+TEST_F(NatLogTest, TellsOfBlocksOnceEach) {
+  use({{"log", "blocks"}});
+  send(kLan, {.source_port = 5000});
+  EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5 203.0.113.1:4992-5055"));
+  send(kLan, {.source_port = 5001});
+  EXPECT_THAT(told(), IsEmpty()) << "of the same block";
+  wait_for_ends();
+  send(kLan, {.source = kOther, .source_port = 6000});
+  EXPECT_THAT(told(),
+              ElementsAre("- 10.0.0.5 203.0.113.1:4992-5055", "+ 10.0.0.6 203.0.113.1:5952-6015"));
+}
+
+TEST_F(NatLogTest, ABlockEndsWhereThePortsOfThePoolEnd) {
+  use({{"log", "blocks"}, {"ports", "5000-5010"}});
+  send(kLan, {.source_port = 5003});
+  EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5 203.0.113.1:5000-5010"));
+}
+
+TEST_F(NatLogTest, TellsNothingUnasked) {
+  use();
+  send(kLan, {});
+  EXPECT_THAT(told(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace millrace::nat_test
