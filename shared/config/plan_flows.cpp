@@ -31,6 +31,13 @@ void decide_lanes(Planning& planning, std::uint32_t number) {
     if (known.flows == FlowUse::kNone) continue;
     path.lanes_by = std::max(path.lanes_by, LanesBy::kAddresses);
     if (known.translation == nullptr) continue;
+    if (path.lanes_by == LanesBy::kInside) {
+      const Marked<std::string>& name = planning.topology.functions[function].name;
+      planning.problems.add(name.mark,
+                            "'" + name.value + "' in a path that another function translates in",
+                            "one function that translates in a path");
+      continue;
+    }
     path.lanes_by = LanesBy::kInside;
     path.translation = known.translation(planned.settings, planning.plan.ports);
   }

@@ -67,6 +67,14 @@ TEST(PlanFlows, RefuseAFunctionThatNobodyFindsFlowsFor) {
             "function of type 'flow' earlier in the path, on the same workers");
 }
 
+TEST(PlanFlows, RefuseASecondFunctionThatTranslates) {
+  EXPECT_EQ(
+      problem_of("functions:\n  f: {type: finds}\n  c: {type: changes}\n  d: {type: changes}\n"
+                 "paths: {m: {from: [a, b], run: [f, c, d]}}\n"),
+      "t.yaml:6:3: found 'd' in a path that another function translates in; allowed: one "
+      "function that translates in a path");
+}
+
 TEST(PlanFlows, RefuseOneThatSeesHalfOfItsConnections) {
   EXPECT_EQ(
       problem_of(kFunctionsText + "paths: {m: {from: a, run: [f]}, n: {from: b, run: [f]}}\n"),
