@@ -11,6 +11,7 @@
 #include "services/functions/flow/flow.hpp"
 #include "services/functions/match/match.hpp"
 #include "services/functions/nat/nat.hpp"
+#include "services/functions/nat64/nat64.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
 #include "shared/base/error.hpp"
@@ -26,6 +27,7 @@ std::span<const FunctionType> function_types() {
       flow_type(),
       firewall_type(),
       nat_type(),
+      nat64_type(),
       record_type(),
   };
   // clang-format on

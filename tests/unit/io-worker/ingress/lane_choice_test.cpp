@@ -92,6 +92,29 @@ TEST(LaneChoice, ByAddressesAllOfAFlowMeets) {
   for (const int count : used) EXPECT_GT(count, 60);
 }
 
+/// IPv6 from a host of 2001:db8::/64, with UDP, whole or a later fragment.
+std::vector<std::byte> ipv6_from(std::uint8_t host, std::uint16_t port, bool later = false) {
+  FrameBuilder builder;
+  builder.ipv6(later ? 44 : 17, later ? 16 : 8);
+  if (later) builder.fragment(17, 64, false);
+  Frame frame = builder.udp(0, port, 53).build();
+  frame[14 + 8 + 15] = std::byte{host};
+  return frame;
+}
+
+TEST(LaneChoice, ByTheInsideAddressAllOfAHostOfIpv6Meets) {
+  const LaneChoice inside(path_of(LanesBy::kInside), kInsidePort);
+  std::array<int, 7> used{};
+  for (int host = 0; host < 250; ++host) {
+    const auto byte = static_cast<std::uint8_t>(host);
+    const std::uint32_t lane = inside.of(ipv6_from(byte, 1000));
+    ++used.at(lane);
+    EXPECT_EQ(inside.of(ipv6_from(byte, 2000)), lane);
+    EXPECT_EQ(inside.of(ipv6_from(byte, 2000, true)), lane) << "later fragment";
+  }
+  for (const int count : used) EXPECT_GT(count, 10);
+}
+
 TEST(LaneChoice, ByTheInsideAddressBothSidesMeet) {
   const LaneChoice inside(path_of(LanesBy::kInside), kInsidePort);
   const LaneChoice outside(path_of(LanesBy::kInside), kOutsidePort);

@@ -179,6 +179,8 @@ TEST(Loader, TheExampleTopologiesAreRight) {
                                        {.name = "max"},
                                        {.name = "publish", .list = true},
                                        {.name = "static", .list = true}};
+  constexpr KnownSetting kNat64Keys[] = {
+      {.name = "inside"}, {.name = "pool", .list = true}, {.name = "prefix"}, {.name = "max"}};
   constexpr KnownSetting kFirewallKeys[] = {
       {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "non_ip"}};
   std::vector<KnownFunction> functions = test_functions();
@@ -187,6 +189,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "flow", .settings = kFlowKeys});
   functions.push_back({.type = "firewall", .settings = kFirewallKeys});
   functions.push_back({.type = "nat", .settings = kNatKeys});
+  functions.push_back({.type = "nat64", .settings = kNat64Keys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {
