@@ -7,6 +7,9 @@
 #include <array>
 
 #include "services/functions/nat/revert_translation.hpp"
+#include "services/functions/nat64/icmp_counterpart.hpp"
+#include "services/functions/nat64/revert_version.hpp"
+#include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
@@ -99,7 +102,8 @@ void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
   std::array<std::byte, kIcmpErrorFrontBytes> front;
   HeldReport held{.front = {}, .back = call.facts.port_in};
-  if (may_report(call, at.packet) && limit_.take(call.facts.now_ns)) {
+  if (!has_other_version(call, at.packet) && may_report(call, at.packet) &&
+      limit_.take(call.facts.now_ns)) {
     const std::span<const std::byte> ip = datagram_of(batch, at.packet);
     const auto quote = ip.first(icmp_quote_bytes(ip.size()));
     write_icmp_error(front, quote, in->mac, source_mac(batch, at.packet),
@@ -167,10 +171,24 @@ bool Ipv4Router::may_report(const FinishContext& call, std::uint16_t packet) con
   return may_answer_ipv4(ip) && !in->is_broadcast(source_of(ip));
 }
 
+bool Ipv4Router::report_as_ipv6(const FinishContext& call, std::uint16_t packet, IcmpError error,
+                                Reason otherwise) noexcept {
+  const Reverted reverted = revert_version(call, packet);
+  if (reverted == Reverted::kNothing) return false;
+  const auto said = icmpv6_counterpart(error, 0);
+  if (reverted == Reverted::kVersion && said && ipv6_ != nullptr) {
+    ipv6_->report(call, packet, *said, otherwise);
+  } else {
+    call.batch.drop(packet, otherwise);
+  }
+  return true;
+}
+
 void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpError error,
                         Reason otherwise, std::uint32_t from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
+  if (report_as_ipv6(call, packet, error, otherwise)) return;
   revert_translation(call, packet);
   if (!may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);

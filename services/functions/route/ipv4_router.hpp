@@ -28,6 +28,8 @@ struct RouteWay {
 /// options, fragments, redirects; and with those that end here: ARP, echo, error reports. Packets
 /// have passed route_check(), so headers are whole and their checksums right, unless said. One
 /// worker's; data thread.
+class Ipv6Router;
+
 class Ipv4Router {
  public:
   Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
@@ -41,12 +43,17 @@ class Ipv4Router {
   void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
   /// An ARP frame, or what says so.
   void arp(const FinishContext& call, std::uint16_t packet) noexcept;
-
- private:
   /// The error replaces the packet and goes to its sender; without leave to send one the packet is
   /// dropped for the reason. `from`: an address of ours; 0: one of the port that it came in by.
   void report(const FinishContext& call, std::uint16_t packet, IcmpError error, Reason otherwise,
               std::uint32_t from = 0) noexcept;
+  /// Reports of packets that have come as IPv6 ones are its: `nat64` stands in front.
+  void report_ipv6_by(Ipv6Router& router) noexcept { ipv6_ = &router; }
+
+ private:
+  /// True: the packet has come as one of IPv6, and its report is made or cannot be.
+  bool report_as_ipv6(const FinishContext& call, std::uint16_t packet, IcmpError error,
+                      Reason otherwise) noexcept;
   bool may_report(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool pass_options(const FinishContext& call, std::uint16_t packet, std::uint8_t port) noexcept;
   void redirect(const FinishContext& call, std::uint16_t packet, std::uint32_t gateway) noexcept;
@@ -64,6 +71,7 @@ class Ipv4Router {
   const ProxyArp& proxy_arp_;
   FragmentedEcho& fragments_;
   Defences defences_;
+  Ipv6Router* ipv6_ = nullptr;
 };
 
 /// MAC addresses of a frame.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "services/functions/nat64/icmp_counterpart.hpp"
+#include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv6_plain.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -144,7 +146,8 @@ void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
   const RouterPort* const in = ports_.at(call.facts.port_in);
   std::array<std::byte, kIcmpv6ErrorFrontBytes> front;
   HeldReport held{.front = {}, .back = call.facts.port_in};
-  if (may_report(call, at.packet, error) && limit_.take(call.facts.now_ns)) {
+  if (!has_other_version(call, at.packet) && may_report(call, at.packet, error) &&
+      limit_.take(call.facts.now_ns)) {
     const std::span<const std::byte> ip = packet_of(batch, at.packet);
     const auto quote = ip.first(icmpv6_quote_bytes(ip.size()));
     const Ipv6Bytes sender = ipv6_source(ip);
@@ -166,10 +169,26 @@ bool Ipv6Router::may_report(const FinishContext& call, std::uint16_t packet,
   return may_answer_ipv6(packet_of(call.batch, packet), also_to_groups);
 }
 
+bool Ipv6Router::report_as_ipv4(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+                                Reason otherwise) noexcept {
+  const Reverted reverted = revert_version(call, packet);
+  if (reverted == Reverted::kNothing) return false;
+  const bool is_too_big = error == Icmpv6Error::packet_too_big(error.rest);
+  if (is_too_big && parse_headers(call.batch.bytes(packet)).fragment) error.rest -= kFragmentBytes;
+  const auto said = icmp_counterpart(error);
+  if (reverted == Reverted::kVersion && said && ipv4_ != nullptr) {
+    ipv4_->report(call, packet, *said, otherwise);
+  } else {
+    call.batch.drop(packet, otherwise);
+  }
+  return true;
+}
+
 void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
                         Reason otherwise, const Ipv6Bytes* from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
   const Batch& batch = call.batch;
+  if (report_as_ipv4(call, packet, error, otherwise)) return;
   if (!may_report(call, packet, error) || !limit_.take(call.facts.now_ns)) {
     batch.drop(packet, otherwise);
     return;

@@ -30,11 +30,16 @@ class Ipv6Router {
   /// A packet with the EtherType of IPv6 that is not forwarded, and why. For kMalformed and
   /// kTruncated its header may not be whole.
   void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
-
- private:
   /// As Ipv4Router::report(); `from`: null: an address of the port that it came in by.
   void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error, Reason otherwise,
               const Ipv6Bytes* from = nullptr) noexcept;
+  /// Reports of packets that have come as IPv4 ones are its: `nat64` stands in front.
+  void report_ipv4_by(Ipv4Router& router) noexcept { ipv4_ = &router; }
+
+ private:
+  /// True: the packet has come as one of IPv4, and its report is made or cannot be.
+  bool report_as_ipv4(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
+                      Reason otherwise) noexcept;
   void end_not_unicast(const FinishContext& call, std::uint16_t packet) noexcept;
   bool may_report(const FinishContext& call, std::uint16_t packet,
                   Icmpv6Error error) const noexcept;
@@ -53,6 +58,7 @@ class Ipv6Router {
   TokenBucket& limit_;
   Ipv6Discovery discovery_;
   FragmentedEcho& fragments_;
+  Ipv4Router* ipv4_ = nullptr;
 };
 
 }  // namespace millrace

@@ -55,6 +55,8 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       announcer_(ports_, ports, advertiser_),
       ipv4_(ports_, next_hops_, limit_, proxy_arp_, fragments_),
       ipv6_(ports_, next_hops_, limit_, advertiser_, fragments_) {
+  ipv4_.report_ipv6_by(ipv6_);
+  ipv6_.report_ipv4_by(ipv4_);
   for (const PlanPort& port : ports) {
     frame_bytes_max_.push_back(port.mtu + static_cast<std::uint32_t>(packet_walk::kEthernetBytes));
   }
