@@ -179,14 +179,16 @@ class Wire:
 
     # What the hosts do with each other.
 
-    def fetch(self, folder, megabytes):
-        """curl at a from a server at b; the hash of what arrives is that of what was sent."""
+    def fetch(self, folder, megabytes, to=None):
+        """curl at a from a server at b; the hash of what arrives is that of what was sent. `to`:
+        the address by which a reaches b."""
         page = folder / "page"
         page.write_bytes(os.urandom(1 << 20) * megabytes)
         server = self.b.start("python3", "-c", PAGES, self.b.ip, folder)
         try:
             out = folder / "fetched"
-            host = f"[{self.b.ip}]" if ":" in self.b.ip else self.b.ip
+            host = to or self.b.ip
+            host = f"[{host}]" if ":" in host else host
             self.a.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
                        "--max-time", str(PATIENCE), "-o", out, f"http://{host}:8080/page",
                        timeout=2 * PATIENCE)
