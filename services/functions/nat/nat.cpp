@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/nat/nat.hpp"
 
-#include <array>
 #include <memory>
 #include <optional>
-#include <random>
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
 #include "services/functions/nat/nat_log.hpp"
 #include "services/functions/nat/nat_settings.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat/packet_rewrite.hpp"
-#include "services/functions/nat/port_pool.hpp"
-#include "shared/base/fnv.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -35,27 +32,8 @@ constexpr DeclaredReason kNatReasons[] = {
 /// FlowOwn::nat: number of the mapping + 1, and this where the flow began outside.
 constexpr std::uint32_t kBeganOutside = 1u << 31;
 
-/// At the end of a lane's state: how the rest is laid out, for who has not seen a batch yet.
-struct Layout {
-  std::uint32_t lanes, lane;  ///< lanes 0: nothing is written so far
-  std::uint64_t settings;     ///< fingerprint of what the layout depends on
-  std::uint64_t padding[6];
-};
-static_assert(sizeof(Layout) == kCacheLine);
-
 LaneNeeds needs_of(const LaneRequest& request) {
-  const NatSettings settings = nat_settings(request.settings);
-  // A packet begins one flow at most; as many end by time, by room, and by its TCP.
-  constexpr std::uint32_t kOfPacket = PortPool::kLinesOfMap + 3 * PortPool::kLinesOfUnmap;
-  return {.state_bytes = PortPool::bytes_for(settings.shape(request.lanes)) + sizeof(Layout),
-          .undo_lines = request.batch_capacity * kOfPacket + 1};
-}
-
-std::uint64_t fingerprint_of(const NatSettings& settings) {
-  std::uint64_t hash = fnv1a({settings.first_port, settings.last_port, settings.block, settings.max,
-                              settings.filtering == NatFiltering::kAddress});
-  for (const std::uint32_t address : settings.pool) hash = fnv1a({hash, address});
-  return hash;
+  return LanePool::needs_of(nat_settings(request.settings), request);
 }
 
 /// Tuples of addresses alone, for a later fragment.
@@ -68,15 +46,12 @@ class Nat final : public Function {
   explicit Nat(const FunctionContext& context)
       : settings_(nat_settings(context.function.settings)),
         sides_(settings_, context.ports),
-        fingerprint_(fingerprint_of(settings_)) {
-    std::random_device random;
-    for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
-  }
+        lanes_(settings_) {}
 
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
 
   void finish(const FinishContext& call) noexcept override {
-    std::optional<PortPool> pool = pool_of(call);
+    std::optional<PortPool> pool = lanes_.pool_of(call.state, call.facts);
     for (const std::uint16_t packet : call.selected.packets) {
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       if (headers.ip_version != 4) continue;
@@ -94,31 +69,12 @@ class Nat final : public Function {
   void flow_ended(const LaneState& state, const FlowEntry& flow,
                   const EventWriter& events) noexcept override {
     if (flow.own.nat == 0) return;
-    const Layout layout = layout_of(state);
-    if (layout.lanes == 0 || layout.settings != fingerprint_) return;
-    PortPool pool(state, settings_.shape(layout.lanes), layout.lane, secret_);
-    unmap(pool, flow.own.nat, flow.tuple, events);
+    auto pool = lanes_.laid_out(state);
+    if (!pool) return;
+    unmap(*pool, flow.own.nat, flow.tuple, events);
   }
 
  private:
-  static Layout& layout_of(const LaneState& state) noexcept {
-    return *reinterpret_cast<Layout*>(state.bytes.data() + state.bytes.size() - sizeof(Layout));
-  }
-
-  /// Nothing: the state is laid out by other settings than these.
-  std::optional<PortPool> pool_of(const FinishContext& call) const noexcept {
-    if (call.state.bytes.size() < sizeof(Layout)) return std::nullopt;
-    Layout& layout = layout_of(call.state);
-    if (layout.lanes == 0) {
-      call.state.change(call.state.bytes.size() - sizeof(Layout), sizeof(Layout));
-      layout = {call.facts.lane_count, call.facts.lane, fingerprint_, {}};
-    }
-    if (layout.settings != fingerprint_ || layout.lanes != call.facts.lane_count) {
-      return std::nullopt;
-    }
-    return PortPool(call.state, settings_.shape(layout.lanes), layout.lane, secret_);
-  }
-
   /// A flow of the mapping that FlowOwn::nat names ends. `tuple`: of its first packet.
   void unmap(PortPool& pool, std::uint32_t nat, const FlowTuple& tuple,
              const EventWriter& events) const noexcept {
@@ -262,8 +218,7 @@ class Nat final : public Function {
 
   NatSettings settings_;
   NatSides sides_;
-  std::uint64_t fingerprint_;
-  std::array<std::uint64_t, 2> secret_{};
+  LanePool lanes_;
 };
 
 }  // namespace
