@@ -10,6 +10,7 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
+#include "services/functions/nat/nat_log.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat64/nat64_settings.hpp"
 #include "services/functions/nat64/put_front.hpp"
@@ -70,14 +71,23 @@ class Nat64 final : public Function {
     }
   }
 
-  void flow_ended(const LaneState& state, const FlowEntry& flow) noexcept override {
+  void flow_ended(const LaneState& state, const FlowEntry& flow,
+                  const EventWriter& events) noexcept override {
     if (flow.own.nat == 0 || flow.tuple.version == flow.answer.version) return;
     if (std::optional<PortPool> pool = lanes_.laid_out(state)) {
-      pool->unmap(mapping_of(flow.own), remote_of(flow.tuple, flow.answer));
+      unmap(*pool, mapping_of(flow.own), remote_of(flow.tuple, flow.answer), events);
     }
   }
 
  private:
+  void unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote,
+             const EventWriter& events) const noexcept {
+    auto closed = pool.unmap(mapping, remote);
+    if (!closed) return;
+    closed->inside.version = 6;
+    log_closing(settings_.nat.log, events, *closed);
+  }
+
   /// From inside to an address that stands for one of IPv4; from outside to the pool.
   bool is_for_us(const FinishContext& call, std::uint16_t packet,
                  const PacketHeaders& headers) const noexcept {
@@ -134,6 +144,7 @@ class Nat64 final : public Function {
     if (opened.what != PortPool::Opened::kDone) {
       return drop(call, packet, Nat64Reason::kPortsExhausted);
     }
+    log_opening(settings_.nat.log, call.events, tuple, opened);
     sent.source = nat_bytes(opened.address);
     sent.source_port = opened.port;
     return keep(call, pool, packet, flow, reversed(sent), opened.mapping);
@@ -159,14 +170,14 @@ class Nat64 final : public Function {
   }
 
   /// The flow has its place in the table, or its mapping goes again.
-  static bool keep(const FinishContext& call, PortPool& pool, std::uint16_t packet,
-                   std::uint32_t flow, const FlowTuple& answer, std::uint32_t mapping) noexcept {
+  bool keep(const FinishContext& call, PortPool& pool, std::uint16_t packet, std::uint32_t flow,
+            const FlowTuple& answer, std::uint32_t mapping) const noexcept {
     if (call.flows->translate(flow, answer) == FlowBatch::Translated::kDone) {
       call.flows->change_own(flow).nat = mapping + 1;
       hit(call, Nat64Counter::kMappings);
       return true;
     }
-    pool.unmap(mapping, remote_of(call.flows->tuple(flow, 0), answer));
+    unmap(pool, mapping, remote_of(call.flows->tuple(flow, 0), answer), call.events);
     return drop(call, packet, Nat64Reason::kPortsExhausted);
   }
 

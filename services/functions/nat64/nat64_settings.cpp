@@ -24,7 +24,7 @@ Parts parts_of(const Settings& given) {
     const auto known = known_nat64_settings();
     if (std::ranges::find(known, key, &KnownSetting::name) == known.end()) {
       throw Error(key + ": nat64 has no such setting; there are inside, pool, prefix, private, " +
-                  "ports, block, filtering, host_limit, max");
+                  "ports, block, filtering, host_limit, log, max");
     }
     (own ? parts.own : parts.of_nat).emplace_back(key, value);
   }
@@ -43,6 +43,7 @@ std::span<const KnownSetting> known_nat64_settings() {
       KnownSetting{.name = "block", .kind = SettingKind::kInteger, .low = 2, .high = kPortBlockMax},
       KnownSetting{.name = "filtering"},
       KnownSetting{.name = "host_limit", .kind = SettingKind::kInteger, .low = 0, .high = 1e9},
+      KnownSetting{.name = "log"},
       KnownSetting{.name = "max", .kind = SettingKind::kInteger, .low = 1, .high = 1e9}};
   return kSettings;
 }

@@ -49,6 +49,27 @@ TEST_F(NatLogTest, ABlockEndsWhereThePortsOfThePoolEnd) {
   EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5 203.0.113.1:5000-5010"));
 }
 
+TEST(NatLog, AHostMayHaveAnIpv6Address) {
+  EventRingOfTest ring;
+  BatchArena arena(1);
+  arena.add(Frame(60));
+  const FlowTuple tuple{.source = {0x20, 1}, .source_port = 5000, .protocol = 17, .version = 6};
+  const PortPool::Opening opened{.what = PortPool::Opened::kDone,
+                                 .address = kPublic,
+                                 .port = 1024,
+                                 .begins = true,
+                                 .block = PortPool::Block{kPublic, 1024, 1087}};
+  for (const NatLog wanted : {NatLog::kMappings, NatLog::kBlocks}) {
+    log_opening(wanted, ring.writer(arena.batch()), tuple, opened);
+    const std::vector<EventRecord> told = ring.told();
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told[0].ip_version, 6);
+    EXPECT_EQ(told[0].source, tuple.source);
+    EXPECT_EQ(told[0].translation.ip_version, 4);
+    EXPECT_EQ(told[0].translation.source_port, 1024);
+  }
+}
+
 TEST_F(NatLogTest, TellsNothingUnasked) {
   use();
   send(kLan, {});
