@@ -132,11 +132,12 @@ struct BatchFacts {
 
 class Function;
 
-/// A function of the stage, its state of the batch's lane, and how it tells of what it does.
+/// A function of the stage, with what it works on at a batch.
 struct StateOfFunction {
   Function* function = nullptr;
-  LaneState state;
-  EventWriter events{};
+  LaneState state;       ///< of the batch's lane
+  EventWriter events{};  ///< for what is of no packet
+  FunctionCounters counters{};
 };
 
 /// An enum of a function whose values are places in its FunctionTraits::reasons.
@@ -196,10 +197,8 @@ class Function {
   virtual EndOfBatch end_batch(const FinishContext& /*no packet is selected*/) noexcept {
     return {};
   }
-  /// A flow ends, by time, by room, or by forget(). `state`: its own, of the flow's lane. `events`:
-  /// for what it tells of the end; not of a packet.
-  virtual void flow_ended(const LaneState& /*state*/, const FlowEntry& /*flow*/,
-                          const EventWriter& /*events*/) noexcept {}
+  /// A flow ends, by time, by room, or by forget(). `own`: of this function, in the flow's lane.
+  virtual void flow_ended(const StateOfFunction& /*own*/, const FlowEntry& /*flow*/) noexcept {}
 };
 
 /// What a function needs of the world, beside its image.

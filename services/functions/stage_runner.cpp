@@ -161,7 +161,8 @@ void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
     for (std::size_t i = member + 1; i < members_.size(); ++i) {
       const StageFunction& other = members_[i].at;
       behind_[behind++] = {other.function, state_of(visit.states, i),
-                           EventWriter(visit.facts.events, visit.batch, other.number)};
+                           EventWriter(visit.facts.events, visit.batch, other.number),
+                           other.counters};
     }
   }
   at.function->finish({visit.batch, selected, results, at.counters, state_of(visit.states, member),

@@ -148,7 +148,7 @@ void FlowBatch::tell_end(std::uint32_t in_table, FlowEndReason why) noexcept {
   if (entry.established != 0) ++established_ended_;
   if (events_.on()) events_.flow_ended(entry.tuple, event_of(entry, why, now_ms_));
   for (const StateOfFunction& one : behind_) {
-    one.function->flow_ended(one.state, entry, one.events);
+    one.function->flow_ended(one, entry);
   }
 }
 

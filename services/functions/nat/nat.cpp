@@ -9,7 +9,6 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
-#include "services/functions/nat/nat_log.hpp"
 #include "services/functions/nat/nat_settings.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat/packet_rewrite.hpp"
@@ -66,22 +65,24 @@ class Nat final : public Function {
     }
   }
 
-  void flow_ended(const LaneState& state, const FlowEntry& flow,
-                  const EventWriter& events) noexcept override {
+  void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
     if (flow.own.nat == 0) return;
-    auto pool = lanes_.laid_out(state);
-    if (!pool) return;
-    unmap(*pool, flow.own.nat, flow.tuple, events);
+    auto pool = lanes_.laid_out(own.state);
+    if (pool) unmap(*pool, flow.own.nat, flow.tuple, {settings_.log, own.events, own.counters});
   }
 
  private:
   /// A flow of the mapping that FlowOwn::nat names ends. `tuple`: of its first packet.
-  void unmap(PortPool& pool, std::uint32_t nat, const FlowTuple& tuple,
-             const EventWriter& events) const noexcept {
+  static void unmap(PortPool& pool, std::uint32_t nat, const FlowTuple& tuple,
+                    const PoolNotes& notes) noexcept {
     const bool outside = (nat & kBeganOutside) != 0;
     const auto closed = pool.unmap((nat & ~kBeganOutside) - 1,
                                    nat_address(outside ? tuple.source : tuple.destination));
-    if (closed) log_closing(settings_.log, events, *closed);
+    if (closed) notes.closed(*closed);
+  }
+
+  PoolNotes notes_of(const FinishContext& call) const noexcept {
+    return {settings_.log, call.events, call.counters};
   }
 
   static bool drop(const FinishContext& call, std::uint16_t packet, NatReason why) noexcept {
@@ -123,7 +124,7 @@ class Nat final : public Function {
     answer.destination = nat_bytes(opened.address);
     answer.destination_port = opened.port;
     hit(call, NatCounter::kMappings);
-    log_opening(settings_.log, call.events, tuple, opened);
+    notes_of(call).opened(tuple, opened);
     return keep(call, pool, packet, flow, answer, opened.mapping + 1);
   }
 
@@ -159,7 +160,7 @@ class Nat final : public Function {
       if (nat != 0) call.flows->change_own(flow).nat = nat;
       return true;
     }
-    if (nat != 0) unmap(*pool, nat, call.flows->tuple(flow, 0), call.events);
+    if (nat != 0) unmap(*pool, nat, call.flows->tuple(flow, 0), notes_of(call));
     return drop(call, packet, NatReason::kPortsExhausted);
   }
 

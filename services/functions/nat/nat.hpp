@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/nat/pool_notes.hpp"
 
 namespace millrace {
 
@@ -15,12 +16,12 @@ enum class NatReason : std::uint8_t {
   kHostLimit,
 };
 
-/// Numbers of its FunctionCounters.
+/// Numbers of its FunctionCounters, behind those of its pool (PoolCounter).
 enum class NatCounter : std::uint8_t {
-  kTranslated,  ///< packets whose addresses or ports were changed
-  kErrors,      ///< of these, ICMP errors
-  kMappings,    ///< flows that were given a mapping, or entered by one
-  kFixed,       ///< flows by `static` and `publish`
+  kTranslated = kPoolCounterCount,  ///< packets whose addresses or ports were changed
+  kErrors,                          ///< of these, ICMP errors
+  kMappings,                        ///< flows that were given a mapping, or entered by one
+  kFixed,                           ///< flows by `static` and `publish`
   kCount,
 };
 

@@ -10,7 +10,6 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
-#include "services/functions/nat/nat_log.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat64/nat64_settings.hpp"
 #include "services/functions/nat64/put_front.hpp"
@@ -71,21 +70,21 @@ class Nat64 final : public Function {
     }
   }
 
-  void flow_ended(const LaneState& state, const FlowEntry& flow,
-                  const EventWriter& events) noexcept override {
+  void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
     if (flow.own.nat == 0 || flow.tuple.version == flow.answer.version) return;
-    if (std::optional<PortPool> pool = lanes_.laid_out(state)) {
-      unmap(*pool, mapping_of(flow.own), remote_of(flow.tuple, flow.answer), events);
+    if (std::optional<PortPool> pool = lanes_.laid_out(own.state)) {
+      unmap(*pool, mapping_of(flow.own), remote_of(flow.tuple, flow.answer),
+            {settings_.nat.log, own.events, own.counters});
     }
   }
 
  private:
-  void unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote,
-             const EventWriter& events) const noexcept {
+  static void unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote,
+                    const PoolNotes& notes) noexcept {
     auto closed = pool.unmap(mapping, remote);
     if (!closed) return;
     closed->inside.version = 6;
-    log_closing(settings_.nat.log, events, *closed);
+    notes.closed(*closed);
   }
 
   /// From inside to an address that stands for one of IPv4; from outside to the pool.
@@ -98,6 +97,10 @@ class Nat64 final : public Function {
     }
     return headers.ip_version == 4 &&
            sides_.in_pool(wire_bytes::u32(ip, ipv4_wire::kDestinationAt));
+  }
+
+  PoolNotes notes_of(const FinishContext& call) const noexcept {
+    return {settings_.nat.log, call.events, call.counters};
   }
 
   static bool drop(const FinishContext& call, std::uint16_t packet, Nat64Reason why) noexcept {
@@ -144,7 +147,7 @@ class Nat64 final : public Function {
     if (opened.what != PortPool::Opened::kDone) {
       return drop(call, packet, Nat64Reason::kPortsExhausted);
     }
-    log_opening(settings_.nat.log, call.events, tuple, opened);
+    notes_of(call).opened(tuple, opened);
     sent.source = nat_bytes(opened.address);
     sent.source_port = opened.port;
     return keep(call, pool, packet, flow, reversed(sent), opened.mapping);
@@ -177,7 +180,7 @@ class Nat64 final : public Function {
       hit(call, Nat64Counter::kMappings);
       return true;
     }
-    unmap(pool, mapping, remote_of(call.flows->tuple(flow, 0), answer), call.events);
+    unmap(pool, mapping, remote_of(call.flows->tuple(flow, 0), answer), notes_of(call));
     return drop(call, packet, Nat64Reason::kPortsExhausted);
   }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/nat/pool_notes.hpp"
 
 namespace millrace {
 
@@ -17,12 +18,12 @@ enum class Nat64Reason : std::uint8_t {
   kHostLimit,
 };
 
-/// Numbers of its FunctionCounters.
+/// Numbers of its FunctionCounters, behind those of its pool (PoolCounter).
 enum class Nat64Counter : std::uint8_t {
-  kToIpv4,    ///< packets that have become packets of IPv4
-  kToIpv6,    ///< and of IPv6
-  kErrors,    ///< of both, ICMP errors
-  kMappings,  ///< flows that were given a mapping, or entered by one
+  kToIpv4 = kPoolCounterCount,  ///< packets that have become packets of IPv4
+  kToIpv6,                      ///< and of IPv6
+  kErrors,                      ///< of both, ICMP errors
+  kMappings,                    ///< flows that were given a mapping, or entered by one
   kCount,
 };
 

@@ -79,7 +79,7 @@ struct Behind final : Function {
       if (act) act(call, packet);
     }
   }
-  void flow_ended(const LaneState&, const FlowEntry& flow, const EventWriter&) noexcept override {
+  void flow_ended(const StateOfFunction&, const FlowEntry& flow) noexcept override {
     ended.push_back(flow.tuple.source_port);
   }
   std::vector<PacketFlow> seen;

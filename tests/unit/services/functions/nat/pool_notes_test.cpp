@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "services/functions/nat/nat_log.hpp"
+#include "services/functions/nat/pool_notes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class NatLogTest : public NatTest {
+class PoolNotesTest : public NatTest {
  protected:
   /// Behind the time of all flows: the next packet finds them ended.
   void wait_for_ends() { now_s_ += 1000; }
 };
 
-TEST_F(NatLogTest, TellsOfMappingsOnceEach) {
+TEST_F(PoolNotesTest, TellsOfMappingsOnceEach) {
   use({{"log", "mappings"}});
   send(kLan, {});
   EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5:5000 203.0.113.1:5000"));
@@ -31,7 +31,7 @@ TEST_F(NatLogTest, TellsOfMappingsOnceEach) {
               ElementsAre("- 10.0.0.5:5000 203.0.113.1:5000", "+ 10.0.0.6:6000 203.0.113.1:6000"));
 }
 
-TEST_F(NatLogTest, TellsOfBlocksOnceEach) {
+TEST_F(PoolNotesTest, TellsOfBlocksOnceEach) {
   use({{"log", "blocks"}});
   send(kLan, {.source_port = 5000});
   EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5 203.0.113.1:4992-5055"));
@@ -43,13 +43,13 @@ TEST_F(NatLogTest, TellsOfBlocksOnceEach) {
               ElementsAre("- 10.0.0.5 203.0.113.1:4992-5055", "+ 10.0.0.6 203.0.113.1:5952-6015"));
 }
 
-TEST_F(NatLogTest, ABlockEndsWhereThePortsOfThePoolEnd) {
+TEST_F(PoolNotesTest, ABlockEndsWhereThePortsOfThePoolEnd) {
   use({{"log", "blocks"}, {"ports", "5000-5010"}});
   send(kLan, {.source_port = 5003});
   EXPECT_THAT(told(), ElementsAre("+ 10.0.0.5 203.0.113.1:5000-5010"));
 }
 
-TEST(NatLog, AHostMayHaveAnIpv6Address) {
+TEST(PoolNotes, AHostMayHaveAnIpv6Address) {
   EventRingOfTest ring;
   BatchArena arena(1);
   arena.add(Frame(60));
@@ -60,7 +60,8 @@ TEST(NatLog, AHostMayHaveAnIpv6Address) {
                                  .begins = true,
                                  .block = PortPool::Block{kPublic, 1024, 1087}};
   for (const NatLog wanted : {NatLog::kMappings, NatLog::kBlocks}) {
-    log_opening(wanted, ring.writer(arena.batch()), tuple, opened);
+    const EventWriter events = ring.writer(arena.batch());
+    PoolNotes{wanted, events, {}}.opened(tuple, opened);
     const std::vector<EventRecord> told = ring.told();
     ASSERT_EQ(told.size(), 1u);
     EXPECT_EQ(told[0].ip_version, 6);
@@ -70,10 +71,18 @@ TEST(NatLog, AHostMayHaveAnIpv6Address) {
   }
 }
 
-TEST_F(NatLogTest, TellsNothingUnasked) {
+TEST_F(PoolNotesTest, CountsAndTellsNothingUnasked) {
   use();
   send(kLan, {});
+  send(kLan, {.source_port = 5001});
+  wait_for_ends();
+  send(kLan, {.source = kOther, .source_port = 6000});
   EXPECT_THAT(told(), IsEmpty());
+  const auto count = [&](PoolCounter counter) { return hits_[static_cast<std::size_t>(counter)]; };
+  EXPECT_EQ(count(PoolCounter::kMappingsBegun), 3u);
+  EXPECT_EQ(count(PoolCounter::kMappingsEnded), 2u);
+  EXPECT_EQ(count(PoolCounter::kBlocksTaken), 2u);
+  EXPECT_EQ(count(PoolCounter::kBlocksGivenBack), 1u);
 }
 
 }  // namespace
