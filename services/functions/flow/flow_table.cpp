@@ -225,10 +225,12 @@ std::uint32_t* FlowTable::free_reference(const Place& place) const noexcept {
   return free[which] == 0 ? nullptr : place.bucket[which] + std::countr_zero(free[which]);
 }
 
-/// Of that flow; both of its references may stand in one bucket.
-void FlowTable::drop_reference(const Place& place, std::uint32_t flow) noexcept {
-  std::uint32_t* const reference =
-      first_of(place, [&](std::uint32_t one) { return flow_of(one) == flow; });
+/// A reference of that flow. Both of its references may stand in one bucket, with the same tag.
+void FlowTable::drop_reference(const Place& place, std::uint32_t flow,
+                               std::uint8_t direction) noexcept {
+  std::uint32_t* const reference = first_of(place, [&](std::uint32_t one) {
+    return flow_of(one) == flow && direction_of(one) == direction;
+  });
   if (reference != nullptr) set(reference, 0);
 }
 
@@ -311,7 +313,8 @@ void FlowTable::remove(std::uint32_t flow) noexcept {
 void FlowTable::remove(std::uint32_t flow, const Places& places) noexcept {
   FlowEntry& entry = change(flow);
   MILLRACE_CHECK(entry.used != 0);
-  for (const Place& place : places) drop_reference(place, flow);
+  drop_reference(places[0], flow, 0);
+  drop_reference(places[1], flow, 1);
   unlink(flow);
   if (entry.established == 0) leave_ages(flow);
   Head& head = change_head();

@@ -142,7 +142,7 @@ class FlowTable {
   bool is(std::uint32_t reference, const FlowTuple& tuple) const noexcept;
   std::optional<Found> look(const Place& place, const FlowTuple& tuple) const noexcept;
   std::uint32_t* free_reference(const Place& place) const noexcept;
-  void drop_reference(const Place& place, std::uint32_t flow) noexcept;
+  void drop_reference(const Place& place, std::uint32_t flow, std::uint8_t direction) noexcept;
   using Places = std::array<Place, 2>;  ///< of both directions
   /// For a new flow.
   struct Room {

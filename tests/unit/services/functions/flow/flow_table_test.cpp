@@ -66,6 +66,23 @@ TEST(FlowTable, FindsAFlowFromBothSides) {
   EXPECT_EQ(lane.table.count(), 0u);
 }
 
+TEST(FlowTable, NeitherSideOfAFlowThatWentIsFound) {
+  Lane lane(8);  // few buckets: both sides often share one, one in 127 with the same tag
+  std::mt19937 random(7);
+  std::deque<FlowTuple> there;
+  for (int round = 0; round < 50'000; ++round) {
+    lane.state.undo.begin(0, static_cast<std::uint64_t>(round) + 1);
+    const FlowTuple asks = tuple_of(static_cast<std::uint32_t>(random()) % 1'000'000);
+    if (lane.table.insert(asks, reversed(asks), 30).what == Inserted::kNew) there.push_back(asks);
+    if (there.size() < 6) continue;
+    const FlowTuple gone = there.front();
+    there.pop_front();
+    lane.table.remove(lane.table.find(gone)->flow);
+    ASSERT_FALSE(lane.table.find(gone)) << round;
+    ASSERT_FALSE(lane.table.find(reversed(gone))) << round;
+  }
+}
+
 TEST(FlowTable, ATranslatedFlowIsFoundByWhatItsAnswersHave) {
   Lane lane(10);
   const FlowTuple asks = tuple_of(1), answers = reversed(tuple_of(77));
