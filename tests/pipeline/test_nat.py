@@ -3,6 +3,7 @@
 """Hosts behind `nat`, and behind the kernel's: what the same programs see of both."""
 
 import contextlib
+import json
 import os
 import re
 import threading
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespa
 PUBLIC = "203.0.113.1"
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
+events: {{ file: {folder}/eve.json }}
 ports:
   lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
   wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
@@ -33,6 +35,7 @@ functions:
     pool: 203.0.113.1
     max: 4096
     filtering: {filtering}
+    log: {log}
     publish: "tcp 203.0.113.1:8081 -> 10.1.0.5:8080"
   route: {{ type: route, table: nat.routes }}
 paths:
@@ -67,7 +70,7 @@ for address in sys.argv[2:]:
 
 
 @contextlib.contextmanager
-def translated(backend, folder, filtering="endpoint"):
+def translated(backend, folder, filtering="endpoint", log="none"):
     """`wire.a` is inside, `wire.b` outside."""
     with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
         lay_left(wire.a)
@@ -83,7 +86,8 @@ def translated(backend, folder, filtering="endpoint"):
                 yield wire
             return
         (folder / "nat.routes").write_text("10.2.0.0/16 wan via 192.0.2.1\n")
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering=filtering)
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering=filtering,
+                               folder=folder, log=log)
         with Topology(folder, text, prefix=wire.prefix) as running:
             wire.running = running
             yield wire
@@ -159,6 +163,27 @@ def test_natdiscovery_says_what_is_configured(tmp_path, filtering, name):
         wait_until(lambda: "Mapping" in said("-m"), PATIENCE, lambda: f"an answer: {said('-m')}")
         assert re.search("Endpoint Independent Mapping", said("-m"))
         assert re.search(f"NAT with {name} Filtering", said("-f")), said("-f")
+
+
+@pytest.mark.parametrize("log, event, keys", [
+    ("mappings", 8, {"src_ip", "src_port"}), ("blocks", 16, {"src_ip", "first_port", "last_port"})])
+def test_translations_are_told(tmp_path, log, event, keys):
+    with translated("millrace", tmp_path, log=log) as wire:
+        wire.a.wait_for(RIGHT["ipv4"])
+        wire.fetch(tmp_path, 1)
+
+        def told():
+            """Of whole lines."""
+            lines = (tmp_path / "eve.json").read_text(encoding="utf-8").split("\n")[:-1]
+            events = [json.loads(line) for line in lines]
+            return [one for one in events if one["event_type"] == "nat"
+                    and (log == "blocks" or one["proto"] == "TCP")]
+        wait_until(told, PATIENCE, "an event of a translation")
+        one = told()[0]
+        assert one["src_ip"] == "10.1.0.5" and one["nat"]["src_ip"] == PUBLIC
+        assert one["nat"]["action"] == "created" and one["nat"]["nat_event"] == event
+        assert keys <= one["nat"].keys()
+        wire.running.settle()
 
 
 def test_a_worker_that_dies_breaks_no_connection(tmp_path):
