@@ -35,7 +35,9 @@ class PoisonedWork final : public OddWork {
     if (poison) poison = has_poison(batch);
     // Again and again, so that the alarm ends the process in the middle of a function.
     if (poison) {
-      std::signal(SIGALRM, [](int) { std::abort(); });
+      struct sigaction dies {};
+      dies.sa_handler = [](int) { std::abort(); };
+      ::sigaction(SIGALRM, &dies, nullptr);
       ::ualarm(kLifeLeft, 0);
     }
     do {

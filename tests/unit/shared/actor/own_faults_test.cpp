@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kLife = 7;
 
-/// What a process leaves that ends by `end`; that runs in the process, or with its number beside it.
+/// What a process leaves that runs `in_it`; `beside` runs here, with its number.
 struct Left {
   int signal = 0;
   std::uint32_t fault = 0;
@@ -62,12 +63,11 @@ TEST(OwnFaults, WhatOthersSendIsNot) {
 }
 
 TEST(OwnFaults, AStackThatOverflowsIsNoted) {
-  const std::function<int(int)> deeper = [&](int depth) {
-    volatile char room[4096];
-    room[0] = static_cast<char>(depth);
-    return deeper(depth + 1) + room[0];
+  const std::function<int(std::array<char, 4096>)> deeper = [&](std::array<char, 4096> room) {
+    ++room[0];
+    return deeper(room) + room[0];
   };
-  const Left left = after([&] { deeper(0); });
+  const Left left = after([&] { deeper({}); });
   EXPECT_EQ(left.signal, SIGSEGV);
   EXPECT_EQ(left.fault, kLife);
 }
