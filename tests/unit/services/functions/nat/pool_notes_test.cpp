@@ -53,6 +53,7 @@ TEST(PoolNotes, AHostMayHaveAnIpv6Address) {
   EventRingOfTest ring;
   BatchArena arena(1);
   arena.add(Frame(60));
+  const Batch batch = arena.batch();
   const FlowTuple tuple{.source = {0x20, 1}, .source_port = 5000, .protocol = 17, .version = 6};
   const PortPool::Opening opened{.what = PortPool::Opened::kDone,
                                  .address = kPublic,
@@ -60,7 +61,7 @@ TEST(PoolNotes, AHostMayHaveAnIpv6Address) {
                                  .begins = true,
                                  .block = PortPool::Block{kPublic, 1024, 1087}};
   for (const NatLog wanted : {NatLog::kMappings, NatLog::kBlocks}) {
-    const EventWriter events = ring.writer(arena.batch());
+    const EventWriter events = ring.writer(batch);
     PoolNotes{wanted, events, {}}.opened(tuple, opened);
     const std::vector<EventRecord> told = ring.told();
     ASSERT_EQ(told.size(), 1u);
