@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sequences of packets through `flow` and `nat`, from inside and from outside: few hosts and ports,
+// and a table of few flows, so that they meet and push each other out. Nothing leaves untranslated,
+// checksums are as right or wrong as they came; a batch that is taken back leaves no trace; when
+// all flows have ended no mapping is left.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "services/functions/flow/flow.hpp"
+#include "services/functions/nat/lane_pool.hpp"
+#include "services/functions/nat/nat.hpp"
+#include "services/functions/nat/nat_settings.hpp"
+#include "services/functions/stage_runner.hpp"
+#include "shared/base/check.hpp"
+#include "shared/layout/batch_arena.hpp"
+#include "shared/layout/mapping.hpp"
+#include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/wire_bytes.hpp"
+#include "tests/unit/shared/base/packet_frames.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::size_t kOpBytes = 8;
+constexpr std::uint8_t kLan = 0, kWan = 1;
+constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+constexpr std::uint32_t kHost = 0x0a000004, kPublic = 0xcb007101, kServer = 0xc0000208;
+constexpr std::size_t kIpAt = 14, kSourceAt = 26, kDestinationAt = 30, kTransportAt = 34;
+constexpr std::size_t kAddressBytes = kTransportAt - kSourceAt;
+
+struct State {
+  explicit State(const LaneNeeds& needs)
+      : memory(Mapping::create_anonymous(needs.state_bytes +
+                                         LaneUndoLog::bytes_for(needs.undo_lines))),
+        lane{{memory.base(), needs.state_bytes},
+             LaneUndoLog(
+                 {memory.base() + needs.state_bytes, LaneUndoLog::bytes_for(needs.undo_lines)},
+                 needs.undo_lines, {memory.base(), needs.state_bytes})} {}
+  Mapping memory;
+  LaneState lane;
+};
+
+struct World {
+  PlanFunction flow_plan{.name = "flow", .type = "flow", .settings = {{"max", "3"}, {"udp", "3"}}};
+  PlanFunction plan{.name = "nat",
+                    .type = "nat",
+                    .settings = {{"inside", "lan"},
+                                 {"pool", "203.0.113.1"},
+                                 {"ports", "1024-1027"},
+                                 {"block", "2"},
+                                 {"max", "4"}}};
+  std::vector<PlanPort> ports{{.name = "lan"}, {.name = "wan"}};
+  std::unique_ptr<Function> flow = flow_type().make({.function = flow_plan, .ports = ports});
+  std::unique_ptr<Function> nat = nat_type().make({.function = plan, .ports = ports});
+  State of_flow{flow_type().traits.lane_needs({.settings = flow_plan.settings})};
+  State of_nat{nat_type().traits.lane_needs({.settings = plan.settings})};
+  StageRunner runner{std::vector<StageFunction>{{.function = flow.get()}, {.function = nat.get()}}};
+  BatchArena arena{kBatchCapacityDefault};
+  std::uint64_t now_s = 1, sequence = 0;
+
+  void run(std::uint8_t port) {
+    const std::array<LaneState, 2> states{of_flow.lane, of_nat.lane};
+    ++sequence;
+    for (const LaneState& state : states) state.undo.begin(0, sequence);
+    runner.run(arena.batch(), states, {.port_in = port, .now_ns = now_s * 1'000'000'000});
+  }
+};
+
+/// What one operation of eight bytes asks for.
+struct Op {
+  explicit Op(std::span<const std::uint8_t> bytes) : bytes(bytes) {}
+
+  bool is_error() const { return bytes[0] % 8 >= 5; }
+  bool is_fragment() const { return bytes[0] / 8 % 8 == 1 && !is_error(); }
+  bool is_changed() const { return bytes[5] % 4 == 1; }
+  std::uint8_t protocol() const {
+    static constexpr std::uint8_t kProtocols[] = {kTcp, kUdp, kTcp, kIcmp};
+    return kProtocols[bytes[0] % 4];
+  }
+  std::uint32_t host() const { return kHost + bytes[1] % 2; }
+  std::uint32_t server() const { return kServer + bytes[1] / 2 % 2; }
+  unsigned port_of_host(bool inside) const {
+    return inside ? 5000u + bytes[2] % 2 : 1024u + bytes[2] % 4;
+  }
+  unsigned port_of_server() const { return 80u + bytes[2] / 4 % 2; }
+
+  std::span<const std::uint8_t> bytes;
+};
+
+/// One that is seen at the inside or at the outside, with `behind` bytes behind the IP header.
+Frame packet_of(const Op& op, std::uint8_t protocol, bool inside, bool outwards, unsigned behind) {
+  FrameBuilder builder;
+  builder.ipv4(protocol, behind, 20, op.is_fragment() ? 0x2000u + op.bytes[3] % 2 : 0x4000u);
+  const unsigned from = outwards ? op.port_of_host(inside) : op.port_of_server(),
+                 to = outwards ? op.port_of_server() : op.port_of_host(inside);
+  if (protocol == kTcp) {
+    builder.tcp(5, from, to);
+  } else if (protocol == kUdp) {
+    builder.udp(0, from, to);
+  } else {
+    builder.udp(0, outwards ? 0x0800 : 0, 0);
+  }
+  Frame frame = builder.build();
+  static constexpr std::uint8_t kFlags[] = {2, 16, 18, 4};  // SYN; ACK; both; RST
+  if (protocol == kTcp) wire_bytes::put8(frame, kTransportAt + 13, kFlags[op.bytes[3] % 4]);
+  if (protocol == kUdp) wire_bytes::put16(frame, kTransportAt + 6, op.bytes[3] % 2 * 77u);
+  if (protocol == kIcmp) {
+    wire_bytes::put16(frame, kTransportAt + 4, static_cast<std::uint16_t>(op.port_of_host(inside)));
+  }
+  const std::uint32_t host = inside ? op.host() : kPublic;
+  wire_bytes::put32(frame, kSourceAt, outwards ? host : op.server());
+  wire_bytes::put32(frame, kDestinationAt, outwards ? op.server() : host);
+  return frame;
+}
+
+void put_header_checksum(Frame& frame) {
+  wire_bytes::put16(frame, 24, 0);
+  wire_bytes::put16(frame, 24, internet_checksum(std::span(frame).subspan(kIpAt, 20), 0));
+}
+
+/// TCP, UDP, an echo, a fragment, or an ICMP error that quotes one of the other direction; then one
+/// byte of it, but of no address of the IP header, may be another one.
+Frame frame_of(const Op& op, bool inside) {
+  Frame frame;
+  if (op.is_error()) {
+    const std::uint8_t of_quote = op.protocol() == kIcmp ? kUdp : op.protocol();
+    const Frame quoted = packet_of(op, of_quote, inside, !inside, 20);
+    frame = packet_of(op, kIcmp, inside, inside, static_cast<unsigned>(8 + quoted.size() - kIpAt));
+    wire_bytes::put8(frame, kTransportAt, 3 + op.bytes[3] % 2 * 8);
+    frame.insert(frame.end(), quoted.begin() + kIpAt, quoted.end());
+  } else {
+    frame = packet_of(op, op.protocol(), inside, inside, op.protocol() == kTcp ? 20 : 8);
+  }
+  if (op.is_changed()) {
+    const std::size_t at = op.bytes[4] % (frame.size() - kIpAt - kAddressBytes);
+    frame[kIpAt + at + (kIpAt + at >= kSourceAt ? kAddressBytes : 0)] ^= std::byte{op.bytes[5]};
+  }
+  put_header_checksum(frame);
+  return frame;
+}
+
+/// Of TCP or UDP, over the pseudo header: 0 where its checksum is right.
+std::uint16_t rest_of_sum(std::span<const std::byte> frame) {
+  const auto segment = frame.subspan(kTransportAt);
+  return internet_checksum(
+      segment, pseudo_sum(wire_bytes::u32(frame, kSourceAt), wire_bytes::u32(frame, kDestinationAt),
+                          wire_bytes::u8(frame, 23), static_cast<std::uint16_t>(segment.size())));
+}
+
+/// Both zeros of ones' complement are one.
+bool is_same_sum(std::uint16_t a, std::uint16_t b) { return a % 0xffff == b % 0xffff; }
+
+void check_packet(const World& world, std::uint32_t packet, const Frame& sent, const Op& op,
+                  bool inside) {
+  const Batch& batch = world.arena.batch();
+  if (batch.is_dropped(packet) || op.is_changed()) return;
+  const std::span<const std::byte> frame = batch.bytes(packet);
+  MILLRACE_CHECK(frame.size() == sent.size());
+  if (inside) {
+    MILLRACE_CHECK(wire_bytes::u32(frame, kSourceAt) == kPublic);
+    MILLRACE_CHECK(wire_bytes::u32(frame, kDestinationAt) == op.server());
+  } else {
+    MILLRACE_CHECK(wire_bytes::u32(frame, kSourceAt) == op.server());
+    MILLRACE_CHECK(wire_bytes::u32(frame, kDestinationAt) - kHost < 2);
+  }
+  MILLRACE_CHECK(internet_checksum(frame.subspan(kIpAt, 20), 0) == 0);
+  if (op.is_error() || op.is_fragment() || op.protocol() == kIcmp) return;
+  if (op.protocol() == kUdp && wire_bytes::u16(sent, kTransportAt + 6) == 0) {
+    MILLRACE_CHECK(wire_bytes::u16(frame, kTransportAt + 6) == 0);  // none (RFC 768)
+    return;
+  }
+  MILLRACE_CHECK(is_same_sum(rest_of_sum(frame), rest_of_sum(sent)));
+}
+
+void check_end(World& world) {
+  for (int turn = 0; turn < 4; ++turn) {
+    world.now_s += 1'000'000;
+    world.arena.clear();
+    world.arena.add(FrameBuilder().type(0x88b5).build());
+    world.run(kLan);
+  }
+  const NatSettings settings = nat_settings(world.plan.settings);
+  const auto pool = LanePool(settings).laid_out(world.of_nat.lane);
+  MILLRACE_CHECK(pool && pool->count() == 0);
+}
+
+void take_back(const LaneState& state, std::uint64_t sequence,
+               const std::vector<std::byte>& before) {
+  MILLRACE_CHECK(state.undo.undo(0, sequence) == LaneUndoLog::Undone::kAll);
+  MILLRACE_CHECK(std::ranges::equal(state.bytes, before));
+}
+
+void run_all(std::span<const std::uint8_t> rest) {
+  World world;
+  const auto copy_of = [](const LaneState& state) {
+    return std::vector<std::byte>(state.bytes.begin(), state.bytes.end());
+  };
+  while (rest.size() >= kOpBytes) {
+    world.now_s += rest[7] >> 5;
+    const bool dies = rest[6] % 32 == 3, inside = rest[6] / 32 % 2 == 0;
+    std::vector<Frame> sent;
+    std::vector<Op> ops;
+    world.arena.clear();
+    for (int packets = rest[7] % 8; packets >= 0 && rest.size() >= kOpBytes; --packets) {
+      ops.emplace_back(rest.first(kOpBytes));
+      sent.push_back(frame_of(ops.back(), inside));
+      world.arena.add(sent.back());
+      rest = rest.subspan(kOpBytes);
+    }
+    const auto flow = copy_of(world.of_flow.lane), nat = copy_of(world.of_nat.lane);
+    world.run(inside ? kLan : kWan);
+    for (std::uint32_t i = 0; i < sent.size(); ++i) check_packet(world, i, sent[i], ops[i], inside);
+    if (!dies) continue;
+    take_back(world.of_flow.lane, world.sequence, flow);
+    take_back(world.of_nat.lane, world.sequence, nat);
+  }
+  check_end(world);
+}
+
+}  // namespace
+}  // namespace millrace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  millrace::run_all({data, size});
+  return 0;
+}
