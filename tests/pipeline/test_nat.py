@@ -137,6 +137,19 @@ def test_a_published_server_is_reached_from_outside(wire, tmp_path):
                                   check=False).stdout == "published", PATIENCE, "the page")
 
 
+def test_a_pool_in_the_network_of_the_outside_port_needs_no_route_at_its_neighbours(tmp_path):
+    with Wire(addresses=("10.1.0.5/24", "203.0.113.2/24")) as wire:
+        lay_left(wire.a)
+        (tmp_path / "nat.routes").write_text(f"{PUBLIC}/32 lan\n")
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering="endpoint")
+        text = (text.replace("addresses: [192.0.2.2/30]", "addresses: [203.0.113.254/24]")
+                .replace("table: nat.routes", "table: nat.routes, proxy_arp: wan"))
+        with Topology(tmp_path, text, prefix=wire.prefix) as running:
+            wire.a.wait_for("203.0.113.2")
+            assert "02:00:00:00:00:0b" in wire.b.run("ip", "neigh", "show", PUBLIC).stdout
+            running.settle()
+
+
 def test_what_nobody_asked_for_is_dropped(tmp_path):
     with translated("millrace", tmp_path) as wire:
         wire.a.wait_for(RIGHT["ipv4"])
