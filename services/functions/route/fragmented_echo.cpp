@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 
 #include "services/functions/route/route_reason.hpp"
@@ -30,12 +31,12 @@ constexpr std::uint8_t kIcmpv6 = 58;
 constexpr std::size_t kPieceBytesMax =
     Reassembler::kFrontBytesMax + kFragmentBytes + Reassembler::kDataBytesMax;
 
-/// All but the last piece beside the packet, which becomes the last. `ethernet`: of all of them.
+/// All but the last piece beside the packet, which becomes the last; they leave by `port`.
+/// `ethernet`: of all of them.
 template <typename Pieces>
-void leave(const FinishContext& call, std::uint16_t packet, std::span<const std::byte> ethernet,
-           const Pieces& pieces) noexcept {
+void leave(const FinishContext& call, std::uint16_t packet, std::uint8_t port,
+           std::span<const std::byte> ethernet, const Pieces& pieces) noexcept {
   const Batch& batch = call.batch;
-  const std::uint8_t port = call.facts.port_in;
   std::array<std::byte, kPieceBytesMax> frame;
   std::ranges::copy(ethernet, frame.begin());
   const auto write = [&](std::uint32_t number) {
@@ -68,6 +69,29 @@ void leave(const FinishContext& call, std::uint16_t packet, std::span<const std:
 
 }  // namespace
 
+template <typename Address, typename Cut>
+void FragmentedEcho::leave_by_route(const FinishContext& call, std::uint16_t packet,
+                                    std::span<std::byte> reply, const Address& to,
+                                    Cut cut) noexcept {
+  MacAddress station = wire::mac(reply, 0);
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, station, to);
+  if (!way) {
+    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
+    return;
+  }
+  const RouterPort& out = answers_.port_of(*way);
+  const auto pieces = cut(std::uint32_t{out.mtu});
+  if (pieces.count() == 0) {
+    call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
+  } else if (answers_.knows(call, packet, *way, station)) {
+    wire::put_mac(reply, 0, station);
+    wire::put_mac(reply, 6, out.mac);
+    leave(call, packet, way->port, reply.first(kEthernetBytes), pieces);
+  } else {
+    call.batch.drop(packet, Reason::kNoNeighbour);
+  }
+}
+
 bool FragmentedEcho::is_whole(const FinishContext& call, std::uint16_t packet,
                               const Fragment& fragment) noexcept {
   switch (reassembler_.add(fragment, call.facts.now_ns)) {
@@ -83,8 +107,7 @@ bool FragmentedEcho::is_whole(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
-void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet,
-                          const RouterPort& in) noexcept {
+void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet) noexcept {
   const std::span<const std::byte> frame = call.batch.bytes(packet);
   const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
   const std::size_t total = std::min<std::size_t>(ip.size(), wire::u16(ip, wire::kTotalLengthAt));
@@ -107,17 +130,18 @@ void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet,
   wire::put16(header, wire::kFragmentAt, 0);
   wire::put16(header, wire::kChecksumAt, 0);
   wire::put16(header, wire::kChecksumAt, internet_checksum(header));
-  const bool echo = echo_reply_in_place(request);
-  const Ipv4Fragments pieces(request.subspan(kEthernetBytes), in.mtu);
-  if (!echo || pieces.count() == 0) {
+  if (!echo_reply_in_place(request)) {
     call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
-  leave(call, packet, request.first(kEthernetBytes), pieces);
+  leave_by_route(call, packet, request, wire::u32(header, wire::kDestinationAt),
+                 [&](std::uint32_t mtu) noexcept {
+                   return Ipv4Fragments(request.subspan(kEthernetBytes), mtu);
+                 });
 }
 
 /// The answer has the identification of the request: no other answer to that sender has.
-void FragmentedEcho::ipv6(const FinishContext& call, std::uint16_t packet, const RouterPort& in,
+void FragmentedEcho::ipv6(const FinishContext& call, std::uint16_t packet,
                           std::size_t fragment_at) noexcept {
   const std::span<const std::byte> frame = call.batch.bytes(packet);
   const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
@@ -137,13 +161,13 @@ void FragmentedEcho::ipv6(const FinishContext& call, std::uint16_t packet, const
   const std::span<std::byte> header = request.subspan(kEthernetBytes, kIpv6Bytes);
   wire::put16(header, 4, static_cast<std::uint16_t>(request.size() - kEthernetBytes - kIpv6Bytes));
   wire::put8(header, 6, kIcmpv6);
-  const bool echo = echo_reply_in_place_ipv6(request, nullptr);
-  const Ipv6Fragments pieces(request.subspan(kEthernetBytes), in.mtu, fragment.key.identification);
-  if (!echo || pieces.count() == 0) {
+  if (!echo_reply_in_place_ipv6(request, nullptr)) {
     call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;
   }
-  leave(call, packet, request.first(kEthernetBytes), pieces);
+  leave_by_route(call, packet, request, fragment.key.source, [&](std::uint32_t mtu) noexcept {
+    return Ipv6Fragments(request.subspan(kEthernetBytes), mtu, fragment.key.identification);
+  });
 }
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "services/functions/nat/revert_translation.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
@@ -99,17 +100,21 @@ void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
 /// RFC 1812 5.2.7.1: host unreachable, when nothing has answered for long enough.
 void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
   const Batch& batch = call.batch;
-  const RouterPort* const in = ports_.at(call.facts.port_in);
   std::array<std::byte, kIcmpErrorFrontBytes> front;
   HeldReport held{.front = {}, .back = call.facts.port_in};
   if (!has_other_version(call, at.packet) && may_report(call, at.packet) &&
       limit_.take(call.facts.now_ns)) {
     const std::span<const std::byte> ip = datagram_of(batch, at.packet);
     const auto quote = ip.first(icmp_quote_bytes(ip.size()));
-    write_icmp_error(front, quote, in->mac, source_mac(batch, at.packet),
-                     in->source_for(source_of(ip))->address, source_of(ip), kIcmpHostUnreachable);
-    held.front = front;
-    held.quoted = static_cast<std::uint16_t>(quote.size());
+    const std::uint32_t sender = source_of(ip);
+    MacAddress to = source_mac(batch, at.packet);
+    const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
+    if (way && answers_.knows(call, at.packet, *way, to)) {
+      write_icmp_error(front, quote, answers_.port_of(*way).mac, to,
+                       error_source(call, *way, sender), sender, kIcmpHostUnreachable);
+      held = {
+          .front = front, .back = way->port, .quoted = static_cast<std::uint16_t>(quote.size())};
+    }
   }
   hops_.hold(call, at, held);
 }
@@ -184,6 +189,13 @@ bool Ipv4Router::report_as_ipv6(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
+/// RFC 1812 4.3.2.4: of the port that it leaves by; of the other one when that has none.
+std::uint32_t Ipv4Router::error_source(const FinishContext& call, const RouteWay& way,
+                                       std::uint32_t sender) const noexcept {
+  const OwnAddress* const own = answers_.port_of(way).source_for(sender);
+  return (own != nullptr ? own : ports_.at(call.facts.port_in)->source_for(sender))->address;
+}
+
 void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpError error,
                         Reason otherwise, std::uint32_t from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
@@ -194,10 +206,14 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
     batch.drop(packet, otherwise);
     return;
   }
-  const RouterPort& in = *ports_.at(call.facts.port_in);
   const MacAddress to = source_mac(batch, packet);
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   const std::uint32_t sender = source_of(ip);
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way) {
+    batch.drop(packet, otherwise);
+    return;
+  }
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
                    static_cast<std::int32_t>(batch.length[packet]);
@@ -206,9 +222,10 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
     return;
   }
   const std::span<std::byte> frame = batch.bytes(packet);
-  write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes), in.mac,
-                   to, from != 0 ? from : in.source_for(sender)->address, sender, error);
-  batch.finish(packet, call.facts.port_in, Reason::kReport);
+  write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes),
+                   answers_.port_of(*way).mac, to,
+                   from != 0 ? from : error_source(call, *way, sender), sender, error);
+  answers_.send(call, packet, *way, Reason::kReport, otherwise);
 }
 
 void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept {
@@ -273,11 +290,11 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   }
   const bool fragment = is_fragment(ip);
   if (!fragment && protocol == kIcmp && echo_reply_in_place(batch.bytes(packet))) {
-    batch.finish(packet, call.facts.port_in, Reason::kReply);
+    reply(call, packet);
   } else if (punt(call, packet, in)) {
     return;
   } else if (fragment && protocol == kIcmp) {
-    fragments_.ipv4(call, packet, *in);
+    fragments_.ipv4(call, packet);
   } else if (!fragment && protocol == kTcp) {
     reset(call, packet);
   } else if (fragment || protocol == kIcmp ||
@@ -287,6 +304,17 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   } else {  // a port of UDP is closed; other protocols are unknown here
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
            call.reason(RouteReason::kOwnAddress), destination_of(ip));
+  }
+}
+
+/// The packet is an echo reply: to the station's MAC address so far.
+void Ipv4Router::reply(const FinishContext& call, std::uint16_t packet) noexcept {
+  const MacAddress station = destination_mac(call.batch, packet);
+  const std::uint32_t to = destination_of(datagram_of(call.batch, packet));
+  if (const auto way = answers_.way_to(call, packet, station, to)) {
+    answers_.send(call, packet, *way, Reason::kReply, Reason::kNoNeighbour);
+  } else {
+    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
   }
 }
 
@@ -300,14 +328,19 @@ void Ipv4Router::reset(const FinishContext& call, std::uint16_t packet) noexcept
       segment, pseudo_sum(sender, ours, kTcp, static_cast<std::uint16_t>(segment.size())));
   const auto growth = static_cast<std::int32_t>(kTcpResetFrameBytes) -
                       static_cast<std::int32_t>(batch.length[packet]);
-  if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns) ||
-      !batch.grow_back(packet, growth)) {
-    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
+  const Reason otherwise = call.reason(RouteReason::kOwnAddress);
+  if (!reset || !may_report(call, packet) || !limit_.take(call.facts.now_ns)) {
+    batch.drop(packet, otherwise);
     return;
   }
-  const MacAddress& from = ports_.at(call.facts.port_in)->mac;
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way || !batch.grow_back(packet, growth)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const MacAddress& from = answers_.port_of(*way).mac;
   write_tcp_reset(batch.bytes(packet), from, to, ours, sender, *reset);
-  batch.finish(packet, call.facts.port_in, Reason::kReply);
+  answers_.send(call, packet, *way, Reason::kReply, otherwise);
 }
 
 /// For its own MAC address: by an address of the port, or by one that it answers for.

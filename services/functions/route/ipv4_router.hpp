@@ -5,24 +5,19 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/defences.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
 #include "services/functions/route/route_reason.hpp"
+#include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/token_bucket.hpp"
 #include "shared/packet/arp.hpp"
 #include "shared/packet/icmp.hpp"
 
 namespace millrace {
-
-/// Where a route leads, once its port is a number.
-struct RouteWay {
-  std::uint8_t port = 0;
-  NeighbourKey neighbour;  ///< family kNone: `mac` is the neighbour's
-  MacAddress mac{};
-};
 
 /// What a router of IPv4 does with packets that are not just passed on (RFC 1812): neighbours,
 /// options, fragments, redirects; and with those that end here: ARP, echo, error reports. Packets
@@ -33,8 +28,13 @@ class Ipv6Router;
 class Ipv4Router {
  public:
   Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
-             const ProxyArp& proxy_arp, FragmentedEcho& fragments)
-      : ports_(ports), hops_(hops), limit_(limit), proxy_arp_(proxy_arp), fragments_(fragments) {}
+             const AnswerRoutes& answers, const ProxyArp& proxy_arp, FragmentedEcho& fragments)
+      : ports_(ports),
+        hops_(hops),
+        limit_(limit),
+        answers_(answers),
+        proxy_arp_(proxy_arp),
+        fragments_(fragments) {}
 
   /// A packet with a TTL above 1 that the table sends this way. Its fate is decided afterwards.
   void forward(const FinishContext& call, std::uint16_t packet, const RouteWay& way) noexcept;
@@ -44,7 +44,7 @@ class Ipv4Router {
   /// An ARP frame, or what says so.
   void arp(const FinishContext& call, std::uint16_t packet) noexcept;
   /// The error replaces the packet and goes to its sender; without leave to send one the packet is
-  /// dropped for the reason. `from`: an address of ours; 0: one of the port that it came in by.
+  /// dropped for the reason. `from`: an address of ours; 0: one of the port that it leaves by.
   void report(const FinishContext& call, std::uint16_t packet, IcmpError error, Reason otherwise,
               std::uint32_t from = 0) noexcept;
   /// Reports of packets that have come as IPv6 ones are its: `nat64` stands in front.
@@ -60,6 +60,9 @@ class Ipv4Router {
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
+  std::uint32_t error_source(const FinishContext& call, const RouteWay& way,
+                             std::uint32_t sender) const noexcept;
+  void reply(const FinishContext& call, std::uint16_t packet) noexcept;
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).
   void reset(const FinishContext& call, std::uint16_t packet) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
@@ -68,6 +71,7 @@ class Ipv4Router {
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  const AnswerRoutes& answers_;
   const ProxyArp& proxy_arp_;
   FragmentedEcho& fragments_;
   Defences defences_;

@@ -43,6 +43,14 @@ constexpr std::array<std::uint8_t, 16> ipv6_bytes(Ipv6Address address) noexcept 
   }
   return bytes;
 }
+constexpr Ipv6Address ipv6_address(const std::array<std::uint8_t, 16>& bytes) noexcept {
+  Ipv6Address address{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    address.high = address.high << 8 | bytes[i];
+    address.low = address.low << 8 | bytes[i + 8];
+  }
+  return address;
+}
 
 /// An address in one of the forms of RFC 4291 2.2, nothing around it, no zone.
 bool parse_ipv6(std::string_view text, Ipv6Address& address);

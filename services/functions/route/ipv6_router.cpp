@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
@@ -143,7 +144,6 @@ bool Ipv6Router::pass_options(const FinishContext& call, std::uint16_t packet) n
 void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
   const Batch& batch = call.batch;
   const Icmpv6Error error = Icmpv6Error::address_unreachable();
-  const RouterPort* const in = ports_.at(call.facts.port_in);
   std::array<std::byte, kIcmpv6ErrorFrontBytes> front;
   HeldReport held{.front = {}, .back = call.facts.port_in};
   if (!has_other_version(call, at.packet) && may_report(call, at.packet, error) &&
@@ -151,10 +151,14 @@ void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
     const std::span<const std::byte> ip = packet_of(batch, at.packet);
     const auto quote = ip.first(icmpv6_quote_bytes(ip.size()));
     const Ipv6Bytes sender = ipv6_source(ip);
-    write_icmpv6_error(front, quote, in->mac, source_mac(batch, at.packet), *in->source_for(sender),
-                       sender, error);
-    held.front = front;
-    held.quoted = static_cast<std::uint16_t>(quote.size());
+    MacAddress to = source_mac(batch, at.packet);
+    const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
+    if (way && answers_.knows(call, at.packet, *way, to)) {
+      write_icmpv6_error(front, quote, answers_.port_of(*way).mac, to,
+                         error_source(call, *way, sender), sender, error);
+      held = {
+          .front = front, .back = way->port, .quoted = static_cast<std::uint16_t>(quote.size())};
+    }
   }
   hops_.hold(call, at, held);
 }
@@ -184,6 +188,13 @@ bool Ipv6Router::report_as_ipv4(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
+/// RFC 4443 2.2 (b): of the port that it leaves by; of the other one when that has none.
+Ipv6Bytes Ipv6Router::error_source(const FinishContext& call, const RouteWay& way,
+                                   const Ipv6Bytes& sender) const noexcept {
+  const Ipv6Bytes* const own = answers_.port_of(way).source_for(sender);
+  return own != nullptr ? *own : *ports_.at(call.facts.port_in)->source_for(sender);
+}
+
 void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
                         Reason otherwise, const Ipv6Bytes* from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
@@ -193,10 +204,14 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
     batch.drop(packet, otherwise);
     return;
   }
-  const RouterPort& in = *ports_.at(call.facts.port_in);
   const MacAddress to = source_mac(batch, packet);
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const Ipv6Bytes sender = ipv6_source(ip);
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way) {
+    batch.drop(packet, otherwise);
+    return;
+  }
   const std::size_t quoted = icmpv6_quote_bytes(ip.size());
   const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
                    static_cast<std::int32_t>(batch.length[packet]);
@@ -206,8 +221,9 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   }
   const std::span<std::byte> frame = batch.bytes(packet);
   write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes), frame.subspan(kIcmpv6ErrorFrontBytes),
-                     in.mac, to, from != nullptr ? *from : *in.source_for(sender), sender, error);
-  batch.finish(packet, call.facts.port_in, Reason::kReport);
+                     answers_.port_of(*way).mac, to,
+                     from != nullptr ? *from : error_source(call, *way, sender), sender, error);
+  answers_.send(call, packet, *way, Reason::kReport, otherwise);
 }
 
 void Ipv6Router::end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept {
@@ -250,7 +266,7 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
     deliver(call, packet);
   } else if ((destination == kIpv6AllNodes || destination == kIpv6AllRouters) &&
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
-    batch.finish(packet, call.facts.port_in, Reason::kReply);
+    reply(call, packet);
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
     report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
   } else if (!is_for_host(call, packet) || !punt(call, packet, in)) {
@@ -285,7 +301,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
            call.reason(RouteReason::kMalformed), &ours);
   } else if (is_icmp && !is_part && becomes_reply(batch, packet, chain, in->host < 0)) {
-    batch.finish(packet, call.facts.port_in, Reason::kReply);
+    reply(call, packet);
   } else if (punt(call, packet, in)) {
     return;
   } else if (is_part) {
@@ -320,7 +336,18 @@ void Ipv6Router::put_together(const FinishContext& call, std::uint16_t packet,
            call.reason(RouteReason::kBadFragment), &ours);
     return;
   }
-  fragments_.ipv6(call, packet, *ports_.at(call.facts.port_in), fragment_at);
+  fragments_.ipv6(call, packet, fragment_at);
+}
+
+/// The packet is an echo reply: to the station's MAC address so far.
+void Ipv6Router::reply(const FinishContext& call, std::uint16_t packet) noexcept {
+  const MacAddress station = destination_mac(call.batch, packet);
+  const Ipv6Bytes to = ipv6_destination(packet_of(call.batch, packet));
+  if (const auto way = answers_.way_to(call, packet, station, to)) {
+    answers_.send(call, packet, *way, Reason::kReply, Reason::kNoNeighbour);
+  } else {
+    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
+  }
 }
 
 void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
@@ -336,14 +363,20 @@ void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,
   const std::optional<TcpReset> reset = tcp_reset_for(segment, pseudo);
   const auto growth = static_cast<std::int32_t>(kTcpResetIpv6FrameBytes) -
                       static_cast<std::int32_t>(batch.length[packet]);
+  const Reason otherwise = call.reason(RouteReason::kOwnAddress);
   if (!reset || !may_report(call, packet, Icmpv6Error::port_unreachable()) ||
-      !limit_.take(call.facts.now_ns) || !batch.grow_back(packet, growth)) {
-    batch.drop(packet, call.reason(RouteReason::kOwnAddress));
+      !limit_.take(call.facts.now_ns)) {
+    batch.drop(packet, otherwise);
     return;
   }
-  const MacAddress& from = ports_.at(call.facts.port_in)->mac;
+  const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
+  if (!way || !batch.grow_back(packet, growth)) {
+    batch.drop(packet, otherwise);
+    return;
+  }
+  const MacAddress& from = answers_.port_of(*way).mac;
   write_tcp_reset(batch.bytes(packet), from, to, ours, sender, *reset);
-  batch.finish(packet, call.facts.port_in, Reason::kReply);
+  answers_.send(call, packet, *way, Reason::kReply, otherwise);
 }
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_discovery.hpp"
@@ -18,10 +19,11 @@ namespace millrace {
 class Ipv6Router {
  public:
   Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
-             RouterAdvertiser& advertiser, FragmentedEcho& fragments)
+             const AnswerRoutes& answers, RouterAdvertiser& advertiser, FragmentedEcho& fragments)
       : ports_(ports),
         hops_(hops),
         limit_(limit),
+        answers_(answers),
         discovery_(ports, limit, advertiser),
         fragments_(fragments) {}
 
@@ -30,7 +32,7 @@ class Ipv6Router {
   /// A packet with the EtherType of IPv6 that is not forwarded, and why. For kMalformed and
   /// kTruncated its header may not be whole.
   void end(const FinishContext& call, std::uint16_t packet, RouteReason why) noexcept;
-  /// As Ipv4Router::report(); `from`: null: an address of the port that it came in by.
+  /// As Ipv4Router::report(); `from`: null: an address of the port that it leaves by.
   void report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error, Reason otherwise,
               const Ipv6Bytes* from = nullptr) noexcept;
   /// Reports of packets that have come as IPv4 ones are its: `nat64` stands in front.
@@ -47,6 +49,9 @@ class Ipv6Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
+  Ipv6Bytes error_source(const FinishContext& call, const RouteWay& way,
+                         const Ipv6Bytes& sender) const noexcept;
+  void reply(const FinishContext& call, std::uint16_t packet) noexcept;
   /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;
@@ -56,6 +61,7 @@ class Ipv6Router {
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  const AnswerRoutes& answers_;
   Ipv6Discovery discovery_;
   FragmentedEcho& fragments_;
   Ipv4Router* ipv4_ = nullptr;

@@ -76,6 +76,13 @@ NextHops::Found NextHops::find(const FinishContext& call, const Departure& at,
   return answer.state == NeighbourState::kIncomplete ? Found::kWaits : Found::kFailed;
 }
 
+bool NextHops::knows(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept {
+  const NeighbourHandle waits = last_;
+  const Found found = find(call, at, mac);
+  last_ = waits;
+  return found == Found::kMac;
+}
+
 std::size_t NextHops::write_question(const Departure& at, const MacAddress* known,
                                      Question& question) const noexcept {
   const RouterPort* const port = ports_.at(at.port);

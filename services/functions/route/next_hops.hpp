@@ -41,6 +41,9 @@ class NextHops {
   /// Looks the neighbour up, and asks for it, once in a while, also when it is known. Without a
   /// table of neighbours (`millrace try`) each has the MAC address 0.
   Found find(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept;
+  /// As find(), of a neighbour that nothing waits for: hold() stays with the one before. True:
+  /// kMac.
+  bool knows(const FinishContext& call, const Departure& at, MacAddress& mac) noexcept;
   /// kMac: the packet leaves, from the port's MAC address to the neighbour's; `given`: that of a
   /// neighbour that need not be found (family kNone). Else nothing has happened to it yet.
   Found depart(const FinishContext& call, const Departure& at, const MacAddress& given) noexcept;

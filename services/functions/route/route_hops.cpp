@@ -24,8 +24,9 @@ MacAddress mac_of(std::size_t number, std::span<const PlanPort> ports) {
   return mac;
 }
 
-/// Number of each of the image's ports in the topology.
-std::vector<std::size_t> number_ports(const RouteTable& table, std::span<const PlanPort> ports) {
+}  // namespace
+
+std::vector<std::size_t> topology_ports(const RouteTable& table, std::span<const PlanPort> ports) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < table.ports.size(); ++i) {
     const std::string_view name(table.ports[i].data());
@@ -39,10 +40,8 @@ std::vector<std::size_t> number_ports(const RouteTable& table, std::span<const P
   return numbers;
 }
 
-}  // namespace
-
 RouteHops::RouteHops(const RouteTable& table, std::span<const PlanPort> ports) : table_(table) {
-  for (const std::size_t number : number_ports(table, ports)) {
+  for (const std::size_t number : topology_ports(table, ports)) {
     ports_.push_back({static_cast<std::uint8_t>(number), mac_of(number, ports)});
   }
   RouteRewrite unused{};

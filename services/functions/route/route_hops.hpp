@@ -30,6 +30,10 @@ static_assert(sizeof(RouteRewrite) == 16);
 /// for a name that is no port.
 std::vector<RouteRewrite> resolve_hops(const RouteTable& table, std::span<const PlanPort> ports);
 
+/// Number of each of the image's ports in the topology; their own without ports (`millrace try`).
+/// Throws Error for one that the topology does not have.
+std::vector<std::size_t> topology_ports(const RouteTable& table, std::span<const PlanPort> ports);
+
 /// The next hops of a table as one worker applies them. Of a live table more of them come, and the
 /// default routes change. One worker's; no call after the constructor allocates.
 class RouteHops {

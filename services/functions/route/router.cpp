@@ -3,10 +3,8 @@
 
 #include "services/functions/route/router.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "services/functions/route/punt.hpp"
+#include "services/functions/route/route_way.hpp"
 #include "shared/base/packet_walk.hpp"
 
 namespace millrace {
@@ -14,31 +12,6 @@ namespace {
 
 constexpr std::uint32_t kIcmpBurst = 50;  ///< as Linux's icmp_msgs_burst
 constexpr std::uint16_t kTypeArp = 0x0806;
-
-RouteWay way_of(const RouteHop& to, const RouteRewrite& hop, std::span<const std::byte> ip,
-                bool is_ipv6) noexcept {
-  RouteWay way{.port = hop.output};
-  switch (static_cast<RouteHopKind>(to.kind)) {
-    case RouteHopKind::kStatic:
-      std::memcpy(way.mac.data(), to.mac, way.mac.size());
-      return way;
-    case RouteHopKind::kGateway4:
-    case RouteHopKind::kGateway6:
-      way.neighbour.family = to.kind == static_cast<std::uint8_t>(RouteHopKind::kGateway4)
-                                 ? NeighbourFamily::kIpv4
-                                 : NeighbourFamily::kIpv6;
-      std::memcpy(way.neighbour.address.data(), to.gateway, sizeof to.gateway);
-      break;
-    case RouteHopKind::kOnLink:
-      way.neighbour.family = is_ipv6 ? NeighbourFamily::kIpv6 : NeighbourFamily::kIpv4;
-      std::memcpy(way.neighbour.address.data(), ip.data() + (is_ipv6 ? 24 : 16), is_ipv6 ? 16 : 4);
-      break;
-    case RouteHopKind::kGroup:  // never: one of its members has been chosen
-      return way;
-  }
-  way.neighbour.port = hop.output;
-  return way;
-}
 
 }  // namespace
 
@@ -50,11 +23,12 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       hints_(table.hops.size()),
       limit_(settings.icmp_rate, kIcmpBurst),
       next_hops_(ports_),
+      answers_(table, ports, ports_, next_hops_),
       proxy_arp_(table, ports, settings.proxy_arp),
       advertiser_(ports_, ports, settings.advertise, limit_),
       announcer_(ports_, ports, advertiser_),
-      ipv4_(ports_, next_hops_, limit_, proxy_arp_, fragments_),
-      ipv6_(ports_, next_hops_, limit_, advertiser_, fragments_) {
+      ipv4_(ports_, next_hops_, limit_, answers_, proxy_arp_, fragments_),
+      ipv6_(ports_, next_hops_, limit_, answers_, advertiser_, fragments_) {
   ipv4_.report_ipv6_by(ipv6_);
   ipv6_.report_ipv4_by(ipv4_);
   for (const PlanPort& port : ports) {
@@ -71,14 +45,15 @@ const MacAddress* Router::ready_gateway(const FinishContext& call, std::uint32_t
   NeighbourHint& hint = hints_[number];
   if (table.is_fresh(hint, now_ms)) [[likely]]
     return &hint.mac;
-  const NeighbourHandle handle = table.find(way_of(hops_[number], hop, {}, false).neighbour);
+  const NeighbourHandle handle = table.find(way_of(hops_[number], hop.output, {}).neighbour);
   return table.keep(handle, now_ms, hint) ? &hint.mac : nullptr;
 }
 
 void Router::forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
                      const RouteRewrite& hop, bool is_ipv6) noexcept {
   const auto ip = call.batch.bytes(packet).subspan(packet_walk::kEthernetBytes);
-  const RouteWay way = way_of(hops_[number], hop, ip, is_ipv6);
+  const auto destination = ip.subspan(is_ipv6 ? 24 : 16, is_ipv6 ? 16 : 4);
+  const RouteWay way = way_of(hops_[number], hop.output, destination);
   if (is_ipv6) {
     ipv6_.forward(call, packet, way);
   } else {

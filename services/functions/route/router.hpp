@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "services/functions/route/announcer.hpp"
+#include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_router.hpp"
@@ -60,10 +61,11 @@ class Router {
   std::vector<NeighbourHint> hints_;            ///< by next hop: its gateway
   TokenBucket limit_;
   NextHops next_hops_;
+  AnswerRoutes answers_;
   ProxyArp proxy_arp_;
   RouterAdvertiser advertiser_;
   Announcer announcer_;
-  FragmentedEcho fragments_;
+  FragmentedEcho fragments_{answers_};
   Ipv4Router ipv4_;
   Ipv6Router ipv6_;
 };

@@ -163,10 +163,11 @@ class RouterParts : public RouteFate {
   TokenBucket limit;
   NextHops hops{ports};
   ProxyArp proxy_arp;
-  FragmentedEcho fragments;
-  Ipv4Router ipv4{ports, hops, limit, proxy_arp, fragments};
+  AnswerRoutes answers{{}, {}, ports, hops};  // back to the station
+  FragmentedEcho fragments{answers};
+  Ipv4Router ipv4{ports, hops, limit, answers, proxy_arp, fragments};
   RouterAdvertiser advertiser;
-  Ipv6Router ipv6{ports, hops, limit, advertiser, fragments};
+  Ipv6Router ipv6{ports, hops, limit, answers, advertiser, fragments};
 
  private:
   Batch batch_;

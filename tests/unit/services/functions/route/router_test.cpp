@@ -40,17 +40,17 @@ TEST(Router, AFrameOfEachTypeIsEndedByItsOwnRules) {
 }
 
 TEST(Router, KnowsTheLongestFrameOfEachPort) {
-  std::vector<PlanPort> ports = two_ports();
+  std::vector<PlanPort> ports = hosted_ports();
   ports[1].mtu = 1400;
   const Router router(ways().table(), ports, {});
   EXPECT_EQ(router.frame_bytes_max(0), 1514u);
   EXPECT_EQ(router.frame_bytes_max(1), 1414u);
-  EXPECT_EQ(router.frame_bytes_max(2), UINT32_MAX);
+  EXPECT_EQ(router.frame_bytes_max(3), UINT32_MAX);
 }
 
 TEST(Router, APortOfASettingThatDoesNotExistIsAnError) {
-  EXPECT_THROW(Router(ways().table(), two_ports(), {.proxy_arp = {"dmz"}}), Error);
-  EXPECT_THROW(Router(ways().table(), two_ports(), {.advertise = {"dmz"}}), Error);
+  EXPECT_THROW(Router(ways().table(), hosted_ports(), {.proxy_arp = {"dmz"}}), Error);
+  EXPECT_THROW(Router(ways().table(), hosted_ports(), {.advertise = {"dmz"}}), Error);
 }
 
 TEST(Router, APacketOfAGroupWaitsForTheNeighbourOfItsMember) {
