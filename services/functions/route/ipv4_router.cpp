@@ -10,6 +10,7 @@
 #include "services/functions/nat/revert_translation.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
+#include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -24,41 +25,17 @@
 namespace millrace {
 namespace {
 
+using ipv4_datagram::datagram_of, ipv4_datagram::destination_of, ipv4_datagram::header_bytes;
+using ipv4_datagram::is_fragment, ipv4_datagram::source_of;
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv4BytesMin;
 using packet_walk::kTcp;
 using packet_walk::kUdp;
 constexpr std::uint64_t kDayMs = 86'400'000;
 
-/// From the IPv4 header to the end by its total length.
-std::span<std::byte> datagram_of(const Batch& batch, std::uint16_t packet) noexcept {
-  const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
-  return ip.first(std::min<std::size_t>(ip.size(), wire_bytes::u16(ip, 2)));
-}
-
-std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
-  return (std::to_integer<std::size_t>(ip[0]) & 15) * 4;
-}
-
-std::uint32_t source_of(std::span<const std::byte> ip) noexcept { return wire_bytes::u32(ip, 12); }
-std::uint32_t destination_of(std::span<const std::byte> ip) noexcept {
-  return wire_bytes::u32(ip, 16);
-}
-bool is_fragment(std::span<const std::byte> ip) noexcept {
-  return (wire_bytes::u16(ip, 6) & 0x3fff) != 0;
-}
-
 constexpr std::uint8_t kIcmp = 1;
 
 }  // namespace
-
-MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept {
-  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 0);
-}
-
-MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept {
-  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 6);
-}
 
 void Ipv4Router::forward(const FinishContext& call, std::uint16_t packet,
                          const RouteWay& way) noexcept {

@@ -19,12 +19,12 @@
 
 namespace millrace {
 
+class Ipv6Router;
+
 /// What a router of IPv4 does with packets that are not just passed on (RFC 1812): neighbours,
 /// options, fragments, redirects; and with those that end here: ARP, echo, error reports. Packets
 /// have passed route_check(), so headers are whole and their checksums right, unless said. One
 /// worker's; data thread.
-class Ipv6Router;
-
 class Ipv4Router {
  public:
   Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
@@ -77,9 +77,5 @@ class Ipv4Router {
   Defences defences_;
   Ipv6Router* ipv6_ = nullptr;
 };
-
-/// MAC addresses of a frame.
-MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept;
-MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept;
 
 }  // namespace millrace

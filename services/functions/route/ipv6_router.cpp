@@ -9,6 +9,7 @@
 
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
+#include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv6_plain.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"

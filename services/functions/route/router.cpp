@@ -3,6 +3,7 @@
 
 #include "services/functions/route/router.hpp"
 
+#include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "shared/base/packet_walk.hpp"

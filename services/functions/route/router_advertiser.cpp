@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "shared/base/error.hpp"

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shared/base/mac.hpp"
+#include "shared/base/packet_walk.hpp"
+#include "shared/layout/batch.hpp"
+#include "shared/packet/wire_bytes.hpp"
+
+/// Fields of a packet without VLAN tags whose headers have been checked.
+
+namespace millrace {
+
+inline MacAddress destination_mac(const Batch& batch, std::uint16_t packet) noexcept {
+  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 0);
+}
+inline MacAddress source_mac(const Batch& batch, std::uint16_t packet) noexcept {
+  return wire_bytes::array_at<MacAddress>(batch.bytes(packet), 6);
+}
+
+namespace ipv4_datagram {
+
+/// From the IPv4 header to the end by its total length.
+inline std::span<std::byte> datagram_of(const Batch& batch, std::uint16_t packet) noexcept {
+  const std::span<std::byte> ip = batch.bytes(packet).subspan(packet_walk::kEthernetBytes);
+  return ip.first(std::min<std::size_t>(ip.size(), wire_bytes::u16(ip, 2)));
+}
+
+// Of what datagram_of() returns.
+
+inline std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
+  return (std::to_integer<std::size_t>(ip[0]) & 15) * 4;
+}
+inline std::uint32_t source_of(std::span<const std::byte> ip) noexcept {
+  return wire_bytes::u32(ip, 12);
+}
+inline std::uint32_t destination_of(std::span<const std::byte> ip) noexcept {
+  return wire_bytes::u32(ip, 16);
+}
+inline bool is_fragment(std::span<const std::byte> ip) noexcept {
+  return (wire_bytes::u16(ip, 6) & 0x3fff) != 0;
+}
+
+}  // namespace ipv4_datagram
+}  // namespace millrace
