@@ -3,6 +3,7 @@
 #include "shared/actor/own_faults.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,7 +68,11 @@ TEST(OwnFaults, AStackThatOverflowsIsNoted) {
     ++room[0];
     return deeper(room) + room[0];
   };
-  const Left left = after([&] { deeper({}); });
+  const Left left = after([&] {
+    const rlimit limit{1 << 20, 1 << 20};  // also where the host sets none
+    setrlimit(RLIMIT_STACK, &limit);
+    deeper({});
+  });
   EXPECT_EQ(left.signal, SIGSEGV);
   EXPECT_EQ(left.fault, kLife);
 }
