@@ -1,48 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <string>
 
 #include "services/functions/flow/flow.hpp"
 #include "services/functions/flow/flow_settings.hpp"
-#include "services/telemetry/status_metrics.hpp"
+#include "services/telemetry/counter_sums.hpp"
 
 namespace millrace {
 namespace {
 
-/// The counters of a function `flow`, summed over actors.
-class FlowCounts {
- public:
-  static constexpr std::uint32_t kCount = static_cast<std::uint32_t>(FlowCounter::kCount);
-
-  FlowCounts(const StatusSource& source, std::uint32_t id) {
-    const std::uint32_t first = function_counter_first(source.plan, id);
-    for (std::uint32_t actor = 0; actor < source.plan.actors.size(); ++actor) {
-      const auto words = source.status.function_counters(actor, first, kCount);
-      for (std::uint32_t i = 0; i < kCount; ++i) {
-        sums_[i] += std::atomic_ref(words[i]).load(std::memory_order_relaxed);
-      }
-    }
-  }
-  double of(FlowCounter counter) const {
-    return static_cast<double>(sums_[static_cast<std::size_t>(counter)]);
-  }
-  /// What has begun and has not ended. A worker that was killed may have left an end uncounted, or
-  /// a begin, so it is never below 0.
-  double left(FlowCounter begun, FlowCounter ended) const {
-    return of(begun) > of(ended) ? of(begun) - of(ended) : 0;
-  }
-
- private:
-  std::array<std::uint64_t, kCount> sums_{};
-};
-
 void add_flows_of(const StatusSource& source, std::uint32_t id, Families& families) {
   const PlanFunction& function = source.plan.functions[id];
   const std::string& name = function.name;
-  const FlowCounts counts(source, id);
+  const CounterSums<FlowCounter> counts(source, id);
   const double all = counts.left(FlowCounter::kBegun, FlowCounter::kEnded);
   const double established =
       std::min(all, counts.left(FlowCounter::kEstablished, FlowCounter::kEstablishedEnded));
@@ -77,7 +48,8 @@ void add_flows(const StatusSource& source, Families& families) {
   for (std::uint32_t id = 0; id < source.plan.functions.size(); ++id) {
     const PlanFunction& function = source.plan.functions[id];
     if (function.gone || function.type != "flow") continue;
-    if (function.counter_count >= FlowCounts::kCount) add_flows_of(source, id, families);
+    if (function.counter_count >= CounterSums<FlowCounter>::kCount)
+      add_flows_of(source, id, families);
   }
 }
 

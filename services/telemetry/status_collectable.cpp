@@ -42,6 +42,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_events(source, families);
   add_functions(source, families);
   add_flows(source, families);
+  add_pools(source, families);
   std::vector<TableFacts> tables = read_tables(run_dir_);
   std::erase_if(tables, [&](const TableFacts& table) {
     const auto named = [&](const PlanFunction& one) { return one.name == table.function; };

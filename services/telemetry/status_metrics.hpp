@@ -53,6 +53,8 @@ void add_events(const StatusSource& source, Families& families);
 void add_functions(const StatusSource& source, Families& families);
 /// Connections of each function `flow`.
 void add_flows(const StatusSource& source, Families& families);
+/// Mappings and blocks of ports of each function `nat` and `nat64`.
+void add_pools(const StatusSource& source, Families& families);
 /// What the builders said of the tables.
 void add_tables(const std::vector<TableFacts>& tables, Families& families);
 /// How tables follow the kernel's routes.

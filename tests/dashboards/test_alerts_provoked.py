@@ -62,7 +62,7 @@ functions:
 paths:
   main: { from: in, to: out, run: [hop] }
 """
-# Nobody answers, so each connection that begins takes the place of another one.
+# Nobody answers, so each connection that begins takes the place of another one. Each has a mapping.
 FLOOD = """
 heartbeat_limit: 60s
 ports:
@@ -72,8 +72,9 @@ workers:
   front: { kind: classifier, count: 1, dispatch: flow }
 functions:
   track: { type: flow, max: 512, on: front }
+  edge:  { type: nat, inside: in, pool: 203.0.113.0/28, max: 600, on: front }
 paths:
-  main: { from: in, to: out, run: [track] }
+  main: { from: in, to: out, run: [track, edge] }
 """
 WIRE = """
 heartbeat_limit: 60s
@@ -228,9 +229,10 @@ def hosts_crowd_in(watch, running):
 
 def nobody_answers(watch, running):
     """It ends with its topology: without packets no connection leaves a table."""
-    watch.fires(running, "MillraceFlowTableFull", "MillraceFlowFlood")
+    names = ["MillraceFlowTableFull", "MillraceFlowFlood", "MillraceNatPoolFull"]
+    watch.fires(running, *names)
     millrace("down", running.name)
-    return ["MillraceFlowTableFull", "MillraceFlowFlood"]
+    return names
 
 
 def nobody_listens(watch, running):

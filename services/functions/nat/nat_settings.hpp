@@ -37,6 +37,10 @@ struct NatSettings {
   std::vector<NatFixed> fixed;         ///< those of `publish` first
   std::vector<ReservedPort> reserved;  ///< ports of `publish` that the pool would give else
 
+  /// Blocks of ports of the whole pool.
+  std::uint64_t blocks() const noexcept {
+    return std::uint64_t{pool.size()} * (last_port / block - first_port / block + 1);
+  }
   /// Of one of `lanes` lanes. Borrows from this.
   PortPoolShape shape(std::uint32_t lanes) const noexcept;
 };
