@@ -223,8 +223,18 @@ def test_followers_hear_of_begin_and_end(tmp_path):
         assert begun["first"] == ended["first"] and ended["packets"] == [3, 3]
 
 
+# Takes all datagrams, so the kernel refuses none: refused ones are lost and counted.
+SINK = """
+import socket
+sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+sink.bind(("127.0.0.1", %d))
+while True:
+    sink.recv(65536)
+""" % COLLECTOR
+
+
 def start_collectors(stack, wire, folder):
-    """What there is of them, each until the end of `stack`."""
+    """nfcapd, or a sink in its place, and tshark where it is; each until the end of `stack`."""
     def start(*words):
         child = subprocess.Popen(["ip", "netns", "exec", wire.middle, *map(str, words)],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -234,8 +244,10 @@ def start_collectors(stack, wire, folder):
     if shutil.which("nfcapd"):
         (folder / "nfcapd").mkdir()
         start("nfcapd", "-p", COLLECTOR, "-b", "127.0.0.1", "-w", folder / "nfcapd")
-        listening = ("ip", "netns", "exec", wire.middle, "ss", "-uln")
-        wait_until(lambda: f":{COLLECTOR} " in run(*listening).stdout, PATIENCE, "nfcapd")
+    else:
+        start("python3", "-c", SINK)
+    listening = ("ip", "netns", "exec", wire.middle, "ss", "-uln")
+    wait_until(lambda: f":{COLLECTOR} " in run(*listening).stdout, PATIENCE, "a collector")
     if shutil.which("tshark"):
         child = start("tshark", "-i", "lo", "-f", f"udp port {COLLECTOR}", "-w",
                       folder / "ipfix.pcap")
