@@ -141,7 +141,8 @@ def test_a_pool_in_the_network_of_the_outside_port_needs_no_route_at_its_neighbo
     with Wire(addresses=("10.1.0.5/24", "203.0.113.2/24")) as wire:
         lay_left(wire.a)
         (tmp_path / "nat.routes").write_text(f"{PUBLIC}/32 lan\n")
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering="endpoint")
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering="endpoint", log="none",
+                               folder=tmp_path)
         text = (text.replace("addresses: [192.0.2.2/30]", "addresses: [203.0.113.254/24]")
                 .replace("table: nat.routes", "table: nat.routes, proxy_arp: wan"))
         with Topology(tmp_path, text, prefix=wire.prefix) as running:
