@@ -12,6 +12,7 @@
 #include <set>
 
 #include "services/functions/flow/flow.hpp"
+#include "services/functions/nat/pool_notes.hpp"
 #include "services/telemetry/exporter.hpp"
 #include "services/telemetry/families.hpp"
 #include "shared/control/observer_facts.hpp"
@@ -31,6 +32,10 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
   plan.functions.push_back({.name = "track",
                             .type = "flow",
                             .counter_count = static_cast<std::uint32_t>(FlowCounter::kCount)});
+  plan.functions.push_back({.name = "edge",
+                            .type = "nat",
+                            .settings = {{"inside", "lan"}, {"pool", "203.0.113.1"}},
+                            .counter_count = kPoolCounterCount});
   const WatchedTopology watched(plan);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) watched.start(actor);
   watched.status.header().leader = test::leader_word(::getpid());
