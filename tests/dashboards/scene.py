@@ -31,8 +31,9 @@ functions:
   pass: {{ type: match, rules: look.rules, classes: [odd], on: side, unavailable: pass }}
   scan: {{ type: match, rules: scan.rules, on: gpu }}
   flow: {{ type: flow, on: last }}
+  edge: {{ type: nat, inside: in, pool: 203.0.113.0/28, on: last }}
 paths:
-  main: {{ from: in, to: out, run: [look, pass, scan, flow], lanes: 1 }}
+  main: {{ from: in, to: out, run: [look, pass, scan, flow, edge], lanes: 1 }}
 """
 
 

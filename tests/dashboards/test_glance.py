@@ -123,7 +123,7 @@ def test_axes_fills_and_legends(panel):
 @pytest.mark.parametrize("panel", OF_TYPE["timeseries"])
 def test_what_has_a_limit_shows_it_as_a_line(panel):
     lines = {"Busy": 0.95, "Ingress busy": 0.95, "Links, filled": 0.8, "Free slots": 0.1,
-             "Load of the link": 0.95, "Table used": 0.8}
+             "Load of the link": 0.95, "Table used": 0.8, "Pool used": 0.8}
     style = defaults(panel)["custom"]["thresholdsStyle"]["mode"]
     assert style == ("dashed" if panel["title"] in lines else "off")
     if panel["title"] in lines:
