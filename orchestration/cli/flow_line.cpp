@@ -7,10 +7,10 @@
 #include <cstdio>
 #include <map>
 
+#include "shared/base/ip_protocol.hpp"
+
 namespace millrace {
 namespace {
-
-constexpr std::uint8_t kIcmpNumber = 1, kTcpNumber = 6, kUdpNumber = 17, kIcmpv6Number = 58;
 
 std::string host_text(std::uint8_t version, const Ipv6Bytes& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -18,9 +18,7 @@ std::string host_text(std::uint8_t version, const Ipv6Bytes& address) {
   return text.data();
 }
 
-bool is_of_icmp(const FlowTuple& tuple) {
-  return tuple.protocol == kIcmpNumber || tuple.protocol == kIcmpv6Number;
-}
+bool is_of_icmp(const FlowTuple& tuple) { return ip_protocol::is_icmp(tuple.protocol); }
 
 std::string end_text(const FlowTuple& tuple, const Ipv6Bytes& address, std::uint16_t port) {
   std::string host = host_text(tuple.version, address);
@@ -110,13 +108,13 @@ std::span<const std::string_view> flow_state_names() {
 
 std::string flow_protocol_name(std::uint8_t protocol) {
   switch (protocol) {
-    case kIcmpNumber:
+    case ip_protocol::kIcmp:
       return "ICMP";
-    case kTcpNumber:
+    case ip_protocol::kTcp:
       return "TCP";
-    case kUdpNumber:
+    case ip_protocol::kUdp:
       return "UDP";
-    case kIcmpv6Number:
+    case ip_protocol::kIcmpv6:
       return "ICMPv6";
     default:
       return std::to_string(protocol);

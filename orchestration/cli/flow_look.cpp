@@ -7,8 +7,8 @@
 
 #include "services/functions/flow/flow_settings.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/nearest.hpp"
-#include "shared/base/packet_walk.hpp"
 
 namespace millrace {
 namespace {
@@ -28,7 +28,7 @@ bool is_family(std::uint8_t version) { return version == 4 || version == 6; }
 
 std::string_view state_of_flow(const FlowEntry& entry) {
   const auto names = flow_state_names();
-  if (entry.tuple.protocol != packet_walk::kTcp)
+  if (entry.tuple.protocol != ip_protocol::kTcp)
     return entry.own.answered != 0 ? names[3] : names[0];
   const auto state = static_cast<std::size_t>(state_of(entry.own.tcp));
   return state < names.size() ? names[state] : names[0];

@@ -7,9 +7,7 @@
 #include <cstdio>
 
 #include "services/events/json_line.hpp"
-#include "shared/base/packet_walk.hpp"
-#include "shared/packet/ipv4_wire.hpp"
-#include "shared/packet/ipv6_wire.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
@@ -21,9 +19,7 @@ using json_line::put_value;
 
 constexpr std::uint64_t kMillisecondNs = 1'000'000;
 
-bool is_icmp(const EventRecord& record) {
-  return record.protocol == ipv4_wire::kIcmp || record.protocol == ipv6_wire::kIcmpv6;
-}
+bool is_icmp(const EventRecord& record) { return ip_protocol::is_icmp(record.protocol); }
 
 bool has_addresses(const EventRecord& record) {
   return record.ip_version == 4 || record.ip_version == 6;
@@ -139,7 +135,7 @@ void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& time
   put_flag("alerted", flow.is_alerted != 0, out);
   if (flow.is_translated != 0) put_flag("translated", true, out);
   out += '}';
-  if (record.protocol == packet_walk::kTcp) put_tcp(flow, out);
+  if (record.protocol == ip_protocol::kTcp) put_tcp(flow, out);
 }
 
 std::uint8_t nat_event_of(const EventRecord& record) {

@@ -7,8 +7,7 @@
 
 #include "services/events/flow_json.hpp"
 #include "shared/base/check.hpp"
-#include "shared/packet/ipv4_wire.hpp"
-#include "shared/packet/ipv6_wire.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
@@ -102,12 +101,12 @@ std::uint16_t id_of(IpfixTemplate which) noexcept {
 
 IpfixTemplate flow_template_of(const EventRecord& record) noexcept {
   if (record.ip_version == 4) {
-    return record.protocol == ipv4_wire::kIcmp ? IpfixTemplate::kFlowIcmp
-                                               : IpfixTemplate::kFlowIpv4;
+    return record.protocol == ip_protocol::kIcmp ? IpfixTemplate::kFlowIcmp
+                                                 : IpfixTemplate::kFlowIpv4;
   }
   if (record.ip_version != 6) return IpfixTemplate::kCount;
-  return record.protocol == ipv6_wire::kIcmpv6 ? IpfixTemplate::kFlowIcmpIpv6
-                                               : IpfixTemplate::kFlowIpv6;
+  return record.protocol == ip_protocol::kIcmpv6 ? IpfixTemplate::kFlowIcmpIpv6
+                                                 : IpfixTemplate::kFlowIpv6;
 }
 
 /// flowEndReason (RFC 5102): idle timeout, end of flow detected, forced end, lack of resources.

@@ -6,17 +6,16 @@
 #include <cstring>
 
 #include "services/functions/flow/flow_tuple.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
-#include "shared/base/packet_walk.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-using packet_walk::kTcp, packet_walk::kUdp;
+using ip_protocol::kSctp, ip_protocol::kTcp, ip_protocol::kUdp;
 constexpr std::size_t kIpv4Bytes = 4, kIpv6Bytes = 16;
 constexpr std::size_t kIpv4AddressesAt = 12, kIpv6AddressesAt = 8;
-constexpr std::uint8_t kSctp = 132;
 
 void put_addresses(std::span<const std::byte> frame, const PacketHeaders& headers,
                    EventRecord& record) noexcept {

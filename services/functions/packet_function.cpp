@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/packet_function.hpp"
 
-#include "shared/base/packet_walk.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
@@ -14,8 +14,8 @@ PacketEvent packet_event_of(const PacketHeaders& headers) noexcept {
   if (headers.ip_version == 0) return PacketEvent::kEthernet;
   if (headers.ip_version == 4 && !walked_ip) return PacketEvent::kEthernet;
   if (headers.transport_offset == 0 || headers.payload_offset == 0) return PacketEvent::kIp;
-  if (headers.protocol == packet_walk::kUdp) return PacketEvent::kUdp;
-  if (headers.protocol == packet_walk::kTcp) return PacketEvent::kTcp;
+  if (headers.protocol == ip_protocol::kUdp) return PacketEvent::kUdp;
+  if (headers.protocol == ip_protocol::kTcp) return PacketEvent::kTcp;
   return PacketEvent::kIp;
 }
 

@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-using packet_walk::kEthernetBytes, packet_walk::kIpv6Fragment, packet_walk::kTcp, packet_walk::kUdp;
+using packet_walk::kEthernetBytes, packet_walk::kTcp, packet_walk::kUdp;
 
 /// The bytes of a frame; every read is within `size`, which the caller has checked.
 struct Bytes : FrameBytes {
@@ -66,7 +66,7 @@ std::uint32_t flow_hash(std::span<const std::byte> frame, const PacketHeaders& h
                          std::uint64_t{destination} << 16 | destination_port, headers.protocol);
   }
   // Later fragments may hide the transport behind an extension header: none tells it.
-  const std::uint8_t protocol = headers.fragment ? kIpv6Fragment : headers.protocol;
+  const std::uint8_t protocol = headers.fragment ? ip_protocol::kFragment : headers.protocol;
   return mix_flow_ends(fold_address(bytes, network + 8, source_port),
                        fold_address(bytes, network + 24, destination_port), protocol);
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
 /// The walk of parse_headers() as templates, so that a GPU, whose packets lie elsewhere, takes the
@@ -39,7 +40,7 @@ inline constexpr int kExtensionHeadersMax = 8;
 
 inline constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeIpv6 = 0x86dd;
 inline constexpr std::uint16_t kTypeVlan = 0x8100, kTypeServiceVlan = 0x88a8;
-inline constexpr std::uint8_t kTcp = 6, kUdp = 17, kIpv6Fragment = 44;
+using ip_protocol::kTcp, ip_protocol::kUdp;
 
 constexpr std::uint16_t narrow(std::size_t offset) { return static_cast<std::uint16_t>(offset); }
 
@@ -159,7 +160,7 @@ constexpr std::size_t extension_bytes(const Bytes& bytes, std::uint8_t type, std
 }
 
 constexpr bool is_extension(std::uint8_t type) {
-  return type == 0 || type == 43 || type == kIpv6Fragment || type == 51 || type == 60 ||
+  return type == 0 || type == 43 || type == ip_protocol::kFragment || type == 51 || type == 60 ||
          type == 135 || type == 139 || type == 140;
 }
 
@@ -180,7 +181,7 @@ constexpr void walk_ipv6(const Bytes& bytes, std::size_t at, PacketHeaders& head
       return;
     }
     const std::uint8_t type = headers.protocol;
-    if (type == kIpv6Fragment) {
+    if (type == ip_protocol::kFragment) {
       const std::uint16_t fragment = bytes.u16(at + 2);
       set_fragment((fragment & 1) != 0, fragment >> 3, headers);
     }

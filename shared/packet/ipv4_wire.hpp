@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
-/// Fields of untagged Ethernet frames with ARP or IPv4, for the sources of this folder. All offsets
-/// lie within what they are used on: the caller has checked.
+/// Fields of untagged Ethernet frames with ARP or IPv4. All offsets lie within what they are used
+/// on: the caller has checked.
 
 namespace millrace::ipv4_wire {
 
@@ -23,14 +24,15 @@ inline constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeArp = 0x0806;
 
 inline constexpr std::size_t kHeaderBytesMin = 20, kHeaderBytesMax = 60;  // of IPv4
 // Within the IPv4 header.
-inline constexpr std::size_t kTotalLengthAt = 2, kFragmentAt = 6, kTtlAt = 8, kProtocolAt = 9,
-                             kChecksumAt = 10, kSourceAt = 12, kDestinationAt = 16;
+inline constexpr std::size_t kTypeOfServiceAt = 1, kTotalLengthAt = 2, kIdentificationAt = 4,
+                             kFragmentAt = 6, kTtlAt = 8, kProtocolAt = 9, kChecksumAt = 10,
+                             kSourceAt = 12, kDestinationAt = 16;
 // Of the field at kFragmentAt; an offset counts units of 8 bytes.
 inline constexpr std::uint16_t kDontFragment = 0x4000, kMoreFragments = 0x2000,
                                kFragmentOffset = 0x1fff;
 
 inline constexpr std::size_t kIcmpBytes = 8, kIcmpChecksumAt = 2;
-inline constexpr std::uint8_t kIcmp = 1;
+using ip_protocol::kIcmp;
 
 inline MacAddress mac(std::span<const std::byte> bytes, std::size_t at) noexcept {
   return array_at<MacAddress>(bytes, at);

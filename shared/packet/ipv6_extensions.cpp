@@ -5,22 +5,23 @@
 
 #include <algorithm>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
 
+using ipv6_wire::kNextHeaderAt;
 using ipv6_wire::u16;
 using ipv6_wire::u8;
 using Action = Ipv6Problem::Action;
 
-constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kDestinationOptions = 60;
-constexpr std::uint8_t kNoNextHeader = 59;
+using ip_protocol::kDestinationOptions, ip_protocol::kFragment, ip_protocol::kHopByHop;
+using ip_protocol::kNoNextHeader, ip_protocol::kRouting;
 constexpr std::uint8_t kPad1 = 0, kPadN = 1, kRouterAlert = 5;
 constexpr std::uint8_t kErroneousField = 0, kUnknownHeader = 1, kUnknownOption = 2;
 constexpr std::uint8_t kIncompleteChain = 3;
-constexpr std::size_t kNextHeaderAt = 6;
 constexpr std::size_t kExtensionBytesMin = 8;
 constexpr std::size_t kIpv6PacketBytesMax = 65535;  // pointers and offsets have 16 bits
 
@@ -34,10 +35,10 @@ void set_first(Ipv6Problem& problem, Action action, std::uint8_t code = 0,
 /// Bytes of upper-layer header that RFC 7112 wants in a first fragment. As Linux has it.
 std::size_t upper_bytes_min(std::uint8_t protocol) noexcept {
   switch (protocol) {
-    case packet_walk::kTcp:
+    case ip_protocol::kTcp:
       return packet_walk::kTcpBytesMin;
-    case packet_walk::kUdp:
-    case ipv6_wire::kIcmpv6:
+    case ip_protocol::kUdp:
+    case ip_protocol::kIcmpv6:
       return 8;
     case kNoNextHeader:
       return 0;

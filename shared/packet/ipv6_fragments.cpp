@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
@@ -11,10 +12,9 @@ namespace {
 
 namespace wire = ipv6_wire;
 
-constexpr std::size_t kFragmentBytes = 8;  // of the fragment header
-constexpr std::size_t kUnitBytes = 8;      // of the fragment offset
-constexpr std::size_t kNextHeaderAt = 6, kPayloadLengthAt = 4;
-constexpr std::uint8_t kFragment = 44;
+constexpr std::size_t kUnitBytes = 8;  // of the fragment offset
+using ip_protocol::kFragment;
+using wire::kFragmentBytes, wire::kNextHeaderAt, wire::kPayloadLengthAt;
 
 }  // namespace
 

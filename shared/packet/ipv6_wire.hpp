@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 #include "shared/packet/ipv6_bytes.hpp"
 #include "shared/packet/ipv6_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
-/// Fields of untagged Ethernet frames with IPv6, for the sources of this folder. All offsets lie
-/// within what they are used on: the caller has checked.
+/// Fields of untagged Ethernet frames with IPv6. All offsets lie within what they are used on: the
+/// caller has checked.
 
 namespace millrace::ipv6_wire {
 
@@ -24,10 +25,12 @@ inline constexpr std::size_t kEthernetBytes = 14;
 inline constexpr std::size_t kHeaderBytes = 40;  // of IPv6
 inline constexpr std::size_t kFrontBytes = kEthernetBytes + kHeaderBytes;
 inline constexpr std::size_t kIcmpBytes = 8;
+inline constexpr std::size_t kFragmentBytes = 8;  // of the fragment header
 inline constexpr std::uint16_t kEtherType = 0x86dd;
-inline constexpr std::uint8_t kIcmpv6 = 58;
+using ip_protocol::kIcmpv6;
 // Within the IPv6 header.
-inline constexpr std::size_t kSourceAt = 8, kDestinationAt = 24;
+inline constexpr std::size_t kPayloadLengthAt = 4, kNextHeaderAt = 6, kHopLimitAt = 7,
+                             kSourceAt = 8, kDestinationAt = 24;
 
 /// Ethernet and IPv6 headers in front of `message_bytes` of ICMPv6, traffic class and flow label 0.
 inline void put_headers(std::span<std::byte> frame, const MacAddress& from, const MacAddress& to,
@@ -38,9 +41,9 @@ inline void put_headers(std::span<std::byte> frame, const MacAddress& from, cons
   put16(frame, 12, kEtherType);
   const std::span<std::byte> header = frame.subspan(kEthernetBytes);
   put32(header, 0, 0x60000000);
-  put16(header, 4, static_cast<std::uint16_t>(message_bytes));
-  put8(header, 6, kIcmpv6);
-  put8(header, 7, hop_limit);
+  put16(header, kPayloadLengthAt, static_cast<std::uint16_t>(message_bytes));
+  put8(header, kNextHeaderAt, kIcmpv6);
+  put8(header, kHopLimitAt, hop_limit);
   put_array(header, kSourceAt, source);
   put_array(header, kDestinationAt, destination);
 }
@@ -50,8 +53,8 @@ inline void put_headers(std::span<std::byte> frame, const MacAddress& from, cons
 inline std::span<const std::byte> icmpv6_message(std::span<const std::byte> frame) noexcept {
   if (frame.size() < kFrontBytes + kIcmpBytes || u16(frame, 12) != kEtherType) return {};
   const std::span<const std::byte> packet = frame.subspan(kEthernetBytes);
-  const std::size_t bytes = u16(packet, 4);
-  if (u8(packet, 0) >> 4 != 6 || u8(packet, 6) != kIcmpv6 || bytes < kIcmpBytes ||
+  const std::size_t bytes = u16(packet, kPayloadLengthAt);
+  if (u8(packet, 0) >> 4 != 6 || u8(packet, kNextHeaderAt) != kIcmpv6 || bytes < kIcmpBytes ||
       bytes > packet.size() - kHeaderBytes) {
     return {};
   }

@@ -4,13 +4,14 @@
 
 #include <cstdint>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kIcmpv6 = 58;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6;
 constexpr std::size_t kIcmpErrorBytes = 8;  // in front of the quote
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv6_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -17,7 +18,6 @@ namespace millrace {
 
 namespace udp {
 
-inline constexpr std::uint8_t kProtocol = 17;
 inline constexpr std::size_t kHeaderBytes = 8;
 
 /// Header and data by the length in the header; empty: it does not fit in `message`, which goes
@@ -37,7 +37,7 @@ inline bool is_good_udp(std::span<const std::byte> message, std::uint32_t source
   const std::span<const std::byte> whole = udp::datagram(message);
   if (whole.empty()) return false;
   const std::uint16_t pseudo =
-      pseudo_sum(source, destination, udp::kProtocol, static_cast<std::uint16_t>(whole.size()));
+      pseudo_sum(source, destination, ip_protocol::kUdp, static_cast<std::uint16_t>(whole.size()));
   return wire_bytes::u16(whole, 6) == 0 || internet_checksum(whole, pseudo) == 0;
 }
 
@@ -46,7 +46,7 @@ inline bool is_good_udp(std::span<const std::byte> message, const Ipv6Bytes& sou
                         const Ipv6Bytes& destination) noexcept {
   const std::span<const std::byte> whole = udp::datagram(message);
   return !whole.empty() && wire_bytes::u16(whole, 6) != 0 &&
-         ipv6_checksum(source, destination, udp::kProtocol, whole) == 0;
+         ipv6_checksum(source, destination, ip_protocol::kUdp, whole) == 0;
 }
 
 }  // namespace millrace

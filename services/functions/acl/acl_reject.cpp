@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 #include "shared/packet/icmp.hpp"
 #include "shared/packet/icmpv6.hpp"
@@ -15,7 +16,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
+using ip_protocol::kTcp;
 constexpr std::size_t kMacsBytes = 12;
 constexpr std::size_t kTagBytes = 4;
 constexpr std::size_t kAnswerBytesMax = kIcmpv6ErrorFrontBytes + kIcmpv6QuoteBytesMax;

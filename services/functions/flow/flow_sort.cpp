@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/quoted_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 using Kind = SortedPacket::Kind;
 
-constexpr std::uint8_t kIcmp = 1, kUdp = 17, kIcmpv6 = 58, kUdpLite = 136;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kUdp, ip_protocol::kUdpLite;
 
 /// Discovery of neighbours and of listeners to groups, which no router passes on (RFC 4861, 2710,
 /// 3810).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -12,7 +13,8 @@ namespace {
 
 using Kind = SortedPacket::Kind;
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kIcmpv6 = 58, kUdpLite = 136;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6;
+using ip_protocol::kTcp, ip_protocol::kUdp, ip_protocol::kUdpLite;
 
 constexpr FlowCounter kCounterOfState[kFlowStateCount] = {
     FlowCounter::kUntracked, FlowCounter::kInvalid, FlowCounter::kNew,

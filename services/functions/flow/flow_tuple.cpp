@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kDccp = 33, kIcmpv6 = 58, kSctp = 132,
-                       kUdpLite = 136;
+using ip_protocol::kDccp, ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kSctp;
+using ip_protocol::kTcp, ip_protocol::kUdp, ip_protocol::kUdpLite;
 constexpr std::size_t kPortsBytes = 4, kIcmpBytes = 8;
 
 bool has_ports(std::uint8_t protocol) noexcept {

@@ -6,6 +6,7 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
 // Vectorscan 5.4.9 chooses its code by the processor, and its AVX-512 code misses literals: two
@@ -18,7 +19,7 @@ extern "C" hs_error_t avx2_hs_scan(const hs_database_t* database, const char* da
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kTcp = 6, kUdp = 17;
+using ip_protocol::kTcp, ip_protocol::kUdp;
 
 /// What a rule may ask of the packet beside its literal, and the strongest rule found so far.
 struct Scan {

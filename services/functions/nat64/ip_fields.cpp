@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_options.hpp"
@@ -17,8 +18,10 @@ namespace {
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::uint16_t kDontFragment = 0x4000, kMoreFragments = 0x2000;
-constexpr std::size_t kIpv4Bytes = 20, kIpv6Bytes = 40, kIpv4LengthMax = 65535;
+using ipv6_wire::kFragmentBytes;
+using packet_walk::kIpv4BytesMin, packet_walk::kIpv6Bytes;
+
+constexpr std::size_t kIpv4LengthMax = 65535;
 /// A longer packet has DF (RFC 7915 5.1): 1,280 without the 20 bytes that the headers differ.
 constexpr std::size_t kWithoutDfMax = 1260;
 
@@ -37,13 +40,14 @@ std::optional<IpFields> read_ipv4(std::span<const std::byte> ip, std::size_t hea
     case Ipv4OptionsResult::kChanged:
       break;
   }
-  const std::uint16_t fragment = u16(ip, 6);
-  IpFields fields{.traffic_class = u8(ip, 1),
-                  .hops = u8(ip, 8),
-                  .more = (fragment & kMoreFragments) != 0,
-                  .offset = static_cast<std::uint16_t>(fragment & 0x1fff),
-                  .identification = u16(ip, 4),
-                  .payload_bytes = static_cast<std::uint16_t>(u16(ip, 2) - header_bytes)};
+  const std::uint16_t fragment = u16(ip, ipv4_wire::kFragmentAt);
+  IpFields fields{.traffic_class = u8(ip, ipv4_wire::kTypeOfServiceAt),
+                  .hops = u8(ip, ipv4_wire::kTtlAt),
+                  .more = (fragment & ipv4_wire::kMoreFragments) != 0,
+                  .offset = static_cast<std::uint16_t>(fragment & ipv4_wire::kFragmentOffset),
+                  .identification = u16(ip, ipv4_wire::kIdentificationAt),
+                  .payload_bytes = static_cast<std::uint16_t>(u16(ip, ipv4_wire::kTotalLengthAt) -
+                                                              header_bytes)};
   fields.has_fragment = fields.more || fields.offset != 0;
   return fields;
 }
@@ -51,22 +55,22 @@ std::optional<IpFields> read_ipv4(std::span<const std::byte> ip, std::size_t hea
 /// `chain_bytes`: of the extension headers, which are whole.
 std::optional<IpFields> read_ipv6(std::span<const std::byte> ip, std::size_t chain_bytes) {
   const std::span<const std::byte> chain = ip.subspan(kIpv6Bytes, chain_bytes);
-  if (u16(ip, 4) < chain_bytes) return std::nullopt;
+  if (u16(ip, ipv6_wire::kPayloadLengthAt) < chain_bytes) return std::nullopt;
   IpFields fields{.traffic_class = static_cast<std::uint8_t>(u16(ip, 0) >> 4),
-                  .hops = u8(ip, 7),
-                  .payload_bytes = static_cast<std::uint16_t>(u16(ip, 4) - chain_bytes)};
-  std::uint8_t type = u8(ip, 6);
+                  .hops = u8(ip, ipv6_wire::kHopLimitAt),
+                  .payload_bytes = static_cast<std::uint16_t>(u16(ip, ipv6_wire::kPayloadLengthAt) -
+                                                              chain_bytes)};
+  std::uint8_t type = u8(ip, ipv6_wire::kNextHeaderAt);
   for (std::size_t at = 0; at + 8 <= chain.size();) {
-    constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kDestinationOptions = 60;
-    const bool route_left = type == kRouting && u8(chain, at + 3) != 0;
-    if (type == packet_walk::kIpv6Fragment) {
+    const bool route_left = type == ip_protocol::kRouting && u8(chain, at + 3) != 0;
+    if (type == ip_protocol::kFragment) {
       if (fields.has_fragment) return std::nullopt;
       fields.has_fragment = true;
       fields.more = (u16(chain, at + 2) & 1) != 0;
       fields.offset = static_cast<std::uint16_t>(u16(chain, at + 2) >> 3);
       fields.identification = u32(chain, at + 4);
-    } else if (route_left ||
-               (type != kHopByHop && type != kRouting && type != kDestinationOptions)) {
+    } else if (route_left || (type != ip_protocol::kHopByHop && type != ip_protocol::kRouting &&
+                              type != ip_protocol::kDestinationOptions)) {
       return std::nullopt;
     }
     const FrameBytes bytes{chain.data(), chain.size()};
@@ -86,35 +90,35 @@ std::span<const std::byte> wire(const Ipv6Bytes& address) noexcept {
 
 void write_ipv4(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple,
                 std::uint16_t identification) noexcept {
-  const std::size_t total = kIpv4Bytes + fields.payload_bytes;
+  const std::size_t total = kIpv4BytesMin + fields.payload_bytes;
   std::uint16_t fragment = fields.offset;
-  if (fields.more) fragment |= kMoreFragments;
+  if (fields.more) fragment |= ipv4_wire::kMoreFragments;
   if (fields.has_fragment) {
     identification = static_cast<std::uint16_t>(fields.identification);
   } else if (total > kWithoutDfMax) {
-    fragment = kDontFragment;
+    fragment = ipv4_wire::kDontFragment;
     identification = 0;
   }
   put8(to, 0, 0x45);
-  put8(to, 1, fields.traffic_class);
-  put16(to, 2, static_cast<std::uint16_t>(total));
-  put16(to, 4, identification);
-  put16(to, 6, fragment);
-  put8(to, 8, fields.hops);
-  put8(to, 9, tuple.protocol);
+  put8(to, ipv4_wire::kTypeOfServiceAt, fields.traffic_class);
+  put16(to, ipv4_wire::kTotalLengthAt, static_cast<std::uint16_t>(total));
+  put16(to, ipv4_wire::kIdentificationAt, identification);
+  put16(to, ipv4_wire::kFragmentAt, fragment);
+  put8(to, ipv4_wire::kTtlAt, fields.hops);
+  put8(to, ipv4_wire::kProtocolAt, tuple.protocol);
   put16(to, ipv4_wire::kChecksumAt, 0);
   std::ranges::copy(wire(tuple.source).first(4), to.begin() + ipv4_wire::kSourceAt);
   std::ranges::copy(wire(tuple.destination).first(4), to.begin() + ipv4_wire::kDestinationAt);
-  put16(to, ipv4_wire::kChecksumAt, internet_checksum(to.first(kIpv4Bytes)));
+  put16(to, ipv4_wire::kChecksumAt, internet_checksum(to.first(kIpv4BytesMin)));
 }
 
 void write_ipv6(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple) noexcept {
   const bool fragment = fields.more || fields.offset != 0;
-  const std::size_t payload = fields.payload_bytes + (fragment ? std::size_t{8} : 0);
+  const std::size_t payload = fields.payload_bytes + (fragment ? kFragmentBytes : 0);
   put32(to, 0, 0x60000000u | std::uint32_t{fields.traffic_class} << 20);
-  put16(to, 4, static_cast<std::uint16_t>(payload));
-  put8(to, 6, fragment ? packet_walk::kIpv6Fragment : tuple.protocol);
-  put8(to, 7, fields.hops);
+  put16(to, ipv6_wire::kPayloadLengthAt, static_cast<std::uint16_t>(payload));
+  put8(to, ipv6_wire::kNextHeaderAt, fragment ? ip_protocol::kFragment : tuple.protocol);
+  put8(to, ipv6_wire::kHopLimitAt, fields.hops);
   wire_bytes::put_array(to, ipv6_wire::kSourceAt, tuple.source);
   wire_bytes::put_array(to, ipv6_wire::kDestinationAt, tuple.destination);
   if (!fragment) return;
@@ -128,12 +132,12 @@ void write_ipv6(std::span<std::byte> to, const IpFields& fields, const FlowTuple
 
 std::optional<IpFields> read_ip_fields(std::span<const std::byte> frame,
                                        const PacketHeaders& headers) noexcept {
-  const std::size_t fixed = headers.ip_version == 4 ? kIpv4Bytes : kIpv6Bytes;
+  const std::size_t fixed = headers.ip_version == 4 ? kIpv4BytesMin : kIpv6Bytes;
   const std::size_t at = payload_at(headers), network = headers.network_offset;
   if (headers.ip_version == 0 || at < network + fixed || at > frame.size()) return std::nullopt;
   const std::span<const std::byte> ip = frame.subspan(network);
   std::optional<IpFields> fields =
-      fixed == kIpv4Bytes ? read_ipv4(ip, at - network) : read_ipv6(ip, at - network - fixed);
+      fixed == kIpv4BytesMin ? read_ipv4(ip, at - network) : read_ipv6(ip, at - network - fixed);
   if (fields) fields->payload_at = static_cast<std::uint16_t>(at);
   return fields;
 }

@@ -9,6 +9,8 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "shared/base/packet.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 
@@ -31,12 +33,14 @@ struct IpFields {
 std::optional<IpFields> read_ip_fields(std::span<const std::byte> frame,
                                        const PacketHeaders& headers) noexcept;
 
-inline constexpr std::size_t kIpFieldsBytesMax = 48;  // IPv6 with a fragment header
+/// IPv6 with a fragment header.
+inline constexpr std::size_t kIpFieldsBytesMax =
+    ipv6_wire::kHeaderBytes + ipv6_wire::kFragmentBytes;
 
 /// Bytes of the header of `version` that write_ip_fields() writes.
 constexpr std::size_t ip_fields_bytes(std::uint8_t version, const IpFields& fields) noexcept {
-  if (version == 4) return 20;
-  return fields.more || fields.offset != 0 ? 48 : 40;
+  if (version == 4) return ipv4_wire::kHeaderBytesMin;
+  return fields.more || fields.offset != 0 ? kIpFieldsBytesMax : ipv6_wire::kHeaderBytes;
 }
 
 /// Writes a header of the tuple's version, addresses and protocol, in front of

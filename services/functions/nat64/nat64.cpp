@@ -14,6 +14,7 @@
 #include "services/functions/nat64/nat64_settings.hpp"
 #include "services/functions/nat64/put_front.hpp"
 #include "services/functions/nat64/version_change.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -21,7 +22,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kIcmpv6 = 58;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kTcp, ip_protocol::kUdp;
 constexpr std::uint16_t kEcho = 8, kEcho6 = 128;
 
 constexpr DeclaredReason kNat64Reasons[] = {

@@ -7,8 +7,11 @@
 
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/ip_fields.hpp"
+#include "shared/base/ip_protocol.hpp"
+#include "shared/base/packet_walk.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/quoted_headers.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -18,11 +21,11 @@ namespace {
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kIcmpv6 = 58;
+using ip_protocol::is_icmp;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kTcp, ip_protocol::kUdp;
+using ipv4_wire::kIcmpBytes;
 constexpr std::uint8_t kEcho = 8, kEchoReply = 0, kEcho6 = 128, kEchoReply6 = 129;
-constexpr std::size_t kIcmpBytes = 8, kIdentifierAt = 4;
-constexpr std::uint16_t kTypeIpv4 = 0x0800, kTypeIpv6 = 0x86dd;
-constexpr std::size_t kTypeBytes = 2;
+constexpr std::size_t kIdentifierAt = 4, kTypeBytes = 2;
 
 /// Where the checksum lies; 0: of a protocol that is not translated.
 std::size_t checksum_at(std::uint8_t protocol) noexcept {
@@ -38,7 +41,6 @@ std::size_t checksum_at(std::uint8_t protocol) noexcept {
       return 0;
   }
 }
-bool is_icmp(std::uint8_t protocol) noexcept { return protocol == kIcmp || protocol == kIcmpv6; }
 
 /// Both protocols are the same, or ICMP of either version.
 bool fit(const FlowTuple& has, const FlowTuple& gets) noexcept {
@@ -157,7 +159,8 @@ class Transport {
 std::size_t write_link(std::span<const std::byte> frame, std::size_t network_offset,
                        std::uint8_t version, NewFront& front) noexcept {
   std::ranges::copy(frame.first(network_offset), front.bytes.begin());
-  put16(front.bytes, network_offset - kTypeBytes, version == 4 ? kTypeIpv4 : kTypeIpv6);
+  put16(front.bytes, network_offset - kTypeBytes,
+        version == 4 ? packet_walk::kTypeIpv4 : packet_walk::kTypeIpv6);
   return network_offset;
 }
 
@@ -213,8 +216,8 @@ std::optional<Quote> quote_of(std::span<const std::byte> frame, const PacketHead
 bool is_right(std::span<const std::byte> message, std::span<const std::byte> ip,
               std::uint8_t version) noexcept {
   if (version == 4) return internet_checksum(message) == 0;
-  const auto source = ip.subspan<8, 16>();
-  const auto destination = ip.subspan<24, 16>();
+  const auto source = ip.subspan<ipv6_wire::kSourceAt, 16>();
+  const auto destination = ip.subspan<ipv6_wire::kDestinationAt, 16>();
   return internet_checksum(message, pseudo_sum(source, destination, kIcmpv6,
                                                static_cast<std::uint32_t>(message.size()))) == 0;
 }
@@ -272,8 +275,9 @@ Changed change_version_of_error(std::span<std::byte> frame, const PacketHeaders&
     return Changed::kMalformed;
   }
   const Message says{u8(message, 0), u8(message, 1), u32(message, 4)};
-  const auto becomes =
-      counterpart(says, version, static_cast<std::uint16_t>(20u + quote->fields.payload_bytes));
+  const auto becomes = counterpart(
+      says, version,
+      static_cast<std::uint16_t>(packet_walk::kIpv4BytesMin + quote->fields.payload_bytes));
   if (!becomes) return Changed::kUnknown;
 
   const std::size_t ip_at = write_link(frame, headers.network_offset, other, front);

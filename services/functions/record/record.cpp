@@ -6,6 +6,7 @@
 
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
 namespace millrace {
@@ -15,7 +16,6 @@ constexpr std::uint64_t kNumberedMagic = 0x4d494c4c52414345;  // "MILLRACE"
 constexpr std::size_t kStreamOffset = 8;
 constexpr std::size_t kNumberOffset = 16;
 constexpr std::size_t kNumberedBytesMin = 24;
-constexpr std::uint8_t kUdp = 17;
 constexpr std::uint32_t kStateLines = (sizeof(RecordState) + kCacheLine - 1) / kCacheLine;
 
 std::uint64_t big_endian64(const std::byte* at) noexcept {
@@ -33,7 +33,7 @@ std::uint32_t big_endian32(const std::byte* at) noexcept {
 /// The numbers in the packet's UDP payload, or null when it carries none.
 const std::byte* numbers_of(std::span<const std::byte> frame) noexcept {
   const PacketHeaders headers = parse_headers(frame);
-  const bool udp = headers.protocol == kUdp && headers.transport_offset != 0;
+  const bool udp = headers.protocol == ip_protocol::kUdp && headers.transport_offset != 0;
   if (!udp || headers.payload_offset == 0) return nullptr;
   if (headers.payload_offset + kNumberedBytesMin > headers.payload_end) return nullptr;
   const std::byte* const payload = frame.data() + headers.payload_offset;

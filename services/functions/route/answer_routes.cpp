@@ -9,17 +9,16 @@
 #include "services/functions/route/route_hops.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kTypeAt = 12, kFragmentAt = packet_walk::kEthernetBytes + 6;
-constexpr std::uint16_t kDontFragment = 0x4000;
-
 bool may_be_cut(std::span<const std::byte> frame) noexcept {
-  return wire_bytes::u16(frame, kTypeAt) == packet_walk::kTypeIpv4 &&
-         (wire_bytes::u16(frame, kFragmentAt) & kDontFragment) == 0;
+  constexpr std::size_t kAt = ipv4_wire::kEthernetBytes + ipv4_wire::kFragmentAt;
+  return wire_bytes::u16(frame, ipv4_wire::kEtherTypeAt) == ipv4_wire::kTypeIpv4 &&
+         (wire_bytes::u16(frame, kAt) & ipv4_wire::kDontFragment) == 0;
 }
 
 RouteWay back_to(std::uint8_t port, const MacAddress& station) noexcept {

@@ -16,6 +16,7 @@
 #include "shared/packet/ipv4_fragments.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_fragments.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -25,8 +26,7 @@ using packet_walk::kIpv4BytesMin;
 using packet_walk::kIpv6Bytes;
 namespace wire = ipv4_wire;
 constexpr std::size_t kUnitBytes = 8;
-constexpr std::size_t kFragmentBytes = 8;  ///< of the fragment header
-constexpr std::uint8_t kIcmpv6 = 58;
+using ipv6_wire::kFragmentBytes, ipv6_wire::kIcmpv6;
 /// Of an answer: no longer than what is put together, with a fragment header.
 constexpr std::size_t kPieceBytesMax =
     Reassembler::kFrontBytesMax + kFragmentBytes + Reassembler::kDataBytesMax;

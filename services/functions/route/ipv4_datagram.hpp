@@ -10,6 +10,7 @@
 #include "shared/base/mac.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/layout/batch.hpp"
+#include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 /// Fields of a packet without VLAN tags whose headers have been checked.
@@ -28,7 +29,7 @@ namespace ipv4_datagram {
 /// From the IPv4 header to the end by its total length.
 inline std::span<std::byte> datagram_of(const Batch& batch, std::uint16_t packet) noexcept {
   const std::span<std::byte> ip = batch.bytes(packet).subspan(packet_walk::kEthernetBytes);
-  return ip.first(std::min<std::size_t>(ip.size(), wire_bytes::u16(ip, 2)));
+  return ip.first(std::min<std::size_t>(ip.size(), wire_bytes::u16(ip, ipv4_wire::kTotalLengthAt)));
 }
 
 // Of what datagram_of() returns.
@@ -37,13 +38,14 @@ inline std::size_t header_bytes(std::span<const std::byte> ip) noexcept {
   return (std::to_integer<std::size_t>(ip[0]) & 15) * 4;
 }
 inline std::uint32_t source_of(std::span<const std::byte> ip) noexcept {
-  return wire_bytes::u32(ip, 12);
+  return wire_bytes::u32(ip, ipv4_wire::kSourceAt);
 }
 inline std::uint32_t destination_of(std::span<const std::byte> ip) noexcept {
-  return wire_bytes::u32(ip, 16);
+  return wire_bytes::u32(ip, ipv4_wire::kDestinationAt);
 }
 inline bool is_fragment(std::span<const std::byte> ip) noexcept {
-  return (wire_bytes::u16(ip, 6) & 0x3fff) != 0;
+  constexpr std::uint16_t kPart = ipv4_wire::kMoreFragments | ipv4_wire::kFragmentOffset;
+  return (wire_bytes::u16(ip, ipv4_wire::kFragmentAt) & kPart) != 0;
 }
 
 }  // namespace ipv4_datagram

@@ -16,8 +16,10 @@
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv4_options.hpp"
+#include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/tcp_reset.hpp"
 #include "shared/packet/udp_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -25,15 +27,12 @@
 namespace millrace {
 namespace {
 
+using ip_protocol::kIcmp, ip_protocol::kTcp, ip_protocol::kUdp;
 using ipv4_datagram::datagram_of, ipv4_datagram::destination_of, ipv4_datagram::header_bytes;
 using ipv4_datagram::is_fragment, ipv4_datagram::source_of;
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv4BytesMin;
-using packet_walk::kTcp;
-using packet_walk::kUdp;
 constexpr std::uint64_t kDayMs = 86'400'000;
-
-constexpr std::uint8_t kIcmp = 1;
 
 }  // namespace
 
@@ -256,7 +255,7 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   const Batch& batch = call.batch;
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   const RouterPort* const in = ports_.at(call.facts.port_in);
-  const auto protocol = std::to_integer<std::uint8_t>(ip[9]);
+  const auto protocol = wire_bytes::u8(ip, ipv4_wire::kProtocolAt);
   if (in == nullptr || destination_mac(batch, packet) != in->mac) {
     batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;

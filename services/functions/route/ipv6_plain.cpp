@@ -6,16 +6,19 @@
 #include <cstring>
 #include <span>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
+using ip_protocol::kDestinationOptions, ip_protocol::kFragment, ip_protocol::kHopByHop;
+using ip_protocol::kRouting;
+using ipv6_wire::kNextHeaderAt, ipv6_wire::kPayloadLengthAt;
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv6Bytes;
-constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kDestinationOptions = 60;
-constexpr std::size_t kPayloadLengthAt = 4, kNextHeaderAt = 6;
 
 /// Up to `end`, the upper layer.
 bool says_nothing_more(std::span<const std::byte> ip, std::size_t end) noexcept {

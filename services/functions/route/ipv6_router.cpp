@@ -13,8 +13,10 @@
 #include "services/functions/route/ipv6_plain.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv6_extensions.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/tcp_reset.hpp"
 #include "shared/packet/udp_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -22,25 +24,24 @@
 namespace millrace {
 namespace {
 
+using ip_protocol::kHopByHop, ip_protocol::kIcmpv6, ip_protocol::kNoNextHeader;
+using ip_protocol::kTcp, ip_protocol::kUdp;
+using ipv6_wire::kFragmentBytes, ipv6_wire::kPayloadLengthAt;
 using packet_walk::kEthernetBytes;
 using packet_walk::kIpv6Bytes;
-using packet_walk::kTcp;
-using packet_walk::kUdp;
-constexpr std::uint8_t kHopByHop = 0, kIcmpv6 = 58;
-constexpr std::uint8_t kNoNextHeader = 59;
-constexpr std::size_t kFragmentBytes = 8, kPayloadLengthAt = 4, kPayloadBytesMax = 65'535;
+constexpr std::size_t kPayloadBytesMax = 65'535;
 
 /// From the IPv6 header to the end by its payload length.
 std::span<std::byte> packet_of(const Batch& batch, std::uint16_t packet) noexcept {
   const std::span<std::byte> ip = batch.bytes(packet).subspan(kEthernetBytes);
-  return ip.first(std::min(ip.size(), kIpv6Bytes + wire_bytes::u16(ip, 4)));
+  return ip.first(std::min(ip.size(), kIpv6Bytes + wire_bytes::u16(ip, kPayloadLengthAt)));
 }
 
 Ipv6Bytes ipv6_source(std::span<const std::byte> ip) noexcept {
-  return wire_bytes::array_at<Ipv6Bytes>(ip, 8);
+  return wire_bytes::array_at<Ipv6Bytes>(ip, ipv6_wire::kSourceAt);
 }
 Ipv6Bytes ipv6_destination(std::span<const std::byte> ip) noexcept {
-  return wire_bytes::array_at<Ipv6Bytes>(ip, 24);
+  return wire_bytes::array_at<Ipv6Bytes>(ip, ipv6_wire::kDestinationAt);
 }
 
 /// One of several fragments of ICMPv6; an atomic fragment (RFC 6946) is none.
@@ -69,7 +70,8 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
     batch.drop(packet, Reason::kNoOutput);
     return;
   }
-  if (std::to_integer<std::uint8_t>(ip[6]) == kHopByHop && !pass_options(call, packet)) return;
+  if (wire_bytes::u8(ip, ipv6_wire::kNextHeaderAt) == kHopByHop && !pass_options(call, packet))
+    return;
   if (ip.size() > port->mtu) {
     report(call, packet, Icmpv6Error::packet_too_big(port->mtu), Reason::kOversize);
     return;

@@ -8,6 +8,7 @@
 
 #include "shared/base/flow_hash.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 
 namespace millrace {
@@ -29,8 +30,8 @@ std::uint64_t add_text(std::uint64_t hash, const std::string& text) noexcept {
 std::uint64_t ipv6_flow(std::span<const std::byte> frame) noexcept {
   const PacketHeaders headers = parse_headers(frame);
   const std::uint64_t flow = flow_hash(frame, headers);
-  const bool has_ports = !headers.fragment && (headers.protocol == packet_walk::kTcp ||
-                                               headers.protocol == packet_walk::kUdp);
+  const bool has_ports = !headers.fragment && (headers.protocol == ip_protocol::kTcp ||
+                                               headers.protocol == ip_protocol::kUdp);
   if (has_ports) return flow;
   const FrameBytes bytes{frame.data(), frame.size()};
   const std::size_t ip = packet_walk::kEthernetBytes;

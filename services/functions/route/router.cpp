@@ -7,12 +7,12 @@
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "shared/base/packet_walk.hpp"
+#include "shared/packet/ipv4_wire.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::uint32_t kIcmpBurst = 50;  ///< as Linux's icmp_msgs_burst
-constexpr std::uint16_t kTypeArp = 0x0806;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void Router::end(const FinishContext& call, std::uint16_t packet, RouteReason wh
   const std::uint16_t type = frame.size() < packet_walk::kEthernetBytes
                                  ? std::uint16_t{0}
                                  : FrameBytes{frame.data(), frame.size()}.u16(12);
-  if (type == kTypeArp) {
+  if (type == ipv4_wire::kTypeArp) {
     ipv4_.arp(call, packet);
   } else if (type == packet_walk::kTypeIpv6) {
     ipv6_.end(call, packet, why);
