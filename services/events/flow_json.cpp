@@ -108,6 +108,30 @@ std::uint64_t before(std::uint64_t time_ns, std::uint64_t ago_ms) {
   return time_ns - std::min(ago_ms, time_ns / kMillisecondNs) * kMillisecondNs;
 }
 
+const char* scope_of(TranslationScope scope) {
+  switch (scope) {
+    case TranslationScope::kSession:
+      return "session";
+    case TranslationScope::kBlock:
+      return "block";
+    case TranslationScope::kMapping:
+      break;
+  }
+  return "mapping";
+}
+
+/// Of a mapping or a session, behind its source address: the port or identifier that it has
+/// outside, and of a session the other end.
+void put_outside_ports(const EventRecord& record, std::string& out) {
+  const TranslationEvent& to = record.translation;
+  const bool ports = !is_icmp(record) && (to.source_port != 0 || to.destination_port != 0);
+  if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
+  if (ports) put_value("src_port", to.source_port, out);
+  if (to.scope != TranslationScope::kSession) return;
+  put_text("dest_ip", json_line::address_text(to.ip_version, to.destination), out);
+  if (ports) put_value("dest_port", to.destination_port, out);
+}
+
 }  // namespace
 
 void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& times,
@@ -150,33 +174,25 @@ std::uint8_t nat_event_of(const EventRecord& record) {
 
 void put_translation(const EventRecord& record, std::string& out) {
   const TranslationEvent& to = record.translation;
-  const bool session = to.scope == TranslationScope::kSession;
-  const bool block = to.scope == TranslationScope::kBlock;
-  if (!block) put_tuple(record, session, out);
-  if (block && has_addresses(record)) {
+  if (to.scope != TranslationScope::kBlock) {
+    put_tuple(record, to.scope == TranslationScope::kSession, out);
+  } else if (has_addresses(record)) {
     put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
   }
   put_key("nat", out);
   out += '{';
   put_text("action", to.action == TranslationAction::kRemoved ? "removed" : "created", out);
-  put_text("scope", session ? "session" : block ? "block" : "mapping", out);
+  put_text("scope", scope_of(to.scope), out);
   if (const std::uint8_t event = nat_event_of(record); event != 0) {
     put_value("nat_event", event, out);
   }
   if (to.ip_version == 4 || to.ip_version == 6) {
     put_text("src_ip", json_line::address_text(to.ip_version, to.source), out);
-    if (block) {
+    if (to.scope == TranslationScope::kBlock) {
       put_value("first_port", to.source_port, out);
       put_value("last_port", to.destination_port, out);
-      out += '}';
-      return;
-    }
-    const bool ports = !is_icmp(record) && (to.source_port != 0 || to.destination_port != 0);
-    if (is_icmp(record)) put_value("icmp_id", to.source_port, out);
-    if (ports) put_value("src_port", to.source_port, out);
-    if (session) {
-      put_text("dest_ip", json_line::address_text(to.ip_version, to.destination), out);
-      if (ports) put_value("dest_port", to.destination_port, out);
+    } else {
+      put_outside_ports(record, out);
     }
   }
   out += '}';
