@@ -9,6 +9,7 @@ router is the kernel's, or a topology with the function `route`: what a test exp
 import contextlib
 import dataclasses
 import shutil
+import threading
 
 import pytest
 
@@ -179,6 +180,29 @@ def two_routers(backend, folder):
               router(backend, folder, far.middle, second, back)):
             wait_for_addresses(near.a.namespace, far.b.namespace, near.middle, far.middle)
             yield near.a, far.b
+
+
+def kill_workers_under(wire, transfer):
+    """`transfer` is repeated while each of two workers is killed: it may not fail."""
+    errors, killed = [], threading.Event()
+
+    def repeat():
+        try:
+            while not killed.is_set():
+                transfer()
+        except BaseException as error:  # asserted below
+            errors.append(error)
+    repeated = threading.Thread(target=repeat)
+    repeated.start()
+    try:
+        for victim in ("front.0", "front.1"):
+            wire.running.wait_received(wire.running.audit()["received"] + 1000)
+            wire.running.kill(victim)
+            wire.running.wait_alive(victim)
+    finally:
+        killed.set()
+        repeated.join()
+    assert not errors, errors
 
 
 def needs(tool):

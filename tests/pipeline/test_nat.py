@@ -6,13 +6,12 @@ import contextlib
 import json
 import os
 import re
-import threading
 
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import (BACKENDS, FAR, LAN, RIGHT, ROUTES, kernel_router, lan, lay_left, lay_right,
-                    needs, wait_for_addresses, wan)
+from routed import (BACKENDS, FAR, LAN, RIGHT, ROUTES, kernel_router, kill_workers_under, lan,
+                    lay_left, lay_right, needs, wait_for_addresses, wan)
 from topology import Topology
 from wire import PAGES, Wire
 
@@ -203,23 +202,5 @@ def test_translations_are_told(tmp_path, log, event, keys):
 def test_a_worker_that_dies_breaks_no_connection(tmp_path):
     with translated("millrace", tmp_path) as wire:
         wire.a.wait_for(RIGHT["ipv4"])
-        errors, killed = [], threading.Event()
-
-        def fetch():
-            try:
-                while not killed.is_set():
-                    wire.fetch(tmp_path, 20)
-            except BaseException as error:  # the test tells
-                errors.append(error)
-        transfer = threading.Thread(target=fetch)
-        transfer.start()
-        try:
-            for victim in ("front.0", "front.1"):
-                wire.running.wait_received(wire.running.audit()["received"] + 1000)
-                wire.running.kill(victim)
-                wire.running.wait_alive(victim)
-        finally:
-            killed.set()
-            transfer.join()
-        assert not errors, errors
+        kill_workers_under(wire, lambda: wire.fetch(tmp_path, 20))
         wire.running.settle()

@@ -5,12 +5,11 @@
 import contextlib
 import os
 import re
-import threading
 
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import SETTINGS, needs, set_mtu, settings
+from routed import SETTINGS, kill_workers_under, needs, set_mtu, settings
 from topology import Topology
 from wire import Wire
 
@@ -214,23 +213,5 @@ def test_fragments_go_both_ways(wire):
 
 
 def test_a_worker_that_dies_breaks_no_connection(wire, tmp_path):
-    errors, killed = [], threading.Event()
-
-    def fetch():
-        try:
-            while not killed.is_set():
-                wire.fetch(tmp_path, 20, to=SERVER6)
-        except BaseException as error:  # the test tells
-            errors.append(error)
-    transfer = threading.Thread(target=fetch)
-    transfer.start()
-    try:
-        for victim in ("front.0", "front.1"):
-            wire.running.wait_received(wire.running.audit()["received"] + 1000)
-            wire.running.kill(victim)
-            wire.running.wait_alive(victim)
-    finally:
-        killed.set()
-        transfer.join()
-    assert not errors, errors
+    kill_workers_under(wire, lambda: wire.fetch(tmp_path, 20, to=SERVER6))
     wire.running.settle()
