@@ -8,67 +8,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
-#include "services/functions/flow/flow.hpp"
-#include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat64/nat64.hpp"
 #include "services/functions/nat64/nat64_settings.hpp"
-#include "services/functions/stage_runner.hpp"
 #include "shared/base/check.hpp"
-#include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
-#include "tests/unit/shared/base/packet_frames.hpp"
+#include "tests/fuzz/translation_world.hpp"
 
 namespace millrace {
 namespace {
-
-constexpr std::size_t kOpBytes = 8;
-constexpr std::uint8_t kLan = 0, kWan = 1;
-constexpr std::uint32_t kPublic = 0xcb007101, kServer = 0xc0000208;
-
-struct State {
-  explicit State(const LaneNeeds& needs)
-      : memory(Mapping::create_anonymous(needs.state_bytes +
-                                         LaneUndoLog::bytes_for(needs.undo_lines))),
-        lane{{memory.base(), needs.state_bytes},
-             LaneUndoLog(
-                 {memory.base() + needs.state_bytes, LaneUndoLog::bytes_for(needs.undo_lines)},
-                 needs.undo_lines, {memory.base(), needs.state_bytes})} {}
-  Mapping memory;
-  LaneState lane;
-};
-
-struct World {
-  PlanFunction flow_plan{.name = "flow", .type = "flow", .settings = {{"max", "5"}, {"udp", "3"}}};
-  PlanFunction plan{.name = "nat64",
-                    .type = "nat64",
-                    .settings = {{"inside", "lan"},
-                                 {"pool", "203.0.113.1"},
-                                 {"ports", "1024-1027"},
-                                 {"block", "2"},
-                                 {"max", "4"}}};
-  std::vector<PlanPort> ports{{.name = "lan"}, {.name = "wan"}};
-  std::unique_ptr<Function> flow = flow_type().make({.function = flow_plan, .ports = ports});
-  std::unique_ptr<Function> nat64 = nat64_type().make({.function = plan, .ports = ports});
-  State of_flow{flow_type().traits.lane_needs({.settings = flow_plan.settings})};
-  State of_nat64{nat64_type().traits.lane_needs({.settings = plan.settings})};
-  StageRunner runner{
-      std::vector<StageFunction>{{.function = flow.get()}, {.function = nat64.get()}}};
-  BatchArena arena{kBatchCapacityDefault};
-  std::uint64_t now_s = 1, sequence = 0;
-
-  void run(std::uint8_t port) {
-    const std::array<LaneState, 2> states{of_flow.lane, of_nat64.lane};
-    ++sequence;
-    for (const LaneState& state : states) state.undo.begin(0, sequence);
-    runner.run(arena.batch(), states, {.port_in = port, .now_ns = now_s * 1'000'000'000});
-  }
-};
 
 /// Eight bytes, or 20 of TCP. `inside`: of IPv6; `outwards`: from a host of the inside.
 void put_transport(FrameBuilder& builder, std::uint8_t protocol, std::span<const std::uint8_t> op,
@@ -150,7 +100,8 @@ Frame frame_of(std::span<const std::uint8_t> op, bool inside) {
 }
 
 /// What was translated is a whole packet of the other version.
-void check_packet(const World& world, std::uint32_t packet, const Frame& sent, bool inside) {
+void check_packet(const TranslationWorld& world, std::uint32_t packet, const Frame& sent,
+                  std::span<const std::uint8_t>, bool inside) {
   const Batch& batch = world.arena.batch();
   const std::span<const std::byte> frame = batch.bytes(packet);
   if (batch.is_dropped(packet) || std::ranges::equal(frame, sent)) return;
@@ -160,53 +111,13 @@ void check_packet(const World& world, std::uint32_t packet, const Frame& sent, b
   if (inside) MILLRACE_CHECK(wire_bytes::u32(frame, headers.network_offset + 12u) == kPublic);
 }
 
-void check_end(World& world) {
-  for (int turn = 0; turn < 4; ++turn) {
-    world.now_s += 1'000'000;
-    world.arena.clear();
-    world.arena.add(FrameBuilder().type(0x88b5).build());
-    world.run(kLan);
-  }
-  const Nat64Settings settings = nat64_settings(world.plan.settings);
-  const auto pool = LanePool(settings.nat).laid_out(world.of_nat64.lane);
-  MILLRACE_CHECK(pool && pool->count() == 0);
-}
-
-void take_back(const LaneState& state, std::uint64_t sequence,
-               const std::vector<std::byte>& before) {
-  MILLRACE_CHECK(state.undo.undo(0, sequence) == LaneUndoLog::Undone::kAll);
-  MILLRACE_CHECK(std::ranges::equal(state.bytes, before));
-}
-
-void run_all(std::span<const std::uint8_t> rest) {
-  World world;
-  const auto copy_of = [](const LaneState& state) {
-    return std::vector<std::byte>(state.bytes.begin(), state.bytes.end());
-  };
-  while (rest.size() >= kOpBytes) {
-    world.now_s += rest[7] >> 5;
-    const bool dies = rest[6] % 32 == 3, inside = rest[6] / 32 % 2 == 0;
-    std::vector<Frame> sent;
-    world.arena.clear();
-    for (int packets = rest[7] % 8; packets >= 0 && rest.size() >= kOpBytes; --packets) {
-      sent.push_back(frame_of(rest.first(kOpBytes), inside));
-      world.arena.add(sent.back());
-      rest = rest.subspan(kOpBytes);
-    }
-    const auto flow = copy_of(world.of_flow.lane), nat64 = copy_of(world.of_nat64.lane);
-    world.run(inside ? kLan : kWan);
-    for (std::uint32_t i = 0; i < sent.size(); ++i) check_packet(world, i, sent[i], inside);
-    if (!dies) continue;
-    take_back(world.of_flow.lane, world.sequence, flow);
-    take_back(world.of_nat64.lane, world.sequence, nat64);
-  }
-  check_end(world);
-}
-
 }  // namespace
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  millrace::run_all({data, size});
+  using namespace millrace;
+  TranslationWorld world(nat64_type(), "5");
+  run_operations(world, {data, size}, frame_of, check_packet);
+  world.check_end(nat64_settings(world.plan.settings).nat);
   return 0;
 }

@@ -9,69 +9,24 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <vector>
 
-#include "services/functions/flow/flow.hpp"
-#include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat.hpp"
 #include "services/functions/nat/nat_settings.hpp"
-#include "services/functions/stage_runner.hpp"
 #include "shared/base/check.hpp"
-#include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
-#include "tests/unit/shared/base/packet_frames.hpp"
+#include "tests/fuzz/translation_world.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kOpBytes = 8;
-constexpr std::uint8_t kLan = 0, kWan = 1;
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
-constexpr std::uint32_t kHost = 0x0a000004, kPublic = 0xcb007101, kServer = 0xc0000208;
+using ip_protocol::kIcmp, ip_protocol::kTcp, ip_protocol::kUdp;
+
+constexpr std::uint32_t kHost = 0x0a000004;
 constexpr std::size_t kIpAt = 14, kSourceAt = 26, kDestinationAt = 30, kTransportAt = 34;
 constexpr std::size_t kAddressBytes = kTransportAt - kSourceAt;
-
-struct State {
-  explicit State(const LaneNeeds& needs)
-      : memory(Mapping::create_anonymous(needs.state_bytes +
-                                         LaneUndoLog::bytes_for(needs.undo_lines))),
-        lane{{memory.base(), needs.state_bytes},
-             LaneUndoLog(
-                 {memory.base() + needs.state_bytes, LaneUndoLog::bytes_for(needs.undo_lines)},
-                 needs.undo_lines, {memory.base(), needs.state_bytes})} {}
-  Mapping memory;
-  LaneState lane;
-};
-
-struct World {
-  PlanFunction flow_plan{.name = "flow", .type = "flow", .settings = {{"max", "3"}, {"udp", "3"}}};
-  PlanFunction plan{.name = "nat",
-                    .type = "nat",
-                    .settings = {{"inside", "lan"},
-                                 {"pool", "203.0.113.1"},
-                                 {"ports", "1024-1027"},
-                                 {"block", "2"},
-                                 {"max", "4"}}};
-  std::vector<PlanPort> ports{{.name = "lan"}, {.name = "wan"}};
-  std::unique_ptr<Function> flow = flow_type().make({.function = flow_plan, .ports = ports});
-  std::unique_ptr<Function> nat = nat_type().make({.function = plan, .ports = ports});
-  State of_flow{flow_type().traits.lane_needs({.settings = flow_plan.settings})};
-  State of_nat{nat_type().traits.lane_needs({.settings = plan.settings})};
-  StageRunner runner{std::vector<StageFunction>{{.function = flow.get()}, {.function = nat.get()}}};
-  BatchArena arena{kBatchCapacityDefault};
-  std::uint64_t now_s = 1, sequence = 0;
-
-  void run(std::uint8_t port) {
-    const std::array<LaneState, 2> states{of_flow.lane, of_nat.lane};
-    ++sequence;
-    for (const LaneState& state : states) state.undo.begin(0, sequence);
-    runner.run(arena.batch(), states, {.port_in = port, .now_ns = now_s * 1'000'000'000});
-  }
-};
 
 /// What one operation of eight bytes asks for.
 struct Op {
@@ -127,7 +82,8 @@ void put_header_checksum(Frame& frame) {
 
 /// TCP, UDP, an echo, a fragment, or an ICMP error that quotes one of the other direction; then one
 /// byte of it, but of no address of the IP header, may be another one.
-Frame frame_of(const Op& op, bool inside) {
+Frame frame_of(std::span<const std::uint8_t> operation, bool inside) {
+  const Op op(operation);
   Frame frame;
   if (op.is_error()) {
     const std::uint8_t of_quote = op.protocol() == kIcmp ? kUdp : op.protocol();
@@ -157,8 +113,9 @@ std::uint16_t rest_of_sum(std::span<const std::byte> frame) {
 /// Both zeros of ones' complement are one.
 bool is_same_sum(std::uint16_t a, std::uint16_t b) { return a % 0xffff == b % 0xffff; }
 
-void check_packet(const World& world, std::uint32_t packet, const Frame& sent, const Op& op,
-                  bool inside) {
+void check_packet(const TranslationWorld& world, std::uint32_t packet, const Frame& sent,
+                  std::span<const std::uint8_t> operation, bool inside) {
+  const Op op(operation);
   const Batch& batch = world.arena.batch();
   if (batch.is_dropped(packet) || op.is_changed()) return;
   const std::span<const std::byte> frame = batch.bytes(packet);
@@ -179,55 +136,13 @@ void check_packet(const World& world, std::uint32_t packet, const Frame& sent, c
   MILLRACE_CHECK(is_same_sum(rest_of_sum(frame), rest_of_sum(sent)));
 }
 
-void check_end(World& world) {
-  for (int turn = 0; turn < 4; ++turn) {
-    world.now_s += 1'000'000;
-    world.arena.clear();
-    world.arena.add(FrameBuilder().type(0x88b5).build());
-    world.run(kLan);
-  }
-  const NatSettings settings = nat_settings(world.plan.settings);
-  const auto pool = LanePool(settings).laid_out(world.of_nat.lane);
-  MILLRACE_CHECK(pool && pool->count() == 0);
-}
-
-void take_back(const LaneState& state, std::uint64_t sequence,
-               const std::vector<std::byte>& before) {
-  MILLRACE_CHECK(state.undo.undo(0, sequence) == LaneUndoLog::Undone::kAll);
-  MILLRACE_CHECK(std::ranges::equal(state.bytes, before));
-}
-
-void run_all(std::span<const std::uint8_t> rest) {
-  World world;
-  const auto copy_of = [](const LaneState& state) {
-    return std::vector<std::byte>(state.bytes.begin(), state.bytes.end());
-  };
-  while (rest.size() >= kOpBytes) {
-    world.now_s += rest[7] >> 5;
-    const bool dies = rest[6] % 32 == 3, inside = rest[6] / 32 % 2 == 0;
-    std::vector<Frame> sent;
-    std::vector<Op> ops;
-    world.arena.clear();
-    for (int packets = rest[7] % 8; packets >= 0 && rest.size() >= kOpBytes; --packets) {
-      ops.emplace_back(rest.first(kOpBytes));
-      sent.push_back(frame_of(ops.back(), inside));
-      world.arena.add(sent.back());
-      rest = rest.subspan(kOpBytes);
-    }
-    const auto flow = copy_of(world.of_flow.lane), nat = copy_of(world.of_nat.lane);
-    world.run(inside ? kLan : kWan);
-    for (std::uint32_t i = 0; i < sent.size(); ++i) check_packet(world, i, sent[i], ops[i], inside);
-    if (!dies) continue;
-    take_back(world.of_flow.lane, world.sequence, flow);
-    take_back(world.of_nat.lane, world.sequence, nat);
-  }
-  check_end(world);
-}
-
 }  // namespace
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  millrace::run_all({data, size});
+  using namespace millrace;
+  TranslationWorld world(nat_type(), "3");
+  run_operations(world, {data, size}, frame_of, check_packet);
+  world.check_end(nat_settings(world.plan.settings));
   return 0;
 }

@@ -2,29 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <array>
-#include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "services/functions/flow/flow.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/nat/nat.hpp"
 #include "services/functions/nat/nat_address.hpp"
-#include "services/functions/stage_runner.hpp"
-#include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
-#include "tests/unit/services/functions/event_ring.hpp"
-#include "tests/unit/shared/base/packet_frames.hpp"
+#include "tests/unit/services/functions/translation_stage.hpp"
 
 /// A stage of `flow` and `nat`: hosts of 10.0.0.0/24 behind 203.0.113.1.
 
 namespace millrace::nat_test {
 
-inline constexpr std::uint8_t kLan = 0, kWan = 1;
 inline constexpr std::uint32_t kHost = 0x0a000005, kOther = 0x0a000006, kServer = 0xc0000209,
                                kPublic = 0xcb007101, kFixed = 0xcb007105;
 
@@ -75,42 +67,19 @@ struct Seen {
   }
 };
 
-class NatTest : public testing::Test {
+class NatTest : public TranslationStage {
  protected:
-  static constexpr int kFirstReason = 50;
+  NatTest()
+      : TranslationStage(nat_type(), {{"inside", "lan"}, {"pool", "203.0.113.1"}, {"max", "100"}},
+                         {{.name = "lan", .addresses = {"10.0.0.1/24"}},
+                          {.name = "wan", .addresses = {"203.0.113.254/24"}}}) {}
 
-  void use(const Settings& more = {}) {
-    nat_plan_ = {.name = "nat",
-                 .type = "nat",
-                 .settings = {{"inside", "lan"}, {"pool", "203.0.113.1"}, {"max", "100"}}};
-    nat_plan_.settings.insert(nat_plan_.settings.end(), more.begin(), more.end());
-    flow_plan_ = {.name = "flow", .type = "flow", .settings = {{"max", "100"}}};
-    memory_[0] = state_for(flow_type().traits, flow_plan_.settings, 0);
-    memory_[1] = state_for(nat_type().traits, nat_plan_.settings, 1);
-    start();
-  }
-  /// A worker that knows nothing.
-  void start() {
-    flow_ = flow_type().make({.function = flow_plan_, .ports = ports_});
-    nat_ = nat_type().make({.function = nat_plan_, .ports = ports_});
-    std::vector<StageFunction> stage = {
-        {.function = flow_.get(), .counters = {}, .reason_numbers = {40, 41}},
-        {.function = nat_.get(), .counters = {hits_}, .number = 1, .reason_numbers = {50, 51, 52}}};
-    if (behind_ != nullptr) stage.push_back({.function = behind_, .number = 2});
-    runner_ = std::make_unique<StageRunner>(stage);
-  }
   std::vector<Seen> send_frames(std::uint8_t port, const std::vector<Frame>& frames) {
-    arena_.clear();
-    for (const Frame& frame : frames) arena_.add(frame);
-    ++sequence_;
-    for (const LaneState& state : states_) state.undo.begin(0, sequence_);
-    runner_->run(arena_.batch(), states_,
-                 {.port_in = port, .now_ns = now_s_ * 1'000'000'000, .events = &events_.log});
+    run(port, frames);
     std::vector<Seen> all;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
-      const auto bytes = arena_.batch().bytes(i);
-      Seen seen{.tuple = flow_tuple_of(bytes, parse_headers(bytes)),
-                .frame = Frame(bytes.begin(), bytes.end())};
+      Seen seen{.tuple = {}, .frame = frame_at(i)};
+      seen.tuple = flow_tuple_of(seen.frame, parse_headers(seen.frame));
       if (arena_.batch().is_dropped(i)) seen.reason = arena_.batch().reason[i] - kFirstReason;
       all.push_back(std::move(seen));
     }
@@ -138,31 +107,6 @@ class NatTest : public testing::Test {
     }
     return all;
   }
-  std::uint64_t hits(NatCounter which) const { return hits_[static_cast<std::size_t>(which)]; }
-
-  std::optional<Mapping> state_for(const FunctionTraits& traits, const Settings& settings,
-                                   std::size_t which) {
-    const LaneNeeds needs = traits.lane_needs({.settings = settings});
-    const std::uint64_t log = LaneUndoLog::bytes_for(needs.undo_lines);
-    Mapping memory = Mapping::create_anonymous(needs.state_bytes + log);
-    const std::span<std::byte> bytes(memory.base(), needs.state_bytes);
-    states_[which] = {bytes,
-                      LaneUndoLog({memory.base() + bytes.size(), log}, needs.undo_lines, bytes)};
-    return memory;
-  }
-
-  const std::vector<PlanPort> ports_ = {{.name = "lan", .addresses = {"10.0.0.1/24"}},
-                                        {.name = "wan", .addresses = {"203.0.113.254/24"}}};
-  PlanFunction flow_plan_, nat_plan_;
-  std::array<std::optional<Mapping>, 2> memory_;
-  std::array<LaneState, 2> states_;
-  std::array<std::uint64_t, static_cast<std::size_t>(NatCounter::kCount)> hits_{};
-  EventRingOfTest events_;
-  std::unique_ptr<Function> flow_, nat_;
-  Function* behind_ = nullptr;  ///< set before use()
-  std::unique_ptr<StageRunner> runner_;
-  BatchArena arena_{kBatchCapacityDefault};
-  std::uint64_t now_s_ = 1, sequence_ = 0;
 };
 
 }  // namespace millrace::nat_test

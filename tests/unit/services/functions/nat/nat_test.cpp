@@ -130,7 +130,7 @@ TEST_F(NatTest, MappingsEndWithTheirFlows) {
 TEST_F(NatTest, AnotherPoolFindsItsOldStateOfNoUse) {
   use();
   EXPECT_EQ(send(kLan, {}).reason, -1);
-  nat_plan_.settings[1].second = "203.0.113.9";
+  plan_.settings[1].second = "203.0.113.9";
   start();
   EXPECT_EQ(send(kLan, {}).source(), kPublic);  // the flow that there is goes on
   EXPECT_EQ(send(kLan, {.source = kOther}).reason, static_cast<int>(NatReason::kNoMapping));
@@ -138,8 +138,7 @@ TEST_F(NatTest, AnotherPoolFindsItsOldStateOfNoUse) {
 
 TEST_F(NatTest, NothingLeavesUntranslatedWithoutFlows) {
   use();
-  StageRunner alone(std::vector<StageFunction>{
-      {.function = nat_.get(), .counters = {hits_}, .reason_numbers = {50, 51, 52}}});
+  StageRunner alone(std::vector<StageFunction>{translates()});
   arena_.clear();
   arena_.add(Sent{}.frame());
   arena_.add(Sent{.destination = kOther}.frame());
