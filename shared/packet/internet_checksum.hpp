@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+#include "shared/base/ip_protocol.hpp"
+
 /// The checksum of IPv4, ICMP, TCP and UDP (RFC 1071). Sums and checksums are numbers in host byte
 /// order that a packet holds in network byte order. Nothing here reads outside the given bytes.
 
@@ -35,16 +37,38 @@ std::uint16_t pseudo_sum(std::span<const std::byte, 16> source,
                          std::span<const std::byte, 16> destination, std::uint8_t next_header,
                          std::uint32_t length) noexcept;
 
+/// Where the header of a transport protocol has such a checksum; 0: it has none, or another kind,
+/// as SCTP's.
+constexpr std::size_t transport_checksum_at(std::uint8_t protocol) noexcept {
+  switch (protocol) {
+    case ip_protocol::kTcp:
+      return 16;
+    case ip_protocol::kUdp:
+    case ip_protocol::kUdpLite:
+    case ip_protocol::kDccp:
+      return 6;
+    case ip_protocol::kIcmp:
+    case ip_protocol::kIcmpv6:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+/// The one's complement sum of 16-bit words that were added as plain numbers.
+constexpr std::uint16_t folded_sum(std::uint32_t sum) noexcept {
+  sum = (sum & 0xffff) + (sum >> 16);
+  return static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16));
+}
+
 /// What `checksum` becomes when the word `before` becomes `after` (RFC 1624 equation 3). Also for a
 /// longer piece that starts at an even offset, with its internet_sum() before and after. A checksum
 /// that was wrong stays wrong.
 constexpr std::uint16_t updated_checksum(std::uint16_t checksum, std::uint16_t before,
                                          std::uint16_t after) noexcept {
-  std::uint32_t sum = std::uint32_t{static_cast<std::uint16_t>(~checksum)} +
-                      static_cast<std::uint16_t>(~before) + after;
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
+  const std::uint32_t sum = std::uint32_t{static_cast<std::uint16_t>(~checksum)} +
+                            static_cast<std::uint16_t>(~before) + after;
+  return static_cast<std::uint16_t>(~folded_sum(sum));
 }
 
 }  // namespace millrace

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "services/functions/nat/crc32c_change.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
@@ -17,8 +18,8 @@ namespace {
 
 using wire_bytes::put16, wire_bytes::u16, wire_bytes::u8;
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kDccp = 33, kIcmpv6 = 58, kSctp = 132,
-                       kUdpLite = 136;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kSctp;
+using ip_protocol::kUdp, ip_protocol::kUdpLite;
 constexpr std::size_t kIdentifierAt = 4, kIcmpBytes = 8, kSctpBytes = 12, kSctpChecksumAt = 8;
 
 /// The sum of what has changed, before and after: all that a checksum needs to know.
@@ -40,37 +41,16 @@ class Change {
     after_ += other.after_;
   }
   std::uint16_t of(std::uint16_t checksum) const noexcept {
-    return updated_checksum(checksum, folded(before_), folded(after_));
+    return updated_checksum(checksum, folded_sum(before_), folded_sum(after_));
   }
 
  private:
-  static std::uint16_t folded(std::uint32_t sum) noexcept {
-    sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16));
-  }
   std::uint32_t before_ = 0, after_ = 0;
 };
 
-/// Where a transport protocol has its checksum over a pseudo header; 0: it has none.
-std::size_t checksum_at(std::uint8_t protocol) noexcept {
-  switch (protocol) {
-    case kTcp:
-      return 16;
-    case kUdp:
-    case kUdpLite:
-    case kDccp:
-      return 6;
-    case kIcmp:
-    case kIcmpv6:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
 bool has_ports(std::uint8_t protocol) noexcept {
   return protocol == kSctp ||
-         (checksum_at(protocol) != 0 && protocol != kIcmp && protocol != kIcmpv6);
+         (transport_checksum_at(protocol) != 0 && protocol != kIcmp && protocol != kIcmpv6);
 }
 
 /// What becomes of the ports, or of the identifier.
@@ -144,7 +124,7 @@ Change replace_ports(std::span<std::byte> transport, const FlowTuple& gets, Port
 /// The checksum of a transport header that holds it. `change`: of what it covers.
 void update_checksum(std::span<std::byte> transport, std::uint8_t protocol, bool four,
                      const Change& change, Change& whole) noexcept {
-  const std::size_t at = checksum_at(protocol);
+  const std::size_t at = transport_checksum_at(protocol);
   const std::uint16_t before = u16(transport, at);
   if (protocol == kUdp && four && before == 0) return;
   std::uint16_t after = change.of(before);
@@ -158,7 +138,7 @@ std::size_t bytes_needed(std::uint8_t protocol, Ports ports, bool all) noexcept 
   if (ports.any()) bytes = has_ports(protocol) ? 4 : kIcmpBytes;
   if (!all) return bytes;
   if (protocol == kSctp && ports.any()) return kSctpBytes;
-  const std::size_t at = checksum_at(protocol);
+  const std::size_t at = transport_checksum_at(protocol);
   return std::max(bytes, at == 0 ? 0 : at + 2);
 }
 
@@ -166,7 +146,7 @@ std::size_t bytes_needed(std::uint8_t protocol, Ports ports, bool all) noexcept 
 bool can_change(const FlowTuple& has, const FlowTuple& gets, Ports ports) noexcept {
   if (has.protocol != gets.protocol || has.version != gets.version) return false;
   if (!ports.any() || has_ports(has.protocol)) return true;
-  return checksum_at(has.protocol) != 0 && ports.source != ports.destination;
+  return transport_checksum_at(has.protocol) != 0 && ports.source != ports.destination;
 }
 
 /// The addresses are part of the sum of all protocols with a checksum but ICMP of IPv4.
@@ -197,7 +177,7 @@ bool ports_match(std::span<const std::byte> transport, const FlowTuple& wanted) 
     return transport.size() < 4 || (u16(transport, 0) == wanted.source_port &&
                                     u16(transport, 2) == wanted.destination_port);
   }
-  if (checksum_at(wanted.protocol) == 0 || transport.size() < kIcmpBytes) return true;
+  if (transport_checksum_at(wanted.protocol) == 0 || transport.size() < kIcmpBytes) return true;
   const std::uint16_t identifier = u16(transport, kIdentifierAt);
   return identifier == wanted.source_port || identifier == wanted.destination_port;
 }
@@ -225,7 +205,7 @@ void rewrite_quote(const Ip& quote, const FlowTuple& has, const FlowTuple& gets,
   if (transport.size() < bytes_needed(has.protocol, ports, false)) return;
   const Change changed = replace_ports(transport, gets, ports);
   whole.add(changed);
-  const std::size_t at = checksum_at(has.protocol);
+  const std::size_t at = transport_checksum_at(has.protocol);
   if (at == 0 || transport.size() < at + 2) return;
   update_checksum(transport, has.protocol, has.version == 4,
                   covered(has.protocol, addresses, changed), whole);
@@ -264,7 +244,7 @@ bool rewrite_packet(std::span<std::byte> frame, const PacketHeaders& headers, co
   if (later) return true;
   if (has.protocol == kSctp) {
     if (ports.any()) rewrite_sctp(transport, gets, ports);
-  } else if (checksum_at(has.protocol) != 0) {
+  } else if (transport_checksum_at(has.protocol) != 0) {
     const Change changed = replace_ports(transport, gets, ports);
     update_checksum(transport, has.protocol, has.version == 4,
                     covered(has.protocol, addresses, changed), whole);

@@ -48,7 +48,7 @@ std::optional<IpFields> read_ipv4(std::span<const std::byte> ip, std::size_t hea
                   .identification = u16(ip, ipv4_wire::kIdentificationAt),
                   .payload_bytes = static_cast<std::uint16_t>(u16(ip, ipv4_wire::kTotalLengthAt) -
                                                               header_bytes)};
-  fields.has_fragment = fields.more || fields.offset != 0;
+  fields.has_fragment = fields.is_fragment();
   return fields;
 }
 
@@ -76,8 +76,7 @@ std::optional<IpFields> read_ipv6(std::span<const std::byte> ip, std::size_t cha
     const FrameBytes bytes{chain.data(), chain.size()};
     const std::size_t next = at + packet_walk::extension_bytes(bytes, type, at);
     // Later fragments go on where all of this one's headers end.
-    const bool is_part = fields.more || fields.offset != 0;
-    if (is_part && next < chain.size()) return std::nullopt;
+    if (fields.is_fragment() && next < chain.size()) return std::nullopt;
     type = u8(chain, at);
     at = next;
   }
@@ -113,7 +112,7 @@ void write_ipv4(std::span<std::byte> to, const IpFields& fields, const FlowTuple
 }
 
 void write_ipv6(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple) noexcept {
-  const bool fragment = fields.more || fields.offset != 0;
+  const bool fragment = fields.is_fragment();
   const std::size_t payload = fields.payload_bytes + (fragment ? kFragmentBytes : 0);
   put32(to, 0, 0x60000000u | std::uint32_t{fields.traffic_class} << 20);
   put16(to, ipv6_wire::kPayloadLengthAt, static_cast<std::uint16_t>(payload));

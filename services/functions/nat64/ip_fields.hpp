@@ -24,6 +24,9 @@ struct IpFields {
   std::uint32_t identification = 0;  ///< with has_fragment
   std::uint16_t payload_bytes = 0;   ///< behind the IP headers, as announced
   std::uint16_t payload_at = 0;      ///< in the frame
+
+  /// One of several: an IPv6 packet with a fragment header may be whole (RFC 6946).
+  constexpr bool is_fragment() const noexcept { return more || offset != 0; }
 };
 
 /// `headers`: of the packet in the frame, or of one that it quotes. Nothing: its headers are not
@@ -40,7 +43,7 @@ inline constexpr std::size_t kIpFieldsBytesMax =
 /// Bytes of the header of `version` that write_ip_fields() writes.
 constexpr std::size_t ip_fields_bytes(std::uint8_t version, const IpFields& fields) noexcept {
   if (version == 4) return ipv4_wire::kHeaderBytesMin;
-  return fields.more || fields.offset != 0 ? kIpFieldsBytesMax : ipv6_wire::kHeaderBytes;
+  return fields.is_fragment() ? kIpFieldsBytesMax : ipv6_wire::kHeaderBytes;
 }
 
 /// Writes a header of the tuple's version, addresses and protocol, in front of

@@ -27,26 +27,12 @@ using ipv4_wire::kIcmpBytes;
 constexpr std::uint8_t kEcho = 8, kEchoReply = 0, kEcho6 = 128, kEchoReply6 = 129;
 constexpr std::size_t kIdentifierAt = 4, kTypeBytes = 2;
 
-/// Where the checksum lies; 0: of a protocol that is not translated.
-std::size_t checksum_at(std::uint8_t protocol) noexcept {
-  switch (protocol) {
-    case kTcp:
-      return 16;
-    case kUdp:
-      return 6;
-    case kIcmp:
-    case kIcmpv6:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
-/// Both protocols are the same, or ICMP of either version.
+/// Both protocols are the same, TCP or UDP, or ICMP of either version.
 bool fit(const FlowTuple& has, const FlowTuple& gets) noexcept {
   if (has.version + gets.version != 10 || has.version == gets.version) return false;
-  if (checksum_at(has.protocol) == 0) return false;
-  if (!is_icmp(has.protocol)) return has.protocol == gets.protocol;
+  if (!is_icmp(has.protocol)) {
+    return has.protocol == gets.protocol && (has.protocol == kTcp || has.protocol == kUdp);
+  }
   return has.protocol == (has.version == 4 ? kIcmp : kIcmpv6) &&
          gets.protocol == (gets.version == 4 ? kIcmp : kIcmpv6);
 }
@@ -93,7 +79,7 @@ class Transport {
 
   /// Of a whole packet or a first fragment: its checksum can be made right.
   Changed check(bool fragment) const noexcept {
-    const std::size_t at = checksum_at(has_.protocol);
+    const std::size_t at = transport_checksum_at(has_.protocol);
     if (bytes_.size() < std::max(at + 2, kIcmpBytes)) return Changed::kMalformed;
     if (is_icmp(has_.protocol)) {
       return fragment || !echo_counterpart(u16(bytes_, 0)) ? Changed::kUnknown : Changed::kDone;
@@ -123,7 +109,7 @@ class Transport {
       replace(0, gets_.source_port);
       replace(2, gets_.destination_port);
     }
-    const std::size_t at = checksum_at(has_.protocol);
+    const std::size_t at = transport_checksum_at(has_.protocol);
     if (bytes_.size() < at + 2) return;
     const std::uint16_t old = u16(bytes_, at);
     const bool udp = has_.protocol == kUdp;
@@ -132,17 +118,13 @@ class Transport {
     if (udp && old == 0) {
       sum = internet_checksum(bytes_.first(u16(bytes_, 4)), pseudo_of(gets_, length));
     } else {
-      sum = updated_checksum(old, folded(before), folded(after));
+      sum = updated_checksum(old, folded_sum(before), folded_sum(after));
     }
     if (udp && sum == 0) sum = 0xffff;
     put16(bytes_, at, sum);
   }
 
  private:
-  static std::uint16_t folded(std::uint32_t sum) noexcept {
-    sum = (sum & 0xffff) + (sum >> 16);
-    return static_cast<std::uint16_t>((sum & 0xffff) + (sum >> 16));
-  }
   /// UDP says its own; what is the same on both sides does not matter.
   std::uint16_t length_covered() const noexcept {
     if (has_.protocol == kUdp && bytes_.size() >= kIcmpBytes) return u16(bytes_, 4);
@@ -173,14 +155,13 @@ struct Message {
 /// Of the other version; nothing: there is none.
 std::optional<Message> counterpart(const Message& message, std::uint8_t version,
                                    std::uint16_t quoted_bytes) noexcept {
-  if (version == 4) {
-    const auto error = icmpv6_counterpart({message.type, message.code, message.rest}, quoted_bytes);
+  const auto message_of = [](const auto& error) -> std::optional<Message> {
     if (!error) return std::nullopt;
     return Message{error->type, error->code, error->rest};
-  }
-  const auto error = icmp_counterpart({message.type, message.code, message.rest});
-  if (!error) return std::nullopt;
-  return Message{error->type, error->code, error->rest};
+  };
+  const auto [type, code, rest] = message;
+  return version == 4 ? message_of(icmpv6_counterpart({type, code, rest}, quoted_bytes))
+                      : message_of(icmp_counterpart({type, code, rest}));
 }
 
 /// IPv6 has no checksum of the header that could still tell.

@@ -55,6 +55,26 @@ TEST(InternetChecksum, IsZeroOnlyForZeroes) {
   EXPECT_EQ(internet_checksum({}), 0xffff);
 }
 
+TEST(InternetChecksum, FoldsASumOfAnyWords) {
+  std::mt19937 random(2);
+  for (const std::uint32_t sum : {0u, 0xffffu, 0x10000u, 0x1ffffu, 0xffff0000u, 0xffffffffu}) {
+    EXPECT_EQ(folded_sum(sum), slow_sum({}, sum)) << sum;
+  }
+  for (int run = 0; run < 1000; ++run) {
+    const auto sum = static_cast<std::uint32_t>(random());
+    EXPECT_EQ(folded_sum(sum), slow_sum({}, sum)) << sum;
+  }
+}
+
+TEST(InternetChecksum, LiesWhereTheTransportProtocolHasIt) {
+  EXPECT_EQ(transport_checksum_at(ip_protocol::kTcp), 16u);
+  for (const std::uint8_t protocol : {17, 33, 136}) EXPECT_EQ(transport_checksum_at(protocol), 6u);
+  for (const std::uint8_t protocol : {1, 58}) EXPECT_EQ(transport_checksum_at(protocol), 2u);
+  for (const std::uint8_t protocol : {0, 2, 47, 50, 132}) {
+    EXPECT_EQ(transport_checksum_at(protocol), 0u);
+  }
+}
+
 TEST(InternetChecksum, OfTheExampleOfRfc1071) {
   const std::vector<std::byte> bytes = bytes_of_hex("0001f203f4f5f6f7");
   EXPECT_EQ(internet_sum(bytes), 0xddf2);
