@@ -5,8 +5,10 @@
 
 #include <array>
 
+#include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv6_address.hpp"
 #include "services/functions/route/route_hops.hpp"
+#include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv4_wire.hpp"
@@ -61,13 +63,20 @@ std::optional<RouteWay> AnswerRoutes::way_by(
   return known_or_back(way_of(hop, port, destination), call, station);
 }
 
+template <typename Address>
+std::optional<RouteWay> AnswerRoutes::way_past_table(const FinishContext& call,
+                                                     const MacAddress& station,
+                                                     const Address& address) const noexcept {
+  const std::uint8_t in = call.facts.port_in;
+  if (table_.table24 == nullptr || call.facts.neighbours == nullptr) return back_to(in, station);
+  if (!is_link_local(address)) return std::nullopt;
+  return known_or_back({in, neighbour_of(in, address), {}}, call, station);
+}
+
 std::optional<RouteWay> AnswerRoutes::way_to(const FinishContext& call, std::uint16_t packet,
                                              const MacAddress& station,
                                              std::uint32_t address) const noexcept {
-  const std::uint8_t in = call.facts.port_in;
-  if (table_.table24 == nullptr || call.facts.neighbours == nullptr) return back_to(in, station);
-  if (is_link_local(address))
-    return known_or_back({in, neighbour_of(in, address), {}}, call, station);
+  if (const auto way = way_past_table(call, station, address)) return way;
   std::array<std::byte, 4> destination{};
   wire_bytes::put32(destination, 0, address);
   return way_by(table_.look_up(address), call, packet, station, destination);
@@ -76,10 +85,7 @@ std::optional<RouteWay> AnswerRoutes::way_to(const FinishContext& call, std::uin
 std::optional<RouteWay> AnswerRoutes::way_to(const FinishContext& call, std::uint16_t packet,
                                              const MacAddress& station,
                                              const Ipv6Bytes& address) const noexcept {
-  const std::uint8_t in = call.facts.port_in;
-  if (table_.table24 == nullptr || call.facts.neighbours == nullptr) return back_to(in, station);
-  if (is_link_local(address))
-    return known_or_back({in, neighbour_of(in, address), {}}, call, station);
+  if (const auto way = way_past_table(call, station, address)) return way;
   if (!table_.ipv6.present()) return std::nullopt;
   return way_by(table_.ipv6.look_up(ipv6_address(address)), call, packet, station,
                 std::as_bytes(std::span(address)));
@@ -116,6 +122,27 @@ void AnswerRoutes::send(const FinishContext& call, std::uint16_t packet, const R
       batch.drop(packet, otherwise);
       return;
   }
+}
+
+template <typename Address>
+void AnswerRoutes::reply_to(const FinishContext& call, std::uint16_t packet,
+                            const Address& to) const noexcept {
+  const MacAddress station = destination_mac(call.batch, packet);
+  if (const auto way = way_to(call, packet, station, to)) {
+    send(call, packet, *way, Reason::kReply, Reason::kNoNeighbour);
+  } else {
+    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
+  }
+}
+
+void AnswerRoutes::reply(const FinishContext& call, std::uint16_t packet,
+                         std::uint32_t to) const noexcept {
+  reply_to(call, packet, to);
+}
+
+void AnswerRoutes::reply(const FinishContext& call, std::uint16_t packet,
+                         const Ipv6Bytes& to) const noexcept {
+  reply_to(call, packet, to);
 }
 
 }  // namespace millrace

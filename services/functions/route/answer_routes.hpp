@@ -39,6 +39,16 @@ class AnswerRoutes {
                                  const Ipv6Bytes& address) const noexcept;
   /// The port that the way leaves by.
   const RouterPort& port_of(const RouteWay& way) const noexcept { return *own_.at(way.port); }
+  /// Where an error to `sender` that leaves by the way comes from: an address of that port, or of
+  /// the one that the packet came in by where that has none of the version (RFC 1812 4.3.2.4,
+  /// RFC 4443 2.2 (b)). One of them has: route reports only packets that came in by such a port.
+  /// Returns what RouterPort::source_for() does.
+  template <typename Address>
+  const auto& error_source(const FinishContext& call, const RouteWay& way,
+                           const Address& sender) const noexcept {
+    const auto* const own = port_of(way).source_for(sender);
+    return *(own != nullptr ? own : own_.at(call.facts.port_in)->source_for(sender));
+  }
   /// `mac` becomes the MAC address that the way leads to. False: none is known, and it is asked
   /// for, once in a while.
   bool knows(const FinishContext& call, std::uint16_t packet, const RouteWay& way,
@@ -49,8 +59,18 @@ class AnswerRoutes {
   /// of the port and may not be fragmented.
   void send(const FinishContext& call, std::uint16_t packet, const RouteWay& way, Reason why,
             Reason otherwise) const noexcept;
+  /// The packet is an echo reply to `to`, so far with the station's MAC address as its destination.
+  /// It leaves as send() says, with reason `reply`, or is dropped for `no_route` or `no_neighbour`.
+  void reply(const FinishContext& call, std::uint16_t packet, std::uint32_t to) const noexcept;
+  void reply(const FinishContext& call, std::uint16_t packet, const Ipv6Bytes& to) const noexcept;
 
  private:
+  /// The way where there is no table, or on the link; nothing: the table says it.
+  template <typename Address>
+  std::optional<RouteWay> way_past_table(const FinishContext& call, const MacAddress& station,
+                                         const Address& address) const noexcept;
+  template <typename Address>
+  void reply_to(const FinishContext& call, std::uint16_t packet, const Address& to) const noexcept;
   std::optional<RouteWay> way_by(std::uint32_t number, const FinishContext& call,
                                  std::uint16_t packet, const MacAddress& station,
                                  std::span<const std::byte> destination) const noexcept;

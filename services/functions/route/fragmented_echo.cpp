@@ -112,7 +112,8 @@ void FragmentedEcho::ipv4(const FinishContext& call, std::uint16_t packet) noexc
   const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
   const std::size_t total = std::min<std::size_t>(ip.size(), wire::u16(ip, wire::kTotalLengthAt));
   const std::uint16_t field = wire::u16(ip, wire::kFragmentAt);
-  Fragment fragment{.key = {.identification = wire::u16(ip, 4), .protocol = wire::u8(ip, 9)},
+  Fragment fragment{.key = {.identification = wire::u16(ip, wire::kIdentificationAt),
+                            .protocol = wire::u8(ip, wire::kProtocolAt)},
                     .at = (field & wire::kFragmentOffset) * kUnitBytes,
                     .more = (field & wire::kMoreFragments) != 0,
                     .data = ip.first(total).subspan(wire::header_bytes(ip)),
@@ -145,22 +146,25 @@ void FragmentedEcho::ipv6(const FinishContext& call, std::uint16_t packet,
                           std::size_t fragment_at) noexcept {
   const std::span<const std::byte> frame = call.batch.bytes(packet);
   const std::span<const std::byte> ip = frame.subspan(kEthernetBytes);
-  const std::size_t end = std::min(ip.size(), kIpv6Bytes + wire::u16(ip, 4));
+  const std::size_t end =
+      std::min(ip.size(), kIpv6Bytes + wire::u16(ip, ipv6_wire::kPayloadLengthAt));
   const std::uint16_t field = wire::u16(ip, fragment_at + 2);
-  const Fragment fragment{.key = {.source = wire::array_at<Ipv6Bytes>(ip, 8),
-                                  .destination = wire::array_at<Ipv6Bytes>(ip, 24),
-                                  .identification = wire::u32(ip, fragment_at + 4),
-                                  .protocol = kIcmpv6,
-                                  .is_ipv6 = true},
-                          .at = field & 0xfff8u,
-                          .more = (field & 1) != 0,
-                          .data = ip.first(end).subspan(fragment_at + kFragmentBytes),
-                          .front = frame.first(kEthernetBytes + kIpv6Bytes)};
+  const Fragment fragment{
+      .key = {.source = wire::array_at<Ipv6Bytes>(ip, ipv6_wire::kSourceAt),
+              .destination = wire::array_at<Ipv6Bytes>(ip, ipv6_wire::kDestinationAt),
+              .identification = wire::u32(ip, fragment_at + 4),
+              .protocol = kIcmpv6,
+              .is_ipv6 = true},
+      .at = field & 0xfff8u,
+      .more = (field & 1) != 0,
+      .data = ip.first(end).subspan(fragment_at + kFragmentBytes),
+      .front = frame.first(kEthernetBytes + kIpv6Bytes)};
   if (!is_whole(call, packet, fragment)) return;
   const std::span<std::byte> request = reassembler_.whole();
   const std::span<std::byte> header = request.subspan(kEthernetBytes, kIpv6Bytes);
-  wire::put16(header, 4, static_cast<std::uint16_t>(request.size() - kEthernetBytes - kIpv6Bytes));
-  wire::put8(header, 6, kIcmpv6);
+  wire::put16(header, ipv6_wire::kPayloadLengthAt,
+              static_cast<std::uint16_t>(request.size() - kEthernetBytes - kIpv6Bytes));
+  wire::put8(header, ipv6_wire::kNextHeaderAt, kIcmpv6);
   if (!echo_reply_in_place_ipv6(request, nullptr)) {
     call.batch.drop(packet, call.reason(RouteReason::kOwnAddress));
     return;

@@ -14,12 +14,11 @@ namespace millrace {
 
 /// Echo requests that come to addresses of ours in fragments: they are put together, and answered
 /// when whole, in fragments too where the answer is longer than the MTU of the port that it leaves
-/// by. Fragments are
-/// consumed{control}; the one that completes a request becomes the last of the answer, the others
-/// leave beside it as generated{fragment}. Refused ones are dropped for `bad_fragment`, and what is
-/// no request in the end for `own_address`. One worker's; data thread.
-/// Pieces do not wait for a neighbour: while its MAC address is not known, an answer of several is
-/// dropped as `no_neighbour`, and one that has no route as `no_route`.
+/// by. Fragments are consumed{control}; the one that completes a request becomes the last of the
+/// answer, the others leave beside it as generated{fragment}. Refused ones are dropped for
+/// `bad_fragment`, and what is no request in the end for `own_address`. Pieces do not wait for a
+/// neighbour: while its MAC address is not known, an answer of several is dropped as
+/// `no_neighbour`, and one that has no route as `no_route`. One worker's; data thread.
 class FragmentedEcho {
  public:
   explicit FragmentedEcho(const AnswerRoutes& answers) : answers_(answers) {}

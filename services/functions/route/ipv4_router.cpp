@@ -87,7 +87,8 @@ void Ipv4Router::wait(const FinishContext& call, const Departure& at) noexcept {
     const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
     if (way && answers_.knows(call, at.packet, *way, to)) {
       write_icmp_error(front, quote, answers_.port_of(*way).mac, to,
-                       error_source(call, *way, sender), sender, kIcmpHostUnreachable);
+                       answers_.error_source(call, *way, sender).address, sender,
+                       kIcmpHostUnreachable);
       held = {
           .front = front, .back = way->port, .quoted = static_cast<std::uint16_t>(quote.size())};
     }
@@ -165,13 +166,6 @@ bool Ipv4Router::report_as_ipv6(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
-/// RFC 1812 4.3.2.4: of the port that it leaves by; of the other one when that has none.
-std::uint32_t Ipv4Router::error_source(const FinishContext& call, const RouteWay& way,
-                                       std::uint32_t sender) const noexcept {
-  const OwnAddress* const own = answers_.port_of(way).source_for(sender);
-  return (own != nullptr ? own : ports_.at(call.facts.port_in)->source_for(sender))->address;
-}
-
 void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpError error,
                         Reason otherwise, std::uint32_t from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpErrorFrontBytes - kEthernetBytes);
@@ -186,21 +180,18 @@ void Ipv4Router::report(const FinishContext& call, std::uint16_t packet, IcmpErr
   const std::span<const std::byte> ip = datagram_of(batch, packet);
   const std::uint32_t sender = source_of(ip);
   const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
-  if (!way) {
-    batch.drop(packet, otherwise);
-    return;
-  }
   const std::size_t quoted = icmp_quote_bytes(ip.size());
   const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
                    static_cast<std::int32_t>(batch.length[packet]);
-  if (!batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
+  if (!way || !batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
     batch.drop(packet, otherwise);
     return;
   }
   const std::span<std::byte> frame = batch.bytes(packet);
   write_icmp_error(frame.first(kIcmpErrorFrontBytes), frame.subspan(kIcmpErrorFrontBytes),
                    answers_.port_of(*way).mac, to,
-                   from != 0 ? from : error_source(call, *way, sender), sender, error);
+                   from != 0 ? from : answers_.error_source(call, *way, sender).address, sender,
+                   error);
   answers_.send(call, packet, *way, Reason::kReport, otherwise);
 }
 
@@ -266,7 +257,7 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   }
   const bool fragment = is_fragment(ip);
   if (!fragment && protocol == kIcmp && echo_reply_in_place(batch.bytes(packet))) {
-    reply(call, packet);
+    answers_.reply(call, packet, destination_of(datagram_of(call.batch, packet)));
   } else if (punt(call, packet, in)) {
     return;
   } else if (fragment && protocol == kIcmp) {
@@ -280,17 +271,6 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
   } else {  // a port of UDP is closed; other protocols are unknown here
     report(call, packet, protocol == kUdp ? kIcmpPortUnreachable : kIcmpProtocolUnreachable,
            call.reason(RouteReason::kOwnAddress), destination_of(ip));
-  }
-}
-
-/// The packet is an echo reply: to the station's MAC address so far.
-void Ipv4Router::reply(const FinishContext& call, std::uint16_t packet) noexcept {
-  const MacAddress station = destination_mac(call.batch, packet);
-  const std::uint32_t to = destination_of(datagram_of(call.batch, packet));
-  if (const auto way = answers_.way_to(call, packet, station, to)) {
-    answers_.send(call, packet, *way, Reason::kReply, Reason::kNoNeighbour);
-  } else {
-    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
   }
 }
 

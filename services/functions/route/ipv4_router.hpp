@@ -60,9 +60,6 @@ class Ipv4Router {
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_of_the_link(const FinishContext& call, std::uint16_t packet) const noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
-  std::uint32_t error_source(const FinishContext& call, const RouteWay& way,
-                             std::uint32_t sender) const noexcept;
-  void reply(const FinishContext& call, std::uint16_t packet) noexcept;
   /// Nothing of ours listens there: the connection is refused (RFC 9293 3.10.7.1).
   void reset(const FinishContext& call, std::uint16_t packet) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;

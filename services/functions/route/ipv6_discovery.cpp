@@ -4,7 +4,6 @@
 #include "services/functions/route/ipv6_discovery.hpp"
 
 #include "services/functions/route/ipv4_datagram.hpp"
-#include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_reason.hpp"

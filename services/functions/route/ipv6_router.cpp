@@ -10,6 +10,7 @@
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
+#include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_plain.hpp"
 #include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
@@ -158,7 +159,7 @@ void Ipv6Router::wait(const FinishContext& call, const Departure& at) noexcept {
     const std::optional<RouteWay> way = answers_.way_to(call, at.packet, to, sender);
     if (way && answers_.knows(call, at.packet, *way, to)) {
       write_icmpv6_error(front, quote, answers_.port_of(*way).mac, to,
-                         error_source(call, *way, sender), sender, error);
+                         answers_.error_source(call, *way, sender), sender, error);
       held = {
           .front = front, .back = way->port, .quoted = static_cast<std::uint16_t>(quote.size())};
     }
@@ -191,13 +192,6 @@ bool Ipv6Router::report_as_ipv4(const FinishContext& call, std::uint16_t packet,
   return true;
 }
 
-/// RFC 4443 2.2 (b): of the port that it leaves by; of the other one when that has none.
-Ipv6Bytes Ipv6Router::error_source(const FinishContext& call, const RouteWay& way,
-                                   const Ipv6Bytes& sender) const noexcept {
-  const Ipv6Bytes* const own = answers_.port_of(way).source_for(sender);
-  return own != nullptr ? *own : *ports_.at(call.facts.port_in)->source_for(sender);
-}
-
 void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6Error error,
                         Reason otherwise, const Ipv6Bytes* from) noexcept {
   constexpr auto kGrowth = static_cast<std::int32_t>(kIcmpv6ErrorFrontBytes - kEthernetBytes);
@@ -211,21 +205,18 @@ void Ipv6Router::report(const FinishContext& call, std::uint16_t packet, Icmpv6E
   const std::span<const std::byte> ip = packet_of(batch, packet);
   const Ipv6Bytes sender = ipv6_source(ip);
   const std::optional<RouteWay> way = answers_.way_to(call, packet, to, sender);
-  if (!way) {
-    batch.drop(packet, otherwise);
-    return;
-  }
   const std::size_t quoted = icmpv6_quote_bytes(ip.size());
   const auto cut = static_cast<std::int32_t>(kEthernetBytes + quoted) -
                    static_cast<std::int32_t>(batch.length[packet]);
-  if (!batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
+  if (!way || !batch.grow_back(packet, cut) || !batch.grow_front(packet, kGrowth)) {
     batch.drop(packet, otherwise);
     return;
   }
   const std::span<std::byte> frame = batch.bytes(packet);
   write_icmpv6_error(frame.first(kIcmpv6ErrorFrontBytes), frame.subspan(kIcmpv6ErrorFrontBytes),
                      answers_.port_of(*way).mac, to,
-                     from != nullptr ? *from : error_source(call, *way, sender), sender, error);
+                     from != nullptr ? *from : answers_.error_source(call, *way, sender), sender,
+                     error);
   answers_.send(call, packet, *way, Reason::kReport, otherwise);
 }
 
@@ -269,7 +260,7 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
     deliver(call, packet);
   } else if ((destination == kIpv6AllNodes || destination == kIpv6AllRouters) &&
              echo_reply_in_place_ipv6(batch.bytes(packet), in->source_for(source), &in->mac)) {
-    reply(call, packet);
+    answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
     report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
   } else if (!is_for_host(call, packet) || !punt(call, packet, in)) {
@@ -304,7 +295,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     report(call, packet, {4, chain.receiver_problem.code, chain.receiver_problem.pointer},
            call.reason(RouteReason::kMalformed), &ours);
   } else if (is_icmp && !is_part && becomes_reply(batch, packet, chain, in->host < 0)) {
-    reply(call, packet);
+    answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (punt(call, packet, in)) {
     return;
   } else if (is_part) {
@@ -340,17 +331,6 @@ void Ipv6Router::put_together(const FinishContext& call, std::uint16_t packet,
     return;
   }
   fragments_.ipv6(call, packet, fragment_at);
-}
-
-/// The packet is an echo reply: to the station's MAC address so far.
-void Ipv6Router::reply(const FinishContext& call, std::uint16_t packet) noexcept {
-  const MacAddress station = destination_mac(call.batch, packet);
-  const Ipv6Bytes to = ipv6_destination(packet_of(call.batch, packet));
-  if (const auto way = answers_.way_to(call, packet, station, to)) {
-    answers_.send(call, packet, *way, Reason::kReply, Reason::kNoNeighbour);
-  } else {
-    call.batch.drop(packet, call.reason(RouteReason::kNoRoute));
-  }
 }
 
 void Ipv6Router::reset(const FinishContext& call, std::uint16_t packet,

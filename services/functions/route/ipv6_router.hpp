@@ -7,12 +7,18 @@
 #include "services/functions/function.hpp"
 #include "services/functions/route/answer_routes.hpp"
 #include "services/functions/route/fragmented_echo.hpp"
-#include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_discovery.hpp"
+#include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/route_reason.hpp"
+#include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_advertiser.hpp"
+#include "services/functions/route/router_ports.hpp"
+#include "services/functions/token_bucket.hpp"
 #include "shared/packet/icmpv6.hpp"
 
 namespace millrace {
+
+class Ipv4Router;
 
 /// What a router of IPv6 does with packets that are not just passed on (RFC 8200), and with those
 /// that end here: neighbour discovery (RFC 4861), echo and error reports (RFC 4443). As Ipv4Router.
@@ -49,9 +55,6 @@ class Ipv6Router {
   bool pass_options(const FinishContext& call, std::uint16_t packet) noexcept;
   void wait(const FinishContext& call, const Departure& at) noexcept;
   bool is_for_host(const FinishContext& call, std::uint16_t packet) const noexcept;
-  Ipv6Bytes error_source(const FinishContext& call, const RouteWay& way,
-                         const Ipv6Bytes& sender) const noexcept;
-  void reply(const FinishContext& call, std::uint16_t packet) noexcept;
   /// As Ipv4Router::reset(). `segment_at`: of the TCP header, from the IPv6 header.
   void reset(const FinishContext& call, std::uint16_t packet, std::size_t segment_at) noexcept;
   void deliver(const FinishContext& call, std::uint16_t packet) noexcept;

@@ -8,6 +8,7 @@
 #include "services/functions/route/route_way.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -53,7 +54,8 @@ const MacAddress* Router::ready_gateway(const FinishContext& call, std::uint32_t
 void Router::forward(const FinishContext& call, std::uint16_t packet, std::uint32_t number,
                      const RouteRewrite& hop, bool is_ipv6) noexcept {
   const auto ip = call.batch.bytes(packet).subspan(packet_walk::kEthernetBytes);
-  const auto destination = ip.subspan(is_ipv6 ? 24 : 16, is_ipv6 ? 16 : 4);
+  const auto destination = is_ipv6 ? ip.subspan(ipv6_wire::kDestinationAt, sizeof(Ipv6Bytes))
+                                   : ip.subspan(ipv4_wire::kDestinationAt, 4);
   const RouteWay way = way_of(hops_[number], hop.output, destination);
   if (is_ipv6) {
     ipv6_.forward(call, packet, way);
