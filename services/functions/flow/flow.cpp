@@ -21,7 +21,7 @@ constexpr DeclaredReason kFlowReasons[] = {
     {"flow_table_full", ReasonCause::kLoss,
      "of a connection that began: no room for it, or its addresses are another's"}};
 
-/// Flows whose time may have come, looked at in one batch: as many begin in it at most.
+/// Flows that may be at the end of their time, looked at in one batch: as many begin in it at most.
 constexpr std::uint32_t looks_of(std::uint32_t batch_capacity) { return batch_capacity; }
 
 /// A packet: its flow's lines and its deadline, or its fragment; and a flow that begins, ends, or

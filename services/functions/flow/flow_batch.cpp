@@ -152,7 +152,7 @@ void FlowBatch::tell_end(std::uint32_t in_table, FlowEndReason why) noexcept {
   }
 }
 
-/// Its number is another flow's from now on, or nobody's.
+/// Its number is another flow's from now on, or no flow's.
 void FlowBatch::lose(std::uint32_t flow) noexcept {
   for (std::uint32_t i = 0; i < packet_count_; ++i) {
     std::uint32_t number = packets_[i].flow;

@@ -25,7 +25,7 @@ namespace millrace {
 enum class FlowState : std::uint8_t {
   kUntracked,    ///< of no flow: not IP, a later fragment, discovery of neighbours (RFC 4861)
   kInvalid,      ///< it claims a flow that there is not, or does not fit into its own
-  kNew,          ///< of a flow that nobody has answered yet
+  kNew,          ///< of a flow without an answer so far
   kEstablished,  ///< of a flow that has been answered
   kRelated,      ///< an ICMP error about a flow
 };

@@ -89,7 +89,7 @@ PacketFlow FlowTracker::follow_one(std::uint16_t packet, const SortedPacket& sor
   return begin(packet, sorted);
 }
 
-/// It goes the way of answers, whose tuple is the flow's also where it is translated.
+/// It goes the way of answers: their tuple is the flow's also where it is translated.
 PacketFlow FlowTracker::follow_error(Found found) noexcept {
   if (!found) return {.state = FlowState::kInvalid};
   return {found->flow, found->direction, FlowState::kRelated};

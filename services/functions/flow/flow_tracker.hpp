@@ -26,7 +26,7 @@ class FlowTracker {
         now_ms_(call.facts.now_ns / 1'000'000),
         now_s_(static_cast<std::uint32_t>(now_ms_ / 1000)) {}
 
-  /// Ends flows whose time has come; looks at `most`.
+  /// Ends flows at the end of their time; looks at `most`.
   void expire(std::uint32_t most) noexcept;
   /// Finds the flow of each packet, and what it is to that.
   void follow(std::span<const std::uint16_t> packets) noexcept;

@@ -96,7 +96,7 @@ Reset judge_reset(const TcpTrack& track, std::uint8_t direction,
   const TcpTrack::Side& other = track.side[1 - direction];
   Reset reset;
   if (state_of(track) == TcpState::kSynSent && direction == 1) {
-    // RFC 9293 3.10.7.3: who has sent a SYN believes a RST that acknowledges it, and no other.
+    // RFC 9293 3.10.7.3: the sender of a SYN believes a RST that acknowledges it, and no other.
     reset.valid = segment.acknowledges && other.end - segment.acknowledgment <= kSynDataBytesMax;
     return reset;
   }
@@ -133,7 +133,7 @@ TcpStep move(TcpTrack& track, std::uint8_t direction, const TcpSegment& segment,
   if (before != next && next == TcpState::kFinWait) track.has_close_begun = 1;
   if (track.answered == 0) {
     if (segment.kind == TcpKind::kReset) return TcpStep::kOver;
-    // Who only repeats his question does not prolong it.
+    // A question that is only repeated is not prolonged.
     if (segment.kind == TcpKind::kSyn && before == TcpState::kSynSent) return TcpStep::kIgnored;
   } else if ((before == TcpState::kSynRecv || before == TcpState::kEstablished) &&
              next == TcpState::kEstablished) {

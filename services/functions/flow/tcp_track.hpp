@@ -10,7 +10,7 @@
 
 #include "services/functions/flow/tcp_segment.hpp"
 
-/// What a middlebox knows of one TCP connection whose segments of both directions it sees: its
+/// What a middlebox that sees the segments of both directions knows of one TCP connection: its
 /// state, and whether a further segment can belong to it. States and windows are those of Linux's
 /// conntrack (the oracle: tests/golden/flow-cases), after G. van Rooij, "Real Stateful TCP Packet
 /// Filtering in IP Filter" (2001); resets and challenge ACKs after RFC 5961.

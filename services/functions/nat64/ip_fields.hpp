@@ -30,9 +30,9 @@ struct IpFields {
 };
 
 /// `headers`: of the packet in the frame, or of one that it quotes. Nothing: its headers are not
-/// whole or contradict themselves, or there is one whose meaning would be lost: a source route, a
-/// routing header with segments left, an authentication header. Other options of IPv4, hop-by-hop
-/// and destination options are not translated; the packet is.
+/// whole or contradict themselves, or the meaning of one would be lost: a source route, a routing
+/// header with segments left, an authentication header. Other options of IPv4, hop-by-hop and
+/// destination options are not translated; the packet is.
 std::optional<IpFields> read_ip_fields(std::span<const std::byte> frame,
                                        const PacketHeaders& headers) noexcept;
 
@@ -48,8 +48,8 @@ constexpr std::size_t ip_fields_bytes(std::uint8_t version, const IpFields& fiel
 
 /// Writes a header of the tuple's version, addresses and protocol, in front of
 /// `fields.payload_bytes`. IPv4: with DF where the packet is longer than 1,260 bytes and had no
-/// fragment header, so that an IPv6 host whose path has an IPv4 link of less than 1,260 bytes need
-/// not know (RFC 7915 5.1); without DF `identification` is that of a packet without a fragment
+/// fragment header, so that an IPv6 host need not know of an IPv4 link of less than 1,260 bytes on
+/// its path (RFC 7915 5.1); without DF `identification` is that of a packet without a fragment
 /// header. False, and nothing is written: the packet is too long for its length field.
 bool write_ip_fields(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple,
                      std::uint16_t identification) noexcept;

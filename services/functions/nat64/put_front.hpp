@@ -10,7 +10,7 @@
 namespace millrace {
 
 /// Gives the packet the front that change_version() has made for it. False: its buffer has no room
-/// for that, and the packet, whose transport header is the new one, cannot go on.
+/// for that, and the packet, with the new transport header behind the old front, cannot go on.
 bool put_front(const Batch& batch, std::uint16_t packet, const NewFront& front) noexcept;
 
 }  // namespace millrace

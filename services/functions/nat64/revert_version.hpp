@@ -11,7 +11,7 @@ namespace millrace {
 enum class Reverted : std::uint8_t {
   kNothing,  ///< it has the IP version that it has come with, or no flow
   kVersion,  ///< it has the other version now, and what it has come with
-  kFailed,   ///< it cannot be given back what it has come with; nobody can be told of it
+  kFailed,   ///< it cannot be given back what it has come with; no sender can be told of it
 };
 
 /// Gives a packet that `nat64` has translated the IP version, addresses and ports that it has come

@@ -31,7 +31,7 @@ class AnswerRoutes {
                NextHops& hops);
 
   /// The way to `address`, host byte order; nothing: there is none. `packet`: the one that is
-  /// answered, whose flow chooses among several next hops. `station`: that sent it.
+  /// answered; its flow chooses among several next hops. `station`: that sent it.
   std::optional<RouteWay> way_to(const FinishContext& call, std::uint16_t packet,
                                  const MacAddress& station, std::uint32_t address) const noexcept;
   std::optional<RouteWay> way_to(const FinishContext& call, std::uint16_t packet,

@@ -13,7 +13,7 @@
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
-/// Fields of a packet without VLAN tags whose headers have been checked.
+/// Fields of a packet without VLAN tags. Its headers have been checked.
 
 namespace millrace {
 

@@ -15,7 +15,7 @@ namespace millrace {
 /// What an image holds of IPv6 beside its first level.
 struct Ipv6Trie {
   std::vector<Ipv6Node> nodes;
-  std::vector<std::uint32_t> runs = {0};  ///< the first is nobody's: 0 means none
+  std::vector<std::uint32_t> runs = {0};  ///< the first is not used: 0 means none
   /// First 24 bits that some longer prefix lies in, and its node.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> roots;
 };

@@ -85,8 +85,8 @@ std::uint64_t check(const RouteTable& table, const Batch& batch,
   return routed;
 }
 
-/// One level: sets the entry of each packet on its way by `entry_of(place)`, and keeps those whose
-/// entry is a node. No branch: where the longest prefix ends follows no pattern.
+/// One level: sets the entry of each packet on its way by `entry_of(place)`, and keeps those with a
+/// node as entry. No branch: where the longest prefix ends follows no pattern.
 template <typename EntryOf>
 void descend(const Ipv6Routes& routes, Descent& descent, EntryOf entry_of) noexcept {
   std::uint32_t kept = 0;

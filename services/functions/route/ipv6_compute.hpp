@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-/// The part of route_compute() for IPv6: results[packets[i]] for each bit i set in `which`, whose
+/// The part of route_compute() for IPv6: results[packets[i]] for each bit i set in `which`; the
 /// frame lies at frames[i] and has the EtherType of IPv6. `packets`: 1..kFramesMax. All are looked
 /// up side by side, a level of the trie after the other; what the next level reads is prefetched.
 void compute_ipv6(const RouteTable& table, const Batch& batch,

@@ -8,9 +8,9 @@
 
 #include "services/functions/route/ipv6_address.hpp"
 
-/// Longest prefix match for IPv6: a trie whose first level takes 24 bits and each further one 8, as
+/// Longest prefix match for IPv6: a trie; its first level takes 24 bits and each further one 8, as
 /// that of DPDK's rte_fib6, with nodes of a cache line. An entry is a next hop, or, with
-/// kIpv6NodeFlag, a node, of whose 256 entries the next byte of the address chooses one. Most of
+/// kIpv6NodeFlag, a node of 256 entries, of which the next byte of the address chooses one. Most of
 /// them equal the one before, so a node holds an entry for each run of equal ones, found by a
 /// bitmap and a population count (Degermark et al.: Small Forwarding Tables for Fast Routing
 /// Lookups, 1997; Asai, Ohara: Poptrie, 2015). Six runs fit in the line, more are in `runs`.
@@ -54,7 +54,7 @@ static_assert(alignof(Ipv6Node) == 64);
 static_assert(offsetof(Ipv6Node, starts) == 0 && offsetof(Ipv6Node, before) == 32);
 static_assert(offsetof(Ipv6Node, more) == 36 && offsetof(Ipv6Node, entries) == 40);
 
-/// One of 32 bits for an address: a source whose bit is not in the filter is none of ours.
+/// One of 32 bits for an address: a source without its bit in the filter is none of ours.
 constexpr std::uint32_t own_filter_bit(Ipv6Address address) {
   const std::uint64_t folded = address.high ^ address.low;
   return 1u << (static_cast<std::uint32_t>(folded ^ folded >> 32) * 0x9e3779b1u >> 27);

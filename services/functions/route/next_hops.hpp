@@ -15,7 +15,7 @@ namespace millrace {
 struct Departure {
   std::uint16_t packet = 0;
   std::uint8_t port = 0;
-  NeighbourKey neighbour;         ///< to whose MAC address it goes
+  NeighbourKey neighbour;         ///< its MAC address is where the packet goes
   std::uint32_t fragment_to = 0;  ///< IPv4 and longer than the port's MTU, which this is; else 0
 };
 

@@ -67,9 +67,9 @@ constexpr Ipv6Address ipv6_destination(const Bytes& bytes) noexcept {
   return be128(bytes, kEthernetBytes + 24);
 }
 
-/// check() behind an Ethernet header of IPv6. Extension headers are nobody's on the way (RFC 8200
-/// 4), but a payload of no bytes cannot begin with one: that is a jumbogram (RFC 2675), or what
-/// segmentation offload leaves.
+/// check() behind an Ethernet header of IPv6. A router on the way does not look at extension
+/// headers (RFC 8200 4), but a payload of no bytes cannot begin with one: that is a jumbogram (RFC
+/// 2675), or what segmentation offload leaves.
 template <typename Bytes>
 constexpr std::uint32_t check_ipv6(const Bytes& bytes, std::uint32_t ends_early,
                                    const Ipv6Routes& routes) noexcept {

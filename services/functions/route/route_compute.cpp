@@ -103,7 +103,8 @@ __m256i load_two(const std::byte* lower, const std::byte* upper, std::size_t at)
 }
 
 /// Frames [first, first + 8); the lower half of a vector holds the first four. Two transpositions
-/// of 4 x 4 words in each half: of bytes 2..17, whose first two words nobody needs, and of 18..33.
+/// of 4 x 4 words in each half: of bytes 2..17, the first two words of which are not used, and of
+/// 18..33.
 /// Two loops have it inside: left to itself, GCC calls it and passes the result through memory.
 [[gnu::always_inline]] inline Headers load_headers(const Frames& frames,
                                                    std::size_t first) noexcept {
@@ -274,7 +275,7 @@ std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::
   return ordinary;
 }
 
-/// Asks route_check() about the packets whose bit is set in `odd`.
+/// Asks route_check() about the packets with a bit set in `odd`.
 [[gnu::noinline]] void check_odd(const RouteTable& table, const Batch& batch,
                                  std::span<const std::uint16_t> packets, std::uint64_t odd,
                                  Checked& checked) noexcept {

@@ -166,7 +166,7 @@ inline constexpr ImageKind kRouteImage = {"route",
                                                  offsetof(RouteHeader, ipv6_own_at),
                                                  static_cast<std::uint64_t>(RouteReason::kCount)})};
 
-/// One of 64 bits for an address: a source whose bit is not in the filter is none of ours.
+/// One of 64 bits for an address: a source without its bit in the filter is none of ours.
 inline constexpr std::uint32_t kOwnFilterFactor = 0x9e3779b1;
 inline constexpr std::uint32_t kOwnFilterShift = 26;
 constexpr std::uint64_t own_filter_bit(std::uint32_t address) {

@@ -73,7 +73,7 @@ LiveNodes::Entries LiveNodes::entries_of(std::uint32_t entry) const {
   return entries;
 }
 
-/// The bytes at `depth` whose addresses the changed prefix covers, or lies in.
+/// The bytes at `depth` of the addresses that the changed prefix covers, or lies in.
 LiveNodes::Bytes LiveNodes::covered(const Ipv6Route& changed, std::uint32_t depth) {
   if (changed.length <= depth) return {};
   const std::uint32_t byte = changed.prefix.byte(depth / 8);
@@ -152,7 +152,7 @@ std::span<std::uint32_t> LiveNodes::words_of(Ipv6Node& node, std::uint32_t count
   return node.more == 0 ? std::span(node.entries).first(count) : runs_.subspan(node.more, count);
 }
 
-/// A node with these entries: `now`, if it is one whose runs begin at the same bytes, or a new one.
+/// A node with these entries: `now`, if it is one with runs that begin at the same bytes, or a new one.
 std::uint32_t LiveNodes::put(std::uint32_t now, const Entries& entries) {
   const Runs runs = runs_of(entries);
   if (is_node(now)) {

@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-/// Leaves of IPv6: tries of nodes (ipv6_trie.hpp). A node whose runs begin where they began is
-/// changed in place; else a new one takes its place, and the nodes below it stay.
+/// Leaves of IPv6: tries of nodes (ipv6_trie.hpp). A node is changed in place when
+/// its runs begin where they began; else a new one takes its place, and the nodes below it stay.
 class LiveNodes final : public LiveLeaves {
  public:
   /// All nodes and runs of the image, borrowed; chunks of runs begin at `first_chunk`.
