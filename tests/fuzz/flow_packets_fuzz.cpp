@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "services/functions/stage_runner.hpp"
 #include "shared/base/check.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
+#include "tests/unit/services/functions/lane_memory.hpp"
 
 namespace millrace {
 namespace {
@@ -45,22 +44,14 @@ struct Behind final : Function {
 
 struct World {
   PlanFunction plan{.name = "flow", .type = "flow", .settings = {{"max", "5"}, {"udp", "3"}}};
-  LaneNeeds needs = flow_type().traits.lane_needs({.settings = plan.settings});
-  Mapping memory =
-      Mapping::create_anonymous(needs.state_bytes + LaneUndoLog::bytes_for(needs.undo_lines));
+  LaneMemory lane{flow_type().traits.lane_needs({.settings = plan.settings})};
   std::unique_ptr<Function> flow = flow_type().make({.function = plan, .ports = {}});
   Behind behind;
   StageRunner runner{std::vector<StageFunction>{{.function = flow.get()}, {.function = &behind}}};
   BatchArena arena{kBatchCapacityDefault};
 
-  LaneState state() const {
-    const std::span<std::byte> bytes(memory.base(), needs.state_bytes);
-    return {bytes, LaneUndoLog({memory.base() + needs.state_bytes,
-                                LaneUndoLog::bytes_for(needs.undo_lines)},
-                               needs.undo_lines, bytes)};
-  }
   void run(std::uint64_t sequence, std::uint64_t now_s) {
-    const std::array<LaneState, 2> states{state(), {}};
+    const std::array<LaneState, 2> states{lane.state, {}};
     states[0].undo.begin(0, sequence);
     runner.run(arena.batch(), states, {.now_ns = now_s * 1'000'000'000});
   }
@@ -106,7 +97,7 @@ std::vector<std::byte> frame_of(std::span<const std::uint8_t> op) {
 }
 
 void check_table(const World& world) {
-  const FlowTable table(world.state(), kFlows, {1, 1});
+  const FlowTable table(world.lane.state, kFlows, {1, 1});
   std::uint32_t used = 0;
   for (std::uint32_t i = 0; i < kFlows; ++i) {
     const FlowEntry& entry = table.entry(i);
@@ -125,7 +116,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   millrace::World world;
   std::span<const std::uint8_t> rest(data, size);
   std::uint64_t now_s = 1, sequence = 0;
-  std::vector<std::byte> before(world.needs.state_bytes);
   while (rest.size() >= millrace::kOpBytes) {
     now_s += rest[7] >> 5;
     const bool dies = rest[6] % 32 == 3;
@@ -134,11 +124,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       world.arena.add(millrace::frame_of(rest.first(millrace::kOpBytes)));
       rest = rest.subspan(millrace::kOpBytes);
     }
-    const millrace::LaneState state = world.state();
-    std::ranges::copy(state.bytes, before.begin());
+    const std::vector<std::byte> before = world.lane.copy();
     world.run(++sequence, now_s);
     millrace::check_table(world);
     if (!dies) continue;
+    const millrace::LaneState& state = world.lane.state;
     MILLRACE_CHECK(state.undo.undo(0, sequence) == millrace::LaneUndoLog::Undone::kAll);
     MILLRACE_CHECK(std::ranges::equal(state.bytes, before));
   }

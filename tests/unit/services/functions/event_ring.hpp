@@ -12,9 +12,11 @@ namespace millrace {
 
 /// A ring of events, and what a function has told into it.
 struct EventRingOfTest {
+  /// Borrows the batch.
   EventWriter writer(const Batch& batch, std::uint32_t function = 0) {
     return {&log, batch, function};
   }
+  EventWriter writer(const Batch&&, std::uint32_t = 0) = delete;  // it would not outlive the call
   /// All since the last call.
   std::vector<EventRecord> told() {
     log.publish();

@@ -11,7 +11,7 @@
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
+#include "tests/unit/services/functions/lane_memory.hpp"
 
 namespace millrace {
 namespace {
@@ -91,20 +91,13 @@ class Flow : public testing::Test {
  protected:
   void use(const Settings& settings) {
     plan_ = {.name = "flow", .type = "flow", .settings = settings};
-    needs_ = flow_type().traits.lane_needs({.settings = plan_.settings});
-    const std::uint64_t log = LaneUndoLog::bytes_for(needs_.undo_lines);
-    memory_ = Mapping::create_anonymous(needs_.state_bytes + log);
+    lane_.emplace(flow_type().traits.lane_needs({.settings = plan_.settings}));
     function_ = flow_type().make({.function = plan_, .ports = {}});
     runner_ = std::make_unique<StageRunner>(std::vector<StageFunction>{
         {.function = function_.get(), .counters = {hits_}, .reason_numbers = {40, 41}},
         {.function = &behind_, .number = 1}});
   }
-  LaneState state() {
-    const std::span<std::byte> bytes(memory_->base(), needs_.state_bytes);
-    const std::span<std::byte> log(bytes.data() + bytes.size(),
-                                   LaneUndoLog::bytes_for(needs_.undo_lines));
-    return {bytes, LaneUndoLog(log, needs_.undo_lines, bytes)};
-  }
+  const LaneState& state() const { return lane_->state; }
   /// What the packets of one batch are to their flows.
   std::vector<State> send(const std::vector<Sent>& packets) {
     arena_.clear();
@@ -125,8 +118,7 @@ class Flow : public testing::Test {
   std::uint64_t hits(FlowCounter which) const { return hits_[static_cast<std::size_t>(which)]; }
 
   PlanFunction plan_;
-  LaneNeeds needs_;
-  std::optional<Mapping> memory_;
+  std::optional<LaneMemory> lane_;
   std::array<std::uint64_t, static_cast<std::size_t>(FlowCounter::kCount)> hits_{};
   std::unique_ptr<Function> function_;
   Behind behind_;
