@@ -115,9 +115,8 @@ void check_packet(const TranslationWorld& world, std::uint32_t packet, const Fra
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace millrace;
-  TranslationWorld world(nat64_type(), "5");
-  run_operations(world, {data, size}, frame_of, check_packet);
-  world.check_end(nat64_settings(world.plan.settings).nat);
+  millrace::TranslationWorld world(millrace::nat64_type(), "5");
+  millrace::run_operations(world, {data, size}, millrace::frame_of, millrace::check_packet);
+  world.check_end(millrace::nat64_settings(world.plan.settings).nat);
   return 0;
 }

@@ -140,9 +140,8 @@ void check_packet(const TranslationWorld& world, std::uint32_t packet, const Fra
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace millrace;
-  TranslationWorld world(nat_type(), "3");
-  run_operations(world, {data, size}, frame_of, check_packet);
-  world.check_end(nat_settings(world.plan.settings));
+  millrace::TranslationWorld world(millrace::nat_type(), "3");
+  millrace::run_operations(world, {data, size}, millrace::frame_of, millrace::check_packet);
+  world.check_end(millrace::nat_settings(world.plan.settings));
   return 0;
 }

@@ -13,7 +13,8 @@
 namespace millrace {
 
 /// Neighbour discovery of a router (RFC 4861): solicitations for its addresses are answered,
-/// neighbours learnt, and hosts that claim an address of ours are told of. One worker's; data thread.
+/// neighbours learnt, and hosts that claim an address of ours are told of. One worker's; data
+/// thread.
 class Ipv6Discovery {
  public:
   Ipv6Discovery(const RouterPorts& ports, TokenBucket& limit, RouterAdvertiser& advertiser)

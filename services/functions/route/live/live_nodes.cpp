@@ -152,7 +152,8 @@ std::span<std::uint32_t> LiveNodes::words_of(Ipv6Node& node, std::uint32_t count
   return node.more == 0 ? std::span(node.entries).first(count) : runs_.subspan(node.more, count);
 }
 
-/// A node with these entries: `now`, if it is one with runs that begin at the same bytes, or a new one.
+/// A node with these entries: `now`, if it is one with runs that begin at the same bytes, or a new
+/// one.
 std::uint32_t LiveNodes::put(std::uint32_t now, const Entries& entries) {
   const Runs runs = runs_of(entries);
   if (is_node(now)) {

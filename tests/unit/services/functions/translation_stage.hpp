@@ -26,9 +26,9 @@ class TranslationStage : public testing::Test {
   static constexpr std::uint8_t kLan = 0, kWan = 1;
   static constexpr int kFirstReason = 50;
 
-  TranslationStage(FunctionType type, Settings settings, std::vector<PlanPort> ports)
+  TranslationStage(const FunctionType& type, Settings settings, std::vector<PlanPort> ports)
       : ports_(std::move(ports)),
-        type_(std::move(type)),
+        type_(type),
         settings_(std::move(settings)),
         hits_(type_.traits.counter_count) {}
 
