@@ -4,12 +4,12 @@
 
 #include <array>
 #include <memory>
-#include <random>
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/flow/flow_tracker.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/random_secret.hpp"
 
 namespace millrace {
 namespace {
@@ -34,12 +34,6 @@ LaneNeeds needs_of(const LaneRequest& request) {
               FlowTable::bytes_for(flows_of_lane(settings, request.lanes)) + FlowFragments::kBytes,
           .undo_lines = request.batch_capacity * kLinesOfPacket +
                         looks_of(request.batch_capacity) * FlowTable::kLinesOfLook};
-}
-
-std::array<std::uint64_t, 2> random_secret() {
-  std::random_device random;
-  const auto word = [&] { return std::uint64_t{random()} << 32 | random(); };
-  return {word(), word()};
 }
 
 void check(const PlanFunction& function) { flow_settings(function.settings); }

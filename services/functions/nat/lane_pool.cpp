@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/nat/lane_pool.hpp"
 
-#include <random>
-
 #include "shared/base/fnv.hpp"
+#include "shared/base/random_secret.hpp"
 
 namespace millrace {
 namespace {
@@ -31,10 +30,7 @@ std::uint64_t fingerprint_of(const NatSettings& settings) {
 }  // namespace
 
 LanePool::LanePool(const NatSettings& settings)
-    : settings_(settings), fingerprint_(fingerprint_of(settings)) {
-  std::random_device random;
-  for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
-}
+    : settings_(settings), fingerprint_(fingerprint_of(settings)), secret_(random_secret()) {}
 
 LaneNeeds LanePool::needs_of(const NatSettings& settings, const LaneRequest& request) {
   // A packet begins one flow at most; as many end by time, by room, and by its TCP.

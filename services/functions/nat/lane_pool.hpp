@@ -32,7 +32,7 @@ class LanePool {
  private:
   const NatSettings& settings_;
   std::uint64_t fingerprint_;
-  std::array<std::uint64_t, 2> secret_{};
+  std::array<std::uint64_t, 2> secret_;
 };
 
 }  // namespace millrace

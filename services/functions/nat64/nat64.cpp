@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <random>
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
@@ -15,6 +14,7 @@
 #include "services/functions/nat64/put_front.hpp"
 #include "services/functions/nat64/version_change.hpp"
 #include "shared/base/ip_protocol.hpp"
+#include "shared/base/random_secret.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -51,7 +51,7 @@ class Nat64 final : public Function {
       : settings_(nat64_settings(context.function.settings)),
         sides_(settings_.nat, context.ports),
         lanes_(settings_.nat),
-        identification_(static_cast<std::uint16_t>(std::random_device()())) {}
+        identification_(static_cast<std::uint16_t>(random_secret()[0])) {}
 
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
 
