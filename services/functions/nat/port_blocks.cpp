@@ -176,10 +176,11 @@ PortBlocks::Ports PortBlocks::ports_of(std::uint32_t block) const noexcept {
 std::optional<PortBlocks::Port> PortBlocks::free_port(std::uint32_t number, const PortWish& wish,
                                                       Parity parity) const noexcept {
   const Ports ports = ports_of(number);
+  const std::uint32_t first = start_of(number);
   const bool same = parity == Parity::kSame && keeps_parity(wish.protocol);
   const auto start = static_cast<std::uint32_t>(wish.hash_of_port % range_.block);
   for (std::uint32_t step = 0; step < range_.block; ++step) {
-    const std::uint32_t port = start_of(number) + (start + step) % range_.block;
+    const std::uint32_t port = first + (start + step) % range_.block;
     if (port < ports.first || port > ports.last) continue;
     if (same && port % 2 != wish.port % 2u) continue;
     const Port one{number, static_cast<std::uint16_t>(port)};
