@@ -143,7 +143,7 @@ class Nat final : public Function {
     if (!sides_.in_pool(destination)) return true;
     if (pool && (tuple.protocol == kTcp || tuple.protocol == kUdp)) {
       if (const auto inside = pool->enter(tuple)) {
-        answer.source = nat_bytes(inside->address);
+        answer.source = inside->address;
         answer.source_port = inside->port;
         hit(call, NatCounter::kMappings);
         return keep(call, pool, packet, flow, answer, (inside->mapping + 1) | kBeganOutside);
@@ -195,7 +195,7 @@ class Nat final : public Function {
     if (sides_.is_inside(call.facts.port_in)) {
       if (sides_.stays_inside(destination)) return;
       std::optional<std::uint32_t> outside = sides_.fixed_outside(source);
-      if (!outside && pool) outside = pool->outside_of(source);
+      if (!outside && pool) outside = pool->outside_of(nat_bytes(source));
       if (!later || !outside) {
         drop(call, packet, NatReason::kNoMapping);
         return;

@@ -65,15 +65,12 @@ struct PortPool::Head {
 
 /// Beside each entry of the table.
 struct PortPool::Extra {
-  std::uint32_t count;    ///< of a mapping or a permit: flows; of a host: mappings
-  PortOwner owner;        ///< of a host
-  std::uint32_t host;     ///< of a mapping
-  std::uint32_t block;    ///< of a mapping
-  std::uint32_t address;  ///< of a mapping: inside, host order
-  std::uint16_t port;     ///< of a mapping: outside
-  std::uint16_t inside;   ///< of a mapping: port
-  std::uint8_t protocol;  ///< of a mapping
-  std::uint8_t padding[3];
+  std::uint32_t count;  ///< of a mapping or a permit: flows; of a host: mappings
+  PortOwner owner;      ///< of a host
+  std::uint32_t host;   ///< of a mapping
+  std::uint32_t block;  ///< of a mapping
+  std::uint16_t port;   ///< of a mapping: outside
+  std::uint8_t padding[10];
 };
 
 std::uint64_t PortPool::bytes_for(const PortPoolShape& shape) noexcept {
@@ -176,10 +173,7 @@ PortPool::Opening PortPool::map_new(const FlowTuple& tuple, std::uint32_t host) 
                              .owner = {},
                              .host = host,
                              .block = port->block,
-                             .address = nat_address(tuple.source),
                              .port = port->port,
-                             .inside = tuple.source_port,
-                             .protocol = tuple.protocol,
                              .padding = {}};
   ++change(extra(host)).count;
   const bool block_begins = blocks_.take(*port, wish, extra(host).owner);
@@ -220,13 +214,9 @@ std::optional<PortPool::Inside> PortPool::enter(const FlowTuple& tuple) noexcept
     return std::nullopt;
   }
   permit(*mapping, remote);
-  const Extra& one = change(extra(*mapping));
-  ++extra(*mapping).count;
-  return Inside{*mapping, one.address, one.inside, table_.entry(*mapping).tuple.source};
-}
-
-std::optional<std::uint32_t> PortPool::outside_of(std::uint32_t inside) const noexcept {
-  return outside_of(nat_bytes(inside));
+  ++change(extra(*mapping)).count;
+  const FlowTuple& inside = table_.entry(*mapping).tuple;
+  return Inside{*mapping, inside.source, inside.source_port};
 }
 
 std::optional<std::uint32_t> PortPool::outside_of(const Ipv6Bytes& inside) const noexcept {
@@ -249,7 +239,7 @@ std::optional<PortPool::Closing> PortPool::unmap(std::uint32_t number,
                .address = shape_.addresses[blocks_.address_of(mapping.block)],
                .port = mapping.port};
   Extra& host = change(extra(mapping.host));
-  if (blocks_.give_back({mapping.block, mapping.port}, mapping.protocol, host.owner)) {
+  if (blocks_.give_back({mapping.block, mapping.port}, inside.protocol, host.owner)) {
     done.block = block_of(mapping.block);
   }
   --host.count;

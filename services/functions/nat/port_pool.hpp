@@ -83,9 +83,8 @@ class PortPool {
 
   struct Inside {
     std::uint32_t mapping = 0;
-    std::uint32_t address = 0;  ///< host order; of a host with an IPv6 address nothing that counts
+    Ipv6Bytes address{};  ///< as the FlowTuple of map() had it, of either version
     std::uint16_t port = 0;
-    Ipv6Bytes bytes{};  ///< the address as the FlowTuple of map() had it, of either version
   };
   /// A flow begins with a packet from outside: the mapping that tuple.destination and
   /// destination_port are of has one flow more, if the filtering lets tuple.source in.
@@ -102,9 +101,7 @@ class PortPool {
   /// flow's other end.
   std::optional<Closing> unmap(std::uint32_t mapping, std::uint32_t remote) noexcept;
 
-  /// The outside address of an inside one that has a mapping.
-  std::optional<std::uint32_t> outside_of(std::uint32_t inside) const noexcept;
-  /// Likewise, as FlowTuple has it.
+  /// The outside address (host order) of an inside one that has a mapping.
   std::optional<std::uint32_t> outside_of(const Ipv6Bytes& inside) const noexcept;
   std::uint32_t count() const noexcept;  ///< mappings
   const PortBlocks& blocks() const noexcept { return blocks_; }

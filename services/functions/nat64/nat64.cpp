@@ -164,7 +164,7 @@ class Nat64 final : public Function {
     }
     const std::optional<PortPool::Inside> inside = pool.enter(tuple);
     if (!inside) return drop(call, packet, Nat64Reason::kNoMapping);
-    const FlowTuple answer{.source = inside->bytes,
+    const FlowTuple answer{.source = inside->address,
                            .destination = settings_.prefix.of(from),
                            .source_port = inside->port,
                            .destination_port = tuple.source_port,

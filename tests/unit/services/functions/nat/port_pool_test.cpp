@@ -79,7 +79,7 @@ TEST(PortPool, AHostMayHaveAnIpv6Address) {
   EXPECT_EQ(lane.pool.outside_of(other.source), two.address);
   const auto inside = lane.pool.enter(from_outside(kRemote, two.address, two.port));
   ASSERT_TRUE(inside);
-  EXPECT_EQ(inside->bytes, other.source);
+  EXPECT_EQ(inside->address, other.source);
   EXPECT_EQ(inside->port, 5000);
 }
 
@@ -186,7 +186,7 @@ TEST(PortPool, LetsInWhatTheFilteringSays) {
     EXPECT_FALSE(lane.pool.enter(from_outside(kRemote, done.address, done.port, kTcp)));
     EXPECT_FALSE(lane.pool.enter(from_outside(kRemote, done.address, done.port + 1)));
     if (!known) continue;
-    EXPECT_EQ(known->address, kInside + 1);
+    EXPECT_EQ(known->address, nat_bytes(kInside + 1));
     EXPECT_EQ(known->port, 5000);
     lane.pool.unmap(done.mapping, kRemote);
     EXPECT_EQ(lane.pool.count(), 1u);  // the flow that came from outside is there
@@ -289,7 +289,7 @@ class Both {
           lane_.pool.enter(from_outside(flow.remote, flow.address, flow.outside, flow.protocol));
       ASSERT_TRUE(found);
       ASSERT_EQ(std::tuple(found->mapping, found->address, found->port),
-                std::tuple(number, kInside + flow.host, flow.inside));
+                std::tuple(number, nat_bytes(kInside + flow.host), flow.inside));
       lane_.pool.unmap(number, flow.remote);
     }
     ASSERT_EQ(lane_.pool.count(), mappings.size());
