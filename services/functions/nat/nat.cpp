@@ -67,8 +67,9 @@ class Nat final : public Function {
 
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
     if (flow.own.nat == 0) return;
-    auto pool = lanes_.laid_out(own.state);
-    if (pool) unmap(*pool, flow.own.nat, flow.tuple, {settings_.log, own.events, own.counters});
+    if (std::optional<PortPool> pool = lanes_.laid_out(own.state)) {
+      unmap(*pool, flow.own.nat, flow.tuple, {settings_.log, own.events, own.counters});
+    }
   }
 
  private:
@@ -76,9 +77,8 @@ class Nat final : public Function {
   static void unmap(PortPool& pool, std::uint32_t nat, const FlowTuple& tuple,
                     const PoolNotes& notes) noexcept {
     const bool outside = (nat & kBeganOutside) != 0;
-    const auto closed = pool.unmap((nat & ~kBeganOutside) - 1,
-                                   nat_address(outside ? tuple.source : tuple.destination));
-    if (closed) notes.closed(*closed);
+    notes.unmap(pool, (nat & ~kBeganOutside) - 1,
+                nat_address(outside ? tuple.source : tuple.destination));
   }
 
   PoolNotes notes_of(const FinishContext& call) const noexcept {

@@ -39,10 +39,13 @@ void PoolNotes::opened(const FlowTuple& tuple, const PortPool::Opening& opening)
   if (opening.block) note_block(tuple, *opening.block, kCreated);
 }
 
-void PoolNotes::closed(const PortPool::Closing& closing) const noexcept {
+void PoolNotes::unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote) const noexcept {
   constexpr auto kRemoved = TranslationAction::kRemoved;
-  note_mapping(closing.inside, closing.address, closing.port, kRemoved);
-  if (closing.block) note_block(closing.inside, *closing.block, kRemoved);
+  auto closed = pool.unmap(mapping, remote);
+  if (!closed) return;
+  closed->inside.version = inside_version;
+  note_mapping(closed->inside, closed->address, closed->port, kRemoved);
+  if (closed->block) note_block(closed->inside, *closed->block, kRemoved);
 }
 
 }  // namespace millrace

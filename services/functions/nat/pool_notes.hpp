@@ -21,17 +21,18 @@ enum class PoolCounter : std::uint8_t {
 inline constexpr std::uint8_t kPoolCounterCount = static_cast<std::uint8_t>(PoolCounter::kCount);
 
 /// Counts what changes in a pool, and tells of it as `log` says, by events of RFC 8158. With
-/// mappings a collector knows who had each port; with blocks it knows that too, by a fraction of
-/// the records. Of one call; borrows.
+/// mappings a collector knows which host had each port; with blocks it knows that too, by a
+/// fraction of the records. Of one call; borrows.
 struct PoolNotes {
   NatLog log;
   const EventWriter& events;
   const FunctionCounters& counters;
+  std::uint8_t inside_version = 4;  ///< of the IP packets that hosts of the inside send
 
   /// `tuple`: of the packet from inside that began it, in the IP version of the inside.
   void opened(const FlowTuple& tuple, const PortPool::Opening& opening) const noexcept;
-  /// `closing.inside`: likewise.
-  void closed(const PortPool::Closing& closing) const noexcept;
+  /// A flow of a mapping ends: PortPool::unmap(), and what follows from it.
+  void unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote) const noexcept;
 
  private:
   void note_mapping(const FlowTuple& inside, std::uint32_t address, std::uint16_t port,

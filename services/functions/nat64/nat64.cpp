@@ -37,9 +37,6 @@ constexpr DeclaredReason kNat64Reasons[] = {
     {"nat64_host_limit", ReasonCause::kPolicy,
      "of a connection that began: the host has `host_limit` mappings"}};
 
-/// FlowOwn::nat: number of the mapping + 1.
-std::uint32_t mapping_of(const FlowOwn& own) noexcept { return own.nat - 1; }
-
 /// The other end of a flow: a host of IPv4.
 std::uint32_t remote_of(const FlowTuple& tuple, const FlowTuple& answer) noexcept {
   return nat_address(tuple.version == 4 ? tuple.source : answer.source);
@@ -74,20 +71,12 @@ class Nat64 final : public Function {
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
     if (flow.own.nat == 0 || flow.tuple.version == flow.answer.version) return;
     if (std::optional<PortPool> pool = lanes_.laid_out(own.state)) {
-      unmap(*pool, mapping_of(flow.own), remote_of(flow.tuple, flow.answer),
-            {settings_.nat.log, own.events, own.counters});
+      notes_of(own.events, own.counters)
+          .unmap(*pool, flow.own.nat - 1, remote_of(flow.tuple, flow.answer));
     }
   }
 
  private:
-  static void unmap(PortPool& pool, std::uint32_t mapping, std::uint32_t remote,
-                    const PoolNotes& notes) noexcept {
-    auto closed = pool.unmap(mapping, remote);
-    if (!closed) return;
-    closed->inside.version = 6;
-    notes.closed(*closed);
-  }
-
   /// From inside to an address that stands for one of IPv4; from outside to the pool.
   bool is_for_us(const FinishContext& call, std::uint16_t packet,
                  const PacketHeaders& headers) const noexcept {
@@ -100,8 +89,8 @@ class Nat64 final : public Function {
            sides_.in_pool(wire_bytes::u32(ip, ipv4_wire::kDestinationAt));
   }
 
-  PoolNotes notes_of(const FinishContext& call) const noexcept {
-    return {settings_.nat.log, call.events, call.counters};
+  PoolNotes notes_of(const EventWriter& events, const FunctionCounters& counters) const noexcept {
+    return {settings_.nat.log, events, counters, 6};
   }
 
   static bool drop(const FinishContext& call, std::uint16_t packet, Nat64Reason why) noexcept {
@@ -148,7 +137,7 @@ class Nat64 final : public Function {
     if (opened.what != PortPool::Opened::kDone) {
       return drop(call, packet, Nat64Reason::kPortsExhausted);
     }
-    notes_of(call).opened(tuple, opened);
+    notes_of(call.events, call.counters).opened(tuple, opened);
     sent.source = nat_bytes(opened.address);
     sent.source_port = opened.port;
     return keep(call, pool, packet, flow, reversed(sent), opened.mapping);
@@ -177,11 +166,12 @@ class Nat64 final : public Function {
   bool keep(const FinishContext& call, PortPool& pool, std::uint16_t packet, std::uint32_t flow,
             const FlowTuple& answer, std::uint32_t mapping) const noexcept {
     if (call.flows->translate(flow, answer) == FlowBatch::Translated::kDone) {
-      call.flows->change_own(flow).nat = mapping + 1;
+      call.flows->change_own(flow).nat = mapping + 1;  // 0: none
       hit(call, Nat64Counter::kMappings);
       return true;
     }
-    unmap(pool, mapping, remote_of(call.flows->tuple(flow, 0), answer), notes_of(call));
+    notes_of(call.events, call.counters)
+        .unmap(pool, mapping, remote_of(call.flows->tuple(flow, 0), answer));
     return drop(call, packet, Nat64Reason::kPortsExhausted);
   }
 
