@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "services/functions/nat/pool_settings.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
 
@@ -177,9 +178,7 @@ void set(const std::string& key, const std::string& value, NatSettings& settings
   } else if (key == "static") {
     statics.push_back(static_of(value));
   } else {
-    throw Error(key +
-                ": nat has no such setting; there are inside, pool, ports, block, filtering, "
-                "host_limit, log, max, publish, static");
+    refuse_key("nat", key, known_nat_settings());
   }
 }
 
@@ -229,17 +228,8 @@ void refuse_own(const NatSettings& settings, const std::vector<PlanPort>& ports)
 }  // namespace
 
 std::span<const KnownSetting> known_nat_settings() {
-  static constexpr std::array kSettings = {
-      KnownSetting{.name = "inside", .list = true, .required = true},
-      KnownSetting{.name = "pool", .list = true, .required = true},
-      KnownSetting{.name = "ports"},
-      KnownSetting{.name = "block", .kind = SettingKind::kInteger, .low = 2, .high = kPortBlockMax},
-      KnownSetting{.name = "filtering"},
-      KnownSetting{.name = "host_limit", .kind = SettingKind::kInteger, .low = 0, .high = 1e9},
-      KnownSetting{.name = "log"},
-      KnownSetting{.name = "max", .kind = SettingKind::kInteger, .low = 1, .high = 1e9},
-      KnownSetting{.name = "publish", .list = true},
-      KnownSetting{.name = "static", .list = true}};
+  static constexpr auto kSettings = with_pool_settings(std::array{
+      KnownSetting{.name = "publish", .list = true}, KnownSetting{.name = "static", .list = true}});
   return kSettings;
 }
 

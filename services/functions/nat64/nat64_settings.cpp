@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "services/functions/nat/pool_settings.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -23,8 +24,7 @@ Parts parts_of(const Settings& given) {
     const bool own = std::ranges::find(kOwn, key) != kOwn.end();
     const auto known = known_nat64_settings();
     if (std::ranges::find(known, key, &KnownSetting::name) == known.end()) {
-      throw Error(key + ": nat64 has no such setting; there are inside, pool, prefix, private, " +
-                  "ports, block, filtering, host_limit, log, max");
+      refuse_key("nat64", key, known);
     }
     (own ? parts.own : parts.of_nat).emplace_back(key, value);
   }
@@ -34,17 +34,8 @@ Parts parts_of(const Settings& given) {
 }  // namespace
 
 std::span<const KnownSetting> known_nat64_settings() {
-  static constexpr std::array kSettings = {
-      KnownSetting{.name = "inside", .list = true, .required = true},
-      KnownSetting{.name = "pool", .list = true, .required = true},
-      KnownSetting{.name = "prefix"},
-      KnownSetting{.name = "private", .kind = SettingKind::kFlag},
-      KnownSetting{.name = "ports"},
-      KnownSetting{.name = "block", .kind = SettingKind::kInteger, .low = 2, .high = kPortBlockMax},
-      KnownSetting{.name = "filtering"},
-      KnownSetting{.name = "host_limit", .kind = SettingKind::kInteger, .low = 0, .high = 1e9},
-      KnownSetting{.name = "log"},
-      KnownSetting{.name = "max", .kind = SettingKind::kInteger, .low = 1, .high = 1e9}};
+  static constexpr auto kSettings = with_pool_settings(std::array{
+      KnownSetting{.name = "prefix"}, KnownSetting{.name = "private", .kind = SettingKind::kFlag}});
   return kSettings;
 }
 
