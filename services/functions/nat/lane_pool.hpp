@@ -12,9 +12,9 @@
 
 namespace millrace {
 
-/// The PortPool of a lane, for a function whose state of the lane is nothing else. Behind it the
-/// state says by which settings it is laid out: after a reload that changes these there is no pool,
-/// until a restart.
+/// The PortPool of a lane, for a function that keeps nothing else in its state of the lane. Behind
+/// it the state says by which settings it is laid out: after a reload that changes these there is
+/// no pool, until a restart.
 class LanePool {
  public:
   /// Borrows `settings`. Draws a secret for hashes; throws where there is no source of random

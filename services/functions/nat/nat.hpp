@@ -18,7 +18,7 @@ enum class NatReason : std::uint8_t {
 
 /// Numbers of its FunctionCounters, behind those of its pool (PoolCounter).
 enum class NatCounter : std::uint8_t {
-  kTranslated = kPoolCounterCount,  ///< packets whose addresses or ports were changed
+  kTranslated = kPoolCounterCount,  ///< packets with changed addresses or ports
   kErrors,                          ///< of these, ICMP errors
   kMappings,                        ///< flows that were given a mapping, or entered by one
   kFixed,                           ///< flows by `static` and `publish`

@@ -41,7 +41,7 @@ std::size_t bits_bytes(const PortRange& range) noexcept {
 
 /// Bits of ports in use follow: 64 a word, words by space.
 struct PortBlocks::Block {
-  std::uint32_t owner;         ///< + 1; 0: nobody's
+  std::uint32_t owner;         ///< + 1; 0: it has none
   std::uint32_t next, before;  ///< of the owner's: numbers + 1; 0: none
   std::uint32_t used;          ///< ports, of all spaces
 

@@ -9,9 +9,9 @@
 
 #include "services/functions/function.hpp"
 
-/// The outside ports that one lane may give to inside hosts, in blocks: which block is whose, and
-/// which of its ports are in use. Of each address of the pool the lane has the blocks with number %
-/// lanes = lane, number = port / block.
+/// The outside ports that one lane may give to inside hosts, in blocks: which host owns a block,
+/// and which of its ports are in use. Of each address of the pool the lane has the blocks with
+/// number % lanes = lane, number = port / block.
 ///
 /// Memory, zero at the start: a count and a bit a block for each address; then the blocks, each of
 /// whole lines.
@@ -67,17 +67,17 @@ class PortBlocks {
     std::uint32_t block = 0;  ///< its number within the lane
     std::uint16_t port = 0;
   };
-  /// A free port of a block of the owner or of nobody; nothing: there is none. All ports of an
-  /// owner are of one address (RFC 4787 REQ-2). Tried in this order:
-  /// 1. that of the wish, in the owner's block or, while half of the address's are nobody's, in one
-  ///    that it would take (REQ-3)
+  /// A free port of a block of the owner, or of one without owner; nothing: there is none. All
+  /// ports of an owner are of one address (RFC 4787 REQ-2). Tried in this order:
+  /// 1. that of the wish, in the owner's block or, while half of the address's have no owner, in
+  ///    one that it would take (REQ-3)
   /// 2. one of its blocks; for UDP of the wish's parity (REQ-4)
   /// 3. another block that it would take
   /// 4. one of its blocks, of the other parity
   std::optional<Port> find(const PortWish& wish, const PortOwner& owner) const noexcept;
   /// A port that find() has given is in use now; its block is the owner's. True: from now on.
   bool take(Port port, const PortWish& wish, PortOwner& owner) noexcept;
-  /// A port is free again. True: it was the last one of its block in use, which is nobody's now.
+  /// A port is free again. True: it was the last one of its block in use, which has no owner now.
   bool give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept;
 
   /// Of the pool: 0..addresses - 1.

@@ -19,8 +19,8 @@
 ///   independent (RFC 4787 REQ-1, RFC 5382 REQ-1; RFC 5508 REQ-1 for identifiers of ICMP). It lives
 ///   as long as one flow uses it.
 /// - All mappings of a host have one outside address, and ports of blocks that are its alone, so a
-///   log of blocks says whose a port was (port_blocks.hpp). It takes another block when its own
-///   have no port left, and gives one back with the last port in use.
+///   log of blocks says which host had a port (port_blocks.hpp). A host takes another block when its
+///   own have no port left, and gives one back with the last port in use.
 ///
 /// Memory, zero at the start: a FlowTable that holds mappings by both ends, hosts and permits; 16
 /// bytes beside each of its entries; a head of a line; PortBlocks.
@@ -28,7 +28,7 @@
 namespace millrace {
 
 enum class NatFiltering : std::uint8_t {
-  kEndpoint,     ///< whoever sends to a mapping reaches it
+  kEndpoint,     ///< each address that sends to a mapping reaches it
   kAddress,      ///< addresses that it has sent to do
   kAddressPort,  ///< addresses and ports that it has sent to do: no flow begins outside
 };
@@ -78,7 +78,7 @@ class PortPool {
   };
   /// A flow begins with a packet from the inside: the mapping of tuple.source and source_port, a
   /// new one where there is none, has one flow more. `tuple`: of IPv4, of a protocol with ports or
-  /// a question of ICMP; its source may be an IPv6 address, whose host is behind IPv4 addresses.
+  /// a question of ICMP; its source may be an IPv6 address, which IPv4 addresses stand for.
   Opening map(const FlowTuple& tuple) noexcept;
 
   struct Inside {
