@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "shared/base/error.hpp"
+#include "shared/base/secrets.hpp"
 #include "shared/config/planning.hpp"
 
 // What functions with flows, and with state at all, ask of the paths that run them.
@@ -23,6 +25,19 @@ std::vector<std::uint32_t> functions_of_path(const Plan& plan, std::uint32_t pat
   return all;
 }
 
+/// Adds what an Error of `ask` says of the function's settings.
+template <typename Ask>
+void gather(Planning& planning, std::uint32_t function, Ask&& ask) {
+  try {
+    ask();
+  } catch (const Error& error) {
+    const Marked<std::string>& name = planning.topology.functions[function].name;
+    planning.problems.add(name.mark, "function '" + name.value + "' that cannot be used (" +
+                                         without_secrets(error.what(), planning.topology.secrets) +
+                                         ")");
+  }
+}
+
 void decide_lanes(Planning& planning, std::uint32_t number) {
   PlanPath& path = planning.plan.paths[number];
   for (const std::uint32_t function : functions_of_path(planning.plan, number)) {
@@ -39,7 +54,8 @@ void decide_lanes(Planning& planning, std::uint32_t number) {
       continue;
     }
     path.lanes_by = LanesBy::kInside;
-    path.translation = known.translation(planned.settings, planning.plan.ports);
+    gather(planning, function,
+           [&] { path.translation = known.translation(planned.settings, planning.plan.ports); });
   }
 }
 
@@ -91,6 +107,20 @@ std::uint32_t fewest_lanes(const Plan& plan, std::uint32_t function) {
   return std::max(lanes, 1u);
 }
 
+void size_state(Planning& planning, std::uint32_t number) {
+  Plan& plan = planning.plan;
+  PlanFunction& function = plan.functions[number];
+  const KnownFunction& known = known_of(planning, function.type);
+  if (known.lane_needs == nullptr) return;
+  gather(planning, number, [&] {
+    const LaneNeeds needs = known.lane_needs({.settings = function.settings,
+                                              .lanes = fewest_lanes(plan, number),
+                                              .batch_capacity = plan.batch_capacity});
+    function.lane_state_bytes = needs.state_bytes;
+    function.lane_undo_lines = needs.undo_lines;
+  });
+}
+
 }  // namespace
 
 void plan_flows(Planning& planning) {
@@ -98,16 +128,11 @@ void plan_flows(Planning& planning) {
   for (std::uint32_t path = 0; path < plan.paths.size(); ++path) decide_lanes(planning, path);
   for (const PlanStage& stage : plan.stages) check_stage(planning, stage);
   for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-    PlanFunction& function = plan.functions[i];
-    const KnownFunction& known = known_of(planning, function.type);
+    const KnownFunction& known = known_of(planning, plan.functions[i].type);
     if (known.flows != FlowUse::kNone) check_paths(planning, i);
-    if (known.lane_needs == nullptr) continue;
-    const LaneNeeds needs = known.lane_needs({.settings = function.settings,
-                                              .lanes = fewest_lanes(plan, i),
-                                              .batch_capacity = plan.batch_capacity});
-    function.lane_state_bytes = needs.state_bytes;
-    function.lane_undo_lines = needs.undo_lines;
   }
+  if (!planning.problems.empty()) return;  // settings that are wrong are told of once
+  for (std::uint32_t i = 0; i < plan.functions.size(); ++i) size_state(planning, i);
 }
 
 }  // namespace millrace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "shared/base/error.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/planning.hpp"
 #include "tests/unit/shared/config/topology_fixture.hpp"
@@ -24,6 +25,13 @@ const KnownFunction kFlowFunctions[] = {
      .settings = {}},
     {.type = "uses", .flows = FlowUse::kNeeds, .settings = {}},
     {.type = "changes", .flows = FlowUse::kNeeds, .translation = translation_of, .settings = {}},
+    {.type = "fails",
+     .lane_needs = [](const LaneRequest&) -> LaneNeeds { throw Error("inside: no port"); },
+     .flows = FlowUse::kNeeds,
+     .translation = [](const Settings&, const std::vector<PlanPort>&) -> PlanTranslation {
+       throw Error("inside: no port");
+     },
+     .settings = {}},
     {.type = "plain", .settings = {}},
 };
 
@@ -59,6 +67,12 @@ TEST(PlanFlows, SizeTheStateByTheLanesOfThePath) {
   const Plan plan = plan_with(kFunctionsText + "paths: {m: {from: [a, b], run: [f], lanes: 4}}\n");
   EXPECT_EQ(plan.functions[0].lane_state_bytes, 250u);
   EXPECT_EQ(plan.functions[0].lane_undo_lines, 64u);
+}
+
+TEST(PlanFlows, TellWhereSettingsAreWrong) {
+  const std::string run = "paths: {m: {from: [a, b], run: [f, w]}}\n";
+  EXPECT_EQ(problem_of("functions:\n  f: {type: finds}\n  w: {type: fails}\n" + run),
+            "t.yaml:5:3: found function 'w' that cannot be used (inside: no port)");
 }
 
 TEST(PlanFlows, RefuseAFunctionThatNobodyFindsFlowsFor) {
