@@ -180,6 +180,18 @@ class Nat final : public Function {
     }
     hit(call, NatCounter::kTranslated);
     if (error) hit(call, NatCounter::kErrors);
+    turn(call, packet, nat_address(gets.destination));
+  }
+
+  /// A translated packet from inside, to a host inside by its outside address (RFC 4787 REQ-9): the
+  /// mapping of that is in another lane, as a rule. The packet comes in once more, in that lane and
+  /// as one from outside.
+  void turn(const FinishContext& call, std::uint16_t packet,
+            std::uint32_t destination) const noexcept {
+    const std::optional<std::uint8_t> loop = sides_.hairpin();
+    if (!loop || !sides_.is_inside(call.facts.port_in) || !sides_.is_outside(destination)) return;
+    call.batch.finish(packet, *loop);
+    hit(call, NatCounter::kHairpins);
   }
 
   /// Later fragments have the addresses of their host; else nothing leaves untranslated.
@@ -215,6 +227,7 @@ class Nat final : public Function {
       return;
     }
     hit(call, NatCounter::kTranslated);
+    turn(call, packet, destination);
   }
 
   NatSettings settings_;

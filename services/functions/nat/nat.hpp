@@ -22,6 +22,7 @@ enum class NatCounter : std::uint8_t {
   kErrors,                          ///< of these, ICMP errors
   kMappings,                        ///< flows that were given a mapping, or entered by one
   kFixed,                           ///< flows by `static` and `publish`
+  kHairpins,                        ///< packets from inside that come in by the loop once more
   kCount,
 };
 

@@ -11,6 +11,7 @@
 #include "services/functions/nat/pool_settings.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
+#include "shared/config/loop.hpp"
 
 namespace millrace {
 namespace {
@@ -177,6 +178,8 @@ void set(const std::string& key, const std::string& value, NatSettings& settings
     settings.fixed.push_back(publish_of(value));
   } else if (key == "static") {
     statics.push_back(static_of(value));
+  } else if (key == "hairpin") {
+    settings.hairpin = value;
   } else {
     refuse_key("nat", key, known_nat_settings());
   }
@@ -209,6 +212,24 @@ void check_fixed(const NatSettings& settings) {
   }
 }
 
+std::uint32_t number_of(const char* key, const std::string& name,
+                        const std::vector<PlanPort>& ports) {
+  const auto port = std::ranges::find(ports, name, &PlanPort::name);
+  if (port == ports.end()) throw Error(std::string(key) + ": there is no port '" + name + "'");
+  return static_cast<std::uint32_t>(port - ports.begin());
+}
+
+/// What comes in by it comes from outside.
+void check_hairpin(const NatSettings& settings, const std::vector<PlanPort>& ports) {
+  if (settings.hairpin.empty()) return;
+  const PlanPort& port = ports[number_of("hairpin", settings.hairpin, ports)];
+  const bool inside = std::ranges::find(settings.inside, port.name) != settings.inside.end();
+  if (is_loop(port) && !inside) return;
+  throw Error("hairpin: '" + port.name + "' is " +
+              (inside ? "a port of the inside" : "of device '" + port.device + "'") +
+              "; expected a port of device 'loop' that is not in 'inside'");
+}
+
 /// A router forwards nothing from an address of its own.
 void refuse_own(const NatSettings& settings, const std::vector<PlanPort>& ports) {
   for (const PlanPort& port : ports) {
@@ -228,8 +249,9 @@ void refuse_own(const NatSettings& settings, const std::vector<PlanPort>& ports)
 }  // namespace
 
 std::span<const KnownSetting> known_nat_settings() {
-  static constexpr auto kSettings = with_pool_settings(std::array{
-      KnownSetting{.name = "publish", .list = true}, KnownSetting{.name = "static", .list = true}});
+  static constexpr auto kSettings = with_pool_settings(
+      std::array{KnownSetting{.name = "publish", .list = true},
+                 KnownSetting{.name = "static", .list = true}, KnownSetting{.name = "hairpin"}});
   return kSettings;
 }
 
@@ -273,10 +295,9 @@ PlanTranslation nat_translation(const Settings& given, const std::vector<PlanPor
   const NatSettings settings = nat_settings(given);
   PlanTranslation translation{.inside = {}, .pool = {}, .block = settings.block, .fixed = {}};
   for (const std::string& name : settings.inside) {
-    const auto port = std::ranges::find(ports, name, &PlanPort::name);
-    if (port == ports.end()) throw Error("inside: there is no port '" + name + "'");
-    translation.inside.push_back(static_cast<std::uint32_t>(port - ports.begin()));
+    translation.inside.push_back(number_of("inside", name, ports));
   }
+  check_hairpin(settings, ports);
   refuse_own(settings, ports);
   for (const std::uint32_t address : settings.pool) {
     if (!translation.pool.empty() && translation.pool.back().last + 1 == address) {

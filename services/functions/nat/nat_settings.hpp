@@ -36,6 +36,7 @@ struct NatSettings {
   std::uint64_t max = 65'536;          ///< mappings of all lanes together
   std::vector<NatFixed> fixed;         ///< those of `publish` first
   std::vector<ReservedPort> reserved;  ///< ports of `publish` that the pool would give else
+  std::string hairpin;                 ///< name of a port of device `loop`; empty: none
 
   /// Blocks of ports of the whole pool.
   std::uint64_t blocks() const noexcept {
@@ -50,7 +51,8 @@ inline constexpr std::size_t kNatFixedMax = 1024;
 std::span<const KnownSetting> known_nat_settings();
 /// Throws Error that names the key and the value.
 NatSettings nat_settings(const Settings& settings);
-/// What an ingress has to know. Throws Error where `inside` names no port.
+/// What an ingress has to know. Throws Error where `inside` or `hairpin` names no port, or one that
+/// cannot be that.
 PlanTranslation nat_translation(const Settings& settings, const std::vector<PlanPort>& ports);
 
 }  // namespace millrace

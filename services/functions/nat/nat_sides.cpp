@@ -16,6 +16,7 @@ NatSides::NatSides(const NatSettings& settings, std::span<const PlanPort> ports)
     const bool inside =
         std::ranges::find(settings.inside, ports[number].name) != settings.inside.end();
     if (inside) inside_ |= std::uint64_t{1} << number;
+    if (ports[number].name == settings.hairpin) hairpin_ = static_cast<std::uint8_t>(number);
     for (const std::string& text : ports[number].addresses) {
       if (text.find(':') != text.npos) continue;  // IPv6
       const std::size_t slash = text.find('/');
@@ -43,6 +44,12 @@ bool NatSides::stays_inside(std::uint32_t address) const noexcept {
 
 bool NatSides::in_pool(std::uint32_t address) const noexcept {
   return std::ranges::binary_search(pool_, address);
+}
+
+bool NatSides::is_outside(std::uint32_t address) const noexcept {
+  return in_pool(address) || std::ranges::any_of(fixed_, [&](const NatFixed& fixed) {
+           return address - fixed.outside < fixed.count;
+         });
 }
 
 std::optional<std::uint32_t> NatSides::fixed_outside(std::uint32_t inside) const noexcept {

@@ -27,6 +27,10 @@ class NatSides {
   /// Packets from inside to it are not translated: an own one, or one of a network of the inside.
   bool stays_inside(std::uint32_t address) const noexcept;
   bool in_pool(std::uint32_t address) const noexcept;
+  /// In the pool, or an outside one of `static` or `publish`.
+  bool is_outside(std::uint32_t address) const noexcept;
+  /// By this port packets from inside to is_outside() come in once more. Nothing: they do not.
+  std::optional<std::uint8_t> hairpin() const noexcept { return hairpin_; }
 
   /// What stands for an inside address by `static`.
   std::optional<std::uint32_t> fixed_outside(std::uint32_t inside) const noexcept;
@@ -44,6 +48,7 @@ class NatSides {
     std::uint32_t first, mask;
   };
   std::uint64_t inside_ = 0;  ///< a bit a port
+  std::optional<std::uint8_t> hairpin_;
   std::vector<std::uint32_t> own_, pool_;
   std::vector<Network> networks_;  ///< of the inside
   std::vector<NatFixed> fixed_;

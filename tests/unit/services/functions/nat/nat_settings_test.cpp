@@ -112,6 +112,17 @@ TEST(NatSettings, SaysWhichKeyAndValueIsWrong) {
   EXPECT_THAT(error(with({{"color", "red"}})), HasSubstr("color: nat has no such setting"));
   EXPECT_THAT(error_of([] { nat_translation(with({}), {{.name = "wan"}}); }),
               HasSubstr("inside: there is no port 'lan'"));
+  const auto hairpin = [](const char* by) {
+    return error_of([&] {
+      nat_translation(with({{"hairpin", by}}), {{.name = "lan", .device = "loop"},
+                                                {.name = "wan", .device = "tap"},
+                                                {.name = "turn", .device = "loop"}});
+    });
+  };
+  EXPECT_THAT(hairpin("back"), HasSubstr("hairpin: there is no port 'back'"));
+  EXPECT_THAT(hairpin("wan"), HasSubstr("hairpin: 'wan' is of device 'tap'; expected a port of"));
+  EXPECT_THAT(hairpin("lan"), HasSubstr("hairpin: 'lan' is a port of the inside"));
+  EXPECT_EQ(hairpin("turn"), "no error");
   const std::vector<PlanPort> ports = {{.name = "lan", .addresses = {"203.0.113.1/24"}}};
   EXPECT_THAT(error_of([&] { nat_translation(with({}), ports); }),
               HasSubstr("pool: 203.0.113.1 is an address of port 'lan'"));

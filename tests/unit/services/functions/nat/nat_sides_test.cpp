@@ -46,6 +46,17 @@ TEST(NatSides, FindsFixedAddressesFromBothSides) {
   EXPECT_FALSE(all.fixed_inside(0xcb00710c, 80, 6));
 }
 
+TEST(NatSides, KnowsWhatStandsForHostsInside) {
+  const NatSides all = sides({{"static", "203.0.113.8/30 <-> 10.0.0.8/30"},
+                              {"publish", "tcp 203.0.113.20:80 -> 10.0.0.2:8080"}});
+  for (const std::uint32_t address : {0xcb007101, 0xcb007108, 0xcb00710b, 0xcb007114}) {
+    EXPECT_TRUE(all.is_outside(address));
+  }
+  EXPECT_FALSE(all.is_outside(0xcb00710c));
+  EXPECT_FALSE(all.hairpin());
+  EXPECT_EQ(sides({{"hairpin", "wan"}}).hairpin(), 1);
+}
+
 TEST(NatSides, RefusesAnAddressWithoutALength) {
   const NatSettings settings = nat_settings({{"inside", "lan"}, {"pool", "203.0.113.1"}});
   const std::vector<PlanPort> ports = {{.name = "lan", .addresses = {"10.0.0.1"}}};

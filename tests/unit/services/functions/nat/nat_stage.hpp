@@ -17,6 +17,7 @@
 
 namespace millrace::nat_test {
 
+inline constexpr std::uint8_t kTurn = 2;
 inline constexpr std::uint32_t kHost = 0x0a000005, kOther = 0x0a000006, kServer = 0xc0000209,
                                kPublic = 0xcb007101, kFixed = 0xcb007105;
 
@@ -53,6 +54,7 @@ struct Seen {
   std::optional<FlowTuple> tuple;
   Frame frame;
   int reason = -1;
+  bool turned = false;  ///< it leaves by kTurn at once
 
   std::uint32_t source() const { return nat_address(tuple->source); }
   std::uint32_t destination() const { return nat_address(tuple->destination); }
@@ -72,7 +74,8 @@ class NatTest : public TranslationStage {
   NatTest()
       : TranslationStage(nat_type(), {{"inside", "lan"}, {"pool", "203.0.113.1"}, {"max", "100"}},
                          {{.name = "lan", .addresses = {"10.0.0.1/24"}},
-                          {.name = "wan", .addresses = {"203.0.113.254/24"}}}) {}
+                          {.name = "wan", .addresses = {"203.0.113.254/24"}},
+                          {.name = "turn", .device = "loop"}}) {}
 
   std::vector<Seen> send_frames(std::uint8_t port, const std::vector<Frame>& frames) {
     run(port, frames);
@@ -80,6 +83,8 @@ class NatTest : public TranslationStage {
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       Seen seen{.tuple = {}, .frame = frame_at(i)};
       seen.tuple = flow_tuple_of(seen.frame, parse_headers(seen.frame));
+      seen.turned = !arena_.batch().goes_on(i) && arena_.batch().leaves(i) &&
+                    arena_.batch().output[i] == kTurn;
       if (arena_.batch().is_dropped(i)) seen.reason = arena_.batch().reason[i] - kFirstReason;
       all.push_back(std::move(seen));
     }

@@ -86,6 +86,58 @@ TEST_F(NatTest, PublishedServersAndFixedAddressesAreReached) {
   EXPECT_EQ(hits(NatCounter::kFixed), 3u);
 }
 
+/// RFC 4787 REQ-9: each sees the outside address and port of the other one.
+TEST_F(NatTest, HostsInsideReachEachOtherByTheirOutsideAddresses) {
+  use({{"hairpin", "turn"}});
+  const Seen other = send(kLan, {.source = kOther, .source_port = 7000});
+  EXPECT_FALSE(other.turned) << "it leaves for the outside";
+  const Seen out = send(kLan, {.destination = kPublic, .destination_port = 7000});
+  EXPECT_TRUE(out.turned);
+  EXPECT_EQ(out.source(), kPublic);
+  const Seen in = send_frames(kTurn, {out.frame}).front();
+  EXPECT_FALSE(in.turned);
+  EXPECT_EQ(in.destination(), kOther);
+  EXPECT_EQ(in.source(), kPublic);
+  EXPECT_EQ(in.tuple->source_port, 5000);
+  const Seen back = send(kLan, in.answered());
+  EXPECT_TRUE(back.turned);
+  EXPECT_EQ(back.tuple->source_port, 7000);
+  const Seen home = send_frames(kTurn, {back.frame}).front();
+  EXPECT_EQ(home.source(), kPublic);
+  EXPECT_EQ(home.tuple->source_port, 7000);
+  EXPECT_EQ(home.destination(), kHost);
+  EXPECT_EQ(hits(NatCounter::kHairpins), 2u);
+}
+
+TEST_F(NatTest, ServersAndFixedAddressesAreReachedFromInside) {
+  use({{"hairpin", "turn"},
+       {"publish", "udp 203.0.113.7:80 -> 10.0.0.6:8080"},
+       {"static", "203.0.113.5 <-> 10.0.0.5"}});
+  const Seen out = send(kLan, {.destination = kPublic + 6, .destination_port = 80});
+  EXPECT_TRUE(out.turned);
+  EXPECT_EQ(out.source(), kFixed);
+  const Seen in = send_frames(kTurn, {out.frame}).front();
+  EXPECT_EQ(in.destination(), kOther);
+  EXPECT_EQ(in.tuple->destination_port, 8080);
+  const Sent echo{.source = kOther, .destination = kFixed, .destination_port = 8, .protocol = 1};
+  const Seen asked = send(kLan, echo);
+  EXPECT_TRUE(asked.turned);
+  EXPECT_EQ(send_frames(kTurn, {asked.frame}).front().destination(), kHost);
+  EXPECT_TRUE(
+      send(kLan, {.destination = kPublic + 6, .destination_port = 80, .fragment = 4}).turned)
+      << "a later fragment";
+}
+
+TEST_F(NatTest, APacketGoesRoundOnceAndNotUnasked) {
+  use({{"hairpin", "turn"}});
+  const Seen out = send(kLan, {.destination = kPublic, .destination_port = 9});
+  EXPECT_EQ(send_frames(kTurn, {out.frame}).front().reason,
+            static_cast<int>(NatReason::kNoMapping));
+  use();
+  EXPECT_FALSE(send(kLan, {.destination = kPublic, .destination_port = 9}).turned);
+  EXPECT_EQ(hits(NatCounter::kHairpins), 1u);
+}
+
 TEST_F(NatTest, AnErrorComesBackAboutWhatTheHostHasSent) {
   use();
   const Seen out = send(kLan, {});
