@@ -141,7 +141,10 @@ void TryRun::add_function(const std::string& type) {
         row.traits.lane_needs({.settings = tried.plan.settings}).state_bytes;
   }
   row.check(tried.plan);
-  const FunctionContext context{.function = tried.plan, .ports = ports_};
+  if (row.translation != nullptr && !ports_.empty()) {
+    path_.translation = row.translation(tried.plan.settings, ports_);
+  }
+  const FunctionContext context{.function = tried.plan, .ports = ports_, .paths = {&path_, 1}};
   tried.report.counter_count = row.traits.counter_count;
   if (row.build != nullptr) {
     tried.plan.image = folder_.path() + "/" + std::to_string(functions_.size()) + ".img";

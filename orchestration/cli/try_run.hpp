@@ -93,6 +93,7 @@ class TryRun {
   TryOptions options_;
   TryFolder folder_;
   std::vector<PlanPort> ports_;
+  PlanPath path_;  ///< of all functions; what those so far translate
   std::uint8_t port_in_ = kOutputDefault;
   std::vector<std::string> classes_;
   std::vector<PlanReason> reasons_;  ///< of the functions, as in a plan

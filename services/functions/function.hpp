@@ -211,6 +211,8 @@ struct FunctionContext {
   /// True of a gpu group, in its workers and its tables' builder: where compute is called at all,
   /// it stands for the device's.
   bool on_device = false;
+  /// Of the topology, for what builds a table: the translations of all of them. Empty: none known.
+  std::span<const PlanPath> paths = {};
 };
 
 /// Makes a function for one worker: parses settings, maps `function.image` read-only when it has

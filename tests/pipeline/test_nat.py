@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import (BACKENDS, FAR, LAN, RIGHT, ROUTES, kernel_router, kill_workers_under, lan,
+from routed import (BACKENDS, FAR, LAN, RIGHT, ROUTES, WAN, kernel_router, kill_workers_under, lan,
                     lay_left, lay_right, needs, wait_for_addresses, wan)
 from topology import Topology
 from wire import PAGES, Wire
@@ -23,7 +24,11 @@ batch: {{ capacity: 32 }}
 events: {{ file: {folder}/eve.json }}
 ports:
   lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
-  wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
+  wan:
+    device: afpacket
+    interface: {b}
+    mac: "02:00:00:00:00:0b"
+    addresses: [192.0.2.2/30]
 workers:
   front: {{ kind: classifier, count: 2, dispatch: flow }}
 functions:
@@ -31,11 +36,11 @@ functions:
   nat:
     type: nat
     inside: lan
-    pool: 203.0.113.1
+    {outside}
     max: 4096
     filtering: {filtering}
     log: {log}
-    publish: "tcp 203.0.113.1:8081 -> 10.1.0.5:8080"
+    publish: "tcp {public}:8081 -> 10.1.0.5:8080"
   route: {{ type: route, table: nat.routes }}
 paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, nat, route], lanes: 4 }}
@@ -68,10 +73,19 @@ for address in sys.argv[2:]:
 """
 
 
+def topology(wire, folder, backend="millrace", filtering="endpoint", log="none"):
+    own = backend == "masquerade"
+    return TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering=filtering, folder=folder,
+                           log=log, outside="masquerade: wan" if own else f"pool: {PUBLIC}",
+                           public=WAN["ipv4"] if own else PUBLIC)
+
+
 @contextlib.contextmanager
-def translated(backend, folder, filtering="endpoint", log="none"):
-    """`wire.a` is inside, `wire.b` outside."""
+def translated(backend, folder, **how):
+    """`wire.a` is inside, `wire.b` outside, and sees `wire.public`: of a pool, or, with
+    "masquerade", of the port."""
     with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        wire.public = WAN["ipv4"] if backend == "masquerade" else PUBLIC
         lay_left(wire.a)
         lay_right(wire.b)
         wire.running = None
@@ -85,20 +99,21 @@ def translated(backend, folder, filtering="endpoint", log="none"):
                 yield wire
             return
         (folder / "nat.routes").write_text("10.2.0.0/16 wan via 192.0.2.1\n")
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering=filtering,
-                               folder=folder, log=log)
+        text = topology(wire, folder, backend, **how)
         with Topology(folder, text, prefix=wire.prefix) as running:
             wire.running = running
             yield wire
 
 
-@pytest.fixture(name="wire", params=BACKENDS)
+@pytest.fixture(name="wire", params=(*BACKENDS, "masquerade"))
 def fixture_wire(request, tmp_path):
     if request.param == "kernel":
         pytest.importorskip("shutil").which("nft") or pytest.skip("nft is not installed")
     with translated(request.param, tmp_path) as wire:
         wire.a.wait_for(RIGHT["ipv4"])
         yield wire
+        if wire.running:
+            wire.running.settle()
 
 
 def test_pages_come_to_a_host_inside(wire, tmp_path):
@@ -116,7 +131,7 @@ def test_a_mapping_is_the_same_whatever_the_other_end(wire):
     wait_until(lambda: len(seen()) == 4, PATIENCE, "two answers")
     address, port, other_address, other_port = seen()
     assert (address, port) == (other_address, other_port)
-    assert address == PUBLIC and int(port) % 2 == 0
+    assert address == wire.public and int(port) % 2 == 0
 
 
 @needs("traceroute")
@@ -132,7 +147,8 @@ def test_traceroute_sees_the_router_and_the_host(wire, how):
 def test_a_published_server_is_reached_from_outside(wire, tmp_path):
     (tmp_path / "page").write_bytes(b"published")
     wire.a.start("python3", "-c", PAGES, "10.1.0.5", tmp_path)
-    wait_until(lambda: wire.b.run("curl", "-sS", "--max-time", "2", f"http://{PUBLIC}:8081/page",
+    page = f"http://{wire.public}:8081/page"
+    wait_until(lambda: wire.b.run("curl", "-sS", "--max-time", "2", page,
                                   check=False).stdout == "published", PATIENCE, "the page")
 
 
@@ -140,13 +156,47 @@ def test_a_pool_in_the_network_of_the_outside_port_needs_no_route_at_its_neighbo
     with Wire(addresses=("10.1.0.5/24", "203.0.113.2/24")) as wire:
         lay_left(wire.a)
         (tmp_path / "nat.routes").write_text(f"{PUBLIC}/32 lan\n")
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, filtering="endpoint", log="none",
-                               folder=tmp_path)
-        text = (text.replace("addresses: [192.0.2.2/30]", "addresses: [203.0.113.254/24]")
+        text = (topology(wire, tmp_path)
+                .replace("addresses: [192.0.2.2/30]", "addresses: [203.0.113.254/24]")
                 .replace("table: nat.routes", "table: nat.routes, proxy_arp: wan"))
         with Topology(tmp_path, text, prefix=wire.prefix) as running:
             wire.a.wait_for("203.0.113.2")
             assert "02:00:00:00:00:0b" in wire.b.run("ip", "neigh", "show", PUBLIC).stdout
+            running.settle()
+
+
+def test_a_router_that_masquerades_answers_for_itself(tmp_path):
+    with translated("masquerade", tmp_path) as wire:
+        wire.fetch(tmp_path, 1)
+        for host in (wire.a, wire.b):
+            host.ping(WAN["ipv4"])
+            refused = host.run("curl", "-sS", "--max-time", "5", f"http://{WAN['ipv4']}:80",
+                               check=False)
+            assert "refused" in refused.stderr
+        assert "02:00:00:00:00:0b" in wire.b.run("ip", "neigh", "show", WAN["ipv4"]).stdout
+        assert set(wire.running.settle()["dropped"]) <= {"not_ipv4"}
+
+
+def test_the_host_behind_a_masqueraded_port_is_reached(tmp_path):
+    (tmp_path / "nat.routes").write_text("10.2.0.0/16 wan via 192.0.2.1\n")
+    (tmp_path / "page").write_bytes(b"of the router")
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        lay_left(wire.a)
+        lay_right(wire.b)
+        text = topology(wire, tmp_path, "masquerade").replace(
+            "addresses: [192.0.2.2/30]", "addresses: [192.0.2.2/30]\n    host_interface: mr-wan")
+        with Topology(tmp_path, text, prefix=wire.prefix) as running:
+            server = subprocess.Popen([*wire.prefix, "python3", "-c", PAGES, WAN["ipv4"], tmp_path],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            try:
+                wire.a.wait_for(RIGHT["ipv4"])
+                wait_until(lambda: wire.b.run("curl", "-sS", "--max-time", "2",
+                                              f"http://{WAN['ipv4']}:8080/page", check=False
+                                              ).stdout == "of the router", PATIENCE, "the page")
+                wire.fetch(tmp_path, 1)
+            finally:
+                server.kill()
+                server.wait()
             running.settle()
 
 
@@ -165,7 +215,7 @@ def test_what_nobody_asked_for_is_dropped(tmp_path):
     ("endpoint", "Endpoint Independent"), ("address", "Address Dependent"),
     ("address-port", "Address and Port Dependent")])
 def test_natdiscovery_says_what_is_configured(tmp_path, filtering, name):
-    with translated("millrace", tmp_path, filtering) as wire:
+    with translated("millrace", tmp_path, filtering=filtering) as wire:
         wire.a.wait_for(RIGHT["ipv4"])
         wire.b.start("turnserver", "-n", "-z", "-L", RIGHT["ipv4"], "-L",
                      FAR["ipv4"], "--log-file", tmp_path / "turn.log", "--pidfile",

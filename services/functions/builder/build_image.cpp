@@ -27,7 +27,8 @@ BuildReport build_image(const Plan& plan, std::uint32_t function) {
   const PlanFunction& wanted = plan.functions[function];
   const bool on_device =
       wanted.group < plan.groups.size() && plan.groups[wanted.group].kind == GroupKind::kGpu;
-  return build_image({.function = wanted, .ports = plan.ports, .on_device = on_device});
+  return build_image(
+      {.function = wanted, .ports = plan.ports, .on_device = on_device, .paths = plan.paths});
 }
 
 std::string report_json(const BuildReport& report) {

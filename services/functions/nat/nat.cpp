@@ -9,7 +9,7 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
-#include "services/functions/nat/nat_settings.hpp"
+#include "services/functions/nat/nat_ports.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat/packet_rewrite.hpp"
 #include "shared/packet/wire_bytes.hpp"
@@ -43,7 +43,7 @@ FlowTuple addresses_of(std::uint32_t source, std::uint32_t destination) noexcept
 class Nat final : public Function {
  public:
   explicit Nat(const FunctionContext& context)
-      : settings_(nat_settings(context.function.settings)),
+      : settings_(nat_settings_at(context.function.settings, context.ports)),
         sides_(settings_, context.ports),
         lanes_(settings_) {}
 
@@ -54,6 +54,10 @@ class Nat final : public Function {
     for (const std::uint16_t packet : call.selected.packets) {
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       if (headers.ip_version != 4) continue;
+      if (is_forged(call, packet, headers)) {
+        drop(call, packet, NatReason::kNoMapping);
+        continue;
+      }
       const PacketFlow at = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
       if (at.flow == kNoFlow) {
         without_flow(call, pool, packet, headers);
@@ -81,6 +85,15 @@ class Nat final : public Function {
                 nat_address(outside ? tuple.source : tuple.destination));
   }
 
+  /// From an address of the router that only translated packets have: what has been translated
+  /// comes in by the loop alone. `route` drops packets from all other addresses of the router.
+  bool is_forged(const FinishContext& call, std::uint16_t packet,
+                 const PacketHeaders& headers) const noexcept {
+    const auto ip = call.batch.bytes(packet).subspan(headers.network_offset);
+    return sides_.is_masqueraded(wire_bytes::u32(ip, kSourceAt)) &&
+           call.facts.port_in != sides_.hairpin();
+  }
+
   PoolNotes notes_of(const FinishContext& call) const noexcept {
     return {settings_.log, call.events, call.counters};
   }
@@ -103,7 +116,9 @@ class Nat final : public Function {
   bool begin_inside(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
                     std::uint32_t flow) noexcept {
     const FlowTuple tuple = call.flows->tuple(flow, 0);
-    if (sides_.stays_inside(nat_address(tuple.destination))) return true;
+    if (sides_.stays_inside(nat_address(tuple.destination)) && !asks_for_mapping(tuple)) {
+      return true;
+    }
     FlowTuple answer = reversed(tuple);
     if (const auto outside = sides_.fixed_outside(nat_address(tuple.source))) {
       answer.destination = nat_bytes(*outside);
@@ -128,6 +143,17 @@ class Nat final : public Function {
     return keep(call, pool, packet, flow, answer, opened.mapping + 1);
   }
 
+  /// To an address of the router by which hosts inside are reached too: which of the two is meant
+  /// the port says.
+  bool asks_for_mapping(const FlowTuple& tuple) const noexcept {
+    const std::uint32_t to = nat_address(tuple.destination);
+    const std::uint16_t port = tuple.destination_port;
+    if (!sides_.hairpin() || !sides_.is_masqueraded(to)) return false;
+    if (sides_.fixed_inside(to, port, tuple.protocol)) return true;
+    return (tuple.protocol == kTcp || tuple.protocol == kUdp) && port >= settings_.first_port &&
+           port <= settings_.last_port;
+  }
+
   bool begin_outside(const FinishContext& call, std::optional<PortPool>& pool, std::uint16_t packet,
                      std::uint32_t flow) noexcept {
     const FlowTuple tuple = call.flows->tuple(flow, 0);
@@ -149,8 +175,8 @@ class Nat final : public Function {
         return keep(call, pool, packet, flow, answer, (inside->mapping + 1) | kBeganOutside);
       }
     }
-    if (sides_.is_own(destination)) return true;
-    return drop(call, packet, NatReason::kNoMapping);
+    const bool for_us = sides_.is_own(destination) && call.facts.port_in != sides_.hairpin();
+    return for_us || drop(call, packet, NatReason::kNoMapping);
   }
 
   /// The flow has its place in the table, or its mapping goes again.

@@ -11,7 +11,6 @@
 #include "services/functions/nat/pool_settings.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/error.hpp"
-#include "shared/config/loop.hpp"
 
 namespace millrace {
 namespace {
@@ -180,6 +179,9 @@ void set(const std::string& key, const std::string& value, NatSettings& settings
     statics.push_back(static_of(value));
   } else if (key == "hairpin") {
     settings.hairpin = value;
+  } else if (key == "masquerade") {
+    if (value.empty()) refuse(key, value, "the name of a port");
+    settings.masquerade = value;
   } else {
     refuse_key("nat", key, known_nat_settings());
   }
@@ -212,56 +214,33 @@ void check_fixed(const NatSettings& settings) {
   }
 }
 
-std::uint32_t number_of(const char* key, const std::string& name,
-                        const std::vector<PlanPort>& ports) {
-  const auto port = std::ranges::find(ports, name, &PlanPort::name);
-  if (port == ports.end()) throw Error(std::string(key) + ": there is no port '" + name + "'");
-  return static_cast<std::uint32_t>(port - ports.begin());
-}
-
-/// What comes in by it comes from outside.
-void check_hairpin(const NatSettings& settings, const std::vector<PlanPort>& ports) {
-  if (settings.hairpin.empty()) return;
-  const PlanPort& port = ports[number_of("hairpin", settings.hairpin, ports)];
-  const bool inside = std::ranges::find(settings.inside, port.name) != settings.inside.end();
-  if (is_loop(port) && !inside) return;
-  throw Error("hairpin: '" + port.name + "' is " +
-              (inside ? "a port of the inside" : "of device '" + port.device + "'") +
-              "; expected a port of device 'loop' that is not in 'inside'");
-}
-
-/// A router forwards nothing from an address of its own.
-void refuse_own(const NatSettings& settings, const std::vector<PlanPort>& ports) {
-  for (const PlanPort& port : ports) {
-    for (const std::string& text : port.addresses) {
-      std::uint32_t own = 0;
-      if (!parse_ipv4(text.substr(0, text.find('/')), own)) continue;
-      const bool fixed = std::ranges::any_of(
-          settings.fixed, [&](const NatFixed& one) { return own - one.outside < one.count; });
-      if (!fixed && !std::ranges::binary_search(settings.pool, own)) continue;
-      throw Error(std::string(fixed ? "static, publish" : "pool") + ": " + ipv4_text(own) +
-                  " is an address of port '" + port.name +
-                  "'; expected addresses that the outside sends here by a route");
-    }
-  }
-}
-
 }  // namespace
 
 std::span<const KnownSetting> known_nat_settings() {
-  static constexpr auto kSettings = with_pool_settings(
-      std::array{KnownSetting{.name = "publish", .list = true},
-                 KnownSetting{.name = "static", .list = true}, KnownSetting{.name = "hairpin"}});
+  static constexpr auto kSettings = [] {
+    auto all = with_pool_settings(std::array{
+        KnownSetting{.name = "publish", .list = true}, KnownSetting{.name = "static", .list = true},
+        KnownSetting{.name = "hairpin"}, KnownSetting{.name = "masquerade"}});
+    std::ranges::find(all, "pool", &KnownSetting::name)->unless = "masquerade";
+    return all;
+  }();
   return kSettings;
 }
 
-NatSettings nat_settings(const Settings& given) {
+NatSettings nat_settings(const Settings& given, std::uint32_t masqueraded) {
   NatSettings settings;
   std::vector<NatFixed> statics;
+  const bool masquerades =
+      std::ranges::find(given, "masquerade", &Settings::value_type::first) != given.end();
+  if (masquerades) {
+    settings.last_port = kMasqueradeLastPort;
+    settings.pool.push_back(masqueraded);
+  }
   for (const auto& [key, value] : given) set(key, value, settings, statics);
   if (settings.inside.empty()) throw Error("inside: no port; the ports of the inside are expected");
-  if (settings.pool.empty())
+  if (settings.pool.empty()) {
     throw Error("pool: no address; expected " + std::string(kPoolExpected));
+  }
   settings.fixed.insert(settings.fixed.end(), statics.begin(), statics.end());
   std::ranges::sort(settings.pool);
   if (const auto twice = std::ranges::adjacent_find(settings.pool); twice != settings.pool.end()) {
@@ -289,31 +268,6 @@ PortPoolShape NatSettings::shape(std::uint32_t lanes) const noexcept {
           .host_limit = host_limit,
           .filtering = filtering,
           .reserved = reserved};
-}
-
-PlanTranslation nat_translation(const Settings& given, const std::vector<PlanPort>& ports) {
-  const NatSettings settings = nat_settings(given);
-  PlanTranslation translation{.inside = {}, .pool = {}, .block = settings.block, .fixed = {}};
-  for (const std::string& name : settings.inside) {
-    translation.inside.push_back(number_of("inside", name, ports));
-  }
-  check_hairpin(settings, ports);
-  refuse_own(settings, ports);
-  for (const std::uint32_t address : settings.pool) {
-    if (!translation.pool.empty() && translation.pool.back().last + 1 == address) {
-      translation.pool.back().last = address;
-    } else {
-      translation.pool.push_back({address, address});
-    }
-  }
-  for (const NatFixed& fixed : settings.fixed) {
-    translation.fixed.push_back({.outside = fixed.outside,
-                                 .inside = fixed.inside,
-                                 .count = fixed.count,
-                                 .protocol = fixed.protocol,
-                                 .port = fixed.outside_port});
-  }
-  return translation;
 }
 
 }  // namespace millrace

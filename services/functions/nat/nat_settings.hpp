@@ -28,6 +28,7 @@ enum class NatLog : std::uint8_t { kNone, kMappings, kBlocks };
 struct NatSettings {
   std::vector<std::string> inside;  ///< names of ports
   std::vector<std::uint32_t> pool;  ///< ascending, IPv4, host order
+  std::string masquerade;           ///< a port with an address that is in the pool; empty: none
   std::uint16_t first_port = 1024, last_port = 65535;
   std::uint32_t block = 64;
   NatFiltering filtering = NatFiltering::kEndpoint;
@@ -47,12 +48,14 @@ struct NatSettings {
 };
 
 inline constexpr std::size_t kNatFixedMax = 1024;
+/// Of `ports`, unless the settings say it, with `masquerade`: kernels of Linux take ports from 32768
+/// on for connections of their own.
+inline constexpr std::uint16_t kMasqueradeLastPort = 32767;
 
 std::span<const KnownSetting> known_nat_settings();
-/// Throws Error that names the key and the value.
-NatSettings nat_settings(const Settings& settings);
-/// What an ingress has to know. Throws Error where `inside` or `hairpin` names no port, or one that
-/// cannot be that.
-PlanTranslation nat_translation(const Settings& settings, const std::vector<PlanPort>& ports);
+/// Throws Error that names the key and the value. `masqueraded`: the address of the port that
+/// `masquerade` names, IPv4, host order; 0 stands in the pool for one that is not known, so that its
+/// size is right (nat_settings_at() knows it).
+NatSettings nat_settings(const Settings& settings, std::uint32_t masqueraded = 0);
 
 }  // namespace millrace

@@ -27,6 +27,7 @@ NatSides::NatSides(const NatSettings& settings, std::span<const PlanPort> ports)
       const auto length = static_cast<std::uint32_t>(std::stoul(text.substr(slash + 1)));
       const std::uint32_t mask = length == 0 ? 0 : ~0u << (32 - std::min(length, 32u));
       own_.push_back(address);
+      if (in_pool(address)) masqueraded_.push_back(address);
       if (inside) networks_.push_back({address & mask, mask});
     }
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,6 +25,10 @@ class NatSides {
   bool is_inside(std::uint8_t port) const noexcept { return port < 64 && (inside_ >> port & 1); }
   /// An address of a port, or what no router forwards: a multicast or the broadcast address.
   bool is_own(std::uint32_t address) const noexcept;
+  /// An own one that is in the pool (`masquerade`): no packet from a network has it as its source.
+  bool is_masqueraded(std::uint32_t address) const noexcept {
+    return std::ranges::find(masqueraded_, address) != masqueraded_.end();
+  }
   /// Packets from inside to it are not translated: an own one, or one of a network of the inside.
   bool stays_inside(std::uint32_t address) const noexcept;
   bool in_pool(std::uint32_t address) const noexcept;
@@ -49,7 +54,7 @@ class NatSides {
   };
   std::uint64_t inside_ = 0;  ///< a bit a port
   std::optional<std::uint8_t> hairpin_;
-  std::vector<std::uint32_t> own_, pool_;
+  std::vector<std::uint32_t> own_, pool_, masqueraded_;
   std::vector<Network> networks_;  ///< of the inside
   std::vector<NatFixed> fixed_;
 };

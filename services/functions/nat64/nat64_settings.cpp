@@ -6,6 +6,7 @@
 #include <array>
 #include <string>
 
+#include "services/functions/nat/nat_ports.hpp"
 #include "services/functions/nat/pool_settings.hpp"
 #include "shared/base/error.hpp"
 

@@ -34,6 +34,7 @@ class Loader {
       : report_(report),
         rib_(prefix_count_max),
         hops_(context.ports, settings.answers),
+        topology_paths_(context.paths),
         follows_kernel_(settings.follows_kernel) {}
 
   void load(const TableText& table) {
@@ -131,6 +132,15 @@ class Loader {
                           .padding = 0});
   }
 
+  /// A function of a path gives it to packets, which are then forwarded from it.
+  bool is_given(std::uint32_t address) const {
+    return std::ranges::any_of(topology_paths_, [&](const PlanPath& path) {
+      return std::ranges::any_of(path.translation.pool, [&](const PlanTranslation::Range& range) {
+        return range.first <= address && address <= range.last;
+      });
+    });
+  }
+
   void finish_ipv4(std::span<const OwnAddress> own) {
     for (const OwnAddress& address : own) {
       const std::uint32_t hosts = address.length >= 31 ? 0 : ~std::uint32_t{0} >> address.length;
@@ -138,7 +148,7 @@ class Loader {
     }
     for (const OwnAddress& address : own) {
       replace(RibRoute{address.address, 32, kHopOwn});
-      set_.own.push_back(address.address);
+      if (!is_given(address.address)) set_.own.push_back(address.address);
     }
     set_.routes = rib_.by_length();
     if (!set_.routes.empty() && set_.routes.front().length == 0) {
@@ -216,6 +226,7 @@ class Loader {
   RouteRib rib_;
   Ipv6Rib ipv6_rib_;
   HopNumbers hops_;
+  std::span<const PlanPath> topology_paths_;
   bool follows_kernel_;
   std::vector<std::string> paths_;
   std::uint32_t line_ = 0;  ///< in the last of paths_, from 1

@@ -41,12 +41,6 @@ TEST(NatSettings, APoolIsOfAddressesRangesAndPrefixes) {
       nat_settings(with({{"pool", "203.0.113.8-203.0.113.9"}, {"pool", "198.51.100.4/31"}}));
   EXPECT_THAT(settings.pool,
               ElementsAre(0xc6336404, 0xc6336405, 0xcb007101, 0xcb007108, 0xcb007109));
-  const PlanTranslation translation = nat_translation(
-      with({{"pool", "203.0.113.2"}, {"block", "128"}}), {{.name = "wan"}, {.name = "lan"}});
-  EXPECT_THAT(translation.inside, ElementsAre(1u));
-  EXPECT_THAT(translation.pool,
-              ElementsAre(PlanTranslation::Range{.first = 0xcb007101, .last = 0xcb007102}));
-  EXPECT_EQ(translation.block, 128u);
 }
 
 TEST(NatSettings, KnowsPublishedServersAndFixedAddresses) {
@@ -63,11 +57,15 @@ TEST(NatSettings, KnowsPublishedServersAndFixedAddresses) {
   EXPECT_EQ(first.inside_port, 80);
   EXPECT_EQ(settings.fixed[2].count, 8u);
   EXPECT_THAT(settings.reserved, ElementsAre(ReservedPort{0, 8080, 6}));
-  const PlanTranslation translation = nat_translation(
-      with({{"publish", "udp 203.0.113.1:53 -> 10.0.0.3:5353"}}), {{.name = "lan"}});
-  EXPECT_THAT(translation.fixed,
-              ElementsAre(PlanFixedAddress{
-                  .outside = 0xcb007101, .inside = 0x0a000003, .protocol = 17, .port = 53}));
+}
+
+TEST(NatSettings, AMasqueradedAddressIsInThePoolBeforeItIsKnown) {
+  const Settings given = {{"inside", "lan"}, {"masquerade", "wan"}};
+  EXPECT_EQ(nat_settings(given).masquerade, "wan");
+  EXPECT_THAT(nat_settings(given).pool, ElementsAre(0u));
+  EXPECT_THAT(nat_settings(given, 0xcb007102).pool, ElementsAre(0xcb007102));
+  EXPECT_EQ(nat_settings(given).last_port, kMasqueradeLastPort);
+  EXPECT_EQ(nat_settings(with({{"masquerade", "wan"}, {"ports", "2000-60000"}})).last_port, 60000);
 }
 
 TEST(NatSettings, SaysWhichKeyAndValueIsWrong) {
@@ -91,7 +89,8 @@ TEST(NatSettings, SaysWhichKeyAndValueIsWrong) {
       {"static", "203.0.113.4/30 <-> 10.0.0.5"},
       {"publish", "sctp 203.0.113.1:80 -> 10.0.0.2:80"},
       {"publish", "tcp 203.0.113.1 -> 10.0.0.2:80"},
-      {"publish", "tcp 203.0.113.1:80 -> 10.0.0.2:0"}};
+      {"publish", "tcp 203.0.113.1:80 -> 10.0.0.2:0"},
+      {"masquerade", ""}};
   for (const auto& [key, value] : wrong) {
     const std::string error = error_of([&] { nat_settings(with({{key, value}})); });
     EXPECT_THAT(error, HasSubstr(std::string(key) + ": '" + value + "'"));
@@ -110,22 +109,6 @@ TEST(NatSettings, SaysWhichKeyAndValueIsWrong) {
                           {"publish", "tcp 1.1.1.1:80 -> 10.0.0.6:80"}})),
               HasSubstr("in two entries"));
   EXPECT_THAT(error(with({{"color", "red"}})), HasSubstr("color: nat has no such setting"));
-  EXPECT_THAT(error_of([] { nat_translation(with({}), {{.name = "wan"}}); }),
-              HasSubstr("inside: there is no port 'lan'"));
-  const auto hairpin = [](const char* by) {
-    return error_of([&] {
-      nat_translation(with({{"hairpin", by}}), {{.name = "lan", .device = "loop"},
-                                                {.name = "wan", .device = "tap"},
-                                                {.name = "turn", .device = "loop"}});
-    });
-  };
-  EXPECT_THAT(hairpin("back"), HasSubstr("hairpin: there is no port 'back'"));
-  EXPECT_THAT(hairpin("wan"), HasSubstr("hairpin: 'wan' is of device 'tap'; expected a port of"));
-  EXPECT_THAT(hairpin("lan"), HasSubstr("hairpin: 'lan' is a port of the inside"));
-  EXPECT_EQ(hairpin("turn"), "no error");
-  const std::vector<PlanPort> ports = {{.name = "lan", .addresses = {"203.0.113.1/24"}}};
-  EXPECT_THAT(error_of([&] { nat_translation(with({}), ports); }),
-              HasSubstr("pool: 203.0.113.1 is an address of port 'lan'"));
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ TEST(NatSides, KnowsWhatIsInside) {
   EXPECT_TRUE(all.stays_inside(0x0a000002));
   EXPECT_TRUE(all.stays_inside(0xcb007101));
   EXPECT_FALSE(all.stays_inside(0xcb007102));
+  EXPECT_TRUE(all.is_masqueraded(0xcb007101)) << "an own one in the pool";
+  EXPECT_FALSE(all.is_masqueraded(0x0a000001));
   EXPECT_TRUE(all.in_pool(0xcb007101));
   EXPECT_FALSE(all.in_pool(0xcb007102));
 }

@@ -138,6 +138,56 @@ TEST_F(NatTest, APacketGoesRoundOnceAndNotUnasked) {
   EXPECT_EQ(hits(NatCounter::kHairpins), 1u);
 }
 
+/// 203.0.113.254 is the address of the port.
+TEST_F(NatTest, MasqueradedHostsHaveTheAddressOfThePort) {
+  constexpr std::uint32_t kOwn = 0xcb0071fe;
+  use({{"masquerade", "wan"}, {"publish", "udp 203.0.113.254:80 -> 10.0.0.6:8080"}});
+  nat_plan_.settings.erase(nat_plan_.settings.begin() + 1);  // without the pool
+  start();
+  const Seen out = send(kLan, {});
+  EXPECT_EQ(out.source(), kOwn);
+  EXPECT_EQ(send(kWan, out.answered()).destination(), kHost);
+  EXPECT_EQ(
+      send(kWan, {.source = kServer, .destination = kOwn, .destination_port = 80}).destination(),
+      kOther);
+  for (const std::uint8_t protocol : {1, 6, 17}) {  // for the router itself
+    const Seen own = send(
+        kWan, {.source = kServer, .destination = kOwn, .source_port = 9, .protocol = protocol});
+    EXPECT_EQ(own.reason, -1);
+    EXPECT_EQ(own.destination(), kOwn);
+  }
+  EXPECT_EQ(send(kLan, {.destination = kOwn}).destination(), kOwn);
+  for (const std::uint8_t port : {kLan, kWan}) {
+    EXPECT_EQ(send(port, {.source = kOwn, .destination = kOther}).reason,
+              static_cast<int>(NatReason::kNoMapping))
+        << "forged";
+  }
+}
+
+TEST_F(NatTest, HostsReachEachOtherByTheAddressOfThePortWhereItIsNotTheRouters) {
+  constexpr std::uint32_t kOwn = 0xcb0071fe;
+  use({{"masquerade", "wan"},
+       {"hairpin", "turn"},
+       {"publish", "udp 203.0.113.254:80 -> 10.0.0.6:8080"}});
+  nat_plan_.settings.erase(nat_plan_.settings.begin() + 1);
+  start();
+  for (const std::uint16_t port : {80, 1024, 32767}) {
+    const Seen out = send(kLan, {.destination = kOwn, .destination_port = port});
+    EXPECT_TRUE(out.turned);
+    EXPECT_EQ(out.source(), kOwn);
+    const Seen in = send_frames(kTurn, {out.frame}).front();
+    EXPECT_EQ(in.destination(), port == 80 ? kOther : kOwn);
+    EXPECT_EQ(in.reason, port == 80 ? -1 : static_cast<int>(NatReason::kNoMapping));
+  }
+  for (const std::uint16_t port : {53, 1023, 32768}) {
+    const Seen own = send(kLan, {.destination = kOwn, .destination_port = port});
+    EXPECT_FALSE(own.turned);
+    EXPECT_EQ(own.source(), kHost);
+  }
+  const Seen echo = send(kLan, {.destination = kOwn, .destination_port = 8, .protocol = 1});
+  EXPECT_FALSE(echo.turned);
+}
+
 TEST_F(NatTest, AnErrorComesBackAboutWhatTheHostHasSent) {
   use();
   const Seen out = send(kLan, {});

@@ -291,6 +291,23 @@ TEST(RouteBuild, OwnIpv6AddressesAndTheAnycastAddressOfTheirNetworksAreOurs) {
   EXPECT_FALSE(routes.table().ipv6.is_own(ipv6("2001:db8::")));
 }
 
+TEST(RouteBuild, AnAddressThatATranslationGivesToPacketsIsOursAsADestinationAlone) {
+  const RouteFolder folder;
+  std::ofstream(folder.file("routes.txt")) << "0.0.0.0/0 wan 02:00:00:00:00:02\n";
+  PlanFunction function{
+      .name = "route", .type = "route", .settings = {{"table", folder.file("routes.txt")}}};
+  function.image = folder.file("route.img");
+  const auto ports = two_ports();
+  std::vector<PlanPath> paths(2);
+  paths[1].translation.pool = {{0xc0000202, 0xc0000203}};
+  build_route_image({.function = function, .ports = ports, .paths = paths});
+  const MappedImage image(function.image, kRouteImage);
+  const RouteTable table = view_route_image(image.bytes());
+  ASSERT_EQ(table.own.size(), 1u);
+  EXPECT_EQ(table.own[0], 0x0a010001u);
+  EXPECT_EQ(reason_of(table.hops[table.look_up(0xc0000202)]), RouteReason::kOwnAddress);
+}
+
 TEST(RouteBuild, WithoutAnIpv6RouteTheImageHasNothingOfIt) {
   const BuiltRoutes routes("10.0.0.0/8 wan 02:00:00:00:00:02\n2001:db8::1/32 drop\n");
   EXPECT_FALSE(routes.table().ipv6.present());
