@@ -101,14 +101,14 @@ Frame frame_of(std::span<const std::uint8_t> op, bool inside) {
 
 /// What was translated is a whole packet of the other version.
 void check_packet(const TranslationWorld& world, std::uint32_t packet, const Frame& sent,
-                  std::span<const std::uint8_t>, bool inside) {
+                  std::span<const std::uint8_t>, std::uint8_t port) {
   const Batch& batch = world.arena.batch();
   const std::span<const std::byte> frame = batch.bytes(packet);
   if (batch.is_dropped(packet) || std::ranges::equal(frame, sent)) return;
   const PacketHeaders headers = parse_headers(frame);
-  MILLRACE_CHECK(headers.ip_version == (inside ? 4 : 6));
+  MILLRACE_CHECK(headers.ip_version == (port == kLan ? 4 : 6));
   MILLRACE_CHECK(headers.payload_end == frame.size());
-  if (inside) MILLRACE_CHECK(wire_bytes::u32(frame, headers.network_offset + 12u) == kPublic);
+  if (port == kLan) MILLRACE_CHECK(wire_bytes::u32(frame, headers.network_offset + 12u) == kPublic);
 }
 
 }  // namespace

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sequences of packets through `flow` and `nat`, from inside and from outside: few hosts and ports,
-// and a table of few flows, so that they meet and push each other out. Nothing leaves untranslated,
-// checksums are as right or wrong as they came; a batch that is taken back leaves no trace; when
-// all flows have ended no mapping is left.
+// and a table of few flows, so that they meet and push each other out. Some hosts inside send to the
+// pool, and what goes to the loop comes in there. Nothing leaves untranslated, checksums are as
+// right or wrong as they came; a batch that is taken back leaves no trace; when all flows have ended
+// no mapping is left.
 
 #include <algorithm>
 #include <array>
@@ -40,11 +41,17 @@ struct Op {
     return kProtocols[bytes[0] % 4];
   }
   std::uint32_t host() const { return kHost + bytes[1] % 2; }
-  std::uint32_t server() const { return kServer + bytes[1] / 2 % 2; }
+  /// Seen inside: the other end is a host inside too, by its outside address.
+  bool is_hairpin() const { return bytes[4] % 4 == 3; }
+  std::uint32_t server(bool inside) const {
+    return inside && is_hairpin() ? kPublic : kServer + bytes[1] / 2 % 2;
+  }
   unsigned port_of_host(bool inside) const {
     return inside ? 5000u + bytes[2] % 2 : 1024u + bytes[2] % 4;
   }
-  unsigned port_of_server() const { return 80u + bytes[2] / 4 % 2; }
+  unsigned port_of_server(bool inside) const {
+    return inside && is_hairpin() ? 1024u + bytes[2] / 4 % 4 : 80u + bytes[2] / 4 % 2;
+  }
 
   std::span<const std::uint8_t> bytes;
 };
@@ -53,8 +60,8 @@ struct Op {
 Frame packet_of(const Op& op, std::uint8_t protocol, bool inside, bool outwards, unsigned behind) {
   FrameBuilder builder;
   builder.ipv4(protocol, behind, 20, op.is_fragment() ? 0x2000u + op.bytes[3] % 2 : 0x4000u);
-  const unsigned from = outwards ? op.port_of_host(inside) : op.port_of_server(),
-                 to = outwards ? op.port_of_server() : op.port_of_host(inside);
+  const unsigned from = outwards ? op.port_of_host(inside) : op.port_of_server(inside),
+                 to = outwards ? op.port_of_server(inside) : op.port_of_host(inside);
   if (protocol == kTcp) {
     builder.tcp(5, from, to);
   } else if (protocol == kUdp) {
@@ -70,8 +77,8 @@ Frame packet_of(const Op& op, std::uint8_t protocol, bool inside, bool outwards,
     wire_bytes::put16(frame, kTransportAt + 4, static_cast<std::uint16_t>(op.port_of_host(inside)));
   }
   const std::uint32_t host = inside ? op.host() : kPublic;
-  wire_bytes::put32(frame, kSourceAt, outwards ? host : op.server());
-  wire_bytes::put32(frame, kDestinationAt, outwards ? op.server() : host);
+  wire_bytes::put32(frame, kSourceAt, outwards ? host : op.server(inside));
+  wire_bytes::put32(frame, kDestinationAt, outwards ? op.server(inside) : host);
   return frame;
 }
 
@@ -114,17 +121,18 @@ std::uint16_t rest_of_sum(std::span<const std::byte> frame) {
 bool is_same_sum(std::uint16_t a, std::uint16_t b) { return a % 0xffff == b % 0xffff; }
 
 void check_packet(const TranslationWorld& world, std::uint32_t packet, const Frame& sent,
-                  std::span<const std::uint8_t> operation, bool inside) {
+                  std::span<const std::uint8_t> operation, std::uint8_t port) {
   const Op op(operation);
   const Batch& batch = world.arena.batch();
   if (batch.is_dropped(packet) || op.is_changed()) return;
+  MILLRACE_CHECK(is_turned(batch, packet) == (port == kLan && op.is_hairpin()));
   const std::span<const std::byte> frame = batch.bytes(packet);
   MILLRACE_CHECK(frame.size() == sent.size());
-  if (inside) {
+  if (port == kLan) {
     MILLRACE_CHECK(wire_bytes::u32(frame, kSourceAt) == kPublic);
-    MILLRACE_CHECK(wire_bytes::u32(frame, kDestinationAt) == op.server());
+    MILLRACE_CHECK(wire_bytes::u32(frame, kDestinationAt) == op.server(true));
   } else {
-    MILLRACE_CHECK(wire_bytes::u32(frame, kSourceAt) == op.server());
+    MILLRACE_CHECK(wire_bytes::u32(frame, kSourceAt) == op.server(port == kTurn));
     MILLRACE_CHECK(wire_bytes::u32(frame, kDestinationAt) - kHost < 2);
   }
   MILLRACE_CHECK(internet_checksum(frame.subspan(kIpAt, 20), 0) == 0);
@@ -140,7 +148,7 @@ void check_packet(const TranslationWorld& world, std::uint32_t packet, const Fra
 }  // namespace millrace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  millrace::TranslationWorld world(millrace::nat_type(), "3");
+  millrace::TranslationWorld world(millrace::nat_type(), "3", {{"hairpin", "turn"}});
   millrace::run_operations(world, {data, size}, millrace::frame_of, millrace::check_packet);
   world.check_end(millrace::nat_settings(world.plan.settings));
   return 0;

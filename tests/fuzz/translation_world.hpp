@@ -24,20 +24,18 @@
 
 namespace millrace {
 
-inline constexpr std::uint8_t kLan = 0, kWan = 1;
+inline constexpr std::uint8_t kLan = 0, kWan = 1, kTurn = 2;  ///< kTurn: of a loop
 inline constexpr std::uint32_t kPublic = 0xcb007101, kServer = 0xc0000208;
 
 struct TranslationWorld {
-  /// `flows_max`: so few that flows meet and push each other out.
-  TranslationWorld(const FunctionType& type, const std::string& flows_max)
+  /// `flows_max`: so few that flows meet and push each other out. `more`: settings beside those that
+  /// both functions have.
+  TranslationWorld(const FunctionType& type, const std::string& flows_max,
+                   const Settings& more = {})
       : flow_plan{.name = "flow", .type = "flow", .settings = {{"max", flows_max}, {"udp", "3"}}},
         plan{.name = std::string(type.traits.type),
              .type = std::string(type.traits.type),
-             .settings = {{"inside", "lan"},
-                          {"pool", "203.0.113.1"},
-                          {"ports", "1024-1027"},
-                          {"block", "2"},
-                          {"max", "4"}}},
+             .settings = with(more)},
         flow(flow_type().make({.function = flow_plan, .ports = ports})),
         translation(type.make({.function = plan, .ports = ports})),
         of_flow(flow_type().traits.lane_needs({.settings = flow_plan.settings})),
@@ -45,6 +43,15 @@ struct TranslationWorld {
         runner(std::vector<StageFunction>{{.function = flow.get()},
                                           {.function = translation.get()}}) {}
 
+  static Settings with(const Settings& more) {
+    Settings settings = {{"inside", "lan"},
+                         {"pool", "203.0.113.1"},
+                         {"ports", "1024-1027"},
+                         {"block", "2"},
+                         {"max", "4"}};
+    settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  }
   void run(std::uint8_t port) {
     const std::array<LaneState, 2> states{of_flow.state, of_translation.state};
     ++sequence;
@@ -68,7 +75,7 @@ struct TranslationWorld {
     MILLRACE_CHECK(pool && pool->count() == 0);
   }
 
-  std::vector<PlanPort> ports{{.name = "lan"}, {.name = "wan"}};
+  std::vector<PlanPort> ports{{.name = "lan"}, {.name = "wan"}, {.name = "turn", .device = "loop"}};
   PlanFunction flow_plan, plan;
   std::unique_ptr<Function> flow, translation;
   LaneMemory of_flow, of_translation;
@@ -77,10 +84,34 @@ struct TranslationWorld {
   std::uint64_t now_s = 1, sequence = 0;
 };
 
+inline bool is_turned(const Batch& batch, std::uint32_t packet) {
+  return !batch.goes_on(packet) && batch.leaves(packet) && batch.output[packet] == kTurn;
+}
+
+/// What has been sent to the loop comes in there.
+template <typename Check>
+void run_turned(TranslationWorld& world,
+                const std::vector<std::span<const std::uint8_t>>& operations, Check check) {
+  std::vector<Frame> frames;
+  std::vector<std::span<const std::uint8_t>> turned;
+  for (std::uint32_t i = 0; i < operations.size(); ++i) {
+    if (!is_turned(world.arena.batch(), i)) continue;
+    const auto frame = world.arena.batch().bytes(i);
+    frames.emplace_back(frame.begin(), frame.end());
+    turned.push_back(operations[i]);
+  }
+  if (frames.empty()) return;
+  world.arena.clear();
+  for (const Frame& frame : frames) world.arena.add(frame);
+  world.run(kTurn);
+  for (std::uint32_t i = 0; i < frames.size(); ++i) check(world, i, frames[i], turned[i], kTurn);
+}
+
 /// An operation is eight bytes, and makes one packet. What only batches have (the side that it
 /// comes from, its size, the time since the last one, whether it is taken back) is said by the
 /// last two bytes of the first one. `frame_of(operation, inside)` makes the packet;
-/// `check(world, packet, sent, operation, inside)` looks at what has become of it.
+/// `check(world, packet, sent, operation, port)` looks at what has become of it; what went to the
+/// loop comes in there and is looked at once more.
 template <typename FrameOf, typename Check>
 void run_operations(TranslationWorld& world, std::span<const std::uint8_t> rest, FrameOf frame_of,
                     Check check) {
@@ -98,11 +129,13 @@ void run_operations(TranslationWorld& world, std::span<const std::uint8_t> rest,
       rest = rest.subspan(kOpBytes);
     }
     const auto flow = world.of_flow.copy(), translation = world.of_translation.copy();
-    world.run(inside ? kLan : kWan);
-    for (std::uint32_t i = 0; i < sent.size(); ++i) {
-      check(world, i, sent[i], operations[i], inside);
+    const std::uint8_t port = inside ? kLan : kWan;
+    world.run(port);
+    for (std::uint32_t i = 0; i < sent.size(); ++i) check(world, i, sent[i], operations[i], port);
+    if (!dies) {
+      run_turned(world, operations, check);
+      continue;
     }
-    if (!dies) continue;
     world.take_back(world.of_flow, flow);
     world.take_back(world.of_translation, translation);
   }
