@@ -3,6 +3,7 @@
 """Hosts behind `nat` that reach each other by their outside addresses (RFC 4787 REQ-9)."""
 
 import os
+import threading
 
 import pytest
 
@@ -116,6 +117,35 @@ def test_a_published_server_is_reached_from_inside(wire, tmp_path):
         wait_until(lambda host=host, source=source: fetched(host, source), PATIENCE,
                    f"the page at {source}")
         assert out.read_bytes() == (tmp_path / "page").read_bytes()
+
+
+def test_a_worker_that_dies_breaks_no_connection(wire, tmp_path):
+    page = tmp_path / "page"
+    page.write_bytes(os.urandom(1 << 20) * 20)
+    wire.a.start("python3", "-c", PAGES, SERVER, tmp_path)
+    errors, killed = [], threading.Event()
+
+    def fetch():
+        try:
+            while not killed.is_set():
+                out = tmp_path / "fetched"
+                wire.c.run("curl", "-sS", "--retry", "20", "--retry-delay", "1",
+                           "--retry-connrefused", "--max-time", PATIENCE, "-o", out,
+                           f"http://{wire.public}:8081/page", timeout=2 * PATIENCE)
+                assert out.read_bytes() == page.read_bytes()
+        except BaseException as error:  # the test tells
+            errors.append(error)
+    transfer = threading.Thread(target=fetch)
+    transfer.start()
+    try:
+        for victim in ("front.0", "front.1", "ingress.turn.0"):
+            wire.running.wait_received(wire.running.audit()["received"] + 1000)
+            wire.running.kill(victim)
+            wire.running.wait_alive(victim)
+    finally:
+        killed.set()
+        transfer.join()
+    assert not errors, errors
 
 
 def test_a_mapping_is_reached_from_inside_and_answers_by_it(wire, tmp_path):
