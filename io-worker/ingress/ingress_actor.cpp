@@ -300,29 +300,6 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   outbox_.send(slot, lane.first_stage);
 }
 
-bool IngressActor::in_flight(std::uint32_t number) const noexcept {
-  const LaneLedger& ledger = context_.status.ledger(stream_, lanes_[number].number);
-  return ledger.released.load(std::memory_order_acquire) != lanes_[number].sequence;
-}
-
-std::uint32_t IngressActor::leave_due() noexcept {
-  std::uint32_t left = 0;
-  const bool short_of_slots = free_slot_count_ < lane_count_;
-  const bool more_waits = polled_count_ == burst_;  // the next poll fills what is open
-  for (std::uint32_t number = 0; number < lane_count_; ++number) {
-    Lane& lane = lanes_[number];
-    if (lane.slot == kNoSlot) continue;
-    ++lane.rounds;
-    const bool half_full = lane.count >= context_.segment.capacity() / 2;
-    if (stopping_ || resting_ || lane.rounds >= kRoundsMax || (short_of_slots && half_full) ||
-        (!more_waits && !in_flight(number))) {
-      seal(number);
-      ++left;
-    }
-  }
-  return left;
-}
-
 void IngressActor::tell_progress() noexcept {
   std::uint64_t position = next_ordinal_;
   std::uint64_t in_hand = polled_count_ - placed_;
@@ -348,8 +325,8 @@ void IngressActor::tell_progress() noexcept {
 
 bool IngressActor::has_work() noexcept {
   if (placed_ != polled_count_) return free_slot_count_ != 0;
-  for (const Lane& lane : lanes_) {
-    if (lane.slot != kNoSlot) return true;
+  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+    if (lanes_[number].slot != kNoSlot && !waits_for_lane(number)) return true;
   }
   if (free_slot_count_ != 0 && !stopping_ && queue_.has_waiting()) return true;
   return std::ranges::any_of(returned_slots_, [](const auto& ring) { return !ring.empty(); });
@@ -358,17 +335,17 @@ bool IngressActor::has_work() noexcept {
 bool IngressActor::finished() noexcept {
   if (!stopping_ || placed_ != polled_count_ || outbox_.pending() != 0) return false;
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
-    if (lanes_[number].slot != kNoSlot || in_flight(number)) return false;
+    if (lanes_[number].slot != kNoSlot || ahead_of(number) != 0) return false;
   }
   return true;
 }
 
-/// The queue's, when a packet from there is all that is waited for: slots, last batches and
-/// workers that come back are told by a wake-up.
+/// The queue's, when a packet from there is all that is waited for: slots, batches that have left
+/// and workers that come back are told by a wake-up.
 int IngressActor::wait_descriptor() noexcept {
   const bool others_to_join = shares_ != nullptr && !admitted_;
   const bool waits_for_others = free_slot_count_ == 0 || stopping_ || outbox_.pending() != 0 ||
-                                leaving_ != 0 || others_to_join;
+                                leaving_ != 0 || others_to_join || lanes_waiting_ != 0;
   return waits_for_others || resting_ || queue_.exhausted() ? -1 : queue_.wait_descriptor();
 }
 

@@ -17,8 +17,10 @@
 ///
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
 /// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
-/// nothing), after 4 rounds, or when free slots run short. Sequence numbers are given when it
-/// leaves. Without a free slot nothing is polled: load is refused here and nowhere else. A path
+/// nothing), after 4 rounds, or when free slots run short. While its lane has as many batches in
+/// flight as keep the workers busy (lane_backlog.hpp), it leaves only when it is full: each batch
+/// costs a worker the same, however few packets are in it, and one more would only wait behind the
+/// others (ingress_leave.cpp). Sequence numbers are given when it leaves. Without a free slot nothing is polled: load is refused here and nowhere else. A path
 /// that lets packets go past its functions when they are overloaded may use its own slots only:
 /// beyond them its packets are refused, counted as received and dropped at once, so that it neither
 /// stops the port nor takes the slots of other paths (ingress_refuse.cpp).
@@ -59,6 +61,7 @@ class IngressActor : public Actor {
     std::uint32_t count = 0;
     std::uint32_t dropped = 0;  ///< of them
     std::uint32_t rounds = 0;   ///< since it was opened
+    std::uint32_t backlog = 0;  ///< lane_backlog() of its path
     std::uint64_t first_ordinal = 0, last_ordinal = 0;
     std::uint64_t open_bytes = 0;
     std::uint64_t sequence = 0;                      ///< last one sealed
@@ -108,7 +111,9 @@ class IngressActor : public Actor {
   std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;
   std::uint32_t leave_due() noexcept;
-  bool in_flight(std::uint32_t number) const noexcept;
+  bool is_due(std::uint32_t number, bool short_of_slots) const noexcept;
+  bool waits_for_lane(std::uint32_t number) const noexcept;
+  std::uint64_t ahead_of(std::uint32_t number) const noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
   void tell_trouble() noexcept;
@@ -133,6 +138,7 @@ class IngressActor : public Actor {
   bool refusing_ = false;                    ///< since this round, or the one before
   std::vector<std::uint16_t> feed_of_slot_;  ///< of slots that are not free, from slot_first
   std::uint32_t lane_count_ = 0;
+  std::uint32_t lanes_waiting_ = 0;  ///< since the last round: open, held back by their backlog
   std::uint32_t burst_;
   bool has_classes_;
   std::uint32_t slot_bytes_written_;  ///< from a slot's start

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "io-worker/ingress/lane_backlog.hpp"
 #include "shared/links/sealed.hpp"
 
 namespace millrace {
@@ -18,11 +19,13 @@ void IngressActor::find_lanes() {
     feeds_.push_back(
         {path.filter, LaneChoice(path, plan.streams[stream_].port), lane_count_, at.slots_max});
     limited_ = limited_ || at.slots_max != 0;
+    const std::uint32_t backlog = lane_backlog(plan, at.path);
     for (std::uint32_t i = 0; i < path.lane_count; ++i) {
       Lane& lane = lanes_.emplace_back();
       lane.number = static_cast<std::uint16_t>(path.lane_first + i);
       lane.first_stage = path.first_stage;
       lane.has_keys = path.has_keys;
+      lane.backlog = backlog;
       lane.feed = feed;
       lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
     }

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <set>
 
-#include "shared/base/flow_hash.hpp"
 #include "tests/unit/io-worker/ingress/ingress_fixture.hpp"
 
 namespace millrace {
@@ -351,14 +350,7 @@ TEST_F(LanesTest, AFlowHasOneLaneAndItsPacketsKeepTheirOrder) {
 }
 
 TEST_F(LanesTest, HalfFullBatchesLeaveWhenSlotsRunShort) {
-  std::map<std::uint32_t, std::uint64_t> flow_of_lane;
-  for (std::uint64_t flow = 1; flow_of_lane.size() < 2; ++flow) {
-    std::array<std::byte, test::FakeRx::kBytes> frame{};
-    std::memcpy(frame.data(), &flow, 6);
-    flow_of_lane.emplace(std::uint64_t{flow_hash_of(frame)} * 4 >> 32, flow);
-  }
-  const std::uint64_t busy = flow_of_lane.begin()->second;
-  const std::uint64_t other = flow_of_lane.rbegin()->second;
+  const auto [busy, other] = test::flows_of_two_lanes(4);
   rx_.offer(1, other);
   rx_.offer(8 * 29, busy);
   rounds(8);

@@ -9,12 +9,14 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "io-worker/ingress/ingress_actor.hpp"
+#include "shared/base/flow_hash.hpp"
 #include "shared/links/ledger.hpp"
 #include "tests/unit/support/ordinal.hpp"
 #include "tests/unit/support/small_world.hpp"
@@ -129,6 +131,17 @@ inline std::string ingress_topology(std::uint32_t lanes, std::uint32_t slots) {
          "ports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
          "paths: { one: { from: [a], run: [], lanes: " +
          std::to_string(lanes) + ", slots: " + std::to_string(slots) + " } }\n";
+}
+
+/// Two flows of a FakeRx that have lanes of their own, of `lanes`.
+inline std::pair<std::uint64_t, std::uint64_t> flows_of_two_lanes(std::uint32_t lanes) {
+  std::map<std::uint64_t, std::uint64_t> flow_of_lane;
+  for (std::uint64_t flow = 1; flow_of_lane.size() < 2; ++flow) {
+    std::array<std::byte, FakeRx::kBytes> frame{};
+    std::memcpy(frame.data(), &flow, 6);
+    flow_of_lane.emplace(std::uint64_t{flow_hash_of(frame)} * lanes >> 32, flow);
+  }
+  return {flow_of_lane.begin()->second, flow_of_lane.rbegin()->second};
 }
 
 class IngressFixture : public ::testing::Test {
