@@ -50,15 +50,28 @@ std::vector<Ipv4Prefix> parse_destinations(const PortSettings& settings) {
   return prefixes;
 }
 
-std::vector<std::uint64_t> parse_sizes(const PortSettings& settings, bool numbered) {
+std::vector<std::uint64_t> parse_sizes(const PortSettings& settings, bool numbered, bool syn) {
   const std::uint32_t smallest = numbered ? kNumberedSizeMin : kGenerateSizeMin;
-  const std::uint32_t usual = numbered ? kNumberedSizeMin : 64;
+  const std::uint32_t usual = syn ? kGenerateSizeMin : numbered ? kNumberedSizeMin : 64;
   std::vector<std::uint64_t> sizes = settings.numbers("size", usual, smallest, kGenerateSizeMax);
   if (sizes.size() > kGenerateSizeCountMax) {
     settings.refuse("size", std::to_string(sizes.size()) + " sizes",
                     "1.." + std::to_string(kGenerateSizeCountMax));
   }
   return sizes;
+}
+
+void check_flows(const PortSettings& settings, const GenerateSettings& parsed) {
+  const std::uint64_t most =
+      std::min<std::uint64_t>(kGenerateFlowCountMax, parsed.sources * kGenerateSourcePortCount);
+  if (parsed.syn && settings.has("flows")) {
+    settings.refuse("flows", std::to_string(parsed.flows), "none with syn, whose ports are random");
+  }
+  if (parsed.syn && parsed.numbered) settings.refuse("numbered", "true", "false with syn");
+  if (parsed.flows > most) {
+    settings.refuse("flows", std::to_string(parsed.flows),
+                    "1.." + std::to_string(most) + " of so many sources");
+  }
 }
 
 MacAddress mac_of(const PlanPort& port) {
@@ -122,12 +135,15 @@ class GenerateRxQueue final : public RxQueue {
 }  // namespace
 
 GenerateSettings generate_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"size", "flows", "seed", "rate_mpps", "count", "numbered",
-                                     "stream", "destinations", "queues"});
+  const PortSettings settings(port, {"size", "flows", "sources", "syn", "seed", "rate_mpps",
+                                     "count", "numbered", "stream", "destinations", "queues"});
   GenerateSettings parsed;
   parsed.numbered = settings.flag("numbered", parsed.numbered);
-  parsed.sizes = parse_sizes(settings, parsed.numbered);
   parsed.flows = settings.number("flows", parsed.flows, 1, kGenerateFlowCountMax);
+  parsed.sources = settings.number("sources", parsed.sources, 1, kGenerateSourceCountMax);
+  parsed.syn = settings.flag("syn", parsed.syn);
+  check_flows(settings, parsed);
+  parsed.sizes = parse_sizes(settings, parsed.numbered, parsed.syn);
   parsed.seed = settings.number("seed", parsed.seed, 0, UINT64_MAX);
   parsed.count = settings.number("count", parsed.count, 0, UINT64_MAX);
   parsed.rate_mpps = settings.decimal("rate_mpps", parsed.rate_mpps, 0, 1000);

@@ -8,7 +8,7 @@
 
 #include "io-worker/ports/port.hpp"
 
-/// Device `generate`: Ethernet, IPv4, UDP packets made on the spot. Settings: README.md.
+/// Device `generate`: Ethernet, IPv4 and UDP, or TCP SYNs, made on the spot. Settings: README.md.
 
 namespace millrace {
 
@@ -17,6 +17,10 @@ inline constexpr std::uint32_t kGenerateSizeMax = 9000;  ///< bytes without FCS
 inline constexpr std::uint32_t kGenerateSizeCountMax = 16;
 inline constexpr std::uint32_t kGenerateDestinationCountMax = 256;
 inline constexpr std::uint32_t kGenerateFlowCountMax = 1'000'000;
+inline constexpr std::uint32_t kGenerateSourceCountMax = 1 << 17;  ///< 198.18.0.0/15 (RFC 2544)
+inline constexpr std::uint32_t kGenerateSourcePortFirst = 1024;
+/// A source address has flows of as many source ports.
+inline constexpr std::uint32_t kGenerateSourcePortCount = 65536 - kGenerateSourcePortFirst;
 
 /// An IPv4 prefix: `address` with all host bits zero, `host_mask` with all of them one.
 struct Ipv4Prefix {
@@ -27,6 +31,8 @@ struct Ipv4Prefix {
 struct GenerateSettings {
   std::vector<std::uint64_t> sizes;  ///< bytes without FCS; which one a packet has is random
   std::uint64_t flows = 1024;
+  std::uint64_t sources = kGenerateSourceCountMax;  ///< addresses that packets come from
+  bool syn = false;  ///< each packet a TCP SYN with random source, destination, ports and number
   std::uint64_t seed = 1;
   std::uint64_t count = 0;  ///< packets of each queue; 0: endless
   double rate_mpps = 0;     ///< of each queue; 0: as fast as they are taken

@@ -8,14 +8,23 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kIpOffset = 14;
+constexpr std::uint32_t kIpBytes = 20;
 constexpr std::uint32_t kChecksumOffset = 24;
 constexpr std::uint32_t kSourceOffset = 26;
 constexpr std::uint32_t kDestinationOffset = 30;
-constexpr std::uint32_t kUdpOffset = 34;
+constexpr std::uint32_t kPortsOffset = 34;
+constexpr std::uint32_t kUdpLengthOffset = 38;
+constexpr std::uint32_t kTcpSequenceOffset = 38;
+constexpr std::uint32_t kTcpFlagsOffset = 46;
+constexpr std::uint32_t kTcpChecksumOffset = 50;
+constexpr std::uint32_t kTcpEnd = 54;
 constexpr std::uint32_t kSourceBase = 0xc6120000;  // 198.18.0.0/15
-constexpr std::uint32_t kSourceBits = 17;
-constexpr std::uint32_t kFirstPort = 1024;
-constexpr std::uint32_t kDestinationPort = 4096;  // and the stream's number
+constexpr std::uint32_t kDestinationPort = 4096;   // and the stream's number
+constexpr std::uint32_t kUdp = 17, kTcp = 6;
+constexpr std::uint32_t kTcpSyn = 0x5002;  // five words of header
+constexpr std::uint32_t kTcpWindow = 0xffff;
+
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ull;
 
 // The mixing of splitmix64 (Steele, Lea, Flood 2014): neighbouring numbers give unrelated ones.
 std::uint64_t mix(std::uint64_t x) noexcept {
@@ -44,14 +53,26 @@ void put64(std::byte* to, std::uint64_t value) noexcept {
 
 std::uint32_t halves(std::uint32_t word) noexcept { return (word >> 16) + (word & 0xffff); }
 
+// RFC 1071; a sum of up to 2^16 words of 16 bits is folded in two steps.
+std::uint32_t checksum_of(std::uint32_t sum) noexcept { return ~halves(halves(sum)); }
+
+void put_addresses(std::byte* frame, std::uint32_t source, std::uint32_t destination,
+                   std::uint32_t sum) noexcept {
+  put32(frame + kSourceOffset, source);
+  put32(frame + kDestinationOffset, destination);
+  put16(frame + kChecksumOffset, checksum_of(sum + halves(source) + halves(destination)));
+}
+
 }  // namespace
 
 PacketMaker::PacketMaker(const GenerateSettings& settings, MacAddress destination,
                          std::uint32_t stream)
     : destinations_(settings.destinations),
       flows_(settings.flows),
-      seed_(mix(settings.seed + stream * 0x9e3779b97f4a7c15ull)),
+      sources_(settings.sources),
+      seed_(mix(settings.seed + stream * kGolden)),
       numbered_(settings.numbered),
+      syn_(settings.syn),
       stream_(stream) {
   for (const std::uint64_t size : settings.sizes) {
     templates_.push_back(make_template(static_cast<std::uint32_t>(size), destination));
@@ -67,20 +88,44 @@ PacketMaker::Template PacketMaker::make_template(std::uint32_t size, MacAddress 
   put32(frame + 8, stream_);
   put16(frame + 12, 0x0800);
   std::byte* ip = frame + kIpOffset;
+  const std::uint32_t protocol = syn_ ? kTcp : kUdp;
+  // The smallest SYN is padded; a longer one has data.
+  const std::uint32_t length =
+      syn_ && size == kGenerateSizeMin ? kTcpEnd - kIpOffset : size - kIpOffset;
   put16(ip, 0x4500);
-  put16(ip + 2, size - kIpOffset);
+  put16(ip + 2, length);
   put16(ip + 6, 0x4000);
-  put16(ip + 8, 64 << 8 | 17);
-  put16(frame + kUdpOffset + 2, kDestinationPort + stream_);
-  put16(frame + kUdpOffset + 4, size - kUdpOffset);
-  made.checksum = 0x4500 + (size - kIpOffset) + 0x4000 + (64 << 8 | 17);
+  put16(ip + 8, 64 << 8 | protocol);
+  made.ip_checksum = 0x4500 + length + 0x4000 + (64 << 8 | protocol);
+  if (syn_) {
+    put16(frame + kTcpFlagsOffset, kTcpSyn);
+    put16(frame + kTcpFlagsOffset + 2, kTcpWindow);
+    made.tcp_checksum = kTcp + (length - kIpBytes) + kTcpSyn + kTcpWindow;
+  } else {
+    put16(frame + kPortsOffset + 2, kDestinationPort + stream_);
+    put16(frame + kUdpLengthOffset, size - kPortsOffset);
+  }
   return made;
 }
 
 void PacketMaker::seek(std::uint64_t ordinal) noexcept {
   ordinal_ = ordinal;
   flow_ = ordinal % flows_;
+  source_ = flow_ % sources_;
+  port_ = flow_ / sources_;
   number_in_flow_ = ordinal / flows_;
+}
+
+void PacketMaker::next_flow() noexcept {
+  ++ordinal_;
+  if (++source_ == sources_) {
+    source_ = 0;
+    ++port_;
+  }
+  if (++flow_ == flows_) {
+    flow_ = source_ = port_ = 0;
+    ++number_in_flow_;
+  }
 }
 
 const PacketMaker::Template& PacketMaker::choose_template() const noexcept {
@@ -88,8 +133,7 @@ const PacketMaker::Template& PacketMaker::choose_template() const noexcept {
   return templates_[below(mix(seed_ ^ ~ordinal_), templates_.size())];
 }
 
-std::uint32_t PacketMaker::destination_of(std::uint64_t flow) const noexcept {
-  const std::uint64_t random = mix(seed_ + flow);
+std::uint32_t PacketMaker::destination_of(std::uint64_t random) const noexcept {
   const Ipv4Prefix& prefix =
       destinations_[destinations_.size() == 1 ? 0 : below(random, destinations_.size())];
   return prefix.address | (static_cast<std::uint32_t>(random) & prefix.host_mask);
@@ -104,25 +148,43 @@ void PacketMaker::put_numbers(std::byte* payload, std::uint64_t time_ns) const n
   put64(payload + 32, time_ns);
 }
 
+void PacketMaker::put_of_flow(const Template& from, std::byte* frame) const noexcept {
+  const std::uint32_t source = kSourceBase | static_cast<std::uint32_t>(source_);
+  const std::uint32_t destination = destination_of(mix(seed_ + flow_));
+  put_addresses(frame, source, destination, from.ip_checksum);
+  put16(frame + kPortsOffset, kGenerateSourcePortFirst + static_cast<std::uint32_t>(port_));
+}
+
+void PacketMaker::put_syn(const Template& from, std::byte* frame) const noexcept {
+  const std::uint64_t first = mix(seed_ + ordinal_);
+  const std::uint64_t second = mix(first + kGolden);
+  const std::uint64_t third = mix(second + kGolden);
+  const auto source = kSourceBase | static_cast<std::uint32_t>(below(second, sources_));
+  const std::uint32_t destination = destination_of(first);
+  const auto sequence = static_cast<std::uint32_t>(second);
+  const auto from_port =
+      kGenerateSourcePortFirst + static_cast<std::uint32_t>(below(third, kGenerateSourcePortCount));
+  const auto to_port = 1 + static_cast<std::uint32_t>(below(third << 32, 65535));
+  put_addresses(frame, source, destination, from.ip_checksum);
+  put16(frame + kPortsOffset, from_port);
+  put16(frame + kPortsOffset + 2, to_port);
+  put32(frame + kTcpSequenceOffset, sequence);
+  put16(frame + kTcpChecksumOffset,
+        checksum_of(from.tcp_checksum + halves(source) + halves(destination) + from_port + to_port +
+                    halves(sequence)));
+}
+
 std::uint32_t PacketMaker::make(std::byte* to, std::uint64_t time_ns) noexcept {
   const Template& from = choose_template();
   const std::size_t size = from.bytes.size();
   std::memcpy(to, from.bytes.data(), size);
-  const auto flow = static_cast<std::uint32_t>(flow_);
-  const std::uint32_t source = kSourceBase | (flow & ((1u << kSourceBits) - 1));
-  const std::uint32_t destination = destination_of(flow_);
-  put32(to + kSourceOffset, source);
-  put32(to + kDestinationOffset, destination);
-  put16(to + kUdpOffset, kFirstPort + (flow >> kSourceBits));
-  // RFC 1071; the sum of ten words folds to 16 bits in two steps.
-  const std::uint32_t sum = halves(from.checksum + halves(source) + halves(destination));
-  put16(to + kChecksumOffset, ~halves(sum));
-  if (numbered_) put_numbers(to + kNumberedOffset, time_ns);
-  ++ordinal_;
-  if (++flow_ == flows_) {
-    flow_ = 0;
-    ++number_in_flow_;
+  if (syn_) {
+    put_syn(from, to);
+  } else {
+    put_of_flow(from, to);
+    if (numbered_) put_numbers(to + kNumberedOffset, time_ns);
   }
+  next_flow();
   return static_cast<std::uint32_t>(size);
 }
 

@@ -30,7 +30,12 @@ inline constexpr std::uint32_t kNumberedSizeMin = kNumberedOffset + 40;
 /// Makes the packets of one generated stream. IPv4 with a valid checksum, TTL 64, do not fragment;
 /// UDP without checksum (RFC 768 allows it); other bytes zero. Sources are of 198.18.0.0/15 (RFC
 /// 2544), destinations random in the prefixes, a fixed one for each flow. Flows take turns: packet
-/// n is number n / flows of flow n mod flows.
+/// n is number n / flows of flow n mod flows, and flow f comes from source f mod sources.
+///
+/// With `syn` the packets are TCP segments with a valid checksum that ask for a connection (RFC
+/// 9293): SYN alone, no options; the smallest is padded, a longer one carries zeros. Source,
+/// destination, both ports and the sequence number are random for each packet. Source ports begin
+/// at 1024, destination ports at 1.
 class PacketMaker {
  public:
   /// `destination`: MAC of the port that receives.
@@ -45,22 +50,29 @@ class PacketMaker {
  private:
   struct Template {
     std::vector<std::byte> bytes;
-    std::uint32_t checksum = 0;  ///< of the IPv4 header without addresses, not yet folded
+    // Of the headers without what differs between packets, not yet folded.
+    std::uint32_t ip_checksum = 0, tcp_checksum = 0;
   };
 
   Template make_template(std::uint32_t size, MacAddress destination) const;
   const Template& choose_template() const noexcept;
-  std::uint32_t destination_of(std::uint64_t flow) const noexcept;
+  std::uint32_t destination_of(std::uint64_t random) const noexcept;
+  void put_of_flow(const Template& from, std::byte* frame) const noexcept;
+  void put_syn(const Template& from, std::byte* frame) const noexcept;
+  void next_flow() noexcept;
   void put_numbers(std::byte* payload, std::uint64_t time_ns) const noexcept;
 
   std::vector<Template> templates_;
   std::vector<Ipv4Prefix> destinations_;
   std::uint64_t flows_;
+  std::uint64_t sources_;
   std::uint64_t seed_;
-  bool numbered_;
+  bool numbered_, syn_;
   std::uint32_t stream_;
   std::uint64_t ordinal_ = 0;
   std::uint64_t flow_ = 0;            ///< ordinal_ mod flows_
+  std::uint64_t source_ = 0;          ///< flow_ mod sources_
+  std::uint64_t port_ = 0;            ///< flow_ / sources_
   std::uint64_t number_in_flow_ = 0;  ///< ordinal_ / flows_
 };
 

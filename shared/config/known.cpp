@@ -48,7 +48,9 @@ constexpr KnownSetting kGenerate[] = {
     kRate,
     {.name = "seed", .kind = SettingKind::kInteger},
     {.name = "size", .kind = SettingKind::kInteger, .low = 60, .high = 9000, .list = true},
+    {.name = "sources", .kind = SettingKind::kInteger, .low = 1, .high = 131072},
     {.name = "stream", .kind = SettingKind::kInteger, .high = 4095},
+    {.name = "syn", .kind = SettingKind::kFlag},
 };
 constexpr KnownSetting kLoop[] = {
     {.name = "depth", .kind = SettingKind::kInteger, .low = kLoopDepthMin, .high = kLoopDepthMax},

@@ -82,6 +82,14 @@ TEST(Generate, GoesOnExactlyAfterARestart) {
   }
 }
 
+TEST(Generate, SynsAreOfTheSmallestSizeIfNothingIsSaid) {
+  TestPool pool(64);
+  for (const Taken& taken : take_all(*open({{"syn", "true"}}, pool), pool, 50)) {
+    EXPECT_EQ(taken.bytes.size(), 60u);
+    EXPECT_EQ(taken.bytes[47], 2) << "SYN";
+  }
+}
+
 TEST(Generate, UsesAllOfItsSizes) {
   TestPool pool(64);
   std::map<std::size_t, int> seen;
@@ -121,6 +129,15 @@ TEST(Generate, SaysWhatIsWrongWithItsSettings) {
   EXPECT_EQ(check({{"size", "81"}, {"numbered", "true"}}),
             "port 'lan' (generate): size is '81'; allowed: 82..9000");
   EXPECT_EQ(check({{"flows", "0"}}), "port 'lan' (generate): flows is '0'; allowed: 1..1000000");
+  EXPECT_EQ(check({{"sources", "0"}}), "port 'lan' (generate): sources is '0'; allowed: 1..131072");
+  EXPECT_EQ(check({{"sources", "1"}, {"flows", "64512"}}), "");
+  EXPECT_EQ(check({{"sources", "1"}, {"flows", "64513"}}),
+            "port 'lan' (generate): flows is '64513'; allowed: 1..64512 of so many sources");
+  EXPECT_EQ(check({{"syn", "true"}, {"sources", "1"}, {"numbered", "false"}}), "");
+  EXPECT_EQ(check({{"syn", "true"}, {"flows", "7"}}),
+            "port 'lan' (generate): flows is '7'; allowed: none with syn, whose ports are random");
+  EXPECT_EQ(check({{"syn", "true"}, {"numbered", "true"}}),
+            "port 'lan' (generate): numbered is 'true'; allowed: false with syn");
   for (const char* bad : {"10.0.0.0/33", "10.0.0/8", "10.0.0.1/8", "::/0", "10.0.0.0/8x", ""}) {
     EXPECT_NE(check({{"destinations", bad}}), "") << bad;
   }

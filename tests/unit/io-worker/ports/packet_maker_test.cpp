@@ -71,6 +71,68 @@ TEST(PacketMaker, HasAsManyFlowsAsAsked) {
   }
 }
 
+TEST(PacketMaker, TakesItsFlowsFromAsManySourcesAsAsked) {
+  for (const std::uint64_t sources : {1ull, 3ull, 1000ull, 131'072ull}) {
+    GenerateSettings settings = settings_of({60}, 1000);
+    settings.sources = sources;
+    PacketMaker maker(settings, kMac, 0);
+    PacketMaker late(settings, kMac, 0);
+    std::set<std::string> flows;
+    std::set<std::uint64_t> addresses;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      const std::string frame = make(maker);
+      flows.insert(flow_of(frame));
+      addresses.insert(big_endian(frame, 26, 4));
+      late.seek(i);
+      EXPECT_EQ(make(late), frame) << i;
+    }
+    EXPECT_EQ(flows.size(), 1000u);
+    EXPECT_EQ(addresses.size(), std::min<std::uint64_t>(sources, 1000));
+    EXPECT_EQ(*addresses.begin(), 0xc6120000u);
+  }
+}
+
+GenerateSettings syns(std::uint64_t sources) {
+  GenerateSettings settings = settings_of({60}, 1024);
+  settings.syn = true;
+  settings.sources = sources;
+  return settings;
+}
+
+TEST(PacketMaker, MakesSynsOfRandomPortsAndNumbers) {
+  PacketMaker maker(syns(1), kMac, 0);
+  PacketMaker late(syns(1), kMac, 0);
+  std::set<std::string> flows;
+  std::set<std::uint64_t> from_ports, to_ports, numbers;
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    const std::string frame = make(maker);
+    ASSERT_EQ(big_endian(frame, 23, 1), 6u);
+    ASSERT_EQ(big_endian(frame, 46, 2), 0x5002u) << "SYN and nothing else";
+    ASSERT_EQ(big_endian(frame, 26, 4), 0xc6120000u) << "the only source";
+    ASSERT_GE(big_endian(frame, 34, 2), 1024u);
+    ASSERT_NE(big_endian(frame, 36, 2), 0u);
+    flows.insert(flow_of(frame));
+    from_ports.insert(big_endian(frame, 34, 2));
+    to_ports.insert(big_endian(frame, 36, 2));
+    numbers.insert(big_endian(frame, 38, 4));
+    late.seek(i);
+    ASSERT_EQ(make(late), frame) << i;
+  }
+  EXPECT_EQ(flows.size(), 20'000u);
+  // Of 20,000 random numbers in 65,536 about 17,200 differ.
+  EXPECT_NEAR(static_cast<double>(from_ports.size()), 17'150, 400);
+  EXPECT_NEAR(static_cast<double>(to_ports.size()), 17'240, 400);
+  EXPECT_GT(numbers.size(), 19'990u);
+}
+
+TEST(PacketMaker, MakesSynsOfManySources) {
+  PacketMaker maker(syns(100), kMac, 0);
+  std::map<std::uint64_t, int> by_source;
+  for (int i = 0; i < 20'000; ++i) ++by_source[big_endian(make(maker), 26, 4)];
+  EXPECT_EQ(by_source.size(), 100u);
+  for (const auto& [source, count] : by_source) EXPECT_NEAR(count, 200, 90) << source;
+}
+
 TEST(PacketMaker, SpreadsDestinationsOverItsPrefixes) {
   GenerateSettings settings = settings_of({60}, 100'000);
   settings.destinations = {{0x0a000000, 0x00ffffff}, {0xc0000200, 0xff}, {0xcb007107, 0}};
@@ -90,20 +152,27 @@ TEST(PacketMaker, SpreadsDestinationsOverItsPrefixes) {
 }
 
 // Scapy makes each header anew and compares: lengths, checksums, addresses.
-TEST(PacketMaker, MakesPacketsThatScapyFindsCorrect) {
-  const std::string python = test::source_folder() / "build/venv/bin/python";
-  if (!std::filesystem::exists(python)) GTEST_SKIP() << "no " << python << ": run 'make deps'";
-  GenerateSettings settings = settings_of({82, 83, 590, 1514, 9000}, 40, true);
-  settings.destinations = {{0, 0xffffffff}};
+int scapy_checks(const GenerateSettings& settings, const std::string& kind) {
   PacketMaker maker(settings, kMac, 3);
   maker.seek(0x1'0000'0001ull);
   std::string file = pcap_header();
   for (int i = 0; i < 2000; ++i) file += pcap_record(make(maker, 1'700'000'000'000'000'000ull + i));
   const TestFolder folder;
-  EXPECT_EQ(test::run_program(
-                {python, test::source_folder() / "tests/unit/io-worker/ports/check_generated.py",
-                 folder.write("a", file), "2000"}),
-            0);
+  return test::run_program({test::source_folder() / "build/venv/bin/python",
+                            test::source_folder() / "tests/unit/io-worker/ports/check_generated.py",
+                            folder.write("a", file), "2000", kind});
+}
+
+TEST(PacketMaker, MakesPacketsThatScapyFindsCorrect) {
+  const std::string python = test::source_folder() / "build/venv/bin/python";
+  if (!std::filesystem::exists(python)) GTEST_SKIP() << "no " << python << ": run 'make deps'";
+  GenerateSettings settings = settings_of({82, 83, 590, 1514, 9000}, 40, true);
+  settings.destinations = {{0, 0xffffffff}};
+  EXPECT_EQ(scapy_checks(settings, "udp"), 0);
+  settings = syns(kGenerateSourceCountMax);
+  settings.sizes = {60, 61, 590, 1514, 9000};
+  settings.destinations = {{0, 0xffffffff}};
+  EXPECT_EQ(scapy_checks(settings, "syn"), 0);
 }
 
 }  // namespace
