@@ -12,6 +12,7 @@ import os
 import pathlib
 import subprocess
 
+import metrics
 from processes import PATIENCE, wait_until
 from topology import Topology
 
@@ -171,6 +172,11 @@ class Wire:
 
     def in_middle(self, *words, **how):
         return run(*self.prefix, *words, **how)
+
+    def metrics_of(self, running):
+        """Of a topology here: its telemetry listens in this namespace."""
+        url = f"http://{metrics.address_of(running.run_dir)}/metrics"
+        return metrics.Metrics(self.in_middle("curl", "-sS", url).stdout)
 
     def features(self, port):
         """What `ethtool -k` says is on."""

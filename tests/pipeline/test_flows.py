@@ -12,7 +12,6 @@ import subprocess
 
 import pytest
 
-import metrics
 from processes import PATIENCE, wait_until
 from routed import FAMILIES, LEFT, RIGHT, lan, lay_left, lay_right, wait_for_addresses, wan
 from topology import BIN, Topology, millrace
@@ -276,8 +275,7 @@ def fixture_ended(tmp_path_factory):
             wait_until(lambda: sum(line.get("src_port") == 5000 or line.get("icmp_id") == 4321
                                    for line in told_of(folder)) == 4, PATIENCE, "their ends")
             # Telemetry listens in the namespace of the ports.
-            url = f"http://{metrics.address_of(wire.running.run_dir)}/metrics"
-            written = metrics.Metrics(wire.in_middle("curl", "-sS", url).stdout)
+            written = wire.metrics_of(wire.running)
             assert written.total("millrace_events_lost_total") == 0
             ends = written.by("cause", "millrace_flows_ended_total")
             assert ends["expired"] >= 4 and ends["evicted"] == 0
