@@ -100,6 +100,15 @@ bool is_no_matter(const std::string& option) {
   return std::ranges::find(kNone, option) != kNone.end();
 }
 
+/// Matches of which all that they compare stands in their options. Others, as `eui64`, compare
+/// without an option.
+bool is_known_match(const std::string& name) {
+  constexpr std::array<std::string_view, 12> kKnown = {"tcp",       "udp",   "udplite", "sctp",
+                                                       "dccp",      "icmp",  "icmp6",   "multiport",
+                                                       "conntrack", "state", "limit",   "comment"};
+  return std::ranges::find(kKnown, name) != kKnown.end();
+}
+
 /// Reads the options of one line `-A CHAIN ...`.
 class IptablesLine {
  public:
@@ -151,6 +160,7 @@ class IptablesLine {
     const std::size_t values = option == "--tcp-flags" ? 2 : 1;
     if (at + values >= words.size() || option == "!") throw AclRefusal{quoted_word(option)};
     const std::string& value = words[at + 1];
+    if (option == "-m") note_match(value);
     if (option == "--tcp-flags") {
       const std::string flags = letters_of(words[at + 2]) + "/" + letters_of(value);
       narrow([&](AclRule& rule) {
@@ -167,6 +177,13 @@ class IptablesLine {
       throw AclRefusal{quoted_word(option)};
     }
     return at + 1 + values;
+  }
+
+  void note_match(const std::string& name) {
+    if (!is_known_match(name)) throw AclRefusal{"-m " + quoted_word(name)};
+    if (name != "limit") return;
+    if (!limit_.empty()) throw AclRefusal{"two limits"};
+    limit_ = "3/hour";  // unless --limit says it
   }
 
   bool read_match(const std::string& option, const std::string& value) {
@@ -241,7 +258,7 @@ struct FilterTable {
   FirewallChains chains;
   bool inside = false;    ///< the lines are its
   bool complete = false;  ///< its end has been there
-  bool passes = true;     ///< policy of FORWARD
+  bool passes = false;    ///< policy of FORWARD
 };
 
 void read_line(const Words& words, const std::string& where, std::uint8_t family,
@@ -250,6 +267,7 @@ void read_line(const Words& words, const std::string& where, std::uint8_t family
   const std::string& first = words[0];
   if (first.starts_with('*')) {
     table.inside = first == "*filter";
+    if (table.inside && table.complete) throw Error(where + ": a second table filter");
     return;
   }
   if (!table.inside) return;

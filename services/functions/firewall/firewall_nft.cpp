@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "services/functions/acl/acl_words.hpp"
@@ -43,8 +46,14 @@ bool set_verdict(const Json& expression, const std::string& table, FirewallLine&
   return true;
 }
 
+bool has_limit(const FirewallLine& line) {
+  return std::ranges::any_of(line.matches,
+                             [](const AclRule& rule) { return rule.limit_interval_us != 0; });
+}
+
 void set_limit(const Json& limit, FirewallLine& line) {
   constexpr std::uint32_t kBurst = 5;
+  if (has_limit(line)) throw AclRefusal{"two limits"};
   if (limit.value("inv", false) || limit.contains("rate_unit")) {
     throw AclRefusal{"a limit of bytes, or 'over'"};
   }
@@ -52,6 +61,19 @@ void set_limit(const Json& limit, FirewallLine& line) {
     firewall_set_limit(limit.at("rate").get<std::uint32_t>(), limit.at("per").get<std::string>(),
                        limit.value("burst", kBurst), rule);
   }
+}
+
+/// Statements that end no packet. Others, as `queue`, may; and what sets a field of the packet
+/// changes what rules behind it compare.
+bool ends_nothing(const Json& expression) {
+  constexpr std::array<std::string_view, 13> kNone = {
+      "match", "counter", "log",  "limit", "continue", "quota",     "last",
+      "set",   "meter",   "flow", "dup",   "ct count", "ct timeout"};
+  if (!expression.is_object() || expression.empty()) return false;
+  const std::string& name = expression.begin().key();
+  if (name != "mangle") return std::ranges::find(kNone, name) != kNone.end();
+  const Json& what = expression.begin().value();
+  return what.contains("key") && !what["key"].contains("payload");
 }
 
 /// The rules of one rule of nft: one, or one for each verdict of a map.
@@ -78,20 +100,26 @@ class NftRule {
   }
 
  private:
-  /// First of all: what may be left out depends on it. A map, or a part of iptables' that nft does
-  /// not show, may do anything.
+  /// First of all: what may be left out depends on it. A map may drop packets, whatever is behind
+  /// it; a part of iptables' that nft does not show, or a statement that is not known, may do
+  /// anything.
   void note_verdict(const Json& expressions) {
-    bool unknown = false;
+    bool has_map = false, hidden = false, found = false;
     for (const Json& expression : expressions) {
-      unknown = unknown || expression.contains("vmap") || expression.contains("xt");
+      has_map = has_map || expression.contains("vmap");
+      hidden = hidden || !ends_nothing(expression);
     }
     for (const Json& expression : expressions) {
-      if (set_verdict(expression, table_, line_)) return;
+      found = found || set_verdict(expression, table_, line_);
     }
-    if (unknown) line_.verdict = Verdict::kDrop;
+    if (has_map || (hidden && !found)) line_.verdict = Verdict::kDrop;
   }
 
   void read_one(const Json& expression) {
+    if (!lines_.empty()) {
+      // Of packets that are not in the map, which no line says.
+      throw AclRefusal{nft_word(expression) + " behind a map"};
+    }
     if (expression.contains("match")) {
       const Json& match = expression["match"];
       const std::string how = match.at("op").get<std::string>();
@@ -109,6 +137,7 @@ class NftRule {
   }
 
   void read_map(const Json& map) {
+    if (has_limit(line_)) throw AclRefusal{"a limit in front of a map"};
     for (const Json& pair : map.at("data").at("set")) {
       FirewallLine one = line_;
       firewall_narrow(one.matches, nft_matches(map.at("key"), pair.at(0), ports_));

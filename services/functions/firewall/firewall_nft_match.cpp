@@ -3,6 +3,7 @@
 
 #include "services/functions/firewall/firewall_nft_match.hpp"
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,6 +35,13 @@ void set_protocol(const std::string& word, AclRule& rule) {
     rule.protocol = static_cast<std::uint8_t>(acl_number(word, UINT8_MAX, "protocol"));
   }
   rule.protocol_mask = 0xff;
+}
+
+/// The first header behind that of IPv6 may be an extension, which no rule here compares.
+void refuse_extension(const AclRule& rule) {
+  constexpr std::array<std::uint8_t, 8> kExtensions = {0, 43, 44, 51, 60, 135, 139, 140};
+  if (std::ranges::find(kExtensions, rule.protocol) == kExtensions.end()) return;
+  throw AclRefusal{"compares with an extension header of IPv6"};
 }
 
 struct IcmpName {
@@ -112,7 +120,11 @@ void set_payload(const Json& payload, const Json& value, AclRule& rule) {
     if (field == "saddr" || field == "daddr") {
       return set_address(value, ipv6, field == "saddr", rule);
     }
-    if (field == "protocol" || field == "nexthdr") return set_protocol(text_of(value), rule);
+    if (field == "protocol" || field == "nexthdr") {
+      set_protocol(text_of(value), rule);
+      if (ipv6) refuse_extension(rule);
+      return;
+    }
     if (field == "dscp") return acl_set_dscp(text_of(value), rule);
   } else if ((protocol == "icmp" || protocol == "icmpv6") && field == "type") {
     rule.families = protocol == "icmp" ? kAclIpv4 : kAclIpv6;
@@ -150,6 +162,7 @@ AclRule match_of(const Json& left, const Json& value, std::span<const FirewallPo
   if (value.is_string() && value.get<std::string>().starts_with('@')) {
     throw AclRefusal{"compares with the named set " + value.get<std::string>()};
   }
+  if (value == "*") throw AclRefusal{"compares with '*', which is what the others are not"};
   if (left.contains("payload")) {
     set_payload(left["payload"], value, rule);
   } else if (left.contains("meta")) {

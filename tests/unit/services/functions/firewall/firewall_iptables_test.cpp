@@ -76,8 +76,28 @@ TEST(FirewallIptables, ALineThatDropsAndIsNotUnderstoodRefusesTheFile) {
   EXPECT_THAT(iptables_error("-A FORWARD -g web\nCOMMIT\n"), HasSubstr("f.save:3: '-g'"));
 }
 
+TEST(FirewallIptables, AMatchThatIsNotKnownPassesNothing) {
+  const FirewallRules rules =
+      read_saved("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m eui64 -j ACCEPT\nCOMMIT\n");
+  EXPECT_THAT(rules.refusals, ElementsAre("f.save:3: -m 'eui64'"));
+  EXPECT_EQ(name_of_first(rules, {.destination_port = 22}), "policy drop");
+  EXPECT_THAT(iptables_error("-A FORWARD -m eui64 -j DROP\nCOMMIT\n"),
+              HasSubstr("f.save:3: -m 'eui64'; without this rule more would pass"));
+}
+
+TEST(FirewallIptables, AMatchOfALimitIsNeverWithoutOne) {
+  const std::string two = "-m limit --limit 9/sec -m limit --limit 1/sec ";
+  EXPECT_THAT(iptables_error("-A FORWARD " + two + "-j DROP\nCOMMIT\n"), HasSubstr("two limits"));
+  const FirewallRules rules =
+      read_saved("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m limit -j ACCEPT\nCOMMIT\n");
+  EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 1'200'000'000u);
+}
+
 TEST(FirewallIptables, RefusesWhatIsCutShort) {
   EXPECT_THAT(iptables_error("-A FORWARD -j DROP\n"), HasSubstr("no whole table filter"));
+  EXPECT_THAT(iptables_error("COMMIT\n*filter\n"), HasSubstr("f.save:4: a second table filter"));
+  const FirewallRules rules = read_saved("*filter\n-A FORWARD -s 10.0.0.9 -j ACCEPT\nCOMMIT\n");
+  EXPECT_EQ(name_of_first(rules, {.destination_port = 22}), "policy drop") << "it is not there";
   EXPECT_THAT(iptables_error("nonsense\n"), HasSubstr("f.save:3: no line of iptables-save"));
 }
 

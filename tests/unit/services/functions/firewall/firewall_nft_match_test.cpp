@@ -57,6 +57,9 @@ TEST(FirewallNftMatch, SaysWhatItDoesNotUnderstand) {
   EXPECT_EQ(refusal(R"({"rt": {"key": "mtu"}})", "7"), "compares 'rt'");
   EXPECT_EQ(refusal(R"({"payload": {"protocol": "ip", "field": "ttl"}})", "7"),
             "compares 'ip ttl'");
+  EXPECT_EQ(refusal(R"({"payload": {"protocol": "ip6", "field": "nexthdr"}})", "44"),
+            "compares with an extension header of IPv6");
+  EXPECT_THAT(refusal(R"({"meta": {"key": "iifname"}})", R"("*")"), HasSubstr("with '*'"));
   EXPECT_THAT(refusal(R"({"payload": {"protocol": "icmp", "field": "type"}})", R"("info-reply")"),
               HasSubstr("is no type of ICMP"));
 }

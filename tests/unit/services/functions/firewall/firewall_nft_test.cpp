@@ -134,6 +134,43 @@ TEST(FirewallNft, ARuleThatDropsAndIsNotUnderstoodRefusesTheFile) {
               HasSubstr("the named set @bad"));
 }
 
+TEST(FirewallNft, WhatStandsBehindAMapRefusesTheFile) {
+  const auto map = [](const std::string& verdict) {
+    return R"({"vmap": {"key": {"payload": {"protocol": "tcp", "field": "dport"}},
+        "data": {"set": [[22, {)" +
+           verdict + "}]]}}}";
+  };
+  EXPECT_EQ(nft_error(forward("inet", map(R"("accept": null)"))), "");
+  EXPECT_THAT(nft_error(forward("inet", map(R"("accept": null)") + R"(, {"drop": null})")),
+              HasSubstr("f.json: f handle 5: 'drop' behind a map; without this rule more"));
+  EXPECT_THAT(nft_error(forward("inet", map(R"("drop": null)") + R"(, {"accept": null})")),
+              HasSubstr("'accept' behind a map; without this rule more"));
+  EXPECT_THAT(
+      nft_error(forward("inet", map(R"("goto": {"target": "x"})") + R"(, {"accept": null})")),
+      HasSubstr("goto; without this rule more"));
+}
+
+TEST(FirewallNft, AStatementThatMayEndAPacketRefusesTheFile) {
+  for (const char* const ends :
+       {R"({"queue": {"num": 1}})", R"({"synproxy": {"mss": 1460}})", R"({"unheard-of": null})",
+        R"({"mangle": {"key": {"payload": {"protocol": "ip", "field": "dscp"}}, "value": 1}})"}) {
+    EXPECT_THAT(nft_error(forward("inet", ends)), HasSubstr("without this rule more")) << ends;
+  }
+  EXPECT_EQ(nft_error(forward("inet", R"({"mangle": {"key": {"meta": {"key": "mark"}},
+      "value": 1}})")),
+            "");
+}
+
+TEST(FirewallNft, OneLimitARule) {
+  const std::string limit = R"({"limit": {"rate": 10, "burst": 5, "per": "second"}}, )";
+  const std::string map = R"({"vmap": {"key": {"payload": {"protocol": "tcp", "field": "dport"}},
+      "data": {"set": [[22, {"accept": null}], [23, {"accept": null}]]}}})";
+  EXPECT_EQ(nft_error(forward("inet", limit + R"({"drop": null})")), "");
+  EXPECT_THAT(nft_error(forward("inet", limit + limit + R"({"drop": null})")),
+              HasSubstr("two limits"));
+  EXPECT_THAT(nft_error(forward("inet", limit + map)), HasSubstr("a limit in front of a map"));
+}
+
 TEST(FirewallNft, RefusesWhatIsNoRuleset) {
   EXPECT_THAT(nft_error(""), HasSubstr("no chain of type filter on hook forward"));
   EXPECT_THAT(nft_error("nonsense"), HasSubstr("no output of 'nft -j list ruleset'"));
