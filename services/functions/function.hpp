@@ -120,6 +120,8 @@ struct LaneState {
 
 class FlowBatch;
 struct FlowEntry;
+struct FlowOwn;
+struct FlowTuple;
 
 /// What every function of a stage is told alike about a batch.
 struct BatchFacts {
@@ -199,6 +201,10 @@ class Function {
   }
   /// A flow ends, by time, by room, or by forget(). `own`: of this function, in the flow's lane.
   virtual void flow_ended(const StateOfFunction& /*own*/, const FlowEntry& /*flow*/) noexcept {}
+  /// A flow that began in the batch never gets a place in the table: its packets were dropped, or
+  /// there was no room. `tuple`: of its first packet. `kept`: what functions have kept with it.
+  virtual void flow_not_kept(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
+                             const FlowOwn& /*kept*/) noexcept {}
 };
 
 /// What a function needs of the world, beside its image.

@@ -124,6 +124,98 @@ def refused_reload(running):
     return str(refused.value)
 
 
+# Connects from each address that it is told, and says what becomes of it; "-ADDRESS": a connection
+# from there closes, at both ends.
+HOLDER = """
+import errno, socket, sys
+held = {}
+for line in sys.stdin:
+    source = line.strip()
+    if source.startswith("-"):
+        going = held[source[1:]].pop()
+        going.shutdown(socket.SHUT_WR)
+        while going.recv(100):
+            pass
+        going.close()
+        said = "closed"
+    else:
+        try:
+            one = socket.create_connection((sys.argv[1], 7), 10, (source, 0))
+            one.sendall(b"x")
+            said = "open" if one.recv(1) == b"x" else "cut"
+            held.setdefault(source, []).append(one)
+        except OSError as error:
+            said = errno.errorcode.get(error.errno, "silence")
+    print(said, flush=True)
+"""
+TWO_EACH = """
+table inet t {
+  set sources { type ipv4_addr; size 65535; flags dynamic; }
+  chain f {
+    type filter hook forward priority 0; policy accept;
+    tcp dport 7 ct state new add @sources { ip saddr ct count over 2 } reject with tcp reset
+  }
+}
+"""
+FIRST, SECOND = "10.1.0.77", "10.1.0.78"
+STEPS = ((FIRST, "open"), (FIRST, "open"), (FIRST, "ECONNREFUSED"), (SECOND, "open"),
+         ("-" + FIRST, "closed"), (FIRST, "open"), (FIRST, "ECONNREFUSED"))
+
+
+class Holder:
+    def __init__(self, host, server):
+        self.child = subprocess.Popen(
+            ["ip", "netns", "exec", host.namespace, "python3", "-c", HOLDER, server],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def tell(self, word):
+        self.child.stdin.write(word + "\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.kill()
+        self.child.wait()
+
+
+@contextlib.contextmanager
+def holding(wire):
+    for address in (FIRST, SECOND):
+        wire.a.add_address(address + "/24")
+    wire.a.wait_for(wire.b.ip)
+    with serving(wire.b, ECHO, port=7), Holder(wire.a, wire.b.ip) as holder:
+        for word, expected in STEPS:
+            assert holder.tell(word) == expected, word
+        yield holder
+
+
+@pytest.mark.skipif(shutil.which("nft") is None, reason="nft is not installed")
+@pytest.mark.parametrize("backend", ["kernel", "millrace"])
+def test_connections_of_a_source_are_counted_as_in_the_kernel(tmp_path, backend):
+    with Wire(**ROUTER) as wire:
+        saved = loaded(wire, tmp_path, TWO_EACH)
+        if backend == "kernel":
+            with routed.kernel_router(wire.middle, PORTS_OF_KERNEL, ()), holding(wire):
+                return
+        wire.in_middle("nft", "flush", "ruleset")
+        text = BEHIND_NFT.format(file=saved)
+        with Topology(tmp_path, text, prefix=wire.prefix) as running:
+            with holding(wire) as holder:
+                workers = [name for name in running.lives() if name.startswith("front")]
+                for name in workers:
+                    running.kill(name)
+                    running.wait_alive(name)
+                assert holder.tell(FIRST) == "ECONNREFUSED"
+                assert holder.tell(SECOND) == "open"
+                assert holder.tell(SECOND) == "ECONNREFUSED"
+                assert holder.tell("-" + FIRST) == "closed"
+                assert holder.tell(FIRST) == "open"
+            running.settle()
+
+
 RULESET = """
 table inet t {
   chain web {
@@ -205,20 +297,28 @@ def probed(wire):
     return said
 
 
+PORTS_OF_KERNEL = {"lan": routed.Port("porta", "02:00:00:00:00:0a", ("10.1.0.1/24",)),
+                   "wan": routed.Port("portb", "02:00:00:00:00:0b", ("192.0.2.1/24",))}
+
+
+def loaded(wire, folder, ruleset):
+    """Rules in the kernel of the middle. Returns a file that has them as nft lists them."""
+    introduce(wire, "10.1.0.1", "192.0.2.1")
+    (folder / "none.routes").write_text("# the networks of the ports\n")
+    (folder / "rules.nft").write_text(ruleset)
+    wire.in_middle("nft", "-f", folder / "rules.nft")
+    saved = folder / "rules.json"
+    saved.write_text(wire.in_middle("nft", "-j", "list", "ruleset").stdout)
+    return saved
+
+
 def verdicts(backend, folder):
     with Wire(**ROUTER) as wire:
-        introduce(wire, "10.1.0.1", "192.0.2.1")
-        (folder / "rules.nft").write_text(RULESET)
-        wire.in_middle("nft", "-f", folder / "rules.nft")
-        saved = folder / "rules.json"
-        saved.write_text(wire.in_middle("nft", "-j", "list", "ruleset").stdout)
+        saved = loaded(wire, folder, RULESET)
         if backend == "kernel":
-            ports = {"lan": routed.Port("porta", "02:00:00:00:00:0a", ("10.1.0.1/24",)),
-                     "wan": routed.Port("portb", "02:00:00:00:00:0b", ("192.0.2.1/24",))}
-            with routed.kernel_router(wire.middle, ports, ()):
+            with routed.kernel_router(wire.middle, PORTS_OF_KERNEL, ()):
                 return probed(wire)
         wire.in_middle("nft", "flush", "ruleset")
-        (folder / "none.routes").write_text("# the networks of the ports\n")
         with Topology(folder, BEHIND_NFT.format(file=saved), prefix=wire.prefix):
             return probed(wire)
 

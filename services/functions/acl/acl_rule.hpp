@@ -46,8 +46,16 @@ struct AclRule {
   // Of `firewall` alone.
   std::uint32_t limit_interval_us;  ///< 0: no limit; else it matches once in so long, and
   std::uint32_t limit_burst;        ///< so often at once after a pause; 1 or more
+  std::uint32_t limit_group;        ///< rules of one group take from one limit; 0: it has its own
+  std::uint32_t connections;        ///< with kRuleConnections: it matches up to so many at a time
+  std::uint32_t connection_group;   ///< rules of one group count together, also after a reload
+  std::uint8_t limits;              ///< kRuleRateOver, ...
+  std::uint8_t padding_behind[3] = {};
 };
-static_assert(sizeof(AclRule) == 84 && alignof(AclRule) == 4);
+/// Bits of AclRule::limits. Over: the rule matches what is above the limit instead of below it.
+inline constexpr std::uint8_t kRuleRateOver = 1, kRuleRatePerSource = 2, kRuleConnections = 4,
+                              kRuleConnectionsOver = 8, kRuleConnectionsPerSource = 16;
+static_assert(sizeof(AclRule) == 100 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
               offsetof(AclRule, destination_port_low) == 36 &&
               offsetof(AclRule, source_length) == 40 && offsetof(AclRule, protocol) == 42 &&
@@ -56,7 +64,8 @@ static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_p
               offsetof(AclRule, name_offset) == 52 && offsetof(AclRule, name_bytes) == 56 &&
               offsetof(AclRule, log) == 58 && offsetof(AclRule, vlan_low) == 60 &&
               offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68 &&
-              offsetof(AclRule, limit_interval_us) == 76);
+              offsetof(AclRule, limit_interval_us) == 76 && offsetof(AclRule, connections) == 88 &&
+              offsetof(AclRule, limits) == 96);
 
 inline constexpr std::uint16_t kAclNoTag = UINT16_MAX;  ///< instead of the number of a VLAN
 

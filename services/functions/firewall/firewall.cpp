@@ -14,7 +14,7 @@
 #include "services/functions/acl/acl_image.hpp"
 #include "services/functions/acl/acl_key.hpp"
 #include "services/functions/acl/acl_reject.hpp"
-#include "services/functions/firewall/firewall_limit.hpp"
+#include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/rule_files.hpp"
@@ -29,7 +29,7 @@ class Firewall final : public Function {
       : image_(context.function.image),
         settings_(firewall_settings(context.function)),
         rejecter_(settings_.reject_rate),
-        limits_(image_.rules().size()) {
+        limits_(image_.rules(), settings_.sources, image_.rules().size() + kAclHitsWrong) {
     if (image_.bits() == nullptr) throw Error("the image has no bit vectors");
   }
 
@@ -43,6 +43,14 @@ class Firewall final : public Function {
     for (const std::uint16_t packet : call.selected.packets) {
       if (!passes(call, packet)) call.batch.drop(packet, call.reason(RuleReason::kRule));
     }
+  }
+
+  void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
+    FirewallLimits::give_back(own.state, flow.tuple, flow.own.firewall);
+  }
+  void flow_not_kept(const StateOfFunction& own, const FlowTuple& tuple,
+                     const FlowOwn& kept) noexcept override {
+    FirewallLimits::give_back(own.state, tuple, kept.firewall);
   }
 
  private:
@@ -73,25 +81,33 @@ class Firewall final : public Function {
   template <typename Address>
   bool decide(const FinishContext& call, std::uint16_t packet, const PacketFlow& flow,
               const AclKey& key, const AclBits<Address>& bits) noexcept {
+    limits_.begin_packet(call, flow);
     if (bits.rule_count != 0) {
       const AclVectors of = bits.vectors_of(key);
       for (std::uint32_t bit = bits.common_from(of, 0); bit != kAclNoBit;
            bit = bits.common_from(of, bit + 1)) {
         const std::uint32_t number = bits.rules[bit];
         const AclRule& rule = image_.rules()[number];
-        if (rule.limit_interval_us != 0 && !limits_[number].take(rule, call.facts.now_ns)) continue;
+        if (firewall_has_limits(rule) && !limits_.match(call, flow, key, number)) continue;
         const auto action = static_cast<AclAction>(rule.action);
+        if (action == AclAction::kPass && !limits_.count(call, flow)) return false;
         take(call, packet, number, action);
         if (action == AclAction::kAlert) continue;
         if (action != AclAction::kPass) return false;
         if (call.flows != nullptr && flow.flow != kNoFlow && call.flows->is_new(flow.flow)) {
-          call.flows->change_own(flow.flow).firewall = number + 1;
+          call.flows->change_own(flow.flow).firewall = let_in_by(call, flow, number);
         }
         return true;
       }
     }
     call.counters.hit(image_.rules().size() + kAclHitsDefault);
-    return settings_.default_passes;
+    return settings_.default_passes && limits_.count(call, flow);
+  }
+
+  /// FlowOwn::firewall with another rule.
+  static std::uint32_t let_in_by(const FinishContext& call, const PacketFlow& flow,
+                                 std::uint32_t number) noexcept {
+    return (call.flows->own(flow.flow).firewall & ~kFirewallRuleBits) | (number + 1);
   }
 
   /// What a rule does beside its verdict.
@@ -111,7 +127,7 @@ class Firewall final : public Function {
   AclImage image_;
   FirewallSettings settings_;
   AclRejecter rejecter_;
-  std::vector<FirewallLimit> limits_;  ///< by rule
+  FirewallLimits limits_;
 };
 
 void check_firewall(const PlanFunction& function) {
@@ -120,7 +136,7 @@ void check_firewall(const PlanFunction& function) {
     if (std::ranges::find(known, key, &KnownSetting::name) == known.end()) {
       throw Error(key +
                   ": firewall has no such setting; there are rules, nft, iptables, "
-                  "ip6tables, default, non_ip, reject_rate");
+                  "ip6tables, default, non_ip, reject_rate, sources");
     }
   }
   firewall_settings(function);
@@ -132,12 +148,24 @@ std::string check_firewall_for_log(const PlanFunction& function) {
   return path.empty() ? "" : "log in " + path;
 }
 
+/// Before an image is made that no worker could load.
+void check_groups(const FirewallRules& rules) {
+  std::vector<AclRule> plain;
+  for (const AclNamedRule& named : rules.rules) plain.push_back(named.rule);
+  firewall_groups(plain);
+}
+
+LaneNeeds needs_of(const LaneRequest& request) {
+  return FirewallLimits::needs_of(firewall_sources(request.settings), request);
+}
+
 BuildReport build_firewall(const FunctionContext& context) {
   check_firewall(context.function);
   FirewallRules rules = load_firewall_files(context.function, context.ports);
   BuildReport report;
   report.accepted = rules.rules.size();
   report.counter_count = static_cast<std::uint32_t>(rules.rules.size()) + kAclExtraCount;
+  check_groups(rules);
   report_refusals(std::move(rules.refusals), report);
   const AclBitsReport bits =
       write_acl_image(context.function.image, rules.rules, report.counter_count);
@@ -163,6 +191,7 @@ FunctionType firewall_type() {
                      .summary = "rules over connections, ports and addresses: pass, drop, reject",
                      .regions = kRegions,
                      .stateful = true,
+                     .lane_needs = needs_of,
                      .flows = FlowUse::kNeeds,
                      .has_image = true,
                      .reasons = kRuleReasons,

@@ -81,7 +81,7 @@ class Flattening {
     const std::optional<AclRule> both = firewall_both(outer, match);
     if (!both) return;
     if (line.verdict == Verdict::kJump) {
-      if (match.limit_interval_us != 0) throw Error(line.where + ": a jump with a limit");
+      if (firewall_has_limits(match)) throw Error(line.where + ": a jump with a limit");
       return add_chain(line.target, *both, depth + 1);
     }
     if (line.verdict == Verdict::kGoesOn && !line.log) return;  // it only counts
@@ -111,17 +111,23 @@ void firewall_narrow(std::vector<AclRule>& matches, const std::vector<AclRule>& 
   std::vector<AclRule> out;
   for (const AclRule& one : matches) {
     for (const AclRule& other : more) {
-      std::optional<AclRule> both = firewall_both(one, other);
+      const std::optional<AclRule> both = firewall_both(one, other);
       if (!both) continue;
-      if (both->limit_interval_us == 0) {
-        both->limit_interval_us = one.limit_interval_us;
-        both->limit_burst = one.limit_burst;
-      }
       out.push_back(*both);
       if (out.size() > kAclRuleCountMax) throw AclRefusal{"its sets make too many rules"};
     }
   }
   matches = std::move(out);
+}
+
+void firewall_limit(const AclRule& limits, const std::string& chain, FirewallLine& line) {
+  if (!firewall_has_limits(limits)) return;
+  firewall_narrow(line.matches, {limits});
+  const std::uint32_t of_connections = firewall_group_of(line.matches, chain);
+  for (AclRule& rule : line.matches) {
+    if (rule.limit_group == 0) rule.limit_group = firewall_group(line.where);
+    if (rule.connection_group == 0) rule.connection_group = of_connections;
+  }
 }
 
 }  // namespace millrace

@@ -9,6 +9,7 @@
 #include "services/functions/acl/acl_match.hpp"
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_iptables_limits.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
 
@@ -103,9 +104,9 @@ bool is_no_matter(const std::string& option) {
 /// Matches of which all that they compare stands in their options. Others, as `eui64`, compare
 /// without an option.
 bool is_known_match(const std::string& name) {
-  constexpr std::array<std::string_view, 12> kKnown = {"tcp",       "udp",   "udplite", "sctp",
+  constexpr std::array<std::string_view, 11> kKnown = {"tcp",       "udp",   "udplite", "sctp",
                                                        "dccp",      "icmp",  "icmp6",   "multiport",
-                                                       "conntrack", "state", "limit",   "comment"};
+                                                       "conntrack", "state", "comment"};
   return std::ranges::find(kKnown, name) != kKnown.end();
 }
 
@@ -113,13 +114,13 @@ bool is_known_match(const std::string& name) {
 class IptablesLine {
  public:
   IptablesLine(FirewallLine line, std::uint8_t family, std::span<const FirewallPort> ports)
-      : line_(std::move(line)), family_(family), ports_(ports) {}
+      : line_(std::move(line)), family_(family), ports_(ports), limits_(family) {}
 
   FirewallLine read(const Words& words) {
     note_target(words);
     try {
       for (std::size_t i = 2; i < words.size();) i = read_option(words, i);
-      set_limit();
+      firewall_limit(limits_.read_all(), words[1], line_);
     } catch (const AclRefusal& refusal) {
       line_.refusal = refusal.reason;
     }
@@ -153,37 +154,27 @@ class IptablesLine {
   /// Returns where the next one is.
   std::size_t read_option(const Words& words, std::size_t at) {
     const std::string& option = words[at];
-    if (option == "-f") {
-      narrow([](AclRule& rule) { acl_set_fragment("later", rule); });
-      return at + 1;
-    }
+    if (option == "-f") narrow([](AclRule& rule) { acl_set_fragment("later", rule); });
+    if (option == "-f" || limits_.is_flag(option)) return at + 1;
     const std::size_t values = option == "--tcp-flags" ? 2 : 1;
     if (at + values >= words.size() || option == "!") throw AclRefusal{quoted_word(option)};
     const std::string& value = words[at + 1];
-    if (option == "-m") note_match(value);
+    if (option == "-m" && !limits_.note_match(value) && !is_known_match(value)) {
+      throw AclRefusal{"-m " + quoted_word(value)};
+    }
     if (option == "--tcp-flags") {
       const std::string flags = letters_of(words[at + 2]) + "/" + letters_of(value);
       narrow([&](AclRule& rule) {
         set_protocol("tcp", rule);
         acl_set_flags(flags, rule);
       });
-    } else if (option == "--limit") {
-      limit_ = value;
-    } else if (option == "--limit-burst") {
-      burst_ = acl_number(value, UINT32_MAX, "burst");
     } else if (option == "--comment") {
       line_.name = value;
-    } else if (!is_no_matter(option) && !read_match(option, value)) {
+    } else if (!is_no_matter(option) && !limits_.read(option, value) &&
+               !read_match(option, value)) {
       throw AclRefusal{quoted_word(option)};
     }
     return at + 1 + values;
-  }
-
-  void note_match(const std::string& name) {
-    if (!is_known_match(name)) throw AclRefusal{"-m " + quoted_word(name)};
-    if (name != "limit") return;
-    if (!limit_.empty()) throw AclRefusal{"two limits"};
-    limit_ = "3/hour";  // unless --limit says it
   }
 
   bool read_match(const std::string& option, const std::string& value) {
@@ -230,27 +221,10 @@ class IptablesLine {
     firewall_narrow(line_.matches, one);
   }
 
-  /// "10/sec", as iptables-save writes it.
-  void set_limit() {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kUnits = {
-        {{"sec", "second"}, {"min", "minute"}, {"hour", "hour"}, {"day", "day"}}};
-    if (limit_.empty()) return;
-    if (line_.matches.size() > 1) throw AclRefusal{"a limit over several ports"};
-    const std::size_t slash = std::min(limit_.find('/'), limit_.size());
-    const std::string_view unit =
-        std::string_view(limit_).substr(std::min(slash + 1, limit_.size()));
-    const auto* const known =
-        std::ranges::find(kUnits, unit, &std::pair<std::string_view, std::string_view>::first);
-    if (known == kUnits.end()) throw AclRefusal{"--limit " + quoted_word(limit_)};
-    const std::uint32_t count = acl_number(limit_.substr(0, slash), UINT32_MAX, "limit");
-    for (AclRule& rule : line_.matches) firewall_set_limit(count, known->second, burst_, rule);
-  }
-
   FirewallLine line_;
   std::uint8_t family_;
   std::span<const FirewallPort> ports_;
-  std::string limit_;
-  std::uint32_t burst_ = 5;
+  IptablesLimits limits_;
 };
 
 /// The table filter of a file.

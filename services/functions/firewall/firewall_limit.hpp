@@ -10,7 +10,7 @@
 namespace millrace {
 
 /// How often a rule with `limit` matches: a token bucket, kept as the time at which it is full
-/// again. Of one worker and rule.
+/// again. Of one worker, and of a rule, or a rule and a source.
 class FirewallLimit {
  public:
   /// True: the rule matches once more. `rule` has a limit; `now_ns` does not go back.
@@ -21,6 +21,8 @@ class FirewallLimit {
     full_ns_ = from_ns + interval_ns;
     return true;
   }
+  /// It is as one that nothing has been taken from.
+  bool is_full(std::uint64_t now_ns) const noexcept { return full_ns_ <= now_ns; }
 
  private:
   std::uint64_t full_ns_ = 0;

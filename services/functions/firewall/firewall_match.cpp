@@ -5,11 +5,14 @@
 #include <array>
 #include <cstring>
 #include <initializer_list>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "services/functions/acl/acl_conditions.hpp"
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_rules.hpp"
+#include "shared/base/fnv.hpp"
 #include "shared/base/quoted.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -93,7 +96,7 @@ AclRule firewall_any() {
 bool firewall_is_any(const AclRule& rule) {
   return rule.source_length == 0 && rule.destination_length == 0 && rule.protocol_mask == 0 &&
          rule.families == (kAclIpv4 | kAclIpv6) && !acl_asks_for_ports(rule) &&
-         !acl_has_conditions(rule) && rule.limit_interval_us == 0;
+         !acl_has_conditions(rule) && !firewall_has_limits(rule);
 }
 
 std::optional<AclRule> firewall_both(const AclRule& outer, const AclRule& inner) {
@@ -153,7 +156,7 @@ void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> p
 }
 
 void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
-                        AclRule& rule) {
+                        std::uint8_t bits, AclRule& rule) {
   constexpr std::uint32_t kBurstMax = 1'000'000;
   std::uint64_t unit_us = 0;
   for (const auto& [name, seconds] : {std::pair<std::string_view, std::uint64_t>{"second", 1},
@@ -168,9 +171,36 @@ void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_
   if (burst == 0 || burst > kBurstMax) {
     throw AclRefusal{"a burst is 1 to " + std::to_string(kBurstMax)};
   }
-  rule.limit_interval_us =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(unit_us / count, UINT32_MAX));
+  if (unit_us / count > UINT32_MAX) throw AclRefusal{"a limit below one in 71 minutes"};
+  rule.limit_interval_us = static_cast<std::uint32_t>(unit_us / count);
   rule.limit_burst = burst;
+  rule.limits |= bits;
+}
+
+void firewall_set_connections(std::uint32_t count, std::uint8_t bits, AclRule& rule) {
+  rule.connections = count;
+  rule.limits |= kRuleConnections | bits;
+}
+
+std::uint32_t firewall_group(std::string_view name) {
+  std::uint64_t hash = kFnvBasis;
+  for (const char byte : name) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
+  return std::max(static_cast<std::uint32_t>(hash >> 32 ^ hash), 1u);
+}
+
+std::uint32_t firewall_group_of(std::span<const AclRule> matches, std::string_view chain) {
+  std::string name(chain);
+  for (AclRule rule : matches) {
+    rule.action = rule.log = 0;
+    rule.class_mask = rule.name_offset = rule.name_bytes = 0;
+    rule.limit_interval_us = rule.limit_burst = rule.limit_group = 0;
+    rule.connections = rule.connection_group = 0;
+    rule.limits &= kRuleConnectionsPerSource;
+    static_assert(std::has_unique_object_representations_v<AclRule>);
+    name.append(reinterpret_cast<const char*>(&rule), sizeof rule);
+  }
+  const bool per_source = !matches.empty() && (matches[0].limits & kRuleConnectionsPerSource) != 0;
+  return ((firewall_group(name) | 2) & ~1u) | (per_source ? 1 : 0);
 }
 
 }  // namespace millrace

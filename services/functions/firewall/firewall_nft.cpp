@@ -9,6 +9,7 @@
 
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/firewall_nft_limits.hpp"
 #include "services/functions/firewall/firewall_nft_match.hpp"
 #include "shared/base/error.hpp"
 
@@ -46,23 +47,6 @@ bool set_verdict(const Json& expression, const std::string& table, FirewallLine&
   return true;
 }
 
-bool has_limit(const FirewallLine& line) {
-  return std::ranges::any_of(line.matches,
-                             [](const AclRule& rule) { return rule.limit_interval_us != 0; });
-}
-
-void set_limit(const Json& limit, FirewallLine& line) {
-  constexpr std::uint32_t kBurst = 5;
-  if (has_limit(line)) throw AclRefusal{"two limits"};
-  if (limit.value("inv", false) || limit.contains("rate_unit")) {
-    throw AclRefusal{"a limit of bytes, or 'over'"};
-  }
-  for (AclRule& rule : line.matches) {
-    firewall_set_limit(limit.at("rate").get<std::uint32_t>(), limit.at("per").get<std::string>(),
-                       limit.value("burst", kBurst), rule);
-  }
-}
-
 /// Statements that end no packet. Others, as `queue`, may; and what sets a field of the packet
 /// changes what rules behind it compare.
 bool ends_nothing(const Json& expression) {
@@ -79,16 +63,16 @@ bool ends_nothing(const Json& expression) {
 /// The rules of one rule of nft: one, or one for each verdict of a map.
 class NftRule {
  public:
-  NftRule(FirewallLine line, std::string table, std::span<const FirewallPort> ports)
-      : line_(std::move(line)), table_(std::move(table)), ports_(ports) {}
+  /// `table`: in front of the names of its chains; `chain`: with that.
+  NftRule(FirewallLine line, std::string table, std::string chain,
+          std::span<const FirewallPort> ports)
+      : line_(std::move(line)), table_(std::move(table)), chain_(std::move(chain)), ports_(ports) {}
 
   std::vector<FirewallLine> read(const Json& expressions) {
     try {
       note_verdict(expressions);
       for (const Json& expression : expressions) read_one(expression);
-      if (line_.matches.size() > 1 && line_.matches[0].limit_interval_us != 0) {
-        throw AclRefusal{"a limit over a set"};
-      }
+      firewall_limit(limits_, chain_, line_);
     } catch (const AclRefusal& refusal) {
       line_.refusal = refusal.reason;
     } catch (const Json::exception& error) {
@@ -129,15 +113,15 @@ class NftRule {
       read_map(expression["vmap"]);
     } else if (expression.contains("log")) {
       line_.log = true;
-    } else if (expression.contains("limit")) {
-      set_limit(expression["limit"], line_);
+    } else if (nft_is_limit(expression)) {
+      nft_read_limit(expression, table_, limits_);
     } else if (!expression.contains("counter") && !set_verdict(expression, table_, line_)) {
       throw AclRefusal{nft_word(expression)};
     }
   }
 
   void read_map(const Json& map) {
-    if (has_limit(line_)) throw AclRefusal{"a limit in front of a map"};
+    if (firewall_has_limits(limits_)) throw AclRefusal{"a limit in front of a map"};
     for (const Json& pair : map.at("data").at("set")) {
       FirewallLine one = line_;
       firewall_narrow(one.matches, nft_matches(map.at("key"), pair.at(0), ports_));
@@ -148,9 +132,10 @@ class NftRule {
   }
 
   FirewallLine line_;
-  std::string table_;
+  std::string table_, chain_;
   std::span<const FirewallPort> ports_;
   std::vector<FirewallLine> lines_;
+  AclRule limits_ = firewall_any();
 };
 
 struct BaseChain {
@@ -176,9 +161,8 @@ void add_rule(const Json& rule, std::span<const FirewallPort> ports, const std::
   const std::string table =
       rule.at("family").get<std::string>() + " " + rule.at("table").get<std::string>() + " ";
   std::vector<FirewallLine>& to = chains[table + chain].lines;
-  for (FirewallLine& one : NftRule(std::move(line), table, ports).read(rule.at("expr"))) {
-    to.push_back(std::move(one));
-  }
+  NftRule reading(std::move(line), table, table + chain, ports);
+  for (FirewallLine& one : reading.read(rule.at("expr"))) to.push_back(std::move(one));
 }
 
 void add_chain(const Json& chain, FirewallChains& chains, std::vector<BaseChain>& bases) {

@@ -30,6 +30,10 @@ struct FirewallRules {
 
 /// A rule that matches every IP packet.
 AclRule firewall_any();
+/// It has `limit` or `connections`.
+constexpr bool firewall_has_limits(const AclRule& rule) {
+  return rule.limit_interval_us != 0 || (rule.limits & kRuleConnections) != 0;
+}
 /// What matches both; none: nothing does. Action, log and class are those of `inner`; limits too.
 std::optional<AclRule> firewall_both(const AclRule& outer, const AclRule& inner);
 /// Leaves out ports of TCP flags and the like: true when all that the rule asks for is in `rule`.
@@ -41,9 +45,17 @@ void firewall_set_states(std::string_view words, AclRule& rule);
 /// commas between them. Throws AclRefusal.
 void firewall_set_inputs(std::string_view words, std::span<const FirewallPort> ports,
                          AclRule& rule);
-/// So many a "second", "minute", "hour" or "day"; `burst` at once. Throws AclRefusal.
+/// So many a "second", "minute", "hour" or "day"; `burst` at once. `bits`: of kRuleRateOver and
+/// kRuleRatePerSource. Throws AclRefusal.
 void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_t burst,
-                        AclRule& rule);
+                        std::uint8_t bits, AclRule& rule);
+/// So many connections at a time. `bits`: of kRuleConnectionsOver and kRuleConnectionsPerSource.
+void firewall_set_connections(std::uint32_t count, std::uint8_t bits, AclRule& rule);
+/// The number of a group of that name; not 0.
+std::uint32_t firewall_group(std::string_view name);
+/// The same for AclRule::connection_group of a rule with these matches, which stands in `chain`: it
+/// stays as it is when rules come or go beside it, and when its number of connections changes.
+std::uint32_t firewall_group_of(std::span<const AclRule> matches, std::string_view chain);
 
 /// The rule file of `firewall` (README.md). Throws Error "file:line: reason" for a line that is
 /// wrong, unless it would let packets pass: then the others load.

@@ -4,9 +4,11 @@
 #include "services/functions/firewall/firewall_settings.hpp"
 
 #include <array>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
+#include "services/functions/firewall/connection_counts.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
 #include "services/functions/rate.hpp"
 #include "services/functions/rule_files.hpp"
@@ -23,7 +25,11 @@ constexpr std::array kSettings = {
     KnownSetting{.name = "ip6tables", .kind = SettingKind::kInputFile},
     KnownSetting{.name = "default"},
     KnownSetting{.name = "non_ip"},
-    KnownSetting{.name = "reject_rate"}};
+    KnownSetting{.name = "reject_rate"},
+    KnownSetting{.name = "sources",
+                 .kind = SettingKind::kInteger,
+                 .low = 1,
+                 .high = ConnectionCounts::kSourcesMax}};
 constexpr std::array<std::string_view, 4> kFiles = {"rules", "nft", "iptables", "ip6tables"};
 
 bool passes(const PlanFunction& function, std::string_view key) {
@@ -74,7 +80,23 @@ FirewallSettings firewall_settings(const PlanFunction& function) {
   for (const std::string& value : values_of(function, "reject_rate")) {
     settings.reject_rate = parse_rate("reject_rate", value);
   }
+  settings.sources = firewall_sources(function.settings);
   return settings;
+}
+
+std::uint32_t firewall_sources(const Settings& settings) {
+  std::uint32_t sources = FirewallSettings{}.sources;
+  for (const auto& [key, value] : settings) {
+    if (key != "sources") continue;
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, sources);
+    if (error != std::errc{} || stop != end || sources == 0 ||
+        sources > ConnectionCounts::kSourcesMax) {
+      throw Error("sources: '" + value + "'; expected 1 to " +
+                  std::to_string(ConnectionCounts::kSourcesMax));
+    }
+  }
+  return sources;
 }
 
 void check_firewall_files(const PlanFunction& function) {

@@ -17,13 +17,18 @@ struct FirewallSettings {
   bool default_passes = false;  ///< IP packets that match no rule
   bool non_ip_passes = false;
   std::uint32_t reject_rate = 1000;  ///< answers a second of a worker; 0: any number
+  std::uint32_t sources = 65'536;    ///< that limits know at a time: counts of connections in all
+                                     ///< lanes together, rates in each worker
 };
 
-/// rules, nft, iptables, ip6tables, default, non_ip, reject_rate.
+/// rules, nft, iptables, ip6tables, default, non_ip, reject_rate, sources.
 std::span<const KnownSetting> known_firewall_settings();
 
 /// Throws Error that names the key.
 FirewallSettings firewall_settings(const PlanFunction& function);
+
+/// FirewallSettings::sources alone. Throws Error that names the key.
+std::uint32_t firewall_sources(const Settings& settings);
 
 /// The settings say where rules come from, and the files can be opened here. Throws Error.
 void check_firewall_files(const PlanFunction& function);

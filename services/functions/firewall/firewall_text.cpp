@@ -11,6 +11,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint32_t kConnectionsMax = 1'000'000'000;
+
 void read_action(AclLine& line, AclRule& rule) {
   const std::string_view action = line.word("an action");
   const auto set = [&](AclAction to) { rule.action = static_cast<std::uint8_t>(to); };
@@ -21,10 +23,17 @@ void read_action(AclLine& line, AclRule& rule) {
   throw AclRefusal{quoted_word(action) + " is no action; there are pass, drop, reject, alert"};
 }
 
-/// "10/second", then perhaps "burst 20".
+bool take_per_source(AclLine& line) {
+  if (!line.take("per")) return false;
+  if (!line.take("source")) throw AclRefusal{"per: 'source' is expected behind it"};
+  return true;
+}
+
+/// "10/second", then perhaps "burst 20" and "per source"; "over" in front of it.
 void read_limit(AclLine& line, AclRule& rule) {
   constexpr std::uint32_t kBurst = 5;
   constexpr std::uint32_t kCountMax = 1'000'000;
+  const bool over = line.take("over");
   const std::string_view word = line.word("a limit");
   const std::size_t slash = word.find('/');
   if (slash == word.npos)
@@ -32,7 +41,20 @@ void read_limit(AclLine& line, AclRule& rule) {
   const std::uint32_t count = acl_number(word.substr(0, slash), kCountMax, "limit");
   const std::uint32_t burst =
       line.take("burst") ? acl_number(line.word("a burst"), kCountMax, "burst") : kBurst;
-  firewall_set_limit(count, word.substr(slash + 1), burst, rule);
+  const bool per_source = take_per_source(line);
+  firewall_set_limit(count, word.substr(slash + 1), burst,
+                     (over ? kRuleRateOver : 0) | (per_source ? kRuleRatePerSource : 0), rule);
+}
+
+/// "20", then perhaps "per source"; "over" in front of it.
+void read_connections(AclLine& line, AclRule& rule) {
+  const bool over = line.take("over");
+  const std::uint32_t count =
+      acl_number(line.word("a number of connections"), kConnectionsMax, "connections");
+  const bool per_source = take_per_source(line);
+  firewall_set_connections(
+      count, (over ? kRuleConnectionsOver : 0) | (per_source ? kRuleConnectionsPerSource : 0),
+      rule);
 }
 
 AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports) {
@@ -49,14 +71,20 @@ AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports) {
       firewall_set_states(line.word("a state"), rule);
     } else if (option == "limit") {
       read_limit(line, rule);
+    } else if (option == "connections") {
+      read_connections(line, rule);
     } else if (option == "log") {
       rule.log = 1;
     } else if (option == "name") {
       out.name = line.name();
     } else if (!acl_read_option(line, option, rule)) {
-      throw AclRefusal{quoted_word(option) + " is no option; there are in, state, limit, " +
+      throw AclRefusal{quoted_word(option) +
+                       " is no option; there are in, state, limit, connections, " +
                        std::string(kAclOptionNames) + ", log, name"};
     }
+  }
+  if ((rule.limits & kRuleConnections) != 0) {
+    rule.connection_group = firewall_group_of({&rule, 1}, {});
   }
   return out;
 }

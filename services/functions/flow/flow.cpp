@@ -24,9 +24,9 @@ constexpr DeclaredReason kFlowReasons[] = {
 /// Flows that may be at the end of their time, looked at in one batch: as many begin in it at most.
 constexpr std::uint32_t looks_of(std::uint32_t batch_capacity) { return batch_capacity; }
 
-/// A packet: its flow's lines and its deadline, or its fragment; and a flow that begins, ends, or
-/// both.
-constexpr std::uint32_t kLinesOfPacket = 5 + FlowTable::kLinesChangedMax;
+/// A packet: its flow's lines and its deadline, or its fragment, and what a function behind keeps;
+/// and a flow that begins, ends, or both.
+constexpr std::uint32_t kLinesOfPacket = 6 + FlowTable::kLinesChangedMax;
 
 LaneNeeds needs_of(const LaneRequest& request) {
   const FlowSettings settings = flow_settings(request.settings);

@@ -141,6 +141,12 @@ FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& 
   return Translated::kFull;
 }
 
+void FlowBatch::tell_not_kept(const Beginning& one) noexcept {
+  for (const StateOfFunction& other : behind_) {
+    other.function->flow_not_kept(other, one.tuple, one.own);
+  }
+}
+
 /// Functions behind hear of it while its entry is there.
 void FlowBatch::tell_end(std::uint32_t in_table, FlowEndReason why) noexcept {
   const FlowEntry& entry = table_->entry(in_table);

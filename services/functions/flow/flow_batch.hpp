@@ -95,6 +95,7 @@ class FlowBatch {
   /// True where it stands in the table; `flow` becomes its number there.
   bool resolve(std::uint32_t& flow) const noexcept;
   FlowTable::Insertion insert(Beginning& one, const FlowTuple& answer) noexcept;
+  void tell_not_kept(const Beginning& one) noexcept;
   void tell_end(std::uint32_t in_table, FlowEndReason why) noexcept;
   void end(std::uint32_t flow, FlowEndReason why) noexcept;
   void lose(std::uint32_t flow) noexcept;

@@ -49,8 +49,10 @@ struct FlowOwn {
   std::uint8_t answered;      ///< 1: a packet of direction 1 has been seen
   std::uint8_t tcp_flags[2];  ///< all that packets of direction d had
   // Of others.
-  std::uint32_t nat;       ///< `nat`; 0: not translated
-  std::uint32_t firewall;  ///< `firewall`: number of the rule that let it in, + 1; 0: none
+  std::uint32_t nat;  ///< `nat`; 0: not translated
+  /// `firewall`: number of the rule that let it in, + 1, in 17 bits, 0: none; from bit 24 on, which
+  /// of the lane's ConnectionCounts count it.
+  std::uint32_t firewall;
 };
 static_assert(sizeof(FlowOwn) == kCacheLine);
 static_assert(std::is_trivially_copyable_v<FlowOwn>);

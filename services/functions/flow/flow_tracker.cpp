@@ -241,16 +241,16 @@ EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
     const std::uint32_t flow = i | FlowBatch::kBeginning;
     if (one.gone) {
       if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
-      continue;
-    }
-    if (stays[i]) {
+    } else if (stays[i]) {
       if (!keep_one(one)) of_full.packets += refuse(flow, full);
-      continue;
+    } else {
+      of_refused.packets += refuse(flow, refused);
+      if (one.in_table != kNoFlow) {
+        hit(FlowCounter::kBegun);
+        batch_.forget(flow);
+      }
     }
-    of_refused.packets += refuse(flow, refused);
-    if (one.in_table == kNoFlow) continue;
-    hit(FlowCounter::kBegun);
-    batch_.forget(flow);
+    if (one.in_table == kNoFlow) batch_.tell_not_kept(one);
   }
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {

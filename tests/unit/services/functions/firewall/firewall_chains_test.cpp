@@ -74,6 +74,24 @@ TEST(FirewallChains, WhatIsNotUnderstoodNeverLetsMorePass) {
               HasSubstr("here: drop: the moon; without this rule more would"));
 }
 
+TEST(FirewallChains, MatchesOfALineShareItsLimits) {
+  FirewallLine limited = line("some", Verdict::kDrop), same = line("same", Verdict::kDrop);
+  limited.matches = same.matches = {tcp_port(80), tcp_port(443)};
+  AclRule limits = firewall_any();
+  limits.families = kAclIpv4;
+  firewall_set_connections(5, kRuleConnectionsPerSource, limits);
+  firewall_set_limit(1, "second", 2, 0, limits);
+  firewall_limit(limits, "forward", limited);
+  firewall_limit(limits, "other", same);
+  const AclRule &one = limited.matches.at(0), &other = limited.matches.at(1);
+  EXPECT_EQ(one.families, kAclIpv4);
+  EXPECT_EQ(one.connections, 5u);
+  EXPECT_EQ(one.connection_group, other.connection_group);
+  EXPECT_EQ(one.limit_group, other.limit_group);
+  EXPECT_NE(one.connection_group, same.matches.at(0).connection_group) << "of another chain";
+  EXPECT_EQ(one.connection_group & 1, 1u);
+}
+
 TEST(FirewallChains, RefusesWhatNoListCanSay) {
   FirewallChains chains;
   chains["forward"].lines = {line("loop", Verdict::kJump, "forward")};

@@ -93,6 +93,24 @@ TEST(FirewallIptables, AMatchOfALimitIsNeverWithoutOne) {
   EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 1'200'000'000u);
 }
 
+TEST(FirewallIptables, ReadsLimitsOfEachSource) {
+  const FirewallRules rules = read_saved(
+      "*filter\n:FORWARD DROP [0:0]\n"
+      "-A FORWARD -p tcp -m multiport --dports 22,23 -m conntrack --ctstate NEW -m connlimit"
+      " --connlimit-above 2 --connlimit-mask 32 --connlimit-saddr -j REJECT"
+      " --reject-with icmp-port-unreachable\n"
+      "-A FORWARD -p tcp -m tcp --dport 25 -m hashlimit --hashlimit-upto 10/sec"
+      " --hashlimit-burst 5 --hashlimit-mode srcip --hashlimit-name mail -j ACCEPT\nCOMMIT\n");
+  ASSERT_EQ(rules.rules.size(), 4u);
+  EXPECT_EQ(rules.rules[0].rule.connections, 2u);
+  EXPECT_EQ(rules.rules[0].rule.connection_group, rules.rules[1].rule.connection_group);
+  EXPECT_EQ(rules.rules[2].rule.limits, kRuleRatePerSource);
+  EXPECT_EQ(rules.rules[2].rule.limit_interval_us, 100'000u);
+  EXPECT_THAT(iptables_error("-A FORWARD -m connlimit --connlimit-above 9 --connlimit-mask 32"
+                             " --connlimit-daddr -j DROP\nCOMMIT\n"),
+              HasSubstr("'--connlimit-daddr'"));
+}
+
 TEST(FirewallIptables, RefusesWhatIsCutShort) {
   EXPECT_THAT(iptables_error("-A FORWARD -j DROP\n"), HasSubstr("no whole table filter"));
   EXPECT_THAT(iptables_error("COMMIT\n*filter\n"), HasSubstr("f.save:4: a second table filter"));

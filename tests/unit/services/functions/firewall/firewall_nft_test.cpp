@@ -171,6 +171,28 @@ TEST(FirewallNft, OneLimitARule) {
   EXPECT_THAT(nft_error(forward("inet", limit + map)), HasSubstr("a limit in front of a map"));
 }
 
+TEST(FirewallNft, LimitsOfEachSourceAreOfTheWholeRule) {
+  const std::string port = R"({"match": {"op": "==", "left": {"payload": {"protocol": "tcp",
+      "field": "dport"}}, "right": {"set": [22, 23]}}}, )";
+  const std::string counted = R"({"set": {"op": "add", "elem": {"payload": {"protocol": "ip",
+      "field": "saddr"}}, "set": "@conns", "stmt": [{"ct count": {"val": 5, "inv": true}}]}}, )";
+  const std::string drop = R"({"drop": null})";
+  const FirewallRules rules =
+      read_json(R"({"nftables": [)" + forward("inet", port + counted + drop) + "]}");
+  ASSERT_EQ(rules.rules.size(), 3u);
+  const AclRule &one = rules.rules[0].rule, &other = rules.rules[1].rule;
+  EXPECT_EQ(one.limits, kRuleConnections | kRuleConnectionsOver | kRuleConnectionsPerSource);
+  EXPECT_EQ(one.families, kAclIpv4);
+  EXPECT_EQ(one.connection_group, other.connection_group);
+  EXPECT_NE(one.destination_port_low, other.destination_port_low);
+  const std::string bare = R"({"ct count": {"val": 5, "inv": true}}, )";
+  EXPECT_EQ(
+      read_json(R"({"nftables": [)" + forward("inet", bare + drop) + "]}").rules[0].rule.limits,
+      kRuleConnections | kRuleConnectionsOver);
+  EXPECT_THAT(nft_error(forward("inet", bare + R"({"jump": {"target": "x"}})")),
+              HasSubstr("a jump with a limit"));
+}
+
 TEST(FirewallNft, RefusesWhatIsNoRuleset) {
   EXPECT_THAT(nft_error(""), HasSubstr("no chain of type filter on hook forward"));
   EXPECT_THAT(nft_error("nonsense"), HasSubstr("no output of 'nft -j list ruleset'"));

@@ -30,10 +30,12 @@ TEST(FirewallSettings, DropWhatNothingPasses) {
   EXPECT_FALSE(settings.default_passes);
   EXPECT_FALSE(settings.non_ip_passes);
   PlanFunction function;
-  function.settings = {{"default", "pass"}, {"non_ip", "pass"}, {"reject_rate", "7"}};
+  function.settings = {
+      {"default", "pass"}, {"non_ip", "pass"}, {"reject_rate", "7"}, {"sources", "9"}};
   EXPECT_TRUE(firewall_settings(function).default_passes);
   EXPECT_TRUE(firewall_settings(function).non_ip_passes);
   EXPECT_EQ(firewall_settings(function).reject_rate, 7u);
+  EXPECT_EQ(firewall_settings(function).sources, 9u);
 }
 
 TEST(FirewallSettings, RulesComeFromOnePlace) {
@@ -49,6 +51,9 @@ TEST(FirewallSettings, RulesComeFromOnePlace) {
   EXPECT_THAT(settings_error({{"nft", folder.path("absent")}}), HasSubstr("nft: "));
   EXPECT_THAT(settings_error({{"rules", file}, {"default", "deny"}}),
               HasSubstr("allowed: pass, drop"));
+  EXPECT_THAT(settings_error({{"rules", file}, {"sources", "0"}}),
+              HasSubstr("sources: '0'; expected 1 to 10000000"));
+  EXPECT_THAT(settings_error({{"rules", file}, {"sources", "9x"}}), HasSubstr("'9x'"));
   EXPECT_THAT(settings_error({{"rules", file}, {"method", "bits"}}), HasSubstr("no such setting"));
 }
 

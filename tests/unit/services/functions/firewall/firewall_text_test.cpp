@@ -56,6 +56,28 @@ TEST(FirewallText, LimitsHaveARateAndABurst) {
   EXPECT_EQ(rules.rules[1].rule.limit_burst, 5u);
 }
 
+TEST(FirewallText, LimitsMayBeOfEachSourceAndMatchWhatIsOver) {
+  const FirewallRules rules = parse(
+      "pass tcp any -> any limit 10/second burst 20 per source\n"
+      "drop tcp any -> any limit over 1/hour per source connections over 5 per source\n"
+      "pass tcp any -> any connections 7\n");
+  const auto rule = [&](std::size_t i) { return rules.rules.at(i).rule; };
+  EXPECT_EQ(rule(0).limits, kRuleRatePerSource);
+  EXPECT_EQ(rule(0).limit_burst, 20u);
+  EXPECT_EQ(rule(1).limits, kRuleRateOver | kRuleRatePerSource | kRuleConnections |
+                                kRuleConnectionsOver | kRuleConnectionsPerSource);
+  EXPECT_EQ(rule(1).connections, 5u);
+  EXPECT_EQ(rule(2).limits, kRuleConnections);
+  EXPECT_EQ(rule(2).connections, 7u);
+  EXPECT_NE(rule(1).connection_group, rule(2).connection_group);
+  const FirewallRules later =
+      parse("pass ip any -> any state established\npass tcp any -> any connections 8 log name x\n");
+  EXPECT_EQ(later.rules[1].rule.connection_group, rule(2).connection_group)
+      << "other lines, and another number, leave its counts to it";
+  EXPECT_NE(parse("pass udp any -> any connections 8\n").rules[0].rule.connection_group,
+            rule(2).connection_group);
+}
+
 TEST(FirewallText, ALineThatWouldPassPacketsIsLeftOutAndToldOf) {
   const FirewallRules rules = parse("pass ip any -> any in dmz\ndrop ip any -> any\n");
   EXPECT_THAT(rules.refusals,
@@ -83,6 +105,12 @@ TEST(FirewallText, AnyOtherWrongLineRefusesTheFile) {
   EXPECT_THAT(text_error("drop ip any -> any limit 0/second"), HasSubstr("a limit is 1 to"));
   EXPECT_THAT(text_error("drop ip any -> any limit 1/second burst 0"),
               HasSubstr("a burst is 1 to"));
+  EXPECT_THAT(text_error("drop ip any -> any limit 1/day"), HasSubstr("below one in 71 minutes"));
+  EXPECT_THAT(text_error("drop ip any -> any limit over 1/second per port"),
+              HasSubstr("per: 'source' is expected"));
+  EXPECT_THAT(text_error("drop ip any -> any connections over"),
+              HasSubstr("number of connections"));
+  EXPECT_THAT(text_error("drop ip any -> any connections many"), HasSubstr("connections"));
   EXPECT_THAT(text_error("drop ip any -> any classes"), HasSubstr("there are in, state, limit"));
   EXPECT_THAT(text_error("drop ip any -> any log log"), HasSubstr("'log' stands twice"));
 }

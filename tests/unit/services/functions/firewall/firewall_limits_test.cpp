@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "services/functions/firewall/firewall_limits.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "shared/base/error.hpp"
+#include "tests/unit/services/functions/firewall/firewall_stage.hpp"
+
+namespace millrace {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr char kTwoEach[] =
+    "drop udp any -> any state new connections over 2 per source\n"
+    "pass udp any -> any\n";
+
+TEST(FirewallLimits, ConnectionsOfASourceHurtNoOther) {
+  FirewallStage stage(kTwoEach);
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7), udp_of(1, 3, 7), udp_of(2, 1, 7)}),
+            "++-+");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 1, 7), udp_of(2, 2, 7)}), "-++");
+  EXPECT_EQ(stage.send(kWan, {answer(udp_of(1, 1, 7))}), "+");
+  stage.now_ns += 1000 * kSecond;
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 4, 7), udp_of(1, 5, 7)}), "++-")
+      << "the others have ended";
+}
+
+TEST(FirewallLimits, WithoutASourceTheRuleCountsAll) {
+  FirewallStage stage("pass udp any -> any connections 2\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(2, 1, 7), udp_of(3, 1, 7)}), "++-");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(3, 1, 7)}), "+-");
+}
+
+TEST(FirewallLimits, WhatIsNotKeptCountsNot) {
+  FirewallStage stage(kTwoEach);
+  stage.wall.closed = true;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7), udp_of(1, 3, 7)}), "---");
+  }
+  stage.wall.closed = false;
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 4, 7), udp_of(1, 5, 7), udp_of(1, 6, 7)}), "++-");
+}
+
+TEST(FirewallLimits, AWorkerThatDiesTakesBackItsBatchAlone) {
+  FirewallStage stage(kTwoEach);
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7)}), "+");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 2, 7), udp_of(2, 1, 7)}), "++");
+  ASSERT_TRUE(stage.take_back());
+  stage.load(kTwoEach);
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 4, 7)}), "+-");
+}
+
+TEST(FirewallLimits, CountsStayWithTheRuleOverAReload) {
+  FirewallStage stage(kTwoEach);
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7)}), "++");
+  stage.load(
+      "drop udp any -> any port 9 connections over 0 per source\n"
+      "drop udp any -> any state new connections over 3 per source\n"
+      "pass udp any -> any\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 4, 7), udp_of(2, 1, 9)}), "+--");
+  stage.load("pass udp any -> any\n");
+  stage.now_ns += 1000 * kSecond;
+  EXPECT_EQ(stage.send(kLan, {udp_of(9, 9, 7)}), "+") << "rules that are gone give back";
+  stage.load(kTwoEach);
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 4, 7), udp_of(1, 5, 7)}), "++-");
+}
+
+TEST(FirewallLimits, ConnectionsThatWereThereAreCountedWhenTheRuleSeesThem) {
+  FirewallStage stage("pass udp any -> any\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7)}), "++");
+  stage.load(
+      "drop udp any -> any connections over 2 per source\n"
+      "pass udp any -> any\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7), udp_of(1, 3, 7)}), "++-");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7)}), "++");
+}
+
+TEST(FirewallLimits, WithoutRoomWhatDropsMatchesAndNothingElse) {
+  FirewallStage stage(
+      "drop udp any -> any port 7 connections over 9 per source\n"
+      "pass udp any -> any port 8 connections 9 per source\n"
+      "pass udp any -> any port 7\n",
+      {{"sources", "2"}});
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(2, 1, 8)}), "++");
+  EXPECT_EQ(stage.send(kLan, {udp_of(3, 1, 7), udp_of(3, 1, 8), udp_of(1, 2, 7)}), "--+");
+  EXPECT_EQ(stage.hits[3 + kAclHitsWrong], 2u);
+}
+
+TEST(FirewallLimits, APacketOfNoConnectionIsOver) {
+  const Frame later = FrameBuilder().ipv4(17, 16, 20, 3).padding(16).build();
+  FirewallStage over("drop ip any -> any connections over 9\npass ip any -> any\n");
+  EXPECT_EQ(over.send(kLan, {later}), "-");
+  FirewallStage below("pass ip any -> any connections 9\n");
+  EXPECT_EQ(below.send(kLan, {later, udp(1, 7)}), "-+");
+}
+
+TEST(FirewallLimits, ARateOfEachSource) {
+  FirewallStage stage("pass udp any -> any limit 1/second burst 2 per source\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7), udp_of(1, 3, 7), udp_of(2, 1, 7)}),
+            "++-+");
+  stage.now_ns += kSecond;
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 1, 7), udp_of(2, 1, 7)}), "+-+");
+}
+
+TEST(FirewallLimits, ARateThatIsAboveDrops) {
+  FirewallStage stage(
+      "drop udp any -> any port 7 limit over 1/second burst 2 per source\n"
+      "drop udp any -> any port 8 limit over 1/second burst 1\n"
+      "pass udp any -> any\n",
+      {{"sources", "1"}});
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 2, 7), udp_of(1, 3, 7)}), "++-");
+  EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 8), udp_of(2, 2, 8)}), "+-");
+  std::string of_many;
+  for (std::uint8_t host = 2; host < 30; ++host) of_many += stage.send(kLan, {udp_of(host, 1, 7)});
+  EXPECT_THAT(of_many, HasSubstr("-")) << "no room for them";
+  EXPECT_GT(stage.hits[3 + kAclHitsWrong], 0u);
+}
+
+TEST(FirewallLimits, TooManyRulesThatCountAreRefused) {
+  std::string rules;
+  for (unsigned port = 0; port <= ConnectionCounts::kSlots; ++port) {
+    rules += "pass udp any -> any port " + std::to_string(port) + " connections 1\n";
+  }
+  try {
+    FirewallStage stage(rules);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("9 rules count connections; at most 8 may"));
+  }
+}
+
+}  // namespace
+}  // namespace millrace
