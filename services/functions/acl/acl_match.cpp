@@ -46,17 +46,35 @@ std::uint8_t read_protocol(AclLine& line, AclRule& rule) {
 }
 
 /// An address, perhaps with `port RANGE`.
-AclPrefix read_side(AclLine& line, const char* what, AclPortRange& ports) {
-  const AclPrefix prefix = acl_prefix(line.word(what), false);
-  if (!line.take("port")) return prefix;
-  const std::string_view word = line.word("a port");
+/// True: there was a `!` in front of the word, which is gone.
+bool take_negation(std::string_view& word) {
+  if (!word.starts_with('!')) return false;
+  word.remove_prefix(1);
+  return true;
+}
+
+struct Side {
+  AclPrefix prefix;
+  AclPortRange ports;
+  bool negated = false, port_negated = false;
+};
+
+/// `negations`: a `!` may stand there.
+Side read_side(AclLine& line, const char* what, bool negations) {
+  Side side;
+  std::string_view address = line.word(what);
+  side.negated = negations && take_negation(address);
+  side.prefix = acl_prefix(address, false);
+  if (!line.take("port")) return side;
+  std::string_view word = line.word("a port");
   if (word == "->") throw AclRefusal{"a port is missing"};
-  if (word == "any") return prefix;
+  side.port_negated = negations && take_negation(word);
+  if (word == "any") return side;
   const std::size_t dash = word.find('-');
-  ports = dash == std::string_view::npos
-              ? acl_port_range(word, word)
-              : acl_port_range(word.substr(0, dash), word.substr(dash + 1));
-  return prefix;
+  side.ports = dash == std::string_view::npos
+                   ? acl_port_range(word, word)
+                   : acl_port_range(word.substr(0, dash), word.substr(dash + 1));
+  return side;
 }
 
 std::uint8_t flag_bits(std::string_view letters) {
@@ -124,14 +142,19 @@ void acl_set_flags(std::string_view word, AclRule& rule) {
   }
 }
 
-void acl_read_match(AclLine& line, AclRule& rule) {
+void acl_read_match(AclLine& line, AclRule& rule, AclNegated* negated) {
   const std::uint8_t families = read_protocol(line, rule);
-  AclPortRange from, to;
-  const AclPrefix source = read_side(line, "a source", from);
+  const Side source = read_side(line, "a source", negated != nullptr);
   if (!line.take("->")) throw AclRefusal{"'->' is expected between source and destination"};
-  const AclPrefix destination = read_side(line, "a destination", to);
-  acl_set_addresses(source, destination, families, rule);
-  acl_set_ports(from, to, rule);
+  const Side destination = read_side(line, "a destination", negated != nullptr);
+  acl_set_addresses(source.prefix, destination.prefix, families, rule);
+  acl_set_ports(source.ports, destination.ports, rule);
+  if (negated != nullptr) {
+    *negated = {.source = source.negated,
+                .destination = destination.negated,
+                .source_port = source.port_negated,
+                .destination_port = destination.port_negated};
+  }
   if (acl_asks_for_ports(rule) && rule.protocol_mask == 0xff &&
       !acl_protocol_has_ports(rule.protocol)) {
     throw AclRefusal{"protocol " + std::to_string(rule.protocol) + " has no ports"};

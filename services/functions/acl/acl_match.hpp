@@ -13,8 +13,14 @@
 
 namespace millrace {
 
-/// Reads protocol, source and destination into `rule`. Throws AclRefusal.
-void acl_read_match(AclLine& line, AclRule& rule);
+/// Which words of a rule have a `!` in front: all but that is meant.
+struct AclNegated {
+  bool source = false, destination = false, source_port = false, destination_port = false;
+};
+
+/// Reads protocol, source and destination into `rule`. `negated`: null: a `!` is refused. Throws
+/// AclRefusal.
+void acl_read_match(AclLine& line, AclRule& rule, AclNegated* negated = nullptr);
 
 /// The names of the options of acl_read_option().
 inline constexpr std::string_view kAclOptionNames = "flags, vlan, dscp, fragment, icmp";

@@ -10,6 +10,7 @@
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
 #include "services/functions/firewall/firewall_iptables_limits.hpp"
+#include "services/functions/firewall/firewall_negation.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
 
@@ -153,18 +154,30 @@ class IptablesLine {
 
   /// Returns where the next one is.
   std::size_t read_option(const Words& words, std::size_t at) {
+    negated_ = words[at] == "!" && at + 1 < words.size();
+    if (negated_) ++at;
+    const std::size_t next = read_plain(words, at);
+    if (negated_) throw AclRefusal{"! " + quoted_word(words[at])};
+    return next;
+  }
+
+  std::size_t read_plain(const Words& words, std::size_t at) {
     const std::string& option = words[at];
-    if (option == "-f") narrow([](AclRule& rule) { acl_set_fragment("later", rule); });
+    if (option == "-f") {
+      AclRule later = firewall_any();
+      acl_set_fragment("later", later);
+      firewall_narrow(line_.matches, {later});
+    }
     if (option == "-f" || limits_.is_flag(option)) return at + 1;
     const std::size_t values = option == "--tcp-flags" ? 2 : 1;
-    if (at + values >= words.size() || option == "!") throw AclRefusal{quoted_word(option)};
+    if (at + values >= words.size()) throw AclRefusal{quoted_word(option)};
     const std::string& value = words[at + 1];
     if (option == "-m" && !limits_.note_match(value) && !is_known_match(value)) {
       throw AclRefusal{"-m " + quoted_word(value)};
     }
     if (option == "--tcp-flags") {
       const std::string flags = letters_of(words[at + 2]) + "/" + letters_of(value);
-      narrow([&](AclRule& rule) {
+      narrow(FirewallField::kFlags, [&](AclRule& rule) {
         set_protocol("tcp", rule);
         acl_set_flags(flags, rule);
       });
@@ -181,17 +194,19 @@ class IptablesLine {
     if (option == "-s" || option == "-d") {
       const AclPrefix found = acl_prefix(value, false), any;
       const bool source = option == "-s";
-      narrow([&](AclRule& rule) {
+      narrow(source ? FirewallField::kSource : FirewallField::kDestination, [&](AclRule& rule) {
         acl_set_addresses(source ? found : any, source ? any : found, family_, rule);
       });
     } else if (option == "-i") {
-      narrow([&](AclRule& rule) { firewall_set_inputs(value, ports_, rule); });
+      narrow(FirewallField::kInput,
+             [&](AclRule& rule) { firewall_set_inputs(value, ports_, rule); });
     } else if (option == "-p") {
-      narrow([&](AclRule& rule) { set_protocol(value, rule); });
+      narrow(FirewallField::kProtocol, [&](AclRule& rule) { set_protocol(value, rule); });
     } else if (option == "--ctstate" || option == "--state") {
-      narrow([&](AclRule& rule) { firewall_set_states(lower(value), rule); });
+      narrow(FirewallField::kState,
+             [&](AclRule& rule) { firewall_set_states(lower(value), rule); });
     } else if (option == "--icmp-type" || option == "--icmpv6-type") {
-      narrow([&](AclRule& rule) {
+      narrow(FirewallField::kIcmp, [&](AclRule& rule) {
         set_protocol(option == "--icmp-type" ? "icmp" : "icmp6", rule);
         if (value != "any") acl_set_icmp(value, rule);
       });
@@ -210,21 +225,28 @@ class IptablesLine {
       const AclPortRange range = ports_of(word), any;
       acl_set_ports(source ? range : any, source ? any : range, rule);
     }
-    firewall_narrow(line_.matches, any_of);
+    narrow_to(source ? FirewallField::kSourcePort : FirewallField::kDestinationPort, any_of);
     return true;
   }
 
   template <typename Set>
-  void narrow(Set&& set) {
+  void narrow(FirewallField field, Set&& set) {
     std::vector<AclRule> one = {firewall_any()};
     set(one[0]);
-    firewall_narrow(line_.matches, one);
+    narrow_to(field, one);
+  }
+
+  /// Or to all but these.
+  void narrow_to(FirewallField field, const std::vector<AclRule>& any_of) {
+    const bool negated = std::exchange(negated_, false);
+    firewall_narrow(line_.matches, negated ? firewall_all_but(field, any_of) : any_of);
   }
 
   FirewallLine line_;
   std::uint8_t family_;
   std::span<const FirewallPort> ports_;
   IptablesLimits limits_;
+  bool negated_ = false;  ///< of the option that is read
 };
 
 /// The table filter of a file.

@@ -107,8 +107,11 @@ class NftRule {
     if (expression.contains("match")) {
       const Json& match = expression["match"];
       const std::string how = match.at("op").get<std::string>();
-      if (how != "==" && how != "in") throw AclRefusal{"compares by '" + how + "'"};
-      firewall_narrow(line_.matches, nft_matches(match.at("left"), match.at("right"), ports_));
+      const bool negated = how == "!=";
+      if (!negated && how != "==" && how != "in") throw AclRefusal{"compares by '" + how + "'"};
+      const Json &left = match.at("left"), &right = match.at("right");
+      firewall_narrow(line_.matches, negated ? nft_all_but(left, right, ports_)
+                                             : nft_matches(left, right, ports_));
     } else if (expression.contains("vmap")) {
       read_map(expression["vmap"]);
     } else if (expression.contains("log")) {

@@ -12,6 +12,7 @@
 
 #include "services/functions/acl/acl_conditions.hpp"
 #include "services/functions/acl/acl_match.hpp"
+#include "services/functions/firewall/firewall_negation.hpp"
 #include "shared/base/quoted.hpp"
 
 namespace millrace {
@@ -178,6 +179,39 @@ AclRule match_of(const Json& left, const Json& value, std::span<const FirewallPo
   return rule;
 }
 
+struct NegatedField {
+  std::string_view name;
+  FirewallField field;
+};
+constexpr std::array kPayloadFields = {NegatedField{"saddr", FirewallField::kSource},
+                                       NegatedField{"daddr", FirewallField::kDestination},
+                                       NegatedField{"sport", FirewallField::kSourcePort},
+                                       NegatedField{"dport", FirewallField::kDestinationPort},
+                                       NegatedField{"protocol", FirewallField::kProtocol},
+                                       NegatedField{"nexthdr", FirewallField::kProtocol},
+                                       NegatedField{"type", FirewallField::kIcmp}};
+constexpr std::array kMetaFields = {NegatedField{"iifname", FirewallField::kInput},
+                                    NegatedField{"iif", FirewallField::kInput},
+                                    NegatedField{"l4proto", FirewallField::kProtocol}};
+
+FirewallField negated_field(const Json& left) {
+  if (is_tcp_flags(left)) return FirewallField::kFlags;
+  if (left.contains("ct") && text_of(left["ct"].at("key")) == "state") {
+    return FirewallField::kState;
+  }
+  std::string name;
+  std::span<const NegatedField> fields = kPayloadFields;
+  if (left.contains("payload")) {
+    name = text_of(left["payload"].at("field"));
+  } else if (left.contains("meta")) {
+    name = text_of(left["meta"].at("key"));
+    fields = kMetaFields;
+  }
+  const auto found = std::ranges::find(fields, name, &NegatedField::name);
+  if (found == fields.end()) throw AclRefusal{"compares " + nft_word(left) + " by '!='"};
+  return found->field;
+}
+
 }  // namespace
 
 std::string nft_word(const Json& value) {
@@ -194,6 +228,11 @@ std::vector<AclRule> nft_matches(const Json& left, const Json& right,
   if (!values.is_array() || left.contains("&")) return {match_of(left, values, ports)};
   for (const Json& value : values) out.push_back(match_of(left, value, ports));
   return out;
+}
+
+std::vector<AclRule> nft_all_but(const Json& left, const Json& right,
+                                 std::span<const FirewallPort> ports) {
+  return firewall_all_but(negated_field(left), nft_matches(left, right, ports));
 }
 
 }  // namespace millrace

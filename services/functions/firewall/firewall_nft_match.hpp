@@ -21,4 +21,8 @@ std::string nft_word(const nlohmann::json& value);
 std::vector<AclRule> nft_matches(const nlohmann::json& left, const nlohmann::json& right,
                                  std::span<const FirewallPort> ports);
 
+/// Likewise of `left` != `right`.
+std::vector<AclRule> nft_all_but(const nlohmann::json& left, const nlohmann::json& right,
+                                 std::span<const FirewallPort> ports);
+
 }  // namespace millrace

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <vector>
 
 #include "services/functions/acl/acl_match.hpp"
+#include "services/functions/firewall/firewall_negation.hpp"
 #include "services/functions/firewall/firewall_rules.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
@@ -57,18 +59,41 @@ void read_connections(AclLine& line, AclRule& rule) {
       rule);
 }
 
-AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports) {
+/// Fields with a `!` in front of what they compare with.
+using Negations = std::vector<FirewallField>;
+
+void read_match(AclLine& line, AclRule& rule, Negations& negations) {
+  AclNegated negated;
+  acl_read_match(line, rule, &negated);
+  if (negated.source) negations.push_back(FirewallField::kSource);
+  if (negated.destination) negations.push_back(FirewallField::kDestination);
+  if (negated.source_port) negations.push_back(FirewallField::kSourcePort);
+  if (negated.destination_port) negations.push_back(FirewallField::kDestinationPort);
+}
+
+/// The words behind `in` or `state`.
+std::string_view list_of(AclLine& line, const char* what, FirewallField field,
+                         Negations& negations) {
+  std::string_view words = line.word(what);
+  if (!words.starts_with('!')) return words;
+  negations.push_back(field);
+  words.remove_prefix(1);
+  return words;
+}
+
+/// The rule as it stands there, and what of it is negated.
+AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports, Negations& negations) {
   AclNamedRule out;
   AclRule& rule = out.rule;
   read_action(line, rule);
-  acl_read_match(line, rule);
+  read_match(line, rule, negations);
   AclOptionNames seen;
   while (!line.at_end()) {
     const std::string_view option = seen.next(line);
     if (option == "in") {
-      firewall_set_inputs(line.word("a port"), ports, rule);
+      firewall_set_inputs(list_of(line, "a port", FirewallField::kInput, negations), ports, rule);
     } else if (option == "state") {
-      firewall_set_states(line.word("a state"), rule);
+      firewall_set_states(list_of(line, "a state", FirewallField::kState, negations), rule);
     } else if (option == "limit") {
       read_limit(line, rule);
     } else if (option == "connections") {
@@ -83,10 +108,26 @@ AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports) {
                        std::string(kAclOptionNames) + ", log, name"};
     }
   }
-  if ((rule.limits & kRuleConnections) != 0) {
-    rule.connection_group = firewall_group_of({&rule, 1}, {});
-  }
   return out;
+}
+
+/// Rules that say together what the line says. `place`: file and line. `name`: of one that has none.
+void add_line(const AclLine& line, std::span<const FirewallPort> ports, const std::string& place,
+              const std::string& name, std::vector<AclNamedRule>& out) {
+  Negations negations;
+  AclNamedRule named = read_rule(line, ports, negations);
+  if (named.name.empty()) named.name = name;
+  const std::vector<AclRule> rules = firewall_but(named.rule, negations);
+  if (out.size() + rules.size() > kAclRuleCountMax) {
+    throw AclRefusal{"more than " + std::to_string(kAclRuleCountMax) + " rules"};
+  }
+  const std::uint32_t connections = firewall_group_of(rules, {});
+  for (const AclRule& rule : rules) {
+    named.rule = rule;
+    if (rule.limit_interval_us != 0) named.rule.limit_group = firewall_group(place);
+    if ((rule.limits & kRuleConnections) != 0) named.rule.connection_group = connections;
+    out.push_back(named);
+  }
 }
 
 }  // namespace
@@ -104,12 +145,7 @@ FirewallRules parse_firewall_rules(std::string_view text, const std::string& fil
     if (line.at_end()) continue;
     const std::string place = ":" + std::to_string(number);
     try {
-      if (out.rules.size() == kAclRuleCountMax) {
-        throw AclRefusal{"more than " + std::to_string(kAclRuleCountMax) + " rules"};
-      }
-      AclNamedRule rule = read_rule(line, ports);
-      if (rule.name.empty()) rule.name = base_name + place;
-      out.rules.push_back(std::move(rule));
+      add_line(line, ports, file + place, base_name + place, out.rules);
     } catch (const AclRefusal& refusal) {
       const std::string reason = file + place + ": " + refusal.reason;
       if (!line.take("pass")) throw Error(reason);

@@ -40,7 +40,7 @@ FirewallRules read_saved(const std::string& text) {
 
 TEST(FirewallIptables, ReadsWhatIptablesSaveWrites) {
   const FirewallRules rules = read_saved(kSaved);
-  EXPECT_THAT(rules.refusals, ElementsAre("f.save:11: '!'"));
+  EXPECT_THAT(rules.refusals, testing::IsEmpty());
   const auto first = [&](const FirewallPacket& packet) { return name_of_first(rules, packet); };
   EXPECT_EQ(first({.destination_port = 22}), "f.save:7");
   EXPECT_EQ(first({.destination_port = 90, .state = FlowState::kEstablished}), "f.save:7");
@@ -69,8 +69,11 @@ TEST(FirewallIptables, ALineThatDropsAndIsNotUnderstoodRefusesTheFile) {
   EXPECT_EQ(iptables_error("-A FORWARD -o wan -j ACCEPT\nCOMMIT\n"), "");
   EXPECT_THAT(iptables_error("-A FORWARD -o wan -j DROP\nCOMMIT\n"),
               HasSubstr("f.save:3: '-o'; without this rule more would pass"));
-  EXPECT_THAT(iptables_error("-A FORWARD -p tcp -m tcp ! --dport 22 -j REJECT\nCOMMIT\n"),
-              HasSubstr("f.save:3: '!'"));
+  EXPECT_THAT(iptables_error("-A FORWARD -p tcp ! -f -j REJECT\nCOMMIT\n"),
+              HasSubstr("f.save:3: ! '-f'"));
+  EXPECT_THAT(iptables_error("-A FORWARD -m limit ! --limit 1/sec -j DROP\nCOMMIT\n"),
+              HasSubstr("! '--limit'"));
+  EXPECT_THAT(iptables_error("-A FORWARD -j DROP !\nCOMMIT\n"), HasSubstr("'!'"));
   EXPECT_THAT(iptables_error("-A FORWARD -p tcp -j web\nCOMMIT\n"), HasSubstr("no chain 'web'"));
   EXPECT_THAT(iptables_error("-A FORWARD -i dmz -j DROP\nCOMMIT\n"), HasSubstr("'dmz' is no port"));
   EXPECT_THAT(iptables_error("-A FORWARD -g web\nCOMMIT\n"), HasSubstr("f.save:3: '-g'"));
@@ -91,6 +94,30 @@ TEST(FirewallIptables, AMatchOfALimitIsNeverWithoutOne) {
   const FirewallRules rules =
       read_saved("*filter\n:FORWARD DROP [0:0]\n-A FORWARD -m limit -j ACCEPT\nCOMMIT\n");
   EXPECT_EQ(rules.rules[0].rule.limit_interval_us, 1'200'000'000u);
+}
+
+TEST(FirewallIptables, NegationsAreAllTheOthers) {
+  const FirewallRules rules = read_saved(
+      "*filter\n:FORWARD ACCEPT [0:0]\n"
+      "-A FORWARD -p tcp -m tcp ! --tcp-flags FIN,SYN,RST,ACK SYN -m state --state NEW -j DROP\n"
+      "-A FORWARD ! -s 10.0.0.0/8 ! -i wan -p tcp -m multiport ! --dports 22,80:90"
+      " -m conntrack ! --ctstate INVALID,ESTABLISHED -j DROP\n"
+      "-A FORWARD ! -p tcp -j DROP\nCOMMIT\n");
+  const auto first = [&](const FirewallPacket& packet) { return name_of_first(rules, packet); };
+  EXPECT_EQ(first({.flags = 0x10}), "f.save:3");
+  const FirewallPacket other{.source = "192.0.2.7", .destination_port = 25};
+  EXPECT_EQ(first(other), "f.save:4");
+  EXPECT_EQ(first({.destination_port = 25}), "policy accept") << "of 10.0.0.0/8";
+  FirewallPacket one = other;
+  one.destination_port = 85;
+  EXPECT_EQ(first(one), "policy accept");
+  one = other;
+  one.port_in = 1;
+  EXPECT_EQ(first(one), "policy accept");
+  one = other;
+  one.state = FlowState::kEstablished;
+  EXPECT_EQ(first(one), "policy accept");
+  EXPECT_EQ(first({.protocol = 17}), "f.save:5");
 }
 
 TEST(FirewallIptables, ReadsLimitsOfEachSource) {

@@ -46,6 +46,26 @@ TEST(FirewallLimits, WhatIsNotKeptCountsNot) {
   EXPECT_EQ(stage.send(kLan, {udp_of(1, 4, 7), udp_of(1, 5, 7), udp_of(1, 6, 7)}), "++-");
 }
 
+Frame tcp(unsigned from, std::uint8_t flags, std::uint8_t sequence) {
+  Frame frame = FrameBuilder().ipv4(6, 20).tcp(5, from, 7).build();
+  frame[14 + 20 + 7] = std::byte{sequence};
+  frame[14 + 20 + 13] = std::byte{flags};
+  return frame;
+}
+
+TEST(FirewallLimits, AClosedConnectionCountsNot) {
+  constexpr std::uint8_t kSyn = 2, kRst = 4;
+  FirewallStage stage(
+      "drop tcp any -> any connections over 1 per source\n"
+      "pass tcp any -> any\n");
+  EXPECT_EQ(stage.send(kLan, {tcp(1, kSyn, 1)}), "+");
+  EXPECT_EQ(stage.send(kLan, {tcp(2, kSyn, 1)}), "-");
+  EXPECT_EQ(stage.send(kLan, {tcp(1, kRst, 2)}), "+");
+  EXPECT_EQ(stage.send(kLan, {tcp(2, kSyn, 1), tcp(3, kSyn, 1)}), "+-");
+  stage.now_ns += 1000 * kSecond;
+  EXPECT_EQ(stage.send(kLan, {tcp(4, kSyn, 1), tcp(5, kSyn, 1)}), "+-") << "it ended once";
+}
+
 TEST(FirewallLimits, AWorkerThatDiesTakesBackItsBatchAlone) {
   FirewallStage stage(kTwoEach);
   EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7)}), "+");

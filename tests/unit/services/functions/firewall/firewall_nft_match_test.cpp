@@ -48,6 +48,23 @@ std::string refusal(const std::string& left, const std::string& right) {
   return "";
 }
 
+TEST(FirewallNftMatch, NegatesWhatHasAComplement) {
+  const auto others = [](const std::string& left, const std::string& right) {
+    return nft_all_but(Json::parse(left), Json::parse(right), kTwoPorts).size();
+  };
+  EXPECT_EQ(others(R"({"payload": {"protocol": "tcp", "field": "sport"}})", "22"), 2u);
+  EXPECT_EQ(others(R"({"payload": {"protocol": "ip", "field": "daddr"}})", R"("10.0.0.1")"), 32u);
+  EXPECT_EQ(others(R"({"payload": {"protocol": "icmp", "field": "type"}})", R"("echo-request")"),
+            2u);
+  EXPECT_EQ(others(R"({"meta": {"key": "l4proto"}})", R"("tcp")"), 8u);
+  EXPECT_EQ(others(R"({"meta": {"key": "iif"}})", R"("lan")"), 1u);
+  EXPECT_EQ(others(R"({"&": [{"payload": {"protocol": "tcp", "field": "flags"}}, ["syn", "ack"]]})",
+                   R"("syn")"),
+            2u);
+  EXPECT_THROW(others(R"({"payload": {"protocol": "ip", "field": "dscp"}})", "8"), AclRefusal);
+  EXPECT_THROW(others(R"({"meta": {"key": "oifname"}})", R"("wan")"), AclRefusal);
+}
+
 TEST(FirewallNftMatch, SaysWhatItDoesNotUnderstand) {
   const char* const source = R"({"payload": {"protocol": "ip", "field": "saddr"}})";
   EXPECT_EQ(refusal(source, R"("@bad")"), "compares with the named set @bad");

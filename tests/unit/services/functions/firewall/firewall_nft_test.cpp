@@ -79,14 +79,14 @@ FirewallRules read_json(const std::string& json) {
 TEST(FirewallNft, ReadsWhatNftWrites) {
   const FirewallRules rules = read_json(kRuleset);
   EXPECT_THAT(rules.refusals,
-              ElementsAre("f.json: forward handle 19: 'lo' is no port; there are lan, wan",
-                          "f.json: forward handle 23: compares by '!='"));
+              ElementsAre("f.json: forward handle 19: 'lo' is no port; there are lan, wan"));
   const auto first = [&](const FirewallPacket& packet) { return name_of_first(rules, packet); };
   EXPECT_EQ(first({.state = FlowState::kEstablished, .port_in = 1}), "forward handle 9");
   EXPECT_EQ(first({.state = FlowState::kInvalid}), "forward handle 9");
   EXPECT_EQ(first({.port_in = 0}), "inside");
   EXPECT_EQ(first({.destination_port = 1500, .port_in = 1}), "forward handle 11");
-  EXPECT_EQ(first({.destination_port = 2001, .flags = 0x10, .port_in = 1}), "policy drop");
+  EXPECT_EQ(first({.destination_port = 2001, .flags = 0x10, .port_in = 1}), "forward handle 23");
+  EXPECT_EQ(first({.destination_port = 23, .flags = 0x10, .port_in = 1}), "policy drop");
   EXPECT_EQ(first({.destination_port = 53, .port_in = 1}), "forward handle 15");
   EXPECT_EQ(first({.protocol = 132, .destination_port = 53, .port_in = 1}), "policy drop");
   EXPECT_EQ(first({.protocol = 1, .icmp_type = 8, .port_in = 1}), "forward handle 16");
@@ -120,11 +120,11 @@ std::string nft_error(const std::string& objects) {
 }
 
 TEST(FirewallNft, ARuleThatDropsAndIsNotUnderstoodRefusesTheFile) {
-  const std::string port = R"({"match": {"op": "!=", "left": {"payload": {"protocol": "tcp",
+  const std::string port = R"({"match": {"op": "<", "left": {"payload": {"protocol": "tcp",
       "field": "dport"}}, "right": 22}}, )";
   EXPECT_EQ(nft_error(forward("inet", port + R"({"accept": null})")), "");
   EXPECT_THAT(nft_error(forward("inet", port + R"({"drop": null})")),
-              HasSubstr("f.json: f handle 5: compares by '!='; without this rule more"));
+              HasSubstr("f.json: f handle 5: compares by '<'; without this rule more"));
   EXPECT_THAT(nft_error(forward("inet", R"({"xt": {"type": "target", "name": "REJECT"}})")),
               HasSubstr("without this rule more"));
   EXPECT_THAT(nft_error(forward("inet", port + R"({"jump": {"target": "x"}})")),
@@ -159,6 +159,44 @@ TEST(FirewallNft, AStatementThatMayEndAPacketRefusesTheFile) {
   EXPECT_EQ(nft_error(forward("inet", R"({"mangle": {"key": {"meta": {"key": "mark"}},
       "value": 1}})")),
             "");
+}
+
+TEST(FirewallNft, NegationsAreAllTheOthers) {
+  const auto unless = [](const std::string& left, const std::string& right) {
+    return R"({"match": {"op": "!=", "left": )" + left + R"(, "right": )" + right + "}}, ";
+  };
+  const std::string port = R"({"payload": {"protocol": "tcp", "field": "dport"}})",
+                    source = R"({"payload": {"protocol": "ip", "field": "saddr"}})",
+                    input = R"({"meta": {"key": "iifname"}})";
+  const FirewallRules rules = read_json(
+      R"({"nftables": [)" +
+      forward("inet",
+              unless(port, R"({"set": [22, {"range": [80, 90]}]})") +
+                  unless(source, R"({"set": ["10.0.0.1", {"prefix": {"addr": "10.2.0.0",
+                      "len": 16}}]})") +
+                  unless(input, R"("wan")") +
+                  unless(R"({"ct": {"key": "state"}})", R"({"set": ["established", "new"]})") +
+                  R"({"drop": null})") +
+      "]}");
+  const auto drops = [&](const FirewallPacket& packet) {
+    return name_of_first(rules, packet) == "f handle 5";
+  };
+  const FirewallPacket other{
+      .source = "10.0.0.2", .destination_port = 25, .state = FlowState::kRelated};
+  EXPECT_TRUE(drops(other));
+  const auto with = [&](auto change) {
+    FirewallPacket packet = other;
+    change(packet);
+    return drops(packet);
+  };
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.source = "10.0.0.1"; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.source = "10.2.9.9"; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.source = "2001:db8::1"; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.destination_port = 85; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.protocol = 17; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.port_in = 1; }));
+  EXPECT_FALSE(with([](FirewallPacket& packet) { packet.state = FlowState::kNew; }));
+  EXPECT_TRUE(with([](FirewallPacket& packet) { packet.state = FlowState::kInvalid; }));
 }
 
 TEST(FirewallNft, OneLimitARule) {

@@ -78,6 +78,28 @@ TEST(FirewallText, LimitsMayBeOfEachSourceAndMatchWhatIsOver) {
             rule(2).connection_group);
 }
 
+TEST(FirewallText, AnExclamationMarkIsAllBut) {
+  const FirewallRules rules = parse(
+      "drop tcp !10.0.0.0/8 -> any port !20-30 in !wan state !established,related name others\n"
+      "pass ip any -> any limit 1/second\n");
+  const FirewallPacket other{.source = "192.0.2.7"};
+  EXPECT_EQ(name_of_first(rules, other), "others");
+  EXPECT_EQ(name_of_first(rules, {}), "edge.rules:2");
+  FirewallPacket one = other;
+  one.destination_port = 25;
+  EXPECT_EQ(name_of_first(rules, one), "edge.rules:2");
+  one = other;
+  one.port_in = 1;
+  EXPECT_EQ(name_of_first(rules, one), "edge.rules:2");
+  one = other;
+  one.state = FlowState::kRelated;
+  EXPECT_EQ(name_of_first(rules, one), "edge.rules:2");
+  const FirewallRules limited = parse("pass ip !10.0.0.0/30 -> any limit 1/second connections 3\n");
+  ASSERT_EQ(limited.rules.size(), 30u);
+  EXPECT_EQ(limited.rules[0].rule.limit_group, limited.rules[29].rule.limit_group);
+  EXPECT_EQ(limited.rules[0].rule.connection_group, limited.rules[29].rule.connection_group);
+}
+
 TEST(FirewallText, ALineThatWouldPassPacketsIsLeftOutAndToldOf) {
   const FirewallRules rules = parse("pass ip any -> any in dmz\ndrop ip any -> any\n");
   EXPECT_THAT(rules.refusals,
@@ -111,6 +133,8 @@ TEST(FirewallText, AnyOtherWrongLineRefusesTheFile) {
   EXPECT_THAT(text_error("drop ip any -> any connections over"),
               HasSubstr("number of connections"));
   EXPECT_THAT(text_error("drop ip any -> any connections many"), HasSubstr("connections"));
+  EXPECT_THAT(text_error("drop ip !any -> any"), HasSubstr("nothing could match it"));
+  EXPECT_THAT(text_error("drop !tcp any -> any"), HasSubstr("'!tcp'"));
   EXPECT_THAT(text_error("drop ip any -> any classes"), HasSubstr("there are in, state, limit"));
   EXPECT_THAT(text_error("drop ip any -> any log log"), HasSubstr("'log' stands twice"));
 }
