@@ -6,6 +6,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <random>
+
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/firewall/firewall_stage.hpp"
 
@@ -73,6 +78,53 @@ TEST(FirewallLimits, AWorkerThatDiesTakesBackItsBatchAlone) {
   ASSERT_TRUE(stage.take_back());
   stage.load(kTwoEach);
   EXPECT_EQ(stage.send(kLan, {udp_of(1, 3, 7), udp_of(1, 4, 7)}), "+-");
+}
+
+/// Packets of few hosts and ports, both ways, that begin, reset and end connections.
+std::vector<Frame> random_frames(std::mt19937& random) {
+  std::vector<Frame> frames(1 + random() % 20);
+  for (Frame& frame : frames) {
+    const auto port = static_cast<unsigned>(1 + random() % 30);
+    const auto flags = std::array<std::uint8_t, 4>{2, 2, 4, 16}[random() % 4];
+    frame = random() % 2 == 0 ? udp_of(static_cast<std::uint8_t>(random() % 6), port,
+                                       static_cast<unsigned>(7 + random() % 3))
+                              : tcp(port, flags, static_cast<std::uint8_t>(random() % 3));
+    if (random() % 4 == 0) frame = answer(frame);
+  }
+  return frames;
+}
+
+TEST(FirewallLimits, AllThatIsTakenIsGivenBack) {
+  constexpr const char* kRules[] = {
+      "drop ip any -> any port 7 connections over 3 per source\n"
+      "drop tcp any -> any connections over 9\n"
+      "alert ip any -> any connections over 5 per source\n"
+      "pass ip any -> any\n",
+      "drop ip any -> any connections over 12 per source\n"
+      "drop tcp any -> any connections over 9\n"
+      "pass ip any -> any port 7-8\n"
+      "pass ip any -> any connections 20\n",
+      "pass ip any -> any\n"};
+  FirewallStage stage(kRules[0], {{"sources", "40"}});
+  std::mt19937 random(11);
+  for (int round = 0; round < 4000; ++round) {
+    stage.wall.closed = random() % 4 == 0;
+    stage.now_ns += random() % (2 * kSecond);
+    stage.send(random() % 2 == 0 ? kLan : kWan, random_frames(random));
+    if (random() % 10 == 0) {
+      ASSERT_TRUE(stage.take_back());
+      stage.load(kRules[random() % std::size(kRules)]);
+    }
+  }
+  const auto counts = stage.state().bytes.subspan(kCacheLine);
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  stage.load(kRules[0]);
+  stage.wall.closed = false;
+  stage.send(kLan, random_frames(random));
+  EXPECT_FALSE(std::ranges::all_of(counts, is_zero));
+  stage.now_ns += 1'000'000 * kSecond;
+  for (int i = 0; i < 100; ++i) stage.send(kLan, {Frame(60)});
+  EXPECT_TRUE(std::ranges::all_of(counts, is_zero));
 }
 
 TEST(FirewallLimits, CountsStayWithTheRuleOverAReload) {

@@ -114,6 +114,8 @@ class FirewallStage {
            of_firewall_.state().undo.undo(0, sequence_) == LaneUndoLog::Undone::kAll;
   }
 
+  LaneState state() const { return of_firewall_.state(); }
+
   BuildReport report;
   std::vector<std::uint64_t> hits;
   std::uint64_t now_ns = 1'000'000'000;
