@@ -230,6 +230,9 @@ table inet t {
     ct state vmap { established : accept, related : accept, invalid : drop }
     icmp type echo-request accept
     iifname "porta" ip daddr 192.0.2.0/24 udp dport 50-60 ct state new accept
+    iifname != "portb" ip saddr != { 10.1.0.200, 10.2.0.0/16 } \
+      udp dport != { 22, 80-443 } ct state != { established, invalid } accept
+    ip daddr != 192.0.2.0/24 tcp dport != { 22, 8000-8080 } tcp flags & (syn | ack) != ack drop
     iifname "porta" jump web
     iifname "portb" tcp dport 22 accept
     iifname "portb" counter reject

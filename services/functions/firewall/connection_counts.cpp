@@ -22,14 +22,15 @@ constexpr std::uint32_t buckets_for(std::uint32_t sources) noexcept {
 }  // namespace
 
 struct ConnectionCounts::Head {
-  std::uint64_t secret[2];       ///< all zero: nothing is laid out so far
-  std::uint32_t groups[kSlots];  ///< 0: none
+  std::uint64_t secret[2];  ///< all zero: nothing is laid out so far
   std::uint32_t sources, buckets;
-  std::uint32_t padding[2];
+  std::uint32_t padding[10];
   // The second line.
+  std::uint32_t groups[kSlots];
+  std::uint32_t padding_behind;
+  // The third.
   std::uint32_t connections[kSlots];  ///< that are counted; 0: the slot is free
   std::uint32_t used;                 ///< entries
-  std::uint32_t padding_behind[7];
 };
 
 /// A count: whose it is, and tag << kCountBits | count; 0: free.
@@ -54,7 +55,8 @@ struct Bucket {
 }  // namespace
 
 std::uint64_t ConnectionCounts::bytes_for(std::uint32_t sources) noexcept {
-  static_assert(sizeof(Head) == 2 * kCacheLine && offsetof(Head, connections) == kCacheLine);
+  static_assert(sizeof(Head) == 3 * kCacheLine && offsetof(Head, groups) == kCacheLine &&
+                offsetof(Head, connections) == 2 * kCacheLine);
   static_assert(sizeof(Line<Entry>) == kCacheLine);
   return sizeof(Head) + std::uint64_t{buckets_for(sources)} * sizeof(Bucket<Entry>);
 }
@@ -84,7 +86,7 @@ ConnectionCounts::Head& ConnectionCounts::head() const noexcept {
 }
 
 ConnectionCounts::Head& ConnectionCounts::change_counts() const noexcept {
-  state_.change(kCacheLine, kCacheLine);
+  state_.change(offsetof(Head, connections), kCacheLine);
   return head();
 }
 
@@ -165,7 +167,7 @@ std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group,
   if (entry == nullptr || (entry->word & kCountMax) == kCountMax) return std::nullopt;
   Head& counts = change_counts();
   if (counts.connections[*slot] == 0) {
-    state_.change(0, kCacheLine);
+    state_.change(offsetof(Head, groups), kCacheLine);
     counts.groups[*slot] = group;
   }
   ++counts.connections[*slot];

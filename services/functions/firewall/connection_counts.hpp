@@ -15,9 +15,10 @@
 ///
 /// A group (AclRule::connection_group) is what counts together: a rule, most often. Of an odd group
 /// each source has a count, the address that began the connection; of an even one all have one
-/// together. A group has a slot of the lane as long as one of its connections is there.
+/// together. A group has a slot of the lane as long as one of its connections is there; there are more
+/// slots than groups at a time, for those of rules that a reload has taken away.
 ///
-/// Memory, zero at the start: a head of two lines; buckets of two lines, six counts each, half of
+/// Memory, zero at the start: a head of three lines; buckets of two lines, six counts each, half of
 /// them free when `sources` are in use. A count stands in one of two buckets that its hash names.
 
 namespace millrace {
@@ -25,7 +26,8 @@ namespace millrace {
 /// A cheap view. One thread, which changes the lane's state at that moment.
 class ConnectionCounts {
  public:
-  static constexpr std::uint32_t kSlots = 8;
+  static constexpr std::uint32_t kSlots = 15;
+  static constexpr std::uint32_t kGroupsMax = 8;  ///< of the rules that are in use
   static constexpr std::uint32_t kSourcesMax = 10'000'000;
   /// Lines of the state that one call changes at most.
   static constexpr std::uint32_t kLinesOfAdd = 3, kLinesOfRemove = 2;

@@ -42,9 +42,9 @@ std::vector<std::uint32_t> firewall_groups(std::span<const AclRule> rules) {
     if (std::ranges::find(groups, rule.connection_group) != groups.end()) continue;
     groups.push_back(rule.connection_group);
   }
-  if (groups.size() > ConnectionCounts::kSlots) {
+  if (groups.size() > ConnectionCounts::kGroupsMax) {
     throw Error("rules: " + std::to_string(groups.size()) + " rules count connections; at most " +
-                std::to_string(ConnectionCounts::kSlots) + " may");
+                std::to_string(ConnectionCounts::kGroupsMax) + " may");
   }
   return groups;
 }
@@ -77,8 +77,8 @@ LaneNeeds FirewallLimits::needs_of(std::uint32_t sources, const LaneRequest& req
   // A packet's connection begins to be counted, and as many end: by time, by room, by its TCP, and
   // what is not kept.
   constexpr std::uint32_t kOfPacket =
-      ConnectionCounts::kSlots *
-      (ConnectionCounts::kLinesOfAdd + 4 * ConnectionCounts::kLinesOfRemove);
+      ConnectionCounts::kGroupsMax * ConnectionCounts::kLinesOfAdd +
+      4 * ConnectionCounts::kSlots * ConnectionCounts::kLinesOfRemove;
   return {.state_bytes = ConnectionCounts::bytes_for(sources_of_lane(sources, request.lanes)),
           .undo_lines = request.batch_capacity * kOfPacket + 1};
 }

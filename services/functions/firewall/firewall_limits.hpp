@@ -19,13 +19,13 @@ namespace millrace {
 
 /// FlowOwn::firewall: the number of the rule + 1, and from this bit on the slots of ConnectionCounts
 /// that count the connection.
-inline constexpr std::uint32_t kFirewallSlotShift = 24;
+inline constexpr std::uint32_t kFirewallSlotShift = 17;
 inline constexpr std::uint32_t kFirewallRuleBits = (1u << kFirewallSlotShift) - 1;
 static_assert(kAclRuleCountMax <= kFirewallRuleBits &&
               kFirewallSlotShift + ConnectionCounts::kSlots <= 32);
 
 /// The groups of rules that count connections (AclRule::connection_group), each once. Throws Error
-/// where they are more than ConnectionCounts::kSlots.
+/// where they are more than ConnectionCounts::kGroupsMax.
 std::vector<std::uint32_t> firewall_groups(std::span<const AclRule> rules);
 
 /// What rules with `limit` and `connections` say: rates in the worker, counts in the lane's state.

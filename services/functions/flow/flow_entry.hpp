@@ -50,7 +50,7 @@ struct FlowOwn {
   std::uint8_t tcp_flags[2];  ///< all that packets of direction d had
   // Of others.
   std::uint32_t nat;  ///< `nat`; 0: not translated
-  /// `firewall`: number of the rule that let it in, + 1, in 17 bits, 0: none; from bit 24 on, which
+  /// `firewall`: number of the rule that let it in, + 1, in 17 bits, 0: none; in the others, which
   /// of the lane's ConnectionCounts count it.
   std::uint32_t firewall;
 };

@@ -116,7 +116,7 @@ TEST(FirewallLimits, AllThatIsTakenIsGivenBack) {
       stage.load(kRules[random() % std::size(kRules)]);
     }
   }
-  const auto counts = stage.state().bytes.subspan(kCacheLine);
+  const auto counts = stage.state().bytes.subspan(2 * kCacheLine);
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   stage.load(kRules[0]);
   stage.wall.closed = false;
@@ -195,7 +195,7 @@ TEST(FirewallLimits, ARateThatIsAboveDrops) {
 
 TEST(FirewallLimits, TooManyRulesThatCountAreRefused) {
   std::string rules;
-  for (unsigned port = 0; port <= ConnectionCounts::kSlots; ++port) {
+  for (unsigned port = 0; port <= ConnectionCounts::kGroupsMax; ++port) {
     rules += "pass udp any -> any port " + std::to_string(port) + " connections 1\n";
   }
   try {
