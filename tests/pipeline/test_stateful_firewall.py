@@ -216,6 +216,11 @@ def test_connections_of_a_source_are_counted_as_in_the_kernel(tmp_path, backend)
                 assert holder.tell(SECOND) == "ECONNREFUSED"
                 assert holder.tell("-" + FIRST) == "closed"
                 assert holder.tell(FIRST) == "open"
+                more = saved.read_text().replace('"val": 2', '"val": 3')
+                saved.write_text(more)
+                ask("reload", running.name, "firewall")
+                assert holder.tell(FIRST) == "open"
+                assert holder.tell(FIRST) == "ECONNREFUSED"
             running.settle()
 
 

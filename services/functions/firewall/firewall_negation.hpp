@@ -28,7 +28,7 @@ enum class FirewallField : std::uint8_t {
 };
 
 inline constexpr std::size_t kNegatedMembersMax = 256;  ///< of a set
-inline constexpr std::size_t kNegationRulesMax = 8192;  ///< that one negation may become
+inline constexpr std::size_t kNegationRulesMax = 4096;  ///< that one negation may become
 
 /// What is as one of `members` in all but `field`, and in that as none of them. They differ in that
 /// field alone. Throws AclRefusal above the limits.

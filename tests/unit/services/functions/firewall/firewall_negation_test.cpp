@@ -138,7 +138,7 @@ TEST(FirewallNegation, RefusesWhatIsTooMuch) {
     return "";
   };
   EXPECT_EQ(refusal(20), "");
-  EXPECT_THAT(refusal(200), HasSubstr("more than 8192 rules"));
+  EXPECT_THAT(refusal(200), HasSubstr("more than 4096 rules"));
   EXPECT_THAT(refusal(kNegatedMembersMax + 1), HasSubstr("more than 256 members"));
 }
 
