@@ -178,6 +178,8 @@ void FlowBatch::end(std::uint32_t flow, FlowEndReason why) noexcept {
     tell_end(number, why);
     table_->remove(number);
     lose(number);
+  } else {
+    tell_not_kept(beginning(flow));
   }
   lose(flow);
 }

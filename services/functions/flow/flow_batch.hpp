@@ -38,6 +38,11 @@ struct PacketFlow {
   /// Of the packet. One of an ICMP error about a packet of direction 0 goes in direction 1.
   std::uint8_t direction = 0;
   FlowState state = FlowState::kUntracked;
+  // Of TCP; as it was with this packet, whatever follows it in the batch.
+  bool opens = false;         ///< it is a SYN or SYN+ACK: numbers begin with it, maybe anew
+  bool is_picked_up = false;  ///< the beginning of its flow has not been seen
+  /// By direction: up to where its receiver has acknowledged; nothing: it has sent no ACK.
+  std::array<std::optional<std::uint32_t>, 2> acknowledged{};
 };
 
 /// One a worker and stage. One thread; nothing allocates.

@@ -25,6 +25,13 @@ bool is_established(const FlowTuple& tuple, const FlowOwn& own) noexcept {
   return tuple.protocol == kTcp ? is_assured(own.tcp) : own.answered != 0;
 }
 
+/// What functions behind learn of its TCP.
+void tell_of(const TcpTrack& track, PacketFlow& packet) noexcept {
+  packet.opens = is_opening(track);
+  packet.is_picked_up = is_picked_up(track);
+  packet.acknowledged = {acknowledged(track, 0), acknowledged(track, 1)};
+}
+
 }  // namespace
 
 void FlowTracker::expire(std::uint32_t most) noexcept {
@@ -126,7 +133,9 @@ PacketFlow FlowTracker::begin(std::uint16_t packet, const SortedPacket& sorted) 
   one.packets[0] = 1;
   one.bytes[0] = sorted.ip_bytes;
   one.deadline_s = now_s_ + timeout_s(one.tuple, one.own);
-  return {batch_.add_beginning(one), 0, FlowState::kNew};
+  PacketFlow is{batch_.add_beginning(one), 0, FlowState::kNew};
+  if (sorted.tuple.protocol == kTcp) tell_of(one.own.tcp, is);
+  return is;
 }
 
 PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
@@ -148,6 +157,7 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
     return is;
   }
   if (step == TcpStep::kOver) batch_.over_.set(packet);
+  if (sorted.tuple.protocol == kTcp) tell_of(own.tcp, is);
   if (at.direction == 1) own.answered = 1;
   own.duration_ms = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(now_ms_ - own.started_ms, std::numeric_limits<std::uint32_t>::max()));
@@ -241,16 +251,13 @@ EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
     const std::uint32_t flow = i | FlowBatch::kBeginning;
     if (one.gone) {
       if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
-    } else if (stays[i]) {
-      if (!keep_one(one)) of_full.packets += refuse(flow, full);
-    } else {
-      of_refused.packets += refuse(flow, refused);
-      if (one.in_table != kNoFlow) {
-        hit(FlowCounter::kBegun);
-        batch_.forget(flow);
-      }
+      continue;
     }
-    if (one.in_table == kNoFlow) batch_.tell_not_kept(one);
+    if (stays[i] && keep_one(one)) continue;
+    if (stays[i]) of_full.packets += refuse(flow, full);
+    if (!stays[i]) of_refused.packets += refuse(flow, refused);
+    if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
+    batch_.forget(flow);
   }
   for (std::uint32_t i = 0; i < call_.batch.count; ++i) {
     if (batch_.over_[i] && batch_.packets_[i].flow != kNoFlow) {

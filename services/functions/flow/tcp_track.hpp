@@ -110,6 +110,20 @@ inline bool is_assured(const TcpTrack& track) noexcept { return track.assured !=
 inline bool is_unacknowledged(const TcpTrack& track) noexcept {
   return (track.side[0].unacknowledged | track.side[1].unacknowledged) != 0;
 }
+/// It was begun by a segment in the middle of a connection.
+inline bool is_picked_up(const TcpTrack& track) noexcept { return track.liberal != 0; }
+/// Its sides tell each other where their numbers begin.
+inline bool is_opening(const TcpTrack& track) noexcept {
+  const TcpState state = state_of(track);
+  return state == TcpState::kSynSent || state == TcpState::kSynRecv || state == TcpState::kSynSent2;
+}
+/// Up to where the other side has acknowledged what `direction` sends; nothing: it has sent no ACK.
+inline std::optional<std::uint32_t> acknowledged(const TcpTrack& track,
+                                                 std::uint8_t direction) noexcept {
+  const TcpTrack::Side& receiver = track.side[1 - direction];
+  if (receiver.has_acked == 0) return std::nullopt;
+  return receiver.max_ack;
+}
 
 /// How long a flow stays without a segment, in seconds. The defaults are conntrack's.
 struct TcpTimeouts {
