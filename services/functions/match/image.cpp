@@ -24,9 +24,12 @@ struct Parts {
   std::uint64_t database_bytes;
   std::uint64_t index_offset;  ///< filter, buckets, pairs, pool, entries, short entries
   LiteralCounts index;
+  std::uint32_t longest;  ///< bytes of the longest literal
+  std::uint32_t padding;
 };
-static_assert(sizeof(Parts) == 80 && offsetof(Parts, database_bytes) == 40);
+static_assert(sizeof(Parts) == 88 && offsetof(Parts, database_bytes) == 40);
 static_assert(offsetof(Parts, index_offset) == 48 && offsetof(Parts, index) == 56);
+static_assert(offsetof(Parts, longest) == 80);
 
 constexpr ImageKind kKind{
     "match", fnv1a({2, sizeof(ImageHeader), sizeof(Parts), sizeof(MatchRuleEntry),
@@ -60,14 +63,16 @@ bool is_byte(const MatchRule& rule) { return rule.literal.size() == 1; }
 /// Compiles all but single bytes; the identifier of each literal is its place in `rules`. Null with
 /// `refused` set to a place (or -1 for the set as a whole) and the reason when the library does not
 /// take it; null without a reason when there is nothing to compile.
-HsDatabase compile(const std::vector<MatchRule>& rules, int& refused, std::string& reason) {
+HsDatabase compile(const std::vector<MatchRule>& rules, MatchPlaces places, int& refused,
+                   std::string& reason) {
+  const unsigned reports = places == MatchPlaces::kOne ? HS_FLAG_SINGLEMATCH : 0;
   std::vector<std::string> expressions;
   std::vector<unsigned> flags, identifiers;
   for (std::size_t place = 0; place < rules.size(); ++place) {
     if (is_byte(rules[place])) continue;
     identifiers.push_back(static_cast<unsigned>(place));
     expressions.push_back(expression_of(rules[place].literal));
-    flags.push_back(HS_FLAG_SINGLEMATCH | (rules[place].nocase ? HS_FLAG_CASELESS : 0));
+    flags.push_back(reports | (rules[place].nocase ? HS_FLAG_CASELESS : 0));
   }
   if (expressions.empty()) return nullptr;
   std::vector<const char*> texts;
@@ -90,11 +95,12 @@ HsDatabase compile(const std::vector<MatchRule>& rules, int& refused, std::strin
 }
 
 /// Leaves rules out until the library takes the rest.
-HsDatabase compile_what_can_be(std::vector<MatchRule>& rules, std::vector<std::string>& refusals) {
+HsDatabase compile_what_can_be(std::vector<MatchRule>& rules, MatchPlaces places,
+                               std::vector<std::string>& refusals) {
   while (!rules.empty()) {
     int refused = -1;
     std::string reason;
-    HsDatabase database = compile(rules, refused, reason);
+    HsDatabase database = compile(rules, places, refused, reason);
     if (database != nullptr || reason.empty()) return database;
     if (refused < 0 || static_cast<std::size_t>(refused) >= rules.size()) {
       throw Error("Vectorscan cannot compile the literals: " + reason);
@@ -166,22 +172,26 @@ MatchRuleEntry entry_of(const MatchRule& rule, std::size_t name_offset) {
 
 }  // namespace
 
-std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules) {
+std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules,
+                                           MatchPlaces places) {
   std::stable_sort(rules.begin(), rules.end(), [](const MatchRule& one, const MatchRule& other) {
     return one.action < other.action;
   });
   std::vector<std::string> refusals;
-  const HsDatabase database = compile_what_can_be(rules, refusals);
+  const HsDatabase database = compile_what_can_be(rules, places, refusals);
   std::size_t database_bytes = 0;
   const SerializedBytes serialized = serialize(database.get(), database_bytes);
 
   std::string names;
+  std::size_t longest = 0;
   std::vector<MatchRuleEntry> entries;
   for (const MatchRule& rule : rules) {
     entries.push_back(entry_of(rule, names.size()));
     names += rule.name;
+    longest = std::max(longest, rule.literal.size());
   }
   Parts parts{};
+  parts.longest = static_cast<std::uint32_t>(longest);
   parts.rules_offset = sizeof(ImageHeader) + sizeof(Parts);
   parts.rule_count = entries.size();
   parts.names_offset = parts.rules_offset + entries.size() * sizeof(MatchRuleEntry);
@@ -222,6 +232,8 @@ MatchImage::MatchImage(const std::string& path) : file_(path, kKind) {
     const auto names = part_of<char>(file, parts.names_offset, parts.names_bytes);
     names_ = {names.data(), names.size()};
     database_ = part_of<std::byte>(file, parts.database_offset, parts.database_bytes);
+    if (parts.longest > kMatchLiteralBytesMax) throw Error("a literal that is too long");
+    longest_ = parts.longest;
     if (parts.index.bucket_bits > 31) throw Error("an index of literals with too many buckets");
     index_.counts = parts.index;
     std::uint64_t at = parts.index_offset;

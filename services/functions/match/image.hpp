@@ -45,10 +45,17 @@ struct HsDatabaseFree {
 };
 using HsDatabase = std::unique_ptr<hs_database_t, HsDatabaseFree>;
 
+/// What a scan reports of a literal that stands in a text several times.
+enum class MatchPlaces : std::uint8_t {
+  kOne,   ///< the first one: for packets
+  kEach,  ///< for texts that begin with what has been scanned before
+};
+
 /// Writes the image of `rules` at `path`: sorted by strength, then in the given order. Returns why
 /// single rules were left out (the library refused them): "<name>: reason". Throws Error. Takes
 /// seconds for tens of thousands of rules. Builder's thread.
-std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules);
+std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules,
+                                           MatchPlaces places = MatchPlaces::kOne);
 
 /// A published image, mapped. Throws Error when it is damaged or of another build or processor.
 class MatchImage {
@@ -59,6 +66,8 @@ class MatchImage {
   /// The database of all literals but single bytes, in memory of the caller's own; null when there
   /// are none. Throws Error.
   HsDatabase database() const;
+  /// Bytes of the longest literal; 0 without rules.
+  std::uint32_t longest() const { return longest_; }
   /// Borrowed from this image.
   const LiteralIndex& index() const { return index_; }
 
@@ -67,6 +76,7 @@ class MatchImage {
   std::span<const MatchRuleEntry> rules_;
   std::string_view names_;
   std::span<const std::byte> database_;
+  std::uint32_t longest_ = 0;
   LiteralIndex index_;
 };
 

@@ -25,6 +25,7 @@ using ip_protocol::kTcp, ip_protocol::kUdp;
 struct Scan {
   const MatchRuleEntry* rules;
   std::uint32_t strongest;
+  std::uint32_t carry;  ///< a literal that ends there does not count
   std::uint8_t protocol;
   std::uint16_t ports[2];  ///< 0: has none
 };
@@ -37,8 +38,9 @@ bool applies(const MatchRuleEntry& rule, const Scan& scan) noexcept {
 
 /// Called by Vectorscan for each literal found. Not 0 ends the scan: nothing is stronger than
 /// rule 0.
-int on_literal(unsigned rule, unsigned long long, unsigned long long, unsigned, void* context) {
+int on_literal(unsigned rule, unsigned long long, unsigned long long end, unsigned, void* context) {
   Scan& scan = *static_cast<Scan*>(context);
+  if (end <= scan.carry) return 0;
   if (rule < scan.strongest && applies(scan.rules[rule], scan)) scan.strongest = rule;
   return scan.strongest == 0 ? 1 : 0;
 }
@@ -52,6 +54,7 @@ Scan scan_of(std::span<const std::byte> frame, const PacketHeaders& headers,
              std::span<const MatchRuleEntry> rules) noexcept {
   Scan scan{.rules = rules.data(),
             .strongest = static_cast<std::uint32_t>(rules.size()),
+            .carry = 0,
             .protocol = headers.protocol,
             .ports = {0, 0}};
   if (headers.transport_offset != 0 && (headers.protocol == kTcp || headers.protocol == kUdp)) {
@@ -83,20 +86,28 @@ std::uint32_t MatchScanner::strongest_rule(std::span<const std::byte> frame) con
   const PacketHeaders headers = parse_headers(frame);
   if (chain_breaks_off(headers)) return kMatchHidden;
   if (headers.payload_offset == 0 || headers.payload_offset >= headers.payload_end) return 0;
-  const std::span<const std::byte> payload =
-      frame.subspan(headers.payload_offset, headers.payload_end - headers.payload_offset);
+  return strongest_rule(
+      frame.subspan(headers.payload_offset, headers.payload_end - headers.payload_offset), 0, frame,
+      headers);
+}
+
+std::uint32_t MatchScanner::strongest_rule(std::span<const std::byte> text, std::uint32_t carry,
+                                           std::span<const std::byte> frame,
+                                           const PacketHeaders& headers) const noexcept {
   Scan scan = scan_of(frame, headers, rules_);
+  scan.carry = carry;
+  const std::span<const std::byte> fresh = text.subspan(carry);
   for (const std::uint32_t number : byte_rules_) {
     const MatchRuleEntry& rule = rules_[number];
     if (!applies(rule, scan)) continue;
-    if (!contains(payload, rule.byte[0]) && !contains(payload, rule.byte[1])) continue;
+    if (!contains(fresh, rule.byte[0]) && !contains(fresh, rule.byte[1])) continue;
     scan.strongest = number;
     break;
   }
   if (database_ != nullptr && scan.strongest != 0) {
     const hs_error_t status =
-        avx2_hs_scan(database_.get(), reinterpret_cast<const char*>(payload.data()),
-                     static_cast<unsigned>(payload.size()), 0, scratch_.get(), on_literal, &scan);
+        avx2_hs_scan(database_.get(), reinterpret_cast<const char*>(text.data()),
+                     static_cast<unsigned>(text.size()), 0, scratch_.get(), on_literal, &scan);
     MILLRACE_CHECK(status == HS_SUCCESS || status == HS_SCAN_TERMINATED);
   }
   return scan.strongest == rules_.size() ? 0 : scan.strongest + 1;

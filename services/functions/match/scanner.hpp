@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "services/functions/match/image.hpp"
+#include "shared/base/packet.hpp"
 
 namespace millrace {
 
@@ -22,6 +23,11 @@ class MatchScanner {
   /// Number of the strongest rule that applies to the frame and whose literal is in its payload,
   /// plus 1; 0: none; kMatchHidden.
   std::uint32_t strongest_rule(std::span<const std::byte> frame) const noexcept;
+  /// The same of `text` as payload of TCP; `headers` are those of `frame`, parsed. Literals that
+  /// end in the first `carry` bytes do not count: for an image that finds each place.
+  std::uint32_t strongest_rule(std::span<const std::byte> text, std::uint32_t carry,
+                               std::span<const std::byte> frame,
+                               const PacketHeaders& headers) const noexcept;
 
  private:
   std::span<const MatchRuleEntry> rules_;
