@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/stream/stream_lane.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace millrace {
+namespace {
+
+/// At the end of a lane's state.
+struct Layout {
+  std::uint32_t lanes;  ///< 0: nothing is laid out so far
+  std::uint32_t streams, blocks;
+  std::uint32_t padding[13];
+};
+static_assert(sizeof(Layout) == kCacheLine);
+
+Layout& layout_of(const LaneState& state) noexcept {
+  return *reinterpret_cast<Layout*>(state.bytes.data() + state.bytes.size() - sizeof(Layout));
+}
+
+/// Of one of `lanes` lanes.
+StreamTable::Shape shape_of(const StreamRoom& room, std::uint32_t lanes) noexcept {
+  const auto share = [lanes](std::uint64_t all) {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>((all + lanes - 1) / lanes, 1, UINT32_MAX / 2));
+  };
+  return {share(room.streams), share((room.memory_mb << 20) / kStreamBlockBytes)};
+}
+
+}  // namespace
+
+StreamLane::StreamLane(const StreamRoom& room) : room_(room) {
+  std::random_device random;
+  for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
+}
+
+LaneNeeds StreamLane::needs_of(const StreamRoom& room, const LaneRequest& request,
+                               std::uint32_t lines_of_packet) {
+  // Flows that end by time, by room, and by their TCP: three for a packet at most.
+  const std::uint32_t lines = lines_of_packet + 3 * StreamTable::kLinesOfEnd;
+  return {.state_bytes = StreamTable::bytes_for(shape_of(room, request.lanes)) + sizeof(Layout),
+          .undo_lines = request.batch_capacity * lines + 2};
+}
+
+std::optional<StreamTable> StreamLane::table_of(const LaneState& state,
+                                                const BatchFacts& facts) const noexcept {
+  if (state.bytes.size() < sizeof(Layout)) return std::nullopt;
+  Layout& layout = layout_of(state);
+  if (layout.lanes == 0) {
+    const StreamTable::Shape shape = shape_of(room_, facts.lane_count);
+    if (state.bytes.size() != StreamTable::bytes_for(shape) + sizeof(Layout)) return std::nullopt;
+    state.change(state.bytes.size() - sizeof(Layout), sizeof(Layout));
+    layout = {
+        .lanes = facts.lane_count, .streams = shape.streams, .blocks = shape.blocks, .padding = {}};
+  }
+  return laid_out(state);
+}
+
+std::optional<StreamTable> StreamLane::laid_out(const LaneState& state) const noexcept {
+  if (state.bytes.size() < sizeof(Layout)) return std::nullopt;
+  const Layout& layout = layout_of(state);
+  if (layout.lanes == 0) return std::nullopt;
+  const StreamTable::Shape shape = shape_of(room_, layout.lanes);
+  if (shape.streams != layout.streams || shape.blocks != layout.blocks) return std::nullopt;
+  return StreamTable(state, shape, secret_);
+}
+
+}  // namespace millrace

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/stream/stream_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "shared/base/check.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kSegmentBytesMax = 65'535;
+constexpr std::uint32_t kBlocksMin = 8;  // of a direction: some holes where the window is small
+
+/// How far `to` is behind `from`; negative: in front of it (RFC 9293 3.4).
+std::int32_t distance(std::uint32_t from, std::uint32_t to) noexcept {
+  return static_cast<std::int32_t>(to - from);
+}
+
+/// The last block that begins at `sequence` or in front of it; 0: there is none. From the end of
+/// the side that is nearer.
+std::uint32_t block_at(const StreamTable& table, const StreamSide& side,
+                       std::uint32_t sequence) noexcept {
+  if (side.first == 0) return 0;
+  const StreamBlock* const first = table.block(side.first);
+  const StreamBlock* const last = table.block(side.last);
+  if (distance(first->sequence, sequence) < 0) return 0;
+  if (distance(sequence, last->sequence) <= 0) return side.last;
+  if (distance(first->sequence, sequence) > distance(sequence, last->sequence)) {
+    std::uint32_t at = side.last;
+    while (distance(sequence, table.block(at)->sequence) > 0) at = table.block(at)->before;
+    return at;
+  }
+  std::uint32_t at = side.first;
+  for (std::uint32_t next = table.block(at)->next;
+       next != 0 && distance(sequence, table.block(next)->sequence) <= 0;
+       next = table.block(at)->next) {
+    at = next;
+  }
+  return at;
+}
+
+}  // namespace
+
+StreamReader::StreamReader(const StreamLimits& limits)
+    : limits_(limits), text_(std::size_t{limits.carry} + static_cast<std::size_t>(span_max())) {}
+
+/// From the first byte that is kept to the last one. Whole blocks are given back.
+std::int64_t StreamReader::span_max() const noexcept {
+  return std::int64_t{limits_.window} + limits_.carry + kStreamBlockRoom;
+}
+
+bool StreamReader::is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept {
+  return segment.is_picked_up ||
+         (segment.acknowledged && distance(end, *segment.acknowledged) >= 0);
+}
+
+StreamReader::Offer StreamReader::offer(const StreamTable& table,
+                                        const StreamSegment& segment) noexcept {
+  MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= kSegmentBytesMax);
+  gap_count_ = blocks_needed_ = 0;
+  stream_ = table.find(segment.tuple);
+  side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
+  if (side_.is_over != 0) return {};
+  if (side_.is_known == 0) {
+    // Its receiver has acknowledged where it begins.
+    if (!segment.acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
+    side_.is_known = 1;
+    side_.next = segment.is_picked_up ? segment.sequence : *segment.acknowledged;
+  } else if (segment.is_picked_up && segment.acknowledged &&
+             distance(side_.next, *segment.acknowledged) > 0) {
+    side_.next = *segment.acknowledged;  // what was on its way before the first packet was seen
+  }
+  next_ = side_.next;
+  const Fate fate = place(table, segment);
+  if (fate != Fate::kPasses) return {.fate = fate};
+  return text_of(table, segment);
+}
+
+/// Whether it may have its place, and which of its bytes are new.
+StreamReader::Fate StreamReader::place(const StreamTable& table,
+                                       const StreamSegment& segment) noexcept {
+  const StreamBlock* const first = table.block(side_.first);
+  const bool keeps_read = first != nullptr && distance(first->sequence, side_.next) > 0;
+  const std::uint32_t kept_from = keeps_read ? first->sequence : side_.next;
+  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+  if (distance(kept_from, end) > span_max()) return Fate::kNoRoom;
+  const Fate fate = compare(table, segment);
+  if (fate != Fate::kPasses) return fate;
+  return blocks_needed_ == 0 || has_room(table, segment) ? Fate::kPasses : Fate::kNoRoom;
+}
+
+/// What is ahead leaves room for fillers: without these nothing that waits would be read.
+bool StreamReader::has_room(const StreamTable& table, const StreamSegment& segment) const noexcept {
+  if (blocks_needed_ > table.free_blocks()) return false;
+  if (distance(side_.next, segment.sequence) <= 0) return true;
+  const std::uint64_t most = 2 * std::uint64_t{limits_.window} / kStreamBlockRoom + kBlocksMin;
+  return std::uint64_t{side_.blocks} + blocks_needed_ <= most &&
+         table.free_blocks() - blocks_needed_ >= table.all_blocks() / 4;
+}
+
+/// Compares it with what is kept, and notes what is not.
+StreamReader::Fate StreamReader::compare(const StreamTable& table,
+                                         const StreamSegment& segment) noexcept {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(segment.data.size());
+  std::uint32_t before = block_at(table, side_, segment.sequence);
+  const StreamBlock* block = table.block(before);
+  std::uint32_t reference = before;
+  if (block == nullptr || distance(segment.sequence, block->end()) <= 0) {
+    reference = block == nullptr ? side_.first : block->next;
+    block = table.block(reference);
+  }
+  for (std::uint32_t at = 0; at < bytes;) {
+    const std::uint32_t sequence = segment.sequence + at;
+    std::uint32_t end = bytes;
+    if (block != nullptr && distance(block->sequence, segment.sequence + bytes) > 0) {
+      end = static_cast<std::uint32_t>(
+          std::max(distance(segment.sequence, block->sequence), std::int32_t(at)));
+    }
+    if (end > at) {  // nothing is kept of [at, end)
+      const std::int32_t old = distance(sequence, side_.next);
+      const std::uint32_t read = old <= 0 ? at : std::min(end, at + std::uint32_t(old));
+      if (read > at && !is_acknowledged(segment, segment.sequence + read)) return Fate::kConflicts;
+      const Gap gap{before, read, end};
+      if (read < end && !add_gap(table.block(before), gap, segment.sequence + read)) {
+        return Fate::kNoRoom;
+      }
+      at = end;
+      continue;
+    }
+    const std::uint32_t skip = sequence - block->sequence;
+    const std::uint32_t count = std::min(bytes - at, block->bytes - skip);
+    if (std::memcmp(segment.data.data() + at, block->data + skip, count) != 0) {
+      return Fate::kConflicts;
+    }
+    at += count;
+    before = reference;
+    reference = block->next;
+    block = table.block(reference);
+  }
+  return Fate::kPasses;
+}
+
+/// `block`: that of `gap.before`; `sequence`: of the gap's first byte.
+bool StreamReader::add_gap(const StreamBlock* block, const Gap& gap,
+                           std::uint32_t sequence) noexcept {
+  if (gap_count_ == kGapsMax) return false;
+  gaps_[gap_count_++] = gap;
+  const bool adjacent = block != nullptr && block->end() == sequence;
+  const std::uint32_t room = adjacent ? kStreamBlockRoom - block->bytes : 0;
+  const std::uint32_t rest = gap.end - gap.begin - std::min(room, gap.end - gap.begin);
+  blocks_needed_ += (rest + kStreamBlockRoom - 1) / kStreamBlockRoom;
+  return true;
+}
+
+/// The read bytes in front of `next`, as many as are carried.
+std::uint32_t StreamReader::copy_carry(const StreamTable& table) noexcept {
+  if (limits_.carry == 0) return 0;
+  std::uint32_t wanted = side_.next;  // the end of the piece that is copied next
+  std::uint32_t missing = limits_.carry;
+  std::byte* const end = text_.data() + limits_.carry;
+  for (std::uint32_t at = block_at(table, side_, side_.next - 1); at != 0 && missing != 0;) {
+    const StreamBlock& block = *table.block(at);
+    if (distance(wanted, block.end()) < 0) break;  // a hole, behind which nothing is kept
+    const std::uint32_t there = wanted - block.sequence;
+    const std::uint32_t count = std::min(there, missing);
+    missing -= count;
+    std::memcpy(end - (limits_.carry - missing), block.data + there - count, count);
+    wanted = block.sequence;
+    at = block.before;
+  }
+  return limits_.carry - missing;
+}
+
+/// What the segment lets a receiver read: nothing, if it is not the filler.
+StreamReader::Offer StreamReader::text_of(const StreamTable& table,
+                                          const StreamSegment& segment) noexcept {
+  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+  if (distance(side_.next, segment.sequence) > 0 || distance(side_.next, end) <= 0) {
+    return {.has_new = gap_count_ != 0};
+  }
+  const std::uint32_t carry = copy_carry(table);
+  std::byte* to = text_.data() + limits_.carry;
+  const auto put = [&](const std::byte* from, std::uint32_t count) {
+    std::memcpy(to, from, count);
+    to += count;
+    next_ += count;
+  };
+  const std::uint32_t skip = side_.next - segment.sequence;
+  put(segment.data.data() + skip, end - side_.next);
+  for (const StreamBlock* block = table.block(block_at(table, side_, next_));
+       block != nullptr && distance(next_, block->sequence) <= 0;
+       block = table.block(block->next)) {
+    if (distance(next_, block->end()) <= 0) continue;
+    const std::uint32_t read = next_ - block->sequence;
+    put(block->data + read, block->bytes - read);
+  }
+  std::byte* const from = text_.data() + limits_.carry - carry;
+  return {.text = {from, to}, .carry = carry, .has_new = true};
+}
+
+void StreamReader::store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
+                         const Gap& gap) noexcept {
+  std::uint32_t before = gap.before;
+  for (std::uint32_t at = gap.begin; at < gap.end;) {
+    const std::uint32_t sequence = segment.sequence + at;
+    const StreamBlock* const last = table.block(before);
+    if (last == nullptr || last->end() != sequence || last->bytes == kStreamBlockRoom) {
+      before = table.put_block(side, before, sequence);
+    }
+    StreamBlock& block = table.change_block(before);
+    const std::uint32_t count = std::min(gap.end - at, kStreamBlockRoom - block.bytes);
+    std::memcpy(block.data + block.bytes, segment.data.data() + at, count);
+    block.bytes += count;
+    at += count;
+  }
+}
+
+/// Blocks with bytes that can be neither sent once more nor carried.
+std::uint32_t StreamReader::forgettable(const StreamTable& table, const StreamSide& side,
+                                        std::uint32_t acknowledged) const noexcept {
+  const std::uint32_t carried = side.next - std::min(limits_.carry, side.read);
+  const std::uint32_t until = distance(carried, acknowledged) < 0 ? acknowledged : carried;
+  std::uint32_t count = 0;
+  for (const StreamBlock* block = table.block(side.first);
+       block != nullptr && distance(block->end(), until) >= 0; block = table.block(block->next)) {
+    ++count;
+  }
+  return count;
+}
+
+void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
+                               std::uint32_t acknowledged) const noexcept {
+  Stream* const stream = table.find(tuple);
+  if (stream == nullptr || stream->side[direction].blocks == 0) return;
+  const std::uint32_t count = forgettable(table, stream->side[direction], acknowledged);
+  if (count != 0) table.release(table.change_side(*stream, direction), count);
+}
+
+bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noexcept {
+  if (side_.is_over != 0) return true;
+  if (gap_count_ == 0 && next_ == side_.next) return true;
+  if (stream_ == nullptr) stream_ = table.begin(segment.tuple);
+  if (stream_ == nullptr) return false;
+  StreamSide& side = table.change_side(*stream_, segment.direction);
+  side.is_known = 1;
+  for (std::uint32_t i = 0; i < gap_count_; ++i) store(table, side, segment, gaps_[i]);
+  side.next = next_;
+  side.read += std::min(next_ - side_.next, UINT32_MAX - side.read);
+  if (limits_.depth != 0 && side.read >= limits_.depth) {
+    side.is_over = 1;
+    table.release(side, side.blocks);
+    return true;
+  }
+  if (segment.acknowledged) {
+    table.release(side, forgettable(table, side, *segment.acknowledged));
+  }
+  return true;
+}
+
+}  // namespace millrace

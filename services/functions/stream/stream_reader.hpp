@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "services/functions/stream/stream_table.hpp"
+
+/// Reads byte streams of TCP as their receivers will read them, and says of each segment whether it
+/// may pass. What a receiver gets is what has been read:
+///
+/// - A segment that continues the stream is the *filler*: its new bytes, and those that waited
+///   behind them, are the text to be looked at. If the caller drops it, nothing has happened, and
+///   the receiver delivers nothing of what follows.
+/// - One that is ahead passes, and its bytes wait.
+/// - Bytes that have passed once are kept until the receiver acknowledges them. A segment that
+///   brings others for the same place does not pass (T. Ptacek and T. Newsham, Insertion, Evasion,
+///   and Denial of Service, 1998; RFC 9293 3.10.7.4 leaves to receivers which ones they take).
+
+namespace millrace {
+
+struct StreamLimits {
+  std::uint32_t window = 1u << 20;  ///< bytes of a direction that are kept: 1..kStreamWindowMax,
+                                    ///< beside those that are carried
+  std::uint32_t depth = 0;          ///< bytes of a direction that are read; 0: all
+  std::uint32_t carry = 0;          ///< read bytes that a text begins with: 0..kStreamCarryMax
+};
+inline constexpr std::uint32_t kStreamWindowMax = 16u << 20;
+inline constexpr std::uint32_t kStreamCarryMax = 1024;
+
+/// A segment with data of a TCP flow.
+struct StreamSegment {
+  const FlowTuple& tuple;  ///< of the flow's direction 0
+  std::uint8_t direction;  ///< of the segment
+  std::uint32_t sequence;  ///< of its first byte
+  /// What the other side has acknowledged so far; nothing: not one packet of it has an ACK.
+  std::optional<std::uint32_t> acknowledged;
+  /// The flow began before its packets were seen: what is before its first segment is not known.
+  bool is_picked_up;
+  std::span<const std::byte> data;  ///< 1..65,535 bytes
+};
+
+class StreamReader {
+ public:
+  /// Bytes of new data that one segment brings to several places, at most so many, beside what was
+  /// there already. More do not pass.
+  static constexpr std::uint32_t kGapsMax = 8;
+  /// Lines of the state that offer() and commit() of one segment change at most.
+  static constexpr std::uint32_t kLinesOfSegment =
+      StreamTable::kLinesOfBegin + 1 + StreamTable::kLinesOfRelease +
+      (kGapsMax + 65'535 / kStreamBlockRoom + 1) * (StreamTable::kLinesOfBlock + 2);
+  /// The same of acknowledge().
+  static constexpr std::uint32_t kLinesOfAcknowledgment = 1 + StreamTable::kLinesOfRelease;
+
+  enum class Fate : std::uint8_t {
+    kPasses,
+    kConflicts,  ///< it is not what has passed before, or cannot be compared
+    kNoRoom,     ///< no room to keep its bytes; its sender will send them once more
+  };
+  struct Offer {
+    Fate fate = Fate::kPasses;
+    std::span<const std::byte>
+        text;                 ///< to be looked at; empty: nothing new. Until the next offer()
+    std::uint32_t carry = 0;  ///< bytes of it that have been read before
+    bool has_new = false;     ///< it brings bytes that had not passed so far
+  };
+
+  /// Allocates; throws std::bad_alloc. `limits` are right.
+  explicit StreamReader(const StreamLimits& limits);
+
+  /// What the segment is. Changes nothing.
+  Offer offer(const StreamTable& table, const StreamSegment& segment) noexcept;
+  /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
+  /// is no room for a stream, and it must not pass.
+  bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
+  /// The other side has acknowledged bytes of `direction`: they need not be kept.
+  void acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
+                   std::uint32_t acknowledged) const noexcept;
+
+ private:
+  /// New bytes of the segment, [begin, end) from its first one on, behind block `before`.
+  struct Gap {
+    std::uint32_t before, begin, end;
+  };
+
+  std::int64_t span_max() const noexcept;
+  Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
+  Fate compare(const StreamTable& table, const StreamSegment& segment) noexcept;
+  bool add_gap(const StreamBlock* block, const Gap& gap, std::uint32_t sequence) noexcept;
+  bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept;
+  Offer text_of(const StreamTable& table, const StreamSegment& segment) noexcept;
+  std::uint32_t copy_carry(const StreamTable& table) noexcept;
+  void store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
+             const Gap& gap) noexcept;
+  bool has_room(const StreamTable& table, const StreamSegment& segment) const noexcept;
+  std::uint32_t forgettable(const StreamTable& table, const StreamSide& side,
+                            std::uint32_t acknowledged) const noexcept;
+
+  StreamLimits limits_;
+  std::vector<std::byte> text_;
+  // Of the segment that was offered last.
+  StreamSide side_{};  ///< as it is before it
+  Stream* stream_ = nullptr;
+  std::uint32_t next_ = 0;  ///< as it is behind it
+  std::uint32_t gap_count_ = 0, blocks_needed_ = 0;
+  std::array<Gap, kGapsMax> gaps_{};
+};
+
+}  // namespace millrace
