@@ -181,6 +181,8 @@ TEST(Loader, TheExampleTopologiesAreRight) {
                                        {.name = "static", .list = true}};
   constexpr KnownSetting kNat64Keys[] = {
       {.name = "inside"}, {.name = "pool", .list = true}, {.name = "prefix"}, {.name = "max"}};
+  constexpr KnownSetting kInspectKeys[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "events"}};
   constexpr KnownSetting kFirewallKeys[] = {
       {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "non_ip"}};
   std::vector<KnownFunction> functions = test_functions();
@@ -190,6 +192,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "firewall", .settings = kFirewallKeys});
   functions.push_back({.type = "nat", .settings = kNatKeys});
   functions.push_back({.type = "nat64", .settings = kNat64Keys});
+  functions.push_back({.type = "inspect", .settings = kInspectKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {

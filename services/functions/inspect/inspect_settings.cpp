@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/inspect/inspect_settings.hpp"
+
+#include <charconv>
+#include <string>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bits
+
+constexpr KnownSetting kKnown[] = {
+    {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    {.name = "events", .kind = SettingKind::kFlag},
+    {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
+    {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
+    {.name = "window_kb", .kind = SettingKind::kInteger, .low = 1, .high = kStreamWindowMax >> 10},
+    {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
+    {.name = "checksums"}};
+
+std::uint64_t number_of(const std::string& key, const std::string& value) {
+  std::uint64_t number = 0;
+  const char* const end = value.data() + value.size();
+  const auto [at, error] = std::from_chars(value.data(), end, number);
+  if (error != std::errc{} || at != end) throw Error(key + ": '" + value + "' is no number");
+  return number;
+}
+
+}  // namespace
+
+std::span<const KnownSetting> known_inspect_settings() { return kKnown; }
+
+InspectSettings inspect_settings(const Settings& settings) {
+  InspectSettings read;
+  for (const auto& [key, value] : settings) {
+    if (key == "streams") {
+      read.room.streams = number_of(key, value);
+    } else if (key == "memory_mb") {
+      read.room.memory_mb = number_of(key, value);
+    } else if (key == "window_kb") {
+      read.limits.window = static_cast<std::uint32_t>(number_of(key, value) << 10);
+    } else if (key == "depth_kb") {
+      read.limits.depth = static_cast<std::uint32_t>(number_of(key, value) << 10);
+    } else if (key == "checksums") {
+      if (value != "check" && value != "trust") {
+        throw Error("checksums: '" + value + "' is neither check nor trust");
+      }
+      read.trusts_checksums = value == "trust";
+    } else if (key != "rules" && key != "classes" && key != "events") {
+      throw Error(key +
+                  ": inspect has no such setting; there are rules, classes, events, streams, "
+                  "memory_mb, window_kb, depth_kb, checksums");
+    }
+  }
+  return read;
+}
+
+}  // namespace millrace

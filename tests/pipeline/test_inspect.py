@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts whose connections `inspect` reads: no word that it drops arrives, however it is cut, and all
+else does, also while workers die."""
+
+import contextlib
+import os
+import threading
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from routed import RIGHT, lay_left, lay_right
+from topology import Topology
+from wire import Wire
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
+
+WORD = "forbidden-word"
+TOPOLOGY = """
+batch: {{ capacity: 32 }}
+ports:
+  lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
+workers:
+  front: {{ kind: classifier, count: 2, dispatch: flow }}
+functions:
+  flow: {{ type: flow, max: 4096, pickup: false }}
+  inspect: {{ type: inspect, rules: words.rules, streams: 4096, memory_mb: 32 }}
+  route: {{ type: route, table: empty.routes }}
+paths:
+  main: {{ from: [lan, wan], to: wan, run: [flow, inspect, route], lanes: 4 }}
+"""
+# Takes connections, and writes what each brings into a file of its own: ADDRESS FOLDER.
+SINK = """
+import pathlib, socket, sys, threading
+server = socket.create_server((sys.argv[1], 7000), backlog=64)
+def take(connection, number):
+    with open(pathlib.Path(sys.argv[2]) / f"got-{number}", "wb", buffering=0) as file:
+        while data := connection.recv(65536):
+            file.write(data)
+for number in range(10**6):
+    threading.Thread(target=take, args=(server.accept()[0], number), daemon=True).start()
+"""
+# Sends each piece in a segment of its own, when the one before has arrived: ADDRESS PIECE...
+SEND = """
+import socket, sys, time
+client = socket.create_connection((sys.argv[1], 7000))
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+def unacknowledged():
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)[24:28] != bytes(4)
+for piece in sys.argv[2:]:
+    client.sendall(piece.encode())
+    while unacknowledged():
+        time.sleep(0.001)
+"""
+
+
+@contextlib.contextmanager
+def inspected(folder):
+    """`wire.a` sends, `wire.b` is the server."""
+    (folder / "words.rules").write_text(f'drop "{WORD}" nocase\n')
+    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        lay_left(wire.a)
+        lay_right(wire.b)
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b)
+        with Topology(folder, text, prefix=wire.prefix) as running:
+            wire.running = running
+            wire.a.wait_for(RIGHT["ipv4"])
+            yield wire
+
+
+def received(folder):
+    return b"".join(file.read_bytes() for file in sorted(folder.glob("got-*")))
+
+
+def dropped(wire):
+    return wire.running.audit()["dropped"].get("rule", 0)
+
+
+def pieces_of(word):
+    """The word in two pieces, at each place, and in letters."""
+    return [(word[:at], word[at:]) for at in range(1, len(word), 4)] + [tuple(word)]
+
+
+def test_a_word_that_is_split_does_not_arrive(tmp_path):
+    with inspected(tmp_path) as wire:
+        wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
+        wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE, "a server")
+        for number, pieces in enumerate(pieces_of(WORD), 1):
+            before = dropped(wire)
+            wire.a.start("python3", "-c", SEND, wire.b.ip, f"begins-{number} ", *pieces, " ends")
+            wait_until(lambda before=before: dropped(wire) > before, PATIENCE, "a drop")
+            begin = f"begins-{number} ".encode() + "".join(pieces[:-1]).encode()
+            wait_until(lambda begin=begin: begin in received(tmp_path), PATIENCE, "what is in front")
+        wire.a.run("python3", "-c", SEND, wire.b.ip, WORD[:5], "-other-", WORD[5:])
+        wait_until(lambda: f"{WORD[:5]}-other-{WORD[5:]}".encode() in received(tmp_path), PATIENCE,
+                   "what is harmless")
+        assert WORD.encode() not in received(tmp_path) and b"ends" not in received(tmp_path)
+        wire.running.settle()
+
+
+def test_a_worker_that_dies_lets_no_word_through_and_breaks_no_connection(tmp_path):
+    with inspected(tmp_path) as wire:
+        wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
+        wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE, "a server")
+        errors, killed = [], threading.Event()
+
+        def fetch():
+            try:
+                while not killed.is_set():
+                    wire.fetch(tmp_path, 20)
+            except BaseException as error:  # the test tells
+                errors.append(error)
+        transfer = threading.Thread(target=fetch)
+        transfer.start()
+        try:
+            for number, victim in enumerate(("front.0", "front.1") * 2):
+                before = dropped(wire)
+                wire.a.start("python3", "-c", SEND, wire.b.ip, *WORD)
+                wire.running.wait_received(wire.running.audit()["received"] + 1000)
+                wire.running.kill(victim)
+                wire.running.wait_alive(victim)
+                wait_until(lambda before=before: dropped(wire) > before, PATIENCE, "a drop")
+                assert WORD.encode() not in received(tmp_path), number
+        finally:
+            killed.set()
+            transfer.join()
+        assert not errors, errors
+        assert WORD.encode() not in received(tmp_path)
+        wire.running.settle()
