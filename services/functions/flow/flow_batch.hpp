@@ -39,7 +39,7 @@ struct PacketFlow {
   std::uint8_t direction = 0;
   FlowState state = FlowState::kUntracked;
   // Of TCP; as it was with this packet, whatever follows it in the batch.
-  bool opens = false;         ///< it is a SYN or SYN+ACK: numbers begin with it, maybe anew
+  bool opens = false;         ///< the handshake is under way, maybe anew: numbers begin
   bool is_picked_up = false;  ///< the beginning of its flow has not been seen
   /// By direction: up to where its receiver has acknowledged; nothing: it has sent no ACK.
   std::array<std::optional<std::uint32_t>, 2> acknowledged{};

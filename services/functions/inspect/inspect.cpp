@@ -97,13 +97,22 @@ class Inspect final : public Function {
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
     const bool has_flow = flow.flow != kNoFlow && flow.state != FlowState::kInvalid;
     const std::span<const std::byte> data = tcp_data(frame, headers);
-    if (has_flow && flow.opens && table) table->end(call.flows->tuple(flow.flow, 0));
-    if (has_flow && table) acknowledge(*table, call.flows->tuple(flow.flow, 0), flow);
+    if (has_flow && table) {
+      const FlowTuple& tuple = call.flows->tuple(flow.flow, 0);
+      if (is_tcp_syn(frame, headers) &&
+          !reader_.open(*table, tuple, flow.direction, tcp_sequence(frame, headers) + 1,
+                        tcp_acknowledgment(frame, headers))) {
+        return drop(call, packet, InspectReason::kConflict, InspectCounter::kConflicts);
+      }
+      acknowledge(*table, tuple, flow);
+    }
     if (data.empty()) return;
     if (!has_flow || !table) {
       return drop(call, packet, InspectReason::kConflict, InspectCounter::kNoFlow);
     }
-    if (flow.opens) return drop(call, packet, InspectReason::kConflict, InspectCounter::kUnread);
+    if (flow.opens || is_tcp_syn(frame, headers)) {
+      return drop(call, packet, InspectReason::kConflict, InspectCounter::kUnread);
+    }
     if (!settings_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
       return drop(call, packet, InspectReason::kConflict, InspectCounter::kChecksum);
     }
@@ -112,7 +121,7 @@ class Inspect final : public Function {
          {.tuple = call.flows->tuple(flow.flow, 0),
           .direction = flow.direction,
           .sequence = tcp_sequence(frame, headers),
-          .acknowledged = flow.acknowledged[flow.direction],
+          .acknowledged = flow.acknowledged,
           .is_picked_up = flow.is_picked_up,
           .data = data});
   }

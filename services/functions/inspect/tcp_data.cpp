@@ -9,8 +9,10 @@ namespace millrace {
 namespace {
 
 constexpr std::uint8_t kTcp = 6;
-constexpr std::size_t kSequenceAt = 4, kFlagsAt = 12, kChecksumAt = 16, kUrgentAt = 18;
-constexpr std::uint16_t kUrgentFlag = 0x20;  // of the word at kFlagsAt
+constexpr std::size_t kSequenceAt = 4, kAcknowledgmentAt = 8, kFlagsAt = 12, kChecksumAt = 16,
+                      kUrgentAt = 18;
+// Of the word at kFlagsAt.
+constexpr std::uint16_t kSynFlag = 0x02, kAckFlag = 0x10, kUrgentFlag = 0x20;
 
 std::uint16_t pseudo_sum_of(std::span<const std::byte> frame, const PacketHeaders& headers,
                             std::size_t bytes) noexcept {
@@ -28,6 +30,17 @@ std::uint16_t pseudo_sum_of(std::span<const std::byte> frame, const PacketHeader
 std::uint32_t tcp_sequence(std::span<const std::byte> frame,
                            const PacketHeaders& headers) noexcept {
   return wire_bytes::u32(frame, headers.transport_offset + kSequenceAt);
+}
+
+bool is_tcp_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  return (wire_bytes::u16(frame, headers.transport_offset + kFlagsAt) & kSynFlag) != 0;
+}
+
+std::optional<std::uint32_t> tcp_acknowledgment(std::span<const std::byte> frame,
+                                                const PacketHeaders& headers) noexcept {
+  const std::uint16_t flags = wire_bytes::u16(frame, headers.transport_offset + kFlagsAt);
+  if ((flags & kAckFlag) == 0) return std::nullopt;
+  return wire_bytes::u32(frame, headers.transport_offset + kAcknowledgmentAt);
 }
 
 std::span<const std::byte> tcp_data(std::span<const std::byte> frame,

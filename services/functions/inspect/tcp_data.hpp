@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "shared/base/packet.hpp"
@@ -14,6 +15,11 @@
 namespace millrace {
 
 std::uint32_t tcp_sequence(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
+/// The flag SYN.
+bool is_tcp_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
+/// Nothing without the flag ACK.
+std::optional<std::uint32_t> tcp_acknowledgment(std::span<const std::byte> frame,
+                                                const PacketHeaders& headers) noexcept;
 /// Empty: it has none.
 std::span<const std::byte> tcp_data(std::span<const std::byte> frame,
                                     const PacketHeaders& headers) noexcept;

@@ -52,8 +52,8 @@ std::int64_t StreamReader::span_max() const noexcept {
 }
 
 bool StreamReader::is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept {
-  return segment.is_picked_up ||
-         (segment.acknowledged && distance(end, *segment.acknowledged) >= 0);
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  return segment.is_picked_up || (acknowledged && distance(end, *acknowledged) >= 0);
 }
 
 StreamReader::Offer StreamReader::offer(const StreamTable& table,
@@ -63,14 +63,14 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   stream_ = table.find(segment.tuple);
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
   if (side_.is_over != 0) return {};
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
   if (side_.is_known == 0) {
     // Its receiver has acknowledged where it begins.
-    if (!segment.acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
+    if (!acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
-    side_.next = segment.is_picked_up ? segment.sequence : *segment.acknowledged;
-  } else if (segment.is_picked_up && segment.acknowledged &&
-             distance(side_.next, *segment.acknowledged) > 0) {
-    side_.next = *segment.acknowledged;  // what was on its way before the first packet was seen
+    side_.start = side_.next = segment.is_picked_up ? segment.sequence : *acknowledged;
+  } else if (segment.is_picked_up && acknowledged && distance(side_.next, *acknowledged) > 0) {
+    side_.next = *acknowledged;  // what was on its way before the first packet was seen
   }
   next_ = side_.next;
   const Fate fate = place(table, segment);
@@ -230,6 +230,34 @@ std::uint32_t StreamReader::forgettable(const StreamTable& table, const StreamSi
   return count;
 }
 
+bool StreamReader::open(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
+                        std::uint32_t first,
+                        std::optional<std::uint32_t> acknowledges) const noexcept {
+  Stream* const stream = table.find(tuple);
+  if (stream == nullptr) return true;
+  const StreamSide &own = stream->side[direction], &other = stream->side[1 - direction];
+  const bool is_own = own.is_known != 0 && own.start == first;
+  if (!acknowledges) {
+    if (is_own) return true;
+    StreamSide& asking = table.change_side(*stream, direction);
+    asking.asked = first;
+    asking.has_asked = 1;
+    return true;
+  }
+  if (other.has_asked != 0 && other.asked == *acknowledges) {
+    if (other.is_known != 0 || own.is_picked_up != 0) {
+      table.end(tuple);
+      return true;
+    }
+    if (!is_own) return false;
+    StreamSide& begun = table.change_side(*stream, static_cast<std::uint8_t>(1 - direction));
+    begun.is_known = 1;
+    begun.start = begun.next = *acknowledges;
+    return true;
+  }
+  return is_own && other.is_known != 0 && other.start == *acknowledges;
+}
+
 void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
                                std::uint32_t acknowledged) const noexcept {
   Stream* const stream = table.find(tuple);
@@ -238,13 +266,27 @@ void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::
   if (count != 0) table.release(table.change_side(*stream, direction), count);
 }
 
+/// Where the other direction begins is known too: nothing of it has passed so far.
+void StreamReader::begin(StreamTable& table, const StreamSegment& segment) noexcept {
+  stream_ = table.begin(segment.tuple);
+  const auto other = static_cast<std::uint8_t>(1 - segment.direction);
+  if (stream_ == nullptr || segment.is_picked_up || !segment.acknowledged[other]) return;
+  StreamSide& side = table.change_side(*stream_, other);
+  side.is_known = 1;
+  side.start = side.next = *segment.acknowledged[other];
+}
+
 bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noexcept {
   if (side_.is_over != 0) return true;
   if (gap_count_ == 0 && next_ == side_.next) return true;
-  if (stream_ == nullptr) stream_ = table.begin(segment.tuple);
+  if (stream_ == nullptr) begin(table, segment);
   if (stream_ == nullptr) return false;
   StreamSide& side = table.change_side(*stream_, segment.direction);
-  side.is_known = 1;
+  if (side.is_known == 0) {
+    side.is_known = 1;
+    side.start = side_.start;
+    side.is_picked_up = segment.is_picked_up ? 1 : 0;
+  }
   for (std::uint32_t i = 0; i < gap_count_; ++i) store(table, side, segment, gaps_[i]);
   side.next = next_;
   side.read += std::min(next_ - side_.next, UINT32_MAX - side.read);
@@ -253,8 +295,8 @@ bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noex
     table.release(side, side.blocks);
     return true;
   }
-  if (segment.acknowledged) {
-    table.release(side, forgettable(table, side, *segment.acknowledged));
+  if (const auto& acknowledged = segment.acknowledged[segment.direction]) {
+    table.release(side, forgettable(table, side, *acknowledged));
   }
   return true;
 }

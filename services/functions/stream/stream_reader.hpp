@@ -38,8 +38,8 @@ struct StreamSegment {
   const FlowTuple& tuple;  ///< of the flow's direction 0
   std::uint8_t direction;  ///< of the segment
   std::uint32_t sequence;  ///< of its first byte
-  /// What the other side has acknowledged so far; nothing: not one packet of it has an ACK.
-  std::optional<std::uint32_t> acknowledged;
+  /// By direction: what its receiver has acknowledged so far; nothing: it has sent no ACK.
+  std::array<std::optional<std::uint32_t>, 2> acknowledged;
   /// The flow began before its packets were seen: what is before its first segment is not known.
   bool is_picked_up;
   std::span<const std::byte> data;  ///< 1..65,535 bytes
@@ -52,7 +52,7 @@ class StreamReader {
   static constexpr std::uint32_t kGapsMax = 8;
   /// Lines of the state that offer() and commit() of one segment change at most.
   static constexpr std::uint32_t kLinesOfSegment =
-      StreamTable::kLinesOfBegin + 1 + StreamTable::kLinesOfRelease +
+      StreamTable::kLinesOfBegin + 2 + StreamTable::kLinesOfRelease +
       (kGapsMax + 65'535 / kStreamBlockRoom + 1) * (StreamTable::kLinesOfBlock + 2);
   /// The same of acknowledge().
   static constexpr std::uint32_t kLinesOfAcknowledgment = 1 + StreamTable::kLinesOfRelease;
@@ -78,6 +78,11 @@ class StreamReader {
   /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
   /// is no room for a stream, and it must not pass.
   bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
+  /// A SYN of `direction`, whose data begin at `first`; `acknowledges`: of a SYN+ACK. False: it must
+  /// not pass. A stream ends where the other side has asked for another one before, and gets it: a
+  /// side alone cannot make the reader forget what it has read.
+  bool open(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction, std::uint32_t first,
+            std::optional<std::uint32_t> acknowledges) const noexcept;
   /// The other side has acknowledged bytes of `direction`: they need not be kept.
   void acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
                    std::uint32_t acknowledged) const noexcept;
@@ -97,6 +102,7 @@ class StreamReader {
   std::uint32_t copy_carry(const StreamTable& table) noexcept;
   void store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
              const Gap& gap) noexcept;
+  void begin(StreamTable& table, const StreamSegment& segment) noexcept;
   bool has_room(const StreamTable& table, const StreamSegment& segment) const noexcept;
   std::uint32_t forgettable(const StreamTable& table, const StreamSide& side,
                             std::uint32_t acknowledged) const noexcept;

@@ -110,8 +110,7 @@ Stream* StreamTable::begin(const FlowTuple& tuple) noexcept {
   state_.change(offset_of(begun), sizeof(Stream));
   head.free_stream = begun->link;  // 0 of a fresh one
   std::uint32_t* const bucket = bucket_of(tuple);
-  *begun =
-      Stream{.tuple = tuple, .link = *bucket, .padding = {}, .side = {}, .padding_of_sides = {}};
+  *begun = Stream{.tuple = tuple, .link = *bucket, .padding = {}, .side = {}};
   set(*bucket, reference);
   return begun;
 }

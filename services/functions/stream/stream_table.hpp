@@ -38,13 +38,16 @@ inline constexpr std::uint32_t kStreamBlockRoom = sizeof(StreamBlock::data);
 /// One direction. Blocks in front of `next` hold what has been read, and may be sent once more;
 /// those behind it have passed and wait for what is missing in front of them.
 struct StreamSide {
-  std::uint32_t next;         ///< sequence of the first byte that has not been read
+  std::uint32_t start;        ///< sequence of the first byte of all
+  std::uint32_t next;         ///< of the first byte that has not been read
+  std::uint32_t asked;        ///< where another SYN that has passed begins a stream
   std::uint32_t first, last;  ///< blocks
   std::uint32_t blocks;       ///< how many
   std::uint32_t read;         ///< bytes that have been read; at most UINT32_MAX
-  std::uint8_t is_known;      ///< 1: `next` says something
+  std::uint8_t is_known;      ///< 1: `start` and `next` say something
+  std::uint8_t has_asked;     ///< 1: `asked` says something
   std::uint8_t is_over;       ///< 1: no more of it is read; it has no blocks
-  std::uint8_t padding[2];
+  std::uint8_t is_picked_up;  ///< 1: `start` is that of the first segment that was seen
 };
 
 struct Stream {
@@ -52,7 +55,6 @@ struct Stream {
   std::uint32_t link;  ///< the next one of its bucket, or free one
   std::uint32_t padding[5];
   StreamSide side[2];  ///< by the flow's direction
-  std::uint32_t padding_of_sides[4];
 };
 static_assert(sizeof(Stream) == 2 * kCacheLine && offsetof(Stream, side) == kCacheLine);
 static_assert(std::is_trivially_copyable_v<Stream>);

@@ -67,18 +67,18 @@ class InspectTest : public testing::Test {
   }
   int send(const Frame& frame) { return send(std::vector<Frame>{frame}).front(); }
   int client(std::uint32_t at, std::string_view data, std::uint16_t port = 40'000) {
-    return send(segment(false, kAck, kClient + 1 + at, kServer + 1, data, port));
+    return send(segment(false, kAck, first_ + 1 + at, kServer + 1, data, port));
   }
   int server(std::uint32_t at, std::string_view data, std::uint32_t has = 0) {
-    return send(segment(true, kAck, kServer + 1 + at, kClient + 1 + has, data));
+    return send(segment(true, kAck, kServer + 1 + at, first_ + 1 + has, data));
   }
   void open(std::uint16_t port = 40'000) {
     for (const Frame& frame : handshake(port)) ASSERT_EQ(send(frame), kPasses);
   }
-  static std::vector<Frame> handshake(std::uint16_t port = 40'000) {
-    return {segment(false, kSyn, kClient, 0, {}, port),
-            segment(true, kSyn | kAck, kServer, kClient + 1, {}, port),
-            segment(false, kAck, kClient + 1, kServer + 1, {}, port)};
+  std::vector<Frame> handshake(std::uint16_t port = 40'000) const {
+    return {segment(false, kSyn, first_, 0, {}, port),
+            segment(true, kSyn | kAck, kServer, first_ + 1, {}, port),
+            segment(false, kAck, first_ + 1, kServer + 1, {}, port)};
   }
   void take_back() {
     for (const LaneState& state : states_) {
@@ -110,6 +110,7 @@ class InspectTest : public testing::Test {
   std::unique_ptr<StageRunner> runner_;
   BatchArena arena_{kBatchCapacityDefault};
   std::uint64_t sequence_ = 0;
+  std::uint32_t first_ = kClient;  ///< of the client's next connection
 };
 
 TEST_F(InspectTest, AWordOverTwoSegmentsIsFound) {
@@ -237,6 +238,7 @@ TEST_F(InspectTest, AStreamEndsWithItsFlow) {
   EXPECT_EQ(client(0, "/sec"), kPasses);
   EXPECT_EQ(client(0, "other", 40'001), kFull);
   EXPECT_EQ(send(segment(true, kRst | kAck, kServer + 1, kClient + 5)), kPasses);
+  first_ += 7777;
   open();  // the old connection has ended
   EXPECT_EQ(client(0, "other", 40'001), kPasses);
 }
@@ -246,6 +248,7 @@ TEST_F(InspectTest, NumbersThatBeginAnewBeginAStreamAnew) {
   open();
   EXPECT_EQ(client(0, "/sec"), kPasses);
   EXPECT_EQ(send(segment(true, kRst | kAck, kServer + 1, kClient + 5)), kPasses);
+  first_ += 7777;
   open();
   EXPECT_EQ(client(0, "ret"), kPasses);
 }

@@ -14,6 +14,11 @@ TEST(TcpData, ReadsASegment) {
   const PacketHeaders headers = parse_headers(frame);
   EXPECT_EQ(tcp_sequence(frame, headers), 0x01020304u);
   EXPECT_EQ(tcp_data(frame, headers).size(), 4u);
+  EXPECT_FALSE(is_tcp_syn(frame, headers));
+  EXPECT_EQ(tcp_acknowledgment(frame, headers), 7u);
+  const Frame syn = segment(false, kSyn, 1, 7);
+  EXPECT_TRUE(is_tcp_syn(syn, headers));
+  EXPECT_EQ(tcp_acknowledgment(syn, headers), std::nullopt);
   const Frame empty = segment(false, kAck, 1, 7);
   EXPECT_TRUE(tcp_data(empty, parse_headers(empty)).empty());
 }

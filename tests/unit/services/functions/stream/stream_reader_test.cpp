@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <optional>
 #include <random>
 #include <string>
 
+#include "tests/unit/services/functions/stream/receiver.hpp"
 #include "tests/unit/services/functions/stream/stream_memory.hpp"
 
 namespace millrace {
@@ -31,7 +31,7 @@ class Reads {
     const StreamSegment segment{.tuple = tuple,
                                 .direction = 1,
                                 .sequence = kStart + static_cast<std::uint32_t>(at),
-                                .acknowledged = acknowledged,
+                                .acknowledged = {std::nullopt, acknowledged},
                                 .is_picked_up = picked_up,
                                 .data = std::as_bytes(std::span(data))};
     const StreamReader::Offer offer = reader.offer(table, segment);
@@ -174,28 +174,27 @@ TEST(StreamReader, BehindTheDepthNothingIsReadOrKept) {
   EXPECT_EQ(stream.memory.table().free_blocks(), 20u);
 }
 
-/// What a receiver has of a stream, as RFC 9293 leaves it free: of bytes that come twice before
-/// they are delivered the first or the last ones count.
-struct Receiver {
-  explicit Receiver(bool last) : last_counts(last) {}
-  void take(std::size_t at, const std::string& data) {
-    for (std::size_t i = 0; i < data.size(); ++i) {
-      if (at + i < delivered.size()) continue;
-      if (last_counts)
-        waiting[at + i] = data[i];
-      else
-        waiting.emplace(at + i, data[i]);
-    }
-    for (auto next = waiting.find(delivered.size()); next != waiting.end();
-         next = waiting.find(delivered.size())) {
-      delivered += next->second;
-      waiting.erase(next);
-    }
-  }
-  bool last_counts;
-  std::string delivered;
-  std::map<std::size_t, char> waiting;
-};
+TEST(StreamReader, AStreamBeginsAnewWhereBothSidesAgree) {
+  Reads stream;
+  StreamTable table = stream.memory.table();
+  const auto syn = [&](std::uint32_t first) {
+    return stream.reader.open(table, stream.tuple, 1, first, std::nullopt);
+  };
+  const auto answer = [&](std::uint32_t first, std::uint32_t acknowledges) {
+    return stream.reader.open(table, stream.tuple, 0, first, acknowledges);
+  };
+  EXPECT_TRUE(syn(kStart) && answer(900, kStart));
+  EXPECT_EQ(stream.send(0, "abc"), Fate::kPasses);
+  EXPECT_TRUE(syn(kStart));       // sent once more
+  EXPECT_FALSE(answer(901, 77));  // no side has asked for that
+  EXPECT_EQ(stream.send(3, "def"), Fate::kPasses);
+  EXPECT_EQ(stream.carry, 3u);
+  EXPECT_TRUE(syn(77));  // of a host that has started anew, or of a liar
+  EXPECT_EQ(stream.send(6, "ghi"), Fate::kPasses);
+  EXPECT_EQ(stream.carry, 4u);
+  EXPECT_TRUE(answer(901, 77));
+  EXPECT_EQ(table.streams(), 0u);
+}
 
 /// A sender that tries everything: two versions of its stream, cut, shuffled, repeated and lost
 /// behind the reader, fillers that are dropped, workers that die. Whatever a receiver delivers has
