@@ -22,8 +22,8 @@
 #include "services/functions/stream/stream_lane.hpp"
 #include "shared/base/check.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
 #include "tests/unit/services/functions/inspect/tcp_frames.hpp"
+#include "tests/unit/services/functions/lane_memory.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
 #include "tests/unit/services/functions/stream/receiver.hpp"
 
@@ -33,18 +33,6 @@ namespace {
 constexpr std::size_t kOpBytes = 6;
 constexpr char kWord[] = "abcab";
 constexpr std::array<std::uint32_t, 2> kFirst = {0xffff'fff0, 77};  // numbers, by direction
-
-struct State {
-  explicit State(const LaneNeeds& needs)
-      : memory(Mapping::create_anonymous(needs.state_bytes +
-                                         LaneUndoLog::bytes_for(needs.undo_lines))),
-        lane{{memory.base(), needs.state_bytes},
-             LaneUndoLog(
-                 {memory.base() + needs.state_bytes, LaneUndoLog::bytes_for(needs.undo_lines)},
-                 needs.undo_lines, {memory.base(), needs.state_bytes})} {}
-  Mapping memory;
-  LaneState lane;
-};
 
 /// The image of the rules, once a process.
 const PlanFunction& plan() {
@@ -97,8 +85,8 @@ struct World {
       .name = "flow", .type = "flow", .settings = {{"max", "4"}, {"pickup", "false"}}};
   std::unique_ptr<Function> flow = flow_type().make({.function = flow_plan, .ports = {}});
   std::unique_ptr<Function> inspect = inspect_type().make({.function = plan(), .ports = {}});
-  State of_flow{flow_type().traits.lane_needs({.settings = flow_plan.settings})};
-  State of_inspect{inspect_type().traits.lane_needs({.settings = plan().settings})};
+  LaneMemory of_flow{flow_type().traits.lane_needs({.settings = flow_plan.settings})};
+  LaneMemory of_inspect{inspect_type().traits.lane_needs({.settings = plan().settings})};
   StageRunner runner{
       std::vector<StageFunction>{{.function = flow.get()}, {.function = inspect.get()}}};
   BatchArena arena{kBatchCapacityDefault};
@@ -106,7 +94,7 @@ struct World {
   std::uint64_t now_s = 1, sequence = 0;
 
   void run() {
-    const std::array<LaneState, 2> states{of_flow.lane, of_inspect.lane};
+    const std::array<LaneState, 2> states{of_flow.state, of_inspect.state};
     ++sequence;
     for (const LaneState& state : states) state.undo.begin(0, sequence);
     runner.run(arena.batch(), states, {.port_in = 0, .now_ns = now_s * 1'000'000'000});
@@ -150,7 +138,7 @@ void check_end(World& world) {
     world.run();
   }
   const StreamLane lane(inspect_settings(plan().settings).room);
-  const auto table = lane.laid_out(world.of_inspect.lane);
+  const auto table = lane.laid_out(world.of_inspect.state);
   MILLRACE_CHECK(table && table->streams() == 0 && table->free_blocks() == table->all_blocks());
 }
 
@@ -171,8 +159,8 @@ void run_all(std::span<const std::uint8_t> rest) {
     }
     world.run();
     if (dies) {
-      for (const State* state : {&world.of_flow, &world.of_inspect}) {
-        MILLRACE_CHECK(state->lane.undo.undo(0, world.sequence) == LaneUndoLog::Undone::kAll);
+      for (const LaneMemory* memory : {&world.of_flow, &world.of_inspect}) {
+        MILLRACE_CHECK(memory->state.undo.undo(0, world.sequence) == LaneUndoLog::Undone::kAll);
       }
       continue;  // its packets are lost
     }

@@ -5,12 +5,11 @@ else does, also while workers die."""
 
 import contextlib
 import os
-import threading
 
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import RIGHT, lay_left, lay_right
+from routed import RIGHT, kill_workers_under, lay_left, lay_right
 from topology import Topology
 from wire import Wire
 
@@ -105,28 +104,13 @@ def test_a_worker_that_dies_lets_no_word_through_and_breaks_no_connection(tmp_pa
     with inspected(tmp_path) as wire:
         wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
         wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE, "a server")
-        errors, killed = [], threading.Event()
 
-        def fetch():
-            try:
-                while not killed.is_set():
-                    wire.fetch(tmp_path, 20)
-            except BaseException as error:  # the test tells
-                errors.append(error)
-        transfer = threading.Thread(target=fetch)
-        transfer.start()
-        try:
-            for number, victim in enumerate(("front.0", "front.1") * 2):
-                before = dropped(wire)
-                wire.a.start("python3", "-c", SEND, wire.b.ip, *WORD)
-                wire.running.wait_received(wire.running.audit()["received"] + 1000)
-                wire.running.kill(victim)
-                wire.running.wait_alive(victim)
-                wait_until(lambda before=before: dropped(wire) > before, PATIENCE, "a drop")
-                assert WORD.encode() not in received(tmp_path), number
-        finally:
-            killed.set()
-            transfer.join()
-        assert not errors, errors
+        def transfer():
+            before = dropped(wire)
+            wire.a.start("python3", "-c", SEND, wire.b.ip, *WORD)
+            wire.fetch(tmp_path, 20)
+            wait_until(lambda: dropped(wire) > before, PATIENCE, "a drop")
+            assert WORD.encode() not in received(tmp_path)
+        kill_workers_under(wire, transfer)
         assert WORD.encode() not in received(tmp_path)
         wire.running.settle()

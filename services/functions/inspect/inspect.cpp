@@ -16,12 +16,13 @@
 #include "services/functions/rule_files.hpp"
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_reader.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
+using ip_protocol::kTcp;
 constexpr std::uint32_t kExtraCounters =
     kMatchExtraCount + static_cast<std::uint32_t>(InspectCounter::kCount);
 

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/inspect/tcp_data.hpp"
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kTcp = 6;
-constexpr std::size_t kSequenceAt = 4, kAcknowledgmentAt = 8, kFlagsAt = 12, kChecksumAt = 16,
-                      kUrgentAt = 18;
+using ip_protocol::kTcp;
+constexpr std::size_t kSequenceAt = 4, kAcknowledgmentAt = 8, kFlagsAt = 12, kUrgentAt = 18;
+constexpr std::size_t kChecksumAt = transport_checksum_at(kTcp);
 // Of the word at kFlagsAt.
 constexpr std::uint16_t kSynFlag = 0x02, kAckFlag = 0x10, kUrgentFlag = 0x20;
 

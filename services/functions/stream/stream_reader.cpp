@@ -56,6 +56,15 @@ bool StreamReader::is_acknowledged(const StreamSegment& segment, std::uint32_t e
   return segment.is_picked_up || (acknowledged && distance(end, *acknowledged) >= 0);
 }
 
+/// Of `count` bytes from `sequence` on: those that the receiver has, and does not look at again. A
+/// keep-alive has one, of any value.
+std::uint32_t StreamReader::acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,
+                                            std::uint32_t count) noexcept {
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  const std::int32_t seen = acknowledged ? distance(sequence, *acknowledged) : 0;
+  return seen <= 0 ? 0 : std::min(count, static_cast<std::uint32_t>(seen));
+}
+
 StreamReader::Offer StreamReader::offer(const StreamTable& table,
                                         const StreamSegment& segment) noexcept {
   MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= kSegmentBytesMax);
@@ -131,7 +140,9 @@ StreamReader::Fate StreamReader::compare(const StreamTable& table,
     }
     const std::uint32_t skip = sequence - block->sequence;
     const std::uint32_t count = std::min(bytes - at, block->bytes - skip);
-    if (std::memcmp(segment.data.data() + at, block->data + skip, count) != 0) {
+    const std::uint32_t seen = acknowledged_of(segment, sequence, count);
+    if (std::memcmp(segment.data.data() + at + seen, block->data + skip + seen, count - seen) !=
+        0) {
       return Fate::kConflicts;
     }
     at += count;

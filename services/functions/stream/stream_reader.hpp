@@ -97,6 +97,8 @@ class StreamReader {
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate compare(const StreamTable& table, const StreamSegment& segment) noexcept;
   bool add_gap(const StreamBlock* block, const Gap& gap, std::uint32_t sequence) noexcept;
+  static std::uint32_t acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,
+                                       std::uint32_t count) noexcept;
   bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept;
   Offer text_of(const StreamTable& table, const StreamSegment& segment) noexcept;
   std::uint32_t copy_carry(const StreamTable& table) noexcept;

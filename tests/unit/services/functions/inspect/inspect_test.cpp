@@ -6,7 +6,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +13,8 @@
 #include "services/functions/match/match_verdicts.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "shared/layout/mapping.hpp"
 #include "tests/unit/services/functions/inspect/tcp_frames.hpp"
+#include "tests/unit/services/functions/lane_memory.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
 
 namespace millrace {
@@ -35,8 +34,10 @@ class InspectTest : public testing::Test {
     plan_.settings.insert(plan_.settings.end(), more.begin(), more.end());
     flow_plan_ = {.name = "flow", .type = "flow", .settings = of_flow};
     report_ = inspect_type().build({.function = plan_, .ports = {}});
-    memory_[0] = state_for(flow_type().traits, flow_plan_.settings, 0);
-    memory_[1] = state_for(inspect_type().traits, plan_.settings, 1);
+    memory_.clear();
+    memory_.emplace_back(flow_type().traits.lane_needs({.settings = flow_plan_.settings}));
+    memory_.emplace_back(inspect_type().traits.lane_needs({.settings = plan_.settings}));
+    states_ = {memory_[0].state, memory_[1].state};
     start();
   }
   /// A worker that knows nothing.
@@ -89,21 +90,10 @@ class InspectTest : public testing::Test {
   std::uint64_t hits(InspectCounter which) const {
     return hits_[kRuleCount + kMatchExtraCount + static_cast<std::size_t>(which)];
   }
-  std::optional<Mapping> state_for(const FunctionTraits& traits, const Settings& settings,
-                                   std::size_t which) {
-    const LaneNeeds needs = traits.lane_needs({.settings = settings});
-    const std::uint64_t log = LaneUndoLog::bytes_for(needs.undo_lines);
-    Mapping memory = Mapping::create_anonymous(needs.state_bytes + log);
-    const std::span<std::byte> bytes(memory.base(), needs.state_bytes);
-    states_[which] = {bytes,
-                      LaneUndoLog({memory.base() + bytes.size(), log}, needs.undo_lines, bytes)};
-    return memory;
-  }
-
   const MatchFolder folder_;
   PlanFunction flow_plan_, plan_;
   BuildReport report_;
-  std::array<std::optional<Mapping>, 2> memory_;
+  std::vector<LaneMemory> memory_;
   std::array<LaneState, 2> states_;
   std::vector<std::uint64_t> hits_;
   std::unique_ptr<Function> flow_, inspect_;

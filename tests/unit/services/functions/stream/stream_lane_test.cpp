@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include "shared/layout/mapping.hpp"
 #include "tests/unit/services/functions/stream/stream_memory.hpp"
 
 namespace millrace {
@@ -20,8 +19,8 @@ LaneNeeds needs_of(const StreamRoom& room, std::uint32_t lanes) {
 
 TEST(StreamLane, LaysItsShareOut) {
   const LaneNeeds needs = needs_of(kRoom, 4);
-  const Mapping memory = Mapping::create_anonymous(needs.state_bytes);
-  const LaneState state{.bytes = {memory.base(), needs.state_bytes}};
+  const LaneMemory memory(needs);
+  const LaneState& state = memory.state;
   const StreamLane lane(kRoom);
   EXPECT_FALSE(lane.laid_out(state));
   std::optional<StreamTable> table = lane.table_of(state, {.lane_count = 4});
@@ -36,8 +35,8 @@ TEST(StreamLane, LaysItsShareOut) {
 
 TEST(StreamLane, AnotherLayoutIsNotTaken) {
   const LaneNeeds needs = needs_of(kRoom, 4);
-  const Mapping memory = Mapping::create_anonymous(needs.state_bytes);
-  const LaneState state{.bytes = {memory.base(), needs.state_bytes}};
+  const LaneMemory memory(needs);
+  const LaneState& state = memory.state;
   EXPECT_FALSE(StreamLane({.streams = 100, .memory_mb = 1}).table_of(state, {.lane_count = 4}));
   ASSERT_TRUE(StreamLane(kRoom).table_of(state, {.lane_count = 4}));
   EXPECT_FALSE(StreamLane({.streams = 100, .memory_mb = 1}).table_of(state, {.lane_count = 4}));

@@ -5,31 +5,23 @@
 #include <cstdint>
 
 #include "services/functions/stream/stream_table.hpp"
-#include "shared/layout/mapping.hpp"
+#include "tests/unit/services/functions/lane_memory.hpp"
 
 namespace millrace {
 
-/// The state of a lane with its undo log.
+/// The streams of a lane, batch by batch.
 struct StreamMemory {
-  explicit StreamMemory(StreamTable::Shape of, std::uint32_t lines = 10'000)
-      : shape(of),
-        memory(Mapping::create_anonymous(state_bytes() + LaneUndoLog::bytes_for(lines))),
-        state{{memory.base(), state_bytes()},
-              LaneUndoLog({memory.base() + state_bytes(), LaneUndoLog::bytes_for(lines)}, lines,
-                          {memory.base(), state_bytes()})} {
+  explicit StreamMemory(StreamTable::Shape of)
+      : shape(of), lane({.state_bytes = StreamTable::bytes_for(of), .undo_lines = 10'000}) {
     begin_batch();
   }
-  StreamTable table() const { return {state, shape, {1, 2}}; }
-  void begin_batch() { state.undo.begin(0, ++batch); }
+  StreamTable table() const { return {lane.state, shape, {1, 2}}; }
+  void begin_batch() { lane.state.undo.begin(0, ++batch); }
   /// As recovery does when the worker has died amid the batch.
-  LaneUndoLog::Undone take_back() const { return state.undo.undo(0, batch); }
-  std::uint64_t state_bytes() const {
-    return (StreamTable::bytes_for(shape) + kCacheLine - 1) / kCacheLine * kCacheLine;
-  }
+  LaneUndoLog::Undone take_back() const { return lane.state.undo.undo(0, batch); }
 
   StreamTable::Shape shape;
-  Mapping memory;
-  LaneState state;
+  LaneMemory lane;
   std::uint64_t batch = 0;
 };
 

@@ -108,6 +108,15 @@ TEST(StreamReader, WhatIsAcknowledgedMayComeAgainInAnyForm) {
   EXPECT_EQ(stream.memory.table().free_blocks(), 19u);
 }
 
+TEST(StreamReader, AKeepAliveHasAnyByte) {
+  Reads stream({.window = 4096, .depth = 0, .carry = 100});
+  EXPECT_EQ(stream.send(0, "abcdef"), Fate::kPasses);
+  stream.acknowledge(6);
+  EXPECT_EQ(stream.send(5, std::string(1, '\0')), Fate::kPasses);
+  EXPECT_EQ(stream.send(6, "gh"), Fate::kPasses);
+  EXPECT_EQ(stream.text, "abcdefgh");
+}
+
 TEST(StreamReader, BytesBeforeAStreamThatNobodyHasAcknowledgedDoNotPass) {
   Reads stream;
   stream.acknowledged.reset();
