@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts whose connections `inspect` reads: no word that it drops arrives, however it is cut, and all
-else does, also while workers die."""
+"""Connections that `inspect` reads: no word that it drops arrives, however it is cut, and all else
+does, also while workers die."""
 
 import contextlib
 import os
@@ -92,7 +92,7 @@ def test_a_word_that_is_split_does_not_arrive(tmp_path):
             wire.a.start("python3", "-c", SEND, wire.b.ip, f"begins-{number} ", *pieces, " ends")
             wait_until(lambda before=before: dropped(wire) > before, PATIENCE, "a drop")
             begin = f"begins-{number} ".encode() + "".join(pieces[:-1]).encode()
-            wait_until(lambda begin=begin: begin in received(tmp_path), PATIENCE, "what is in front")
+            wait_until(lambda begin=begin: begin in received(tmp_path), PATIENCE, "its front")
         wire.a.run("python3", "-c", SEND, wire.b.ip, WORD[:5], "-other-", WORD[5:])
         wait_until(lambda: f"{WORD[:5]}-other-{WORD[5:]}".encode() in received(tmp_path), PATIENCE,
                    "what is harmless")

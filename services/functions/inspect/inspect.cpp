@@ -101,8 +101,8 @@ class Inspect final : public Function {
     if (has_flow && table) {
       const FlowTuple& tuple = call.flows->tuple(flow.flow, 0);
       if (is_tcp_syn(frame, headers) &&
-          !reader_.open(*table, tuple, flow.direction, tcp_sequence(frame, headers) + 1,
-                        tcp_acknowledgment(frame, headers))) {
+          !reader_.handshake(*table, tuple, flow.direction, tcp_sequence(frame, headers) + 1,
+                             tcp_acknowledgment(frame, headers))) {
         return drop(call, packet, InspectReason::kConflict, InspectCounter::kConflicts);
       }
       acknowledge(*table, tuple, flow);

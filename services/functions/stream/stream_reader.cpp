@@ -241,9 +241,9 @@ std::uint32_t StreamReader::forgettable(const StreamTable& table, const StreamSi
   return count;
 }
 
-bool StreamReader::open(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
-                        std::uint32_t first,
-                        std::optional<std::uint32_t> acknowledges) const noexcept {
+bool StreamReader::handshake(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
+                             std::uint32_t first,
+                             std::optional<std::uint32_t> acknowledges) const noexcept {
   Stream* const stream = table.find(tuple);
   if (stream == nullptr) return true;
   const StreamSide &own = stream->side[direction], &other = stream->side[1 - direction];

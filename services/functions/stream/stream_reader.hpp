@@ -78,11 +78,11 @@ class StreamReader {
   /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
   /// is no room for a stream, and it must not pass.
   bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
-  /// A SYN of `direction`, whose data begin at `first`; `acknowledges`: of a SYN+ACK. False: it must
-  /// not pass. A stream ends where the other side has asked for another one before, and gets it: a
-  /// side alone cannot make the reader forget what it has read.
-  bool open(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction, std::uint32_t first,
-            std::optional<std::uint32_t> acknowledges) const noexcept;
+  /// A SYN of `direction`, whose data begin at `first`; `acknowledges`: of a SYN+ACK. False: it
+  /// must not pass. A stream ends where the other side has asked for another one before, and gets
+  /// it: a side alone cannot make the reader forget what it has read.
+  bool handshake(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
+                 std::uint32_t first, std::optional<std::uint32_t> acknowledges) const noexcept;
   /// The other side has acknowledged bytes of `direction`: they need not be kept.
   void acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
                    std::uint32_t acknowledged) const noexcept;

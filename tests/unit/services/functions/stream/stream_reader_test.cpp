@@ -187,10 +187,10 @@ TEST(StreamReader, AStreamBeginsAnewWhereBothSidesAgree) {
   Reads stream;
   StreamTable table = stream.memory.table();
   const auto syn = [&](std::uint32_t first) {
-    return stream.reader.open(table, stream.tuple, 1, first, std::nullopt);
+    return stream.reader.handshake(table, stream.tuple, 1, first, std::nullopt);
   };
   const auto answer = [&](std::uint32_t first, std::uint32_t acknowledges) {
-    return stream.reader.open(table, stream.tuple, 0, first, acknowledges);
+    return stream.reader.handshake(table, stream.tuple, 0, first, acknowledges);
   };
   EXPECT_TRUE(syn(kStart) && answer(900, kStart));
   EXPECT_EQ(stream.send(0, "abc"), Fate::kPasses);
