@@ -27,35 +27,31 @@ std::uint32_t& tcp(FlowTimeouts& timeouts) {
   return timeouts.tcp.state_s[static_cast<std::size_t>(kState)];
 }
 
-constexpr Timeout kTimeouts[] = {
-    {"tcp_syn_sent", tcp<TcpState::kSynSent>}, {"tcp_syn_recv", tcp<TcpState::kSynRecv>},
-    {"tcp_established", tcp<TcpState::kEstablished>}, {"tcp_fin_wait", tcp<TcpState::kFinWait>},
-    {"tcp_close_wait", tcp<TcpState::kCloseWait>}, {"tcp_last_ack", tcp<TcpState::kLastAck>},
-    {"tcp_time_wait", tcp<TcpState::kTimeWait>}, {"tcp_close", tcp<TcpState::kClose>},
-    {"tcp_unacknowledged", [](FlowTimeouts& t) -> auto& {return t.tcp.unacknowledged_s;
-}  // namespace
-}  // namespace millrace
-, {"tcp_max_retrans", [](FlowTimeouts& t) -> auto& {return t.tcp.retransmitted_s;
+template <std::uint32_t TcpTimeouts::*kMember>
+std::uint32_t& tcp_other(FlowTimeouts& timeouts) {
+  return timeouts.tcp.*kMember;
 }
+
+template <std::uint32_t FlowTimeouts::*kMember>
+std::uint32_t& other(FlowTimeouts& timeouts) {
+  return timeouts.*kMember;
 }
-, {"udp", [](FlowTimeouts& t) -> auto& {return t.udp_s;
-}
-}
-, {"udp_stream", [](FlowTimeouts& t) -> auto& {return t.udp_stream_s;
-}
-}
-, {"icmp", [](FlowTimeouts& t) -> auto& {return t.icmp_s;
-}
-}
-, {"icmpv6", [](FlowTimeouts& t) -> auto& {return t.icmpv6_s;
-}
-}
-, {"generic", [](FlowTimeouts& t) -> auto& {return t.generic_s;
-}
-}
-,
-}
-;
+
+constexpr Timeout kTimeouts[] = {{"tcp_syn_sent", tcp<TcpState::kSynSent>},
+                                 {"tcp_syn_recv", tcp<TcpState::kSynRecv>},
+                                 {"tcp_established", tcp<TcpState::kEstablished>},
+                                 {"tcp_fin_wait", tcp<TcpState::kFinWait>},
+                                 {"tcp_close_wait", tcp<TcpState::kCloseWait>},
+                                 {"tcp_last_ack", tcp<TcpState::kLastAck>},
+                                 {"tcp_time_wait", tcp<TcpState::kTimeWait>},
+                                 {"tcp_close", tcp<TcpState::kClose>},
+                                 {"tcp_unacknowledged", tcp_other<&TcpTimeouts::unacknowledged_s>},
+                                 {"tcp_max_retrans", tcp_other<&TcpTimeouts::retransmitted_s>},
+                                 {"udp", other<&FlowTimeouts::udp_s>},
+                                 {"udp_stream", other<&FlowTimeouts::udp_stream_s>},
+                                 {"icmp", other<&FlowTimeouts::icmp_s>},
+                                 {"icmpv6", other<&FlowTimeouts::icmpv6_s>},
+                                 {"generic", other<&FlowTimeouts::generic_s>}};
 constexpr std::size_t kOthers = 4;
 
 std::uint64_t number_of(const std::string& key, const std::string& value) {
