@@ -64,7 +64,7 @@ enum class Reason : std::uint8_t {
   kCount
 };
 
-inline constexpr std::size_t kCoreReasonCount = 40;  ///< with room for those that come
+inline constexpr std::size_t kCoreReasonCount = 36;  ///< with room for one that comes
 inline constexpr std::size_t kReasonCount = 64;      ///< room in the tables of shared memory
 inline constexpr std::size_t kDeclaredReasonCountMax = kReasonCount - kCoreReasonCount;
 static_assert(static_cast<std::size_t>(Reason::kCount) <= kCoreReasonCount);

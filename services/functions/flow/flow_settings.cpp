@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 
 #include "services/functions/flow/flow_table.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -54,21 +54,6 @@ constexpr Timeout kTimeouts[] = {{"tcp_syn_sent", tcp<TcpState::kSynSent>},
                                  {"generic", other<&FlowTimeouts::generic_s>}};
 constexpr std::size_t kOthers = 4;
 
-std::uint64_t number_of(const std::string& key, const std::string& value) {
-  std::uint64_t number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [at, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc{} || at != end) throw Error(key + ": '" + value + "' is no number");
-  return number;
-}
-
-bool flag_of(const std::string& key, const std::string& value) {
-  if (value != "true" && value != "false") {
-    throw Error(key + ": '" + value + "' is neither true nor false");
-  }
-  return value == "true";
-}
-
 }  // namespace
 
 std::span<const KnownSetting> known_flow_settings() {
@@ -95,7 +80,7 @@ FlowSettings flow_settings(const Settings& given) {
   FlowSettings settings;
   for (const auto& [key, value] : given) {
     if (key == "max") {
-      settings.max = number_of(key, value);
+      settings.max = setting_number(key, value);
       if (settings.max == 0) throw Error("max: 0 flows; at least 1");
     } else if (key == "invalid") {
       if (value != "pass" && value != "drop") {
@@ -103,13 +88,13 @@ FlowSettings flow_settings(const Settings& given) {
       }
       settings.drop_invalid = value == "drop";
     } else if (key == "pickup") {
-      settings.tcp.pickup = flag_of(key, value);
+      settings.tcp.pickup = setting_flag(key, value);
     } else if (key == "liberal") {
-      settings.tcp.liberal = flag_of(key, value);
+      settings.tcp.liberal = setting_flag(key, value);
     } else {
       for (const Timeout& timeout : kTimeouts) {
         if (timeout.key != key) continue;
-        timeout.of(settings.timeouts) = static_cast<std::uint32_t>(number_of(key, value));
+        timeout.of(settings.timeouts) = static_cast<std::uint32_t>(setting_number(key, value));
       }
     }
   }

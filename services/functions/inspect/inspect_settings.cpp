@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/inspect/inspect_settings.hpp"
 
-#include <charconv>
 #include <string>
 
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -21,14 +21,6 @@ constexpr KnownSetting kKnown[] = {
     {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
     {.name = "checksums"}};
 
-std::uint64_t number_of(const std::string& key, const std::string& value) {
-  std::uint64_t number = 0;
-  const char* const end = value.data() + value.size();
-  const auto [at, error] = std::from_chars(value.data(), end, number);
-  if (error != std::errc{} || at != end) throw Error(key + ": '" + value + "' is no number");
-  return number;
-}
-
 }  // namespace
 
 std::span<const KnownSetting> known_inspect_settings() { return kKnown; }
@@ -37,13 +29,13 @@ InspectSettings inspect_settings(const Settings& settings) {
   InspectSettings read;
   for (const auto& [key, value] : settings) {
     if (key == "streams") {
-      read.room.streams = number_of(key, value);
+      read.room.streams = setting_number(key, value);
     } else if (key == "memory_mb") {
-      read.room.memory_mb = number_of(key, value);
+      read.room.memory_mb = setting_number(key, value);
     } else if (key == "window_kb") {
-      read.limits.window = static_cast<std::uint32_t>(number_of(key, value) << 10);
+      read.limits.window = static_cast<std::uint32_t>(setting_number(key, value) << 10);
     } else if (key == "depth_kb") {
-      read.limits.depth = static_cast<std::uint32_t>(number_of(key, value) << 10);
+      read.limits.depth = static_cast<std::uint32_t>(setting_number(key, value) << 10);
     } else if (key == "checksums") {
       if (value != "check" && value != "trust") {
         throw Error("checksums: '" + value + "' is neither check nor trust");

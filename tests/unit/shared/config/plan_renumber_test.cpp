@@ -63,7 +63,7 @@ TEST(PlanRenumber, ReasonsKeepTheirNumbersAndNewOnesFollow) {
     now.reasons.push_back({.name = "r" + std::to_string(i)});
   }
   EXPECT_THAT(renumbered(now, next).obstacles,
-              ElementsAre("drop reasons of functions: more than 24 names since the start"));
+              ElementsAre("drop reasons of functions: more than 28 names since the start"));
 }
 
 TEST(PlanRenumber, WhatCannotFollowIsNamed) {
