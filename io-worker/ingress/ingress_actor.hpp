@@ -20,8 +20,9 @@
 /// nothing), after 4 rounds, or when free slots run short. While its lane has as many batches in
 /// flight as keep the workers busy (lane_backlog.hpp), it leaves only when it is full: each batch
 /// costs a worker the same, however few packets are in it, and one more would only wait behind the
-/// others (ingress_leave.cpp). Sequence numbers are given when it leaves. Without a free slot nothing is polled: load is refused here and nowhere else. A path
-/// that lets packets go past its functions when they are overloaded may use its own slots only:
+/// others (ingress_leave.cpp). Sequence numbers are given when it leaves. Without a free slot
+/// nothing is polled: load is refused here and nowhere else. A path that lets packets go past its
+/// functions when they are overloaded may use its own slots only:
 /// beyond them its packets are refused, counted as received and dropped at once, so that it neither
 /// stops the port nor takes the slots of other paths (ingress_refuse.cpp).
 

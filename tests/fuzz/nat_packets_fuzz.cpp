@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sequences of packets through `flow` and `nat`, from inside and from outside: few hosts and ports,
-// and a table of few flows, so that they meet and push each other out. Some hosts inside send to the
-// pool, and what goes to the loop comes in there. Nothing leaves untranslated, checksums are as
-// right or wrong as they came; a batch that is taken back leaves no trace; when all flows have ended
-// no mapping is left.
+// and a table of few flows, so that they meet and push each other out. Some hosts inside send to
+// the pool, and what goes to the loop comes in there. Nothing leaves untranslated, checksums are as
+// right or wrong as they came; a batch that is taken back leaves no trace; when all flows have
+// ended no mapping is left.
 
 #include <algorithm>
 #include <array>

@@ -28,8 +28,8 @@ inline constexpr std::uint8_t kLan = 0, kWan = 1, kTurn = 2;  ///< kTurn: of a l
 inline constexpr std::uint32_t kPublic = 0xcb007101, kServer = 0xc0000208;
 
 struct TranslationWorld {
-  /// `flows_max`: so few that flows meet and push each other out. `more`: settings beside those that
-  /// both functions have.
+  /// `flows_max`: so few that flows meet and push each other out. `more`: settings beside those
+  /// that both functions have.
   TranslationWorld(const FunctionType& type, const std::string& flows_max,
                    const Settings& more = {})
       : flow_plan{.name = "flow", .type = "flow", .settings = {{"max", flows_max}, {"udp", "3"}}},

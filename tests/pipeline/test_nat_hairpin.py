@@ -19,9 +19,9 @@ SERVER, CLIENTS = "10.1.0.5", ("10.3.0.5", "10.3.0.6", "10.3.0.7", "10.3.0.8")
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
 ports:
-  lan:  {{ device: afpacket, interface: {lan}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
-  dmz:  {{ device: afpacket, interface: {dmz}, mac: "02:00:00:00:00:0c", addresses: [10.3.0.1/24] }}
-  wan:  {{ device: afpacket, interface: {wan}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
+  lan: {{ device: afpacket, interface: {lan}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  dmz: {{ device: afpacket, interface: {dmz}, mac: "02:00:00:00:00:0c", addresses: [10.3.0.1/24] }}
+  wan: {{ device: afpacket, interface: {wan}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
   turn: {{ device: loop }}
 workers:
   front: {{ kind: classifier, count: 2, dispatch: flow }}

@@ -190,7 +190,8 @@ def holding(wire):
         said = tuple((word, holder.tell(word)) for word, _ in STEPS)
         assert said == STEPS
         # The kernel looks for closed ones once a jiffy.
-        wait_until(lambda: holder.tell(FIRST) == "open", 30, "a place of one that has closed")
+        wait_until(lambda: holder.tell(FIRST) == "open", PATIENCE,
+                   "a place of one that has closed")
         assert holder.tell(FIRST) == "ECONNREFUSED"
         yield holder
 

@@ -61,7 +61,7 @@ std::uint64_t ConnectionCounts::bytes_for(std::uint32_t sources) noexcept {
   return sizeof(Head) + std::uint64_t{buckets_for(sources)} * sizeof(Bucket<Entry>);
 }
 
-std::optional<ConnectionCounts> ConnectionCounts::open(
+std::optional<ConnectionCounts> ConnectionCounts::of_lane(
     const LaneState& state, std::uint32_t sources,
     const std::array<std::uint64_t, 2>& secret) noexcept {
   if (auto there = laid_out(state)) return there;

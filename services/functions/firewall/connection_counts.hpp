@@ -15,8 +15,8 @@
 ///
 /// A group (AclRule::connection_group) is what counts together: a rule, most often. Of an odd group
 /// each source has a count, the address that began the connection; of an even one all have one
-/// together. A group has a slot of the lane as long as one of its connections is there; there are more
-/// slots than groups at a time, for those of rules that a reload has taken away.
+/// together. A group has a slot of the lane as long as one of its connections is there; there are
+/// more slots than groups at a time, for those of rules that a reload has taken away.
 ///
 /// Memory, zero at the start: a head of three lines; buckets of two lines, six counts each, half of
 /// them free when `sources` are in use. A count stands in one of two buckets that its hash names.
@@ -34,10 +34,11 @@ class ConnectionCounts {
 
   /// Of the state of a lane, for 1..kSourcesMax counts.
   static std::uint64_t bytes_for(std::uint32_t sources) noexcept;
-  /// Lays the state out where nothing has so far. `secret`: for the hashes of one that has none yet;
-  /// not all zero. Nothing: the state is too short. Takes one line of the undo log.
-  static std::optional<ConnectionCounts> open(const LaneState& state, std::uint32_t sources,
-                                              const std::array<std::uint64_t, 2>& secret) noexcept;
+  /// Lays the state out where nothing has so far. `secret`: for the hashes of one that has none
+  /// yet; not all zero. Nothing: the state is too short. Takes one line of the undo log.
+  static std::optional<ConnectionCounts> of_lane(
+      const LaneState& state, std::uint32_t sources,
+      const std::array<std::uint64_t, 2>& secret) noexcept;
   /// Nothing: nothing has laid it out.
   static std::optional<ConnectionCounts> laid_out(const LaneState& state) noexcept;
 

@@ -39,8 +39,8 @@ void flatten_chain(const FirewallChains& chains, const std::string& chain, std::
 /// `matches` becomes what is in one of them and in one of `more`. Throws AclRefusal above
 /// kAclRuleCountMax. Limits are those of `more`.
 void firewall_narrow(std::vector<AclRule>& matches, const std::vector<AclRule>& more);
-/// The last of all: the line has the limits of `limits`, which all of its matches share, and matches
-/// no more than that does. `chain`: where it stands. Throws AclRefusal.
+/// The last of all: the line has the limits of `limits`, which all of its matches share, and
+/// matches no more than that does. `chain`: where it stands. Throws AclRefusal.
 void firewall_limit(const AclRule& limits, const std::string& chain, FirewallLine& line);
 
 /// The output of `nft -j list ruleset`: the chains of type filter on the hook forward. `file`: for

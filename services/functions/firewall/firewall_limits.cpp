@@ -86,8 +86,8 @@ LaneNeeds FirewallLimits::needs_of(std::uint32_t sources, const LaneRequest& req
 /// The lane is laid out by the first packet that asks for it.
 std::optional<ConnectionCounts> FirewallLimits::counts_of(
     const FinishContext& call) const noexcept {
-  return ConnectionCounts::open(call.state, sources_of_lane(sources_, call.facts.lane_count),
-                                secret_);
+  return ConnectionCounts::of_lane(call.state, sources_of_lane(sources_, call.facts.lane_count),
+                                   secret_);
 }
 
 void FirewallLimits::begin_packet(const FinishContext& call, const PacketFlow& flow) noexcept {

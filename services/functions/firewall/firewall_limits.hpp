@@ -17,8 +17,8 @@
 
 namespace millrace {
 
-/// FlowOwn::firewall: the number of the rule + 1, and from this bit on the slots of ConnectionCounts
-/// that count the connection.
+/// FlowOwn::firewall: the number of the rule + 1, and from this bit on the slots of
+/// ConnectionCounts that count the connection.
 inline constexpr std::uint32_t kFirewallSlotShift = 17;
 inline constexpr std::uint32_t kFirewallRuleBits = (1u << kFirewallSlotShift) - 1;
 static_assert(kAclRuleCountMax <= kFirewallRuleBits &&

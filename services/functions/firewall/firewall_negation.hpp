@@ -9,8 +9,8 @@
 
 #include "services/functions/firewall/firewall_rules.hpp"
 
-/// What a negation matches, said by rules that know none: the other addresses as prefixes, the other
-/// ports as ranges.
+/// What a negation matches, said by rules that know none: the other addresses as prefixes, the
+/// other ports as ranges.
 
 namespace millrace {
 

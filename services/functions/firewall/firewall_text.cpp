@@ -111,7 +111,8 @@ AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports, Negati
   return out;
 }
 
-/// Rules that say together what the line says. `place`: file and line. `name`: of one that has none.
+/// Rules that say together what the line says. `place`: file and line. `name`: of those that have
+/// none.
 void add_line(const AclLine& line, std::span<const FirewallPort> ports, const std::string& place,
               const std::string& name, std::vector<AclNamedRule>& out) {
   Negations negations;

@@ -75,11 +75,18 @@ class Inspect final : public Function {
   }
 
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
-    if (flow.tuple.protocol != kTcp) return;
-    if (auto table = lane_.laid_out(own.state)) table->end(flow.tuple);
+    end_stream(own, flow.tuple);
+  }
+  void flow_not_kept(const StateOfFunction& own, const FlowTuple& tuple,
+                     const FlowOwn& /*kept*/) noexcept override {
+    end_stream(own, tuple);
   }
 
  private:
+  void end_stream(const StateOfFunction& own, const FlowTuple& tuple) const noexcept {
+    if (tuple.protocol != kTcp) return;
+    if (auto table = lane_.laid_out(own.state)) table->end(tuple);
+  }
   void hit(const FinishContext& call, InspectCounter counter) const noexcept {
     call.counters.hit(image_.rules().size() + kMatchExtraCount + static_cast<std::size_t>(counter));
   }

@@ -48,14 +48,14 @@ struct NatSettings {
 };
 
 inline constexpr std::size_t kNatFixedMax = 1024;
-/// Of `ports`, unless the settings say it, with `masquerade`: kernels of Linux take ports from 32768
-/// on for connections of their own.
+/// Of `ports`, unless the settings say it, with `masquerade`: kernels of Linux take ports from
+/// 32768 on for connections of their own.
 inline constexpr std::uint16_t kMasqueradeLastPort = 32767;
 
 std::span<const KnownSetting> known_nat_settings();
 /// Throws Error that names the key and the value. `masqueraded`: the address of the port that
-/// `masquerade` names, IPv4, host order; 0 stands in the pool for one that is not known, so that its
-/// size is right (nat_settings_at() knows it).
+/// `masquerade` names, IPv4, host order; 0 stands in the pool for one that is not known, so that
+/// its size is right (nat_settings_at() knows it).
 NatSettings nat_settings(const Settings& settings, std::uint32_t masqueraded = 0);
 
 }  // namespace millrace

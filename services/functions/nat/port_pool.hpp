@@ -19,8 +19,8 @@
 ///   independent (RFC 4787 REQ-1, RFC 5382 REQ-1; RFC 5508 REQ-1 for identifiers of ICMP). It lives
 ///   as long as one flow uses it.
 /// - All mappings of a host have one outside address, and ports of blocks that are its alone, so a
-///   log of blocks says which host had a port (port_blocks.hpp). A host takes another block when its
-///   own have no port left, and gives one back with the last port in use.
+///   log of blocks says which host had a port (port_blocks.hpp). A host takes another block when
+///   its own have no port left, and gives one back with the last port in use.
 ///
 /// Memory, zero at the start: a FlowTable that holds mappings by both ends, hosts and permits; 16
 /// bytes beside each of its entries; a head of a line; PortBlocks.

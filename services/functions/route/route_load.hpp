@@ -56,7 +56,8 @@ OwnAddresses own_addresses(std::span<const PlanPort> ports);
 /// `answers`, the networks of the ports' addresses are routes too, unless a line or the kernel says
 /// otherwise, and a line may name next hops by address; without, the router asks for no neighbour,
 /// so such a line is refused. Addresses that a path's translation gives to packets are no own ones
-/// as sources: what is translated is forwarded. Throws Error when a file or the kernel cannot be read.
+/// as sources: what is translated is forwarded. Throws Error when a file or the kernel cannot be
+/// read.
 RouteSet load_routes(const FunctionContext& context, const RouteSettings& settings,
                      BuildReport& report);
 

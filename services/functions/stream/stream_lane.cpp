@@ -3,7 +3,8 @@
 #include "services/functions/stream/stream_lane.hpp"
 
 #include <algorithm>
-#include <random>
+
+#include "shared/base/random_secret.hpp"
 
 namespace millrace {
 namespace {
@@ -31,10 +32,7 @@ StreamTable::Shape shape_of(const StreamRoom& room, std::uint32_t lanes) noexcep
 
 }  // namespace
 
-StreamLane::StreamLane(const StreamRoom& room) : room_(room) {
-  std::random_device random;
-  for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
-}
+StreamLane::StreamLane(const StreamRoom& room) : room_(room), secret_(random_secret()) {}
 
 LaneNeeds StreamLane::needs_of(const StreamRoom& room, const LaneRequest& request,
                                std::uint32_t lines_of_packet) {

@@ -38,7 +38,7 @@ class StreamLane {
 
  private:
   StreamRoom room_;
-  std::array<std::uint64_t, 2> secret_{};
+  std::array<std::uint64_t, 2> secret_;
 };
 
 }  // namespace millrace

@@ -27,7 +27,7 @@ struct Lane {
               LaneUndoLog({memory.base() + bytes, LaneUndoLog::bytes_for(kLines)}, kLines,
                           {memory.base(), bytes})} {
     state.undo.begin(0, 1);
-    counts = ConnectionCounts::open(state, sources, kSecret);
+    counts = ConnectionCounts::of_lane(state, sources, kSecret);
   }
   static constexpr std::uint32_t kLines = 64;
   std::size_t bytes;
@@ -68,13 +68,13 @@ TEST(ConnectionCounts, AnEvenGroupCountsAllSourcesTogether) {
 TEST(ConnectionCounts, TheStateOutlivesItsView) {
   Lane lane(100);
   EXPECT_FALSE(ConnectionCounts::laid_out({}));
-  EXPECT_FALSE(ConnectionCounts::open({}, 100, kSecret));
+  EXPECT_FALSE(ConnectionCounts::of_lane({}, 100, kSecret));
   ASSERT_TRUE(lane.counts->add(kPerSource, from(1)));
   lane.state.undo.begin(0, 2);
   ASSERT_TRUE(lane.counts->add(kPerSource, from(1)));
   ASSERT_TRUE(lane.counts->add(kPerSource + 2, from(9)));
   EXPECT_EQ(lane.state.undo.undo(0, 2), LaneUndoLog::Undone::kAll);
-  const auto again = ConnectionCounts::open(lane.state, 100, {1, 2});
+  const auto again = ConnectionCounts::of_lane(lane.state, 100, {1, 2});
   EXPECT_EQ(again->count(kPerSource, from(1)), 1u);
   EXPECT_EQ(again->count(kPerSource + 2, from(9)), 0u);
   EXPECT_FALSE(again->slot_of(kPerSource + 2));
