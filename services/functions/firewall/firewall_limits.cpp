@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <random>
 #include <string>
 #include <unordered_map>
 
 #include "shared/base/error.hpp"
+#include "shared/base/random_secret.hpp"
 
 namespace millrace {
 namespace {
@@ -58,9 +58,8 @@ FirewallLimits::FirewallLimits(std::span<const AclRule> rules, std::uint32_t sou
       group_of_(rules.size()),
       limit_of_(rules.size()),
       limits_(rules.size()),
-      rates_(rates_for(rules, sources)) {
-  std::random_device random;
-  for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random() | 1;
+      rates_(rates_for(rules, sources)),
+      secret_(random_secret()) {
   std::unordered_map<std::uint32_t, std::uint32_t> first_of;
   for (std::uint32_t number = 0; number < rules.size(); ++number) {
     const AclRule& rule = rules[number];

@@ -69,7 +69,7 @@ class FirewallLimits {
   std::vector<std::uint32_t> limit_of_;  ///< by rule: the first one of its limit_group
   std::vector<FirewallLimit> limits_;    ///< by rule
   SourceRates rates_;
-  std::array<std::uint64_t, 2> secret_{};
+  std::array<std::uint64_t, 2> secret_;
   // Of the packet:
   std::uint32_t reached_ = 0;  ///< places in groups_ that count its connection
   bool closed_ = false;        ///< its connection is

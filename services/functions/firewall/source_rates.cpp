@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/firewall/source_rates.hpp"
 
-#include <random>
 #include <span>
 
+#include "shared/base/random_secret.hpp"
 #include "shared/base/siphash.hpp"
 
 namespace millrace {
 
 SourceRates::SourceRates(std::uint32_t sources)
-    : buckets_(sources == 0 ? 0 : 2 * std::size_t{sources} / kPlaces + 1) {
-  std::random_device random;
-  for (std::uint64_t& word : secret_) word = std::uint64_t{random()} << 32 | random();
-}
+    : secret_(random_secret()),
+      buckets_(sources == 0 ? 0 : 2 * std::size_t{sources} / kPlaces + 1) {}
 
 SourceRates::Taken SourceRates::take(const Source& source, const AclRule& rule,
                                      std::uint64_t now_ns) noexcept {

@@ -43,7 +43,7 @@ class SourceRates {
   };
   using Bucket = std::array<Place, kPlaces>;
 
-  std::array<std::uint64_t, 2> secret_{};
+  std::array<std::uint64_t, 2> secret_;
   std::vector<Bucket> buckets_;
 };
 

@@ -71,7 +71,7 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   gap_count_ = blocks_needed_ = 0;
   stream_ = table.find(segment.tuple);
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
-  if (side_.is_over != 0) return {};
+  if (side_.is_over != 0) return {.fate = repeat(table, segment)};
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
   if (side_.is_known == 0) {
     // Its receiver has acknowledged where it begins.
@@ -85,6 +85,16 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   const Fate fate = place(table, segment);
   if (fate != Fate::kPasses) return {.fate = fate};
   return text_of(table, segment);
+}
+
+/// Behind the depth: what has been read before still has to be the same.
+StreamReader::Fate StreamReader::repeat(const StreamTable& table,
+                                        const StreamSegment& segment) noexcept {
+  const std::int32_t old = distance(segment.sequence, side_.next);
+  if (side_.is_over == 2 || old <= 0) return Fate::kPasses;
+  StreamSegment read = segment;
+  read.data = read.data.first(std::min(read.data.size(), static_cast<std::size_t>(old)));
+  return compare(table, read);
 }
 
 /// Whether it may have its place, and which of its bytes are new.
@@ -272,8 +282,15 @@ bool StreamReader::handshake(StreamTable& table, const FlowTuple& tuple, std::ui
 void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
                                std::uint32_t acknowledged) const noexcept {
   Stream* const stream = table.find(tuple);
-  if (stream == nullptr || stream->side[direction].blocks == 0) return;
-  const std::uint32_t count = forgettable(table, stream->side[direction], acknowledged);
+  if (stream == nullptr) return;
+  const StreamSide& now = stream->side[direction];
+  if (now.is_over == 1 && distance(now.next, acknowledged) >= 0) {
+    StreamSide& side = table.change_side(*stream, direction);
+    side.is_over = 2;
+    table.release(side, side.blocks);
+    return;
+  }
+  const std::uint32_t count = now.blocks == 0 ? 0 : forgettable(table, now, acknowledged);
   if (count != 0) table.release(table.change_side(*stream, direction), count);
 }
 
@@ -301,11 +318,7 @@ bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noex
   for (std::uint32_t i = 0; i < gap_count_; ++i) store(table, side, segment, gaps_[i]);
   side.next = next_;
   side.read += std::min(next_ - side_.next, UINT32_MAX - side.read);
-  if (limits_.depth != 0 && side.read >= limits_.depth) {
-    side.is_over = 1;
-    table.release(side, side.blocks);
-    return true;
-  }
+  if (limits_.depth != 0 && side.read >= limits_.depth) side.is_over = 1;
   if (const auto& acknowledged = segment.acknowledged[segment.direction]) {
     table.release(side, forgettable(table, side, *acknowledged));
   }

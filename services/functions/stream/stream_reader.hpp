@@ -95,6 +95,7 @@ class StreamReader {
 
   std::int64_t span_max() const noexcept;
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
+  Fate repeat(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate compare(const StreamTable& table, const StreamSegment& segment) noexcept;
   bool add_gap(const StreamBlock* block, const Gap& gap, std::uint32_t sequence) noexcept;
   static std::uint32_t acknowledged_of(const StreamSegment& segment, std::uint32_t sequence,

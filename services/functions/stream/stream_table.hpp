@@ -46,7 +46,7 @@ struct StreamSide {
   std::uint32_t read;         ///< bytes that have been read; at most UINT32_MAX
   std::uint8_t is_known;      ///< 1: `start` and `next` say something
   std::uint8_t has_asked;     ///< 1: `asked` says something
-  std::uint8_t is_over;       ///< 1: no more of it is read; it has no blocks
+  std::uint8_t is_over;       ///< 1: no more is read, `next` stays; 2: and the receiver has it all
   std::uint8_t is_picked_up;  ///< 1: `start` is that of the first segment that was seen
 };
 

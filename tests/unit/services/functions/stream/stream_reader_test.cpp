@@ -180,7 +180,14 @@ TEST(StreamReader, BehindTheDepthNothingIsReadOrKept) {
   EXPECT_EQ(stream.read, "abcdefgh");
   EXPECT_EQ(stream.send(8, "ijk"), Fate::kPasses);
   EXPECT_EQ(stream.text, "");
-  EXPECT_EQ(stream.memory.table().free_blocks(), 20u);
+  EXPECT_EQ(stream.send(6, "gX"), Fate::kConflicts);
+  EXPECT_EQ(stream.send(6, "ghX"), Fate::kPasses);
+  EXPECT_EQ(stream.memory.table().free_blocks(), 19u);
+  stream.acknowledge(8);
+  StreamTable table = stream.memory.table();
+  stream.reader.acknowledge(table, stream.tuple, 1, *stream.acknowledged);
+  EXPECT_EQ(table.free_blocks(), 20u);
+  EXPECT_EQ(stream.send((std::int64_t{1} << 31) + 9, "far behind"), Fate::kPasses);
 }
 
 TEST(StreamReader, AStreamBeginsAnewWhereBothSidesAgree) {
