@@ -142,7 +142,7 @@ TEST_F(NatTest, APacketGoesRoundOnceAndNotUnasked) {
 TEST_F(NatTest, MasqueradedHostsHaveTheAddressOfThePort) {
   constexpr std::uint32_t kOwn = 0xcb0071fe;
   use({{"masquerade", "wan"}, {"publish", "udp 203.0.113.254:80 -> 10.0.0.6:8080"}});
-  nat_plan_.settings.erase(nat_plan_.settings.begin() + 1);  // without the pool
+  plan_.settings.erase(plan_.settings.begin() + 1);  // without the pool
   start();
   const Seen out = send(kLan, {});
   EXPECT_EQ(out.source(), kOwn);
@@ -169,7 +169,7 @@ TEST_F(NatTest, HostsReachEachOtherByTheAddressOfThePortWhereItIsNotTheRouters) 
   use({{"masquerade", "wan"},
        {"hairpin", "turn"},
        {"publish", "udp 203.0.113.254:80 -> 10.0.0.6:8080"}});
-  nat_plan_.settings.erase(nat_plan_.settings.begin() + 1);
+  plan_.settings.erase(plan_.settings.begin() + 1);
   start();
   for (const std::uint16_t port : {80, 1024, 32767}) {
     const Seen out = send(kLan, {.destination = kOwn, .destination_port = port});
