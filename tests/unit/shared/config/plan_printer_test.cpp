@@ -69,7 +69,7 @@ TEST(PlanJson, HasEveryNumberOfThePlan) {
   EXPECT_EQ(json["functions"][0]["settings"]["table"],
             (nlohmann::json{"/etc/millrace/t", "/etc/millrace/u"}));
   EXPECT_EQ(json["functions"][1]["when"], nlohmann::json::array({"hot"}));
-  EXPECT_EQ(json["reasons"][0]["number"], 40);
+  EXPECT_EQ(json["reasons"][0]["number"], kCoreReasonCount);
   EXPECT_EQ(json["reasons"][0]["name"], "no_way");
   EXPECT_EQ(json["reasons"][0]["cause"], "policy");
   EXPECT_EQ(json["reasons"][0]["summary"], "nowhere to go");
