@@ -11,7 +11,7 @@ The hosts send `--offered` Mbit/s: less than the path can, so that the ratio say
 takes from them. With `--offered 0` TCP takes all that is there; where hosts, router and flood share
 cores, the ratio says how the kernel divides these.
 
-The firewall lets the SYNs through, so that each begins a connection that nobody answers and the
+The firewall lets the SYNs through, so that each begins a connection that gets no answer, and the
 table is full (--refused: it drops them, and they leave no trace). `fill`: packets of a batch that
 came from the hosts. `flood`: its packets, Mpps. `flows`: those there at the end, of which only the
 hosts' are answered. `pushed out`: flows that went for newer ones. `memory`: MB that the processes

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A flood of TCP SYNs that nobody answers, of one source and of many, through the functions that
+"""A flood of TCP SYNs without answers, of one source and of many, through the functions that
 know connections: those that are there go on, none of them is pushed out of the table, and every
 packet of the flood is accounted for."""
 

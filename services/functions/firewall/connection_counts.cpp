@@ -33,7 +33,7 @@ struct ConnectionCounts::Head {
   std::uint32_t used;                 ///< entries
 };
 
-/// A count: whose it is, and tag << kCountBits | count; 0: free.
+/// A count of an address; `word`: tag << kCountBits | count, 0: free.
 struct ConnectionCounts::Entry {
   Ipv6Bytes address;
   std::uint32_t word;

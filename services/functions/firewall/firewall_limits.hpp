@@ -46,7 +46,7 @@ class FirewallLimits {
   /// True: rule `number`, which compares as the packet is, matches it.
   bool match(const FinishContext& call, const PacketFlow& flow, const AclKey& key,
              std::uint32_t number) noexcept;
-  /// The packet goes on: its connection is counted by rules whose match() it has reached. False:
+  /// The packet goes on: its connection is counted by the rules that match() was asked for. False:
   /// there is no room for that.
   bool count(const FinishContext& call, const PacketFlow& flow) noexcept;
   /// A connection that counts no longer. `state`: of the firewall, in its lane; `own`: its

@@ -12,8 +12,8 @@
 
 namespace millrace {
 
-/// Limits of rates for each source, of one worker. A source whose limit is full again is forgotten
-/// when its place is wanted: it would be told the same as a new one.
+/// Limits of rates for each source, of one worker. A source with a limit that is full again is
+/// forgotten when its place is wanted: it would be told the same as a new one.
 class SourceRates {
  public:
   /// Room for `sources` at a time, and some more; 64 bytes each. 0: for none. Draws a secret for

@@ -18,8 +18,9 @@ struct StreamRoom {
   std::uint64_t memory_mb = 64;    ///< MB of blocks
 };
 
-/// The StreamTable of a lane, for a function whose state of the lane is nothing else. Behind it the
-/// state says how it is laid out: after a reload with other room there is none, until a restart.
+/// The StreamTable of a lane, for a function that keeps nothing else in its lane's state. Behind it
+/// the state says how it is laid out: after a reload with other room there is none, until a
+/// restart.
 class StreamLane {
  public:
   /// Draws a secret for hashes; throws where there is no source of random numbers.

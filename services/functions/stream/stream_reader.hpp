@@ -78,7 +78,7 @@ class StreamReader {
   /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
   /// is no room for a stream, and it must not pass.
   bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
-  /// A SYN of `direction`, whose data begin at `first`; `acknowledges`: of a SYN+ACK. False: it
+  /// A SYN of `direction`, with data from `first` on; `acknowledges`: of a SYN+ACK. False: it
   /// must not pass. A stream ends where the other side has asked for another one before, and gets
   /// it: a side alone cannot make the reader forget what it has read.
   bool handshake(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
