@@ -52,7 +52,7 @@ def test_the_new_row_is_the_last_and_the_others_stay(tree):
         '#include "services/functions/police/police.hpp"', "      police_type(),"]
     assert [line for line in before if line not in after] == []
     cmake = (tree / EDITED[1]).read_text()
-    assert "route police builder)" in cmake
+    assert " police builder)" in cmake
 
 
 @pytest.mark.parametrize("name", ["", "Nat", "nat-44", "4nat", "_nat", "nat_", "a__b", "x" * 21,
