@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 #include "shared/packet/quoted_headers.hpp"
 #include "shared/packet/tick.hpp"
@@ -18,7 +19,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+using ip_protocol::kIcmp, ip_protocol::kTcp, ip_protocol::kUdp;
 
 std::uint32_t hash_of(std::span<const std::byte> address) noexcept {
   std::uint64_t hash = ~0u;

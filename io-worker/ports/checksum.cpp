@@ -4,12 +4,13 @@
 
 #include <arpa/inet.h>
 
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kTcp = 6, kUdp = 17;
+using ip_protocol::kTcp, ip_protocol::kUdp;
 
 }  // namespace
 

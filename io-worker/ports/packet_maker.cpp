@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include "io-worker/ports/packet_maker.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 #include <cstring>
 
@@ -20,7 +21,7 @@ constexpr std::uint32_t kTcpChecksumOffset = 50;
 constexpr std::uint32_t kTcpEnd = 54;
 constexpr std::uint32_t kSourceBase = 0xc6120000;  // 198.18.0.0/15
 constexpr std::uint32_t kDestinationPort = 4096;   // and the stream's number
-constexpr std::uint32_t kUdp = 17, kTcp = 6;
+using ip_protocol::kTcp, ip_protocol::kUdp;
 constexpr std::uint32_t kTcpSyn = 0x5002;  // five words of header
 constexpr std::uint32_t kTcpWindow = 0xffff;
 

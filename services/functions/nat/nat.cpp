@@ -12,12 +12,13 @@
 #include "services/functions/nat/nat_ports.hpp"
 #include "services/functions/nat/nat_sides.hpp"
 #include "services/functions/nat/packet_rewrite.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17;
+using ip_protocol::kIcmp, ip_protocol::kTcp, ip_protocol::kUdp;
 constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;  // of IPv4
 
 constexpr DeclaredReason kNatReasons[] = {

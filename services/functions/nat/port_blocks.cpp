@@ -6,12 +6,13 @@
 #include <bit>
 
 #include "shared/base/check.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kIcmp = 1, kTcp = 6, kUdp = 17, kUdpLite = 136;
+using ip_protocol::kIcmp, ip_protocol::kTcp, ip_protocol::kUdp, ip_protocol::kUdpLite;
 constexpr std::size_t kSpaces = 4;  ///< of ports: TCP, UDP, ICMP, all others
 
 std::size_t space_of(std::uint8_t protocol) noexcept {
