@@ -5,7 +5,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/inspect/inspect_settings.hpp"
@@ -194,10 +193,6 @@ std::unique_ptr<Function> make_inspect(const FunctionContext& context) {
   return std::make_unique<Inspect>(context);
 }
 
-std::string inspect_asks_for_events(const PlanFunction& function) {
-  return match_tells(function) ? "events: true" : "";
-}
-
 }  // namespace
 
 FunctionType inspect_type() {
@@ -217,7 +212,7 @@ FunctionType inspect_type() {
   type.make = make_inspect;
   type.build = build_inspect;
   type.check = check_inspect;
-  type.asks_for_events = inspect_asks_for_events;
+  type.asks_for_events = match_asks_for_events;
   return type;
 }
 

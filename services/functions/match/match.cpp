@@ -46,10 +46,6 @@ void check_match(const PlanFunction& function) {
   check_rule_files(function, "match");
 }
 
-std::string match_asks_for_events(const PlanFunction& function) {
-  return match_tells(function) ? "events: true" : "";
-}
-
 BuildReport build_match(const FunctionContext& context) {
   check_match(context.function);
   return build_match_image(context, MatchPlaces::kOne, kMatchExtraCount);

@@ -58,6 +58,10 @@ bool match_tells(const PlanFunction& function) {
   return false;
 }
 
+std::string match_asks_for_events(const PlanFunction& function) {
+  return match_tells(function) ? "events: true" : "";
+}
+
 BuildReport build_match_image(const FunctionContext& context, MatchPlaces places,
                               std::uint32_t extra_counters) {
   const std::vector<RuleClass> classes = classes_of(context.function);

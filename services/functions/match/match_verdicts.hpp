@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "services/functions/function.hpp"
 #include "services/functions/match/image.hpp"
@@ -35,6 +36,8 @@ class MatchVerdicts {
 
 /// The setting `events` of the function. Throws Error if it is no flag.
 bool match_tells(const PlanFunction& function);
+/// For FunctionType::asks_for_events. Throws Error likewise.
+std::string match_asks_for_events(const PlanFunction& function);
 
 /// Reads the rule files of the function and writes its image. Throws Error.
 BuildReport build_match_image(const FunctionContext& context, MatchPlaces places,
