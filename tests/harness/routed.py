@@ -182,8 +182,8 @@ def two_routers(backend, folder):
             yield near.a, far.b
 
 
-def kill_workers_under(wire, transfer):
-    """`transfer` is repeated while each of two workers is killed: it may not fail."""
+def kill_workers_under(wire, transfer, victims=("front.0", "front.1")):
+    """`transfer` is repeated while each of the victims is killed: it may not fail."""
     errors, killed = [], threading.Event()
 
     def repeat():
@@ -195,7 +195,7 @@ def kill_workers_under(wire, transfer):
     repeated = threading.Thread(target=repeat)
     repeated.start()
     try:
-        for victim in ("front.0", "front.1"):
+        for victim in victims:
             wire.running.wait_received(wire.running.audit()["received"] + 1000)
             wire.running.kill(victim)
             wire.running.wait_alive(victim)

@@ -3,12 +3,11 @@
 """Hosts behind `nat` that reach each other by their outside addresses (RFC 4787 REQ-9)."""
 
 import os
-import threading
 
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import FAR, RIGHT, lay_left, lay_right
+from routed import FAR, RIGHT, kill_workers_under, lay_left, lay_right
 from topology import Topology
 from wire import PAGES, Host, Wire, run
 
@@ -123,29 +122,14 @@ def test_a_worker_that_dies_breaks_no_connection(wire, tmp_path):
     page = tmp_path / "page"
     page.write_bytes(os.urandom(1 << 20) * 20)
     wire.a.start("python3", "-c", PAGES, SERVER, tmp_path)
-    errors, killed = [], threading.Event()
 
     def fetch():
-        try:
-            while not killed.is_set():
-                out = tmp_path / "fetched"
-                wire.c.run("curl", "-sS", "--retry", "20", "--retry-delay", "1",
-                           "--retry-connrefused", "--max-time", PATIENCE, "-o", out,
-                           f"http://{wire.public}:8081/page", timeout=2 * PATIENCE)
-                assert out.read_bytes() == page.read_bytes()
-        except BaseException as error:  # the test tells
-            errors.append(error)
-    transfer = threading.Thread(target=fetch)
-    transfer.start()
-    try:
-        for victim in ("front.0", "front.1", "ingress.turn.0"):
-            wire.running.wait_received(wire.running.audit()["received"] + 1000)
-            wire.running.kill(victim)
-            wire.running.wait_alive(victim)
-    finally:
-        killed.set()
-        transfer.join()
-    assert not errors, errors
+        out = tmp_path / "fetched"
+        wire.c.run("curl", "-sS", "--retry", "20", "--retry-delay", "1", "--retry-connrefused",
+                   "--max-time", PATIENCE, "-o", out, f"http://{wire.public}:8081/page",
+                   timeout=2 * PATIENCE)
+        assert out.read_bytes() == page.read_bytes()
+    kill_workers_under(wire, fetch, ("front.0", "front.1", "ingress.turn.0"))
 
 
 def test_a_mapping_is_reached_from_inside_and_answers_by_it(wire, tmp_path):
