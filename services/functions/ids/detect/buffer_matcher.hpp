@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/rules/signature.hpp"
+
+/// Looks whether one buffer has what a rule asks of it: the exact test behind the prefilter.
+
+namespace millrace {
+
+inline constexpr std::size_t kRuleVariablesMax = 16;
+
+/// What byte_extract and byte_math have read for one rule.
+struct RuleVariables {
+  std::array<std::int64_t, kRuleVariablesMax> values{};
+};
+
+enum class Found : std::uint8_t {
+  kNo,  ///< and no bytes that may follow can change that
+  kYes,
+  kNotYet,  ///< bytes that may follow can make it match
+};
+inline constexpr std::uint16_t kNoTest = UINT16_MAX;
+struct Look {
+  Found found = Found::kNo;
+  /// With kNotYet: place of a positive, absolute or relative, ContentMatch that is nowhere in the
+  /// bytes where it could stand: there is no use in looking again before its bytes come. kNoTest:
+  /// any byte may be what is missing.
+  std::uint16_t missing = kNoTest;
+};
+
+/// Compiled regular expressions and the like of one BufferTests.
+class CompiledTests;
+
+/// Memory that looking needs: texts behind transforms, match data of PCRE2. One a thread.
+class MatcherScratch {
+ public:
+  MatcherScratch();
+  ~MatcherScratch();
+  MatcherScratch(const MatcherScratch&) = delete;  // PCRE2's match data have one owner
+  MatcherScratch& operator=(const MatcherScratch&) = delete;
+
+ private:
+  friend class BufferMatcher;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// One thread at a time; changes nothing of itself.
+class BufferMatcher {
+ public:
+  /// `tests` is borrowed. Throws Error: PCRE2 refuses an expression (what, and where in it).
+  explicit BufferMatcher(const BufferTests& tests);
+  ~BufferMatcher();
+  BufferMatcher(BufferMatcher&&) noexcept;
+  BufferMatcher& operator=(BufferMatcher&&) noexcept;
+
+  const BufferTests& tests() const noexcept;
+
+  /// All tests in their order; a relative one goes on where the one before ended, and the one
+  /// before is tried at its later places if the relative one fails (bounded: kStepsMax in all, then
+  /// kNo; of PCRE2 match and depth limits). With `value.seen` > 0 and no transforms, only a match
+  /// counts of which at least one test ends behind the seen bytes, or that is negative or about
+  /// the end of a buffer. Writes `variables`.
+  Look look(const BufferValue& value, RuleVariables& variables,
+            MatcherScratch& scratch) const noexcept;
+
+  static constexpr std::uint32_t kStepsMax = 20'000;
+
+ private:
+  std::unique_ptr<CompiledTests> compiled_;
+};
+
+}  // namespace millrace

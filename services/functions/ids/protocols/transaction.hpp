@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/rules/rule_buffer.hpp"
+
+/// A question and its answer (HTTP, DNS), or a handshake (TLS, SSH), as the buffers that rules name.
+
+namespace millrace {
+
+/// What a flow carries, recognised by its bytes.
+enum class AppProtocol : std::uint8_t {
+  kUnknown,  ///< not yet
+  kNone,     ///< none of these
+  kHttp,
+  kTls,
+  kDns,
+  kSsh,
+  kSmtp,
+  kFtp,
+  kSmb,
+};
+/// "http", as EVE's app_proto; "unknown", "failed".
+std::string_view name_of(AppProtocol protocol) noexcept;
+
+/// One value of a buffer. Bytes that a limit cuts off in front are counted in `base`.
+struct BufferPart {
+  std::string bytes;
+  std::uint64_t base = 0;
+  std::uint32_t seen = 0;  ///< of `bytes`, those that detection has looked at
+  bool is_complete = false;
+
+  BufferValue value() const noexcept {
+    return {.bytes = std::as_bytes(std::span{bytes}),
+            .base = base,
+            .seen = seen,
+            .is_complete = is_complete};
+  }
+};
+
+/// Of the parser's thread. Parsers put(), detection looks and notes what it has found.
+class Transaction {
+ public:
+  Transaction(AppProtocol protocol, std::uint64_t number) : protocol_(protocol), number_(number) {}
+
+  AppProtocol protocol() const noexcept { return protocol_; }
+  std::uint64_t number() const noexcept { return number_; }  ///< in its flow, from 0
+
+  /// One more value, whole.
+  void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
+  /// More of the only value of a buffer that grows. At most `limit` bytes are kept: bytes that have
+  /// been seen make room.
+  void append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes, std::size_t limit);
+  /// Nothing follows: of one buffer; of all of a direction, also of those that it does not have.
+  void complete(std::uint8_t direction, RuleBuffer buffer) noexcept;
+  void complete(std::uint8_t direction) noexcept;
+
+  std::vector<BufferPart>& parts(std::uint8_t direction, RuleBuffer buffer) noexcept;
+  bool is_complete(std::uint8_t direction) const noexcept { return complete_[direction]; }
+  /// Values, and whether they are whole, have changed since taken().
+  bool has_news(std::uint8_t direction, RuleBuffer buffer) const noexcept;
+  void taken(std::uint8_t direction) noexcept;
+
+  // Detection's notes.
+  std::vector<std::uint32_t> waiting;  ///< signatures that may match with what follows
+  std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
+
+ private:
+  AppProtocol protocol_;
+  std::uint64_t number_;
+  std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
+  std::array<std::bitset<kRuleBufferCount>, 2> news_;
+  std::array<bool, 2> complete_{};
+};
+
+}  // namespace millrace
