@@ -6,7 +6,7 @@ a control group of version 1. (One of version 2 lets it die.)"""
 import os
 import pathlib
 
-from processes import is_running, wait_until
+from processes import wait_until
 
 ROOT = pathlib.Path("/sys/fs/cgroup/freezer")
 
@@ -31,8 +31,10 @@ class Frozen:
 
     def __exit__(self, kind, error, trace):
         self.set("freezer.state", "THAWED")
-        if is_running(self.pid):
+        try:
             (ROOT / "cgroup.procs").write_text(str(self.pid))
+        except ProcessLookupError:  # it has ended: a kill that waited took effect
+            pass
         wait_until(self.remove, 30, f"{self.path} removed")
 
     def set(self, file, text):
@@ -41,6 +43,6 @@ class Frozen:
     def remove(self):
         try:
             self.path.rmdir()
-        except OSError:  # who was in it has not quite gone
+        except OSError:  # the process in it has not quite gone
             return False
         return True
