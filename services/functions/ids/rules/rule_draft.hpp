@@ -36,15 +36,21 @@ struct RuleDraft {
   Signature signature{};
   // Where the next test goes.
   RuleBuffer buffer = RuleBuffer::kPayload;
-  std::vector<Transform> transforms;
+  std::vector<Transform> transforms{};
   // The content that modifiers behind it are about.
   struct Place {
     std::size_t buffer, test;  ///< in signature.buffers
   };
-  std::optional<Place> last_content;
-  std::map<std::string, std::uint8_t, std::less<>> variables;
-  std::optional<Place> wanted_fast_pattern;  ///< `fast_pattern`, with the part it names
+  std::optional<Place> last_content{};
+  std::optional<Place> last_test{};  ///< Suricata: a relative test behind it is about its buffer
+  std::map<std::string, std::uint8_t, std::less<>> variables{};
+  std::optional<Place> wanted_fast_pattern{};  ///< `fast_pattern`, with the part it names
   std::uint16_t fast_offset = 0, fast_length = 0;
+  bool fast_pattern_only = false;
+  bool at_buffer = false;     ///< a sticky buffer or a transform is the option before
+  bool begins_value = false;  ///< the next test begins BufferTests of its own (`many`)
+  bool has_flow = false, has_priority = false;
+  std::vector<std::string> services{};  ///< `service` of Snort
   bool is_snort3 = false;  ///< its head has no addresses, or an option the form of Snort 3
 };
 
