@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "services/functions/ids/rules/rule_keyword.hpp"
+#include "services/functions/ids/rules/rule_values.hpp"
+#include "shared/base/quoted.hpp"
+
+/// Keywords about the flow of a packet.
+
+namespace millrace {
+namespace {
+
+struct FlowWord {
+  std::string_view word;
+  bool FlowTest::*asks;
+  bool FlowTest::*excludes;
+};
+constexpr FlowWord kFlowWords[] = {
+    {"to_server", &FlowTest::to_server, &FlowTest::to_client},
+    {"from_client", &FlowTest::to_server, &FlowTest::to_client},
+    {"to_client", &FlowTest::to_client, &FlowTest::to_server},
+    {"from_server", &FlowTest::to_client, &FlowTest::to_server},
+    {"established", &FlowTest::established, &FlowTest::not_established},
+    {"not_established", &FlowTest::not_established, &FlowTest::established},
+    {"only_stream", &FlowTest::only_stream, &FlowTest::no_stream},
+    {"no_stream", &FlowTest::no_stream, &FlowTest::only_stream},
+    {"only_frag", &FlowTest::only_fragments, &FlowTest::no_fragments},
+    {"no_frag", &FlowTest::no_fragments, &FlowTest::only_fragments},
+};
+
+void set_flow(const RuleOption& option, RuleDraft& draft) {
+  if (draft.has_flow) refuse_rule("it stands twice");
+  draft.has_flow = true;
+  FlowTest& flow = draft.signature.flow;
+  bool stateless = false;
+  for (const std::string_view part : split_list(unquoted(option.value), ',')) {
+    const std::string word = in_lower_case(part);
+    if (word == "stateless") {
+      stateless = true;
+      continue;
+    }
+    const auto* const found = std::ranges::find(kFlowWords, word, &FlowWord::word);
+    if (found == std::end(kFlowWords)) refuse_rule(quoted_word(part) + " is not known");
+    if (flow.*(found->asks)) refuse_rule(quoted_word(part) + " stands twice");
+    if (flow.*(found->excludes)) refuse_rule(quoted_word(part) + " contradicts a word before it");
+    flow.*(found->asks) = true;
+  }
+  if (stateless && (flow.established || flow.not_established)) {
+    refuse_rule("stateless contradicts a word beside it");
+  }
+}
+
+std::uint16_t flowbit_number(std::string_view name, RuleDraft& draft) {
+  if (name.empty() || name.find_first_of(" \t\"") != std::string_view::npos) {
+    refuse_rule(quoted_word(name) + " is no name of a flowbit");
+  }
+  const auto found = std::ranges::find(draft.flowbits, name);
+  const auto number = static_cast<std::uint16_t>(found - draft.flowbits.begin());
+  if (found != draft.flowbits.end()) return number;
+  if (draft.flowbits.size() >= kFlowbitsMax) {
+    refuse_rule("rules have at most " + std::to_string(kFlowbitsMax) + " names of flowbits");
+  }
+  draft.flowbits.emplace_back(name);
+  return number;
+}
+
+struct FlowbitCommand {
+  std::string_view name;
+  FlowbitTest::What what;
+};
+constexpr FlowbitCommand kFlowbitCommands[] = {
+    {"set", FlowbitTest::What::kSet},           {"unset", FlowbitTest::What::kUnset},
+    {"toggle", FlowbitTest::What::kToggle},     {"isset", FlowbitTest::What::kIsSet},
+    {"isnotset", FlowbitTest::What::kIsNotSet},
+};
+
+/// "a|b": of what is asked for, any of them; of what is done, Suricata knows one only, Snort all
+/// of them.
+void add_any_of(FlowbitTest::What what, std::string_view names, RuleDraft& draft) {
+  const auto parts = split_list(names, '|');
+  if (parts.size() > 1 && what != FlowbitTest::What::kIsSet) {
+    refuse_rule("'|' goes with isset only");
+  }
+  FlowbitTest test{.what = what, .bits = {}};
+  for (const std::string_view name : parts) test.bits.push_back(flowbit_number(name, draft));
+  draft.signature.flowbits.push_back(std::move(test));
+}
+
+void add_flowbits(const RuleOption& option, RuleDraft& draft) {
+  const std::string_view value = unquoted(option.value);
+  const auto parts = split_list(value, ',');
+  if (parts[0] == "noalert" && parts.size() == 1) {
+    draft.signature.no_alert = true;
+    return;
+  }
+  const auto* const found = std::ranges::find(kFlowbitCommands, parts[0], &FlowbitCommand::name);
+  if (found == std::end(kFlowbitCommands)) refuse_rule(quoted_word(parts[0]) + " is not known");
+  constexpr std::size_t kParts = 2;
+  if (parts.size() != kParts) refuse_rule("it has a command and names");
+  // Snort: "a&b" is each of them.
+  const auto all = split_list(parts[1], '&');
+  if (all.size() > 1 && parts[1].find('|') != std::string_view::npos) {
+    refuse_rule("'|' does not go with '&'");
+  }
+  for (const std::string_view names : all) add_any_of(found->what, names, draft);
+}
+
+struct ProtocolWord {
+  std::string_view word;
+  RuleProtocol protocol;
+};
+constexpr ProtocolWord kProtocolWords[] = {
+    {"http", RuleProtocol::kHttp}, {"http1", RuleProtocol::kHttp}, {"tls", RuleProtocol::kTls},
+    {"ssl", RuleProtocol::kTls},   {"dns", RuleProtocol::kDns},    {"ssh", RuleProtocol::kSsh},
+    {"smtp", RuleProtocol::kSmtp}, {"ftp", RuleProtocol::kFtp},    {"smb", RuleProtocol::kSmb},
+};
+
+void set_protocol(const RuleOption& option, RuleDraft& draft) {
+  const std::string_view word = unquoted(option.value);
+  if (word.starts_with('!')) refuse_rule("a negated protocol is not supported");
+  const auto* const found = std::ranges::find(kProtocolWords, word, &ProtocolWord::word);
+  if (found == std::end(kProtocolWords)) {
+    refuse_rule("the protocol " + quoted_word(word) + " is not recognised");
+  }
+  RuleProtocol& protocol = draft.signature.protocol;
+  if (protocol == found->protocol) return;
+  const bool is_over_tcp = protocol == RuleProtocol::kTcp && found->protocol != RuleProtocol::kDns;
+  if (protocol != RuleProtocol::kIp && !is_over_tcp) {
+    refuse_rule("the protocol in the rule's head does not go with it");
+  }
+  protocol = found->protocol;
+}
+
+constexpr std::array kKeywords = {
+    RuleKeyword{"flow", KeywordValue::kNeeded, set_flow},
+    RuleKeyword{"flowbits", KeywordValue::kNeeded, add_flowbits},
+    RuleKeyword{"app-layer-protocol", KeywordValue::kNeeded, set_protocol},
+};
+
+}  // namespace
+
+RuleKeywords flow_keywords() noexcept { return kKeywords; }
+
+}  // namespace millrace
