@@ -88,5 +88,8 @@ const RuleBufferTraits& traits_of(RuleBuffer buffer) noexcept;
 std::optional<RuleBuffer> find_sticky_buffer(std::string_view name) noexcept;
 /// By the name of a modifier of contents in front of it: `http_uri`.
 std::optional<RuleBuffer> find_content_modifier(std::string_view name) noexcept;
+/// By its name in Snort 3, where all of them are sticky: `http_uri`, `http_version`, `raw_data`,
+/// and those that find_sticky_buffer() knows.
+std::optional<RuleBuffer> find_snort3_buffer(std::string_view name) noexcept;
 
 }  // namespace millrace
