@@ -169,9 +169,11 @@ struct Signature {
   std::uint8_t variables = 0;               ///< that byte_extract and byte_math write
   std::optional<FastPattern> fast_pattern;  ///< none: no literal can gate it
 
-  /// It looks at single packets: their headers, or contents with places in a packet.
+  /// It looks at single packets: their headers (tests of them, `no_stream`, tcp-pkt), contents
+  /// where no stream is (datagrams), contents with a place (offset, depth) in a TCP packet, or it
+  /// has nothing but its head. What asks for headers looks at no stream.
   bool looks_at_packets() const noexcept;
-  /// It looks at what TCP's receiver reads.
+  /// It looks at what TCP's receiver reads. A rule of contents with a place looks at both.
   bool looks_at_streams() const noexcept;
   /// It asks for a buffer other than the payload, or is of a recognised protocol.
   bool looks_at_transactions() const noexcept;
