@@ -23,12 +23,13 @@ struct RuleSetup {
   std::map<std::string, std::pair<std::uint8_t, std::string>, std::less<>> classes;
   std::string folder;  ///< of `dataset` files that have no absolute path
 };
-/// Suricata's defaults: HOME_NET [192.168.0.0/16,10.0.0.0/8,172.16.0.0/12], EXTERNAL_NET !$HOME_NET,
-/// HTTP_PORTS 80, ... and its classes.
+/// Suricata's defaults: HOME_NET [192.168.0.0/16,10.0.0.0/8,172.16.0.0/12], EXTERNAL_NET
+/// !$HOME_NET, HTTP_PORTS 80, ... ; those that rules of Snort name besides; names and priorities of
+/// the classes that public rules have, without descriptions.
 RuleSetup default_rule_setup();
 /// Reads lines "config classification: name,description,priority" into setup.classes. Throws Error
 /// with file:line.
-void read_classification(const std::string& path, RuleSetup& setup);
+void load_classification(const std::string& path, RuleSetup& setup);
 
 struct RuleRefusal {
   std::string place;    ///< "file:line"
@@ -39,33 +40,39 @@ struct RuleRefusal {
 };
 
 struct RuleSet {
-  std::vector<Signature> signatures;  ///< in the order in which they count, see sort()
+  std::vector<Signature> signatures;  ///< in the order in which they count, by sort_signatures()
   std::vector<RuleRefusal> refusals;
   std::vector<std::string> flowbits;  ///< names, by number
   std::size_t disabled = 0;           ///< rules that are commented out
 };
 
-/// Reads all of them. Lines that end in a backslash go on. A rule with the gid and sid of one before
-/// replaces it if its revision is higher, and is refused otherwise. Throws Error when a file cannot
-/// be read.
-RuleSet read_rule_files(const std::vector<std::string>& paths, const RuleSetup& setup);
-/// The same of a text; `name` stands for its path.
+/// Reads all of them. Lines that end in a backslash go on. A rule with the gid and sid of one
+/// before replaces it if its revision is higher, and is refused otherwise. Throws Error when a file
+/// cannot be read, or has a zero byte or a CR inside a line.
+RuleSet load_rule_files(const std::vector<std::string>& paths, const RuleSetup& setup);
+/// The same of a text; `name` stands for its path. Does not sort.
 void read_rules(std::string_view text, const std::string& name, const RuleSetup& setup,
                 RuleSet& into);
-/// Puts signatures in the order in which they count: by action (pass, drop, reject, alert), rules
-/// that set flowbits in front of those that ask for them, by priority, by sid.
+/// Puts signatures in the order in which they count: by action (pass, drop, reject, alert); then
+/// rules that write flowbits without asking for any, those that do both (each behind all that write
+/// what it asks for, unless they wait for each other), those that ask alone, those without; by
+/// priority, by sid.
 void sort_signatures(RuleSet& rules);
 
-/// Reads lines "suppress gen_id 1, sig_id 2, track by_src, ip 10.0.0.0/8", "threshold ..." and
-/// "rate_filter ..." (Suricata's threshold.config). Throws Error with file:line.
+/// No alerts of these rules for these addresses.
 struct RuleSuppression {
-  std::uint32_t gid, sid;  ///< sid 0: all of the gid
+  std::uint32_t gid, sid;  ///< gid 0: all rules; sid 0: all of the gid
   enum class Track : std::uint8_t { kAny, kSource, kDestination, kEither } track;
   AddressSet addresses;
 };
 struct ThresholdFile {
   std::vector<RuleSuppression> suppressions;
 };
-ThresholdFile read_threshold_file(const std::string& path, RuleSet& rules);
+/// Reads lines "suppress gen_id 1, sig_id 2, track by_src, ip 10.0.0.0/8" and "threshold gen_id 1,
+/// sig_id 2, type limit, track by_src, count 1, seconds 60" (Suricata's threshold.config); those of
+/// thresholds are put into the rules: in place of a rule's own if the line names its sid; of those
+/// without if sig_id is 0. Lines that name a rule that is not there have no effect. Throws Error
+/// with file:line, of rate_filter too: a rule's action does not change with its rate.
+ThresholdFile load_threshold_file(const std::string& path, const RuleSetup& setup, RuleSet& rules);
 
 }  // namespace millrace
