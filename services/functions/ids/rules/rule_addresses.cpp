@@ -96,17 +96,25 @@ void add_address(std::string_view word, BothVersions& into) {
   }
   const std::size_t dash = std::min(word.find('-'), word.size());
   const std::size_t slash = std::min(word.find('/'), dash);
-  const auto first = parse_address(word.substr(0, slash));
-  auto high = first;
-  auto length = first ? std::optional(first->bits()) : std::nullopt;
-  if (dash < word.size()) high = parse_address(word.substr(dash + 1));
-  if (first && slash < dash) length = parse_length(word.substr(slash + 1), *first);
-  if (!first || !high || !length || high->version != first->version ||
-      (slash < dash && dash < word.size())) {
+  const auto none = [&] {
     refuse(quoted_word(word) + " is no address, network or range of addresses");
+  };
+  const auto first = parse_address(word.substr(0, slash));
+  if (!first) none();
+  unsigned length = first->bits();
+  Address high = *first;
+  if (dash < word.size()) {
+    // "1.1.1.1/8-2.2.2.2" has both.
+    const auto end = parse_address(word.substr(dash + 1));
+    if (!end || end->version != first->version || slash < dash) none();
+    high = *end;
+  } else if (slash < dash) {
+    const auto found = parse_length(word.substr(slash + 1), *first);
+    if (!found) none();
+    length = *found;
   }
-  const Range<Ipv6Bytes> range{ipv6_prefix_of(first->bytes, static_cast<std::uint8_t>(*length)),
-                               last_of(high->bytes, *length)};
+  const Range<Ipv6Bytes> range{ipv6_prefix_of(first->bytes, static_cast<std::uint8_t>(length)),
+                               last_of(high.bytes, length)};
   if (range.second < range.first) refuse(quoted_word(word) + " ends in front of its start");
   (first->version == kIpv4 ? into.ipv4 : into.ipv6).push_back(range);
 }

@@ -33,7 +33,7 @@ TEST(RuleLines, ThatAreCommentedOutAreDisabledRulesWhereTheyLookLikeSome) {
 
 TEST(RuleLines, GoOnBehindABackslash) {
   EXPECT_EQ(rules_of("alert a (\\\n  msg:\"b \\  \n c\"; \\\n)\nalert d (e;)\n"),
-            (Rules{"1:alert a (  msg:\"b  c\"; )", "4:alert d (e;)"}));
+            (Rules{"1:alert a (  msg:\"b  c\"; )", "5:alert d (e;)"}));
   EXPECT_EQ(rules_of("# a comment \\\nalert d (e;)\n"), (Rules{"2:alert d (e;)"}));
   EXPECT_EQ(rules_of("alert d (e; \\"), (Rules{"1:alert d (e;"}));
 }

@@ -68,11 +68,11 @@ TEST(RuleWords, TellSnort3) {
   };
   EXPECT_TRUE(is_of_snort3(split_rule("alert http (sid:1;)")));
   EXPECT_TRUE(is_snort3("content:\"a\",nocase;"));
-  EXPECT_TRUE(is_snort3("content:!\"a\"b\" , nocase;"));
+  EXPECT_TRUE(is_snort3(R"(content:!"a\"b" , nocase;)"));
   EXPECT_TRUE(is_snort3("http_uri; content:\"a\";"));
   EXPECT_TRUE(is_snort3("service:http; content:\"a\";"));
   EXPECT_FALSE(is_snort3("content:\"a\"; http_uri; nocase;"));
-  EXPECT_FALSE(is_snort3("http.uri; content:\"a,b\"; file_data; content:\"\\\\\";"));
+  EXPECT_FALSE(is_snort3(R"(http.uri; content:"a,b"; file_data; content:"\\";)"));
 }
 
 }  // namespace
