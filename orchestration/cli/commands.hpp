@@ -16,6 +16,11 @@ void add_validate(CLI::App& app);
 /// memory; what would change of what runs.
 void add_plan(CLI::App& app);
 
+/// `rules FILE... [--variable NAME=VALUE] [--classification FILE] [--threshold FILE] [--json]`:
+/// which rules of Snort and Suricata load. Exit status 1 when some do not, 2 for a file that cannot
+/// be read.
+void add_rules(CLI::App& app);
+
 /// `try FUNCTION --pcap FILE [--out FILE]`: runs functions over captures in this process.
 void add_try(CLI::App& app);
 

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "millrace " MILLRACE_VERSION);
   millrace::add_validate(app);
   millrace::add_plan(app);
+  millrace::add_rules(app);
   millrace::add_try(app);
   millrace::add_up(app);
   millrace::add_adopt(app);
