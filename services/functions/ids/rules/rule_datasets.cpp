@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_places.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
 #include "services/functions/ids/rules/rule_words.hpp"
+#include "services/functions/rule_files.hpp"
+#include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
 
-/// `dataset`: values in a file beside the rules. As in Suricata a line holds the base64 of a string,
-/// or the hex of a digest; a buffer is compared with digests as it is (behind to_md5, to_sha256).
+/// `dataset`: values in a file beside the rules. As in Suricata a line holds the base64 of a
+/// string, or the hex of a digest; a buffer is compared with digests as it is (behind to_sha256).
 
 namespace millrace {
 namespace {
@@ -53,11 +54,14 @@ constexpr DatasetType kTypes[] = {
     {"string", string_of}, {"md5", digest_of<kMd5Bytes>}, {"sha256", digest_of<kSha256Bytes>}};
 
 std::vector<std::string> read_values(const std::string& path, const DatasetType& type) {
-  std::ifstream file(path);
-  if (!file) refuse_rule("the file " + quoted_word(path) + " cannot be read");
+  std::string file;
+  try {
+    file = read_rule_file(path);
+  } catch (const Error& error) {
+    refuse_rule(error.what());
+  }
   std::vector<std::string> values;
-  std::string line;
-  while (std::getline(file, line)) {
+  for (const std::string_view line : split_list(file, '\n')) {
     const std::string_view text = without_blanks(line);
     if (text.empty() || text.starts_with('#')) continue;
     if (values.size() == kValuesMax) refuse_rule("its file has too many lines");

@@ -52,7 +52,8 @@ constexpr BufferLetter kBufferLetters[] = {
 struct Letters {
   std::uint32_t flags = 0;
   bool relative = false, raw = false;
-  std::optional<RuleBuffer> buffer;
+  RuleBuffer buffer = RuleBuffer::kPayload;  ///< that: no letter names one
+  bool names_buffer() const noexcept { return buffer != RuleBuffer::kPayload; }
 };
 
 void take_letter(char letter, const RuleDraft& draft, Letters& letters) {
@@ -70,19 +71,19 @@ void take_letter(char letter, const RuleDraft& draft, Letters& letters) {
   if (buffer == std::end(kBufferLetters) || draft.is_snort3) {
     refuse_rule("the flag " + quoted_word({&letter, 1}) + " is not known");
   }
-  if (letters.buffer) refuse_rule("two of its flags name a buffer");
+  if (letters.names_buffer()) refuse_rule("two of its flags name a buffer");
   letters.buffer = buffer->buffer;
 }
 
 Letters read_letters(std::string_view text, const RuleDraft& draft) {
   Letters letters;
   for (const char letter : text) take_letter(letter, draft, letters);
-  if (letters.raw && letters.buffer) refuse_rule("the flag 'B' does not go with a buffer");
+  if (letters.raw && letters.names_buffer()) refuse_rule("the flag 'B' does not go with a buffer");
   const bool is_sticky = draft.buffer != RuleBuffer::kPayload;
-  if (letters.buffer && is_sticky && *letters.buffer != draft.buffer) {
+  if (letters.names_buffer() && is_sticky && letters.buffer != draft.buffer) {
     refuse_rule("its flags name another buffer than the sticky one");
   }
-  if (is_sticky) letters.buffer.reset();
+  if (is_sticky) letters.buffer = RuleBuffer::kPayload;
   return letters;
 }
 
@@ -112,7 +113,7 @@ void add_expression(const RuleOption& option, RuleDraft& draft) {
   match.negated = value.negated;
   if (match.expression.empty()) refuse_rule("an empty expression");
   check_expression(match.expression, match.flags);
-  if (letters.buffer) return add_test_to(draft, *letters.buffer, std::move(match));
+  if (letters.names_buffer()) return add_test_to(draft, letters.buffer, std::move(match));
   add_test(draft, std::move(match));
 }
 

@@ -47,19 +47,17 @@ std::optional<unsigned> hex_value(char byte) noexcept {
 
 /// Takes "61 62|" off `rest`, which begins behind the first bar.
 void take_hex(std::string_view& rest, std::string& bytes) {
-  std::optional<unsigned> high;
+  unsigned high = 0;
+  bool is_half = false;
   for (; !rest.empty() && rest.front() != '|'; rest.remove_prefix(1)) {
     if (rest.front() == ' ') continue;
     const auto digit = hex_value(rest.front());
     if (!digit) refuse_rule("between bars stand hex digits only");
-    if (high) {
-      bytes.push_back(static_cast<char>(*high << 4 | *digit));
-      high.reset();
-    } else {
-      high = digit;
-    }
+    if (is_half) bytes.push_back(static_cast<char>(high << 4 | *digit));
+    high = *digit;
+    is_half = !is_half;
   }
-  if (high) refuse_rule("half a byte of hex");
+  if (is_half) refuse_rule("half a byte of hex");
   if (rest.empty()) refuse_rule("hex has no closing '|'");
   rest.remove_prefix(1);
 }
