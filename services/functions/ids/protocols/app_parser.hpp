@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "services/functions/ids/protocols/app_session.hpp"
+
+/// One protocol above TCP in one flow: what AppSession asks of it.
+
+namespace millrace {
+
+/// One thread. Its begin is the begin of a transaction. read() and end() throw std::bad_alloc, and
+/// what they have told by then counts; a parser that has thrown is not called again.
+class AppParser {
+ public:
+  AppParser() = default;
+  AppParser(const AppParser&) = delete;
+  AppParser& operator=(const AppParser&) = delete;
+  virtual ~AppParser() = default;
+
+  /// The bytes that follow those before in `direction`. Each transaction that has something new is
+  /// told to `sink`, once for a direction of it.
+  virtual void read(std::uint8_t direction, std::span<const std::byte> bytes,
+                    TransactionSink& sink) = 0;
+  /// Nothing follows in `direction`.
+  virtual void end(std::uint8_t direction, TransactionSink& sink) = 0;
+
+  /// Of the bytes that read() was given in `direction`, those at the begin that a parser which is
+  /// made anew does not need. Never falls.
+  virtual std::uint64_t settled(std::uint8_t direction) const noexcept = 0;
+  /// Number of the first transaction whose bytes are not settled. Never falls.
+  virtual std::uint64_t transactions() const noexcept = 0;
+  /// Nothing more will come of it.
+  virtual bool is_done() const noexcept = 0;
+  /// The direction is not understood: nothing more will come of it.
+  virtual bool is_broken(std::uint8_t direction) const noexcept = 0;
+};
+
+}  // namespace millrace
