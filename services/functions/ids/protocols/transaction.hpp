@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,12 +56,14 @@ class Transaction {
   AppProtocol protocol() const noexcept { return protocol_; }
   std::uint64_t number() const noexcept { return number_; }  ///< in its flow, from 0
 
-  /// One more value, whole.
+  /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
-  /// More of the only value of a buffer that grows. At most `limit` bytes are kept: bytes that have
-  /// been seen make room.
+  /// More of the last value of a buffer that grows; of a new value where there is none, or the last
+  /// is complete. The last `limit` bytes (1..) of a value are kept, those in front are counted in
+  /// `base`. So that none is cut off unseen, let detection look before `limit` bytes are unseen.
   void append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes, std::size_t limit);
-  /// Nothing follows: of one buffer; of all of a direction, also of those that it does not have.
+  /// Nothing follows: of one buffer's last value; of all of a direction, also of buffers that it
+  /// does not have.
   void complete(std::uint8_t direction, RuleBuffer buffer) noexcept;
   void complete(std::uint8_t direction) noexcept;
 
@@ -68,6 +71,7 @@ class Transaction {
   bool is_complete(std::uint8_t direction) const noexcept { return complete_[direction]; }
   /// Values, and whether they are whole, have changed since taken().
   bool has_news(std::uint8_t direction, RuleBuffer buffer) const noexcept;
+  /// Detection has looked at all that is new: values are `seen`.
   void taken(std::uint8_t direction) noexcept;
 
   // Detection's notes.

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/transaction.hpp"
+
+#include <algorithm>
+
+namespace millrace {
+
+namespace {
+
+/// Values that were seen whole are kept up to this number: a body of many files forgets them.
+constexpr std::size_t kSeenPartsMax = 16;
+
+std::size_t place_of(RuleBuffer buffer) { return static_cast<std::size_t>(buffer); }
+
+void forget_seen_parts(std::vector<BufferPart>& parts) {
+  if (parts.size() < kSeenPartsMax) return;
+  std::erase_if(parts, [](const BufferPart& part) {
+    return part.is_complete && part.seen == part.bytes.size();
+  });
+}
+
+}  // namespace
+
+std::string_view name_of(AppProtocol protocol) noexcept {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "unknown", "failed", "http", "tls", "dns", "ssh", "smtp", "ftp", "smb"};
+  static_assert(kNames.size() == static_cast<std::size_t>(AppProtocol::kSmb) + 1);
+  return kNames[static_cast<std::size_t>(protocol)];
+}
+
+void Transaction::put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes) {
+  parts_[direction][place_of(buffer)].push_back(
+      {.bytes = std::string(bytes), .base = 0, .seen = 0, .is_complete = true});
+  news_[direction].set(place_of(buffer));
+}
+
+void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes,
+                         std::size_t limit) {
+  std::vector<BufferPart>& parts = parts_[direction][place_of(buffer)];
+  if (parts.empty() || parts.back().is_complete) {
+    forget_seen_parts(parts);
+    parts.emplace_back();
+  }
+  BufferPart& part = parts.back();
+  const std::size_t skipped = bytes.size() > limit ? bytes.size() - limit : 0;
+  const std::size_t kept = bytes.size() - skipped;
+  const std::size_t room = limit - kept;
+  const std::size_t gone = part.bytes.size() > room ? part.bytes.size() - room : 0;
+  part.bytes.erase(0, gone);
+  part.bytes.append(bytes.substr(skipped));
+  part.seen -= static_cast<std::uint32_t>(std::min<std::size_t>(part.seen, gone));
+  part.base += gone + skipped;
+  news_[direction].set(place_of(buffer));
+}
+
+void Transaction::complete(std::uint8_t direction, RuleBuffer buffer) noexcept {
+  std::vector<BufferPart>& parts = parts_[direction][place_of(buffer)];
+  if (!parts.empty() && parts.back().is_complete) return;
+  if (!parts.empty()) parts.back().is_complete = true;
+  news_[direction].set(place_of(buffer));
+}
+
+void Transaction::complete(std::uint8_t direction) noexcept {
+  if (complete_[direction]) return;
+  for (std::size_t i = 0; i < kRuleBufferCount; ++i) {
+    complete(direction, static_cast<RuleBuffer>(i));
+  }
+  complete_[direction] = true;
+}
+
+std::vector<BufferPart>& Transaction::parts(std::uint8_t direction, RuleBuffer buffer) noexcept {
+  return parts_[direction][place_of(buffer)];
+}
+
+bool Transaction::has_news(std::uint8_t direction, RuleBuffer buffer) const noexcept {
+  return news_[direction][place_of(buffer)];
+}
+
+void Transaction::taken(std::uint8_t direction) noexcept {
+  for (std::size_t i = 0; i < kRuleBufferCount; ++i) {
+    if (!news_[direction][i]) continue;
+    for (BufferPart& part : parts_[direction][i]) {
+      part.seen = static_cast<std::uint32_t>(part.bytes.size());
+    }
+  }
+  news_[direction].reset();
+}
+
+}  // namespace millrace

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/transaction.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace millrace {
+namespace {
+
+constexpr RuleBuffer kBody = RuleBuffer::kHttpRequestBody;
+
+TEST(Transaction, PutMakesWholeValuesInTheirOrder) {
+  Transaction transaction(AppProtocol::kDns, 3);
+  transaction.put(0, RuleBuffer::kDnsQuery, "a.b");
+  transaction.put(0, RuleBuffer::kDnsQuery, "");
+  const auto& parts = transaction.parts(0, RuleBuffer::kDnsQuery);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].bytes, "a.b");
+  EXPECT_TRUE(parts[0].is_complete && parts[1].is_complete);
+  EXPECT_TRUE(transaction.parts(1, RuleBuffer::kDnsQuery).empty());
+  EXPECT_EQ(transaction.number(), 3u);
+}
+
+TEST(Transaction, NewsLastUntilTheyAreTaken) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  EXPECT_FALSE(transaction.has_news(0, kBody));
+  transaction.append(0, kBody, "abc", 10);
+  EXPECT_TRUE(transaction.has_news(0, kBody));
+  EXPECT_FALSE(transaction.has_news(1, kBody));
+  transaction.taken(0);
+  EXPECT_FALSE(transaction.has_news(0, kBody));
+  EXPECT_EQ(transaction.parts(0, kBody)[0].seen, 3u);
+  transaction.complete(0, kBody);
+  EXPECT_TRUE(transaction.has_news(0, kBody));
+  transaction.taken(0);
+  transaction.complete(0, kBody);
+  EXPECT_FALSE(transaction.has_news(0, kBody));
+}
+
+TEST(Transaction, CompleteTellsOfBuffersThatAreNotThere) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  transaction.put(0, RuleBuffer::kHttpUri, "/");
+  transaction.taken(0);
+  transaction.complete(0);
+  EXPECT_TRUE(transaction.is_complete(0));
+  EXPECT_FALSE(transaction.is_complete(1));
+  EXPECT_FALSE(transaction.has_news(0, RuleBuffer::kHttpUri));
+  EXPECT_TRUE(transaction.has_news(0, RuleBuffer::kHttpReferer));
+  transaction.taken(0);
+  transaction.complete(0);
+  EXPECT_FALSE(transaction.has_news(0, RuleBuffer::kHttpReferer));
+}
+
+TEST(Transaction, AppendBehindACompleteValueBeginsAnother) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  transaction.append(0, RuleBuffer::kFileData, "one", 10);
+  transaction.complete(0, RuleBuffer::kFileData);
+  transaction.append(0, RuleBuffer::kFileData, "two", 10);
+  const auto& parts = transaction.parts(0, RuleBuffer::kFileData);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[1].bytes, "two");
+  EXPECT_FALSE(parts[1].is_complete);
+}
+
+TEST(Transaction, ManyCompleteValuesAreForgottenWhenTheyWereSeen) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  for (int i = 0; i < 1000; ++i) {
+    transaction.append(0, RuleBuffer::kFileData, "x", 10);
+    transaction.complete(0, RuleBuffer::kFileData);
+    transaction.taken(0);
+  }
+  EXPECT_LE(transaction.parts(0, RuleBuffer::kFileData).size(), 20u);
+}
+
+/// The oracle keeps the whole body and the number of its bytes that were seen.
+TEST(Transaction, AppendKeepsTheLastBytes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Transaction transaction(AppProtocol::kHttp, 0);
+    const std::size_t limit = 1 + random() % 40;
+    std::string whole;
+    std::size_t seen = 0;
+    for (int i = 0; i < 20; ++i) {
+      std::string piece(random() % 30, ' ');
+      for (char& c : piece) c = static_cast<char>('a' + random() % 26);
+      whole += piece;
+      transaction.append(1, kBody, piece, limit);
+      const BufferPart& part = transaction.parts(1, kBody)[0];
+      ASSERT_EQ(part.base + part.bytes.size(), whole.size());
+      ASSERT_EQ(part.bytes, whole.substr(whole.size() - std::min(limit, whole.size())));
+      ASSERT_EQ(part.seen, std::max<std::uint64_t>(seen, part.base) - part.base);
+      if (random() % 2 == 0) {
+        transaction.taken(1);
+        seen = whole.size();
+      }
+    }
+  }
+}
+
+TEST(Transaction, ProtocolsHaveTheNamesOfEve) {
+  EXPECT_EQ(name_of(AppProtocol::kUnknown), "unknown");
+  EXPECT_EQ(name_of(AppProtocol::kNone), "failed");
+  EXPECT_EQ(name_of(AppProtocol::kHttp), "http");
+  EXPECT_EQ(name_of(AppProtocol::kSmb), "smb");
+}
+
+}  // namespace
+}  // namespace millrace
