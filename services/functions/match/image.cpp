@@ -3,7 +3,6 @@
 #include "services/functions/match/image.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -36,88 +35,37 @@ constexpr ImageKind kKind{
                     sizeof(LiteralEntry), kFilterBits, kAnchorFactor, kSecondFactor,
                     offsetof(MatchRuleEntry, port), offsetof(MatchRuleEntry, action)})};
 
-struct CompileErrorFree {
-  void operator()(hs_compile_error_t* error) const noexcept { hs_free_compile_error(error); }
-};
-struct BytesFree {
-  void operator()(char* bytes) const noexcept { std::free(bytes); }
-};
-using SerializedBytes = std::unique_ptr<char, BytesFree>;
-
-/// The literal as a regular expression of nothing but bytes. (The library's interface for pure
-/// literals takes one that begins with a zero byte for empty.)
-std::string expression_of(const std::string& literal) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string expression;
-  for (const char byte : literal) {
-    const auto value = static_cast<unsigned char>(byte);
-    expression += {'\\', 'x', kDigits[value / 16], kDigits[value % 16]};
-  }
-  return expression;
-}
-
-/// Single bytes are looked for one by one: a set that holds some makes the library miss others
-/// (once in a million texts; match.cpp has more of that kind).
+/// Single bytes are looked for one by one, see HsLiteral.
 bool is_byte(const MatchRule& rule) { return rule.literal.size() == 1; }
 
-/// Compiles all but single bytes; the identifier of each literal is its place in `rules`. Null with
-/// `refused` set to a place (or -1 for the set as a whole) and the reason when the library does not
-/// take it; null without a reason when there is nothing to compile.
-HsDatabase compile(const std::vector<MatchRule>& rules, MatchPlaces places, int& refused,
-                   std::string& reason) {
-  const unsigned reports = places == MatchPlaces::kOne ? HS_FLAG_SINGLEMATCH : 0;
-  std::vector<std::string> expressions;
-  std::vector<unsigned> flags, identifiers;
+/// All but single bytes; the number of each is its place in `rules`.
+std::vector<HsLiteral> literals_of(const std::vector<MatchRule>& rules) {
+  std::vector<HsLiteral> literals;
   for (std::size_t place = 0; place < rules.size(); ++place) {
     if (is_byte(rules[place])) continue;
-    identifiers.push_back(static_cast<unsigned>(place));
-    expressions.push_back(expression_of(rules[place].literal));
-    flags.push_back(reports | (rules[place].nocase ? HS_FLAG_CASELESS : 0));
+    literals.push_back({.bytes = rules[place].literal,
+                        .nocase = rules[place].nocase,
+                        .number = static_cast<unsigned>(place)});
   }
-  if (expressions.empty()) return nullptr;
-  std::vector<const char*> texts;
-  texts.reserve(expressions.size());
-  for (const std::string& expression : expressions) texts.push_back(expression.c_str());
-  hs_database_t* database = nullptr;
-  hs_compile_error_t* error = nullptr;
-  // For the code that match.cpp calls, on whatever processor this runs.
-  const hs_platform_info_t platform{HS_TUNE_FAMILY_GENERIC, HS_CPU_FEATURES_AVX2, 0, 0};
-  const hs_error_t status = hs_compile_multi(texts.data(), flags.data(), identifiers.data(),
-                                             static_cast<unsigned>(texts.size()), HS_MODE_BLOCK,
-                                             &platform, &database, &error);
-  const std::unique_ptr<hs_compile_error_t, CompileErrorFree> owner(error);
-  if (status == HS_SUCCESS) return HsDatabase(database);
-  const bool names_one = error != nullptr && error->expression >= 0;
-  refused =
-      names_one ? static_cast<int>(identifiers[static_cast<std::size_t>(error->expression)]) : -1;
-  reason = error == nullptr ? "error " + std::to_string(status) : error->message;
-  return nullptr;
+  return literals;
 }
 
 /// Leaves rules out until the library takes the rest.
 HsDatabase compile_what_can_be(std::vector<MatchRule>& rules, MatchPlaces places,
                                std::vector<std::string>& refusals) {
   while (!rules.empty()) {
-    int refused = -1;
-    std::string reason;
-    HsDatabase database = compile(rules, places, refused, reason);
-    if (database != nullptr || reason.empty()) return database;
-    if (refused < 0 || static_cast<std::size_t>(refused) >= rules.size()) {
-      throw Error("Vectorscan cannot compile the literals: " + reason);
+    HsRefusal refusal;
+    const std::vector<HsLiteral> literals = literals_of(rules);
+    HsDatabase database = compile_literals(literals, places, refusal);
+    if (database != nullptr || refusal.reason.empty()) return database;
+    if (refusal.literal < 0 || static_cast<std::size_t>(refusal.literal) >= literals.size()) {
+      throw Error("Vectorscan cannot compile the literals: " + refusal.reason);
     }
-    refusals.push_back(rules[static_cast<std::size_t>(refused)].name + ": " + reason);
+    const unsigned refused = literals[static_cast<std::size_t>(refusal.literal)].number;
+    refusals.push_back(rules[refused].name + ": " + refusal.reason);
     rules.erase(rules.begin() + refused);
   }
   return nullptr;
-}
-
-SerializedBytes serialize(const hs_database_t* database, std::size_t& bytes) {
-  char* serialized = nullptr;
-  bytes = 0;
-  if (database != nullptr && hs_serialize_database(database, &serialized, &bytes) != HS_SUCCESS) {
-    throw Error("no memory for the Vectorscan database");
-  }
-  return SerializedBytes(serialized);
 }
 
 template <typename T>
@@ -179,8 +127,7 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
   });
   std::vector<std::string> refusals;
   const HsDatabase database = compile_what_can_be(rules, places, refusals);
-  std::size_t database_bytes = 0;
-  const SerializedBytes serialized = serialize(database.get(), database_bytes);
+  const std::vector<std::byte> serialized = serialize_database(database.get());
 
   std::string names;
   std::size_t longest = 0;
@@ -198,13 +145,13 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
   parts.names_bytes = names.size();
   parts.database_offset =
       (parts.names_offset + names.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
-  parts.database_bytes = database_bytes;
+  parts.database_bytes = serialized.size();
 
   const LiteralTables tables = index_literals(rules);
   const LiteralIndex index = tables.view();
   parts.index = index.counts;
   parts.index_offset =
-      (parts.database_offset + database_bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+      (parts.database_offset + serialized.size() + kCacheLine - 1) / kCacheLine * kCacheLine;
 
   ImageWriter writer(path, kKind, parts.index_offset + index_bytes(index));
   std::byte* const base = writer.bytes().data();
@@ -214,7 +161,7 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
   put(sizeof(ImageHeader), &parts, sizeof parts);
   put(parts.rules_offset, entries.data(), entries.size() * sizeof(MatchRuleEntry));
   put(parts.names_offset, names.data(), names.size());
-  put(parts.database_offset, serialized.get(), database_bytes);
+  put(parts.database_offset, serialized.data(), serialized.size());
   std::uint64_t at = parts.index_offset;
   each_part(index.counts, index, [&](const auto* part, std::uint64_t count) {
     put(at, part, count * sizeof(*part));
@@ -249,16 +196,6 @@ std::string_view MatchImage::name(std::uint32_t rule) const {
   return names_.substr(std::min<std::size_t>(entry.name_offset, names_.size()), entry.name_bytes);
 }
 
-HsDatabase MatchImage::database() const {
-  if (database_.empty()) return nullptr;
-  hs_database_t* database = nullptr;
-  const hs_error_t status = hs_deserialize_database(reinterpret_cast<const char*>(database_.data()),
-                                                    database_.size(), &database);
-  if (status != HS_SUCCESS) {
-    throw Error("the Vectorscan database is of another version or processor (error " +
-                std::to_string(status) + "); build the table again");
-  }
-  return HsDatabase(database);
-}
+HsDatabase MatchImage::database() const { return deserialize_database(database_); }
 
 }  // namespace millrace

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <hs/hs.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +12,7 @@
 #include "services/functions/image_file.hpp"
 #include "services/functions/match/literal_index.hpp"
 #include "services/functions/match/rules.hpp"
+#include "services/functions/match/vectorscan.hpp"
 
 /// The table of `match`: rules in the order of their strength, a Vectorscan database that finds
 /// their literals on a CPU, and an index that finds them on a GPU. The builder writes it, each
@@ -39,17 +37,6 @@ static_assert(offsetof(MatchRuleEntry, name_offset) == 4 &&
               offsetof(MatchRuleEntry, name_bytes) == 8 && offsetof(MatchRuleEntry, port) == 10 &&
               offsetof(MatchRuleEntry, protocol) == 12 && offsetof(MatchRuleEntry, action) == 13 &&
               offsetof(MatchRuleEntry, is_byte) == 14 && offsetof(MatchRuleEntry, byte) == 15);
-
-struct HsDatabaseFree {
-  void operator()(hs_database_t* database) const noexcept { hs_free_database(database); }
-};
-using HsDatabase = std::unique_ptr<hs_database_t, HsDatabaseFree>;
-
-/// What a scan reports of a literal that stands in a text several times.
-enum class MatchPlaces : std::uint8_t {
-  kOne,   ///< the first one: for packets
-  kEach,  ///< for texts that begin with what has been scanned before
-};
 
 /// Writes the image of `rules` at `path`: sorted by strength, then in the given order. Returns why
 /// single rules were left out (the library refused them): "<name>: reason". Throws Error. Takes

@@ -4,17 +4,8 @@
 
 #include <cstring>
 
-#include "shared/base/check.hpp"
-#include "shared/base/error.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
-
-// Vectorscan 5.4.9 chooses its code by the processor, and its AVX-512 code misses literals: two
-// short ones once in a thousand texts, a single byte two times in three (the random texts of
-// scanner_test.cpp show it on such a processor). So its AVX2 code is called by name.
-extern "C" hs_error_t avx2_hs_scan(const hs_database_t* database, const char* data, unsigned length,
-                                   unsigned flags, hs_scratch_t* scratch,
-                                   match_event_handler on_event, void* context);
 
 namespace millrace {
 namespace {
@@ -75,11 +66,7 @@ MatchScanner::MatchScanner(const MatchImage& image)
   for (std::uint32_t number = 0; number < rules_.size(); ++number) {
     if (rules_[number].is_byte != 0) byte_rules_.push_back(number);
   }
-  hs_scratch_t* scratch = nullptr;
-  if (database_ != nullptr && hs_alloc_scratch(database_.get(), &scratch) != HS_SUCCESS) {
-    throw Error("no memory for Vectorscan's scratch");
-  }
-  scratch_.reset(scratch);
+  grow_scratch(scratch_, database_.get());
 }
 
 std::uint32_t MatchScanner::strongest_rule(std::span<const std::byte> frame) const noexcept {
@@ -105,10 +92,7 @@ std::uint32_t MatchScanner::strongest_rule(std::span<const std::byte> text, std:
     break;
   }
   if (database_ != nullptr && scan.strongest != 0) {
-    const hs_error_t status =
-        avx2_hs_scan(database_.get(), reinterpret_cast<const char*>(text.data()),
-                     static_cast<unsigned>(text.size()), 0, scratch_.get(), on_literal, &scan);
-    MILLRACE_CHECK(status == HS_SUCCESS || status == HS_SCAN_TERMINATED);
+    scan_text(database_.get(), text, scratch_.get(), on_literal, &scan);
   }
   return scan.strongest == rules_.size() ? 0 : scan.strongest + 1;
 }

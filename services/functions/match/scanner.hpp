@@ -11,10 +11,6 @@
 
 namespace millrace {
 
-struct HsScratchFree {
-  void operator()(hs_scratch_t* scratch) const noexcept { hs_free_scratch(scratch); }
-};
-
 /// Looks for the rules of an image in packets. One thread; allocates at construction only.
 class MatchScanner {
  public:
@@ -33,7 +29,7 @@ class MatchScanner {
   std::span<const MatchRuleEntry> rules_;
   std::vector<std::uint32_t> byte_rules_;  ///< those for a single byte, ascending
   HsDatabase database_;                    ///< of all others; null: there are none
-  std::unique_ptr<hs_scratch_t, HsScratchFree> scratch_;
+  HsScratch scratch_;
 };
 
 }  // namespace millrace
