@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/detect/rule_routes.hpp"
 #include "services/functions/ids/rules/signature.hpp"
 
 /// One multi-pattern search over the fast patterns of all rules, for each kind of buffer: what it
@@ -19,6 +20,29 @@ namespace millrace {
 
 /// Rules whose fast pattern was found: numbers of signatures, ascending, each once.
 using Candidates = std::vector<std::uint32_t>;
+
+/// What is searched with one database: the payload of packets of one kind or of streams; all
+/// bodies, because file.data holds the bytes of http.request_body or http.response_body; each other
+/// buffer.
+class ScanGroup {
+ public:
+  constexpr ScanGroup(PayloadOf kind) noexcept  // NOLINT(google-explicit-*)
+      : place_(static_cast<std::uint8_t>(kind)) {}
+  /// Not the payload.
+  constexpr ScanGroup(RuleBuffer buffer) noexcept  // NOLINT(google-explicit-*)
+      : place_(static_cast<std::uint8_t>(kPayloadKinds +
+                                         static_cast<std::size_t>(first_of(buffer)))) {}
+  constexpr std::size_t place() const noexcept { return place_; }
+  static constexpr std::size_t kCount = kPayloadKinds + kRuleBufferCount;
+
+ private:
+  static constexpr RuleBuffer first_of(RuleBuffer buffer) noexcept {
+    const bool body =
+        buffer == RuleBuffer::kHttpRequestBody || buffer == RuleBuffer::kHttpResponseBody;
+    return body ? RuleBuffer::kFileData : buffer;
+  }
+  std::uint8_t place_;
+};
 
 /// The databases, as bytes for the image. Builder's thread; seconds for tens of thousands of rules.
 /// Throws Error.
@@ -35,13 +59,17 @@ class Prefilter {
   Prefilter(Prefilter&&) noexcept;
   Prefilter& operator=(Prefilter&&) noexcept;
 
-  /// Adds signatures whose fast pattern, in `buffer`, ends behind the seen bytes of `value`. Goes
-  /// back in front of them by as much as the longest pattern needs. Of a FastPattern behind
-  /// transforms every value is a candidate.
-  void search(RuleBuffer buffer, const BufferValue& value, Candidates& found) noexcept;
+  /// Adds signatures whose gate, of `group`, ends behind the seen bytes of `value`: `found` is
+  /// ascending before and behind it. Goes back in front of the seen bytes by as much as the longest
+  /// gate needs.
+  void search(ScanGroup group, const BufferValue& value, Candidates& found) noexcept;
 
-  /// Signatures that no literal gates, and whose first buffer is this one: always candidates.
-  std::span<const std::uint32_t> ungated(RuleBuffer buffer) const noexcept;
+  /// Signatures that no literal gates (transforms stand before it, or there is none), and whose
+  /// first buffer is of this group: always candidates. Ascending.
+  std::span<const std::uint32_t> ungated(ScanGroup group) const noexcept;
+
+  /// Bytes of the longest gate of the group, less one.
+  std::uint32_t carry(ScanGroup group) const noexcept;
 
  private:
   struct Parts;

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/detect/prefilter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "services/functions/match/vectorscan.hpp"
+#include "shared/base/error.hpp"
+#include "shared/base/fnv.hpp"
+
+namespace millrace {
+namespace {
+
+/// Equal gates of a group are one literal.
+struct GroupGates {
+  std::vector<HsLiteral> literals;                 ///< their numbers are their places
+  std::vector<std::vector<std::uint32_t>> owners;  ///< by literal: signatures, ascending
+  std::vector<std::uint32_t> ungated;
+  std::uint32_t longest = 0;
+};
+using AllGates = std::array<GroupGates, ScanGroup::kCount>;
+
+class GateCollector {
+ public:
+  void add(ScanGroup group, const std::optional<RuleGate>& gate, std::uint32_t signature) {
+    GroupGates& gates = gates_[group.place()];
+    if (!gate) return gates.ungated.push_back(signature);
+    const auto [place, is_new] = places_[group.place()].try_emplace(
+        {gate->bytes, gate->nocase}, static_cast<unsigned>(gates.literals.size()));
+    if (is_new) {
+      gates.literals.push_back(
+          {.bytes = gate->bytes, .nocase = gate->nocase, .number = place->second});
+      gates.owners.emplace_back();
+      gates.longest = std::max(gates.longest, static_cast<std::uint32_t>(gate->bytes.size()));
+    }
+    gates.owners[place->second].push_back(signature);
+  }
+  AllGates take() { return std::move(gates_); }
+
+ private:
+  AllGates gates_;
+  std::array<std::map<std::pair<std::string, bool>, unsigned>, ScanGroup::kCount> places_;
+};
+
+/// The first buffer that transactions have; of a rule that is looked at with them.
+RuleBuffer first_buffer(const Signature& signature) {
+  return std::ranges::find_if(
+             signature.buffers,
+             [](const BufferTests& tests) { return tests.buffer != RuleBuffer::kPayload; })
+      ->buffer;
+}
+
+AllGates collect_gates(std::span<const Signature> signatures) {
+  GateCollector collector;
+  for (std::uint32_t number = 0; number < signatures.size(); ++number) {
+    const Signature& signature = signatures[number];
+    const RuleRoutes routes = routes_of(signature);
+    const std::optional<RuleGate> gate = gate_of(signature);
+    if (routes.transactions) {
+      const RuleBuffer buffer =
+          gate ? signature.buffers[gate->buffer].buffer : first_buffer(signature);
+      collector.add(buffer, gate, number);
+    } else if (routes.has_payload) {
+      for (std::size_t kind = 0; kind < kPayloadKinds; ++kind) {
+        if (routes.payload[kind]) collector.add(static_cast<PayloadOf>(kind), gate, number);
+      }
+    }
+  }
+  return collector.take();
+}
+
+/// Bodies and streams come in pieces, each behind bytes that have been searched before.
+bool comes_in_pieces(std::size_t group) {
+  return group == ScanGroup(PayloadOf::kStream).place() ||
+         group == ScanGroup(RuleBuffer::kFileData).place();
+}
+
+/// What the databases were made of.
+std::uint64_t hash_of(const AllGates& groups) {
+  std::uint64_t hash = fnv1a({ScanGroup::kCount, kGateBytesMin, kGateBytesMax});
+  for (const GroupGates& gates : groups) {
+    hash = fnv1a({hash, gates.literals.size()});
+    for (const HsLiteral& literal : gates.literals) {
+      for (const char byte : literal.bytes) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
+      hash = fnv1a({hash, literal.bytes.size(), literal.nocase ? 1u : 0u});
+    }
+  }
+  return hash;
+}
+
+/// In front of the databases, which follow in the order of their groups.
+struct BuiltHeader {
+  std::uint64_t gates;  ///< hash_of()
+  std::array<std::uint64_t, ScanGroup::kCount> bytes;
+};
+static_assert(sizeof(BuiltHeader) == 8 + 8 * ScanGroup::kCount);
+
+}  // namespace
+
+std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
+  const AllGates groups = collect_gates(signatures);
+  BuiltHeader header{};
+  header.gates = hash_of(groups);
+  std::vector<std::byte> built(sizeof header);
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    HsRefusal refusal;
+    const HsDatabase database =
+        compile_literals(groups[group].literals,
+                         comes_in_pieces(group) ? MatchPlaces::kEach : MatchPlaces::kOne, refusal);
+    if (!refusal.reason.empty()) {
+      throw Error("Vectorscan cannot compile the fast patterns: " + refusal.reason);
+    }
+    const std::vector<std::byte> bytes = serialize_database(database.get());
+    header.bytes[group] = bytes.size();
+    built.insert(built.end(), bytes.begin(), bytes.end());
+  }
+  std::memcpy(built.data(), &header, sizeof header);
+  return built;
+}
+
+struct Prefilter::Parts {
+  struct Group {
+    HsDatabase database;
+    std::vector<std::vector<std::uint32_t>> owners;
+    std::vector<std::uint32_t> ungated;
+    std::uint32_t carry = 0;
+    bool one_place = false;
+  };
+  std::array<Group, ScanGroup::kCount> groups;
+  HsScratch scratch;
+  // Of the search in hand.
+  std::vector<std::uint32_t> literals;  ///< found, each once
+  std::vector<bool> is_found;           ///< by literal
+
+  struct Search {
+    Parts& parts;
+    std::uint64_t behind;  ///< a literal that ends there does not count
+  };
+  static int on_literal(unsigned literal, unsigned long long, unsigned long long end, unsigned,
+                        void* context) noexcept {
+    const Search& search = *static_cast<const Search*>(context);
+    Parts& parts = search.parts;
+    if (end <= search.behind || parts.is_found[literal]) return 0;
+    parts.is_found[literal] = true;
+    parts.literals.push_back(literal);
+    return 0;
+  }
+};
+
+Prefilter::Prefilter(std::span<const std::byte> built, std::span<const Signature> signatures)
+    : parts_(std::make_unique<Parts>()) {
+  AllGates gates = collect_gates(signatures);
+  BuiltHeader header;
+  if (built.size() < sizeof header) throw Error("the prefilter is cut short");
+  std::memcpy(&header, built.data(), sizeof header);
+  if (header.gates != hash_of(gates)) throw Error("the prefilter is of other rules");
+  std::size_t at = sizeof header, most = 0;
+  for (std::size_t place = 0; place < ScanGroup::kCount; ++place) {
+    Parts::Group& group = parts_->groups[place];
+    if (header.bytes[place] > built.size() - at) throw Error("the prefilter is cut short");
+    group.database = deserialize_database(built.subspan(at, header.bytes[place]));
+    at += header.bytes[place];
+    if ((group.database == nullptr) != gates[place].literals.empty()) {
+      throw Error("the prefilter lacks a database");
+    }
+    grow_scratch(parts_->scratch, group.database.get());
+    group.owners = std::move(gates[place].owners);
+    group.ungated = std::move(gates[place].ungated);
+    group.carry = gates[place].longest == 0 ? 0 : gates[place].longest - 1;
+    group.one_place = !comes_in_pieces(place);
+    most = std::max(most, group.owners.size());
+  }
+  parts_->literals.reserve(most);
+  parts_->is_found.resize(most);
+}
+
+Prefilter::~Prefilter() = default;
+Prefilter::Prefilter(Prefilter&&) noexcept = default;
+Prefilter& Prefilter::operator=(Prefilter&&) noexcept = default;
+
+void Prefilter::search(ScanGroup group_of, const BufferValue& value, Candidates& found) noexcept {
+  Parts& parts = *parts_;
+  const Parts::Group& group = parts.groups[group_of.place()];
+  if (group.database == nullptr || value.seen >= value.bytes.size()) return;
+  const std::uint32_t back = std::min(value.seen, group.carry);
+  // Of a database that reports the first place alone, a literal may be in the new bytes too.
+  Parts::Search search{parts, group.one_place ? 0u : back};
+  scan_text(group.database.get(), value.bytes.subspan(value.seen - back), parts.scratch.get(),
+            Parts::on_literal, &search);
+  if (parts.literals.empty()) return;
+  for (const std::uint32_t literal : parts.literals) {
+    parts.is_found[literal] = false;
+    const std::vector<std::uint32_t>& owners = group.owners[literal];
+    found.insert(found.end(), owners.begin(), owners.end());
+  }
+  parts.literals.clear();
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+}
+
+std::span<const std::uint32_t> Prefilter::ungated(ScanGroup group) const noexcept {
+  return parts_->groups[group.place()].ungated;
+}
+
+std::uint32_t Prefilter::carry(ScanGroup group) const noexcept {
+  return parts_->groups[group.place()].carry;
+}
+
+}  // namespace millrace
