@@ -57,7 +57,8 @@ std::vector<std::byte> serialize_database(const hs_database_t* database);
 /// another version or processor.
 HsDatabase deserialize_database(std::span<const std::byte> bytes);
 
-/// Makes room in `scratch` for scans of one more database; null needs none. Throws Error: no memory.
+/// Makes room in `scratch` for scans of one more database; null needs none. Throws Error: no
+/// memory.
 void grow_scratch(HsScratch& scratch, const hs_database_t* database);
 
 /// Calls on_event(number, 0, end, 0, context) for literals in `text`, until it gives other than 0.
