@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/rules/rule_match.hpp"
+
+/// Rules that wait for more of a stream, and what they wait for.
+
+namespace millrace {
+
+/// A rule that has begun to match in a direction of a stream. A cache: it is made anew from the
+/// bytes that the stream keeps.
+struct PendingRule {
+  std::uint32_t signature;
+  std::uint16_t missing;  ///< Look::missing; kAwaitsApp
+  std::uint16_t pair;     ///< last_pair() of the content that is missing
+  std::uint64_t since;    ///< end of the text, in the stream, that named it
+};
+static_assert(sizeof(PendingRule) == 16);
+/// It waits until it is known what the flow carries.
+inline constexpr std::uint16_t kAwaitsApp = UINT16_MAX - 1;
+
+/// By signature, each once.
+using PendingRules = std::vector<PendingRule>;
+
+/// Of one direction. Beyond them the one that has waited longest is forgotten.
+inline constexpr std::size_t kPendingMax = 4'096;
+
+/// Replaces that of the same signature, whose `since` stays. False: another one was forgotten for
+/// it.
+bool keep_pending(PendingRules& pending, const PendingRule& rule);
+void drop_pending(PendingRules& pending, std::uint32_t signature) noexcept;
+/// Null: it does not wait.
+const PendingRule* find_pending(const PendingRules& pending, std::uint32_t signature) noexcept;
+
+/// Tells for many literals, one after the other, whether they stand in new bytes. Each pair of
+/// neighbouring bytes is noted once; a literal with a pair that is not there costs a few
+/// instructions.
+class NewBytes {
+ public:
+  /// `value` is borrowed until the next take().
+  void take(const BufferValue& value) noexcept;
+  /// Of the content's last two bytes, 0 of a single byte: asked first, it spares to fetch the rule.
+  static std::uint16_t last_pair(const ContentMatch& content) noexcept;
+  bool has_pair(std::uint16_t pair) const noexcept {
+    return (pairs_[pair / kWordBits] >> pair % kWordBits & 1) != 0;
+  }
+  /// The content, of which the last kGateBytesMax bytes count, ends behind the seen bytes. It may
+  /// begin in front of them.
+  bool has_end_of(const ContentMatch& content) const noexcept;
+
+ private:
+  bool has_pairs_of(std::span<const char> literal) const noexcept;
+
+  static constexpr std::size_t kPairs = std::size_t{1} << 16;
+  static constexpr std::size_t kWordBits = 64;
+  std::span<const std::byte> text_;
+  std::size_t seen_ = 0;                                   ///< of `text_`
+  std::array<std::uint64_t, kPairs / kWordBits> pairs_{};  ///< both bytes in lower case
+};
+
+}  // namespace millrace
