@@ -20,6 +20,16 @@ void forget_seen_parts(std::vector<BufferPart>& parts) {
   });
 }
 
+/// Of a value that gets `more` bytes. Dropping half of the limit at a time costs one copy of each
+/// byte; dropping only what is needed would move all bytes each time.
+std::size_t bytes_to_drop(const BufferPart& part, std::size_t more, std::size_t limit) {
+  const std::size_t size = part.bytes.size();
+  if (size + more <= limit) return 0;
+  const std::size_t needed = size + more - limit;
+  const std::size_t behind_half = size - std::min(size, limit / 2);
+  return std::max(needed, std::min<std::size_t>(part.seen, behind_half));
+}
+
 }  // namespace
 
 std::string_view name_of(AppProtocol protocol) noexcept {
@@ -45,8 +55,7 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
   BufferPart& part = parts.back();
   const std::size_t skipped = bytes.size() > limit ? bytes.size() - limit : 0;
   const std::size_t kept = bytes.size() - skipped;
-  const std::size_t room = limit - kept;
-  const std::size_t gone = part.bytes.size() > room ? part.bytes.size() - room : 0;
+  const std::size_t gone = bytes_to_drop(part, kept, limit);
   part.bytes.erase(0, gone);
   part.bytes.append(bytes.substr(skipped));
   part.seen -= static_cast<std::uint32_t>(std::min<std::size_t>(part.seen, gone));

@@ -59,8 +59,9 @@ class Transaction {
   /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
   /// More of the last value of a buffer that grows; of a new value where there is none, or the last
-  /// is complete. The last `limit` bytes (1..) of a value are kept, those in front are counted in
-  /// `base`. So that none is cut off unseen, let detection look before `limit` bytes are unseen.
+  /// is complete. At most the last `limit` bytes (1..) of a value are kept, and half of it at least;
+  /// those in front are counted in `base`. So that none is cut off unseen, let detection look before
+  /// `limit` bytes are unseen.
   void append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes, std::size_t limit);
   /// Nothing follows: of one buffer's last value; of all of a direction, also of buffers that it
   /// does not have.
