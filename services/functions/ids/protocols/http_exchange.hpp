@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "services/functions/ids/protocols/app_session.hpp"
+#include "services/functions/ids/protocols/http_library.hpp"
+#include "services/functions/ids/protocols/http_multipart.hpp"
+
+/// A request and its response while they come, and how libhtp's view of them fills buffers.
+
+namespace millrace {
+
+struct HttpExchange {
+  std::unique_ptr<Transaction> transaction;  ///< none: it was given up
+  bool is_dangling = false;                  ///< a response that has no request
+  bool is_http_0_9 = false;                  ///< neither has headers
+  bool is_connect = false;
+  // By direction.
+  std::array<bool, 2> has_news{}, has_headers{}, is_finished{};
+  std::array<bool, 2> has_end{};
+  std::array<std::uint64_t, 2> end{};       ///< with has_end, in the stream: behind its last byte
+  std::array<std::string, 2> raw_headers;   ///< until they are put
+  std::array<std::uint64_t, 2> inflated{};  ///< bytes of a compressed body so far
+  std::array<bool, 2> has_file{};
+  std::optional<MultipartReader> multipart;
+};
+
+/// Each is called once; what the message does not have is not put. The transaction is there.
+void put_request_line(const htp_tx_t& tx, HttpExchange& exchange);
+void put_request_headers(const htp_tx_t& tx, HttpExchange& exchange);
+/// Its line too: a line of "100 Continue" is none of the response's.
+void put_response_headers(const htp_tx_t& tx, HttpExchange& exchange);
+
+/// Where bytes of bodies go: into the exchange's transaction. Detection is told when a buffer is
+/// full of bytes that it has not seen.
+struct BodyRoom {
+  const AppLimits& limits;
+  TransactionSink& sink;
+};
+void put_request_body(const htp_tx_t& tx, HttpExchange& exchange, std::string_view bytes,
+                      const BodyRoom& room);
+void put_response_body(const htp_tx_t* tx, HttpExchange& exchange, std::string_view bytes,
+                       const BodyRoom& room);
+/// A file without a boundary behind it ends.
+void end_request_body(HttpExchange& exchange, const BodyRoom& room);
+
+}  // namespace millrace
