@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#ifndef PCRE2_CODE_UNIT_WIDTH
+#define PCRE2_CODE_UNIT_WIDTH 8
+#endif
+#include <pcre2.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+/// Regular expressions of rules, by PCRE2: of bytes, never of UTF-8.
+
+namespace millrace {
+
+/// What matching needs beside the expression. One thread.
+class RegexScratch {
+ public:
+  /// Throws Error: no memory.
+  RegexScratch();
+
+  /// Suricata's defaults. PCRE2 counts the steps of each place where a match may begin, and gives
+  /// up altogether at the first place that takes too many.
+  static constexpr std::uint32_t kMatchLimit = 3500;
+  static constexpr std::uint32_t kDepthLimit = 1500;
+  /// Of PCRE2's interpreter, where there is no JIT.
+  static constexpr std::uint32_t kHeapLimitKib = 4096;
+
+ private:
+  friend class Regex;
+  template <auto kFree>
+  struct Free {
+    template <typename Type>
+    void operator()(Type* thing) const noexcept {
+      kFree(thing);
+    }
+  };
+  std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context_;
+  std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data_;
+  std::unique_ptr<pcre2_jit_stack, Free<pcre2_jit_stack_free>> stack_;  ///< none without JIT
+};
+
+/// Where a match may lie.
+struct RegexText {
+  std::span<const std::byte> bytes;  ///< what `^` and `\A` take for the subject
+  std::size_t from = 0;              ///< a match begins here or behind
+  bool begins_here = true;           ///< there is nothing in front of `bytes`
+  bool ends_here = true;             ///< nothing that counts follows them
+};
+
+struct RegexMatch {
+  enum class Found : std::uint8_t {
+    kNo,
+    kYes,
+    kOpen,    ///< what follows can make a match of it, or something else than the match it is
+    kFailed,  ///< it ran into a limit
+  } found = Found::kNo;
+  std::size_t begin = 0, end = 0;              ///< in the bytes
+  std::size_t group_begin = 0, group_end = 0;  ///< the first group; kNotFound: it is not in it
+};
+
+/// Compiled once; then it is not changed, so several threads may use it.
+class Regex {
+ public:
+  /// `options`: PCRE2_CASELESS, ... Throws Error: what PCRE2 does not like, and where.
+  Regex(const std::string& expression, std::uint32_t options);
+
+  RegexMatch find(const RegexText& text, RegexScratch& scratch) const noexcept;
+
+  std::uint32_t groups() const noexcept;
+  /// It can match at the begin of a subject alone.
+  bool is_anchored() const noexcept { return is_anchored_; }
+  /// Whether it matches can depend on bytes behind the match: `$`, `\b`, `\z`, `(?=`, ...
+  bool minds_what_follows() const noexcept { return minds_what_follows_; }
+  bool has_jit() const noexcept { return has_jit_; }
+
+ private:
+  struct FreeCode {
+    void operator()(pcre2_code* code) const noexcept { pcre2_code_free(code); }
+  };
+  std::unique_ptr<pcre2_code, FreeCode> code_;
+  bool is_anchored_ = false, minds_what_follows_ = false, has_jit_ = false;
+};
+
+}  // namespace millrace
