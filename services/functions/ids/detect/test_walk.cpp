@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/detect/test_walk.hpp"
+
+#include <algorithm>
+
+#include "services/functions/ids/detect/byte_tests.hpp"
+#include "services/functions/ids/detect/datasets.hpp"
+
+namespace millrace {
+namespace {
+
+// Searches cost a step for so many bytes.
+constexpr std::int64_t kContentBytesAStep = 4096;
+constexpr std::int64_t kRegexBytesAStep = 1024;
+
+TestEnd passed_if(bool passes, std::int64_t cursor) noexcept {
+  return {.passed = passes ? Passed::kYes : Passed::kNo, .cursor = cursor};
+}
+
+}  // namespace
+
+Look TestWalk::go() noexcept {
+  const Outcome outcome = go(0, 0, 0);
+  switch (outcome.kind) {
+    case Outcome::Kind::kYes:
+      return {.found = Found::kYes};
+    case Outcome::Kind::kLater:
+      return {.found = Found::kNotYet, .missing = outcome.missing};
+    case Outcome::Kind::kNo:
+    case Outcome::Kind::kGivenUp:
+      break;
+  }
+  return {.found = Found::kNo};
+}
+
+TestWalk::Outcome TestWalk::go(std::uint16_t place, std::int64_t cursor,
+                               std::int64_t furthest) noexcept {
+  using Kind = Outcome::Kind;
+  const std::vector<Match>& tests = tests_.tests().tests;
+  for (; place < tests.size(); ++place) {
+    if (!charge(1)) return {.kind = Kind::kGivenUp};
+    const Match& test = tests[place];
+    if (const auto* content = std::get_if<ContentMatch>(&test); content && !content->negated) {
+      return try_content(place, cursor, furthest);
+    }
+    if (const auto* pcre = std::get_if<PcreMatch>(&test); pcre && !pcre->negated) {
+      return try_regex(place, cursor, furthest);
+    }
+    const TestEnd end = run_single(place, cursor);
+    if (end.passed != Passed::kYes) {
+      return {.kind = end.passed == Passed::kLater ? Kind::kLater : Kind::kNo,
+              .back_to = tests_.plan(place).is_fixed ? std::uint16_t{0} : place};
+    }
+    cursor = end.cursor;
+    furthest = std::max(furthest, end.furthest);
+  }
+  if (furthest > seen_end_) return {.kind = Kind::kYes};
+  return {.kind = Kind::kNo, .is_stale = true, .back_to = place};
+}
+
+void TestWalk::Tried::add(const Outcome& outcome) noexcept {
+  is_stale = is_stale || outcome.is_stale;
+  if (outcome.kind != Outcome::Kind::kLater) return;
+  missing = is_later && missing != outcome.missing ? kNoTest : outcome.missing;
+  is_later = true;
+}
+
+/// The tests behind a choice have ended so that another place of the choice changes nothing.
+bool TestWalk::is_final(std::uint16_t place, Outcome& outcome) const noexcept {
+  const bool is_over =
+      outcome.kind == Outcome::Kind::kYes || outcome.kind == Outcome::Kind::kGivenUp;
+  if (is_over || outcome.back_to <= place) return true;
+  if (tests_.plan(place).is_depended || outcome.is_stale) return false;
+  // Those tests do not depend on this one, nor, but for variables, on any in front of it.
+  outcome.back_to = tests_.uses_variables() ? place : std::uint16_t{0};
+  return true;
+}
+
+/// Another place of the choice among bytes that follow is of no use without the content that is
+/// missing behind the places that it has.
+bool TestWalk::implies(const TestPlan& plan, const Tried& tried) const noexcept {
+  if (tried.missing == kNoTest || tests_.uses_variables()) return false;
+  if (tried.missing < std::min(plan.backward_at, plan.reset_at)) return true;
+  return !tried.is_stale && tried.missing >= plan.reset_at;
+}
+
+TestWalk::Outcome TestWalk::exhausted(std::uint16_t place, const Tried& tried,
+                                      const Coming& coming) const noexcept {
+  const TestPlan& plan = tests_.plan(place);
+  Outcome outcome{.is_stale = tried.is_stale, .back_to = place};
+  if (tried.is_later) {
+    outcome.kind = Outcome::Kind::kLater;
+    outcome.missing = !coming.can_come || implies(plan, tried) ? tried.missing : kNoTest;
+  } else if (coming.can_come) {
+    outcome.kind = Outcome::Kind::kLater;
+    outcome.missing = coming.missing;
+  }
+  if (plan.commits && !tried.is_stale) outcome.back_to = 0;
+  if (plan.commits && tried.is_stale && plan.is_forward) outcome.back_to = plan.head;
+  return outcome;
+}
+
+TestWalk::Outcome TestWalk::try_content(std::uint16_t place, std::int64_t cursor,
+                                        std::int64_t furthest) noexcept {
+  const auto& content = std::get<ContentMatch>(tests_.tests().tests[place]);
+  const auto length = static_cast<std::int64_t>(content.bytes.size());
+  const ContentRange range = range_of(content, cursor, variables_);
+  Tried tried;
+  std::int64_t from = range.low;
+  if (place == 0 && tests_.span() > 0) from = std::max(from, seen_end_ + 1 - tests_.span());
+  while (!content.ends_with || text_.ends_here) {
+    const std::int64_t at = find_in_range(content, range, from, text_);
+    const std::int64_t stop = at < 0 ? std::min(range.high, text_.end()) : at;
+    if (!charge(1 + std::max<std::int64_t>(stop - from, 0) / kContentBytesAStep)) {
+      return {.kind = Outcome::Kind::kGivenUp};
+    }
+    if (at < 0) break;
+    Outcome outcome = go(place + 1, at + length, std::max(furthest, at + length));
+    if (is_final(place, outcome)) return outcome;
+    tried.add(outcome);
+    from = at + 1;
+    // The tests behind have passed and do not depend on this one: only new bytes help.
+    if (!tests_.plan(place).is_depended) from = std::max(from, seen_end_ + 1 - length);
+  }
+  // The end of the buffer can come without further bytes.
+  const std::uint16_t missing = content.ends_with ? kNoTest : place;
+  return exhausted(place, tried, {.can_come = can_come(content, range, text_), .missing = missing});
+}
+
+std::int64_t TestWalk::subject_of(const PcreMatch& pcre, std::int64_t cursor) const noexcept {
+  return pcre.relative ? std::max(cursor, text_.begin) : text_.begin;
+}
+
+RegexMatch TestWalk::find_regex(const TestPlan& plan, std::int64_t subject,
+                                std::int64_t from) noexcept {
+  const RegexText text{.bytes = text_.bytes.subspan(text_.index(subject)),
+                       .from = static_cast<std::size_t>(from - subject),
+                       .begins_here = subject > text_.begin || text_.begin == 0,
+                       .ends_here = text_.ends_here};
+  const Regex& regex = tests_.regex(plan);
+  const RegexMatch match = regex.find(text, scratch_);
+  const std::int64_t bytes = match.found == RegexMatch::Found::kYes
+                                 ? static_cast<std::int64_t>(match.end - text.from)
+                                 : text_.end() - from;
+  const bool is_cheap = regex.is_anchored() && match.found == RegexMatch::Found::kNo;
+  if (!charge(is_cheap ? 1 : 1 + std::max<std::int64_t>(bytes, 0) / kRegexBytesAStep)) {
+    return {.found = RegexMatch::Found::kFailed};
+  }
+  return match;
+}
+
+TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
+                                      std::int64_t furthest) noexcept {
+  const auto& pcre = std::get<PcreMatch>(tests_.tests().tests[place]);
+  const TestPlan& plan = tests_.plan(place);
+  const Regex& regex = tests_.regex(plan);
+  const std::int64_t subject = subject_of(pcre, cursor);
+  Tried tried;
+  bool passes_by_seen = false;  // and the tests behind do not depend on this one
+  for (std::int64_t from = subject; from <= text_.end();) {
+    const RegexMatch match = find_regex(plan, subject, from);
+    if (match.found == RegexMatch::Found::kFailed) return {.back_to = place};
+    if (match.found == RegexMatch::Found::kOpen) tried.is_later = true;
+    if (match.found != RegexMatch::Found::kYes) break;
+    const std::int64_t end = subject + static_cast<std::int64_t>(match.end);
+    from = subject + static_cast<std::int64_t>(match.begin) + 1;
+    if (passes_by_seen && end <= seen_end_) continue;
+    Outcome outcome = go(place + 1, end, std::max(furthest, end));
+    if (is_final(place, outcome)) return outcome;
+    tried.add(outcome);
+    passes_by_seen = outcome.is_stale && !plan.is_depended;
+    if (regex.is_anchored()) break;
+  }
+  if (regex.minds_what_follows()) tried.missing = kNoTest;
+  const bool is_out_of_reach = regex.is_anchored() && subject == text_.begin && text_.begin > 0;
+  return exhausted(place, tried,
+                   {.can_come = !text_.is_complete && !is_out_of_reach, .missing = kNoTest});
+}
+
+TestEnd TestWalk::run_negated_regex(std::uint16_t place, std::int64_t cursor) noexcept {
+  const auto& pcre = std::get<PcreMatch>(tests_.tests().tests[place]);
+  const std::int64_t subject = subject_of(pcre, cursor);
+  if (subject > text_.end()) return passed_if(text_.ends_here, cursor);
+  const RegexMatch match = find_regex(tests_.plan(place), subject, subject);
+  switch (match.found) {
+    case RegexMatch::Found::kNo:
+      return {.passed = text_.ends_here ? Passed::kYes : Passed::kLater, .cursor = cursor};
+    case RegexMatch::Found::kOpen:
+      return {.passed = Passed::kLater};
+    case RegexMatch::Found::kYes:
+    case RegexMatch::Found::kFailed:
+      break;
+  }
+  return {};
+}
+
+TestEnd TestWalk::run_single(std::uint16_t place, std::int64_t cursor) noexcept {
+  const Match& test = tests_.tests().tests[place];
+  if (const auto* content = std::get_if<ContentMatch>(&test)) {
+    const ContentRange range = range_of(*content, cursor, variables_);
+    return {.passed = run_negated_content(*content, range, text_), .cursor = cursor};
+  }
+  if (std::holds_alternative<PcreMatch>(test)) return run_negated_regex(place, cursor);
+  if (const auto* one = std::get_if<ByteTest>(&test)) {
+    return run_byte_test(*one, text_, cursor, variables_);
+  }
+  if (const auto* one = std::get_if<ByteJump>(&test)) {
+    return run_byte_jump(*one, text_, cursor, variables_);
+  }
+  if (const auto* one = std::get_if<ByteExtract>(&test)) {
+    return run_byte_extract(*one, text_, cursor, variables_);
+  }
+  if (const auto* one = std::get_if<ByteMath>(&test)) {
+    return run_byte_math(*one, text_, cursor, variables_);
+  }
+  if (const auto* one = std::get_if<IsDataAt>(&test)) {
+    return run_is_data_at(*one, text_, cursor, variables_);
+  }
+  if (const auto* one = std::get_if<BufferSize>(&test)) {
+    return run_buffer_size(*one, text_, cursor);
+  }
+  if (!text_.ends_here) return {.passed = Passed::kLater};
+  const auto& dataset = std::get<DatasetMatch>(test);
+  return passed_if(is_in_dataset(dataset, text_.bytes) != dataset.negated, cursor);
+}
+
+}  // namespace millrace
