@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/detect/compiled_rule.hpp"
+
+#include <variant>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+
+CompiledRule::CompiledRule(const Signature& of) : signature(&of), routes(routes_of(of)) {
+  matchers.reserve(of.buffers.size());
+  while_doing(of.place, [&] {
+    for (const BufferTests& tests : of.buffers) matchers.emplace_back(tests);
+  });
+  const std::optional<RuleGate> gate = gate_of(of);
+  is_gated = gate.has_value();
+  if (!gate || !gate->ends_content) return;
+  gate_buffer = gate->buffer;
+  gate_test = gate->test;
+}
+
+const ContentMatch* CompiledRule::content_at(std::size_t buffer,
+                                             std::uint16_t test) const noexcept {
+  const BufferTests& of = signature->buffers[buffer];
+  if (test >= of.tests.size() || !of.transforms.empty()) return nullptr;
+  return std::get_if<ContentMatch>(&of.tests[test]);
+}
+
+}  // namespace millrace

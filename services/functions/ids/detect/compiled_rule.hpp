@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "services/functions/ids/detect/buffer_matcher.hpp"
+#include "services/functions/ids/detect/rule_routes.hpp"
+#include "services/functions/ids/rules/signature.hpp"
+
+/// A signature with what looking for it needs.
+
+namespace millrace {
+
+struct CompiledRule {
+  /// `signature` is borrowed. Throws Error: where the rule stands, and what PCRE2 says.
+  explicit CompiledRule(const Signature& signature);
+
+  /// A content that a Look names as missing; null: any byte may be what is missing, or the content
+  /// stands behind transforms.
+  const ContentMatch* content_at(std::size_t buffer, std::uint16_t test) const noexcept;
+  /// The prefilter names the rule again when that content comes.
+  bool is_gate(std::size_t buffer, std::uint16_t test) const noexcept {
+    return test == gate_test && buffer == gate_buffer && test != kNoTest;
+  }
+
+  const Signature* signature;
+  RuleRoutes routes;
+  std::vector<BufferMatcher> matchers;  ///< by place in Signature::buffers
+  // Of the gate whose end is the end of a content.
+  std::uint16_t gate_buffer = 0, gate_test = kNoTest;
+  bool is_gated = false;
+};
+
+}  // namespace millrace

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/detect/head_index.hpp"
+
+#include "services/functions/ids/detect/rule_routes.hpp"
+#include "shared/base/ip_protocol.hpp"
+
+namespace millrace {
+
+HeadIndex::HeadIndex(std::span<const Signature> signatures) {
+  for (std::uint32_t number = 0; number < signatures.size(); ++number) {
+    const RuleRoutes routes = routes_of(signatures[number]);
+    if (routes.transactions || routes.has_payload) continue;
+    if (routes.takes(PayloadOf::kDatagram) || routes.takes(PayloadOf::kTcpPacket)) {
+      add(signatures[number], number);
+    }
+  }
+}
+
+void HeadIndex::add(const Signature& signature, std::uint32_t number) {
+  const AppProtocol app = app_of(signature.protocol);
+  if (app != AppProtocol::kUnknown) {
+    by_app_[static_cast<std::size_t>(app)].push_back(number);
+    return;
+  }
+  const auto put = [&](Kind kind) { by_kind_[static_cast<std::size_t>(kind)].push_back(number); };
+  switch (signature.protocol) {
+    case RuleProtocol::kIp:
+      for (Candidates& rules : by_kind_) rules.push_back(number);
+      return;
+    case RuleProtocol::kUdp:
+      return put(Kind::kUdp);
+    case RuleProtocol::kIcmp:
+      return put(Kind::kIcmp);
+    case RuleProtocol::kSctp:
+      return put(Kind::kSctp);
+    default:
+      return put(Kind::kTcp);
+  }
+}
+
+HeadIndex::Kind HeadIndex::kind_of(std::uint8_t protocol) noexcept {
+  if (protocol == ip_protocol::kTcp) return Kind::kTcp;
+  if (protocol == ip_protocol::kUdp) return Kind::kUdp;
+  if (ip_protocol::is_icmp(protocol)) return Kind::kIcmp;
+  return protocol == ip_protocol::kSctp ? Kind::kSctp : Kind::kOther;
+}
+
+void HeadIndex::find(const PacketView& packet, Candidates& found) const noexcept {
+  const Candidates& of_kind = by_kind_[static_cast<std::size_t>(kind_of(packet.headers.protocol))];
+  found.insert(found.end(), of_kind.begin(), of_kind.end());
+  const Candidates& of_app = by_app_[static_cast<std::size_t>(packet.app)];
+  found.insert(found.end(), of_app.begin(), of_app.end());
+}
+
+}  // namespace millrace

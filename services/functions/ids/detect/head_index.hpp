@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "services/functions/ids/detect/packet_view.hpp"
+#include "services/functions/ids/detect/prefilter.hpp"
+#include "services/functions/ids/rules/signature.hpp"
+
+/// Rules that look at headers alone, so that a packet does not meet all of them.
+
+namespace millrace {
+
+class HeadIndex {
+ public:
+  /// Of the signatures, those without buffers that look at packets.
+  explicit HeadIndex(std::span<const Signature> signatures);
+
+  /// Adds rules that may match: those of the packet's protocol, and of what its flow carries.
+  void find(const PacketView& packet, Candidates& found) const noexcept;
+
+ private:
+  /// Kinds of packets, by the protocols of rules.
+  enum class Kind : std::uint8_t { kTcp, kUdp, kIcmp, kSctp, kOther, kCount };
+  static Kind kind_of(std::uint8_t protocol) noexcept;
+  void add(const Signature& signature, std::uint32_t number);
+
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kCount);
+  static constexpr std::size_t kApps = static_cast<std::size_t>(AppProtocol::kSmb) + 1;
+  std::array<Candidates, kKinds> by_kind_;
+  std::array<Candidates, kApps> by_app_;
+};
+
+}  // namespace millrace
