@@ -8,28 +8,18 @@
 #include <span>
 #include <vector>
 
-#include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/ids/detect/buffer_value.hpp"
 #include "services/functions/ids/detect/flow_memory.hpp"
+#include "services/functions/ids/detect/packet_view.hpp"
+#include "services/functions/ids/detect/pending_rules.hpp"
 #include "services/functions/ids/protocols/transaction.hpp"
 #include "services/functions/ids/rules/signature.hpp"
-#include "shared/base/packet.hpp"
 
 /// Finds the rules that match: the prefilter names candidates, and each of them is tested exactly.
+/// Flowbits are asked for behind all other tests, and set when a rule matches, in the order of the
+/// signatures within one call.
 
 namespace millrace {
-
-/// The packet that is looked at, or that brings what is looked at. Borrowed.
-struct PacketView {
-  std::span<const std::byte> frame;
-  const PacketHeaders& headers;
-  FlowTuple tuple;             ///< as this packet has it
-  std::uint8_t direction = 0;  ///< 0: to the server
-  bool has_flow = false;       ///< of a flow that is tracked and not invalid
-  bool is_established = false;
-  AppProtocol app = AppProtocol::kUnknown;  ///< what its flow carries
-  std::span<const std::byte> payload;
-};
 
 /// A rule that has matched, and why it may count for the whole flow.
 struct MatchedRule {
@@ -38,23 +28,6 @@ struct MatchedRule {
   std::uint64_t transaction;  ///< its number; kNoTransaction
 };
 inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
-
-/// Rules that have begun to match in a direction of a stream, and wait for more of it. A cache: it
-/// is made anew from the bytes that the stream keeps.
-struct PendingRule {
-  std::uint32_t signature;
-  std::uint16_t missing;  ///< Look::missing
-  std::uint64_t until;    ///< byte of the stream from which on there is no use in waiting
-};
-using PendingRules = std::vector<PendingRule>;
-
-/// The bytes of a stream that are kept. Asked for only where a rule has begun to match.
-class StreamHistory {
- public:
-  virtual ~StreamHistory() = default;
-  /// The text, with all bytes before it that are kept. Good until the next packet.
-  virtual BufferValue whole() noexcept = 0;
-};
 
 /// One a worker. One thread.
 class Detector {
@@ -65,13 +38,15 @@ class Detector {
   ~Detector();
 
   /// Rules that look at single packets: headers, and `packet.payload` but for rules that look at
-  /// streams alone.
+  /// streams alone; without a flow these too, because nothing reads a stream then. `matched`, here
+  /// and below, is of this packet.
   void look_at_packet(const PacketView& packet, RuleMemory& memory,
                       std::vector<MatchedRule>& matched) noexcept;
 
   /// Rules that look at streams. `text`: what the receiver reads now (behind `seen`), and as many
   /// bytes before it as the prefilter needs (carry()); `base` counts from the first byte of the
-  /// stream.
+  /// stream. Behind look_at_packet(): a rule that this has put into `matched` is not put there
+  /// twice.
   void look_at_stream(const PacketView& packet, const BufferValue& text, StreamHistory& history,
                       PendingRules& pending, RuleMemory& memory,
                       std::vector<MatchedRule>& matched) noexcept;
@@ -85,8 +60,11 @@ class Detector {
   /// Some rule asks for what only this needs.
   bool wants_streams() const noexcept;
   bool wants_transactions() const noexcept;
-  /// Bytes of the longest literal of a stream that the prefilter looks for, less one.
+  /// Bytes of the longest literal of a stream that is looked for, less one: by the prefilter, or
+  /// by a rule that waits.
   std::uint32_t carry() const noexcept;
+  /// Rules that waited for more of a stream and were forgotten: kPendingMax.
+  std::uint64_t forgotten() const noexcept;
 
  private:
   struct Parts;

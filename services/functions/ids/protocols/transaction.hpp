@@ -48,6 +48,14 @@ struct BufferPart {
   }
 };
 
+/// A rule that may match a transaction with what follows in one direction.
+struct WaitingRule {
+  std::uint32_t signature;
+  std::uint16_t buffer;   ///< place in Signature::buffers: what that asks for is not there
+  std::uint16_t missing;  ///< Look::missing
+  std::uint8_t direction;
+};
+
 /// Of the parser's thread. Parsers put(), detection looks and notes what it has found.
 class Transaction {
  public:
@@ -76,7 +84,7 @@ class Transaction {
   void taken(std::uint8_t direction) noexcept;
 
   // Detection's notes.
-  std::vector<std::uint32_t> waiting;  ///< signatures that may match with what follows
+  std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
 
  private:

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/detect/detector.hpp"
+
+#include <algorithm>
+
+#include "services/functions/ids/detect/detector_parts.hpp"
+#include "services/functions/ids/detect/packet_tests.hpp"
+#include "services/functions/ids/detect/rule_effects.hpp"
+#include "shared/base/ip_protocol.hpp"
+
+namespace millrace {
+namespace {
+
+/// Bytes of the longest literal of a stream rule: any of its contents may be the one that waits.
+std::size_t longest_literal(const Signature& signature) {
+  std::size_t longest = 0;
+  for (const BufferTests& tests : signature.buffers) {
+    for (const Match& test : tests.tests) {
+      const auto* content = std::get_if<ContentMatch>(&test);
+      if (content != nullptr) longest = std::max(longest, content->bytes.size());
+    }
+  }
+  return std::min(longest, kGateBytesMax);
+}
+
+}  // namespace
+
+Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const std::byte> built)
+    : prefilter(built, signatures), heads(signatures) {
+  rules.reserve(signatures.size());
+  std::size_t longest = 1;
+  for (std::uint32_t number = 0; number < signatures.size(); ++number) {
+    const CompiledRule& rule = rules.emplace_back(signatures[number]);
+    const bool streams = rule.routes.takes(PayloadOf::kStream);
+    wants_streams |= streams || (rule.routes.transactions && rule.routes.has_payload);
+    wants_transactions |= signatures[number].looks_at_transactions();
+    if (streams) longest = std::max(longest, longest_literal(signatures[number]));
+    if (streams && !rule.routes.has_payload) stream_heads.push_back(number);
+  }
+  carry = static_cast<std::uint32_t>(longest) - 1;
+  found.reserve(rules.size());
+}
+
+void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
+  found.insert(found.end(), numbers.begin(), numbers.end());
+}
+
+void Detector::Parts::sort_found() noexcept {
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+}
+
+bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept {
+  const Signature& signature = *rule.signature;
+  if (signature.flow.only_stream || !head_fits(signature, packet)) return false;
+  if (app_fits(signature.protocol, packet.app) != AppFit::kYes) return false;
+  if (!headers_pass(signature.packet, packet)) return false;
+  const BufferValue payload{.bytes = packet.payload};
+  return std::ranges::all_of(rule.matchers, [&](const BufferMatcher& matcher) {
+    return matcher.look(payload, variables, scratch).found == Found::kYes;
+  });
+}
+
+bool Detector::Parts::conclude(std::uint32_t number, bool by_stream, std::uint64_t transaction,
+                               Matching& matching) noexcept {
+  if (transaction == kNoTransaction) {
+    const auto before = std::ranges::find_if(matching.matched, [&](const MatchedRule& rule) {
+      return rule.signature == number && rule.transaction == kNoTransaction;
+    });
+    if (before != matching.matched.end()) {
+      before->by_stream |= by_stream;
+      return true;
+    }
+  }
+  const Signature& signature = *rules[number].signature;
+  if (!flowbits_pass(signature, matching.packet.has_flow, matching.memory)) return false;
+  if (take_effect(signature, number, matching.memory)) {
+    matching.matched.push_back({number, by_stream, transaction});
+  }
+  return true;
+}
+
+Detector::Detector(std::span<const Signature> signatures, std::span<const std::byte> built)
+    : parts_(std::make_unique<Parts>(signatures, built)) {}
+Detector::~Detector() = default;
+
+void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
+                              std::vector<MatchedRule>& matched) noexcept {
+  Parts& parts = *parts_;
+  parts.found.clear();
+  parts.heads.find(packet, parts.found);
+  if (!packet.payload.empty()) {
+    const auto look_for = [&](PayloadOf kind) {
+      parts.prefilter.search(kind, {.bytes = packet.payload}, parts.found);
+      parts.add(parts.prefilter.ungated(kind));
+    };
+    const bool is_tcp = packet.headers.protocol == ip_protocol::kTcp;
+    look_for(is_tcp ? PayloadOf::kTcpPacket : PayloadOf::kDatagram);
+    if (is_tcp && !packet.has_flow) look_for(PayloadOf::kStream);
+  }
+  parts.sort_found();
+  Matching matching{packet, memory, matched};
+  for (const std::uint32_t number : parts.found) {
+    if (!parts.packet_passes(parts.rules[number], packet)) continue;
+    parts.conclude(number, false, kNoTransaction, matching);
+  }
+}
+
+bool Detector::wants_streams() const noexcept { return parts_->wants_streams; }
+bool Detector::wants_transactions() const noexcept { return parts_->wants_transactions; }
+std::uint32_t Detector::carry() const noexcept { return parts_->carry; }
+std::uint64_t Detector::forgotten() const noexcept { return parts_->forgotten; }
+
+}  // namespace millrace

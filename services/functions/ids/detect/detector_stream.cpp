@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "services/functions/ids/detect/detector_parts.hpp"
+#include "services/functions/ids/detect/packet_tests.hpp"
+
+namespace millrace {
+
+const BufferValue& StreamText::whole() noexcept {
+  if (!whole_) {
+    whole_ = history_.whole();
+    const std::uint64_t new_from = text_.base + text_.seen;
+    whole_->seen = static_cast<std::uint32_t>(new_from - std::min(new_from, whole_->base));
+    whole_->is_complete = text_.is_complete;
+  }
+  return *whole_;
+}
+
+Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const PacketView& packet,
+                                          StreamText& stream, bool awaited_app) noexcept {
+  const Signature& signature = *rule.signature;
+  if (!head_fits(signature, packet)) return {};
+  const AppFit app = app_fits(signature.protocol, packet.app);
+  if (app == AppFit::kNo) return {};
+  if (app == AppFit::kNotYet) return {.found = Found::kNotYet, .missing = kAwaitsApp};
+  if (rule.matchers.empty()) return {.found = Found::kYes};
+  BufferValue value = stream.whole();
+  // What several tests ask for may have come at different times.
+  if (awaited_app || rule.matchers.size() > 1) value.seen = 0;
+  for (const BufferMatcher& matcher : rule.matchers) {
+    const Look look = matcher.look(value, variables, scratch);
+    if (look.found != Found::kYes) {
+      return rule.matchers.size() == 1 ? look : Look{.found = look.found, .missing = kNoTest};
+    }
+  }
+  return {.found = Found::kYes};
+}
+
+void Detector::Parts::wake(const PendingRules& pending, const PacketView& packet,
+                           const BufferValue& text) {
+  if (pending.empty()) return;
+  news.take(text);
+  for (const PendingRule& rule : pending) {
+    if (rule.missing == kAwaitsApp) {
+      if (packet.app != AppProtocol::kUnknown) found.push_back(rule.signature);
+      continue;
+    }
+    if (rule.missing != kNoTest && !text.is_complete) {
+      if (!news.has_pair(rule.pair)) continue;
+      const ContentMatch* content = rules[rule.signature].content_at(0, rule.missing);
+      if (content != nullptr && !news.has_end_of(*content)) continue;
+    }
+    found.push_back(rule.signature);
+  }
+}
+
+void Detector::Parts::settle(std::uint32_t number, const Look& look, StreamText& stream,
+                             PendingRules& pending, Matching& matching) noexcept {
+  const CompiledRule& rule = rules[number];
+  // An ungated rule is looked at whenever something comes; a gated one is named again when its
+  // gate is what is missing.
+  const bool waits = look.found == Found::kNotYet &&
+                     (look.missing == kAwaitsApp ||
+                      (rule.is_gated && !stream.text().is_complete &&
+                       !(rule.matchers.size() == 1 && rule.is_gate(0, look.missing))));
+  if (!waits) drop_pending(pending, number);
+  if (look.found == Found::kYes) conclude(number, true, kNoTransaction, matching);
+  if (!waits) return;
+  const ContentMatch* content =
+      look.missing == kAwaitsApp ? nullptr : rule.content_at(0, look.missing);
+  const PendingRule kept{
+      .signature = number,
+      .missing = look.missing,
+      .pair = content == nullptr ? std::uint16_t{0} : NewBytes::last_pair(*content),
+      .since = stream.end()};
+  if (!keep_pending(pending, kept)) ++forgotten;
+}
+
+void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
+                              StreamHistory& history, PendingRules& pending, RuleMemory& memory,
+                              std::vector<MatchedRule>& matched) noexcept {
+  Parts& parts = *parts_;
+  const bool has_new = text.seen < text.bytes.size();
+  if (!has_new && !text.is_complete) return;
+  StreamText stream(text, history);
+  parts.found.clear();
+  parts.wake(pending, packet, text);
+  parts.prefilter.search(PayloadOf::kStream, text, parts.found);
+  parts.add(parts.prefilter.ungated(PayloadOf::kStream));
+  if (has_new) parts.add(parts.stream_heads);
+  parts.sort_found();
+  Matching matching{packet, memory, matched};
+  for (const std::uint32_t number : parts.found) {
+    const PendingRule* before = find_pending(pending, number);
+    const bool awaited_app = before != nullptr && before->missing == kAwaitsApp;
+    const Look look = parts.look_at_stream_rule(parts.rules[number], packet, stream, awaited_app);
+    parts.settle(number, look, stream, pending, matching);
+  }
+}
+
+}  // namespace millrace

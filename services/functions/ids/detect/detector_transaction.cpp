@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "services/functions/ids/detect/detector_parts.hpp"
+#include "services/functions/ids/detect/packet_tests.hpp"
+
+namespace millrace {
+namespace {
+
+/// Calls visit(buffer) for each buffer but the payload.
+void each_buffer(auto&& visit) {
+  for (std::size_t place = 0; place < kRuleBufferCount; ++place) {
+    const auto buffer = static_cast<RuleBuffer>(place);
+    if (buffer != RuleBuffer::kPayload) visit(buffer);
+  }
+}
+
+/// The same bytes under another name.
+bool is_same(const BufferPart& one, const BufferPart& other) noexcept {
+  return one.base == other.base && one.seen == other.seen && one.bytes == other.bytes;
+}
+
+/// The packet as one of that direction would be.
+PacketView turned_to(const PacketView& packet, std::uint8_t direction) noexcept {
+  PacketView view = packet;
+  if (packet.direction == direction) return view;
+  view.direction = direction;
+  view.tuple = reversed(packet.tuple);
+  view.history = nullptr;
+  view.payload = {};
+  return view;
+}
+
+/// Parts of the bodies that have been searched, to find those that hold the same.
+class SearchedBodies {
+ public:
+  bool has(RuleBuffer buffer, const BufferPart& part, std::size_t place) noexcept {
+    if (ScanGroup(buffer).place() != ScanGroup(RuleBuffer::kFileData).place()) return false;
+    return searched_ != nullptr && place < searched_->size() && is_same((*searched_)[place], part);
+  }
+  void add(RuleBuffer buffer, const std::vector<BufferPart>& parts) noexcept {
+    if (ScanGroup(buffer).place() == ScanGroup(RuleBuffer::kFileData).place()) searched_ = &parts;
+  }
+
+ private:
+  const std::vector<BufferPart>* searched_ = nullptr;
+};
+
+}  // namespace
+
+void Detector::Parts::name_by_values(Transaction& transaction, std::uint8_t direction) {
+  SearchedBodies bodies;
+  each_buffer([&](RuleBuffer buffer) {
+    if (!transaction.has_news(direction, buffer)) return;
+    const std::vector<BufferPart>& values = transaction.parts(direction, buffer);
+    if (values.empty()) return;
+    for (std::size_t place = 0; place < values.size(); ++place) {
+      if (bodies.has(buffer, values[place], place)) continue;
+      prefilter.search(buffer, values[place].value(), found);
+    }
+    bodies.add(buffer, values);
+    add(prefilter.ungated(buffer));
+  });
+}
+
+bool Detector::Parts::is_worth_a_look(const WaitingRule& waiting,
+                                      Transaction& transaction) noexcept {
+  const CompiledRule& rule = rules[waiting.signature];
+  const RuleBuffer buffer = rule.signature->buffers[waiting.buffer].buffer;
+  if (buffer == RuleBuffer::kPayload || transaction.is_complete(waiting.direction)) return true;
+  if (!transaction.has_news(waiting.direction, buffer)) return false;
+  const ContentMatch* content = rule.content_at(waiting.buffer, waiting.missing);
+  if (content == nullptr) return true;
+  return std::ranges::any_of(transaction.parts(waiting.direction, buffer),
+                             [&](const BufferPart& part) {
+                               if (part.is_complete || part.seen == 0) return true;
+                               if (part.seen >= part.bytes.size()) return false;
+                               news.take(part.value());
+                               return news.has_end_of(*content);
+                             });
+}
+
+void Detector::Parts::wake(Transaction& transaction, std::uint8_t direction) {
+  std::erase_if(transaction.waiting, [&](const WaitingRule& waiting) {
+    if (waiting.direction != direction) return false;
+    const bool named = std::ranges::binary_search(found, waiting.signature);
+    if (!named && !is_worth_a_look(waiting, transaction)) return false;
+    found.push_back(waiting.signature);
+    std::ranges::inplace_merge(found, found.end() - 1);
+    return true;
+  });
+}
+
+Look Detector::Parts::look_at_payload(const CompiledRule& rule, std::size_t buffer,
+                                      const PacketView& packet) noexcept {
+  BufferValue value{.bytes = packet.payload};
+  if (packet.history != nullptr) value = packet.history->whole();
+  value.seen = 0;
+  if (value.bytes.empty()) return {.found = Found::kNotYet};
+  const Look look = rule.matchers[buffer].look(value, variables, scratch);
+  // What follows in the flow may have it, while the transaction lasts.
+  return look.found == Found::kYes ? look : Look{.found = Found::kNotYet};
+}
+
+Look Detector::Parts::look_at_buffer(const CompiledRule& rule, std::size_t buffer,
+                                     Transaction& transaction, std::uint8_t direction) noexcept {
+  const RuleBuffer of = rule.signature->buffers[buffer].buffer;
+  const bool is_complete = transaction.is_complete(direction);
+  const std::vector<BufferPart>& parts = transaction.parts(direction, of);
+  const bool more_may_come = !is_complete && (parts.empty() || traits_of(of).many);
+  Look best{.found = more_may_come ? Found::kNotYet : Found::kNo};
+  for (const BufferPart& part : parts) {
+    BufferValue value = part.value();
+    // What the rule asks of other buffers may come later: all that is kept counts.
+    value.seen = 0;
+    const Look look = rule.matchers[buffer].look(value, variables, scratch);
+    if (look.found == Found::kYes) return look;
+    if (look.found != Found::kNotYet || is_complete) continue;
+    best = parts.size() == 1 && !more_may_come ? look : Look{.found = Found::kNotYet};
+  }
+  return best;
+}
+
+Detector::Parts::BufferLook Detector::Parts::look_at_buffers(const CompiledRule& rule,
+                                                             const PacketView& packet,
+                                                             Transaction& transaction,
+                                                             std::uint8_t direction) noexcept {
+  const Signature& signature = *rule.signature;
+  if (!head_fits(signature, packet) || !headers_pass(signature.packet, packet)) return {};
+  if (app_fits(signature.protocol, transaction.protocol()) != AppFit::kYes) return {};
+  for (std::size_t buffer = 0; buffer < signature.buffers.size(); ++buffer) {
+    const bool of_payload = signature.buffers[buffer].buffer == RuleBuffer::kPayload;
+    const Look look = of_payload ? look_at_payload(rule, buffer, packet)
+                                 : look_at_buffer(rule, buffer, transaction, direction);
+    if (look.found != Found::kYes) return {look, static_cast<std::uint16_t>(buffer)};
+  }
+  return {{.found = Found::kYes}, 0};
+}
+
+void Detector::look_at_transaction(const PacketView& packet, Transaction& transaction,
+                                   std::uint8_t direction, RuleMemory& memory,
+                                   std::vector<MatchedRule>& matched) noexcept {
+  Parts& parts = *parts_;
+  const PacketView view = turned_to(packet, direction);
+  parts.found.clear();
+  parts.name_by_values(transaction, direction);
+  parts.sort_found();
+  parts.wake(transaction, direction);
+  parts.sort_found();
+  Matching matching{view, memory, matched};
+  std::vector<std::uint32_t>& done = transaction.matched;
+  for (const std::uint32_t number : parts.found) {
+    const auto place = std::ranges::lower_bound(done, number);
+    if (place != done.end() && *place == number) continue;
+    const auto [look, buffer] =
+        parts.look_at_buffers(parts.rules[number], view, transaction, direction);
+    if (look.found == Found::kNotYet) {
+      transaction.waiting.push_back({number, buffer, look.missing, direction});
+    } else if (look.found == Found::kYes &&
+               parts.conclude(number, true, transaction.number(), matching)) {
+      done.insert(place, number);
+    }
+  }
+  each_buffer([&](RuleBuffer buffer) {
+    if (!transaction.has_news(direction, buffer)) return;
+    for (BufferPart& part : transaction.parts(direction, buffer)) {
+      part.seen = static_cast<std::uint32_t>(part.bytes.size());
+    }
+  });
+  transaction.taken(direction);
+}
+
+}  // namespace millrace
