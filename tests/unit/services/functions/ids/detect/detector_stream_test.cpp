@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "services/functions/ids/detect/detector.hpp"
+#include "services/functions/ids/detect/prefilter.hpp"
+#include "tests/unit/services/functions/ids/detect/memory_by_hand.hpp"
+#include "tests/unit/services/functions/ids/detect/packet_by_hand.hpp"
+#include "tests/unit/services/functions/ids/detect/rule_oracle.hpp"
+
+namespace millrace {
+namespace {
+
+using by_hand::content, by_hand::Packet, by_hand::Rule;
+
+/// A direction of a stream that keeps its last bytes.
+class Stream : public StreamHistory {
+ public:
+  explicit Stream(std::vector<Signature> of, std::size_t kept_max = SIZE_MAX)
+      : rules_(std::move(of)),
+        built_(build_prefilter(rules_)),
+        detector_(rules_, built_),
+        kept_max_(kept_max) {}
+
+  /// Numbers of the rules that match with these bytes.
+  std::set<std::uint32_t> read(std::string_view bytes, AppProtocol app = AppProtocol::kNone,
+                               bool is_complete = false) {
+    const std::size_t carry = std::min<std::size_t>(kept_.size(), detector_.carry());
+    const std::string text = kept_.substr(kept_.size() - carry) + std::string(bytes);
+    kept_ += bytes;
+    if (kept_.size() > kept_max_) {
+      base_ += kept_.size() - kept_max_;
+      kept_.erase(0, kept_.size() - kept_max_);
+    }
+    BufferValue value = by_hand::value_of(text, static_cast<std::uint32_t>(carry));
+    value.base = base_ + kept_.size() - text.size();
+    value.is_complete = is_complete;
+    Packet packet = Packet::tcp(bytes);
+    packet.app = app;
+    std::vector<MatchedRule> matched = packets_matches;
+    const std::uint64_t asked_before = asked;
+    detector_.look_at_stream(packet.view(), value, *this, pending, memory, matched);
+    asked_for_history = asked > asked_before;
+    std::set<std::uint32_t> numbers;
+    for (const MatchedRule& rule : matched) {
+      EXPECT_TRUE(rule.by_stream);
+      EXPECT_TRUE(numbers.insert(rule.signature).second) << "each once";
+    }
+    return numbers;
+  }
+  BufferValue whole() noexcept override {
+    ++asked;
+    BufferValue value = by_hand::value_of(kept_);
+    value.base = base_;
+    return value;
+  }
+  Detector& detector() { return detector_; }
+
+  PendingRules pending;
+  by_hand::Memory memory;
+  std::uint64_t asked = 0;
+  bool asked_for_history = false;
+  std::vector<MatchedRule> packets_matches;
+
+ private:
+  std::vector<Signature> rules_;
+  std::vector<std::byte> built_;
+  Detector detector_;
+  std::size_t kept_max_;
+  std::string kept_;
+  std::uint64_t base_ = 0;
+};
+using Numbers = std::set<std::uint32_t>;
+
+TEST(DetectorStream, ALiteralIsFoundAcrossPiecesAndOnce) {
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("abcdef")).fast(0, 0)});
+  EXPECT_EQ(stream.read("--abc"), (Numbers{}));
+  EXPECT_FALSE(stream.asked_for_history) << "nothing has begun to match";
+  EXPECT_EQ(stream.read("def--"), (Numbers{0}));
+  EXPECT_EQ(stream.read("---"), (Numbers{}));
+  EXPECT_EQ(stream.read("abcdef"), (Numbers{0}));
+}
+
+TEST(DetectorStream, ARuleWaitsForTheContentThatIsMissing) {
+  Stream stream(
+      {Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0)});
+  EXPECT_EQ(stream.read("-first-"), (Numbers{}));
+  ASSERT_EQ(stream.pending.size(), 1u);
+  EXPECT_EQ(stream.read("something else"), (Numbers{}));
+  EXPECT_FALSE(stream.asked_for_history) << "what is missing has not come";
+  EXPECT_EQ(stream.read("lat"), (Numbers{}));
+  EXPECT_EQ(stream.read("er"), (Numbers{0}));
+  EXPECT_TRUE(stream.pending.empty());
+  EXPECT_EQ(stream.read("later"), (Numbers{})) << "it has matched by what came before";
+}
+
+TEST(DetectorStream, ARuleThatCanNotMatchAnyMoreDoesNotWait) {
+  ContentMatch near = content("near");
+  near.distance = RuleNumber{.value = 0};
+  near.within = RuleNumber{.value = 6};
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(near).fast(0, 0)});
+  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.pending.size(), 1u);
+  EXPECT_EQ(stream.read("-----------"), (Numbers{}));
+  EXPECT_EQ(stream.read("near"), (Numbers{}));
+  EXPECT_EQ(stream.read("first-near"), (Numbers{0}));
+}
+
+TEST(DetectorStream, ARuleWhoseLiteralIsNoLongerKeptStopsWaiting) {
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0)},
+                20);
+  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.read(std::string(30, '-')), (Numbers{}));
+  EXPECT_EQ(stream.read("later"), (Numbers{}));
+  EXPECT_TRUE(stream.pending.empty());
+  EXPECT_EQ(stream.read("first"), (Numbers{0}));
+}
+
+TEST(DetectorStream, PlacesCountFromTheBeginOfTheStream) {
+  ContentMatch placed = content("abc");
+  placed.offset = RuleNumber{.value = 20};
+  placed.depth = RuleNumber{.value = 10};
+  Stream stream({Rule(RuleProtocol::kTcp).asks(placed).fast(0, 0)}, 8);
+  EXPECT_EQ(stream.read("abc-------"), (Numbers{}));
+  EXPECT_EQ(stream.read("abc-------"), (Numbers{}));
+  EXPECT_EQ(stream.read("-------abc"), (Numbers{0}));
+  EXPECT_EQ(stream.read("abc"), (Numbers{}));
+}
+
+TEST(DetectorStream, ARuleThatThePacketMatchedCountsForTheFlowAndOnce) {
+  ContentMatch placed = content("abc");
+  placed.depth = RuleNumber{.value = 3};
+  Signature rule = Rule(RuleProtocol::kTcp).asks(placed).fast(0, 0);
+  rule.detection_filter = Threshold{};
+  Stream stream({rule});
+  stream.packets_matches = {{0, false, kNoTransaction}};
+  EXPECT_EQ(stream.read("abc"), (Numbers{0}));
+  EXPECT_TRUE(stream.memory.counted.empty());
+}
+
+TEST(DetectorStream, UntilItIsKnownWhatAFlowCarriesRulesOfItWait) {
+  Stream stream({Rule(RuleProtocol::kHttp).asks(content("abc")).fast(0, 0),
+                 Rule(RuleProtocol::kTls).asks(content("abc")).fast(0, 0)});
+  EXPECT_EQ(stream.read("-abc", AppProtocol::kUnknown), (Numbers{}));
+  EXPECT_EQ(stream.pending.size(), 2u);
+  EXPECT_EQ(stream.read("-", AppProtocol::kHttp), (Numbers{0}));
+  EXPECT_TRUE(stream.pending.empty());
+}
+
+TEST(DetectorStream, RulesWithoutALiteralAreLookedAtWheneverSomethingComes) {
+  Signature headless = Rule(RuleProtocol::kTcp);
+  headless.flow.only_stream = true;
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("a")).fast(0, 0), headless});
+  EXPECT_EQ(stream.read("-a"), (Numbers{0, 1}));
+  EXPECT_EQ(stream.read("-"), (Numbers{1}));
+  EXPECT_EQ(stream.read(""), (Numbers{}));
+  EXPECT_TRUE(stream.pending.empty());
+}
+
+TEST(DetectorStream, ThousandWaitingRulesAskForTheHistoryOnlyWhenTheirContentComes) {
+  std::vector<Signature> rules;
+  for (int number = 0; number < 1'000; ++number) {
+    rules.push_back(Rule(RuleProtocol::kTcp)
+                        .asks(content("first"))
+                        .asks(content("later" + std::to_string(1'000 + number)))
+                        .fast(0, 0));
+  }
+  Stream stream(rules);
+  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  ASSERT_EQ(stream.pending.size(), 1'000u);
+  for (int piece = 0; piece < 50; ++piece) {
+    EXPECT_EQ(stream.read("later or never, " + std::to_string(piece)), (Numbers{}));
+    EXPECT_FALSE(stream.asked_for_history);
+  }
+  EXPECT_EQ(stream.read("later1700"), (Numbers{700}));
+  EXPECT_EQ(stream.pending.size(), 999u);
+  EXPECT_EQ(stream.detector().forgotten(), 0u);
+}
+
+TEST(DetectorStream, TheOldestOfTooManyWaitingRulesIsForgottenAndCounted) {
+  std::vector<Signature> rules(
+      kPendingMax + 5,
+      Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0));
+  Stream stream(rules);
+  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.pending.size(), kPendingMax);
+  EXPECT_EQ(stream.detector().forgotten(), 5u);
+}
+
+/// However a stream is cut, the rules that match are those that match the whole of it; the oracle
+/// tests each rule by itself, by other code.
+TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
+  std::uint64_t matches = 0, others = 0;
+  for (unsigned seed = 0; seed < 250; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<Signature> rules;
+    for (std::size_t count = 1 + random() % 40; count > 0; --count) {
+      rules.push_back(by_hand::random_rule(
+          random, random() % 3 == 0 ? RuleProtocol::kIp : RuleProtocol::kTcp, false));
+    }
+    const std::string text = by_hand::letters(random, 1 + random() % 150);
+    Numbers wanted;
+    for (std::uint32_t number = 0; number < rules.size(); ++number) {
+      const bool match = by_hand::ContentOracle{text, rules[number].buffers[0].tests}.matches();
+      if (match) wanted.insert(number);
+      ++(match ? matches : others);
+    }
+    for (std::size_t piece_max : {std::size_t{1}, std::size_t{4}, std::size_t{30}, text.size()}) {
+      Stream stream(rules);
+      Numbers found;
+      for (std::size_t at = 0; at < text.size();) {
+        const std::size_t bytes = std::min(text.size() - at, 1 + random() % piece_max);
+        found.merge(stream.read(std::string_view(text).substr(at, bytes)));
+        at += bytes;
+      }
+      ASSERT_EQ(found, wanted) << "seed " << seed << ", pieces to " << piece_max << ": " << text;
+    }
+  }
+  EXPECT_GT(matches, 1'000u);
+  EXPECT_GT(others, 1'000u);
+}
+
+}  // namespace
+}  // namespace millrace
