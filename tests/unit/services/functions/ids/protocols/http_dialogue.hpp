@@ -2,91 +2,102 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <random>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "services/functions/ids/protocols/app_parser.hpp"
+#include "services/functions/ids/protocols/http_parser.hpp"
+#include "tests/unit/services/functions/ids/protocols/buffer_record.hpp"
 
-/// Dialogues for parsers, and what they made of them.
+/// HTTP dialogues for the parser, and what it made of them.
 
 namespace millrace {
 
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span{text.data(), text.size()});
+}
+
+/// A parser and what it has told.
+struct HttpRun {
+  AppLimits limits;
+  HttpParser parser;
+  BufferRecord record;
+
+  explicit HttpRun(AppLimits with = {}, std::uint64_t number = 0)
+      : limits(with), parser(with, number) {}
+  HttpRun& request(std::string_view bytes) {
+    parser.read(0, bytes_of(bytes), record);
+    return *this;
+  }
+  HttpRun& response(std::string_view bytes) {
+    parser.read(1, bytes_of(bytes), record);
+    return *this;
+  }
+  std::string of_request(RuleBuffer buffer, std::uint64_t number = 0) const {
+    return record.text(number, 0, buffer);
+  }
+  std::string of_response(RuleBuffer buffer, std::uint64_t number = 0) const {
+    return record.text(number, 1, buffer);
+  }
+  bool is_complete(int direction, std::uint64_t number = 0) const {
+    return record.transactions.at(number).is_complete[direction];
+  }
+};
+
 struct DialoguePiece {
-  std::uint8_t direction;
+  std::uint8_t direction = 0;
+  bool is_end = false;  ///< of the direction, behind the bytes
   std::string bytes;
 };
 using Dialogue = std::vector<DialoguePiece>;
 
-/// Keeps all bytes of all buffers of all transactions, however little of them a transaction keeps.
-class BufferRecord final : public TransactionSink {
- public:
-  struct Value {
-    std::string bytes;
-    bool is_complete = false;
-    bool operator==(const Value&) const = default;
-  };
-  struct OfTransaction {
-    std::map<std::pair<int, RuleBuffer>, std::vector<Value>> buffers;
-    std::array<bool, 2> is_complete{};
-    bool operator==(const OfTransaction&) const = default;
-  };
-
-  void on_news(Transaction& transaction, std::uint8_t direction) noexcept override {
-    OfTransaction& known = transactions[transaction.number()];
-    ++news;
-    for (std::size_t i = 0; i < kRuleBufferCount; ++i) {
-      const auto buffer = static_cast<RuleBuffer>(i);
-      if (!transaction.has_news(direction, buffer)) continue;
-      take(transaction.parts(direction, buffer), known.buffers[{direction, buffer}]);
-      if (known.buffers[{direction, buffer}].empty()) known.buffers.erase({direction, buffer});
+/// `next` gives the lengths of pieces, 1..
+inline Dialogue cut_dialogue(const Dialogue& dialogue, const std::function<std::size_t()>& next) {
+  Dialogue made;
+  for (const DialoguePiece& piece : dialogue) {
+    std::string_view rest = piece.bytes;
+    while (!rest.empty()) {
+      const std::string_view front = rest.substr(0, next());
+      made.push_back({.direction = piece.direction, .bytes = std::string(front)});
+      rest.remove_prefix(front.size());
     }
-    known.is_complete[direction] = transaction.is_complete(direction);
-    transaction.taken(direction);
+    if (piece.is_end) made.push_back({.direction = piece.direction, .is_end = true});
   }
+  return made;
+}
 
-  /// All values, one behind the other with a bar between.
-  std::string text(std::uint64_t number, int direction, RuleBuffer buffer) const {
-    std::string made;
-    const auto transaction = transactions.find(number);
-    if (transaction == transactions.end()) return "(no transaction)";
-    const auto found = transaction->second.buffers.find({direction, buffer});
-    if (found == transaction->second.buffers.end()) return "(none)";
-    for (const Value& value : found->second) {
-      if (&value != &found->second.front()) made += '|';
-      made += value.bytes;
+/// Without the first bytes of each direction.
+inline Dialogue without_front(const Dialogue& dialogue, std::array<std::uint64_t, 2> bytes) {
+  Dialogue made;
+  for (const DialoguePiece& piece : dialogue) {
+    std::uint64_t& skipped = bytes[piece.direction];
+    const std::size_t here = std::min<std::uint64_t>(skipped, piece.bytes.size());
+    skipped -= here;
+    made.push_back(
+        {.direction = piece.direction, .is_end = piece.is_end, .bytes = piece.bytes.substr(here)});
+  }
+  return made;
+}
+
+inline void play_dialogue(std::span<const DialoguePiece> dialogue, HttpRun& http) {
+  for (const DialoguePiece& piece : dialogue) {
+    if (!piece.bytes.empty()) {
+      http.parser.read(piece.direction, bytes_of(piece.bytes), http.record);
     }
-    return made;
+    if (piece.is_end) http.parser.end(piece.direction, http.record);
   }
+}
 
-  std::map<std::uint64_t, OfTransaction> transactions;
-  std::size_t news = 0;
-  bool lost_bytes = false;  ///< some were cut off before they were seen
-
- private:
-  void take(const std::vector<BufferPart>& parts, std::vector<Value>& values) noexcept {
-    // Values in front may have been forgotten: the last ones are those that go on.
-    const std::size_t front = values.size() > parts.size() ? values.size() - parts.size() : 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      if (front + i == values.size()) values.emplace_back();
-      Value& value = values[front + i];
-      if (parts[i].base > value.bytes.size()) lost_bytes = true;
-      const std::size_t known =
-          value.bytes.size() - std::min<std::size_t>(value.bytes.size(), parts[i].base);
-      if (known < parts[i].bytes.size()) value.bytes.append(parts[i].bytes, known);
-      value.is_complete = parts[i].is_complete;
-    }
-  }
-};
-
-inline std::span<const std::byte> as_bytes(std::string_view text) {
-  return std::as_bytes(std::span{text.data(), text.size()});
+/// Is it the same, from the first transaction of `part` on?
+inline bool is_same_behind(const HttpRun& whole, const HttpRun& part, std::uint64_t first) {
+  const auto& all = whole.record.transactions;
+  return std::equal(all.lower_bound(first), all.end(), part.record.transactions.begin(),
+                    part.record.transactions.end());
 }
 
 }  // namespace millrace
