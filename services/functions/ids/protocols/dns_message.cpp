@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/dns_message.hpp"
+
+#include <algorithm>
+
+#include "shared/packet/wire_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kOpcodeMax = 5;  // UPDATE
+constexpr std::uint16_t kPlausibleQuestions = 16;
+constexpr std::uint8_t kPointerBits = 0xc0;
+constexpr std::size_t kPointersMax = 64;
+constexpr std::size_t kTypeAndClass = 4;
+
+struct NameRead {
+  std::string text;
+  std::size_t end;  ///< of the name, where it stands
+  bool is_whole;
+};
+
+NameRead read_name(std::span<const std::byte> message, std::size_t at) {
+  NameRead name{.text = {}, .end = at, .is_whole = false};
+  std::size_t pointers = 0;
+  while (at < message.size() && name.text.size() < kDnsNameBytesMax) {
+    const std::uint8_t length = wire_bytes::u8(message, at);
+    if ((length & kPointerBits) == kPointerBits) {
+      if (at + 2 > message.size() || ++pointers > kPointersMax) return name;
+      if (pointers == 1) name.end = at + 2;
+      at = wire_bytes::u16(message, at) & 0x3fff;
+      continue;
+    }
+    if ((length & kPointerBits) != 0 || at + 1 + length > message.size()) return name;
+    const auto label = message.subspan(at + 1, length);
+    at += 1 + std::size_t{length};
+    if (pointers == 0) name.end = at;
+    name.is_whole = length == 0;
+    if (name.is_whole) return name;
+    if (!name.text.empty()) name.text += '.';
+    name.text.append(reinterpret_cast<const char*>(label.data()), label.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+std::optional<DnsHeader> dns_header(std::span<const std::byte> message) noexcept {
+  if (message.size() < kDnsHeaderBytes) return std::nullopt;
+  const std::uint16_t flags = wire_bytes::u16(message, 2);
+  return DnsHeader{.id = wire_bytes::u16(message, 0),
+                   .is_answer = (flags & 0x8000) != 0,
+                   .opcode = static_cast<std::uint8_t>(flags >> 11 & 0xf),
+                   .questions = wire_bytes::u16(message, 4)};
+}
+
+bool is_plausible(const DnsHeader& header, std::uint8_t direction) noexcept {
+  if (header.is_answer != (direction != 0) || header.opcode > kOpcodeMax) return false;
+  return header.questions <= kPlausibleQuestions && (header.is_answer || header.questions > 0);
+}
+
+std::vector<std::string> dns_questions(std::span<const std::byte> message,
+                                       const DnsHeader& header) {
+  std::vector<std::string> names;
+  std::size_t at = kDnsHeaderBytes;
+  for (std::size_t i = std::min<std::size_t>(header.questions, kDnsQuestionsMax); i > 0; --i) {
+    NameRead name = read_name(message, at);
+    at = name.end + kTypeAndClass;
+    const bool is_cut = name.text.size() >= kDnsNameBytesMax;
+    if (is_cut) name.text.resize(kDnsNameBytesMax);
+    if (name.is_whole || is_cut) names.push_back(std::move(name.text));
+    if (!name.is_whole || at > message.size()) break;
+  }
+  return names;
+}
+
+}  // namespace millrace
