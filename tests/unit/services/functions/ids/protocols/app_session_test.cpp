@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/app_session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "services/functions/ids/protocols/app_probe.hpp"
+#include "tests/unit/services/functions/ids/protocols/app_conversation.hpp"
+#include "tests/unit/services/functions/ids/protocols/dns_wire.hpp"
+#include "tests/unit/services/functions/ids/protocols/tls_wire.hpp"
+
+namespace millrace {
+namespace {
+
+using Speeches = std::vector<AppSpeech>;
+
+struct SessionCase {
+  AppProtocol protocol;
+  std::uint16_t port;
+  Speeches speeches;
+  std::uint64_t transactions;  ///< that are through behind it
+};
+
+Speeches dns_speeches() {
+  const auto query = [](std::uint16_t id) {
+    return over_tcp(dns_message(id, false, {dns_name({"q" + std::to_string(id), "org"})}));
+  };
+  const auto answer = [](std::uint16_t id) { return over_tcp(dns_message(id, true, {})); };
+  return {{0, query(1) + query(2) + query(3)},
+          {1, answer(3) + answer(1)},
+          {0, query(4)},
+          {1, answer(2) + answer(9) + answer(4)},
+          {0, query(5) + query(5), true},
+          {1, answer(5) + answer(5), true}};
+}
+
+Speeches tls_speeches() {
+  const std::string data = tls_record(23, "data");
+  const std::string certificate = make_certificate({{"CN", "a"}}, {{"CN", "b"}}, 5);
+  return {{0, tls_record(22, tls_handshake(1, client_hello_body({1, 2}, tls_server_name("a.b"))))},
+          {1, tls_record(22, tls_handshake(2, server_hello_body(1, "")) +
+                                 tls_handshake(11, certificates_body({certificate})))},
+          {0, tls_record(22, tls_handshake(16, "key")) + tls_record(20, "\1") + data},
+          {1, tls_record(20, "\1") + data},
+          {0, data}};
+}
+
+std::vector<SessionCase> session_cases() {
+  return {
+      {AppProtocol::kDns, 53, dns_speeches(), 6},
+      {AppProtocol::kTls, 443, tls_speeches(), 1},
+      {AppProtocol::kSsh, 22, {{1, "SSH-2.0-a\r\nkeys"}, {0, "SSH-2.0-b c\r\nkeys"}}, 1},
+      {AppProtocol::kSmtp, 25, {{1, "220 mail ready\r\n"}, {0, "EHLO a\r\n"}}, 0},
+      {AppProtocol::kFtp, 2121, {{1, "220 ready\r\n"}, {0, "USER a\r\n"}, {1, "331 go\r\n"}}, 0},
+      {AppProtocol::kSmb, 445, {{0, std::string("\0\0\0\5\xfeSMB!", 9)}}, 0},
+      {AppProtocol::kNone, 80, {{0, std::string(300, 'x')}, {1, "HTTP/1.1 200 OK\r\n\r\n"}}, 0},
+      {AppProtocol::kNone, 80, {{0, "x", true}, {1, "y", true}}, 0},
+      {AppProtocol::kUnknown, 80, {{0, "x"}, {1, "y", true}}, 0},
+  };
+}
+
+void hear_whole(const SessionCase& of, AppConversation& conversation) {
+  for (const AppSpeech& speech : of.speeches) conversation.speak(speech);
+}
+
+TEST(AppSession, ProtocolsAreRecognisedAndTheirTransactionsCounted) {
+  for (const SessionCase& of : session_cases()) {
+    AppConversation conversation(of.port);
+    hear_whole(of, conversation);
+    EXPECT_EQ(conversation.session().protocol(), of.protocol);
+    EXPECT_EQ(conversation.session().transactions(), of.transactions);
+  }
+}
+
+TEST(AppSession, InAnyPiecesAndMadeAnewItComesToTheSame) {
+  constexpr int kRounds = 300;
+  std::mt19937 random(1);
+  for (const SessionCase& of : session_cases()) {
+    AppConversation whole(of.port);
+    hear_whole(of, whole);
+    for (int round = 0; round < kRounds; ++round) {
+      AppConversation cut(of.port);
+      for (const AppSpeech& speech : of.speeches) {
+        std::size_t at = 0;
+        do {
+          const std::size_t bytes = 1 + random() % (round % 2 == 0 ? 8 : 200);
+          const bool is_last = at + bytes >= speech.text.size();
+          cut.speak({speech.direction, speech.text.substr(at, bytes), is_last && speech.ends});
+          at += bytes;
+          if (random() % 8 == 0) cut.lose_session();
+        } while (at < speech.text.size());
+      }
+      ASSERT_EQ(cut.told().records, whole.told().records);
+      ASSERT_EQ(cut.session().protocol(), whole.session().protocol());
+      ASSERT_EQ(cut.session().is_done(), whole.session().is_done());
+      ASSERT_EQ(cut.session().transactions(), whole.session().transactions());
+    }
+  }
+}
+
+TEST(AppSession, NothingIsSettledUntilTheProtocolIsKnown) {
+  AppSession session({});
+  AppRecorder told;
+  session.read(0, bytes_of("what"), 80, told);
+  EXPECT_EQ(session.settled(0), 0u);
+  EXPECT_FALSE(session.is_done());
+  session.read(0, bytes_of(std::string(kAppProbeBytes, '?')), 80, told);
+  EXPECT_EQ(session.protocol(), AppProtocol::kNone);
+  EXPECT_TRUE(session.is_done());
+  session.read(1, bytes_of("more"), 80, told);
+  EXPECT_EQ(session.settled(0), kAppProbeBytes + 4);
+  EXPECT_EQ(session.settled(1), 4u);
+}
+
+TEST(AppSession, RawProtocolsAreDoneAtOnce) {
+  AppSession session({}, AppProtocol::kSmtp, 0);
+  EXPECT_TRUE(session.is_done());
+  EXPECT_EQ(session.protocol(), AppProtocol::kSmtp);
+}
+
+TEST(AppSession, DatagramsOfDnsAreTransactions) {
+  AppSession session({});
+  AppRecorder told;
+  session.read_datagram(0, bytes_of("junk comes first"), 53, told);
+  EXPECT_EQ(session.protocol(), AppProtocol::kUnknown);
+  session.read_datagram(0, bytes_of(dns_message(1, false, {dns_name({"a", "org"})})), 53, told);
+  EXPECT_EQ(session.protocol(), AppProtocol::kDns);
+  EXPECT_EQ(told.record(0, 0).value(RuleBuffer::kDnsQuery), "a.org");
+  session.read_datagram(1, bytes_of(dns_message(1, true, {})), 53, told);
+  EXPECT_EQ(session.transactions(), 1u);
+  EXPECT_FALSE(session.is_done());
+
+  AppSession anew({}, AppProtocol::kDns, session.transactions());
+  anew.read_datagram(0, bytes_of(dns_message(2, false, {dns_name({"b"})})), 53, told);
+  EXPECT_EQ(told.record(1, 0).value(RuleBuffer::kDnsQuery), "b");
+}
+
+TEST(AppSession, OtherDatagramsAreNone) {
+  AppSession session({});
+  AppRecorder told;
+  session.read_datagram(0, bytes_of(dns_message(1, false, {dns_name({"a"})})), 5353, told);
+  EXPECT_EQ(session.protocol(), AppProtocol::kNone);
+  EXPECT_TRUE(session.is_done());
+}
+
+}  // namespace
+}  // namespace millrace

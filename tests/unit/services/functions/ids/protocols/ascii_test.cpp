@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/ascii.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+namespace millrace {
+namespace {
+
+TEST(Ascii, LettersAreThoseOfTheCLocale) {
+  for (int i = 0; i < 256; ++i) {
+    const char letter = static_cast<char>(i);
+    EXPECT_EQ(ascii_lower(letter), static_cast<char>(std::tolower(i)));
+    EXPECT_EQ(is_ascii_alnum(letter), std::isalnum(i) != 0);
+  }
+}
+
+TEST(Ascii, ABeginIsFoundInEitherCase) {
+  EXPECT_TRUE(starts_with_nocase("HtTp://", "http"));
+  EXPECT_TRUE(starts_with_nocase("a", ""));
+  EXPECT_FALSE(starts_with_nocase("htt", "http"));
+  EXPECT_FALSE(starts_with_nocase("hxtp", "http"));
+}
+
+}  // namespace
+}  // namespace millrace
