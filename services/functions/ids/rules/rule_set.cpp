@@ -16,14 +16,25 @@
 namespace millrace {
 namespace {
 
-/// 0: the rule has no sid that is a number.
+/// 0: it is no number.
+std::uint32_t number_in(std::string_view text) {
+  std::uint32_t number = 0;
+  const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto [last, error] = std::from_chars(text.data(), text.data() + end, number);
+  return error == std::errc() ? number : 0;
+}
+
+/// Of a rule whose words cannot be told; 0: none is seen.
+std::uint32_t sid_in(std::string_view text) {
+  constexpr std::string_view kName = "sid:";
+  const std::size_t at = text.rfind(kName);
+  if (at == std::string_view::npos) return 0;
+  return number_in(without_blanks(text.substr(at + kName.size())));
+}
+
 std::uint32_t sid_of(const RuleWords& words) {
   const auto found = std::ranges::find(words.options, "sid", &RuleOption::name);
-  std::uint32_t sid = 0;
-  if (found == words.options.end()) return sid;
-  const char* const last = found->value.data() + found->value.size();
-  const auto [end, error] = std::from_chars(found->value.data(), last, sid);
-  return error == std::errc() && end == last ? sid : 0;
+  return found == words.options.end() ? 0 : number_in(found->value);
 }
 
 /// Takes the rules of one text into a set.
@@ -38,7 +49,7 @@ class RuleReader {
 
   void take(const RuleText& rule) {
     const std::size_t bits = set_.flowbits.size();
-    std::uint32_t sid = 0;
+    std::uint32_t sid = sid_in(rule.text);
     const std::string place = name_ + ":" + std::to_string(rule.line);
     try {
       const RuleWords words = split_rule(rule.text);

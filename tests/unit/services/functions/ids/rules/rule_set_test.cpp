@@ -37,13 +37,17 @@ TEST(RuleSets, RefuseARuleWithItsPlace) {
   EXPECT_EQ(rules.refusals[0].keyword, "no_such_word");
   EXPECT_TRUE(rules.refusals[0].line().starts_with("f:1: sid 1: no_such_word: "));
   EXPECT_EQ(rules.refusals[1].line(),
-            "f:2: its head has 3 words, not 7: action protocol addresses ports -> addresses ports");
+            "f:2: sid 2: its head has 3 words, not 7: action protocol addresses ports -> addresses "
+            "ports");
   EXPECT_EQ(rules.signatures.size(), 1u);
 }
 
 TEST(RuleSets, NameASidInRefusalsOfHeads) {
-  const RuleSet rules = set_of(rule_text(9, "", "log tcp any any -> any any"));
-  ASSERT_EQ(rules.refusals.size(), 1u);
+  const RuleSet rules = set_of(rule_text(9, "", "log tcp any any -> any any") +
+                               "alert tcp any any -> any any (msg:\"a; sid: 12;)\nalert (x)\n");
+  ASSERT_EQ(rules.refusals.size(), 3u);
+  EXPECT_EQ(rules.refusals[1].sid, 12u);
+  EXPECT_EQ(rules.refusals[2].sid, 0u);
   EXPECT_TRUE(rules.refusals[0].line().starts_with("f:1: sid 9: the action 'log'"));
 }
 
