@@ -18,9 +18,9 @@ struct ReadNumber {
   std::uint8_t length;  ///< bytes that make it up: of text, blanks in front and digits
 };
 
-/// `bytes`: exactly format.bytes of them. Text is read as by strtoull(): blanks, a sign and, of base
-/// 16, "0x" may stand in front, and what follows the digits does not matter. None: no digit, or
-/// more than 64 bits, or no such format.
+/// `bytes`: exactly format.bytes of them. Text is read as by strtoull(): blanks, a sign and, of
+/// base 16, "0x" may stand in front, and what follows the digits does not matter. None: no digit,
+/// or more than 64 bits, or no such format.
 std::optional<ReadNumber> read_number(std::span<const std::byte> bytes,
                                       const NumberFormat& format) noexcept;
 

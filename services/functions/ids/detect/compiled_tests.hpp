@@ -16,8 +16,8 @@
 ///
 /// A positive content or pcre can pass at several places: it is a choice. The other tests pass or
 /// fail, given the choices before them. A test that goes on from the end of the one before has it
-/// for its cursor. A plan says which choices are worth another try after a failure, so that rules of
-/// plain contents take time that grows with the text, not with a power of it.
+/// for its cursor. A plan says which choices are worth another try after a failure, so that rules
+/// of plain contents take time that grows with the text, not with a power of it.
 
 namespace millrace {
 

@@ -68,9 +68,7 @@ void TestWalk::Tried::add(const Outcome& outcome) noexcept {
 
 /// The tests behind a choice have ended so that another place of the choice changes nothing.
 bool TestWalk::is_final(std::uint16_t place, Outcome& outcome) const noexcept {
-  const bool is_over =
-      outcome.kind == Outcome::Kind::kYes || outcome.kind == Outcome::Kind::kGivenUp;
-  if (is_over || outcome.back_to <= place) return true;
+  if (outcome.is_over() || outcome.back_to <= place) return true;
   if (tests_.plan(place).is_depended || outcome.is_stale) return false;
   // Those tests do not depend on this one, nor, but for variables, on any in front of it.
   outcome.back_to = tests_.uses_variables() ? place : std::uint16_t{0};
@@ -117,8 +115,10 @@ TestWalk::Outcome TestWalk::try_content(std::uint16_t place, std::int64_t cursor
     }
     if (at < 0) break;
     Outcome outcome = go(place + 1, at + length, std::max(furthest, at + length));
-    if (is_final(place, outcome)) return outcome;
+    const bool is_last = is_final(place, outcome);
+    if (is_last && (!tried.is_stale || outcome.is_over())) return outcome;
     tried.add(outcome);
+    if (is_last) break;  // but choices in front of this one may make a new match of an old place
     from = at + 1;
     // The tests behind have passed and do not depend on this one: only new bytes help.
     if (!tests_.plan(place).is_depended) from = std::max(from, seen_end_ + 1 - length);
@@ -167,8 +167,10 @@ TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
     from = subject + static_cast<std::int64_t>(match.begin) + 1;
     if (passes_by_seen && end <= seen_end_) continue;
     Outcome outcome = go(place + 1, end, std::max(furthest, end));
-    if (is_final(place, outcome)) return outcome;
+    const bool is_last = is_final(place, outcome);
+    if (is_last && (!tried.is_stale || outcome.is_over())) return outcome;
     tried.add(outcome);
+    if (is_last) break;  // but choices in front of this one may make a new match of an old place
     passes_by_seen = outcome.is_stale && !plan.is_depended;
     if (regex.is_anchored()) break;
   }

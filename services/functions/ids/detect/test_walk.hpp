@@ -30,6 +30,7 @@ class TestWalk {
     bool is_stale = false;            ///< they have passed, by bytes that were seen
     std::uint16_t missing = kNoTest;  ///< of kLater: Look::missing
     std::uint16_t back_to = 0;        ///< choices from this test on need no further try
+    bool is_over() const noexcept { return kind == Kind::kYes || kind == Kind::kGivenUp; }
   };
   /// What the places of a choice have led to.
   struct Tried {
