@@ -24,7 +24,7 @@ class Stream : public StreamHistory {
         detector_(rules_, built_),
         kept_max_(kept_max) {}
 
-  /// Numbers of the rules that match with these bytes.
+  /// NumberSet of the rules that match with these bytes.
   std::set<std::uint32_t> read(std::string_view bytes, AppProtocol app = AppProtocol::kNone,
                                bool is_complete = false) {
     const std::size_t carry = std::min<std::size_t>(kept_.size(), detector_.carry());
@@ -72,28 +72,28 @@ class Stream : public StreamHistory {
   std::string kept_;
   std::uint64_t base_ = 0;
 };
-using Numbers = std::set<std::uint32_t>;
+using NumberSet = std::set<std::uint32_t>;
 
 TEST(DetectorStream, ALiteralIsFoundAcrossPiecesAndOnce) {
   Stream stream({Rule(RuleProtocol::kTcp).asks(content("abcdef")).fast(0, 0)});
-  EXPECT_EQ(stream.read("--abc"), (Numbers{}));
+  EXPECT_EQ(stream.read("--abc"), (NumberSet{}));
   EXPECT_FALSE(stream.asked_for_history) << "nothing has begun to match";
-  EXPECT_EQ(stream.read("def--"), (Numbers{0}));
-  EXPECT_EQ(stream.read("---"), (Numbers{}));
-  EXPECT_EQ(stream.read("abcdef"), (Numbers{0}));
+  EXPECT_EQ(stream.read("def--"), (NumberSet{0}));
+  EXPECT_EQ(stream.read("---"), (NumberSet{}));
+  EXPECT_EQ(stream.read("abcdef"), (NumberSet{0}));
 }
 
 TEST(DetectorStream, ARuleWaitsForTheContentThatIsMissing) {
   Stream stream(
       {Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0)});
-  EXPECT_EQ(stream.read("-first-"), (Numbers{}));
+  EXPECT_EQ(stream.read("-first-"), (NumberSet{}));
   ASSERT_EQ(stream.pending.size(), 1u);
-  EXPECT_EQ(stream.read("something else"), (Numbers{}));
+  EXPECT_EQ(stream.read("something else"), (NumberSet{}));
   EXPECT_FALSE(stream.asked_for_history) << "what is missing has not come";
-  EXPECT_EQ(stream.read("lat"), (Numbers{}));
-  EXPECT_EQ(stream.read("er"), (Numbers{0}));
+  EXPECT_EQ(stream.read("lat"), (NumberSet{}));
+  EXPECT_EQ(stream.read("er"), (NumberSet{0}));
   EXPECT_TRUE(stream.pending.empty());
-  EXPECT_EQ(stream.read("later"), (Numbers{})) << "it has matched by what came before";
+  EXPECT_EQ(stream.read("later"), (NumberSet{})) << "it has matched by what came before";
 }
 
 TEST(DetectorStream, ARuleThatCanNotMatchAnyMoreDoesNotWait) {
@@ -101,21 +101,21 @@ TEST(DetectorStream, ARuleThatCanNotMatchAnyMoreDoesNotWait) {
   near.distance = RuleNumber{.value = 0};
   near.within = RuleNumber{.value = 6};
   Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(near).fast(0, 0)});
-  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.read("first"), (NumberSet{}));
   EXPECT_EQ(stream.pending.size(), 1u);
-  EXPECT_EQ(stream.read("-----------"), (Numbers{}));
-  EXPECT_EQ(stream.read("near"), (Numbers{}));
-  EXPECT_EQ(stream.read("first-near"), (Numbers{0}));
+  EXPECT_EQ(stream.read("-----------"), (NumberSet{}));
+  EXPECT_EQ(stream.read("near"), (NumberSet{}));
+  EXPECT_EQ(stream.read("first-near"), (NumberSet{0}));
 }
 
 TEST(DetectorStream, ARuleWhoseLiteralIsNoLongerKeptStopsWaiting) {
   Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0)},
                 20);
-  EXPECT_EQ(stream.read("first"), (Numbers{}));
-  EXPECT_EQ(stream.read(std::string(30, '-')), (Numbers{}));
-  EXPECT_EQ(stream.read("later"), (Numbers{}));
+  EXPECT_EQ(stream.read("first"), (NumberSet{}));
+  EXPECT_EQ(stream.read(std::string(30, '-')), (NumberSet{}));
+  EXPECT_EQ(stream.read("later"), (NumberSet{}));
   EXPECT_TRUE(stream.pending.empty());
-  EXPECT_EQ(stream.read("first"), (Numbers{0}));
+  EXPECT_EQ(stream.read("first"), (NumberSet{0}));
 }
 
 TEST(DetectorStream, PlacesCountFromTheBeginOfTheStream) {
@@ -123,10 +123,10 @@ TEST(DetectorStream, PlacesCountFromTheBeginOfTheStream) {
   placed.offset = RuleNumber{.value = 20};
   placed.depth = RuleNumber{.value = 10};
   Stream stream({Rule(RuleProtocol::kTcp).asks(placed).fast(0, 0)}, 8);
-  EXPECT_EQ(stream.read("abc-------"), (Numbers{}));
-  EXPECT_EQ(stream.read("abc-------"), (Numbers{}));
-  EXPECT_EQ(stream.read("-------abc"), (Numbers{0}));
-  EXPECT_EQ(stream.read("abc"), (Numbers{}));
+  EXPECT_EQ(stream.read("abc-------"), (NumberSet{}));
+  EXPECT_EQ(stream.read("abc-------"), (NumberSet{}));
+  EXPECT_EQ(stream.read("-------abc"), (NumberSet{0}));
+  EXPECT_EQ(stream.read("abc"), (NumberSet{}));
 }
 
 TEST(DetectorStream, ARuleThatThePacketMatchedCountsForTheFlowAndOnce) {
@@ -136,16 +136,16 @@ TEST(DetectorStream, ARuleThatThePacketMatchedCountsForTheFlowAndOnce) {
   rule.detection_filter = Threshold{};
   Stream stream({rule});
   stream.packets_matches = {{0, false, kNoTransaction}};
-  EXPECT_EQ(stream.read("abc"), (Numbers{0}));
+  EXPECT_EQ(stream.read("abc"), (NumberSet{0}));
   EXPECT_TRUE(stream.memory.counted.empty());
 }
 
 TEST(DetectorStream, UntilItIsKnownWhatAFlowCarriesRulesOfItWait) {
   Stream stream({Rule(RuleProtocol::kHttp).asks(content("abc")).fast(0, 0),
                  Rule(RuleProtocol::kTls).asks(content("abc")).fast(0, 0)});
-  EXPECT_EQ(stream.read("-abc", AppProtocol::kUnknown), (Numbers{}));
+  EXPECT_EQ(stream.read("-abc", AppProtocol::kUnknown), (NumberSet{}));
   EXPECT_EQ(stream.pending.size(), 2u);
-  EXPECT_EQ(stream.read("-", AppProtocol::kHttp), (Numbers{0}));
+  EXPECT_EQ(stream.read("-", AppProtocol::kHttp), (NumberSet{0}));
   EXPECT_TRUE(stream.pending.empty());
 }
 
@@ -153,9 +153,9 @@ TEST(DetectorStream, RulesWithoutALiteralAreLookedAtWheneverSomethingComes) {
   Signature headless = Rule(RuleProtocol::kTcp);
   headless.flow.only_stream = true;
   Stream stream({Rule(RuleProtocol::kTcp).asks(content("a")).fast(0, 0), headless});
-  EXPECT_EQ(stream.read("-a"), (Numbers{0, 1}));
-  EXPECT_EQ(stream.read("-"), (Numbers{1}));
-  EXPECT_EQ(stream.read(""), (Numbers{}));
+  EXPECT_EQ(stream.read("-a"), (NumberSet{0, 1}));
+  EXPECT_EQ(stream.read("-"), (NumberSet{1}));
+  EXPECT_EQ(stream.read(""), (NumberSet{}));
   EXPECT_TRUE(stream.pending.empty());
 }
 
@@ -168,13 +168,13 @@ TEST(DetectorStream, ThousandWaitingRulesAskForTheHistoryOnlyWhenTheirContentCom
                         .fast(0, 0));
   }
   Stream stream(rules);
-  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.read("first"), (NumberSet{}));
   ASSERT_EQ(stream.pending.size(), 1'000u);
   for (int piece = 0; piece < 50; ++piece) {
-    EXPECT_EQ(stream.read("later or never, " + std::to_string(piece)), (Numbers{}));
+    EXPECT_EQ(stream.read("later or never, " + std::to_string(piece)), (NumberSet{}));
     EXPECT_FALSE(stream.asked_for_history);
   }
-  EXPECT_EQ(stream.read("later1700"), (Numbers{700}));
+  EXPECT_EQ(stream.read("later1700"), (NumberSet{700}));
   EXPECT_EQ(stream.pending.size(), 999u);
   EXPECT_EQ(stream.detector().forgotten(), 0u);
 }
@@ -184,7 +184,7 @@ TEST(DetectorStream, TheOldestOfTooManyWaitingRulesIsForgottenAndCounted) {
       kPendingMax + 5,
       Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0));
   Stream stream(rules);
-  EXPECT_EQ(stream.read("first"), (Numbers{}));
+  EXPECT_EQ(stream.read("first"), (NumberSet{}));
   EXPECT_EQ(stream.pending.size(), kPendingMax);
   EXPECT_EQ(stream.detector().forgotten(), 5u);
 }
@@ -201,7 +201,7 @@ TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
           random, random() % 3 == 0 ? RuleProtocol::kIp : RuleProtocol::kTcp, false));
     }
     const std::string text = by_hand::letters(random, 1 + random() % 150);
-    Numbers wanted;
+    NumberSet wanted;
     for (std::uint32_t number = 0; number < rules.size(); ++number) {
       const bool match = by_hand::ContentOracle{text, rules[number].buffers[0].tests}.matches();
       if (match) wanted.insert(number);
@@ -209,7 +209,7 @@ TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
     }
     for (std::size_t piece_max : {std::size_t{1}, std::size_t{4}, std::size_t{30}, text.size()}) {
       Stream stream(rules);
-      Numbers found;
+      NumberSet found;
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t bytes = std::min(text.size() - at, 1 + random() % piece_max);
         found.merge(stream.read(std::string_view(text).substr(at, bytes)));
