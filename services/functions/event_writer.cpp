@@ -13,7 +13,6 @@
 namespace millrace {
 namespace {
 
-using ip_protocol::kSctp, ip_protocol::kTcp, ip_protocol::kUdp;
 constexpr std::size_t kIpv4Bytes = 4, kIpv6Bytes = 16;
 constexpr std::size_t kIpv4AddressesAt = 12, kIpv6AddressesAt = 8;
 
@@ -26,12 +25,29 @@ void put_addresses(std::span<const std::byte> frame, const PacketHeaders& header
   std::memcpy(record.destination.data(), frame.data() + at + bytes, bytes);
   record.ip_version = headers.ip_version;
   record.protocol = headers.protocol;
-  const bool has_ports =
-      headers.protocol == kTcp || headers.protocol == kUdp || headers.protocol == kSctp;
-  const std::size_t ports = headers.transport_offset;
-  if (!has_ports || ports == 0 || ports + 4 > frame.size()) return;
-  record.source_port = wire_bytes::u16(frame, ports);
-  record.destination_port = wire_bytes::u16(frame, ports + 2);
+}
+
+/// Type, code and, of a question or its answer, the identifier.
+void put_icmp(std::span<const std::byte> message, EventRecord& record) noexcept {
+  constexpr std::uint8_t kWithIdentifier[] = {0, 8, 13, 14, 15, 16, 17, 18};
+  constexpr std::uint8_t kWithIdentifierV6[] = {128, 129};
+  if (message.size() < 8) return;
+  const std::uint8_t type = wire_bytes::u8(message, 0), code = wire_bytes::u8(message, 1);
+  record.destination_port = static_cast<std::uint16_t>(code << 8 | type);
+  const bool has_identifier = record.protocol == ip_protocol::kIcmp
+                                  ? std::ranges::count(kWithIdentifier, type) != 0
+                                  : std::ranges::count(kWithIdentifierV6, type) != 0;
+  if (has_identifier) record.source_port = wire_bytes::u16(message, 4);
+}
+
+void put_ports(std::span<const std::byte> frame, const PacketHeaders& headers,
+               EventRecord& record) noexcept {
+  const std::size_t at = headers.transport_offset;
+  if (at == 0 || at + 4 > frame.size()) return;
+  if (ip_protocol::is_icmp(headers.protocol)) return put_icmp(frame.subspan(at), record);
+  if (!ip_protocol::has_ports(headers.protocol)) return;
+  record.source_port = wire_bytes::u16(frame, at);
+  record.destination_port = wire_bytes::u16(frame, at + 2);
 }
 
 }  // namespace
@@ -56,7 +72,9 @@ EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noex
   record->packet = static_cast<std::uint8_t>(packet);
   const std::span<const std::byte> frame = batch_->bytes(packet);
   const PacketHeaders headers = parse_headers(frame);
-  if (headers.ip_version != 0) put_addresses(frame, headers, *record);
+  if (headers.ip_version == 0) return record;
+  put_addresses(frame, headers, *record);
+  put_ports(frame, headers, *record);
   return record;
 }
 
@@ -88,6 +106,10 @@ void EventWriter::translation(const FlowTuple& inside, const FlowTuple& outside,
                          .action = action,
                          .scope = scope,
                          .padding = {}};
+}
+
+void EventWriter::signature(std::uint32_t packet, const SignatureEvent& what) const noexcept {
+  if (EventRecord* const record = emit(EventKind::kSignature, packet)) record->signature = what;
 }
 
 void EventWriter::put_name(std::string_view name, std::span<char> to) noexcept {

@@ -43,6 +43,10 @@ class EventWriter {
     }
   }
 
+  /// Tells that a signature has matched. `what` has no garbage: begin with SignatureEvent{}.
+  /// `what.app`: put_name(name_of(protocol), ...) makes it.
+  void signature(std::uint32_t packet, const SignatureEvent& what) const noexcept;
+
   /// Tells that a flow has ended: `tuple` as its first packet had it.
   void flow_ended(const FlowTuple& tuple, const FlowEvent& what) const noexcept;
   /// Tells that a translation has begun or ended. Packets from inside have `inside`, and leave with

@@ -19,4 +19,10 @@ inline constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kFragment = 44, kNoN
 /// ICMP of either version.
 constexpr bool is_icmp(std::uint8_t protocol) { return protocol == kIcmp || protocol == kIcmpv6; }
 
+/// Its header begins with the ports of both ends.
+constexpr bool has_ports(std::uint8_t protocol) {
+  return protocol == kTcp || protocol == kUdp || protocol == kDccp || protocol == kSctp ||
+         protocol == kUdpLite;
+}
+
 }  // namespace millrace::ip_protocol

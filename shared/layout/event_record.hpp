@@ -21,6 +21,7 @@ enum class EventKind : std::uint8_t {
   kAnomaly = 1,      ///< something on the network is not as it should be
   kFlow = 2,         ///< a flow has ended; about no packet
   kTranslation = 3,  ///< a translation has begun or ended (RFC 8158); about no packet
+  kSignature = 4,    ///< a rule of `ids` has matched: an alert too
   kCount
 };
 
@@ -34,6 +35,35 @@ struct AlertEvent {
   char name[kEventNameBytes];  ///< of the rule; a shorter one is followed by zeros
 };
 
+/// A number of 64 bits, of which a payload, at a multiple of 4, keeps two halves.
+struct EventCount {
+  std::uint32_t low, high;
+  EventCount() = default;
+  explicit constexpr EventCount(std::uint64_t number)
+      : low(static_cast<std::uint32_t>(number)), high(static_cast<std::uint32_t>(number >> 32)) {}
+  constexpr std::uint64_t number() const { return std::uint64_t{high} << 32 | low; }
+};
+
+/// What a signature was looking at when it matched.
+enum class SignatureScope : std::uint8_t { kPacket = 0, kStream = 1, kTransaction = 2 };
+/// Of the packet that made it match. Unknown: the packet is of no flow.
+enum class FlowDirection : std::uint8_t { kUnknown = 0, kToServer = 1, kToClient = 2 };
+
+inline constexpr std::size_t kEventAppBytes = 12;
+/// What has no room here (message, class, metadata) stands under gid and sid in the file of names
+/// that the builder writes (services/functions/ids/signature_names.hpp).
+struct SignatureEvent {
+  std::uint32_t rule;  ///< its number in the function, from 0
+  std::uint32_t sid, gid, revision;
+  EventCount transaction;  ///< its number in its flow, of kTransaction
+  EventAction action;      ///< what becomes of the packet
+  std::uint8_t priority;   ///< 1 is the highest
+  FlowDirection direction;
+  SignatureScope scope;
+  char app[kEventAppBytes];  ///< what the flow carries, as EVE's app_proto; zeros: not known
+  std::uint8_t padding[28];
+};
+
 enum class AnomalyType : std::uint8_t {
   kAddressConflict = 0,  ///< another host claims an address of ours, or of a permanent neighbour:
                          ///< the record's source
@@ -43,15 +73,6 @@ struct AnomalyEvent {
   AnomalyType type;
   std::array<std::uint8_t, 6> mac;  ///< of the host that it is about
   std::uint8_t padding[61];
-};
-
-/// A number of 64 bits, of which a payload, at a multiple of 4, keeps two halves.
-struct EventCount {
-  std::uint32_t low, high;
-  EventCount() = default;
-  explicit constexpr EventCount(std::uint64_t number)
-      : low(static_cast<std::uint32_t>(number)), high(static_cast<std::uint32_t>(number >> 32)) {}
-  constexpr std::uint64_t number() const { return std::uint64_t{high} << 32 | low; }
 };
 
 /// How far a flow had come. Closed: TCP says that both sides are done, or one has reset it.
@@ -114,7 +135,8 @@ struct TranslationEvent {
 inline constexpr std::size_t kEventPayloadBytes = 68;
 
 /// Addresses and ports are those of the packet when it was told of; numbers are the host's, not
-/// the wire's. An IPv4 address has the first 4 bytes.
+/// the wire's. An IPv4 address has the first 4 bytes. About a packet of ICMP, destination_port is
+/// its type and, times 256, its code; source_port is the identifier of a question or answer.
 struct alignas(kCacheLine) EventRecord {
   std::uint64_t time_tsc;  ///< arrival of the first packet of its batch, or of the batch in which
                            ///< it was seen that a flow or translation begins or ends
@@ -133,6 +155,7 @@ struct alignas(kCacheLine) EventRecord {
     AnomalyEvent anomaly;
     FlowEvent flow;
     TranslationEvent translation;
+    SignatureEvent signature;
     std::byte payload[kEventPayloadBytes];
   };
 };
@@ -150,6 +173,12 @@ static_assert(offsetof(TranslationEvent, source_port) == 32);
 static_assert(offsetof(TranslationEvent, destination_port) == 34);
 static_assert(offsetof(TranslationEvent, ip_version) == 36);
 static_assert(offsetof(TranslationEvent, action) == 37 && offsetof(TranslationEvent, scope) == 38);
+static_assert(sizeof(SignatureEvent) == 68 && offsetof(SignatureEvent, sid) == 4);
+static_assert(offsetof(SignatureEvent, gid) == 8 && offsetof(SignatureEvent, revision) == 12);
+static_assert(offsetof(SignatureEvent, transaction) == 16);
+static_assert(offsetof(SignatureEvent, action) == 24 && offsetof(SignatureEvent, priority) == 25);
+static_assert(offsetof(SignatureEvent, direction) == 26 && offsetof(SignatureEvent, scope) == 27);
+static_assert(offsetof(SignatureEvent, app) == 28);
 static_assert(sizeof(EventRecord) == 128 && std::is_trivially_copyable_v<EventRecord>);
 static_assert(offsetof(EventRecord, time_tsc) == 0 && offsetof(EventRecord, sequence) == 8);
 static_assert(offsetof(EventRecord, source) == 16 && offsetof(EventRecord, destination) == 32);

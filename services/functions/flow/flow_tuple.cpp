@@ -11,14 +11,8 @@
 namespace millrace {
 namespace {
 
-using ip_protocol::kDccp, ip_protocol::kIcmp, ip_protocol::kIcmpv6, ip_protocol::kSctp;
-using ip_protocol::kTcp, ip_protocol::kUdp, ip_protocol::kUdpLite;
+using ip_protocol::kIcmp, ip_protocol::kIcmpv6;
 constexpr std::size_t kPortsBytes = 4, kIcmpBytes = 8;
-
-bool has_ports(std::uint8_t protocol) noexcept {
-  return protocol == kTcp || protocol == kUdp || protocol == kDccp || protocol == kSctp ||
-         protocol == kUdpLite;
-}
 
 /// A question of ICMP and what answers it (RFC 792, 950, 4443).
 struct Question {
@@ -61,7 +55,7 @@ std::optional<FlowTuple> flow_tuple_of(std::span<const std::byte> frame,
   const std::size_t end = std::min<std::size_t>(frame.size(), headers.payload_end);
   if (end < headers.transport_offset) return std::nullopt;
   const auto transport = frame.subspan(headers.transport_offset, end - headers.transport_offset);
-  if (has_ports(tuple.protocol)) {
+  if (ip_protocol::has_ports(tuple.protocol)) {
     if (transport.size() < kPortsBytes) return std::nullopt;
     tuple.source_port = wire_bytes::u16(transport, 0);
     tuple.destination_port = wire_bytes::u16(transport, 2);

@@ -62,8 +62,8 @@ TEST(EventWriter, TellsOfAPacketWhatItsHeadersTell) {
                         {kVlanUdpFrame, 4, 17, 5000, 53},
                         {kTwoTagsTcpIpv6Frame, 6, 6, 40000, 80},
                         {kUdpBehindOptionsIpv6Frame, 6, 17, 5000, 53},
-                        {kIcmpFrame, 4, 1, 0, 0},
-                        {kIcmpIpv6Frame, 6, 58, 0, 0},
+                        {kIcmpFrame, 4, 1, 0, 8},
+                        {kIcmpIpv6Frame, 6, 58, 0, 128},
                         {kFirstFragmentFrame, 4, 17, 5000, 53},
                         {kLaterFragmentFrame, 4, 17, 0, 0},
                         {kArpFrame, 0, 0, 0, 0}};
@@ -90,6 +90,39 @@ TEST(EventWriter, ReadsNothingBehindAFrameThatIsCut) {
     EXPECT_EQ(record.ip_version, bytes < 54 ? 0u : 6u) << bytes;
     EXPECT_EQ(record.destination_port, bytes < 58 ? 0u : 53u) << bytes;
   }
+}
+
+TEST(EventWriter, OfIcmpTellsTypeCodeAndIdentifier) {
+  const auto told = [](const std::string& icmp) {
+    PacketCall call(
+        {frame_of_hex("020000000001020000000002080045000024000000004001"
+                      "0000c0000201c0000202" +
+                      icmp)});
+    EventRingOfTest ring;
+    EventWriter(&ring.log, call.batch, 0).alert(0, 1, "x", EventAction::kAllowed);
+    const EventRecord record = only(ring);
+    return std::pair<unsigned, unsigned>(record.source_port, record.destination_port);
+  };
+  EXPECT_EQ(told("08000000123400010000000000000000"), (std::pair<unsigned, unsigned>(0x1234, 8)));
+  EXPECT_EQ(told("00000000123400010000000000000000"), (std::pair<unsigned, unsigned>(0x1234, 0)));
+  EXPECT_EQ(told("03010000123400010000000000000000"), (std::pair<unsigned, unsigned>(0, 0x103)))
+      << "an error has no identifier";
+}
+
+TEST(EventWriter, TellsOfSignatures) {
+  PacketCall call({frame_of_hex(kUdpFrame)});
+  EventRingOfTest ring;
+  SignatureEvent what{};
+  what.sid = 7;
+  EventWriter::put_name("http", what.app);
+  EventWriter(&ring.log, call.batch, 3).signature(0, what);
+  const EventRecord record = only(ring);
+  EXPECT_EQ(record.kind, EventKind::kSignature);
+  EXPECT_EQ(record.function, 3u);
+  EXPECT_EQ(record.signature.sid, 7u);
+  EXPECT_STREQ(record.signature.app, "http");
+  EXPECT_EQ(record.ip_version, 4u);
+  EventWriter().signature(0, what);  // nobody listens
 }
 
 TEST(EventWriter, ClearsWhatAnEarlierRecordLeft) {
