@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "io-worker/ports/interface.hpp"
+#include "services/functions/image_file.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/config/sections.hpp"
@@ -101,10 +102,10 @@ void remove_images_of(const std::string& plan_path) noexcept {
   try {
     const Plan plan = load_plan(plan_path);
     for (const PlanFunction& function : plan.functions) {
-      if (!function.image.empty()) ::unlink(function.image.c_str());
+      if (!function.image.empty()) remove_image(function.image);
     }
     for (const PlanEdition& other : plan.others) {
-      if (!other.function.image.empty()) ::unlink(other.function.image.c_str());
+      if (!other.function.image.empty()) remove_image(other.function.image);
     }
   } catch (const Error&) {
     // No plan, or none of this build: then its images cannot be known.

@@ -11,6 +11,7 @@
 
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
+#include "services/functions/image_file.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/whole_file.hpp"
@@ -39,7 +40,7 @@ TableBuild::~TableBuild() {
   ::unlink(next_plan_path(run_dir_).c_str());
   ::unlink(report_of(run_dir_).c_str());
   if (kept_) return;
-  for (const std::uint32_t number : numbers_) ::unlink(plan_.functions[number].image.c_str());
+  for (const std::uint32_t number : numbers_) remove_image(plan_.functions[number].image);
 }
 
 void TableBuild::start_next() {

@@ -172,7 +172,7 @@ bool TableSwitch::save(Clock::time_point now) {
     if (phase_ == Phase::kLoading || phase_ == Phase::kUsing) fail(error.what());
     return false;
   }
-  for (const std::string& image : std::exchange(unneeded_, {})) ::unlink(image.c_str());
+  for (const std::string& image : std::exchange(unneeded_, {})) remove_image(image);
   until_ = now + means_.limit;
   tell_again_ = {};
   return saved_ = true;

@@ -281,6 +281,11 @@ LiveImage::LiveImage(const std::string& path, ImageKind kind) {
 
 LiveImage::~LiveImage() { munmap(base_, bytes_); }
 
+void remove_image(const std::string& path) noexcept {
+  ::unlink(path.c_str());
+  ::unlink(names_beside_image(path).c_str());
+}
+
 ImageHeader read_image_header(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) throw system_error("open " + path, errno);

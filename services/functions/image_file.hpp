@@ -114,6 +114,13 @@ class LiveImage {
   std::size_t bytes_ = 0;
 };
 
+/// Where a builder puts names of what an image has, for processes that show them.
+inline std::string names_beside_image(const std::string& path) { return path + ".names"; }
+
+/// Removes the image and the names beside it, as far as they are there. A process that has them
+/// mapped keeps them.
+void remove_image(const std::string& path) noexcept;
+
 /// The header of the image there. Throws Error when no image is there.
 ImageHeader read_image_header(const std::string& path);
 

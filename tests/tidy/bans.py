@@ -69,7 +69,8 @@ OWNED = re.compile(r"\brte_(fib6?|rib6?|acl|hash|mempool|lpm6?)_free\s*\(")
 
 # A worker starts though operators' files are away, or are for the builder alone.
 FUNCTIONS = "services/functions/"
-READERS = tuple(FUNCTIONS + name for name in ("text_file.", "rule_files.", "image_file."))
+READERS = tuple(FUNCTIONS + name for name in ("text_file.", "rule_files.", "image_file.",
+                                              "ids/signature_names."))  # a builder's own file
 OPENS = r"\bstd::ifstream\b|\bfopen\s*\(|::open\s*\(|\b(?:whole_file|open_regular_file)\s*\("
 READS = re.compile(r"\b(?:read_text_file|read_rule_file|check_rule_files)\s*\(")
 READING = ("build_", "check_", "load_")
