@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "services/functions/ids/signature_names.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_record.hpp"
+
+namespace millrace {
+
+/// Names of signatures of all functions of a topology: of the images in use, and of each function
+/// the image before, whose records may still be under way. One thread.
+class SignatureBook {
+ public:
+  /// Reads what is new: of the functions as they compute, and of the editions beside them. Returns
+  /// what cannot be read; that is tried again with the next plan.
+  std::vector<std::string> use(const Plan& plan);
+  /// Of a record of kSignature: that of its revision, else of the newest one. Null: nothing is
+  /// known. Good until use().
+  const SignatureName* find(const EventRecord& record) const noexcept;
+
+ private:
+  struct Edition {
+    std::string image;
+    std::shared_ptr<const SignatureNames> names;
+  };
+  using Editions = std::vector<Edition>;  ///< the newest one first
+
+  static void read(const std::string& image, Editions& editions,
+                   std::vector<std::string>& problems);
+
+  std::vector<Editions> functions_;  ///< by number in the plan
+};
+
+}  // namespace millrace
