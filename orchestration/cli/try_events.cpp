@@ -12,10 +12,14 @@ void TryEvents::write(std::uint64_t time_ns) {
   std::uint64_t skipped = 0;
   std::string line;
   const std::uint32_t count = reader_.peek(records_, skipped);
+  if (count != 0 && number_ == 0) signatures_.use(plan_);
   for (std::uint32_t i = 0; i < count; ++i) {
     line.clear();
-    put_event(records_[i], {.actor = "try", .number = number_++, .time_ns = time_ns}, plan_, times_,
-              line);
+    const EventPlace place = {.actor = "try",
+                              .number = number_++,
+                              .time_ns = time_ns,
+                              .signature = signatures_.find(records_[i])};
+    put_event(records_[i], place, plan_, times_, line);
     file_.put(line);
   }
   reader_.let_go_until(reader_.head() + count);

@@ -8,6 +8,7 @@
 
 #include "orchestration/cli/record_file.hpp"
 #include "services/events/event_json.hpp"
+#include "services/events/signature_book.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
 #include "shared/layout/mapping.hpp"
@@ -35,6 +36,7 @@ class TryEvents {
   EventReader reader_{rings_, 0};
   std::vector<EventRecord> records_;
   EventTimes times_;
+  SignatureBook signatures_;
   RecordFile file_;
   std::uint64_t number_ = 0;
 };

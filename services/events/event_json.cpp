@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
-#include <span>
 
+#include "services/events/alert_json.hpp"
+#include "services/events/flow_identity.hpp"
 #include "services/events/flow_json.hpp"
 #include "services/events/json_line.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 
 namespace millrace {
@@ -40,23 +41,6 @@ std::size_t character_bytes(std::string_view text) {
   return is_long || is_surrogate || is_beyond ? 0 : bytes;
 }
 
-std::string_view text_of(std::span<const char> text) {
-  return {text.data(), ::strnlen(text.data(), text.size())};
-}
-
-void put_alert(const AlertEvent& alert, std::string& out) {
-  put_key("alert", out);
-  out += '{';
-  put_text("action", alert.action == EventAction::kBlocked ? "blocked" : "allowed", out);
-  put_value("gid", 1, out);
-  put_value("signature_id", alert.rule, out);
-  put_value("rev", 0, out);
-  put_text("signature", text_of(alert.name), out);
-  put_text("category", "", out);
-  put_value("severity", 3, out);
-  out += '}';
-}
-
 void put_anomaly(const EventRecord& record, std::string& out) {
   const AnomalyEvent& anomaly = record.anomaly;
   put_key("anomaly", out);
@@ -71,6 +55,7 @@ void put_anomaly(const EventRecord& record, std::string& out) {
 const char* type_of(EventKind kind) {
   switch (kind) {
     case EventKind::kAlert:
+    case EventKind::kSignature:
       return "alert";
     case EventKind::kAnomaly:
       return "anomaly";
@@ -96,12 +81,29 @@ void put_packet(const EventRecord& record, const Plan& plan, std::string& out) {
     put_name("in_iface", plan.ports, plan.streams[record.stream].port, out);
   }
   if (record.ip_version != 4 && record.ip_version != 6) return;
-  const bool ports = record.source_port != 0 || record.destination_port != 0;
+  const bool is_icmp = ip_protocol::is_icmp(record.protocol);
+  const bool ports = !is_icmp && (record.source_port != 0 || record.destination_port != 0);
   put_text("src_ip", json_line::address_text(record.ip_version, record.source), out);
   if (ports) put_value("src_port", record.source_port, out);
   put_text("dest_ip", json_line::address_text(record.ip_version, record.destination), out);
   if (ports) put_value("dest_port", record.destination_port, out);
   put_text("proto", protocol_name(record.protocol), out);
+  if (!is_icmp || record.kind == EventKind::kAnomaly) return;
+  put_value("icmp_type", record.destination_port & 0xff, out);
+  put_value("icmp_code", record.destination_port >> 8, out);
+}
+
+/// Of what is about a connection: names by which other lines, and other programs, know it.
+void put_identity(const EventRecord& record, std::string& out) {
+  if (record.kind == EventKind::kAnomaly) return;
+  if (record.kind == EventKind::kTranslation &&
+      record.translation.scope != TranslationScope::kSession) {
+    return;
+  }
+  if (const auto flow = flow_id_of(record)) put_value("flow_id", *flow, out);
+  if (const std::string id = community_id_of(record); !id.empty()) {
+    put_text("community_id", id, out);
+  }
 }
 
 void put_path(std::uint16_t lane, const Plan& plan, std::string& out) {
@@ -189,8 +191,10 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   times.put(place.time_ns, out);
   out += '"';
   put_text("event_type", type_of(record.kind), out);
+  put_identity(record, out);
   if (of_packet) put_packet(record, plan, out);
   if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
+  if (record.kind == EventKind::kSignature) put_signature(record.signature, place.signature, out);
   if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
   if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
   if (record.kind == EventKind::kTranslation) put_translation(record, out);
@@ -203,6 +207,8 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   if (of_packet) {
     put_value("batch", record.sequence, out);
     put_value("packet", record.packet, out);
+  } else {
+    put_flow_own(record, out);
   }
   out += "}}\n";
 }

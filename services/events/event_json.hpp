@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "services/functions/ids/signature_names.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_record.hpp"
 
@@ -30,9 +31,10 @@ class EventTimes {
 
 /// What a record does not say by itself.
 struct EventPlace {
-  std::string_view actor;     ///< of the ring that it lay in
-  std::uint64_t number = 0;   ///< in that ring, counted from the topology's start
-  std::uint64_t time_ns = 0;  ///< system clock
+  std::string_view actor;                    ///< of the ring that it lay in
+  std::uint64_t number = 0;                  ///< in that ring, counted from the topology's start
+  std::uint64_t time_ns = 0;                 ///< system clock
+  const SignatureName* signature = nullptr;  ///< of kSignature; null: not known
 };
 
 /// Adds the line with its end. Whatever the record holds (it is another process's), the line is

@@ -5,7 +5,9 @@
 #include <span>
 #include <utility>
 
+#include "services/events/flow_identity.hpp"
 #include "shared/base/check.hpp"
+#include "shared/base/say.hpp"
 
 namespace millrace {
 namespace {
@@ -37,6 +39,8 @@ EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t ts
     MILLRACE_CHECK(ring == sources_.size());
     sources_.push_back({plan.actors[actor].name, EventReader(rings, ring)});
   }
+  use(plan_);
+  static_cast<void>(community_id_of({}));  // loads what it needs of libcrypto
   lines_.reserve(std::size_t{kRecordsPerTurn} * kLineBytes);
   finish_what_was_begun();
 }
@@ -53,13 +57,35 @@ void EventPump::finish_what_was_begun() noexcept {
   sink_.intent_ring.store(0, std::memory_order_release);
 }
 
+void EventPump::use(Plan plan) {
+  plan_ = std::move(plan);
+  for (const std::string& problem : signatures_.use(plan_)) say("events", problem);
+}
+
+const SignatureName* EventPump::name_of(const EventRecord& record) {
+  if (record.kind != EventKind::kSignature) return nullptr;
+  const SignatureName* name = signatures_.find(record);
+  const bool known = name != nullptr && name->revision == record.signature.revision;
+  if (known || !newest_ || std::exchange(asked_, true)) return name;
+  if (auto plan = newest_()) {
+    use(std::move(*plan));
+    name = signatures_.find(record);
+  }
+  return name;
+}
+
 void EventPump::put_lines(const Source& source, std::uint64_t head, std::uint32_t count) {
   lines_.clear();
   for (std::uint32_t i = 0; i < count; ++i) {
     const EventRecord& record = records_[i];
     times_ns_[i] = now_ns_ - scale_.ns_between(record.time_tsc, now_tsc_);
-    put_event(record, {.actor = source.actor, .number = head + i, .time_ns = times_ns_[i]}, plan_,
-              times_, lines_);
+    const SignatureName* const signature = name_of(record);
+    put_event(record,
+              {.actor = source.actor,
+               .number = head + i,
+               .time_ns = times_ns_[i],
+               .signature = signature},
+              plan_, times_, lines_);
   }
 }
 
@@ -104,6 +130,7 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
 std::size_t EventPump::turn() {
   now_tsc_ = tsc_now();
   now_ns_ = system_clock_ns();
+  asked_ = false;
   std::size_t count = 0;
   for (std::uint32_t ring = 0; ring < sources_.size(); ++ring) count += tell(ring);
   return count;

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "services/events/event_json.hpp"
 #include "services/events/event_socket.hpp"
 #include "services/events/ipfix_export.hpp"
+#include "services/events/signature_book.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
@@ -27,8 +30,11 @@ class EventPump {
   EventPump(const Plan& plan, const EventRings& rings, std::uint64_t tsc_hz, EventFile* file,
             EventSocket& socket, IpfixExport* ipfix = nullptr);
 
-  /// Names of functions by another plan of the same topology.
-  void use(Plan plan) { plan_ = std::move(plan); }
+  /// Names of functions, and files of names of signatures, by another plan of the same topology.
+  void use(Plan plan);
+  /// What is asked for a plan that nobody has handed in yet, where a signature is not known: a
+  /// table that was just switched to brings new ones. At most once a turn.
+  void on_unknown(std::function<std::optional<Plan>()> newest) { newest_ = std::move(newest); }
   /// Of each ring at most kRecordsPerTurn. Returns how many there were.
   std::size_t turn();
 
@@ -43,6 +49,7 @@ class EventPump {
   void finish_what_was_begun() noexcept;
   std::uint32_t tell(std::uint32_t ring);
   void write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept;
+  const SignatureName* name_of(const EventRecord& record);
   void put_lines(const Source& source, std::uint64_t head, std::uint32_t count);
 
   Plan plan_;
@@ -53,6 +60,9 @@ class EventPump {
   EventSocket& socket_;
   IpfixExport* ipfix_;
   EventTimes times_;
+  SignatureBook signatures_;
+  std::function<std::optional<Plan>()> newest_;
+  bool asked_ = false;           ///< newest_, in this turn
   std::vector<Source> sources_;  ///< by ring
   std::array<EventRecord, kRecordsPerTurn> records_;
   std::array<std::uint64_t, kRecordsPerTurn> times_ns_;  ///< of each of these; system clock

@@ -25,7 +25,7 @@ bool has_addresses(const EventRecord& record) {
   return record.ip_version == 4 || record.ip_version == 6;
 }
 
-/// Ports, or what a flow of ICMP has instead of them.
+/// Ports, or what a flow of ICMP has instead of them, but for its identifier.
 void put_tuple(const EventRecord& record, bool has_destination, std::string& out) {
   if (!has_addresses(record)) return;
   const bool ports = !is_icmp(record) && (record.source_port != 0 || record.destination_port != 0);
@@ -36,12 +36,9 @@ void put_tuple(const EventRecord& record, bool has_destination, std::string& out
     if (ports) put_value("dest_port", record.destination_port, out);
   }
   put_text("proto", protocol_name(record.protocol), out);
-  if (!is_icmp(record)) return;
-  if (has_destination) {
-    put_value("icmp_type", record.destination_port, out);
-    put_value("icmp_code", 0, out);
-  }
-  put_value("icmp_id", record.source_port, out);
+  if (!is_icmp(record) || !has_destination) return;
+  put_value("icmp_type", record.destination_port, out);
+  put_value("icmp_code", 0, out);
 }
 
 const char* state_of(FlowPhase phase) {
@@ -157,9 +154,15 @@ void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& time
   put_text("state", state_of(flow.phase), out);
   put_text("reason", reason_of(flow.reason), out);
   put_flag("alerted", flow.is_alerted != 0, out);
-  if (flow.is_translated != 0) put_flag("translated", true, out);
   out += '}';
   if (record.protocol == ip_protocol::kTcp) put_tcp(flow, out);
+}
+
+void put_flow_own(const EventRecord& record, std::string& out) {
+  if (has_addresses(record) && is_icmp(record)) put_value("icmp_id", record.source_port, out);
+  if (record.kind == EventKind::kFlow && record.flow.is_translated != 0) {
+    put_flag("translated", true, out);
+  }
 }
 
 std::uint8_t nat_event_of(const EventRecord& record) {

@@ -19,6 +19,10 @@ void put_flow(const EventRecord& record, std::uint64_t time_ns, EventTimes& time
 /// Of a record of kTranslation: addresses as inside has them, then the object `nat`.
 void put_translation(const EventRecord& record, std::string& out);
 
+/// Of both, what EVE has no place for, for the object `millrace`: the identifier of ICMP, and that
+/// a flow was translated.
+void put_flow_own(const EventRecord& record, std::string& out);
+
 /// Value of natEvent (RFC 8158, 4.4); 0: there is none for this pair of families.
 std::uint8_t nat_event_of(const EventRecord& record);
 

@@ -59,6 +59,7 @@ class Service {
     if (events.ipfix) ipfix_ = std::make_unique<IpfixExport>(*events.ipfix, rings_.sink());
     pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_,
                                         ipfix_.get());
+    pump_->on_unknown([this] { return plans_.next(); });
   }
 
   void run(const AskedSignals& signals) {

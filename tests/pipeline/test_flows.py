@@ -272,7 +272,8 @@ def fixture_ended(tmp_path_factory):
                 wire.a.ping(RIGHT[family], "-e", 4321, "-s", 56, count=3)
             for family in FAMILIES:
                 wire.a.start("ping", "-i", "0.2", RIGHT[family])
-            wait_until(lambda: sum(line.get("src_port") == 5000 or line.get("icmp_id") == 4321
+            wait_until(lambda: sum(line.get("src_port") == 5000
+                                   or line["millrace"].get("icmp_id") == 4321
                                    for line in told_of(folder)) == 4, PATIENCE, "their ends")
             # Telemetry listens in the namespace of the ports.
             written = wire.metrics_of(wire.running)
@@ -294,7 +295,7 @@ def test_the_end_of_a_flow_is_told(ended, family):
     assert (flow["bytes_toserver"], flow["bytes_toclient"]) == (size, size)
     assert (flow["state"], flow["reason"], flow["alerted"]) == ("established", "timeout", False)
     assert flow["start"] <= flow["end"] < udp["timestamp"]
-    ping, = [line for line in mine if line.get("icmp_id") == 4321]
+    ping, = [line for line in mine if line["millrace"].get("icmp_id") == 4321]
     assert ping["icmp_type"] == (8 if family == "ipv4" else 128)
     assert ping["flow"]["pkts_toserver"] == ping["flow"]["pkts_toclient"] == 3
 

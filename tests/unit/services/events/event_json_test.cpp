@@ -10,6 +10,7 @@
 #include <random>
 #include <string>
 
+#include "services/events/flow_identity.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -58,12 +59,34 @@ TEST_F(EventJsonTest, AnAlertIsALineAsEveHasIt) {
   name("an ELF file");
   EXPECT_EQ(line(),
             "{\"timestamp\":\"2026-11-25T12:00:00.123456+0000\",\"event_type\":\"alert\","
-            "\"in_iface\":\"b\",\"src_ip\":\"10.1.0.5\",\"src_port\":5000,"
-            "\"dest_ip\":\"192.0.2.9\",\"dest_port\":53,\"proto\":\"UDP\","
-            "\"alert\":{\"action\":\"blocked\",\"gid\":1,\"signature_id\":7,\"rev\":0,"
-            "\"signature\":\"an ELF file\",\"category\":\"\",\"severity\":3},"
-            "\"millrace\":{\"function\":\"fourth\",\"path\":\"short\",\"lane\":0,"
-            "\"actor\":\"front.1\",\"record\":99,\"batch\":12,\"packet\":3}}\n");
+            "\"flow_id\":" +
+                std::to_string(flow_id_of(record_).value()) +
+                ",\"community_id\":\"1:91DTYiH07i0jW9cztIUqC6ijUck=\","
+                "\"in_iface\":\"b\",\"src_ip\":\"10.1.0.5\",\"src_port\":5000,"
+                "\"dest_ip\":\"192.0.2.9\",\"dest_port\":53,\"proto\":\"UDP\","
+                "\"alert\":{\"action\":\"blocked\",\"gid\":1,\"signature_id\":7,\"rev\":0,"
+                "\"signature\":\"an ELF file\",\"category\":\"\",\"severity\":3},"
+                "\"millrace\":{\"function\":\"fourth\",\"path\":\"short\",\"lane\":0,"
+                "\"actor\":\"front.1\",\"record\":99,\"batch\":12,\"packet\":3}}\n");
+}
+
+TEST_F(EventJsonTest, ASignatureIsAnAlertByItsName) {
+  SignatureName name;
+  name.message = "ET TROJAN a beacon";
+  record_.kind = EventKind::kSignature;
+  record_.signature = {};
+  record_.signature.sid = 2019401;
+  record_.signature.gid = 1;
+  std::string out;
+  put_event(record_, {.actor = "front.1", .number = 99, .time_ns = kNoonNs, .signature = &name},
+            world_.plan, times_, out);
+  const Json json = Json::parse(out);
+  EXPECT_EQ(json["event_type"], "alert");
+  EXPECT_EQ(json["in_iface"], "b");
+  EXPECT_EQ(json["alert"]["signature"], name.message);
+  EXPECT_EQ(json["alert"]["signature_id"], 2019401);
+  EXPECT_EQ(json["alert"]["action"], "allowed");
+  EXPECT_EQ(json["millrace"]["batch"], 12);
 }
 
 TEST_F(EventJsonTest, AnAnomalySaysWhoseItIs) {
@@ -92,6 +115,13 @@ TEST_F(EventJsonTest, Ipv6AndOtherProtocols) {
   EXPECT_EQ(json["src_ip"], "2001:db8::5");
   EXPECT_EQ(json["proto"], "IPv6-ICMP");
   EXPECT_FALSE(json.contains("dest_port"));
+  EXPECT_EQ(json["icmp_type"], 0);
+  record_.source_port = 77;  // the identifier
+  record_.destination_port = 3 << 8 | 128;
+  EXPECT_EQ(Json::parse(line())["icmp_type"], 128);
+  EXPECT_EQ(Json::parse(line())["icmp_code"], 3);
+  EXPECT_FALSE(Json::parse(line()).contains("src_port"));
+  record_.source_port = record_.destination_port = 0;
   record_.protocol = 89;
   EXPECT_EQ(Json::parse(line())["proto"], "089");
 }
@@ -125,7 +155,7 @@ TEST_F(EventJsonTest, WhateverARecordHoldsItIsOneLineOfJson) {
     for (std::size_t at = 0; at < sizeof record_; ++at) {
       reinterpret_cast<std::uint8_t*>(&record_)[at] = static_cast<std::uint8_t>(random());
     }
-    record_.kind = static_cast<EventKind>(random() % 6);
+    record_.kind = static_cast<EventKind>(random() % 7);
     const std::string text = line();
     ASSERT_TRUE(Json::accept(text)) << text;
     ASSERT_EQ(text.find('\n'), text.size() - 1);

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <vector>
 
+#include "services/functions/image_file.hpp"
 #include "tests/unit/services/events/event_world.hpp"
 #include "tests/unit/shared/layout/stop_before_store.hpp"
 
@@ -69,6 +70,45 @@ TEST_F(EventPumpTest, TakesSoManyOfARingInATurnAndLosesNone) {
   EXPECT_EQ(pump.turn(), EventPump::kRecordsPerTurn + 1);
   while (pump.turn() != 0) continue;
   EXPECT_EQ(told(folder_.text("eve.json")).size(), 1001u);
+}
+
+TEST_F(EventPumpTest, ASignatureOfANewTableHasItsNameAtOnce) {
+  const auto put_names = [&](const std::string& image, std::uint32_t sid) {
+    Signature one;
+    one.sid = sid;
+    one.message = "a name";
+    write_signature_names(names_beside_image(image), std::vector{one});
+  };
+  put_names(folder_.path("1.image"), 1);
+  put_names(folder_.path("2.image"), 2);
+  of_.plan.functions[0].image = folder_.path("1.image");
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  int asked = 0;
+  pump.on_unknown([&]() -> std::optional<Plan> {
+    if (++asked > 1) return std::nullopt;
+    Plan next = of_.plan;
+    next.functions[0].image = folder_.path("2.image");
+    return next;
+  });
+  EventLog log(of_.rings, 0);
+  for (const std::uint32_t sid : {1u, 2u, 3u, 4u}) {
+    EventRecord* const record = log.add();
+    *record = {};
+    record->kind = EventKind::kSignature;
+    record->signature.gid = 1;
+    record->signature.sid = sid;
+  }
+  log.publish();
+  EXPECT_EQ(pump.turn(), 4u);
+  EXPECT_EQ(asked, 1) << "once a turn";
+  std::vector<std::string> names;
+  std::istringstream lines(folder_.text("eve.json"));
+  for (std::string line; std::getline(lines, line);) {
+    names.push_back(nlohmann::json::parse(line)["alert"]["signature"]);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"a name", "a name", "", ""}));
 }
 
 TEST_F(EventPumpTest, ServesClientsWithoutAFile) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "services/events/flow_identity.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -71,16 +72,19 @@ class FlowJsonTest : public ::testing::Test {
 TEST_F(FlowJsonTest, AFlowIsALineAsEveHasIt) {
   EXPECT_EQ(line(),
             "{\"timestamp\":\"2026-11-25T12:00:00.123456+0000\",\"event_type\":\"flow\","
-            "\"src_ip\":\"10.1.0.5\",\"src_port\":40000,\"dest_ip\":\"192.0.2.9\","
-            "\"dest_port\":443,\"proto\":\"TCP\",\"flow\":{\"pkts_toserver\":7,"
-            "\"pkts_toclient\":5,\"bytes_toserver\":700,\"bytes_toclient\":1099511627779,"
-            "\"start\":\"2026-11-25T11:58:48.373456+0000\","
-            "\"end\":\"2026-11-25T11:59:49.873456+0000\",\"age\":61,\"state\":\"closed\","
-            "\"reason\":\"closed\",\"alerted\":false},\"tcp\":{\"tcp_flags\":\"1b\","
-            "\"tcp_flags_ts\":\"1b\",\"tcp_flags_tc\":\"13\",\"fin\":true,\"syn\":true,"
-            "\"psh\":true,\"ack\":true,\"state\":\"time_wait\"},"
-            "\"millrace\":{\"function\":\"fourth\",\"path\":\"short\",\"lane\":0,"
-            "\"actor\":\"front.1\",\"record\":99}}\n");
+            "\"flow_id\":" +
+                std::to_string(flow_id_of(record_).value()) +
+                ",\"community_id\":\"1:NeEDsuksyXgwQlkoizLlrxkGDOc=\","
+                "\"src_ip\":\"10.1.0.5\",\"src_port\":40000,\"dest_ip\":\"192.0.2.9\","
+                "\"dest_port\":443,\"proto\":\"TCP\",\"flow\":{\"pkts_toserver\":7,"
+                "\"pkts_toclient\":5,\"bytes_toserver\":700,\"bytes_toclient\":1099511627779,"
+                "\"start\":\"2026-11-25T11:58:48.373456+0000\","
+                "\"end\":\"2026-11-25T11:59:49.873456+0000\",\"age\":61,\"state\":\"closed\","
+                "\"reason\":\"closed\",\"alerted\":false},\"tcp\":{\"tcp_flags\":\"1b\","
+                "\"tcp_flags_ts\":\"1b\",\"tcp_flags_tc\":\"13\",\"fin\":true,\"syn\":true,"
+                "\"psh\":true,\"ack\":true,\"state\":\"time_wait\"},"
+                "\"millrace\":{\"function\":\"fourth\",\"path\":\"short\",\"lane\":0,"
+                "\"actor\":\"front.1\",\"record\":99}}\n");
 }
 
 TEST_F(FlowJsonTest, AFlowOfIcmpHasTypeAndIdentifier) {
@@ -93,11 +97,12 @@ TEST_F(FlowJsonTest, AFlowOfIcmpHasTypeAndIdentifier) {
   record_.flow.is_alerted = 1;
   const Json found = json();
   EXPECT_EQ(found["icmp_type"], 8);
-  EXPECT_EQ(found["icmp_id"], 77);
+  EXPECT_EQ(found["icmp_code"], 0);
+  EXPECT_EQ(found["millrace"]["icmp_id"], 77);
   EXPECT_FALSE(found.contains("src_port") || found.contains("tcp"));
   EXPECT_EQ(found["flow"]["state"], "new");
   EXPECT_EQ(found["flow"]["reason"], "timeout");
-  EXPECT_EQ(found["flow"]["translated"], true);
+  EXPECT_EQ(found["millrace"]["translated"], true);
   EXPECT_EQ(found["flow"]["alerted"], true);
 }
 
@@ -133,6 +138,7 @@ TEST_F(FlowJsonTest, ATranslationHasBothSides) {
   EXPECT_EQ(found["event_type"], "nat");
   EXPECT_EQ(found["src_ip"], "10.1.0.5");
   EXPECT_EQ(found["src_port"], 40000);
+  EXPECT_EQ(found["flow_id"], flow_id_of(record_).value()) << "that of the flow's own line";
   EXPECT_EQ(found["nat"], Json::parse(R"({"action": "created", "scope": "session", "nat_event": 4,
       "src_ip": "203.0.113.1", "src_port": 1024, "dest_ip": "192.0.2.9", "dest_port": 443})"));
 }
@@ -141,6 +147,7 @@ TEST_F(FlowJsonTest, AMappingHasNoDestination) {
   translate(TranslationAction::kRemoved, TranslationScope::kMapping);
   const Json found = json();
   EXPECT_FALSE(found.contains("dest_ip") || found.contains("dest_port"));
+  EXPECT_FALSE(found.contains("flow_id") || found.contains("community_id"));
   EXPECT_EQ(found["nat"], Json::parse(R"({"action": "removed", "scope": "mapping", "nat_event": 9,
       "src_ip": "203.0.113.1", "src_port": 1024})"));
   record_.protocol = 1;
