@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/flow_filter.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <charconv>
 
@@ -30,20 +28,9 @@ std::optional<std::uint32_t> number_of(std::string_view text, std::uint32_t most
 }
 
 FlowTerm address_term(std::string_view key, std::string_view value) {
-  constexpr std::string_view kAllowed = "an address or a prefix, like 10.0.0.0/8 or 2001:db8::1";
-  const std::size_t slash = value.find('/');
-  const std::string host(value.substr(0, slash));
-  FlowTerm term;
-  if (::inet_pton(AF_INET, host.c_str(), term.address.data()) == 1) term.version = 4;
-  if (::inet_pton(AF_INET6, host.c_str(), term.address.data()) == 1) term.version = 6;
-  if (term.version == 0) throw not_allowed(key, value, kAllowed);
-  const unsigned most = term.version == 4 ? 32 : 128;
-  term.prefix = most;
-  if (slash == std::string_view::npos) return term;
-  const auto bits = number_of(value.substr(slash + 1), most);
-  if (!bits) throw not_allowed(key, value, kAllowed);
-  term.prefix = *bits;
-  return term;
+  const auto prefix = AddressPrefix::parse(value);
+  if (!prefix) throw not_allowed(key, value, AddressPrefix::kAllowed);
+  return {.prefix = *prefix, .word = {}};
 }
 
 FlowTerm range_term(std::string_view key, std::string_view value) {
@@ -88,12 +75,7 @@ FlowTerm word_term(std::string_view /*key*/, std::string_view value) {
 }
 
 bool is_in(const FlowTerm& term, std::uint8_t version, const Ipv6Bytes& address) {
-  if (version != term.version) return false;
-  for (unsigned bit = 0; bit < term.prefix; ++bit) {
-    const unsigned mask = 0x80u >> bit % 8;
-    if (((address[bit / 8] ^ term.address[bit / 8]) & mask) != 0) return false;
-  }
-  return true;
+  return term.prefix.contains(version, address);
 }
 
 bool is_in(const FlowTerm& term, std::uint32_t number) {

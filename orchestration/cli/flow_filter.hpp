@@ -7,15 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "orchestration/cli/address_prefix.hpp"
 #include "orchestration/cli/flow_line.hpp"
 
 namespace millrace {
 
 /// One value that a connection may have.
 struct FlowTerm {
-  std::uint8_t version = 0;  ///< of `address`: 4, 6
-  Ipv6Bytes address{};
-  unsigned prefix = 0;                ///< bits of it that count
+  AddressPrefix prefix{};
   std::uint32_t first = 0, last = 0;  ///< numbers, both included
   std::string word;
 };

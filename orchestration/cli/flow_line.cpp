@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include "orchestration/cli/columns.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
@@ -47,25 +48,6 @@ std::string whole_text(double rate) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.0f", rate);
   return text.data();
-}
-
-/// Rows of equal width; the last column has none.
-std::string columns_text(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      text += row[i];
-      if (i + 1 < row.size()) text += std::string(widths[i] - row[i].size() + 2, ' ');
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
-  }
-  return text;
 }
 
 nlohmann::ordered_json tuple_json(const FlowTuple& tuple, bool is_answer) {
