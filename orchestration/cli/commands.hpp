@@ -47,6 +47,10 @@ void add_logs(CLI::App& app);
 /// `events NAME [--count N] [--json]`: what functions tell of packets, as it comes.
 void add_events(CLI::App& app);
 
+/// `alerts NAME [--last N | --top N [--by WHAT] | --count | --follow] [--sid S] [--source A]
+/// [--json]`: those in the file of events, or those that come.
+void add_alerts(CLI::App& app);
+
 /// `trace NAME [--filter F] [--count N] [--json]`: packets followed from port to port.
 void add_trace(CLI::App& app);
 

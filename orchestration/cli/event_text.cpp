@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/event_text.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace millrace {
 namespace {
 
@@ -42,6 +40,10 @@ std::string flow_of(const Json& flow) {
 
 }  // namespace
 
+std::string ends_of_event(const Json& event) {
+  return (event.contains("proto") ? field_of(event, "proto") + " " : "") + ends_of(event);
+}
+
 std::string text_of_event(const std::string& line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("millrace")) return line;
@@ -56,7 +58,7 @@ std::string text_of_event(const std::string& line) {
   }
   if (json.contains("nat")) text += " " + field_of(json["nat"], "action");
   if (json.contains("src_ip")) {
-    text += "  " + (json.contains("proto") ? field_of(json, "proto") + " " : "") + ends_of(json);
+    text += "  " + ends_of_event(json);
   }
   if (json.contains("nat")) text += "  as " + ends_of(json["nat"]);
   if (json.contains("flow")) text += "  " + flow_of(json["flow"]);

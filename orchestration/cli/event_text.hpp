@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace millrace {
@@ -12,5 +13,8 @@ namespace millrace {
 ///
 /// What is no such line is given back as it is.
 std::string text_of_event(const std::string& line);
+
+/// Of its JSON: "UDP 10.1.0.5:5000 > 192.0.2.9:53", as far as it says.
+std::string ends_of_event(const nlohmann::ordered_json& event);
 
 }  // namespace millrace

@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
   millrace::add_top(app);
   millrace::add_logs(app);
   millrace::add_events(app);
+  millrace::add_alerts(app);
   millrace::add_capture(app);
   millrace::add_trace(app);
   millrace::add_flows(app);

@@ -203,6 +203,15 @@ def test_a_client_that_stands_still_costs_itself_alone(tmp_path):
         assert emitted == audit["received"]
 
 
+def next_line(*words):
+    """The first line that a command prints; it is ended then."""
+    with subprocess.Popen([topology.BIN / "millrace", *words], stdout=subprocess.PIPE,
+                          text=True) as process:
+        line = process.stdout.readline()
+        process.kill()
+    return line
+
+
 @contextlib.contextmanager
 def small_disk(folder, kilobytes):
     folder.mkdir()
@@ -318,6 +327,41 @@ def test_the_command_prints_them_for_people_and_programs(tmp_path):
         done = millrace("events", running.name, check=False)
         assert done.returncode == 1 and "needs a section `events: {}`" in done.stdout + done.stderr
         running.drain()
+
+
+def test_alerts_are_listed_counted_ranked_and_followed(tmp_path):
+    with Topology(tmp_path, telling(tmp_path, rate_mpps=0.001)) as running:
+        followed = json.loads(next_line("alerts", running.name, "--follow", "--json"))
+        assert followed["alert"]["signature"] == NAME
+        running.drain()
+        told = all_told(running)[1]
+        lines = lines_of(tmp_path / "eve.json")
+        assert followed in lines
+        source = lines[0]["src_ip"]
+        mine = [line for line in lines if line["src_ip"] == source]
+        ask = lambda *words: json.loads(
+            millrace("alerts", running.name, "--json", *words).stdout)
+        assert ask()["alerts"] == lines[-50:] and ask()["count"] == told
+        assert ask("--last", 0, "--source", source)["alerts"] == mine
+        assert ask("--last", 3, "--source", f"{source}/32")["alerts"] == mine[-3:]
+        assert ask("--sid", 7) == {"ok": True, "topology": running.name, "alerts": [], "count": 0}
+        assert ask("--count") == {"ok": True, "count": told, "blocked": 0}
+        top, = ask("--top", 5)["top"]
+        assert (top["signature"], top["message"], top["alerts"]) == ("1:0", NAME, told)
+        sources = {one["source"]: one["alerts"] for one in ask("--top", 9, "--by", "source")["top"]}
+        assert sources[source] == len(mine) or len(sources) == 9
+        assert millrace("alerts", running.name, "--count").stdout == f"{told}\n"
+        text = millrace("alerts", running.name, "--last", 1).stdout.splitlines()
+        assert f'allowed [1:0:0] "{NAME}" severity 3' in text[0]
+        assert text[1] == f"{told} alerts; these are the last 1"
+        for words, said in ((("--source", "nobody"), "allowed: an address or a prefix"),
+                            (("--by", "source"), "--by requires --top")):
+            done = millrace("alerts", running.name, *words, check=False)
+            assert done.returncode in (1, 2) and said in done.stdout + done.stderr
+    with Topology(tmp_path, telling(tmp_path).replace(f"file: {tmp_path / 'eve.json'}", "")) as bare:
+        done = millrace("alerts", bare.name, check=False)
+        assert done.returncode == 1 and "--follow shows what comes" in done.stderr
+        bare.drain()
 
 
 def test_a_run_that_ends_by_itself_has_told_all(tmp_path):
