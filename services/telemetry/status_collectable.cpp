@@ -41,6 +41,7 @@ std::vector<prometheus::MetricFamily> StatusCollectable::Collect() const {
   add_config(read_config(run_dir_), families);
   add_events(source, families);
   add_functions(source, families);
+  signatures_.add(source, families);
   add_flows(source, families);
   add_pools(source, families);
   std::vector<TableFacts> tables = read_tables(run_dir_);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "services/telemetry/nvml.hpp"
+#include "services/telemetry/signature_counts.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/status_layout.hpp"
 
@@ -34,10 +35,11 @@ class StatusCollectable final : public prometheus::Collectable {
   void follow_plan() const;
 
   mutable Plan plan_;
+  mutable SignatureCounts signatures_;
   const StatusView& status_;
   std::string run_dir_;
   std::unique_ptr<Nvml> nvml_;
-  mutable std::mutex mutex_;  ///< guards plan_; and the library is not asked twice at a time
+  mutable std::mutex mutex_;  ///< guards what changes; and the library is not asked twice at a time
 };
 
 }  // namespace millrace

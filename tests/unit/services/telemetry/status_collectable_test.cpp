@@ -10,8 +10,11 @@
 #include <iostream>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "services/functions/flow/flow.hpp"
+#include "services/functions/ids/signature_names.hpp"
+#include "services/functions/image_file.hpp"
 #include "services/functions/nat/pool_notes.hpp"
 #include "services/telemetry/exporter.hpp"
 #include "services/telemetry/families.hpp"
@@ -36,14 +39,17 @@ TEST(StatusCollectable, GivesEveryMetricThatIsDeclared) {
                             .type = "nat",
                             .settings = {{"inside", "lan"}, {"pool", "203.0.113.1"}},
                             .counter_count = kPoolCounterCount});
+  const test::TestFolder run_dir;
+  plan.functions[1].image = run_dir.path("ids.image");
+  write_signature_names(names_beside_image(plan.functions[1].image), std::vector<Signature>(1));
   const WatchedTopology watched(plan);
+  watched.status.function_counters(3, function_counter_first(plan, 1), 1)[0] = 1;
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) watched.start(actor);
   watched.status.header().leader = test::leader_word(::getpid());
   watched.status.port(0).known = 1;
   watched.status.port(0).up = 1;
   watched.status.port(0).bytes_per_second = 1;
   watched.status.actor_tally(5).backend = static_cast<std::uint64_t>(Backend::kCuda);
-  const test::TestFolder run_dir;
   note_tables(run_dir.path(""), {{.function = "route", .accepted = 1}});
   note_routes(run_dir.path(""), {{.function = "route", .prefixes = 1}});
   note_wanted(run_dir.path(""), {{"front", 1}});
