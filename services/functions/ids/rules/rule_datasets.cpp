@@ -53,19 +53,26 @@ struct DatasetType {
 constexpr DatasetType kTypes[] = {
     {"string", string_of}, {"md5", digest_of<kMd5Bytes>}, {"sha256", digest_of<kSha256Bytes>}};
 
-std::vector<std::string> read_values(const std::string& path, const DatasetType& type) {
-  std::string file;
+/// The text of a file: that which the rules have already, or the one on disk.
+const std::string& load_file(std::string_view name, RuleDraft& draft) {
+  const auto found = draft.files.find(name);
+  if (found != draft.files.end()) return found->second;
+  // An absolute path stays as it is.
+  const auto path = std::filesystem::path(draft.setup.folder) / name;
   try {
-    file = read_rule_file(path);
+    return draft.files.emplace(name, read_rule_file(path.string())).first->second;
   } catch (const Error& error) {
     refuse_rule(error.what());
   }
+}
+
+std::vector<std::string> values_of(std::string_view text, const DatasetType& type) {
   std::vector<std::string> values;
-  for (const std::string_view line : split_list(file, '\n')) {
-    const std::string_view text = without_blanks(line);
-    if (text.empty() || text.starts_with('#')) continue;
+  for (const std::string_view raw : split_list(text, '\n')) {
+    const std::string_view line = without_blanks(raw);
+    if (line.empty() || line.starts_with('#')) continue;
     if (values.size() == kValuesMax) refuse_rule("its file has too many lines");
-    values.push_back(type.value_of(text));
+    values.push_back(type.value_of(line));
   }
   std::ranges::sort(values);
   const auto doubles = std::ranges::unique(values);
@@ -110,11 +117,9 @@ void add_dataset(const RuleOption& option, RuleDraft& draft) {
   const DatasetWords words = read_words(parts);
   const auto* const type = std::ranges::find(kTypes, words.type, &DatasetType::name);
   if (type == std::end(kTypes)) refuse_rule("the type is none of string, md5, sha256");
-  // An absolute path stays as it is.
-  const auto path = std::filesystem::path(draft.setup.folder) / unquoted(words.load);
   DatasetMatch match;
   match.negated = parts[0] == "isnotset";
-  match.values = read_values(path.string(), *type);
+  match.values = values_of(load_file(unquoted(words.load), draft), *type);
   add_test(draft, std::move(match));
 }
 

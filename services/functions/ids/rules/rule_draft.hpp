@@ -33,6 +33,7 @@ struct RuleRefused {
 struct RuleDraft {
   const RuleSetup& setup;
   std::vector<std::string>& flowbits;  ///< RuleSet::flowbits: a new name is put behind them
+  RuleFiles& files;                    ///< RuleSet::files: one that is not there is read
   Signature signature{};
   // Where the next test goes.
   RuleBuffer buffer = RuleBuffer::kPayload;

@@ -67,7 +67,7 @@ class RuleReader {
   static Key key_of(const Signature& rule) { return {rule.gid, rule.sid}; }
 
   Signature read(const RuleWords& words, const RuleText& rule, const std::string& place) {
-    RuleDraft draft{setup_, set_.flowbits};
+    RuleDraft draft{setup_, set_.flowbits, set_.files};
     draft.signature.place = place;
     draft.signature.text = rule.text;
     draft.is_snort3 = is_of_snort3(words);

@@ -31,6 +31,8 @@ RuleSetup default_rule_setup();
 /// with file:line.
 void load_classification(const std::string& path, RuleSetup& setup);
 
+using RuleFiles = std::map<std::string, std::string, std::less<>>;
+
 struct RuleRefusal {
   std::string place;    ///< "file:line"
   std::uint32_t sid;    ///< 0: not known
@@ -43,7 +45,10 @@ struct RuleSet {
   std::vector<Signature> signatures;  ///< in the order in which they count, by sort_signatures()
   std::vector<RuleRefusal> refusals;
   std::vector<std::string> flowbits;  ///< names, by number
-  std::size_t disabled = 0;           ///< rules that are commented out
+  /// Texts of the files that `dataset` names, by the name in the rule. What stands here when rules
+  /// are read is not read from disk: an image brings its files along.
+  RuleFiles files;
+  std::size_t disabled = 0;  ///< rules that are commented out
 };
 
 /// Reads all of them. Lines that end in a backslash go on. A rule with the gid and sid of one
