@@ -97,6 +97,7 @@ int HttpParser::Hooks::request_headers(htp_tx_t* tx) {
     if (exchange.has_headers[0]) return;
     exchange.has_headers[0] = true;
     parser.sides_[0].framing.begin_body(is_compressed(tx->request_content_encoding));
+    if (exchange.is_connect && exchange.is_finished[1]) parser.leave_connect(exchange);
     if (exchange.transaction == nullptr || exchange.is_dangling) return;
     put_request_headers(*tx, exchange);
     exchange.has_news[0] = true;
@@ -176,10 +177,9 @@ int HttpParser::Hooks::response_complete(htp_tx_t* tx) {
     exchange.has_headers[1] = true;
     parser.finish(exchange, 1);
     if (!exchange.is_connect) return;
-    parser.finish(exchange, 0);
+    parser.leave_connect(exchange);
     const int status = tx->response_status_number;
     parser.is_done_ = parser.is_done_ || (status >= kSuccess && status < kSuccessEnd);
-    parser.wants_renewal_ = true;
   });
 }
 

@@ -11,7 +11,7 @@ namespace millrace {
 
 namespace {
 
-/// libhtp keeps some bytes for each transaction that was: its connection is made anew after so many.
+/// libhtp keeps some bytes for each transaction that was: it is made anew after so many.
 constexpr std::uint32_t kRenewAfter = 256;
 /// Requests without a response, of which nothing but that is known, for each that is kept.
 constexpr std::size_t kOutstandingPerKept = 16;
@@ -48,29 +48,41 @@ void HttpParser::end(std::uint8_t direction, TransactionSink& sink) {
   sink_ = &sink;
   if (sides_[direction].is_ended) return;
   sides_[direction].is_ended = true;
-  take(direction, {});
-  end_messages(direction);
-  take(direction, {});
+  if (!sides_[direction].is_broken && !is_done_) {
+    take(direction, {});
+    end_messages(direction);
+    go_on_behind_connect(direction);
+  }
+  tell_all();
 }
 
-/// A response may let requests go on that wait for it.
 void HttpParser::take(std::uint8_t direction, std::string_view bytes) {
-  for (const std::uint8_t taker : {direction, static_cast<std::uint8_t>(1 - direction)}) {
-    Side& side = sides_[taker];
-    if (is_done_ || side.is_broken) continue;
-    if (!side.held.empty()) {
-      if (taker == direction) side.held.append(bytes);
-      side.held.erase(0, side.held.size() - take_pieces(taker, side.held).size());
-    } else if (taker == direction) {
-      side.held = take_pieces(taker, bytes);
-    }
-    if (side.held.size() > limits_.header_bytes) lose(taker);
-    if (side.is_broken || is_done_) side.held = {};
+  Side& side = sides_[direction];
+  if (is_done_ || side.is_broken) return;
+  if (side.held.empty()) {
+    side.held = take_pieces(direction, bytes);
+  } else {
+    side.held.append(bytes);
+    take_held(direction);
   }
-  if (is_done_) std::ranges::for_each(kDirections, [&](std::uint8_t one) { finish_all(one); });
+  for (const std::uint8_t one : kDirections) {
+    if (sides_[one].held.size() > limits_.header_bytes) lose(one);
+    if (is_done_) finish_all(one);
+    if (is_done_ || sides_[one].is_broken) sides_[one].held = {};
+  }
+  go_on_behind_connect(direction);
+  tell_all();
+}
+
+void HttpParser::tell_all() {
   settle();
   for (HttpExchange& exchange : exchanges_) tell(exchange);
   if (out_of_memory_) throw std::bad_alloc();
+}
+
+void HttpParser::take_held(std::uint8_t direction) {
+  std::string& held = sides_[direction].held;
+  held.erase(0, held.size() - take_pieces(direction, held).size());
 }
 
 /// Returns those that must wait.
@@ -84,11 +96,21 @@ std::string_view HttpParser::take_pieces(std::uint8_t direction, std::string_vie
     take_piece(direction, bytes.substr(0, piece.bytes), piece.kind);
     side.taken += piece.bytes;
     bytes.remove_prefix(piece.bytes);
-    if (wants_renewal_ && !is_done_) renew_connection();
     count_head(direction, piece.bytes, expected);
     settle();
+    go_on_behind_connect(direction);
   }
   return bytes;
+}
+
+/// Requests have waited for a response. They go on before what follows the response.
+void HttpParser::go_on_behind_connect(std::uint8_t direction) {
+  if (is_done_ || !wants_renewal_) return;
+  settle();
+  renew_connection();
+  if (direction == 0 || sides_[0].is_broken) return;
+  take_held(0);
+  if (sides_[0].is_ended) end_messages(0);
 }
 
 /// Heads of any length would fill memory.
@@ -224,7 +246,14 @@ void HttpParser::finish(HttpExchange& exchange, std::uint8_t direction) {
 }
 
 void HttpParser::finish_all(std::uint8_t direction) {
+  if (direction == 1 && is_waiting(0)) leave_connect(exchanges_.back());
   for (HttpExchange& exchange : exchanges_) finish(exchange, direction);
+}
+
+/// Its request is over with its response, as far as one comes. libhtp would wait for more.
+void HttpParser::leave_connect(HttpExchange& exchange) {
+  finish(exchange, 0);
+  wants_renewal_ = true;
 }
 
 void HttpParser::lose(std::uint8_t direction) {

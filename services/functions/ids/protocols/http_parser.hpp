@@ -57,6 +57,8 @@ class HttpParser final : public AppParser {
   // Bytes on their way to libhtp.
   void take(std::uint8_t direction, std::string_view bytes);
   std::string_view take_pieces(std::uint8_t direction, std::string_view bytes);
+  void take_held(std::uint8_t direction);
+  void go_on_behind_connect(std::uint8_t direction);
   void take_piece(std::uint8_t direction, std::string_view piece, HttpPiece::Kind kind);
   void feed(std::uint8_t direction, std::string_view piece);
   void put_what_came(std::uint8_t direction);
@@ -73,10 +75,12 @@ class HttpParser final : public AppParser {
   HttpExchange* next_response();
   void finish(HttpExchange& exchange, std::uint8_t direction);
   void finish_all(std::uint8_t direction);
+  void leave_connect(HttpExchange& exchange);
   void lose(std::uint8_t direction);
   void end_messages(std::uint8_t direction);
   void settle();
   void tell(HttpExchange& exchange);
+  void tell_all();
 
   AppLimits limits_;
   HttpConnection connection_;

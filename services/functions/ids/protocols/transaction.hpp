@@ -14,7 +14,7 @@
 #include "services/functions/ids/detect/buffer_value.hpp"
 #include "services/functions/ids/rules/rule_buffer.hpp"
 
-/// A question and its answer (HTTP, DNS), or a handshake (TLS, SSH), as the buffers that rules name.
+/// A question and its answer (HTTP, DNS), or a handshake (TLS, SSH), as buffers that rules name.
 
 namespace millrace {
 
@@ -68,8 +68,8 @@ class Transaction {
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
   /// More of the last value of a buffer that grows; of a new value where there is none, or the last
   /// is complete. At most the last `limit` bytes (1..) of a value are kept, and half of it at least;
-  /// those in front are counted in `base`. So that none is cut off unseen, let detection look before
-  /// `limit` bytes are unseen.
+  /// `base` counts those in front. So that none is cut off unseen, let detection look before that
+  /// many are unseen.
   void append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes, std::size_t limit);
   /// Nothing follows: of one buffer's last value; of all of a direction, also of buffers that it
   /// does not have.
