@@ -58,7 +58,8 @@ class MatcherScratch {
 /// One thread at a time; changes nothing of itself.
 class BufferMatcher {
  public:
-  /// `tests` is borrowed. Throws Error: PCRE2 refuses an expression (what, and where in it).
+  /// `tests` is borrowed. Throws Error: PCRE2 refuses an expression (what, and where in it), a
+  /// transform cannot be done, or there are more than 256 tests.
   explicit BufferMatcher(const BufferTests& tests);
   ~BufferMatcher();
   BufferMatcher(BufferMatcher&&) noexcept;
@@ -71,9 +72,15 @@ class BufferMatcher {
   /// kNo; of PCRE2 match and depth limits). With `value.seen` > 0 and no transforms, only a match
   /// counts of which at least one test ends behind the seen bytes, or that is negative or about
   /// the end of a buffer. Writes `variables`.
+  ///
+  /// While a buffer is not complete, tests about its end and negated contents without bounds take
+  /// what there is of a payload for the whole, as Suricata does of streams; of other buffers they
+  /// wait (kNotYet) until their answer cannot change. Contents that are negated within bounds wait
+  /// for the bytes within them, of a payload too.
   Look look(const BufferValue& value, RuleVariables& variables,
             MatcherScratch& scratch) const noexcept;
 
+  /// A test is a step; so are 4 KiB that a content, and 1 KiB that an expression goes through.
   static constexpr std::uint32_t kStepsMax = 20'000;
 
  private:

@@ -38,7 +38,8 @@ TestWalk::Outcome TestWalk::go(std::uint16_t place, std::int64_t cursor,
                                std::int64_t furthest) noexcept {
   using Kind = Outcome::Kind;
   const std::vector<Match>& tests = tests_.tests().tests;
-  for (; place < tests.size(); ++place) {
+  const auto count = static_cast<std::uint16_t>(tests.size());  // CompiledTests::kTestsMax
+  for (; place < count; ++place) {
     if (!charge(1)) return {.kind = Kind::kGivenUp};
     const Match& test = tests[place];
     if (const auto* content = std::get_if<ContentMatch>(&test); content && !content->negated) {
@@ -104,6 +105,7 @@ TestWalk::Outcome TestWalk::try_content(std::uint16_t place, std::int64_t cursor
   const auto& content = std::get<ContentMatch>(tests_.tests().tests[place]);
   const auto length = static_cast<std::int64_t>(content.bytes.size());
   const ContentRange range = range_of(content, cursor, variables_);
+  const RuleVariables before = variables_;
   Tried tried;
   std::int64_t from = range.low;
   if (place == 0 && tests_.span() > 0) from = std::max(from, seen_end_ + 1 - tests_.span());
@@ -118,6 +120,7 @@ TestWalk::Outcome TestWalk::try_content(std::uint16_t place, std::int64_t cursor
     const bool is_last = is_final(place, outcome);
     if (is_last && (!tried.is_stale || outcome.is_over())) return outcome;
     tried.add(outcome);
+    variables_ = before;
     if (is_last) break;  // but choices in front of this one may make a new match of an old place
     from = at + 1;
     // The tests behind have passed and do not depend on this one: only new bytes help.
@@ -156,6 +159,7 @@ TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
   const TestPlan& plan = tests_.plan(place);
   const Regex& regex = tests_.regex(plan);
   const std::int64_t subject = subject_of(pcre, cursor);
+  const RuleVariables before = variables_;
   Tried tried;
   bool passes_by_seen = false;  // and the tests behind do not depend on this one
   for (std::int64_t from = subject; from <= text_.end();) {
@@ -170,6 +174,7 @@ TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
     const bool is_last = is_final(place, outcome);
     if (is_last && (!tried.is_stale || outcome.is_over())) return outcome;
     tried.add(outcome);
+    variables_ = before;
     if (is_last) break;  // but choices in front of this one may make a new match of an old place
     passes_by_seen = outcome.is_stale && !plan.is_depended;
     if (regex.is_anchored()) break;
