@@ -22,10 +22,10 @@
 #include "services/functions/stream/stream_lane.hpp"
 #include "shared/base/check.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "tests/unit/services/functions/inspect/tcp_frames.hpp"
 #include "tests/unit/services/functions/lane_memory.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
 #include "tests/unit/services/functions/stream/receiver.hpp"
+#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {

@@ -12,10 +12,11 @@
 #include "services/functions/flow/flow.hpp"
 #include "services/functions/match/match_verdicts.hpp"
 #include "services/functions/stage_runner.hpp"
+#include "services/functions/stream/tcp_streams.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "tests/unit/services/functions/inspect/tcp_frames.hpp"
 #include "tests/unit/services/functions/lane_memory.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
+#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {
@@ -87,7 +88,7 @@ class InspectTest : public testing::Test {
     }
   }
   std::uint64_t hits(std::size_t rule) const { return hits_[rule]; }
-  std::uint64_t hits(InspectCounter which) const {
+  std::uint64_t hits(StreamCounter which) const {
     return hits_[kRuleCount + kMatchExtraCount + static_cast<std::size_t>(which)];
   }
   const MatchFolder folder_;
@@ -111,7 +112,7 @@ TEST_F(InspectTest, AWordOverTwoSegmentsIsFound) {
   EXPECT_EQ(client(7, "CRet"), kByRule);  // sent once more
   EXPECT_EQ(client(7, "curity"), kPasses);
   EXPECT_EQ(hits(kDropRule), 2u);
-  EXPECT_EQ(hits(InspectCounter::kTexts), 2u);
+  EXPECT_EQ(hits(StreamCounter::kTexts), 2u);
 }
 
 TEST_F(InspectTest, AWordThatIsAheadHoldsUpTheFiller) {
@@ -120,7 +121,7 @@ TEST_F(InspectTest, AWordThatIsAheadHoldsUpTheFiller) {
   EXPECT_EQ(client(7, "cret"), kPasses);
   EXPECT_EQ(client(4, "/se"), kPasses);
   EXPECT_EQ(client(0, "GET "), kByRule);
-  EXPECT_EQ(hits(InspectCounter::kAhead), 2u);
+  EXPECT_EQ(hits(StreamCounter::kAhead), 2u);
 }
 
 TEST_F(InspectTest, ALiteralCountsOnceWhereverItStands) {
@@ -167,8 +168,8 @@ TEST_F(InspectTest, OtherBytesThanBeforeDoNotPass) {
   EXPECT_EQ(client(0, "harmless"), kPasses);
   EXPECT_EQ(client(0, "/secret "), kConflict);
   EXPECT_EQ(client(0, "harmless"), kPasses);
-  EXPECT_EQ(hits(InspectCounter::kConflicts), 1u);
-  EXPECT_EQ(hits(InspectCounter::kSeen), 1u);
+  EXPECT_EQ(hits(StreamCounter::kConflicts), 1u);
+  EXPECT_EQ(hits(StreamCounter::kSeen), 1u);
 }
 
 TEST_F(InspectTest, DataThatNoReceiverShouldReadDoesNotPass) {
@@ -186,9 +187,9 @@ TEST_F(InspectTest, DataThatNoReceiverShouldReadDoesNotPass) {
   cut.pop_back();
   EXPECT_EQ(send(cut), kConflict);
   EXPECT_EQ(client(0, "right"), kPasses);
-  EXPECT_EQ(hits(InspectCounter::kChecksum), 1u);
-  EXPECT_EQ(hits(InspectCounter::kUnread), 3u);
-  EXPECT_EQ(hits(InspectCounter::kNoFlow), 1u);
+  EXPECT_EQ(hits(StreamCounter::kChecksum), 1u);
+  EXPECT_EQ(hits(StreamCounter::kUnread), 3u);
+  EXPECT_EQ(hits(StreamCounter::kNoFlow), 1u);
 }
 
 TEST_F(InspectTest, ChecksumsMayBeTrusted) {
@@ -207,7 +208,7 @@ TEST_F(InspectTest, UrgentDataIsReadAsAllOther) {
   const auto bytes = arena_.batch().bytes(0);
   EXPECT_EQ(Frame(bytes.begin(), bytes.end()), segment(false, kAck, kClient + 5, kServer + 1, "r"));
   EXPECT_EQ(client(5, "et"), kByRule);
-  EXPECT_EQ(hits(InspectCounter::kUrgent), 1u);
+  EXPECT_EQ(hits(StreamCounter::kUrgent), 1u);
 }
 
 TEST_F(InspectTest, PacketsOfOtherProtocolsAreReadByThemselves) {

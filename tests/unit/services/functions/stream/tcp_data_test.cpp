@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "services/functions/inspect/tcp_data.hpp"
+#include "services/functions/stream/tcp_data.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/services/functions/inspect/tcp_frames.hpp"
+#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "services/functions/inspect/tcp_data.hpp"
+#include "services/functions/stream/tcp_data.hpp"
 
 #include "shared/base/ip_protocol.hpp"
 #include "shared/packet/internet_checksum.hpp"

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/stream/tcp_streams.hpp"
+
+#include "services/functions/stream/tcp_data.hpp"
+
+namespace millrace {
+
+void TcpStreams::hit(const FinishContext& call, StreamCounter counter) const noexcept {
+  call.counters.hit(options_.first_counter + static_cast<std::size_t>(counter));
+}
+
+TcpStreams::Taken TcpStreams::refuse(const FinishContext& call,
+                                     StreamCounter counter) const noexcept {
+  hit(call, counter);
+  return {.fate = Fate::kRefused, .counter = counter};
+}
+
+/// What the headers of a segment tell of its stream. False: it must not pass.
+bool TcpStreams::follow(StreamTable& table, const FlowTuple& tuple, const PacketFlow& flow,
+                        std::span<const std::byte> frame,
+                        const PacketHeaders& headers) const noexcept {
+  if (is_tcp_syn(frame, headers) &&
+      !reader_.handshake(table, tuple, flow.direction, tcp_sequence(frame, headers) + 1,
+                         tcp_acknowledgment(frame, headers))) {
+    return false;
+  }
+  const auto other = static_cast<std::uint8_t>(1 - flow.direction);
+  if (const auto until = flow.acknowledged[other]) reader_.acknowledge(table, tuple, other, *until);
+  return true;
+}
+
+TcpStreams::Taken TcpStreams::take(const FinishContext& call, std::optional<StreamTable>& table,
+                                   std::uint16_t packet, const PacketHeaders& headers) noexcept {
+  const std::span<std::byte> frame = call.batch.bytes(packet);
+  if (headers.status != ParseStatus::kOk || headers.fragment || headers.payload_offset == 0) {
+    return refuse(call, StreamCounter::kUnread);
+  }
+  const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
+  const bool has_stream =
+      flow.flow != kNoFlow && flow.state != FlowState::kInvalid && table.has_value();
+  const std::span<const std::byte> data = tcp_data(frame, headers);
+  if (has_stream && !follow(*table, call.flows->tuple(flow.flow, 0), flow, frame, headers)) {
+    return refuse(call, StreamCounter::kConflicts);
+  }
+  if (data.empty()) return {};
+  if (!has_stream) return refuse(call, StreamCounter::kNoFlow);
+  if (flow.opens || is_tcp_syn(frame, headers)) return refuse(call, StreamCounter::kUnread);
+  if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
+    return refuse(call, StreamCounter::kChecksum);
+  }
+  if (clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
+  return offer(call, *table,
+               {.tuple = call.flows->tuple(flow.flow, 0),
+                .direction = flow.direction,
+                .sequence = tcp_sequence(frame, headers),
+                .acknowledged = flow.acknowledged,
+                .is_picked_up = flow.is_picked_up,
+                .data = data});
+}
+
+TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable& table,
+                                    const StreamSegment& segment) noexcept {
+  Taken taken{.fate = Fate::kOffered, .offer = reader_.offer(table, segment)};
+  if (taken.offer.fate == StreamReader::Fate::kConflicts) {
+    return refuse(call, StreamCounter::kConflicts);
+  }
+  if (taken.offer.fate == StreamReader::Fate::kNoRoom) return refuse(call, StreamCounter::kNoRoom);
+  const StreamCounter without_text =
+      taken.offer.has_new ? StreamCounter::kAhead : StreamCounter::kSeen;
+  taken.counter = taken.offer.text.empty() ? without_text : StreamCounter::kTexts;
+  taken.segment.emplace(segment);
+  return taken;
+}
+
+bool TcpStreams::commit(const FinishContext& call, StreamTable& table,
+                        const Taken& taken) noexcept {
+  const bool has_room = reader_.commit(table, *taken.segment);
+  hit(call, has_room ? taken.counter : StreamCounter::kNoRoom);
+  return has_room;
+}
+
+}  // namespace millrace
