@@ -13,42 +13,24 @@ namespace {
 constexpr std::uint32_t kSegmentBytesMax = 65'535;
 constexpr std::uint32_t kBlocksMin = 8;  // of a direction: some holes where the window is small
 
-/// How far `to` is behind `from`; negative: in front of it (RFC 9293 3.4).
+/// How far `to` is behind `from`.
 std::int32_t distance(std::uint32_t from, std::uint32_t to) noexcept {
-  return static_cast<std::int32_t>(to - from);
-}
-
-/// The last block that begins at `sequence` or in front of it; 0: there is none. From the end of
-/// the side that is nearer.
-std::uint32_t block_at(const StreamTable& table, const StreamSide& side,
-                       std::uint32_t sequence) noexcept {
-  if (side.first == 0) return 0;
-  const StreamBlock* const first = table.block(side.first);
-  const StreamBlock* const last = table.block(side.last);
-  if (distance(first->sequence, sequence) < 0) return 0;
-  if (distance(sequence, last->sequence) <= 0) return side.last;
-  if (distance(first->sequence, sequence) > distance(sequence, last->sequence)) {
-    std::uint32_t at = side.last;
-    while (distance(sequence, table.block(at)->sequence) > 0) at = table.block(at)->before;
-    return at;
-  }
-  std::uint32_t at = side.first;
-  for (std::uint32_t next = table.block(at)->next;
-       next != 0 && distance(sequence, table.block(next)->sequence) <= 0;
-       next = table.block(at)->next) {
-    at = next;
-  }
-  return at;
+  return sequence_distance(from, to);
 }
 
 }  // namespace
 
 StreamReader::StreamReader(const StreamLimits& limits)
-    : limits_(limits), text_(std::size_t{limits.carry} + static_cast<std::size_t>(span_max())) {}
+    : limits_(limits), text_(std::size_t{kept()} + static_cast<std::size_t>(span_max())) {}
+
+/// Read bytes that stand in front of a text at most.
+std::uint32_t StreamReader::kept() const noexcept {
+  return std::max(limits_.carry, limits_.history);
+}
 
 /// From the first byte that is kept to the last one. Whole blocks are given back.
 std::int64_t StreamReader::span_max() const noexcept {
-  return std::int64_t{limits_.window} + limits_.carry + kStreamBlockRoom;
+  return std::int64_t{limits_.window} + kept() + kStreamBlockRoom;
 }
 
 bool StreamReader::is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept {
@@ -69,6 +51,8 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
                                         const StreamSegment& segment) noexcept {
   MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= kSegmentBytesMax);
   gap_count_ = blocks_needed_ = 0;
+  offer_ = {};
+  direction_ = segment.direction;
   stream_ = table.find(segment.tuple);
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
   if (side_.is_over != 0) return {.fate = repeat(table, segment)};
@@ -78,13 +62,14 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
     if (!acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
     side_.start = side_.next = segment.is_picked_up ? segment.sequence : *acknowledged;
-  } else if (segment.is_picked_up && acknowledged && distance(side_.next, *acknowledged) > 0) {
+  } else if ((segment.is_picked_up || limits_.skips) && acknowledged &&
+             distance(side_.next, *acknowledged) > 0) {
     side_.next = *acknowledged;  // what was on its way before the first packet was seen
   }
   next_ = side_.next;
   const Fate fate = place(table, segment);
-  if (fate != Fate::kPasses) return {.fate = fate};
-  return text_of(table, segment);
+  offer_ = fate == Fate::kPasses ? text_of(table, segment) : Offer{.fate = fate};
+  return offer_;
 }
 
 /// Behind the depth: what has been read before still has to be the same.
@@ -114,7 +99,8 @@ StreamReader::Fate StreamReader::place(const StreamTable& table,
 bool StreamReader::has_room(const StreamTable& table, const StreamSegment& segment) const noexcept {
   if (blocks_needed_ > table.free_blocks()) return false;
   if (distance(side_.next, segment.sequence) <= 0) return true;
-  const std::uint64_t most = 2 * std::uint64_t{limits_.window} / kStreamBlockRoom + kBlocksMin;
+  const std::uint64_t most =
+      (2 * std::uint64_t{limits_.window} + kept()) / kStreamBlockRoom + kBlocksMin;
   return std::uint64_t{side_.blocks} + blocks_needed_ <= most &&
          table.free_blocks() - blocks_needed_ >= table.all_blocks() / 4;
 }
@@ -123,7 +109,7 @@ bool StreamReader::has_room(const StreamTable& table, const StreamSegment& segme
 StreamReader::Fate StreamReader::compare(const StreamTable& table,
                                          const StreamSegment& segment) noexcept {
   const std::uint32_t bytes = static_cast<std::uint32_t>(segment.data.size());
-  std::uint32_t before = block_at(table, side_, segment.sequence);
+  std::uint32_t before = table.block_at(side_, segment.sequence);
   const StreamBlock* block = table.block(before);
   std::uint32_t reference = before;
   if (block == nullptr || distance(segment.sequence, block->end()) <= 0) {
@@ -175,50 +161,74 @@ bool StreamReader::add_gap(const StreamBlock* block, const Gap& gap,
   return true;
 }
 
-/// The read bytes in front of `next`, as many as are carried.
-std::uint32_t StreamReader::copy_carry(const StreamTable& table) noexcept {
-  if (limits_.carry == 0) return 0;
-  std::uint32_t wanted = side_.next;  // the end of the piece that is copied next
-  std::uint32_t missing = limits_.carry;
-  std::byte* const end = text_.data() + limits_.carry;
-  for (std::uint32_t at = block_at(table, side_, side_.next - 1); at != 0 && missing != 0;) {
+/// Puts more of the read bytes in front of the text, until it has `count` of them, or all that are
+/// kept.
+void StreamReader::copy_read(const StreamTable& table, std::uint32_t count) noexcept {
+  std::byte* const end = text_.data() + kept();
+  std::uint32_t there = offer_.carry;
+  std::uint32_t wanted = side_.next - there;  // the end of the piece that is copied next
+  for (std::uint32_t at = table.block_at(side_, wanted - 1); at != 0 && there < count;) {
     const StreamBlock& block = *table.block(at);
     if (distance(wanted, block.end()) < 0) break;  // a hole, behind which nothing is kept
-    const std::uint32_t there = wanted - block.sequence;
-    const std::uint32_t count = std::min(there, missing);
-    missing -= count;
-    std::memcpy(end - (limits_.carry - missing), block.data + there - count, count);
+    const std::uint32_t in_block = wanted - block.sequence;
+    const std::uint32_t bytes = std::min(in_block, count - there);
+    there += bytes;
+    std::memcpy(end - there, block.data + in_block - bytes, bytes);
     wanted = block.sequence;
     at = block.before;
   }
-  return limits_.carry - missing;
+  const std::uint32_t more = there - offer_.carry;
+  offer_.text = {end - there, offer_.text.size() + more};
+  offer_.carry = there;
+}
+
+/// Of the side that the segment is for; at or behind what has been read.
+std::uint64_t StreamReader::position_of(std::uint32_t sequence) const noexcept {
+  const std::uint64_t read = stream_ == nullptr ? 0 : stream_->position(direction_);
+  return read +
+         static_cast<std::uint32_t>(sequence - side_.start - static_cast<std::uint32_t>(read));
 }
 
 /// What the segment lets a receiver read: nothing, if it is not the filler.
 StreamReader::Offer StreamReader::text_of(const StreamTable& table,
                                           const StreamSegment& segment) noexcept {
   const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
-  if (distance(side_.next, segment.sequence) > 0 || distance(side_.next, end) <= 0) {
-    return {.has_new = gap_count_ != 0};
-  }
-  const std::uint32_t carry = copy_carry(table);
-  std::byte* to = text_.data() + limits_.carry;
+  std::byte* const begin = text_.data() + kept();
+  std::byte* to = begin;
   const auto put = [&](const std::byte* from, std::uint32_t count) {
     std::memcpy(to, from, count);
     to += count;
     next_ += count;
   };
-  const std::uint32_t skip = side_.next - segment.sequence;
-  put(segment.data.data() + skip, end - side_.next);
-  for (const StreamBlock* block = table.block(block_at(table, side_, next_));
-       block != nullptr && distance(next_, block->sequence) <= 0;
-       block = table.block(block->next)) {
-    if (distance(next_, block->end()) <= 0) continue;
-    const std::uint32_t read = next_ - block->sequence;
-    put(block->data + read, block->bytes - read);
+  const auto put_segment = [&] {
+    if (distance(segment.sequence, next_) < 0 || distance(next_, end) <= 0) return false;
+    put(segment.data.data() + (next_ - segment.sequence), end - next_);
+    return true;
+  };
+  const auto put_blocks = [&] {
+    for (const StreamBlock* block = table.block(table.block_at(side_, next_));
+         block != nullptr && distance(next_, block->sequence) <= 0;
+         block = table.block(block->next)) {
+      if (distance(next_, block->end()) <= 0) continue;
+      const std::uint32_t read = next_ - block->sequence;
+      put(block->data + read, block->bytes - read);
+    }
+  };
+  // Where a hole was given up, what waits behind it may come first.
+  if (!put_segment()) {
+    put_blocks();
+    put_segment();
   }
-  std::byte* const from = text_.data() + limits_.carry - carry;
-  return {.text = {from, to}, .carry = carry, .has_new = true};
+  put_blocks();
+  if (to == begin) return {.has_new = gap_count_ != 0};
+  offer_ = {.text = {begin, to}, .has_new = true, .position = position_of(side_.next)};
+  copy_read(table, limits_.carry);
+  return offer_;
+}
+
+StreamReader::Offer StreamReader::whole(const StreamTable& table) noexcept {
+  if (!offer_.text.empty()) copy_read(table, limits_.history);
+  return offer_;
 }
 
 void StreamReader::store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
@@ -241,7 +251,8 @@ void StreamReader::store(StreamTable& table, StreamSide& side, const StreamSegme
 /// Blocks with bytes that can be neither sent once more nor carried.
 std::uint32_t StreamReader::forgettable(const StreamTable& table, const StreamSide& side,
                                         std::uint32_t acknowledged) const noexcept {
-  const std::uint32_t carried = side.next - std::min(limits_.carry, side.read);
+  const bool is_narrow = table.free_blocks() < table.all_blocks() / 2;
+  const std::uint32_t carried = side.next - std::min(is_narrow ? limits_.carry : kept(), side.read);
   const std::uint32_t until = distance(carried, acknowledged) < 0 ? acknowledged : carried;
   std::uint32_t count = 0;
   for (const StreamBlock* block = table.block(side.first);
@@ -312,10 +323,13 @@ bool StreamReader::commit(StreamTable& table, const StreamSegment& segment) noex
   StreamSide& side = table.change_side(*stream_, segment.direction);
   if (side.is_known == 0) {
     side.is_known = 1;
-    side.start = side_.start;
+    side.start = side.next = side_.start;
     side.is_picked_up = segment.is_picked_up ? 1 : 0;
   }
   for (std::uint32_t i = 0; i < gap_count_; ++i) store(table, side, segment, gaps_[i]);
+  if (next_ - side.start < side.next - side.start) {
+    ++table.change_rounds(*stream_).rounds[segment.direction];
+  }
   side.next = next_;
   side.read += std::min(next_ - side_.next, UINT32_MAX - side.read);
   if (limits_.depth != 0 && side.read >= limits_.depth) side.is_over = 1;

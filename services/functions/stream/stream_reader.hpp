@@ -29,9 +29,16 @@ struct StreamLimits {
                                     ///< beside those that are carried
   std::uint32_t depth = 0;          ///< bytes of a direction that are read; 0: all
   std::uint32_t carry = 0;          ///< read bytes that a text begins with: 0..kStreamCarryMax
+  /// Read bytes of a direction that are kept for whole() and KeptBytes: 0..kStreamHistoryMax. Where
+  /// more than half of the blocks are in use, only `carry` is.
+  std::uint32_t history = 0;
+  /// Bytes that the receiver has acknowledged and that have not come by are given up: for who lets
+  /// pass what does not fit.
+  bool skips = false;
 };
 inline constexpr std::uint32_t kStreamWindowMax = 16u << 20;
 inline constexpr std::uint32_t kStreamCarryMax = 1024;
+inline constexpr std::uint32_t kStreamHistoryMax = 64u << 10;
 
 /// A segment with data of a TCP flow.
 struct StreamSegment {
@@ -52,7 +59,7 @@ class StreamReader {
   static constexpr std::uint32_t kGapsMax = 8;
   /// Lines of the state that offer() and commit() of one segment change at most.
   static constexpr std::uint32_t kLinesOfSegment =
-      StreamTable::kLinesOfBegin + 2 + StreamTable::kLinesOfRelease +
+      StreamTable::kLinesOfBegin + 3 + StreamTable::kLinesOfRelease +
       (kGapsMax + 65'535 / kStreamBlockRoom + 1) * (StreamTable::kLinesOfBlock + 2);
   /// The same of acknowledge().
   static constexpr std::uint32_t kLinesOfAcknowledgment = 1 + StreamTable::kLinesOfRelease;
@@ -65,9 +72,10 @@ class StreamReader {
   struct Offer {
     Fate fate = Fate::kPasses;
     std::span<const std::byte>
-        text;                 ///< to be looked at; empty: nothing new. Until the next offer()
-    std::uint32_t carry = 0;  ///< bytes of it that have been read before
-    bool has_new = false;     ///< it brings bytes that had not passed so far
+        text;                    ///< to be looked at; empty: nothing new. Until the next offer()
+    std::uint32_t carry = 0;     ///< bytes of it that have been read before
+    bool has_new = false;        ///< it brings bytes that had not passed so far
+    std::uint64_t position = 0;  ///< of the first byte behind `carry`, from the stream's begin on
   };
 
   /// Allocates; throws std::bad_alloc. `limits` are right.
@@ -75,6 +83,9 @@ class StreamReader {
 
   /// What the segment is. Changes nothing.
   Offer offer(const StreamTable& table, const StreamSegment& segment) noexcept;
+  /// The text that was offered last, with as many of the read bytes in front of it as are kept, and
+  /// `history` allows. `table` is the same, unchanged since. Until the next offer().
+  Offer whole(const StreamTable& table) noexcept;
   /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
   /// is no room for a stream, and it must not pass.
   bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
@@ -93,6 +104,7 @@ class StreamReader {
     std::uint32_t before, begin, end;
   };
 
+  std::uint32_t kept() const noexcept;
   std::int64_t span_max() const noexcept;
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate repeat(const StreamTable& table, const StreamSegment& segment) noexcept;
@@ -102,7 +114,8 @@ class StreamReader {
                                        std::uint32_t count) noexcept;
   bool is_acknowledged(const StreamSegment& segment, std::uint32_t end) const noexcept;
   Offer text_of(const StreamTable& table, const StreamSegment& segment) noexcept;
-  std::uint32_t copy_carry(const StreamTable& table) noexcept;
+  void copy_read(const StreamTable& table, std::uint32_t count) noexcept;
+  std::uint64_t position_of(std::uint32_t sequence) const noexcept;
   void store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
              const Gap& gap) noexcept;
   void begin(StreamTable& table, const StreamSegment& segment) noexcept;
@@ -115,7 +128,9 @@ class StreamReader {
   // Of the segment that was offered last.
   StreamSide side_{};  ///< as it is before it
   Stream* stream_ = nullptr;
+  std::uint8_t direction_ = 0;
   std::uint32_t next_ = 0;  ///< as it is behind it
+  Offer offer_{};
   std::uint32_t gap_count_ = 0, blocks_needed_ = 0;
   std::array<Gap, kGapsMax> gaps_{};
 };

@@ -110,7 +110,7 @@ Stream* StreamTable::begin(const FlowTuple& tuple) noexcept {
   state_.change(offset_of(begun), sizeof(Stream));
   head.free_stream = begun->link;  // 0 of a fresh one
   std::uint32_t* const bucket = bucket_of(tuple);
-  *begun = Stream{.tuple = tuple, .link = *bucket, .padding = {}, .side = {}};
+  *begun = Stream{.tuple = tuple, .link = *bucket, .padding = {}, .rounds = {}, .side = {}};
   set(*bucket, reference);
   return begun;
 }
@@ -138,10 +138,36 @@ StreamSide& StreamTable::change_side(Stream& stream, std::uint8_t direction) noe
   return side;
 }
 
+Stream& StreamTable::change_rounds(Stream& stream) noexcept {
+  state_.change(offset_of(&stream.rounds), sizeof stream.rounds);
+  return stream;
+}
+
 StreamBlock* StreamTable::block(std::uint32_t reference) const noexcept {
   if (reference == 0) return nullptr;
   MILLRACE_CHECK(reference <= shape_.blocks);
   return at<StreamBlock>(blocks_at(shape_)) + (reference - 1);
+}
+
+/// From the end of the side that is nearer.
+std::uint32_t StreamTable::block_at(const StreamSide& side, std::uint32_t sequence) const noexcept {
+  if (side.first == 0) return 0;
+  const StreamBlock& first = *block(side.first);
+  const StreamBlock& last = *block(side.last);
+  if (sequence_distance(first.sequence, sequence) < 0) return 0;
+  if (sequence_distance(sequence, last.sequence) <= 0) return side.last;
+  if (sequence_distance(first.sequence, sequence) > sequence_distance(sequence, last.sequence)) {
+    std::uint32_t at = side.last;
+    while (sequence_distance(sequence, block(at)->sequence) > 0) at = block(at)->before;
+    return at;
+  }
+  std::uint32_t at = side.first;
+  for (std::uint32_t next = block(at)->next;
+       next != 0 && sequence_distance(sequence, block(next)->sequence) <= 0;
+       next = block(at)->next) {
+    at = next;
+  }
+  return at;
 }
 
 StreamBlock& StreamTable::change_block(std::uint32_t reference) noexcept {

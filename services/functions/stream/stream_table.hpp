@@ -53,11 +53,22 @@ struct StreamSide {
 struct Stream {
   FlowTuple tuple;     ///< of the flow's direction 0
   std::uint32_t link;  ///< the next one of its bucket, or free one
-  std::uint32_t padding[5];
-  StreamSide side[2];  ///< by the flow's direction
+  std::uint32_t padding[3];
+  std::uint32_t rounds[2];  ///< by the flow's direction: how often 2^32 bytes have been read
+  StreamSide side[2];       ///< likewise
+
+  /// Place behind the bytes of a direction that have been read, from its first byte on.
+  std::uint64_t position(std::uint8_t direction) const noexcept {
+    return std::uint64_t{rounds[direction]} << 32 | (side[direction].next - side[direction].start);
+  }
 };
 static_assert(sizeof(Stream) == 2 * kCacheLine && offsetof(Stream, side) == kCacheLine);
 static_assert(std::is_trivially_copyable_v<Stream>);
+
+/// How far sequence number `to` is behind `from`; negative: in front of it (RFC 9293 3.4).
+constexpr std::int32_t sequence_distance(std::uint32_t from, std::uint32_t to) noexcept {
+  return static_cast<std::int32_t>(to - from);
+}
 
 /// A cheap view. One thread, which changes the lane's state at that moment. Pointers are good until
 /// the stream ends.
@@ -85,9 +96,14 @@ class StreamTable {
 
   /// To be written; one line.
   StreamSide& change_side(Stream& stream, std::uint8_t direction) noexcept;
+  /// To write Stream::rounds; one line.
+  Stream& change_rounds(Stream& stream) noexcept;
 
   /// Null for 0.
   StreamBlock* block(std::uint32_t reference) const noexcept;
+  /// Reference of the last block of the side that begins at `sequence` or in front of it; 0: there
+  /// is none.
+  std::uint32_t block_at(const StreamSide& side, std::uint32_t sequence) const noexcept;
   /// To write its fields; its data behind `bytes` are free to be written without.
   StreamBlock& change_block(std::uint32_t reference) noexcept;
   std::uint32_t free_blocks() const noexcept;

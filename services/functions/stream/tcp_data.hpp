@@ -9,8 +9,8 @@
 
 #include "shared/base/packet.hpp"
 
-/// What functions over streams read of a TCP segment, and change in it (RFC 9293 3.1). `headers`: of
-/// the frame, with a whole TCP header: status kOk, protocol 6, no fragment.
+/// What functions over streams read of a TCP segment, and change in it (RFC 9293 3.1). `headers`:
+/// of the frame, with a whole TCP header: status kOk, protocol 6, no fragment.
 
 namespace millrace {
 
