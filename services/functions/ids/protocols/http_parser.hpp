@@ -52,7 +52,6 @@ class HttpParser final : public AppParser {
     bool is_broken = false, is_ended = false;
   };
   struct Hooks;
-  friend struct Hooks;
 
   // Bytes on their way to libhtp.
   void take(std::uint8_t direction, std::string_view bytes);

@@ -67,7 +67,7 @@ class Transaction {
   /// One more value, which is complete.
   void put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes);
   /// More of the last value of a buffer that grows; of a new value where there is none, or the last
-  /// is complete. At most the last `limit` bytes (1..) of a value are kept, and half of it at least;
+  /// is complete. At most the last `limit` bytes (1..) of a value are kept, at least half of it;
   /// `base` counts those in front. So that none is cut off unseen, let detection look before that
   /// many are unseen.
   void append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes, std::size_t limit);
