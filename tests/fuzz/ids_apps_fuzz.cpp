@@ -82,7 +82,7 @@ void check_datagrams(std::span<const std::uint8_t> rest, std::uint16_t port) {
   std::array<bool, 2> ended{};
   while (rest.size() >= kOpBytes) {
     const Op op = take_op(rest, ended);
-    session.read_datagram(op.speech.direction, bytes_of(op.speech.text), port, told);
+    session.read_datagram(op.speech.direction, app_bytes(op.speech.text), port, told);
     MILLRACE_CHECK(session.settled(0) == 0 && session.settled(1) == 0);
   }
   for (const auto& [key, record] : told.records) {

@@ -72,10 +72,15 @@ bool is_http_request(std::string_view text) noexcept {
           starts_with_nocase(text, "https://"));
 }
 
-/// A handshake record that begins with the Hello of its side. SSL 2.0's has another form.
+/// A handshake record that begins with the Hello of its side, behind alerts: receivers pass over
+/// warnings. The Hello of SSL 2.0 has another form.
 bool is_tls(std::uint8_t direction, std::string_view text) noexcept {
   constexpr std::size_t kRecordHeader = 5;
-  constexpr char kHandshake = 22, kMajor = 3, kMinorMax = 4;
+  constexpr char kAlert = 21, kHandshake = 22, kMajor = 3, kMinorMax = 4;
+  while (text.size() >= kRecordHeader && text[0] == kAlert && text[1] == kMajor) {
+    const std::size_t length = wire_bytes::u16(std::as_bytes(std::span{text}), 3);
+    text.remove_prefix(std::min(text.size(), kRecordHeader + length));
+  }
   const char hello = direction == kClient ? 1 : 2;
   return text.size() > kRecordHeader && text[0] == kHandshake && text[1] == kMajor &&
          text[2] >= 0 && text[2] <= kMinorMax && text[kRecordHeader] == hello;

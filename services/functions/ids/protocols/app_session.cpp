@@ -10,6 +10,7 @@
 #include "services/functions/ids/protocols/app_parser.hpp"
 #include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/protocols/dns_parser.hpp"
+#include "services/functions/ids/protocols/http_parser.hpp"
 #include "services/functions/ids/protocols/ssh_parser.hpp"
 #include "services/functions/ids/protocols/tls_parser.hpp"
 
@@ -20,6 +21,8 @@ namespace {
 std::unique_ptr<AppParser> make_parser(AppProtocol protocol, const AppLimits& limits,
                                        std::uint64_t transactions) {
   switch (protocol) {
+    case AppProtocol::kHttp:
+      return std::make_unique<HttpParser>(limits, transactions);
     case AppProtocol::kDns:
       return std::make_unique<DnsParser>(limits, transactions);
     case AppProtocol::kTls:

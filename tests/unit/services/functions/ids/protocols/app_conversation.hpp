@@ -56,7 +56,7 @@ class AppConversation {
  private:
   void deliver(const AppSpeech& speech) {
     given_[speech.direction] += speech.text.size();
-    session_->read(speech.direction, bytes_of(speech.text), port_, told_);
+    session_->read(speech.direction, app_bytes(speech.text), port_, told_);
     if (speech.ends) session_->end(speech.direction, told_);
   }
 

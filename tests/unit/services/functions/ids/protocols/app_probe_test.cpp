@@ -38,6 +38,8 @@ const std::vector<ProbeCase>& probe_cases() {
       {"XYZ x HTTP/1.1", "HTTP/1.1 200 OK", 80, kHttp},
       {"", "HTTP/", 1, kHttp},
       {"\x16\x03\x01\x02\0\x01"s, "", 443, kTls},
+      {"\x15\x03\x01\0\2\1\x5a\x16\x03\x01\x02\0\x01"s, "", 443, kTls},
+      {"\x15\x03\x01\0\2\1"s, "", 443, kUnknown},
       {"\x16\x03\x01\x02\0"s, "", 443, kUnknown},
       {"\x16\x03\x05\x02\0\x01"s, "", 443, kUnknown},
       {"\x16\x03\x01\x02\0\x02"s, "", 443, kUnknown},
@@ -95,11 +97,11 @@ TEST(AppProbe, WhatIsRecognisedStaysSoWithMoreBytes) {
 
 TEST(AppProbe, DatagramsOfPort53AreDns) {
   const std::string query = kDnsQueryOverTcp.substr(2), answer = kDnsAnswerOverTcp.substr(2);
-  EXPECT_EQ(probe_datagram(0, bytes_of(query), 53), AppProtocol::kDns);
-  EXPECT_EQ(probe_datagram(1, bytes_of(answer), 53), AppProtocol::kDns);
-  EXPECT_EQ(probe_datagram(0, bytes_of(query), 5353), AppProtocol::kNone);
-  EXPECT_EQ(probe_datagram(0, bytes_of(answer), 53), AppProtocol::kUnknown);
-  EXPECT_EQ(probe_datagram(0, bytes_of("junk"), 53), AppProtocol::kUnknown);
+  EXPECT_EQ(probe_datagram(0, app_bytes(query), 53), AppProtocol::kDns);
+  EXPECT_EQ(probe_datagram(1, app_bytes(answer), 53), AppProtocol::kDns);
+  EXPECT_EQ(probe_datagram(0, app_bytes(query), 5353), AppProtocol::kNone);
+  EXPECT_EQ(probe_datagram(0, app_bytes(answer), 53), AppProtocol::kUnknown);
+  EXPECT_EQ(probe_datagram(0, app_bytes("junk"), 53), AppProtocol::kUnknown);
 }
 
 }  // namespace

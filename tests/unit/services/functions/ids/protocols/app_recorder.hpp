@@ -18,7 +18,7 @@
 
 namespace millrace {
 
-inline std::span<const std::byte> bytes_of(std::string_view text) {
+inline std::span<const std::byte> app_bytes(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 

@@ -50,6 +50,13 @@ Speeches tls_speeches() {
 std::vector<SessionCase> session_cases() {
   return {
       {AppProtocol::kDns, 53, dns_speeches(), 6},
+      {AppProtocol::kHttp,
+       80,
+       {{0, "GET /a HTTP/1.1\r\nHost: a\r\n\r\nHEAD /b HTTP/1.1\r\n\r\n"},
+        {1, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbodyHTTP/1.1 204 No\r\n\r\n"},
+        {0, "POST /c HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"},
+        {1, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", true}},
+       3},
       {AppProtocol::kTls, 443, tls_speeches(), 1},
       {AppProtocol::kSsh, 22, {{1, "SSH-2.0-a\r\nkeys"}, {0, "SSH-2.0-b c\r\nkeys"}}, 1},
       {AppProtocol::kSmtp, 25, {{1, "220 mail ready\r\n"}, {0, "EHLO a\r\n"}}, 0},
@@ -103,13 +110,13 @@ TEST(AppSession, InAnyPiecesAndMadeAnewItComesToTheSame) {
 TEST(AppSession, NothingIsSettledUntilTheProtocolIsKnown) {
   AppSession session({});
   AppRecorder told;
-  session.read(0, bytes_of("what"), 80, told);
+  session.read(0, app_bytes("what"), 80, told);
   EXPECT_EQ(session.settled(0), 0u);
   EXPECT_FALSE(session.is_done());
-  session.read(0, bytes_of(std::string(kAppProbeBytes, '?')), 80, told);
+  session.read(0, app_bytes(std::string(kAppProbeBytes, '?')), 80, told);
   EXPECT_EQ(session.protocol(), AppProtocol::kNone);
   EXPECT_TRUE(session.is_done());
-  session.read(1, bytes_of("more"), 80, told);
+  session.read(1, app_bytes("more"), 80, told);
   EXPECT_EQ(session.settled(0), kAppProbeBytes + 4);
   EXPECT_EQ(session.settled(1), 4u);
 }
@@ -123,24 +130,24 @@ TEST(AppSession, RawProtocolsAreDoneAtOnce) {
 TEST(AppSession, DatagramsOfDnsAreTransactions) {
   AppSession session({});
   AppRecorder told;
-  session.read_datagram(0, bytes_of("junk comes first"), 53, told);
+  session.read_datagram(0, app_bytes("junk comes first"), 53, told);
   EXPECT_EQ(session.protocol(), AppProtocol::kUnknown);
-  session.read_datagram(0, bytes_of(dns_message(1, false, {dns_name({"a", "org"})})), 53, told);
+  session.read_datagram(0, app_bytes(dns_message(1, false, {dns_name({"a", "org"})})), 53, told);
   EXPECT_EQ(session.protocol(), AppProtocol::kDns);
   EXPECT_EQ(told.record(0, 0).value(RuleBuffer::kDnsQuery), "a.org");
-  session.read_datagram(1, bytes_of(dns_message(1, true, {})), 53, told);
+  session.read_datagram(1, app_bytes(dns_message(1, true, {})), 53, told);
   EXPECT_EQ(session.transactions(), 1u);
   EXPECT_FALSE(session.is_done());
 
   AppSession anew({}, AppProtocol::kDns, session.transactions());
-  anew.read_datagram(0, bytes_of(dns_message(2, false, {dns_name({"b"})})), 53, told);
+  anew.read_datagram(0, app_bytes(dns_message(2, false, {dns_name({"b"})})), 53, told);
   EXPECT_EQ(told.record(1, 0).value(RuleBuffer::kDnsQuery), "b");
 }
 
 TEST(AppSession, OtherDatagramsAreNone) {
   AppSession session({});
   AppRecorder told;
-  session.read_datagram(0, bytes_of(dns_message(1, false, {dns_name({"a"})})), 5353, told);
+  session.read_datagram(0, app_bytes(dns_message(1, false, {dns_name({"a"})})), 5353, told);
   EXPECT_EQ(session.protocol(), AppProtocol::kNone);
   EXPECT_TRUE(session.is_done());
 }

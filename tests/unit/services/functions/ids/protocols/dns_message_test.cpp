@@ -14,18 +14,18 @@ using std::string_literals::operator""s;
 using Names = std::vector<std::string>;
 
 Names questions_of(const std::string& message) {
-  const auto header = dns_header(bytes_of(message));
-  return header ? dns_questions(bytes_of(message), *header) : Names{"(no header)"};
+  const auto header = dns_header(app_bytes(message));
+  return header ? dns_questions(app_bytes(message), *header) : Names{"(no header)"};
 }
 
 TEST(DnsMessage, TheHeaderIsRead) {
-  const auto header = dns_header(bytes_of("\x12\x34\xa8\x00\x00\x03\0\0\0\0\0\0"s));
+  const auto header = dns_header(app_bytes("\x12\x34\xa8\x00\x00\x03\0\0\0\0\0\0"s));
   ASSERT_TRUE(header);
   EXPECT_EQ(header->id, 0x1234);
   EXPECT_TRUE(header->is_answer);
   EXPECT_EQ(header->opcode, 5);
   EXPECT_EQ(header->questions, 3);
-  EXPECT_FALSE(dns_header(bytes_of(std::string(11, '\0'))));
+  EXPECT_FALSE(dns_header(app_bytes(std::string(11, '\0'))));
 }
 
 TEST(DnsMessage, PlausibleIsWhatTheDirectionSends) {

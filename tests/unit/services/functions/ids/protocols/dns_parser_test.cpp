@@ -18,8 +18,8 @@ std::string answer(std::uint16_t id) { return over_tcp(dns_message(id, true, {dn
 struct DnsFlow {
   explicit DnsFlow(AppLimits limits = {}, std::uint64_t transactions = 0)
       : parser(limits, transactions) {}
-  void ask(const std::string& text) { parser.read(0, bytes_of(text), told); }
-  void reply(const std::string& text) { parser.read(1, bytes_of(text), told); }
+  void ask(const std::string& text) { parser.read(0, app_bytes(text), told); }
+  void reply(const std::string& text) { parser.read(1, app_bytes(text), told); }
 
   DnsParser parser;
   AppRecorder told;
@@ -132,11 +132,11 @@ TEST(DnsExchange, DatagramsHaveNoPlaces) {
   DnsExchange exchange({}, 0);
   AppRecorder told;
   for (const std::uint16_t id : {1, 2}) {
-    exchange.message(0, bytes_of(dns_message(id, false, {dns_name({"a"})})), {}, told);
+    exchange.message(0, app_bytes(dns_message(id, false, {dns_name({"a"})})), {}, told);
   }
-  exchange.message(1, bytes_of(dns_message(2, true, {})), {}, told);
+  exchange.message(1, app_bytes(dns_message(2, true, {})), {}, told);
   EXPECT_EQ(exchange.transactions(), 0u);
-  exchange.message(1, bytes_of(dns_message(1, true, {})), {}, told);
+  exchange.message(1, app_bytes(dns_message(1, true, {})), {}, told);
   EXPECT_EQ(exchange.transactions(), 2u);
 }
 

@@ -12,8 +12,8 @@ namespace {
 struct SshFlow {
   explicit SshFlow(AppLimits limits = {}, std::uint64_t transactions = 0)
       : parser(limits, transactions) {}
-  void client(const std::string& text) { parser.read(0, bytes_of(text), told); }
-  void server(const std::string& text) { parser.read(1, bytes_of(text), told); }
+  void client(const std::string& text) { parser.read(0, app_bytes(text), told); }
+  void server(const std::string& text) { parser.read(1, app_bytes(text), told); }
   std::string version(std::uint8_t direction) {
     const AppRecord& record = told.record(0, direction);
     return record.value(RuleBuffer::kSshProtocol) + " " + record.value(RuleBuffer::kSshSoftware);

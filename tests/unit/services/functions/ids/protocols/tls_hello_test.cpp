@@ -23,7 +23,7 @@ std::string rich_hello() {
 }
 
 TEST(TlsHello, TheClientsListsAreRead) {
-  const TlsClientHello hello = parse_client_hello(bytes_of(rich_hello()));
+  const TlsClientHello hello = parse_client_hello(app_bytes(rich_hello()));
   EXPECT_TRUE(hello.is_whole);
   EXPECT_EQ(hello.version, 0x0303);
   EXPECT_EQ(hello.ciphers, (Numbers{0x1301, 0x0a0a, 0xc02b}));
@@ -38,7 +38,7 @@ TEST(TlsHello, TheClientsListsAreRead) {
 }
 
 TEST(TlsHello, AClientMayHaveNoExtensions) {
-  const TlsClientHello hello = parse_client_hello(bytes_of(client_hello_body({4, 5}, "", 0x0301)));
+  const TlsClientHello hello = parse_client_hello(app_bytes(client_hello_body({4, 5}, "", 0x0301)));
   EXPECT_TRUE(hello.is_whole);
   EXPECT_EQ(hello.ciphers, (Numbers{4, 5}));
   EXPECT_TRUE(hello.extensions.empty());
@@ -49,10 +49,10 @@ TEST(TlsHello, OneThatIsCutIsNotWholeButKeepsWhatItHas) {
   const std::string whole = rich_hello();
   const std::size_t without_extensions = client_hello_body({0x1301, 0x0a0a, 0xc02b}, "").size();
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    const TlsClientHello hello = parse_client_hello(bytes_of(whole.substr(0, size)));
+    const TlsClientHello hello = parse_client_hello(app_bytes(whole.substr(0, size)));
     EXPECT_EQ(hello.is_whole, size == without_extensions) << size;
   }
-  EXPECT_EQ(parse_client_hello(bytes_of(whole.substr(0, 100))).server_name, "www.Example.com");
+  EXPECT_EQ(parse_client_hello(app_bytes(whole.substr(0, 100))).server_name, "www.Example.com");
 }
 
 TEST(TlsHello, OneWhoseListsDoNotFitIsNotWhole) {
@@ -60,13 +60,13 @@ TEST(TlsHello, OneWhoseListsDoNotFitIsNotWhole) {
        {tls_extension(0, tls_number(9, 2) + "x"), tls_extension(10, tls_part("abc", 2)),
         tls_extension(11, tls_number(3, 1)), tls_extension(13, tls_number(2, 2)),
         tls_extension(16, tls_part(tls_number(3, 1), 2)), tls_extension(43, tls_part("a", 1))}) {
-    EXPECT_FALSE(parse_client_hello(bytes_of(client_hello_body({1}, extension))).is_whole);
+    EXPECT_FALSE(parse_client_hello(app_bytes(client_hello_body({1}, extension))).is_whole);
   }
-  EXPECT_FALSE(parse_client_hello(bytes_of(client_hello_body({1}, "abc"))).is_whole);
+  EXPECT_FALSE(parse_client_hello(app_bytes(client_hello_body({1}, "abc"))).is_whole);
 }
 
 TEST(TlsHello, TheServersChoiceIsRead) {
-  const TlsServerHello hello = parse_server_hello(bytes_of(server_hello_body(
+  const TlsServerHello hello = parse_server_hello(app_bytes(server_hello_body(
       0x1302, tls_extension(51, "key") + tls_extension(43, tls_number(0x0304, 2)))));
   EXPECT_TRUE(hello.is_whole);
   EXPECT_EQ(hello.version, 0x0303);
@@ -77,11 +77,11 @@ TEST(TlsHello, TheServersChoiceIsRead) {
 
 TEST(TlsHello, AServerMayHaveNoExtensions) {
   const std::string body = server_hello_body(0x002f, "", 0x0302);
-  const TlsServerHello hello = parse_server_hello(bytes_of(body));
+  const TlsServerHello hello = parse_server_hello(app_bytes(body));
   EXPECT_TRUE(hello.is_whole);
   EXPECT_EQ(version_of(hello), 0x0302);
   for (std::size_t size = 0; size < body.size(); ++size) {
-    EXPECT_FALSE(parse_server_hello(bytes_of(body.substr(0, size))).is_whole) << size;
+    EXPECT_FALSE(parse_server_hello(app_bytes(body.substr(0, size))).is_whole) << size;
   }
 }
 

@@ -26,8 +26,8 @@ const std::string& server_certificate() {
 struct TlsFlow {
   explicit TlsFlow(AppLimits limits = {}, std::uint64_t transactions = 0)
       : parser(limits, transactions) {}
-  void client(const std::string& text) { parser.read(0, bytes_of(text), told); }
-  void server(const std::string& text) { parser.read(1, bytes_of(text), told); }
+  void client(const std::string& text) { parser.read(0, app_bytes(text), told); }
+  void server(const std::string& text) { parser.read(1, app_bytes(text), told); }
 
   TlsParser parser;
   AppRecorder told;
