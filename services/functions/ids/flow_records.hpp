@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "services/functions/flow/flow_tuple.hpp"
+#include "services/functions/function.hpp"
+#include "services/functions/ids/rules/signature.hpp"
+#include "shared/layout/limits.hpp"
+
+/// What `ids` knows of each flow of a lane, beside its bytes: in the lane's state, behind the
+/// streams.
+///
+/// Memory, zero at the start: a head of one line; buckets of 4 bytes, one or two a record; records
+/// of three lines. References are numbers + 1; 0: none.
+
+namespace millrace {
+
+/// What rules have said of the whole flow.
+enum class FlowFate : std::uint8_t {
+  kNone,
+  kPassed,   ///< it is not looked at
+  kDropped,  ///< none of its packets passes
+};
+
+struct FlowRecord {
+  FlowTuple tuple;      ///< of the flow's direction 0
+  std::uint32_t link;   ///< the next one of its bucket, or free one
+  std::uint32_t names;  ///< of the flowbits: what their numbers mean. Others have other numbers
+  std::uint64_t id;     ///< of this record alone in its lane
+  FlowFate fate;
+  std::uint8_t padding[7];
+  // The second line: where a parser of this flow begins that knows nothing of it.
+  std::uint64_t settled[2];    ///< by direction: place in the stream
+  std::uint64_t transactions;  ///< that lie in front of it
+  std::uint8_t protocol;       ///< AppProtocol
+  std::uint8_t is_over;        ///< 1: no parser reads on
+  std::uint8_t padding_behind[38];
+  // The third.
+  std::uint64_t flowbits[kFlowbitsMax / 64];
+};
+static_assert(sizeof(FlowRecord) == 3 * kCacheLine);
+static_assert(offsetof(FlowRecord, settled) == kCacheLine);
+static_assert(offsetof(FlowRecord, flowbits) == 2 * kCacheLine);
+static_assert(std::is_trivially_copyable_v<FlowRecord>);
+
+/// A cheap view. One thread, which changes the lane's state at that moment. Pointers are good until
+/// the record ends.
+class FlowRecords {
+ public:
+  /// Lines of the state that one call changes at most.
+  static constexpr std::uint32_t kLinesOfBegin = 5, kLinesOfEnd = 3;
+
+  static std::uint64_t bytes_for(std::uint32_t records) noexcept;
+  /// `at`: where they begin in the state, on a cache line. `secret`: for records that have none
+  /// yet, and keep it.
+  FlowRecords(const LaneState& state, std::uint64_t at, std::uint32_t records,
+              const std::array<std::uint64_t, 2>& secret) noexcept;
+
+  /// Null: there is none.
+  FlowRecord* find(const FlowTuple& tuple) const noexcept;
+  /// One that there is not. Null: there is no room.
+  FlowRecord* begin(const FlowTuple& tuple) noexcept;
+  /// Nothing if there is none.
+  void end(const FlowTuple& tuple) noexcept;
+
+  // To be written; one line each.
+  void change_fate(FlowRecord& record) noexcept;
+  void change_parser(FlowRecord& record) noexcept;
+  void change_flowbits(FlowRecord& record) noexcept;
+  /// Two lines, where others had been meant.
+  void set_names(FlowRecord& record, std::uint32_t names) noexcept;
+
+  std::uint32_t count() const noexcept;  ///< that there are
+
+ private:
+  struct Head;
+  Head& head() const noexcept;
+  Head& change_head() noexcept;
+  std::uint64_t offset_of(const void* place) const noexcept;
+  void set(std::uint32_t& word, std::uint32_t value) noexcept;
+  FlowRecord* record(std::uint32_t reference) const noexcept;
+  std::uint32_t* reference_to(const FlowTuple& tuple) const noexcept;
+
+  LaneState state_;
+  std::uint64_t at_;
+  std::uint32_t records_;
+};
+
+}  // namespace millrace
