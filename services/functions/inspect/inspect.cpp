@@ -62,7 +62,7 @@ class Inspect final : public Function {
     for (const std::uint16_t packet : call.selected.packets) {
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       if (headers.protocol == kTcp) {
-        finish_tcp(call, table, packet, headers);
+        finish_tcp(call, table ? &*table : nullptr, packet, headers);
       } else {
         verdicts_.apply(call, packet, call.results[packet]);
       }
@@ -83,8 +83,8 @@ class Inspect final : public Function {
     if (auto table = lane_.laid_out(own.state)) table->end(tuple);
   }
   /// Looks at what the segment lets its receiver read, and lets it pass.
-  void finish_tcp(const FinishContext& call, std::optional<StreamTable>& table,
-                  std::uint16_t packet, const PacketHeaders& headers) noexcept {
+  void finish_tcp(const FinishContext& call, StreamTable* table, std::uint16_t packet,
+                  const PacketHeaders& headers) noexcept {
     const TcpStreams::Taken taken = streams_.take(call, table, packet, headers);
     if (taken.fate == TcpStreams::Fate::kPasses) return;
     if (taken.fate == TcpStreams::Fate::kRefused) {

@@ -30,6 +30,11 @@ StreamTable::Shape shape_of(const StreamRoom& room, std::uint32_t lanes) noexcep
   return {share(room.streams), share((room.memory_mb << 20) / kStreamBlockBytes)};
 }
 
+std::uint64_t bytes_for(const StreamRoom& room, const StreamTable::Shape& shape) noexcept {
+  const std::uint64_t own = room.own_bytes == nullptr ? 0 : room.own_bytes(shape.streams);
+  return StreamTable::bytes_for(shape) + own + sizeof(Layout);
+}
+
 }  // namespace
 
 StreamLane::StreamLane(const StreamRoom& room) : room_(room), secret_(random_secret()) {}
@@ -38,7 +43,7 @@ LaneNeeds StreamLane::needs_of(const StreamRoom& room, const LaneRequest& reques
                                std::uint32_t lines_of_packet) {
   // Flows that end by time, by room, and by their TCP: three for a packet at most.
   const std::uint32_t lines = lines_of_packet + 3 * StreamTable::kLinesOfEnd;
-  return {.state_bytes = StreamTable::bytes_for(shape_of(room, request.lanes)) + sizeof(Layout),
+  return {.state_bytes = bytes_for(room, shape_of(room, request.lanes)),
           .undo_lines = request.batch_capacity * lines + 2};
 }
 
@@ -48,7 +53,7 @@ std::optional<StreamTable> StreamLane::table_of(const LaneState& state,
   Layout& layout = layout_of(state);
   if (layout.lanes == 0) {
     const StreamTable::Shape shape = shape_of(room_, facts.lane_count);
-    if (state.bytes.size() != StreamTable::bytes_for(shape) + sizeof(Layout)) return std::nullopt;
+    if (state.bytes.size() != bytes_for(room_, shape)) return std::nullopt;
     state.change(state.bytes.size() - sizeof(Layout), sizeof(Layout));
     layout = {
         .lanes = facts.lane_count, .streams = shape.streams, .blocks = shape.blocks, .padding = {}};

@@ -16,11 +16,13 @@ namespace millrace {
 struct StreamRoom {
   std::uint64_t streams = 32'768;  ///< at once
   std::uint64_t memory_mb = 64;    ///< MB of blocks
+  /// Bytes of the function's own behind the table, by the streams of a lane: whole lines. Null:
+  /// there are none.
+  std::uint64_t (*own_bytes)(std::uint32_t streams) = nullptr;
 };
 
-/// The StreamTable of a lane, for a function that keeps nothing else in its lane's state. Behind it
-/// the state says how it is laid out: after a reload with other room there is none, until a
-/// restart.
+/// The StreamTable of a lane, and behind it what the function keeps beside. At its end the state
+/// says how it is laid out: after a reload with other room there is none, until a restart.
 class StreamLane {
  public:
   /// Draws a secret for hashes; throws where there is no source of random numbers.

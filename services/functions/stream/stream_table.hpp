@@ -115,6 +115,7 @@ class StreamTable {
   void release(StreamSide& side, std::uint32_t count) noexcept;
 
   std::uint32_t streams() const noexcept;  ///< that there are
+  const Shape& shape() const noexcept { return shape_; }
 
  private:
   struct Head;

@@ -30,7 +30,7 @@ bool TcpStreams::follow(StreamTable& table, const FlowTuple& tuple, const Packet
   return true;
 }
 
-TcpStreams::Taken TcpStreams::take(const FinishContext& call, std::optional<StreamTable>& table,
+TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table,
                                    std::uint16_t packet, const PacketHeaders& headers) noexcept {
   const std::span<std::byte> frame = call.batch.bytes(packet);
   if (headers.status != ParseStatus::kOk || headers.fragment || headers.payload_offset == 0) {
@@ -38,7 +38,7 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, std::optional<Stre
   }
   const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
   const bool has_stream =
-      flow.flow != kNoFlow && flow.state != FlowState::kInvalid && table.has_value();
+      flow.flow != kNoFlow && flow.state != FlowState::kInvalid && table != nullptr;
   const std::span<const std::byte> data = tcp_data(frame, headers);
   if (has_stream && !follow(*table, call.flows->tuple(flow.flow, 0), flow, frame, headers)) {
     return refuse(call, StreamCounter::kConflicts);
@@ -49,7 +49,7 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, std::optional<Stre
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
     return refuse(call, StreamCounter::kChecksum);
   }
-  if (clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
+  if (!options_.keeps_urgent && clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
   return offer(call, *table,
                {.tuple = call.flows->tuple(flow.flow, 0),
                 .direction = flow.direction,

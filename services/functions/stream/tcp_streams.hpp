@@ -41,6 +41,7 @@ inline constexpr DeclaredReason kStreamFull = {
 
 struct TcpStreamOptions {
   bool trusts_checksums = false;
+  bool keeps_urgent = false;      ///< the flag URG stays: the caller changes no packet
   std::size_t first_counter = 0;  ///< number of StreamCounter::kTexts
 };
 
@@ -64,9 +65,11 @@ class TcpStreams {
       : options_(options), reader_(limits) {}
 
   /// A packet of TCP with its headers, as it may be: cut, a fragment, of no flow. Follows
-  /// handshakes and acknowledgments, and takes the flag URG away. `table`: nothing without a state.
-  Taken take(const FinishContext& call, std::optional<StreamTable>& table, std::uint16_t packet,
+  /// handshakes and acknowledgments, and takes the flag URG away. `table`: null without a state.
+  Taken take(const FinishContext& call, StreamTable* table, std::uint16_t packet,
              const PacketHeaders& headers) noexcept;
+  /// StreamReader::whole() of the segment that was offered last.
+  StreamReader::Offer whole(const StreamTable& table) noexcept { return reader_.whole(table); }
   /// The segment that was offered last passes. False: there is no room for its stream, and it must
   /// not pass. Counts either.
   bool commit(const FinishContext& call, StreamTable& table, const Taken& taken) noexcept;

@@ -30,8 +30,8 @@ class Taker final : public Function {
     std::optional<StreamTable> table;
     if (has_table) table.emplace(memory.table());
     for (const std::uint16_t packet : call.selected.packets) {
-      const TcpStreams::Taken taken =
-          streams.take(call, table, packet, parse_headers(call.batch.bytes(packet)));
+      const TcpStreams::Taken taken = streams.take(call, table ? &*table : nullptr, packet,
+                                                   parse_headers(call.batch.bytes(packet)));
       fate = taken.fate;
       counter = taken.counter;
       carry = taken.offer.carry;

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_settings.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "services/functions/setting_values.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bits
+constexpr double kBodyMaxKb = 16.0 * 1024;
+
+constexpr KnownSetting kKnown[] = {
+    {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    {.name = "variables", .list = true},
+    {.name = "classification", .kind = SettingKind::kInputFile},
+    {.name = "thresholds", .kind = SettingKind::kInputFile},
+    {.name = "mode"},
+    {.name = "learn", .kind = SettingKind::kFlag},
+    {.name = "events", .kind = SettingKind::kFlag},
+    {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
+    {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
+    {.name = "window_kb", .kind = SettingKind::kInteger, .low = 1, .high = kStreamWindowMax >> 10},
+    {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
+    {.name = "history_kb",
+     .kind = SettingKind::kInteger,
+     .low = 1,
+     .high = kStreamHistoryMax >> 10},
+    {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
+    {.name = "checksums"}};
+
+/// The second of two words?
+bool is_second(const std::string& key, const std::string& value, std::string_view first,
+               std::string_view second) {
+  if (value != first && value != second) {
+    throw Error(key + ": '" + value + "' is neither " + std::string(first) + " nor " +
+                std::string(second));
+  }
+  return value == second;
+}
+
+std::pair<std::string, std::string> variable_of(const std::string& value) {
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+  const std::size_t equals = std::min(value.find('='), value.size());
+  const std::string name = value.substr(0, equals);
+  if (equals + 1 >= value.size() || name.empty() ||
+      name.find_first_not_of(kLetters) != std::string::npos) {
+    throw Error("variables: '" + value + "' is not NAME=VALUE");
+  }
+  return {name, value.substr(equals + 1)};
+}
+
+std::uint32_t kilobytes(const std::string& key, const std::string& value) {
+  return static_cast<std::uint32_t>(setting_number(key, value) << 10);
+}
+
+/// False: it is none of these.
+bool take_size(const std::string& key, const std::string& value, IdsSettings& read) {
+  if (key == "streams") {
+    read.room.streams = setting_number(key, value);
+  } else if (key == "memory_mb") {
+    read.room.memory_mb = setting_number(key, value);
+  } else if (key == "window_kb") {
+    read.limits.window = kilobytes(key, value);
+  } else if (key == "depth_kb") {
+    read.limits.depth = kilobytes(key, value);
+  } else if (key == "history_kb") {
+    read.limits.history = kilobytes(key, value);
+  } else if (key == "body_kb") {
+    read.app.body_bytes = kilobytes(key, value);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// Likewise.
+bool take_word(const std::string& key, const std::string& value, IdsSettings& read) {
+  if (key == "checksums") {
+    read.trusts_checksums = is_second(key, value, "check", "trust");
+  } else if (key == "mode") {
+    read.only_watches = is_second(key, value, "ips", "ids");
+  } else if (key == "learn") {
+    read.learns = setting_flag(key, value);
+  } else if (key == "events") {
+    read.tells = setting_flag(key, value);
+  } else if (key == "variables") {
+    read.variables.push_back(variable_of(value));
+  } else if (key == "classification") {
+    read.classification = value;
+  } else if (key == "thresholds") {
+    read.thresholds = value;
+  } else {
+    return key == "rules";
+  }
+  return true;
+}
+
+}  // namespace
+
+std::span<const KnownSetting> known_ids_settings() { return kKnown; }
+
+IdsSettings ids_settings(const Settings& settings) {
+  IdsSettings read;
+  for (const auto& [key, value] : settings) {
+    if (take_size(key, value, read) || take_word(key, value, read)) continue;
+    std::string all;
+    for (const KnownSetting& known : kKnown) {
+      all += (all.empty() ? "" : ", ") + std::string(known.name);
+    }
+    throw Error(key + ": ids has no such setting; there are " + all);
+  }
+  read.limits.skips = read.only_watches;
+  return read;
+}
+
+}  // namespace millrace

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/functions/ids/protocols/app_session.hpp"
+#include "services/functions/stream/stream_lane.hpp"
+#include "services/functions/stream/stream_reader.hpp"
+#include "shared/config/known.hpp"
+#include "shared/config/plan.hpp"
+
+namespace millrace {
+
+struct IdsSettings {
+  StreamRoom room{.streams = 32'768, .memory_mb = 256};
+  StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
+  AppLimits app;
+  bool trusts_checksums = false;
+  bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
+  bool learns = false;        ///< rules that drop or reject are told of, and do nothing
+  bool tells = false;         ///< `events`
+  /// Variables of rules, in the order of the file: name without `$`, value.
+  std::vector<std::pair<std::string, std::string>> variables;
+  std::string classification, thresholds;  ///< files; empty: none
+
+  /// A rule may drop.
+  bool drops() const noexcept { return !only_watches && !learns; }
+};
+
+std::span<const KnownSetting> known_ids_settings();
+
+/// Throws Error that names the key.
+IdsSettings ids_settings(const Settings& settings);
+
+}  // namespace millrace

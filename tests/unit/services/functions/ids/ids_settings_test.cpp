@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+std::string refusal_of_ids(const Settings& settings) {
+  try {
+    ids_settings(settings);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(IdsSettings, HaveDefaults) {
+  const IdsSettings read = ids_settings({{"rules", "a.rules"}});
+  EXPECT_EQ(read.room.streams, 32'768u);
+  EXPECT_EQ(read.room.memory_mb, 256u);
+  EXPECT_EQ(read.limits.history, 16u << 10);
+  EXPECT_EQ(read.limits.window, 1u << 20);
+  EXPECT_FALSE(read.limits.skips || read.only_watches || read.tells || read.trusts_checksums);
+  EXPECT_TRUE(read.drops());
+}
+
+TEST(IdsSettings, AreRead) {
+  const IdsSettings read = ids_settings({{"rules", "a.rules"},
+                                         {"variables", "HOME_NET=[10.0.0.0/8, !10.1.0.0/16]"},
+                                         {"variables", "WEB=80"},
+                                         {"classification", "/c"},
+                                         {"thresholds", "/t"},
+                                         {"mode", "ids"},
+                                         {"events", "true"},
+                                         {"streams", "5"},
+                                         {"memory_mb", "6"},
+                                         {"window_kb", "7"},
+                                         {"depth_kb", "8"},
+                                         {"history_kb", "9"},
+                                         {"body_kb", "10"},
+                                         {"checksums", "trust"}});
+  ASSERT_EQ(read.variables.size(), 2u);
+  EXPECT_EQ(read.variables[0].first, "HOME_NET");
+  EXPECT_EQ(read.variables[0].second, "[10.0.0.0/8, !10.1.0.0/16]");
+  EXPECT_EQ(read.classification, "/c");
+  EXPECT_EQ(read.thresholds, "/t");
+  EXPECT_TRUE(read.only_watches && read.tells && read.limits.skips && read.trusts_checksums);
+  EXPECT_FALSE(read.drops());
+  EXPECT_EQ(read.room.streams, 5u);
+  EXPECT_EQ(read.room.memory_mb, 6u);
+  EXPECT_EQ(read.limits.window, 7u << 10);
+  EXPECT_EQ(read.limits.depth, 8u << 10);
+  EXPECT_EQ(read.limits.history, 9u << 10);
+  EXPECT_EQ(read.app.body_bytes, std::size_t{10} << 10);
+  EXPECT_FALSE(ids_settings({{"learn", "true"}}).drops());
+  EXPECT_TRUE(ids_settings({{"learn", "false"}, {"mode", "ips"}}).drops());
+}
+
+TEST(IdsSettings, SayWhatIsWrong) {
+  EXPECT_EQ(refusal_of_ids({{"mode", "tap"}}), "mode: 'tap' is neither ips nor ids");
+  EXPECT_EQ(refusal_of_ids({{"checksums", "no"}}), "checksums: 'no' is neither check nor trust");
+  for (const char* variable : {"HOME_NET", "=1", "A=", "$A=1", "A B=1"}) {
+    EXPECT_EQ(refusal_of_ids({{"variables", variable}}),
+              "variables: '" + std::string(variable) + "' is not NAME=VALUE");
+  }
+  EXPECT_TRUE(refusal_of_ids({{"carry", "1"}}).starts_with("carry: ids has no such setting"));
+}
+
+}  // namespace
+}  // namespace millrace
