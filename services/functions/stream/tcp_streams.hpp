@@ -68,6 +68,10 @@ class TcpStreams {
   /// handshakes and acknowledgments, and takes the flag URG away. `table`: null without a state.
   Taken take(const FinishContext& call, StreamTable* table, std::uint16_t packet,
              const PacketHeaders& headers) noexcept;
+  /// Counts a segment that the caller has no room for.
+  void refuse_for_room(const FinishContext& call) const noexcept {
+    hit(call, StreamCounter::kNoRoom);
+  }
   /// StreamReader::whole() of the segment that was offered last.
   StreamReader::Offer whole(const StreamTable& table) noexcept { return reader_.whole(table); }
   /// The segment that was offered last passes. False: there is no room for its stream, and it must
