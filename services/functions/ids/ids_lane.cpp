@@ -31,7 +31,7 @@ StreamRoom with_own(StreamRoom room) noexcept {
 IdsLane::IdsLane(const StreamRoom& room) : lane_(with_own(room)), secret_(random_secret()) {}
 
 LaneNeeds IdsLane::needs_of(const StreamRoom& room, const LaneRequest& request) {
-  constexpr std::uint32_t kLinesOfRecord = 5;  // its fate, its parser, its flowbits, their names
+  constexpr std::uint32_t kLinesOfRecord = 8;  // its fate, its parser, its flowbits, their names
   // A flow ends by its own packet, by time, by room and by its TCP.
   constexpr std::uint32_t kEnds = 4;
   constexpr std::uint32_t kLinesOfPacket =

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/flow_cache.hpp"
+
+#include <bit>
+
+#include "shared/base/random_secret.hpp"
+#include "shared/base/siphash.hpp"
+
+namespace millrace {
+
+FlowCache::FlowCache(std::uint32_t flows)
+    : secret_(random_secret()), places_(flows), buckets_(std::bit_ceil(flows), kNone) {
+  for (std::uint32_t place = 0; place < flows; ++place) put_oldest(place);
+}
+
+std::uint32_t& FlowCache::bucket_of(const FlowTuple& tuple) noexcept {
+  const std::uint64_t hash = siphash13(std::as_bytes(std::span(&tuple, 1)), secret_);
+  return buckets_[hash & (buckets_.size() - 1)];
+}
+
+std::uint32_t FlowCache::place_of(const FlowTuple& tuple) noexcept {
+  std::uint32_t place = bucket_of(tuple);
+  while (place != kNone && places_[place].flow.tuple != tuple) {
+    place = places_[place].next_of_bucket;
+  }
+  return place;
+}
+
+void FlowCache::leave_bucket(std::uint32_t place) noexcept {
+  std::uint32_t* word = &bucket_of(places_[place].flow.tuple);
+  while (*word != place) word = &places_[*word].next_of_bucket;
+  *word = places_[place].next_of_bucket;
+  places_[place].is_used = false;
+}
+
+void FlowCache::leave_order(std::uint32_t place) noexcept {
+  const Place& left = places_[place];
+  (left.younger == kNone ? youngest_ : places_[left.younger].older) = left.older;
+  (left.older == kNone ? oldest_ : places_[left.older].younger) = left.younger;
+}
+
+void FlowCache::put_youngest(std::uint32_t place) noexcept {
+  places_[place].younger = kNone;
+  places_[place].older = youngest_;
+  (youngest_ == kNone ? oldest_ : places_[youngest_].younger) = place;
+  youngest_ = place;
+}
+
+void FlowCache::put_oldest(std::uint32_t place) noexcept {
+  places_[place].older = kNone;
+  places_[place].younger = oldest_;
+  (oldest_ == kNone ? youngest_ : places_[oldest_].older) = place;
+  oldest_ = place;
+}
+
+CachedFlow* FlowCache::find(const FlowTuple& tuple) noexcept {
+  const std::uint32_t place = place_of(tuple);
+  if (place == kNone) return nullptr;
+  leave_order(place);
+  put_youngest(place);
+  return &places_[place].flow;
+}
+
+CachedFlow& FlowCache::begin(const FlowTuple& tuple) noexcept {
+  std::uint32_t place = place_of(tuple);
+  if (place == kNone) {
+    place = oldest_;
+    if (places_[place].is_used) leave_bucket(place);
+    std::uint32_t& bucket = bucket_of(tuple);
+    places_[place].next_of_bucket = bucket;
+    places_[place].is_used = true;
+    bucket = place;
+  }
+  leave_order(place);
+  put_youngest(place);
+  CachedFlow& flow = places_[place].flow;
+  flow.session.reset();
+  for (PendingRules& pending : flow.pending) pending.clear();
+  flow.id = 0;
+  flow.start = {};
+  flow.position = flow.base = {};
+  flow.fin = {};
+  flow.tuple = tuple;
+  return flow;
+}
+
+void FlowCache::forget(const FlowTuple& tuple) noexcept {
+  const std::uint32_t place = place_of(tuple);
+  if (place == kNone) return;
+  leave_bucket(place);
+  leave_order(place);
+  put_oldest(place);
+  places_[place].flow.session.reset();
+  for (PendingRules& pending : places_[place].flow.pending) pending.clear();
+}
+
+}  // namespace millrace
