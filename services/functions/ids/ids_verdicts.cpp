@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_verdicts.hpp"
+
+#include <algorithm>
+
+#include "services/functions/ids/detect/rule_effects.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kRejectsPerSecond = 200;
+
+bool is_about(const RuleSuppression& suppression, const Signature& signature) noexcept {
+  if (suppression.gid != 0 && suppression.gid != signature.gid) return false;
+  return suppression.sid == 0 || suppression.sid == signature.sid;
+}
+
+bool suppresses(const RuleSuppression& suppression, const FlowTuple& tuple) noexcept {
+  const auto has = [&](const Ipv6Bytes& address) {
+    return suppression.addresses.contains(tuple.version, address);
+  };
+  switch (suppression.track) {
+    case RuleSuppression::Track::kAny:
+      return true;
+    case RuleSuppression::Track::kSource:
+      return has(tuple.source);
+    case RuleSuppression::Track::kDestination:
+      return has(tuple.destination);
+    case RuleSuppression::Track::kEither:
+      return has(tuple.source) || has(tuple.destination);
+  }
+  return false;
+}
+
+bool blocks(const Signature& signature) noexcept {
+  return signature.action == RuleAction::kDrop || signature.action == RuleAction::kReject;
+}
+
+}  // namespace
+
+IdsVerdicts::IdsVerdicts(std::span<const Signature> signatures,
+                         std::vector<RuleSuppression> suppressions, IdsVerdictOptions options)
+    : signatures_(signatures),
+      suppressions_(std::move(suppressions)),
+      options_(options),
+      rejecter_(kRejectsPerSecond) {
+  for (const Signature& signature : signatures) {
+    const auto first = static_cast<std::uint32_t>(places_.size());
+    for (std::uint32_t place = 0; place < suppressions_.size(); ++place) {
+      if (is_about(suppressions_[place], signature)) places_.push_back(place);
+    }
+    suppressed_.emplace_back(first, static_cast<std::uint32_t>(places_.size()));
+  }
+}
+
+bool IdsVerdicts::is_suppressed(std::uint32_t signature, const FlowTuple& tuple) const noexcept {
+  const auto [first, last] = suppressed_[signature];
+  for (std::uint32_t at = first; at < last; ++at) {
+    if (suppresses(suppressions_[places_[at]], tuple)) return true;
+  }
+  return false;
+}
+
+bool IdsVerdicts::drops(std::span<const MatchedRule> matched) const noexcept {
+  if (!options_.drops) return false;
+  bool drops = false;
+  for (const MatchedRule& rule : matched) {
+    const Signature& signature = signatures_[rule.signature];
+    if (signature.action == RuleAction::kPass) return false;
+    drops |= blocks(signature) && !signature.threshold;
+  }
+  return drops;
+}
+
+void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
+                       const MatchedRule& rule, bool blocked) const noexcept {
+  call.counters.alert();
+  if (!options_.tells) return;
+  tell_alert(call, packet, rule, signatures_[rule.signature],
+             blocked ? EventAction::kBlocked : EventAction::kAllowed);
+}
+
+/// The sender is told now; the receiver by who drops the packet.
+void IdsVerdicts::reject(const FinishContext& call, std::uint16_t packet,
+                         const Signature& signature, IdsVerdict& verdict) noexcept {
+  if (signature.reject_to != RejectTo::kDestination && !verdict.tells_sender) {
+    verdict.tells_sender = true;
+    rejecter_.tell_sender(call, packet);
+  }
+  verdict.resets |= signature.reject_to != RejectTo::kSource;
+}
+
+IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& packet,
+                              const FlowTuple& tuple, PacketMemory& memory,
+                              std::vector<MatchedRule>& matched) noexcept {
+  IdsVerdict verdict;
+  std::ranges::sort(matched, {}, [](const MatchedRule& rule) {
+    return std::pair(rule.signature, rule.transaction);
+  });
+  for (const MatchedRule& rule : matched) {
+    const Signature& signature = signatures_[rule.signature];
+    Counted counted = Counted::kCounts;
+    if (signature.threshold) {
+      counted = memory.counted(rule.signature, kUseThreshold, *signature.threshold);
+    }
+    if (counted == Counted::kNotYet) continue;
+    call.counters.hit(rule.signature);
+    const bool blocked = options_.drops && blocks(signature);
+    if (blocked) {
+      if (signature.action == RuleAction::kReject) reject(call, packet.packet, signature, verdict);
+      verdict.drops = true;
+      if (rule.by_stream) verdict.of_flow = FlowFate::kDropped;
+    }
+    if (signature.action == RuleAction::kPass) {
+      if (rule.by_stream) verdict.of_flow = FlowFate::kPassed;
+      break;
+    }
+    if (counted == Counted::kCounts && !signature.no_alert &&
+        !is_suppressed(rule.signature, tuple)) {
+      tell(call, packet, rule, blocked);
+    }
+  }
+  return verdict;
+}
+
+}  // namespace millrace
