@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids_build.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "services/functions/ids/detect/buffer_matcher.hpp"
+#include "services/functions/ids/ids_image.hpp"
+#include "services/functions/ids/ids_settings.hpp"
+#include "services/functions/ids/rules/rule_set.hpp"
+#include "services/functions/ids/signature_names.hpp"
+#include "services/functions/image_file.hpp"
+#include "services/functions/rule_files.hpp"
+#include "shared/base/error.hpp"
+
+namespace millrace {
+namespace {
+
+RuleSetup setup_of(const PlanFunction& function, const IdsSettings& settings) {
+  RuleSetup setup = default_rule_setup();
+  for (const auto& [name, value] : settings.variables) setup.variables[name] = value;
+  if (!settings.classification.empty()) load_classification(settings.classification, setup);
+  const std::vector<std::string> paths = values_of(function, "rules");
+  if (!paths.empty()) setup.folder = std::filesystem::path(paths[0]).parent_path().string();
+  return setup;
+}
+
+/// What a matcher does not take, the workers could not load.
+std::string refusal_of(const Signature& signature) {
+  try {
+    for (const BufferTests& tests : signature.buffers) static_cast<void>(BufferMatcher(tests));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+void leave_out_what_cannot_be_matched(RuleSet& rules) {
+  std::erase_if(rules.signatures, [&](const Signature& signature) {
+    const std::string reason = refusal_of(signature);
+    if (reason.empty()) return false;
+    rules.refusals.push_back({signature.place, signature.sid, "", reason});
+    return true;
+  });
+}
+
+/// Reads one file more. True: it has a rule, or what should be one.
+bool read_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
+  const std::size_t before = into.signatures.size() + into.refusals.size() + into.disabled;
+  read_rules(read_rule_file(path), path, setup, into);
+  return into.signatures.size() + into.refusals.size() + into.disabled != before;
+}
+
+}  // namespace
+
+BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_counters) {
+  const IdsSettings settings = ids_settings(context.function.settings);
+  IdsRules rules;
+  rules.setup = setup_of(context.function, settings);
+  std::vector<std::string> empty_files, refusals;
+  for (const std::string& path : values_of(context.function, "rules")) {
+    if (!read_file(path, rules.setup, rules.rules)) empty_files.push_back(path);
+  }
+  leave_out_what_cannot_be_matched(rules.rules);
+  sort_signatures(rules.rules);
+  if (!settings.thresholds.empty()) {
+    rules.suppressions =
+        load_threshold_file(settings.thresholds, rules.setup, rules.rules).suppressions;
+  }
+  BuildReport report;
+  report.accepted = rules.rules.signatures.size();
+  report.counter_count = static_cast<std::uint32_t>(report.accepted) + extra_counters;
+  write_signature_names(names_beside_image(context.function.image), rules.rules.signatures);
+  write_ids_image(context.function.image, rules, report.counter_count);
+  for (const RuleRefusal& refusal : rules.rules.refusals) refusals.push_back(refusal.line());
+  report_refusals(std::move(refusals), report);
+  report_empty_files(empty_files, report);
+  return report;
+}
+
+}  // namespace millrace
