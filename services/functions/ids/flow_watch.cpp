@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/flow_watch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/functions/stream/kept_bytes.hpp"
+
+namespace millrace {
+namespace {
+
+/// Shows transactions to the detector.
+class Sink final : public TransactionSink {
+ public:
+  Sink(Detector& detector, const PacketView& view, PacketMemory& memory,
+       std::vector<MatchedRule>& matched)
+      : detector_(detector), view_(view), memory_(memory), matched_(matched) {}
+  void on_news(Transaction& transaction, std::uint8_t direction) noexcept override {
+    view_.app = transaction.protocol();
+    detector_.look_at_transaction(view_, transaction, direction, memory_, matched_);
+  }
+
+ private:
+  Detector& detector_;
+  PacketView view_;
+  PacketMemory& memory_;
+  std::vector<MatchedRule>& matched_;
+};
+
+class KnownText final : public StreamHistory {
+ public:
+  explicit KnownText(const BufferValue& text) : text_(text) {}
+  BufferValue whole() noexcept override { return text_; }
+
+ private:
+  BufferValue text_;
+};
+
+/// The packet as one of that direction would be that brings nothing itself.
+PacketView turned(const WatchedPacket& packet, std::uint8_t direction) noexcept {
+  PacketView view = packet.view;
+  view.payload = {};
+  view.history = nullptr;
+  if (view.direction == direction) return view;
+  view.direction = direction;
+  view.tuple = reversed(view.tuple);
+  return view;
+}
+
+std::array<std::uint64_t, 2> positions_of(const Stream* stream) noexcept {
+  if (stream == nullptr) return {};
+  return {stream->position(0), stream->position(1)};
+}
+
+std::array<std::uint32_t, 2> starts_of(const Stream* stream) noexcept {
+  if (stream == nullptr) return {};
+  return {stream->side[0].start, stream->side[1].start};
+}
+
+}  // namespace
+
+FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history)
+    : detector_(detector), limits_(limits), history_(history), cache_(kFlowsMax) {
+  kept_.reserve(history);
+}
+
+CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
+                             FlowRecord& record) noexcept {
+  const Stream* const stream = tables.streams.find(packet.tuple);
+  const auto positions = positions_of(stream);
+  if (CachedFlow* const there = cache_.find(packet.tuple)) {
+    if (there->id == record.id && there->position == positions &&
+        there->start == starts_of(stream)) {
+      return *there;
+    }
+  }
+  CachedFlow& flow = cache_.begin(packet.tuple);
+  flow.id = record.id;
+  flow.position = positions;
+  flow.start = starts_of(stream);
+  if (record.settled[0] > positions[0] || record.settled[1] > positions[1]) {
+    // The stream has begun anew.
+    tables.records.change_parser(record);
+    record.settled[0] = record.settled[1] = record.transactions = 0;
+    record.protocol = record.is_over = 0;
+  }
+  packet.memory.mute(true);
+  if (record.is_over == 0 && detector_.wants_transactions()) {
+    make_session(packet, tables, record, stream, flow);
+  }
+  if (stream != nullptr && detector_.wants_streams()) {
+    for (std::uint8_t direction = 0; direction < 2; ++direction) {
+      make_pending(packet, tables, *stream, direction, flow);
+    }
+  }
+  packet.memory.mute(false);
+  return flow;
+}
+
+void FlowWatch::lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept {
+  flow.session.reset();
+  if (record.is_over != 0) return;
+  tables.records.change_parser(record);
+  record.is_over = 1;
+  ++lost_;
+}
+
+/// Hands it what lies behind the last transaction that is through.
+void FlowWatch::make_session(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                             const Stream* stream, CachedFlow& flow) noexcept {
+  flow.base = {record.settled[0], record.settled[1]};
+  const auto protocol = static_cast<AppProtocol>(record.protocol);
+  if (record.transactions == 0 && flow.base == std::array<std::uint64_t, 2>{}) {
+    flow.session.emplace(limits_);
+  } else {
+    flow.session.emplace(limits_, protocol, record.transactions);
+  }
+  if (stream == nullptr) return;
+  for (std::uint8_t direction = 0; direction < 2; ++direction) {
+    const KeptBytes kept(tables.streams, *stream, direction, record.settled[direction]);
+    if (!kept.is_whole()) return lose_parser(tables, record, flow);
+  }
+  for (std::uint8_t direction = 0; direction < 2; ++direction) {
+    known_.clear();
+    Sink sink(detector_, turned(packet, direction), packet.memory, known_);
+    KeptBytes kept(tables.streams, *stream, direction, record.settled[direction]);
+    for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
+      flow.session->read(direction, bytes, packet.tuple.destination_port, sink);
+    }
+  }
+}
+
+void FlowWatch::make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
+                             std::uint8_t direction, CachedFlow& flow) noexcept {
+  const std::uint64_t end = flow.position[direction];
+  const std::uint64_t from = std::max(KeptBytes::begin(tables.streams, stream, direction),
+                                      end - std::min<std::uint64_t>(end, history_));
+  kept_.clear();
+  KeptBytes kept(tables.streams, stream, direction, from);
+  for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
+    kept_.insert(kept_.end(), bytes.begin(), bytes.end());
+  }
+  if (kept_.empty()) return;
+  const BufferValue text{.bytes = kept_, .base = from, .seen = 0, .is_complete = false};
+  KnownText history(text);
+  PacketView view = turned(packet, direction);
+  view.app = flow.session ? flow.session->protocol() : view.app;
+  known_.clear();
+  detector_.look_at_stream(view, text, history, flow.pending[direction], packet.memory, known_);
+}
+
+void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                     const StreamReader::Offer& offer) noexcept {
+  CachedFlow& flow = ready(packet, tables, record);
+  const std::uint8_t direction = packet.view.direction;
+  if (offer.position != flow.position[direction]) {  // a hole was given up
+    lose_parser(tables, record, flow);
+    flow.pending[direction].clear();
+  }
+  flow.position[direction] = offer.position + (offer.text.size() - offer.carry);
+  if (!flow.session) return;
+  Sink sink(detector_, packet.view, packet.memory, packet.matched);
+  flow.session->read(direction, offer.text.subspan(offer.carry), packet.tuple.destination_port,
+                     sink);
+}
+
+void FlowWatch::look_at_stream(const WatchedPacket& packet, const StreamReader::Offer& offer,
+                               StreamHistory& history) noexcept {
+  CachedFlow* const flow = cache_.find(packet.tuple);
+  if (flow == nullptr || !detector_.wants_streams()) return;
+  detector_.look_at_stream(packet.view,
+                           {.bytes = offer.text,
+                            .base = offer.position - offer.carry,
+                            .seen = offer.carry,
+                            .is_complete = false},
+                           history, flow->pending[packet.view.direction], packet.memory,
+                           packet.matched);
+}
+
+void FlowWatch::settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& record) noexcept {
+  CachedFlow* const flow = cache_.find(tuple);
+  if (flow == nullptr || flow->id != record.id) return;
+  flow->start = starts_of(tables.streams.find(tuple));
+  if (!flow->session) return;
+  const AppSession& session = *flow->session;
+  const std::array<std::uint64_t, 2> settled{flow->base[0] + session.settled(0),
+                                             flow->base[1] + session.settled(1)};
+  const auto protocol = static_cast<std::uint8_t>(session.protocol());
+  const std::uint8_t is_over = session.is_done() ? 1 : 0;
+  if (settled[0] != record.settled[0] || settled[1] != record.settled[1] ||
+      session.transactions() != record.transactions || protocol != record.protocol ||
+      is_over != record.is_over) {
+    tables.records.change_parser(record);
+    std::ranges::copy(settled, record.settled);
+    record.transactions = session.transactions();
+    record.protocol = protocol;
+    record.is_over = is_over;
+  }
+  if (is_over != 0) flow->session.reset();
+}
+
+void FlowWatch::note_fin(const WatchedPacket& packet, std::uint32_t sequence) noexcept {
+  CachedFlow* const flow = cache_.find(packet.tuple);
+  if (flow == nullptr) return;
+  flow->fin[packet.view.direction] = sequence;
+}
+
+void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                    std::uint8_t direction, std::uint32_t sequence) noexcept {
+  CachedFlow* const there = cache_.find(packet.tuple);
+  if (there == nullptr || there->fin[direction] != sequence - 1) return;
+  CachedFlow& flow = ready(packet, tables, record);
+  flow.fin[direction].reset();
+  if (static_cast<std::uint32_t>(flow.position[direction]) + flow.start[direction] !=
+      sequence - 1) {
+    return;
+  }
+  const PacketView view = turned(packet, direction);
+  if (flow.session) {
+    Sink sink(detector_, view, packet.memory, packet.matched);
+    flow.session->end(direction, sink);
+  }
+  const BufferValue none{.bytes = {}, .base = flow.position[direction], .is_complete = true};
+  KnownText history(none);
+  if (detector_.wants_streams()) {
+    detector_.look_at_stream(view, none, history, flow.pending[direction], packet.memory,
+                             packet.matched);
+  }
+}
+
+void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
+  if (!detector_.wants_transactions() || packet.view.payload.empty()) return;
+  CachedFlow* flow = cache_.find(packet.tuple);
+  if (flow == nullptr) flow = &cache_.begin(packet.tuple);
+  if (!flow->session) flow->session.emplace(limits_);
+  Sink sink(detector_, packet.view, packet.memory, packet.matched);
+  flow->session->read_datagram(packet.view.direction, packet.view.payload,
+                               packet.tuple.destination_port, sink);
+}
+
+AppProtocol FlowWatch::protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept {
+  CachedFlow* const flow = cache_.find(tuple);
+  if (flow != nullptr && flow->session) return flow->session->protocol();
+  return record == nullptr ? AppProtocol::kUnknown : static_cast<AppProtocol>(record->protocol);
+}
+
+}  // namespace millrace

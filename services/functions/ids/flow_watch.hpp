@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "services/functions/ids/detect/detector.hpp"
+#include "services/functions/ids/flow_cache.hpp"
+#include "services/functions/ids/ids_lane.hpp"
+#include "services/functions/ids/packet_memory.hpp"
+#include "services/functions/ids/protocols/app_session.hpp"
+#include "services/functions/stream/stream_reader.hpp"
+
+/// Reads what flows carry, and shows it to the detector. What it knows of a flow is a cache: where
+/// it does not fit what the lane's state says (another worker had the lane, a segment that was read
+/// did not pass after all), it is made anew from the bytes that the stream keeps.
+
+namespace millrace {
+
+/// The packet in hand, and where what it brings is noted. Borrowed.
+struct WatchedPacket {
+  const PacketView& view;
+  const FlowTuple& tuple;  ///< of its flow's direction 0
+  PacketMemory& memory;
+  std::vector<MatchedRule>& matched;
+};
+
+/// One a worker. One thread.
+class FlowWatch {
+ public:
+  static constexpr std::uint32_t kFlowsMax = 8'192;
+
+  /// `detector` is borrowed. `history`: StreamLimits::history.
+  FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history);
+
+  /// Of a segment: makes ready what is known of the flow, as the lane's state has it, and hands the
+  /// text to its parser. `record`: of the flow. Behind it settle() or forget().
+  void read(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+            const StreamReader::Offer& offer) noexcept;
+  /// Behind read(): rules of streams.
+  void look_at_stream(const WatchedPacket& packet, const StreamReader::Offer& offer,
+                      StreamHistory& history) noexcept;
+  /// The segment that was read passes, and has been committed.
+  void settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& record) noexcept;
+
+  /// A FIN of the packet's direction stands behind its bytes, which end at `sequence`.
+  void note_fin(const WatchedPacket& packet, std::uint32_t sequence) noexcept;
+  /// The receiver of `direction` has acknowledged up to `sequence`: if that is behind a FIN, the
+  /// stream is through. Behind it settle().
+  void end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+           std::uint8_t direction, std::uint32_t sequence) noexcept;
+
+  /// A datagram of UDP.
+  void read_datagram(const WatchedPacket& packet) noexcept;
+
+  /// What the packet's flow carries.
+  AppProtocol protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept;
+  void forget(const FlowTuple& tuple) noexcept { cache_.forget(tuple); }
+  /// Flows whose parsers were lost: what they were in the middle of was not kept.
+  std::uint64_t lost() const noexcept { return lost_; }
+
+ private:
+  CachedFlow& ready(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record) noexcept;
+  void make_session(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
+                    const Stream* stream, CachedFlow& flow) noexcept;
+  void make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
+                    std::uint8_t direction, CachedFlow& flow) noexcept;
+  void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
+
+  Detector& detector_;
+  AppLimits limits_;
+  std::uint32_t history_;
+  FlowCache cache_;
+  std::vector<std::byte> kept_;
+  std::vector<MatchedRule> known_;  ///< rules that have matched before
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace millrace
