@@ -9,6 +9,7 @@
 #include "services/functions/acl/acl.hpp"
 #include "services/functions/firewall/firewall.hpp"
 #include "services/functions/flow/flow.hpp"
+#include "services/functions/ids/ids.hpp"
 #include "services/functions/inspect/inspect.hpp"
 #include "services/functions/match/match.hpp"
 #include "services/functions/nat/nat.hpp"
@@ -30,6 +31,7 @@ std::span<const FunctionType> function_types() {
       nat_type(),
       nat64_type(),
       inspect_type(),
+      ids_type(),
       record_type(),
   };
   // clang-format on

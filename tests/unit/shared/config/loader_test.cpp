@@ -183,6 +183,10 @@ TEST(Loader, TheExampleTopologiesAreRight) {
       {.name = "inside"}, {.name = "pool", .list = true}, {.name = "prefix"}, {.name = "max"}};
   constexpr KnownSetting kInspectKeys[] = {
       {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "events"}};
+  constexpr KnownSetting kIdsKeys[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true},
+      {.name = "variables", .list = true},
+      {.name = "events"}};
   constexpr KnownSetting kFirewallKeys[] = {
       {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "non_ip"}};
   std::vector<KnownFunction> functions = test_functions();
@@ -193,6 +197,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "nat", .settings = kNatKeys});
   functions.push_back({.type = "nat64", .settings = kNat64Keys});
   functions.push_back({.type = "inspect", .settings = kInspectKeys});
+  functions.push_back({.type = "ids", .settings = kIdsKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {

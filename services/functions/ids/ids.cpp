@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/functions/flow/flow_batch.hpp"
+#include "services/functions/ids/detect/detector.hpp"
+#include "services/functions/ids/detect/packet_tests.hpp"
+#include "services/functions/ids/flow_watch.hpp"
+#include "services/functions/ids/ids_build.hpp"
+#include "services/functions/ids/ids_image.hpp"
+#include "services/functions/ids/ids_lane.hpp"
+#include "services/functions/ids/ids_settings.hpp"
+#include "services/functions/ids/ids_verdicts.hpp"
+#include "services/functions/ids/packet_memory.hpp"
+#include "services/functions/ids/reset_receiver.hpp"
+#include "services/functions/rule_files.hpp"
+#include "services/functions/stream/tcp_data.hpp"
+#include "services/functions/stream/tcp_streams.hpp"
+#include "shared/base/ip_protocol.hpp"
+#include "shared/base/packet.hpp"
+
+namespace millrace {
+namespace {
+
+using ip_protocol::kTcp, ip_protocol::kUdp;
+constexpr std::uint32_t kExtraCounters = static_cast<std::uint32_t>(IdsCounter::kCount) +
+                                         static_cast<std::uint32_t>(StreamCounter::kCount);
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+
+/// Places in kReasons; the first one is RuleReason's.
+enum class IdsReason : std::uint8_t { kRule, kConflict, kFull };
+constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull};
+
+StreamLimits limits_of(const IdsSettings& settings, const Detector& detector) {
+  StreamLimits limits = settings.limits;
+  limits.carry = std::min(detector.carry(), kStreamCarryMax);
+  return limits;
+}
+
+/// Of a packet whose flow is not known: its addresses, without ports where it has none.
+FlowTuple tuple_of(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  if (const auto tuple = flow_tuple_of(frame, headers)) return *tuple;
+  FlowTuple tuple{.protocol = headers.protocol, .version = headers.ip_version};
+  constexpr std::size_t kIpv4At = 12, kIpv4End = 20, kIpv6At = 8, kIpv6End = 40;
+  const bool is_ipv4 = headers.ip_version == 4;
+  const std::size_t end = headers.network_offset + (is_ipv4 ? kIpv4End : kIpv6End);
+  if (headers.ip_version == 0 || frame.size() < end) return {};
+  const auto from = frame.begin() + headers.network_offset + (is_ipv4 ? kIpv4At : kIpv6At);
+  const std::size_t bytes = is_ipv4 ? 4 : sizeof(Ipv6Bytes);
+  std::copy_n(from, bytes, std::as_writable_bytes(std::span(tuple.source)).begin());
+  std::copy_n(from + static_cast<std::ptrdiff_t>(bytes), bytes,
+              std::as_writable_bytes(std::span(tuple.destination)).begin());
+  return tuple;
+}
+
+/// A packet and its flow.
+struct Seen {
+  std::uint16_t packet;
+  const PacketHeaders& headers;
+  PacketFlow flow{};
+  bool has_flow = false;
+  const FlowTuple* tuple = nullptr;  ///< of its flow's direction 0
+};
+
+class History final : public StreamHistory {
+ public:
+  History(TcpStreams& streams, const StreamTable& table) : streams_(streams), table_(table) {}
+  BufferValue whole() noexcept override {
+    const StreamReader::Offer offer = streams_.whole(table_);
+    return {.bytes = offer.text,
+            .base = offer.position - offer.carry,
+            .seen = offer.carry,
+            .is_complete = false};
+  }
+
+ private:
+  TcpStreams& streams_;
+  const StreamTable& table_;
+};
+
+class Ids final : public Function {
+ public:
+  explicit Ids(const FunctionContext& context)
+      : settings_(ids_settings(context.function.settings)),
+        image_(context.function.image),
+        detector_(image_.signatures(), image_.prefilter()),
+        watch_(detector_, settings_.app, settings_.limits.history),
+        memory_(image_.signatures(), image_.flowbit_names()),
+        verdicts_(image_.signatures(), image_.suppressions(),
+                  {.drops = settings_.drops(), .tells = settings_.tells}),
+        lane_(settings_.room),
+        streams_(limits_of(settings_, detector_),
+                 {.trusts_checksums = settings_.trusts_checksums,
+                  .keeps_urgent = settings_.only_watches,
+                  .first_counter =
+                      image_.signatures().size() + static_cast<std::size_t>(IdsCounter::kCount)}) {}
+
+  /// Flows are known in finish alone.
+  void compute(const Batch& /*batch*/, Selection selected,
+               std::span<std::uint32_t> results) noexcept override {
+    for (const std::uint16_t packet : selected.packets) results[packet] = 0;
+  }
+
+  void finish(const FinishContext& call) noexcept override {
+    std::optional<IdsTables> laid_out = lane_.tables_of(call.state, call.facts);
+    IdsTables* const tables = laid_out ? &*laid_out : nullptr;
+    const std::uint64_t lost = watch_.lost();
+    for (const std::uint16_t packet : call.selected.packets) {
+      const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
+      const Seen seen = see(call, packet, headers);
+      memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
+      if (!is_decided(call, seen)) look(call, tables, seen);
+    }
+    for (std::uint64_t i = lost; i < watch_.lost(); ++i) hit(call, IdsCounter::kLostParser);
+  }
+
+  void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
+    end_flow(own, flow.tuple);
+  }
+  void flow_not_kept(const StateOfFunction& own, const FlowTuple& tuple,
+                     const FlowOwn& /*kept*/) noexcept override {
+    end_flow(own, tuple);
+  }
+
+ private:
+  void end_flow(const StateOfFunction& own, const FlowTuple& tuple) noexcept {
+    watch_.forget(tuple);
+    auto tables = lane_.laid_out(own.state);
+    if (!tables) return;
+    tables->records.end(tuple);
+    if (tuple.protocol == kTcp) tables->streams.end(tuple);
+  }
+  static std::uint32_t now_s(const FinishContext& call) noexcept {
+    return static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);
+  }
+  void hit(const FinishContext& call, IdsCounter counter) const noexcept {
+    call.counters.hit(image_.signatures().size() + static_cast<std::size_t>(counter));
+  }
+
+  static Seen see(const FinishContext& call, std::uint16_t packet,
+                  const PacketHeaders& headers) noexcept {
+    Seen seen{.packet = packet, .headers = headers};
+    if (call.flows == nullptr) return seen;
+    seen.flow = call.flows->of(packet);
+    seen.has_flow = seen.flow.flow != kNoFlow && (seen.flow.state == FlowState::kNew ||
+                                                  seen.flow.state == FlowState::kEstablished);
+    if (seen.has_flow) seen.tuple = &call.flows->tuple(seen.flow.flow, 0);
+    return seen;
+  }
+
+  /// What rules have said of its flow before.
+  bool is_decided(const FinishContext& call, const Seen& seen) noexcept {
+    const FlowRecord* const record = memory_.record();
+    const FlowFate fate = record == nullptr ? FlowFate::kNone : record->fate;
+    if (fate == FlowFate::kPassed) {
+      hit(call, IdsCounter::kPassedFlow);
+      return true;
+    }
+    if (fate != FlowFate::kDropped || !settings_.drops()) return false;
+    hit(call, IdsCounter::kDroppedFlow);
+    call.batch.drop(seen.packet, call.reason(IdsReason::kRule));
+    return true;
+  }
+
+  void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
+    const bool is_tcp = seen.headers.protocol == kTcp;
+    StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
+    const TcpStreams::Taken taken =
+        is_tcp ? streams_.take(call, table, seen.packet, seen.headers) : TcpStreams::Taken{};
+    if (taken.fate == TcpStreams::Fate::kRefused && !settings_.only_watches) {
+      return drop_for(call, seen, taken.counter);
+    }
+    const std::span<const std::byte> frame = call.batch.bytes(seen.packet);
+    std::optional<History> history;
+    PacketView view{.frame = frame,
+                    .headers = seen.headers,
+                    .tuple = seen.has_flow ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
+                                           : tuple_of(frame, seen.headers),
+                    .direction = seen.flow.direction,
+                    .has_flow = seen.has_flow,
+                    .is_established = seen.flow.state == FlowState::kEstablished,
+                    .payload = rule_payload(frame, seen.headers)};
+    memory_.set_tuple(view.tuple);
+    if (tables != nullptr && !taken.offer.text.empty()) {
+      view.history = &history.emplace(streams_, tables->streams);
+    }
+    matched_.clear();
+    if (is_tcp) {
+      look_at_segment(call, tables, seen, taken, view);
+    } else {
+      look_at_datagram(call, tables, seen, view);
+    }
+  }
+
+  void look_at_segment(const FinishContext& call, IdsTables* tables, const Seen& seen,
+                       const TcpStreams::Taken& taken, PacketView& view) noexcept {
+    const bool has_text = view.history != nullptr;
+    FlowRecord* const record = has_text ? memory_.need_record() : memory_.record();
+    if (has_text && record == nullptr && !settings_.only_watches) {
+      streams_.refuse_for_room(call);
+      return drop_for(call, seen, StreamCounter::kNoRoom);
+    }
+    if (record != nullptr) {
+      const WatchedPacket watched{view, *seen.tuple, memory_, matched_};
+      if (has_text) watch_.read(watched, *tables, *record, taken.offer);
+      view.app = watch_.protocol_of(*seen.tuple, record);
+      detector_.look_at_packet(view, memory_, matched_);
+      if (has_text) watch_.look_at_stream(watched, taken.offer, *view.history);
+      look_at_end(watched, *tables, *record, seen, taken);
+    } else {
+      detector_.look_at_packet(view, memory_, matched_);
+    }
+    if (!conclude(call, tables, seen, view)) return;
+    if (taken.fate == TcpStreams::Fate::kOffered &&
+        !streams_.commit(call, tables->streams, taken)) {
+      watch_.forget(*seen.tuple);
+      if (!settings_.only_watches) drop_for(call, seen, StreamCounter::kNoRoom);
+      return;
+    }
+    if (record != nullptr) watch_.settle(*seen.tuple, *tables, *record);
+  }
+
+  /// Streams that are through, and one that may be with this packet.
+  void look_at_end(const WatchedPacket& watched, IdsTables& tables, FlowRecord& record,
+                   const Seen& seen, const TcpStreams::Taken& taken) noexcept {
+    for (std::uint8_t direction = 0; direction < 2; ++direction) {
+      const auto& until = seen.flow.acknowledged[direction];
+      if (until) watch_.end(watched, tables, record, direction, *until);
+    }
+    const std::span<const std::byte> frame = watched.view.frame;
+    if (taken.fate == TcpStreams::Fate::kRefused || !is_tcp_fin(frame, seen.headers)) return;
+    if (!settings_.trusts_checksums && !has_good_tcp_checksum(frame, seen.headers)) return;
+    const auto bytes = static_cast<std::uint32_t>(tcp_data(frame, seen.headers).size());
+    watch_.note_fin(watched, tcp_sequence(frame, seen.headers) + bytes);
+  }
+
+  void look_at_datagram(const FinishContext& call, IdsTables* tables, const Seen& seen,
+                        PacketView& view) noexcept {
+    if (seen.has_flow && seen.headers.protocol == kUdp && !seen.headers.fragment) {
+      watch_.read_datagram({view, *seen.tuple, memory_, matched_});
+      view.app = watch_.protocol_of(*seen.tuple, memory_.record());
+    }
+    detector_.look_at_packet(view, memory_, matched_);
+    conclude(call, tables, seen, view);
+  }
+
+  /// What the rules that have matched do. True: the packet passes, and its flow is looked at on.
+  bool conclude(const FinishContext& call, IdsTables* tables, const Seen& seen,
+                const PacketView& view) noexcept {
+    const FlowDirection direction =
+        view.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
+    const AlertedPacket alerted{.packet = seen.packet,
+                                .direction = seen.has_flow ? direction : FlowDirection::kUnknown,
+                                .app = view.app};
+    const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
+    memory_.keep();
+    if (verdict.of_flow != FlowFate::kNone) decide(tables, seen, verdict.of_flow);
+    const bool is_reset =
+        verdict.resets && turn_into_reset(call.batch, seen.packet, seen.headers,
+                                          seen.flow.acknowledged[seen.flow.direction]);
+    if (is_reset) hit(call, IdsCounter::kReset);
+    if (verdict.drops && !is_reset) call.batch.drop(seen.packet, call.reason(IdsReason::kRule));
+    return !verdict.drops && verdict.of_flow == FlowFate::kNone;
+  }
+
+  /// Without room for a record, each packet that brings the same is decided by itself.
+  void decide(IdsTables* tables, const Seen& seen, FlowFate fate) noexcept {
+    FlowRecord* const record = memory_.need_record();
+    if (record == nullptr) return;
+    tables->records.change_fate(*record);
+    record->fate = fate;
+    tables->streams.end(*seen.tuple);
+    watch_.forget(*seen.tuple);
+  }
+
+  void drop_for(const FinishContext& call, const Seen& seen, StreamCounter counter) noexcept {
+    call.batch.drop(
+        seen.packet,
+        call.reason(counter == StreamCounter::kNoRoom ? IdsReason::kFull : IdsReason::kConflict));
+  }
+
+  IdsSettings settings_;
+  IdsImage image_;
+  Detector detector_;
+  FlowWatch watch_;
+  PacketMemory memory_;
+  IdsVerdicts verdicts_;
+  IdsLane lane_;
+  TcpStreams streams_;
+  std::vector<MatchedRule> matched_;
+};
+
+void check_ids(const PlanFunction& function) {
+  ids_settings(function.settings);
+  check_rule_files(function, "ids");
+  check_input_files(function, "classification");
+  check_input_files(function, "thresholds");
+}
+
+LaneNeeds needs_of(const LaneRequest& request) {
+  return IdsLane::needs_of(ids_settings(request.settings).room, request);
+}
+
+BuildReport build_ids(const FunctionContext& context) {
+  check_ids(context.function);
+  return build_ids_image(context, kExtraCounters);
+}
+
+std::unique_ptr<Function> make_ids(const FunctionContext& context) {
+  return std::make_unique<Ids>(context);
+}
+
+std::string ids_asks_for_events(const PlanFunction& function) {
+  return ids_settings(function.settings).tells ? "events: true" : "";
+}
+
+}  // namespace
+
+FunctionType ids_type() {
+  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
+                                        {Region::Start::kPayload, kWholePacket}};
+  FunctionType type;
+  type.traits = {.type = "ids",
+                 .summary = "rules of Suricata and Snort over streams and protocols: drop, alert",
+                 .regions = kRegions,
+                 .stateful = true,
+                 .lane_needs = needs_of,
+                 .flows = FlowUse::kNeeds,
+                 .has_image = true,
+                 .reasons = kReasons,
+                 .rewrites = Rewrites::kHeaders,
+                 .settings = known_ids_settings()};
+  type.make = make_ids;
+  type.build = build_ids;
+  type.check = check_ids;
+  type.asks_for_events = ids_asks_for_events;
+  return type;
+}
+
+}  // namespace millrace
