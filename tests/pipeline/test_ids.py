@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts whose packets `ids` looks at: what its rules drop does not arrive, what they tell of is
+told once, and all else goes on, also while workers die."""
+
+import contextlib
+import json
+import os
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from routed import RIGHT, kill_workers_under, lay_left, lay_right
+from topology import Topology
+from wire import PAGES, Wire
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
+
+WORD = "forbidden-word"
+RULES = f"""
+drop tcp any any -> any 7000 (msg:"the word"; flow:to_server; content:"{WORD}"; nocase; sid:1;)
+drop http any any -> any any (msg:"the page"; flow:to_server; http.uri; content:"/secret"; sid:2;)
+alert http any any -> any any (msg:"the answer"; flow:to_client; http.stat_code; content:"404"; \
+  sid:3;)
+"""
+TOPOLOGY = """
+batch: {{ capacity: 32 }}
+events: {{ file: {folder}/eve.json }}
+ports:
+  lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
+workers:
+  front: {{ kind: classifier, count: 2, dispatch: flow }}
+functions:
+  flow: {{ type: flow, max: 4096, pickup: false }}
+  ids: {{ type: ids, rules: own.rules, events: true, streams: 4096, memory_mb: 32{more} }}
+  route: {{ type: route, table: empty.routes }}
+paths:
+  main: {{ from: [lan, wan], to: wan, run: [flow, ids, route], lanes: 4 }}
+"""
+# Takes connections, and writes what each brings into a file of its own: ADDRESS FOLDER.
+SINK = """
+import pathlib, socket, sys, threading
+server = socket.create_server((sys.argv[1], 7000), backlog=64)
+def take(connection, number):
+    with open(pathlib.Path(sys.argv[2]) / f"got-{number}", "wb", buffering=0) as file:
+        while data := connection.recv(65536):
+            file.write(data)
+for number in range(10**6):
+    threading.Thread(target=take, args=(server.accept()[0], number), daemon=True).start()
+"""
+# Sends each piece in a segment of its own, when the one before has arrived: ADDRESS PORT PIECE...
+SEND = """
+import socket, sys, time
+client = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+def unacknowledged():
+    return client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 28)[24:28] != bytes(4)
+for piece in sys.argv[3:]:
+    client.sendall(piece.encode())
+    while unacknowledged():
+        time.sleep(0.001)
+print(client.recv(65536).decode())
+"""
+
+
+@contextlib.contextmanager
+def watched(folder, more=""):
+    """`wire.a` asks, `wire.b` is the server."""
+    (folder / "own.rules").write_text(RULES)
+    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
+    (folder / "public").mkdir()
+    (folder / "public" / "page").write_text("a page\n")
+    (folder / "public" / "secret").write_text("a secret\n")
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        lay_left(wire.a)
+        lay_right(wire.b)
+        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, folder=folder, more=more)
+        with Topology(folder, text, prefix=wire.prefix) as running:
+            wire.running = running
+            wire.a.wait_for(RIGHT["ipv4"])
+            yield wire
+
+
+def listen(wire, port, *words):
+    wire.b.start("python3", "-c", *words)
+    wait_until(lambda: wire.b.run("ss", "-Hltn", f"sport = :{port}").stdout, PATIENCE, "a server")
+
+
+def serve(wire, folder):
+    listen(wire, 8080, PAGES, wire.b.ip, folder / "public")
+
+
+def get(wire, page, *words):
+    return wire.a.run("curl", "-s", "--max-time", PATIENCE, *words, f"http://{wire.b.ip}:8080/{page}",
+                      timeout=2 * PATIENCE).stdout
+
+
+def received(folder):
+    return b"".join(file.read_bytes() for file in sorted(folder.glob("got-*")))
+
+
+def dropped(wire):
+    return wire.running.audit()["dropped"].get("rule", 0)
+
+
+def told(folder):
+    """How often each alert was told."""
+    counts = {}
+    for line in (folder / "eve.json").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if record["event_type"] == "alert":
+            name = record["alert"]["signature"]
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def test_a_word_that_is_split_does_not_arrive_and_ends_its_connection(tmp_path):
+    with watched(tmp_path) as wire:
+        listen(wire, 7000, SINK, wire.b.ip, tmp_path)
+        cuts = [(WORD[:at], WORD[at:]) for at in range(1, len(WORD), 4)] + [tuple(WORD)]
+        for number, pieces in enumerate(cuts, 1):
+            before = dropped(wire)
+            wire.a.start("python3", "-c", SEND, wire.b.ip, 7000, f"begins-{number} ", *pieces)
+            wait_until(lambda before=before: dropped(wire) > before + 1, PATIENCE,
+                       "drops of a segment, and of what follows")
+            begin = f"begins-{number} ".encode() + "".join(pieces[:-1]).encode()
+            wait_until(lambda begin=begin: begin in received(tmp_path), PATIENCE, "its front")
+        assert WORD.encode() not in received(tmp_path)
+        wait_until(lambda: told(tmp_path) == {"the word": len(cuts)}, PATIENCE,
+                   lambda: f"one alert a connection: {told(tmp_path)}")
+        wire.running.settle()
+
+
+def test_requests_are_read_however_they_are_cut(tmp_path):
+    with watched(tmp_path) as wire:
+        serve(wire, tmp_path)
+        assert get(wire, "page") == "a page\n"
+        get(wire, "nothing")
+        wait_until(lambda: told(tmp_path) == {"the answer": 1}, PATIENCE,
+                   lambda: f"one alert: {told(tmp_path)}")
+        before = dropped(wire)
+        wire.a.start("python3", "-c", SEND, wire.b.ip, 8080, *"GET /%73ecret", " HTTP/1.0\r\n\r\n")
+        wait_until(lambda: dropped(wire) > before, PATIENCE, "a drop")
+        wait_until(lambda: told(tmp_path) == {"the answer": 1, "the page": 1}, PATIENCE,
+                   lambda: f"two alerts: {told(tmp_path)}")
+        answer = wire.a.run("python3", "-c", SEND, wire.b.ip, 8080, *"GET /page", " HTTP/1.0\r\n\r\n")
+        assert "200 OK" in answer.stdout
+        wire.running.settle()
+
+
+def test_a_worker_that_dies_lets_no_request_through_and_breaks_no_connection(tmp_path):
+    with watched(tmp_path) as wire:
+        serve(wire, tmp_path)
+        (tmp_path / "large").mkdir()
+        answers = []
+
+        def transfer():
+            before = dropped(wire)
+            wire.a.start("python3", "-c", SEND, wire.b.ip, 8080, *"GET /secret",
+                         " HTTP/1.0\r\n\r\n")
+            answers.append(get(wire, "page", "--retry", "5", "--retry-all-errors"))
+            (tmp_path / "public" / "large").write_bytes(bytes(range(256)) * (16 << 10))
+            size = wire.a.run("curl", "-s", "--max-time", PATIENCE, "-o", "/dev/null", "-w",
+                              "%{size_download}", f"http://{wire.b.ip}:8080/large",
+                              timeout=2 * PATIENCE).stdout
+            answers.append(size)
+            wait_until(lambda: dropped(wire) > before, PATIENCE, "a drop")
+        kill_workers_under(wire, transfer)
+        assert set(answers) == {"a page\n", str(256 * (16 << 10))}
+        assert "the page" in told(tmp_path)
+        wire.running.settle()
+
+
+def test_an_ids_tells_and_drops_nothing(tmp_path):
+    with watched(tmp_path, ", mode: ids") as wire:
+        serve(wire, tmp_path)
+        assert get(wire, "secret") == "a secret\n"
+        wait_until(lambda: told(tmp_path) == {"the page": 1}, PATIENCE,
+                   lambda: f"one alert: {told(tmp_path)}")
+        assert dropped(wire) == 0
+        wire.running.settle()
