@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of suricata-verify (OISF): rules and a capture, and which alerts Suricata gives."""
+
+import json
+import pathlib
+import re
+import subprocess
+from dataclasses import dataclass
+
+import yaml
+
+from captures import BUILD, unpack
+
+# What an alert line of ours has, beside these keys of `alert`. A check of anything else is judged
+# without it.
+ALERT_KEYS = {"alert.signature_id", "alert.gid", "alert.rev", "alert.signature", "alert.category",
+              "alert.severity", "alert.action"}
+LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto"}
+VERSION = (7, 0)  # of Suricata: some checks are of one version
+# Rules that other versions of Suricata refuse, or settings that change what is detected.
+UNLIKE = re.compile(r"async-oneside|http2|error-policy|exception-policy|midstream-policy|dp=|"
+                    r"urgent\.policy|packet-alert-max|bypass")
+
+
+@dataclass
+class Case:
+    name: str
+    level: str
+    capture: pathlib.Path
+    folder: pathlib.Path
+    checks: list  # (match, count)
+    arguments: str
+
+
+@dataclass
+class Judgement:
+    result: str  # "right", "wrong", "cannot judge"
+    why: str = ""
+
+
+def version(text):
+    """Its first two numbers."""
+    return tuple(int(part) for part in (str(text).split(".") + ["0"])[:2])
+
+
+def is_of_version(requires):
+    low, high = requires.get("min-version"), requires.get("lt-version")
+    return (low is None or version(low) <= VERSION) and (high is None or VERSION < version(high))
+
+
+def checks_of(folder):
+    """(match, count) of each check about alerts."""
+    found = []
+    for check in yaml.safe_load((folder / "test.yaml").read_text()).get("checks") or []:
+        one = check.get("filter") or {}
+        match = dict(one.get("match") or {})
+        requires = {**(check.get("requires") or {}), **(one.get("requires") or {})}
+        about = match.pop("event_type", "")
+        is_alert = about == "alert" or (not about and any(key.startswith("alert.")
+                                                          for key in match))
+        if is_alert and is_of_version(requires):
+            found.append((match, one["count"]))
+    return found
+
+
+def cases(levels):
+    """All cases of these levels, in the order of the index."""
+    root = unpack("pcap") / "suricata-verify"
+    lines = (root / "index.tsv").read_text().splitlines()[1:]
+    rows = [line.split("\t") for line in lines]
+    found = []
+    for row in rows:
+        if row[1] in levels:
+            folder = root / "tests" / row[0]
+            found.append(Case(row[0], row[1], root / row[2], folder, checks_of(folder),
+                              " ".join(json.loads(row[9] or "[]"))))
+    assert found
+    return found
+
+
+def configuration(case):
+    """Suricata's own configuration of the case; an empty one where there is none."""
+    path = case.folder / "suricata.yaml"
+    if not path.is_file():
+        return {}
+    return yaml.safe_load(path.read_text()) or {}
+
+
+def settings(case, rules):
+    """Settings of flow and ids that say what the arguments of the case say."""
+    config = configuration(case)
+    midstream = "stream.midstream=true" in case.arguments or str(
+        (config.get("stream") or {}).get("midstream", False)).lower() in ("true", "yes")
+    found = [f"ids.rules={rules}", f"flow.pickup={'true' if midstream else 'false'}",
+             f"ids.mode={'ips' if '--simulate-ips' in case.arguments else 'ids'}"]
+    if "-k none" in case.arguments:
+        found.append("ids.checksums=trust")
+    variables = config.get("vars") or {}
+    for group in ("address-groups", "port-groups"):
+        for name, value in (variables.get(group) or {}).items():
+            found.append(f"ids.variables={name}={value}")
+    classes = case.folder / "classification.config"
+    if classes.is_file():
+        found.append(f"ids.classification={classes}")
+    thresholds = case.folder / "threshold.config"
+    if thresholds.is_file():
+        found.append(f"ids.thresholds={thresholds}")
+    return found
+
+
+def value_of(event, key):
+    for part in key.split("."):
+        event = event.get(part) if isinstance(event, dict) else None
+    return event
+
+
+def agrees(event, match):
+    return all(str(value_of(event, key)) == str(wanted) for key, wanted in match.items())
+
+
+def alerts_of(case, rules, out):
+    """(alert lines, "") or (None, why there are none)."""
+    command = [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap", case.capture,
+               "--events", out]
+    for setting in settings(case, rules):
+        command += ["--set", setting]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        raise AssertionError(f"{case.name}: ended by signal {-done.returncode}: {done.stderr}")
+    if done.returncode != 0:
+        return None, (done.stdout + done.stderr).strip().splitlines()[-1]
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    return [line for line in lines if line["event_type"] == "alert"], ""
+
+
+def refused_sids(rules):
+    """sid -> why, of the rules that are refused."""
+    done = subprocess.run([BUILD / "bin/millrace", "rules", "--json", rules], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return {one["sid"]: f"{one['keyword']}: {one['reason']}"
+            for one in json.loads(done.stdout)["refused"]}
+
+
+def judge(case, tmp_path):
+    rules = case.folder / "test.rules"
+    if not rules.is_file():
+        return Judgement("cannot judge", "no rules")
+    if unlike := UNLIKE.search(case.arguments):
+        return Judgement("cannot judge", f"argument {unlike[0]}")
+    if refused := refused_sids(rules):
+        return Judgement("cannot judge", "refused rule: " + next(iter(refused.values())))
+    alerts, why = alerts_of(case, rules, tmp_path / "events.json")
+    if alerts is None:
+        return Judgement("cannot judge", why)
+    judged = 0
+    for match, count in case.checks:
+        known = {key: wanted for key, wanted in match.items() if key in ALERT_KEYS | LINE_KEYS}
+        if match and len(known) < len(match) and not any(
+                key in ALERT_KEYS for key in known):
+            continue  # all that it tells apart by is what our lines do not have
+        if len(known) < len(match):
+            # Lines that it would tell apart are counted together: only a lower bound holds.
+            right = sum(agrees(event, known) for event in alerts) >= count
+        else:
+            right = sum(agrees(event, known) for event in alerts) == count
+        judged += 1
+        if not right:
+            found = sum(agrees(event, known) for event in alerts)
+            return Judgement("wrong", f"{json.dumps(known)}: {found} instead of {count}")
+    return Judgement("right") if judged else Judgement("cannot judge", "what the lines lack")
