@@ -92,7 +92,7 @@ def settings(case, rules):
     config = configuration(case)
     midstream = "stream.midstream=true" in case.arguments or str(
         (config.get("stream") or {}).get("midstream", False)).lower() in ("true", "yes")
-    found = [f"ids.rules={rules}", f"flow.pickup={'true' if midstream else 'false'}",
+    found = [f"ids.rules={rules}", "ids.events=true", f"flow.pickup={'true' if midstream else 'false'}",
              f"ids.mode={'ips' if '--simulate-ips' in case.arguments else 'ids'}"]
     if "-k none" in case.arguments:
         found.append("ids.checksums=trust")
@@ -140,7 +140,7 @@ def refused_sids(rules):
                           text=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     return {one["sid"]: f"{one['keyword']}: {one['reason']}"
-            for one in json.loads(done.stdout)["refused"]}
+            for one in json.loads(done.stdout)["refusals"]}
 
 
 def judge(case, tmp_path):

@@ -72,7 +72,7 @@ def found_by_ids(capture, rules, folder):
     done = subprocess.run(
         [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap", capture, "--events", out,
          "--set", f"ids.rules={path}", "--set", "ids.mode=ids", "--set", "ids.checksums=trust",
-         "--set", "ids.history_kb=64"], capture_output=True, text=True, check=False)
+         "--set", "ids.history_kb=64", "--set", "ids.events=true"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{capture.name}: {done.stdout}{done.stderr}"
     events = [json.loads(line) for line in out.read_text().splitlines()]
     return {(event["alert"]["signature_id"], end_of(event, "src"), end_of(event, "dest"))
