@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules over payloads and streams, tried the slow way. Shares no code with the path.
 
-A rule is made here, as text for ids and as tests for search() alike. It is looked for in each packet
-of UDP, and in what a receiver of TCP reads.
+A rule is made here, as text for ids and as tests for search() alike. It is looked for in each
+packet of UDP, and in what a receiver of TCP reads.
 """
 
 import re

@@ -5,11 +5,13 @@
 import json
 import pathlib
 import re
+import struct
 import subprocess
 from dataclasses import dataclass
 
 import yaml
 
+from capture_records import ETHERNET, packets_of
 from captures import BUILD, unpack
 
 # What an alert line of ours has, beside these keys of `alert`. A check of anything else is judged
@@ -17,6 +19,7 @@ from captures import BUILD, unpack
 ALERT_KEYS = {"alert.signature_id", "alert.gid", "alert.rev", "alert.signature", "alert.category",
               "alert.severity", "alert.action"}
 LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto"}
+FRONT = {0: 4, 9: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
 VERSION = (7, 0)  # of Suricata: some checks are of one version
 # Rules that other versions of Suricata refuse, or settings that change what is detected.
 UNLIKE = re.compile(r"async-oneside|http2|error-policy|exception-policy|midstream-policy|dp=|"
@@ -119,17 +122,37 @@ def agrees(event, match):
     return all(str(value_of(event, key)) == str(wanted) for key, wanted in match.items())
 
 
-def alerts_of(case, rules, out):
+def as_ethernet(capture, folder):
+    """The capture, or a copy whose packets have a header of Ethernet in front of IP."""
+    link_type, packets = packets_of(capture)
+    if link_type not in FRONT:
+        return capture
+    path = folder / "ethernet.pcap"
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, ETHERNET))
+        for packet, _, time in packets:
+            ip = packet[FRONT[link_type]:]
+            kind = b"\x86\xdd" if ip[:1] and ip[0] >> 4 == 6 else b"\x08\x00"
+            frame = bytes(12) + kind + ip
+            out.write(struct.pack("<IIII", time // 10**9, time % 10**9 // 1000, len(frame),
+                                  len(frame)))
+            out.write(frame)
+    return path
+
+
+def alerts_of(case, rules, folder):
     """(alert lines, "") or (None, why there are none)."""
-    command = [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap", case.capture,
-               "--events", out]
+    out = folder / "events.json"
+    command = [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap",
+               as_ethernet(case.capture, folder), "--events", out]
     for setting in settings(case, rules):
         command += ["--set", setting]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
         raise AssertionError(f"{case.name}: ended by signal {-done.returncode}: {done.stderr}")
-    if done.returncode != 0:
-        return None, (done.stdout + done.stderr).strip().splitlines()[-1]
+    told = json.loads(done.stdout)
+    if "error" in told:
+        return None, told["error"]
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     return [line for line in lines if line["event_type"] == "alert"], ""
 
@@ -151,7 +174,7 @@ def judge(case, tmp_path):
         return Judgement("cannot judge", f"argument {unlike[0]}")
     if refused := refused_sids(rules):
         return Judgement("cannot judge", "refused rule: " + next(iter(refused.values())))
-    alerts, why = alerts_of(case, rules, tmp_path / "events.json")
+    alerts, why = alerts_of(case, rules, tmp_path)
     if alerts is None:
         return Judgement("cannot judge", why)
     judged = 0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""ids finds what a slow search finds, in the shared captures, by rules that are made of their bytes.
+"""ids finds what a slow search finds in the shared captures, by rules made of their bytes.
 
 ids-cases/captures.txt names captures that are left out, each with its cause.
 """
