@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "services/functions/stream/kept_bytes.hpp"
+#include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
@@ -61,7 +62,11 @@ std::array<std::uint32_t, 2> starts_of(const Stream* stream) noexcept {
 }  // namespace
 
 FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history)
-    : detector_(detector), limits_(limits), history_(history), cache_(kFlowsMax) {
+    : detector_(detector),
+      limits_(limits),
+      history_(history),
+      cache_(kFlowsMax),
+      datagrams_(kDatagramFlowsMax) {
   kept_.reserve(history);
 }
 
@@ -200,6 +205,12 @@ void FlowWatch::settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& re
   if (is_over != 0) flow->session.reset();
 }
 
+FlowCache& FlowWatch::cache_of(const FlowTuple& tuple) noexcept {
+  return tuple.protocol == ip_protocol::kTcp ? cache_ : datagrams_;
+}
+
+void FlowWatch::forget(const FlowTuple& tuple) noexcept { cache_of(tuple).forget(tuple); }
+
 void FlowWatch::note_fin(const WatchedPacket& packet, std::uint32_t sequence) noexcept {
   CachedFlow* const flow = cache_.find(packet.tuple);
   if (flow == nullptr) return;
@@ -231,8 +242,8 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
   if (!detector_.wants_transactions() || packet.view.payload.empty()) return;
-  CachedFlow* flow = cache_.find(packet.tuple);
-  if (flow == nullptr) flow = &cache_.begin(packet.tuple);
+  CachedFlow* flow = datagrams_.find(packet.tuple);
+  if (flow == nullptr) flow = &datagrams_.begin(packet.tuple);
   if (!flow->session) flow->session.emplace(limits_);
   Sink sink(detector_, packet.view, packet.memory, packet.matched);
   flow->session->read_datagram(packet.view.direction, packet.view.payload,
@@ -240,7 +251,7 @@ void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
 }
 
 AppProtocol FlowWatch::protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept {
-  CachedFlow* const flow = cache_.find(tuple);
+  CachedFlow* const flow = cache_of(tuple).find(tuple);
   if (flow != nullptr && flow->session) return flow->session->protocol();
   return record == nullptr ? AppProtocol::kUnknown : static_cast<AppProtocol>(record->protocol);
 }

@@ -32,7 +32,7 @@ struct WatchedPacket {
 /// One a worker. One thread.
 class FlowWatch {
  public:
-  static constexpr std::uint32_t kFlowsMax = 8'192;
+  static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 1'024;
 
   /// `detector` is borrowed. `history`: StreamLimits::history.
   FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history);
@@ -59,11 +59,12 @@ class FlowWatch {
 
   /// What the packet's flow carries.
   AppProtocol protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept;
-  void forget(const FlowTuple& tuple) noexcept { cache_.forget(tuple); }
+  void forget(const FlowTuple& tuple) noexcept;
   /// Flows whose parsers were lost: what they were in the middle of was not kept.
   std::uint64_t lost() const noexcept { return lost_; }
 
  private:
+  FlowCache& cache_of(const FlowTuple& tuple) noexcept;
   CachedFlow& ready(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record) noexcept;
   void make_session(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
                     const Stream* stream, CachedFlow& flow) noexcept;
@@ -75,6 +76,7 @@ class FlowWatch {
   AppLimits limits_;
   std::uint32_t history_;
   FlowCache cache_;
+  FlowCache datagrams_;  ///< of their own: questions of DNS, each a flow, drive no stream out
   std::vector<std::byte> kept_;
   std::vector<MatchedRule> known_;  ///< rules that have matched before
   std::uint64_t lost_ = 0;

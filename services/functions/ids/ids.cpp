@@ -170,6 +170,10 @@ class Ids final : public Function {
   }
 
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
+    if (chain_breaks_off(seen.headers) && settings_.drops()) {
+      hit(call, IdsCounter::kHidden);
+      return call.batch.drop(seen.packet, call.reason(IdsReason::kConflict));
+    }
     const bool is_tcp = seen.headers.protocol == kTcp;
     StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
     const TcpStreams::Taken taken =

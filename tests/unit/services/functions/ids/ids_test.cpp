@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/unit/services/functions/ids/ids_stage.hpp"
+#include "tests/unit/services/functions/packet_call.hpp"
 
 namespace millrace {
 namespace {
@@ -315,6 +316,15 @@ TEST_F(IdsTest, WithoutRoomForItsFlowNoDataPasses) {
   open(40'001);
   EXPECT_EQ(client("a", 40'001), kFull);
   EXPECT_EQ(hits(StreamCounter::kNoRoom), 1u);
+}
+
+TEST_F(IdsTest, WhatHidesItsPayloadDoesNotPass) {
+  use("drop udp any any -> any any (content:\"forbidden\"; sid:1;)\n");
+  const Frame frame = frame_of_hex(kNineExtensionsUdpFrame);
+  EXPECT_EQ(send(frame), kConflict);
+  EXPECT_EQ(hits(IdsCounter::kHidden), 1u);
+  use("drop udp any any -> any any (content:\"forbidden\"; sid:1;)\n", {{"mode", "ids"}});
+  EXPECT_EQ(send(frame), kPasses);
 }
 
 TEST_F(IdsTest, WhatIsRefusedIsReported) {
