@@ -92,8 +92,8 @@ def serve(wire, folder):
 
 
 def get(wire, page, *words):
-    return wire.a.run("curl", "-s", "--max-time", PATIENCE, *words, f"http://{wire.b.ip}:8080/{page}",
-                      timeout=2 * PATIENCE).stdout
+    return wire.a.run("curl", "-s", "--max-time", PATIENCE, *words,
+                      f"http://{wire.b.ip}:8080/{page}", timeout=2 * PATIENCE).stdout
 
 
 def received(folder):
@@ -144,7 +144,8 @@ def test_requests_are_read_however_they_are_cut(tmp_path):
         wait_until(lambda: dropped(wire) > before, PATIENCE, "a drop")
         wait_until(lambda: told(tmp_path) == {"the answer": 1, "the page": 1}, PATIENCE,
                    lambda: f"two alerts: {told(tmp_path)}")
-        answer = wire.a.run("python3", "-c", SEND, wire.b.ip, 8080, *"GET /page", " HTTP/1.0\r\n\r\n")
+        answer = wire.a.run("python3", "-c", SEND, wire.b.ip, 8080, *"GET /page",
+                            " HTTP/1.0\r\n\r\n")
         assert "200 OK" in answer.stdout
         wire.running.settle()
 

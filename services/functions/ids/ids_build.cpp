@@ -48,7 +48,7 @@ void leave_out_what_cannot_be_matched(RuleSet& rules) {
 }
 
 /// Reads one file more. True: it has a rule, or what should be one.
-bool read_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
+bool load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
   const std::size_t before = into.signatures.size() + into.refusals.size() + into.disabled;
   read_rules(read_rule_file(path), path, setup, into);
   return into.signatures.size() + into.refusals.size() + into.disabled != before;
@@ -62,7 +62,7 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
   rules.setup = setup_of(context.function, settings);
   std::vector<std::string> empty_files, refusals;
   for (const std::string& path : values_of(context.function, "rules")) {
-    if (!read_file(path, rules.setup, rules.rules)) empty_files.push_back(path);
+    if (!load_file(path, rules.setup, rules.rules)) empty_files.push_back(path);
   }
   leave_out_what_cannot_be_matched(rules.rules);
   sort_signatures(rules.rules);

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/flow_watch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/unit/services/functions/ids/ids_stage.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr char kRulesOfTwins[] =
+    "alert http any any -> any any (flow:to_server; http.uri; content:\"/page\"; sid:1;)\n"
+    "alert http any any -> any any (flow:to_server; http.method; content:\"POST\"; "
+    "http.request_body; content:\"needle\"; sid:2;)\n"
+    "alert http any any -> any any (flow:to_client; http.stat_code; content:\"404\"; sid:3;)\n"
+    "alert http any any -> any any (flow:to_client; file.data; content:\"thread\"; "
+    "content:\"end\"; distance:1; sid:4;)\n"
+    "alert http any any -> any any (flow:to_server; http.host; content:\"b.test\"; "
+    "flowbits:set,host; sid:5;)\n"
+    "alert http any any -> any any (flow:to_client; flowbits:isset,host; http.server; "
+    "content:\"own\"; sid:6;)\n"
+    "alert tcp any any -> any any (flow:to_server; content:\"needle\"; content:\"eye\"; "
+    "distance:3; within:40; sid:7;)\n"
+    "alert tcp any any -> any any (flow:to_client; content:\"thread\"; sid:8;)\n"
+    "alert tcp any any -> any any (flow:to_server; content:\"POST\"; content:!\"b.test\"; "
+    "distance:0; within:60; sid:9;)\n"
+    "drop http any any -> any any (flow:to_server; http.uri; content:\"/secret\"; sid:10;)\n";
+
+/// A stage of its own beside another one.
+struct Twin : IdsStage {
+  Twin() { use(kRulesOfTwins); }
+  void TestBody() override {}
+  using IdsStage::client, IdsStage::server, IdsStage::open, IdsStage::start, IdsStage::hits_,
+      IdsStage::hits, IdsStage::die, IdsStage::sent_, IdsStage::kPasses;
+};
+
+template <typename Text>
+std::string one_of(std::mt19937& random, std::initializer_list<Text> texts) {
+  return *(texts.begin() + random() % texts.size());
+}
+
+std::string request_of(std::mt19937& random) {
+  const bool posts = random() % 2 == 0;
+  std::string body;
+  while (posts && random() % 4 != 0) {
+    body += one_of(random, {"needle", "need", "eye", " haystack ", "le"});
+  }
+  const std::string path =
+      random() % 12 == 0 ? "/%73ecret" : one_of(random, {"/page", "/p%61ge", "/other"});
+  std::string text = std::string(posts ? "POST " : "GET ") + path +
+                     " HTTP/1.1\r\nHost: " + one_of(random, {"a.test", "b.test", "B.test"}) +
+                     "\r\n";
+  if (posts) text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  return text + "\r\n" + body;
+}
+
+std::string answer_of(std::mt19937& random) {
+  std::string body;
+  while (random() % 5 != 0) body += one_of(random, {"thread", "thr", "ead", " end", " and "});
+  return "HTTP/1.1 " + one_of(random, {"200 OK", "404 Not Found"}) +
+         "\r\nServer: " + one_of(random, {"own", "other"}) +
+         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+/// One worker reads a conversation; beside it workers that know nothing begin at random segments,
+/// or die with one. Both say the same of each segment.
+TEST(FlowWatch, WhatIsMadeAnewSaysTheSame) {
+  std::vector<std::uint64_t> seen;
+  for (std::uint32_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    Twin steady, fickle;
+    for (std::uint16_t port = 40'000; port < 40'006; ++port) {
+      steady.open(port);
+      fickle.open(port);
+      int fate = Twin::kPasses;
+      for (int turn = 0; turn < 10 && fate == Twin::kPasses; ++turn) {
+        const bool back = turn % 2 == 1;
+        const std::string text = back ? answer_of(random) : request_of(random);
+        for (std::size_t at = 0; at < text.size() && fate == Twin::kPasses;) {
+          const std::string piece = text.substr(at, 1 + random() % 50);
+          at += piece.size();
+          const auto say = [&](Twin& to) {
+            return back ? to.server(piece, port) : to.client(piece, port);
+          };
+          if (random() % 3 == 0) fickle.start();
+          const auto sent = fickle.sent_;
+          const auto hits = fickle.hits_;
+          if (random() % 5 == 0) {  // it passes nothing on, and the segment comes again
+            say(fickle);
+            fickle.die();
+            fickle.sent_ = sent;
+            fickle.hits_ = hits;
+          }
+          fate = say(steady);
+          ASSERT_EQ(say(fickle), fate) << piece;
+          ASSERT_EQ(fickle.hits_, steady.hits_) << piece;
+        }
+      }
+    }
+    EXPECT_EQ(fickle.hits(IdsCounter::kLostParser), 0u);
+    seen.resize(10);
+    for (std::size_t rule = 0; rule < 10; ++rule) seen[rule] += steady.hits(rule);
+  }
+  for (const std::uint64_t hits : seen) EXPECT_GT(hits, 0u);
+}
+
+}  // namespace
+}  // namespace millrace
