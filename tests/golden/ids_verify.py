@@ -95,7 +95,8 @@ def settings(case, rules):
     config = configuration(case)
     midstream = "stream.midstream=true" in case.arguments or str(
         (config.get("stream") or {}).get("midstream", False)).lower() in ("true", "yes")
-    found = [f"ids.rules={rules}", "ids.events=true", f"flow.pickup={'true' if midstream else 'false'}",
+    found = [f"ids.rules={rules}", "ids.events=true",
+             f"flow.pickup={'true' if midstream else 'false'}",
              f"ids.mode={'ips' if '--simulate-ips' in case.arguments else 'ids'}"]
     if "-k none" in case.arguments:
         found.append("ids.checksums=trust")

@@ -69,10 +69,11 @@ def found_by_ids(capture, rules, folder):
     """{(sid, source, destination)}"""
     path, out = folder / "made.rules", folder / "events.json"
     path.write_text("\n".join(rule.text() for rule in rules) + "\n")
-    done = subprocess.run(
-        [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap", capture, "--events", out,
-         "--set", f"ids.rules={path}", "--set", "ids.mode=ids", "--set", "ids.checksums=trust",
-         "--set", "ids.history_kb=64", "--set", "ids.events=true"], capture_output=True, text=True, check=False)
+    command = [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap", capture, "--events",
+               out, "--set", f"ids.rules={path}"]
+    for setting in ("mode=ids", "checksums=trust", "history_kb=64", "events=true"):
+        command += ["--set", f"ids.{setting}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{capture.name}: {done.stdout}{done.stderr}"
     events = [json.loads(line) for line in out.read_text().splitlines()]
     return {(event["alert"]["signature_id"], end_of(event, "src"), end_of(event, "dest"))
