@@ -48,7 +48,7 @@ void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
 
 void Detector::Parts::sort_found() noexcept {
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
 bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept {

@@ -47,7 +47,7 @@ void Detector::Parts::wake(const PendingRules& pending, const PacketView& packet
       continue;
     }
     if (rule.missing != kNoTest && !text.is_complete) {
-      if (!news.has_pair(rule.pair)) continue;
+      if (!news.has_mark(rule.mark)) continue;
       const ContentMatch* content = rules[rule.signature].content_at(0, rule.missing);
       if (content != nullptr && !news.has_end_of(*content)) continue;
     }
@@ -72,7 +72,7 @@ void Detector::Parts::settle(std::uint32_t number, const Look& look, StreamText&
   const PendingRule kept{
       .signature = number,
       .missing = look.missing,
-      .pair = content == nullptr ? std::uint16_t{0} : NewBytes::last_pair(*content),
+      .mark = content == nullptr ? NewBytes::kNoMark : NewBytes::last_mark(*content),
       .since = stream.end()};
   if (!keep_pending(pending, kept)) ++forgotten;
 }

@@ -3,6 +3,7 @@
 #include "services/functions/ids/detect/pending_rules.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "services/functions/ids/detect/rule_routes.hpp"
 
@@ -13,13 +14,16 @@ constexpr std::uint8_t folded(std::uint8_t byte) noexcept {
   return byte >= 'A' && byte <= 'Z' ? static_cast<std::uint8_t>(byte | 0x20) : byte;
 }
 
-constexpr std::uint16_t pair_of(std::uint8_t first, std::uint8_t second) noexcept {
-  return static_cast<std::uint16_t>(folded(first) << 8 | folded(second));
-}
+constexpr std::size_t kMarkBytes = 3;
 
-constexpr std::uint16_t pair_at(std::span<const char> literal, std::size_t at) noexcept {
-  return pair_of(static_cast<std::uint8_t>(literal[at]),
-                 static_cast<std::uint8_t>(literal[at + 1]));
+/// Of the three bytes from `at` on.
+std::uint16_t mark_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
+  constexpr std::uint32_t kFactor = 0x9e3779b1;  // Fibonacci hashing (Knuth, TAOCP 3, 6.4)
+  std::uint32_t word = 0;
+  for (const std::byte byte : bytes.subspan(at, kMarkBytes)) {
+    word = word << 8 | folded(std::to_integer<std::uint8_t>(byte));
+  }
+  return static_cast<std::uint16_t>(word * kFactor >> 16);
 }
 
 auto place_of(auto& pending, std::uint32_t signature) noexcept {
@@ -32,7 +36,7 @@ bool keep_pending(PendingRules& pending, const PendingRule& rule) {
   auto at = place_of(pending, rule.signature);
   if (at != pending.end() && at->signature == rule.signature) {
     at->missing = rule.missing;
-    at->pair = rule.pair;
+    at->mark = rule.mark;
     return true;
   }
   const bool is_full = pending.size() >= kPendingMax;
@@ -58,40 +62,40 @@ void NewBytes::take(const BufferValue& value) noexcept {
   const std::size_t back = std::min<std::size_t>(value.seen, kGateBytesMax - 1);
   text_ = value.bytes.subspan(value.seen - back);
   seen_ = back;
-  pairs_.fill(0);
-  pairs_[0] = 1;  // last_pair() of a single byte
-  for (std::size_t at = 1; at < text_.size(); ++at) {
-    const std::uint16_t pair = pair_of(std::to_integer<std::uint8_t>(text_[at - 1]),
-                                       std::to_integer<std::uint8_t>(text_[at]));
-    pairs_[pair / kWordBits] |= std::uint64_t{1} << pair % kWordBits;
+  marks_.fill(0);
+  marks_[kNoMark] = 1;
+  for (std::size_t at = 0; at + kMarkBytes <= text_.size(); ++at) {
+    const std::uint16_t mark = mark_at(text_, at);
+    marks_[mark / kWordBits] |= std::uint64_t{1} << mark % kWordBits;
   }
 }
 
-std::uint16_t NewBytes::last_pair(const ContentMatch& content) noexcept {
-  const std::span<const char> bytes(content.bytes);
-  return bytes.size() < 2 ? std::uint16_t{0} : pair_at(bytes, bytes.size() - 2);
+std::uint16_t NewBytes::last_mark(const ContentMatch& content) noexcept {
+  const auto bytes = std::as_bytes(std::span{content.bytes});
+  return bytes.size() < kMarkBytes ? kNoMark : mark_at(bytes, bytes.size() - kMarkBytes);
 }
 
-bool NewBytes::has_pairs_of(std::span<const char> literal) const noexcept {
-  for (std::size_t at = 1; at < literal.size(); ++at) {
-    const std::size_t pair =
-        pair_of(static_cast<std::uint8_t>(literal[at - 1]), static_cast<std::uint8_t>(literal[at]));
-    if ((pairs_[pair / kWordBits] >> pair % kWordBits & 1) == 0) return false;
+bool NewBytes::has_marks_of(std::span<const std::byte> literal) const noexcept {
+  for (std::size_t at = 0; at + kMarkBytes <= literal.size(); ++at) {
+    if (!has_mark(mark_at(literal, at))) return false;
   }
   return true;
 }
 
 bool NewBytes::has_end_of(const ContentMatch& content) const noexcept {
-  const std::span<const char> bytes(content.bytes);
-  const std::span<const char> literal = bytes.last(std::min(bytes.size(), kGateBytesMax));
-  if (literal.empty() || !has_pairs_of(literal)) return false;
-  const std::size_t before = std::min(seen_, literal.size() - 1);
-  const std::span<const std::byte> text = text_.subspan(seen_ - before);
-  const bool nocase = content.nocase;
-  return !std::ranges::search(text, literal, [nocase](std::byte there, char wanted) {
-            const auto byte = std::to_integer<std::uint8_t>(there);
-            return (nocase ? folded(byte) : byte) == static_cast<std::uint8_t>(wanted);
-          }).empty();
+  const auto bytes = std::as_bytes(std::span{content.bytes});
+  const std::span<const std::byte> literal = bytes.last(std::min(bytes.size(), kGateBytesMax));
+  if (literal.empty() || !has_marks_of(literal)) return false;
+  const std::span<const std::byte> text =
+      text_.subspan(seen_ - std::min(seen_, literal.size() - 1));
+  if (!content.nocase) {
+    return memmem(text.data(), text.size(), literal.data(), literal.size()) != nullptr;
+  }
+  const auto is_same = [](std::byte there, std::byte wanted) {
+    return folded(std::to_integer<std::uint8_t>(there)) == std::to_integer<std::uint8_t>(wanted);
+  };
+  return std::search(text.begin(), text.end(), literal.begin(), literal.end(), is_same) !=
+         text.end();
 }
 
 }  // namespace millrace

@@ -20,7 +20,7 @@ namespace millrace {
 struct PendingRule {
   std::uint32_t signature;
   std::uint16_t missing;  ///< Look::missing; kAwaitsApp
-  std::uint16_t pair;     ///< last_pair() of the content that is missing
+  std::uint16_t mark;     ///< NewBytes::last_mark() of the content that is missing
   std::uint64_t since;    ///< end of the text, in the stream, that named it
 };
 static_assert(sizeof(PendingRule) == 16);
@@ -40,30 +40,32 @@ void drop_pending(PendingRules& pending, std::uint32_t signature) noexcept;
 /// Null: it does not wait.
 const PendingRule* find_pending(const PendingRules& pending, std::uint32_t signature) noexcept;
 
-/// Tells for many literals, one after the other, whether they stand in new bytes. Each pair of
-/// neighbouring bytes is noted once; a literal with a pair that is not there costs a few
-/// instructions.
+/// Tells for many literals, one after the other, whether they stand in new bytes. Each three bytes
+/// that follow one another leave a mark (a bit, by a hash); a literal whose marks are not all there
+/// costs a few instructions.
 class NewBytes {
  public:
   /// `value` is borrowed until the next take().
   void take(const BufferValue& value) noexcept;
-  /// Of the content's last two bytes, 0 of a single byte: asked first, it spares to fetch the rule.
-  static std::uint16_t last_pair(const ContentMatch& content) noexcept;
-  bool has_pair(std::uint16_t pair) const noexcept {
-    return (pairs_[pair / kWordBits] >> pair % kWordBits & 1) != 0;
+  /// Of the content's last three bytes: asked first, it spares to fetch the rule. kNoMark of a
+  /// shorter content.
+  static std::uint16_t last_mark(const ContentMatch& content) noexcept;
+  static constexpr std::uint16_t kNoMark = 0;  ///< always there
+  bool has_mark(std::uint16_t mark) const noexcept {
+    return (marks_[mark / kWordBits] >> mark % kWordBits & 1) != 0;
   }
   /// The content, of which the last kGateBytesMax bytes count, ends behind the seen bytes. It may
   /// begin in front of them.
   bool has_end_of(const ContentMatch& content) const noexcept;
 
  private:
-  bool has_pairs_of(std::span<const char> literal) const noexcept;
+  bool has_marks_of(std::span<const std::byte> literal) const noexcept;
 
-  static constexpr std::size_t kPairs = std::size_t{1} << 16;
+  static constexpr std::size_t kMarks = std::size_t{1} << 16;
   static constexpr std::size_t kWordBits = 64;
   std::span<const std::byte> text_;
   std::size_t seen_ = 0;                                   ///< of `text_`
-  std::array<std::uint64_t, kPairs / kWordBits> pairs_{};  ///< both bytes in lower case
+  std::array<std::uint64_t, kMarks / kWordBits> marks_{};  ///< of bytes in lower case
 };
 
 }  // namespace millrace

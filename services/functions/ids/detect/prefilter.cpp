@@ -199,7 +199,7 @@ void Prefilter::search(ScanGroup group_of, const BufferValue& value, Candidates&
   }
   parts.literals.clear();
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
 std::span<const std::uint32_t> Prefilter::ungated(ScanGroup group) const noexcept {

@@ -161,6 +161,7 @@ TEST(DetectorStream, RulesWithoutALiteralAreLookedAtWheneverSomethingComes) {
 
 TEST(DetectorStream, ThousandWaitingRulesAskForTheHistoryOnlyWhenTheirContentComes) {
   std::vector<Signature> rules;
+  rules.reserve(1'000);
   for (int number = 0; number < 1'000; ++number) {
     rules.push_back(Rule(RuleProtocol::kTcp)
                         .asks(content("first"))

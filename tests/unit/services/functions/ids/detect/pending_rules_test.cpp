@@ -13,7 +13,7 @@ namespace millrace {
 namespace {
 
 PendingRule waits(std::uint32_t signature, std::uint16_t missing, std::uint64_t since) {
-  return {.signature = signature, .missing = missing, .pair = 0, .since = since};
+  return {.signature = signature, .missing = missing, .mark = NewBytes::kNoMark, .since = since};
 }
 
 TEST(PendingRules, EachSignatureWaitsOnceSinceItsFirstTime) {
@@ -85,7 +85,7 @@ TEST(NewBytes, FindsWhatASearchOfEachPlaceFinds) {
       const bool wanted = by_hand::ends_behind(text, seen, end, nocase);
       ASSERT_EQ(news.has_end_of(by_hand::content(literal, nocase)), wanted) << "seed " << seed;
       if (wanted) {
-        EXPECT_TRUE(news.has_pair(NewBytes::last_pair(by_hand::content(literal, nocase))));
+        EXPECT_TRUE(news.has_mark(NewBytes::last_mark(by_hand::content(literal, nocase))));
       }
       ++(wanted ? found : absent);
     }
