@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kBinaryBytesMax = 8;
 constexpr unsigned kNoDigit = UINT32_MAX;
+constexpr unsigned kOctal = 8, kDecimal = 10, kHex = 16;
 
 unsigned digit_of(unsigned char byte) noexcept {
   if (byte >= '0' && byte <= '9') return byte - '0';
@@ -29,9 +30,7 @@ class Digits {
     while (is_blank(byte(0))) ++at_;
     const bool negative = byte(0) == '-';
     if (negative || byte(0) == '+') ++at_;
-    if (base_ == 16 && byte(0) == '0' && ascii_lower(byte(1)) == 'x' && digit_of(byte(2)) < 16) {
-      at_ += 2;
-    }
+    take_prefix();
     if (digit_of(byte(0)) >= base_) return std::nullopt;
     std::uint64_t value = 0;
     for (; digit_of(byte(0)) < base_; ++at_) {
@@ -44,6 +43,13 @@ class Digits {
   }
 
  private:
+  /// "0x" of base 16; without a base, what stands in front says it.
+  void take_prefix() noexcept {
+    const bool is_hex = byte(0) == '0' && ascii_lower(byte(1)) == 'x' && digit_of(byte(2)) < kHex;
+    if (base_ == 0) base_ = is_hex ? kHex : (byte(0) == '0' ? kOctal : kDecimal);
+    if (base_ == kHex && is_hex) at_ += 2;
+  }
+
   /// 0, which is neither blank nor digit, behind the end.
   unsigned char byte(std::size_t ahead) const noexcept {
     return at_ + ahead < bytes_.size() ? std::to_integer<unsigned char>(bytes_[at_ + ahead])
@@ -59,7 +65,9 @@ class Digits {
 
 std::optional<ReadNumber> read_number(std::span<const std::byte> bytes,
                                       const NumberFormat& format) noexcept {
-  if (bytes.size() != format.bytes) return std::nullopt;
+  const bool is_open = format.is_text && format.bytes == 0;
+  const bool fits = is_open ? bytes.size() <= kOpenTextBytes : bytes.size() == format.bytes;
+  if (!fits) return std::nullopt;
   if (format.is_text) return Digits(bytes, format.base).read();
   if (bytes.size() > kBinaryBytesMax) return std::nullopt;
   std::uint64_t value = 0;

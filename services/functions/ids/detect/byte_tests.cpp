@@ -24,8 +24,23 @@ struct NumberRead {
   ReadNumber number{};
 };
 
+/// Text that ends where its digits do. While bytes may follow, what the last one of them belongs to
+/// is not known.
+NumberRead read_open_text(const TestText& text, std::int64_t place,
+                          const NumberFormat& format) noexcept {
+  const std::int64_t bytes = std::min<std::int64_t>(text.end() - place, kOpenTextBytes);
+  const bool may_grow = bytes < kOpenTextBytes && !text.is_complete;
+  const NumberRead open{.passed = may_grow ? Passed::kLater : Passed::kNo, .place = place};
+  if (bytes <= 0) return open;
+  const auto number =
+      read_number(text.bytes.subspan(text.index(place), static_cast<std::size_t>(bytes)), format);
+  if (!number || (may_grow && number->length == bytes)) return open;
+  return {.passed = Passed::kYes, .place = place, .number = *number};
+}
+
 NumberRead read_at(const TestText& text, std::int64_t place, const NumberFormat& format) noexcept {
   if (place < text.begin) return {};
+  if (format.is_text && format.bytes == 0) return read_open_text(text, place, format);
   if (place + format.bytes > text.end()) {
     return {.passed = text.is_complete ? Passed::kNo : Passed::kLater, .place = place};
   }
@@ -104,7 +119,7 @@ TestEnd run_byte_test(const ByteTest& test, const TestText& text, std::int64_t c
   const auto value = static_cast<std::uint64_t>(value_of(test.value, variables));
   const bool is_so = holds(test.compare, masked(read.number.value, test.format.mask), value);
   TestEnd end = ended(read, is_so != test.negated, cursor);
-  end.furthest = read.place + test.format.bytes;
+  end.furthest = read.place + std::max(test.format.bytes, read.number.length);
   return end;
 }
 

@@ -55,6 +55,7 @@ void add_byte_test(const RuleOption& option, RuleDraft& draft) {
   test.value = number_or_variable(parts[2], 0, kValueMax, draft);
   test.offset = number_or_variable(parts[3], -kOffsetMax, kOffsetMax, draft);
   NumberOptions options;
+  options.may_be_open = true;
   for (std::size_t at = kFixed; at < parts.size(); ++at) {
     if (!take_number_option(parts[at], options)) {
       refuse_rule(quoted_word(parts[at]) + " is not known");
@@ -90,6 +91,7 @@ void add_byte_jump(const RuleOption& option, RuleDraft& draft) {
   ByteJump jump;
   jump.offset = number_or_variable(parts[1], -kOffsetMax, kOffsetMax, draft);
   NumberOptions options;
+  options.may_be_open = options.may_be_none = true;
   for (std::size_t at = kFixed; at < parts.size(); ++at) {
     if (!take_jump_option(parts[at], jump) && !take_number_option(parts[at], options)) {
       refuse_rule(quoted_word(parts[at]) + " is not known");

@@ -53,10 +53,12 @@ enum class Compare : std::uint8_t {
 };
 /// How byte_test and its relatives read a number: bytes as an integer, or text of digits.
 struct NumberFormat {
-  std::uint8_t bytes = 1;  ///< 1..8 binary; up to 23 of text
+  /// 1..8 binary; up to 23 of text. 0: of text, as many as there are; binary (byte_jump), none: the
+  /// number is 0.
+  std::uint8_t bytes = 1;
   bool little_endian = false;
   bool is_text = false;
-  std::uint8_t base = 10;  ///< of text: 8, 10, 16
+  std::uint8_t base = 10;  ///< of text: 8, 10, 16; 0: hex behind 0x, octal behind 0
   std::uint32_t mask = 0;  ///< bitmask; 0: none. The result is shifted down by its low zeros
 };
 struct ByteTest {

@@ -77,16 +77,14 @@ NumberFormat format_of(std::string_view bytes, const NumberOptions& options,
   constexpr std::int64_t kBinaryBytesMax = 8;
   NumberFormat format = options.format;
   // Snort: decimal. Suricata: what the text looks like.
-  if (format.is_text && !options.has_base && !draft.is_snort3) {
-    refuse_rule("string asks for hex, dec or oct");
-  }
+  if (format.is_text && !options.has_base && !draft.is_snort3) format.base = 0;
   if (!format.is_text && options.has_base) refuse_rule("hex, dec, oct go with string");
-  if (format.is_text && format.mask != 0) refuse_rule("bitmask does not go with string");
-  std::int64_t bytes_max = kBinaryBytesMax;
+  std::int64_t bytes_max = format.is_text ? kBases[0].digits_max : kBinaryBytesMax;
   for (const Base& row : kBases) {
     if (format.is_text && row.base == format.base) bytes_max = row.digits_max;
   }
-  format.bytes = static_cast<std::uint8_t>(number_of(bytes, 1, bytes_max));
+  const bool may_be_zero = format.is_text ? options.may_be_open : options.may_be_none;
+  format.bytes = static_cast<std::uint8_t>(number_of(bytes, may_be_zero ? 0 : 1, bytes_max));
   return format;
 }
 

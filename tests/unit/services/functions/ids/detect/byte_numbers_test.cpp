@@ -36,7 +36,7 @@ TEST(ByteNumbers, ReadsTextAsTheLibraryDoes) {
     for (char& byte : text) byte = "0123456789789aFxX-+ \tg"[random() % 22];
     if (random() % 3 == 0 && text.size() > 2) text.replace(0, 2, "0x");
     if (random() % 5 == 0) std::fill(text.begin(), text.end(), '7');
-    const int base = std::array{8, 10, 16}[random() % 3];
+    const int base = std::array{0, 8, 10, 16}[random() % 4];
     errno = 0;
     char* end = nullptr;
     const unsigned long long expected = std::strtoull(text.c_str(), &end, base);
@@ -49,6 +49,17 @@ TEST(ByteNumbers, ReadsTextAsTheLibraryDoes) {
     ASSERT_EQ(read->length, end - text.c_str()) << text << " " << base;
   }
   EXPECT_GT(numbers, 10'000u);
+}
+
+TEST(ByteNumbers, OpenTextEndsWithItsDigits) {
+  const auto read = [](const std::string& text) {
+    return read_number(std::as_bytes(std::span(text)), {.bytes = 0, .is_text = true});
+  };
+  ASSERT_TRUE(read("  41;7"));
+  EXPECT_EQ(read("  41;7")->value, 41u);
+  EXPECT_EQ(read("  41;7")->length, 4);
+  EXPECT_FALSE(read(std::string(24, '9')));
+  EXPECT_FALSE(read(std::string(25, '0')));
 }
 
 TEST(ByteNumbers, MasksShiftDown) {

@@ -137,6 +137,27 @@ TEST(ByteTests, JumpsOfTextBeginBehindItsDigits) {
   EXPECT_EQ(jump_to({.format = {.bytes = 4, .is_text = true}}, 0, whole), 2);
 }
 
+TEST(ByteTests, OpenTextWaitsForTheEndOfItsDigits) {
+  const ByteTest test{
+      .format = {.bytes = 0, .is_text = true}, .compare = Compare::kGreater, .value = {99}};
+  const auto run = [&](const std::string& bytes, bool is_complete, std::int64_t cursor = 0) {
+    const TestText text{.bytes = std::as_bytes(std::span(bytes)), .is_complete = is_complete};
+    ByteTest at = test;
+    at.relative = true;
+    return run_byte_test(at, text, cursor, {}).passed;
+  };
+  EXPECT_EQ(run("100", true), Passed::kYes);
+  EXPECT_EQ(run("99", true), Passed::kNo);
+  EXPECT_EQ(run("99", false), Passed::kLater);
+  EXPECT_EQ(run("99;", false), Passed::kNo);
+  EXPECT_EQ(run("100;", false), Passed::kYes);
+  EXPECT_EQ(run("a100", true, 1), Passed::kYes);
+  EXPECT_EQ(run("a", true, 1), Passed::kNo);
+  EXPECT_EQ(run("a", false, 1), Passed::kLater);
+  EXPECT_EQ(run("", true, 3), Passed::kNo);
+  EXPECT_EQ(run(std::string(30, '1'), false), Passed::kNo);
+}
+
 TEST(ByteTests, HugeJumpsLeadNowhere) {
   const std::string text(16, '\xFF');
   const TestText whole{.bytes = std::as_bytes(std::span(text))};

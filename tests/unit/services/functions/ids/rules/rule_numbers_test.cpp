@@ -20,6 +20,7 @@ TEST(RuleNumbers, TextHasABase) {
     EXPECT_EQ(test.format.base, row.base) << row.words;
   }
   EXPECT_EQ(last_test_of<ByteTest>("byte_test:8,=,1,0,string;", kOfSnort3).format.base, 10);
+  EXPECT_EQ(last_test_of<ByteTest>("byte_test:8,=,1,0,string;").format.base, 0);
 }
 
 TEST(RuleNumbers, BytesFit) {
@@ -28,17 +29,27 @@ TEST(RuleNumbers, BytesFit) {
   expect_refused({
       {"byte_test:0,=,1,0;", "not from 1 to 8"},
       {"byte_test:9,=,1,0;", "not from 1 to 8"},
-      {"byte_test:24,=,1,0,string,oct;", "not from 1 to 23"},
-      {"byte_test:21,=,1,0,string,dec;", "not from 1 to 20"},
-      {"byte_test:15,=,1,0,string,hex;", "not from 1 to 14"},
-      {"byte_test:4,=,1,0,string;", "string asks for"},
+      {"byte_test:24,=,1,0,string,oct;", "not from 0 to 23"},
+      {"byte_test:21,=,1,0,string,dec;", "not from 0 to 20"},
+      {"byte_test:15,=,1,0,string,hex;", "not from 0 to 14"},
+      {"byte_test:24,=,1,0,string;", "not from 0 to 23"},
+      {"byte_extract:0,0,a,string,dec;", "not from 1 to 20"},
+      {"byte_jump:9,0;", "not from 0 to 8"},
       {"byte_test:4,=,1,0,hex;", "go with string"},
-      {"byte_test:4,=,1,0,string,hex,bitmask 1;", "does not go with string"},
       {"byte_test:4,=,1,0,string foo;", "none of hex, dec, oct"},
       {"byte_test:4,=,1,0,bitmask 0;", "not from 1"},
       {"byte_test:4,=,1,0,endian middle;", "big or little"},
       {"byte_test:4,=,1,0,dce;", "DCE/RPC is not read"},
   });
+}
+
+TEST(RuleNumbers, NoBytesAreAllDigitsThereAreOrNone) {
+  const auto test = last_test_of<ByteTest>("byte_test:0,>,4000,0,string,dec;");
+  EXPECT_EQ(test.format.bytes, 0);
+  EXPECT_TRUE(test.format.is_text);
+  const auto jump = last_test_of<ByteJump>("byte_jump:0,0,relative,post_offset -8;");
+  EXPECT_EQ(jump.format.bytes, 0);
+  EXPECT_FALSE(jump.format.is_text);
 }
 
 TEST(RuleNumbers, LittleAndBigEndian) {
