@@ -18,9 +18,13 @@ void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_n
   batch_ = &batch;
   record_ = &record;
   now_ns_ = now_ns;
-  next_ = count_ = 0;
+  next_ = count_ = copies_count_ = 0;
   const std::span<const SideRecord> records = batch.side.records();
   for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].kind == static_cast<std::uint8_t>(SideKind::kCopies)) {
+      copies_[copies_count_++] = static_cast<std::uint16_t>(i);
+      continue;
+    }
     if (records[i].packet >= batch.count) continue;
     // Functions append one behind the other, each by packet: nearly in order.
     std::uint32_t at = count_++;
@@ -32,6 +36,7 @@ void SideWork::begin(const Batch& batch, LaneRecord& record, std::uint64_t now_n
 }
 
 bool SideWork::at(std::uint32_t packet) noexcept {
+  if (copies_count_ != 0) copies(packet);
   const bool waits = is_held(*batch_, packet);
   bool held = false;
   const std::span<const SideRecord> records = batch_->side.records();
@@ -50,6 +55,8 @@ bool SideWork::at(std::uint32_t packet) noexcept {
         break;
       case SideKind::kSend:
         send(side);
+        break;
+      case SideKind::kCopies:  // of no single packet
         break;
     }
   }
@@ -78,6 +85,21 @@ void SideWork::send_whole(std::span<const std::byte> bytes, const SideRecord& si
 
 void SideWork::copy(const SideRecord& side) noexcept {
   send_bytes(batch_->bytes(side.packet), side, static_cast<Reason>(side.why));
+}
+
+void SideWork::copies(std::uint32_t packet) noexcept {
+  const std::span<const SideRecord> records = batch_->side.records();
+  for (const std::uint16_t number : std::span(copies_).first(copies_count_)) {
+    const SideRecord& side = records[number];
+    const std::span<const std::byte> bits = batch_->side.bytes_of(side);
+    if (packet / 8 >= bits.size()) continue;
+    if ((bits[packet / 8] >> (packet % 8) & std::byte{1}) == std::byte{0}) continue;
+    const auto of = static_cast<CopyOf>(side.argument);
+    const bool dropped = batch_->is_dropped(packet);
+    if (of == CopyOf::kAll || (of == CopyOf::kDropped) == dropped) {
+      send_bytes(batch_->bytes(packet), side, static_cast<Reason>(side.why));
+    }
+  }
 }
 
 void SideWork::send(const SideRecord& side) noexcept {

@@ -21,6 +21,7 @@ namespace millrace {
 /// | kFragment | generated{fragment} for each; the packet itself is consumed{fragmented}       |
 /// | kHold     | nothing, until it leaves (held_packets.hpp); the packet is consumed{held}     |
 /// | kSend     | generated{why}                                                                |
+/// | kCopies   | generated{why} for each                                                       |
 ///
 /// What was generated is then transmitted or dropped. Without a free buffer it is dropped as
 /// `no_buffer`. Records are bounded before they are used, whatever stands in them: one without its
@@ -36,6 +37,7 @@ class SideWork {
 
  private:
   void copy(const SideRecord& side) noexcept;
+  void copies(std::uint32_t packet) noexcept;
   void fragment(const SideRecord& side) noexcept;
   void hold(const SideRecord& side) noexcept;
   void ask(const SideRecord& side, const MacAddress& mac) noexcept;
@@ -51,6 +53,8 @@ class SideWork {
   std::uint64_t now_ns_ = 0;
   std::uint32_t next_ = 0, count_ = 0;
   std::array<std::uint16_t, kBatchCapacityMax> order_{};  ///< of the records, by packet
+  std::uint32_t copies_count_ = 0;
+  std::array<std::uint16_t, kBatchCapacityMax> copies_{};  ///< the records of kCopies
 };
 
 }  // namespace millrace

@@ -28,8 +28,13 @@ enum class SideKind : std::uint8_t {
   ///< first `ask` of its bytes are a frame that asks for the neighbour, by `port`
   ///< too. The others, if any, leave by `back` when the neighbour does not answer,
   ///< in front of `quoted` bytes of the packet behind its Ethernet header
-  kSend = 4,  ///< the record's bytes, a whole frame, leave by `port`; `why` counts it
+  kSend = 4,    ///< the record's bytes, a whole frame, leave by `port`; `why` counts it
+  kCopies = 5,  ///< as kCopy, of each packet whose bit is set in the record's bytes (bit i % 8 of
+                ///< byte i / 8) and whose fate is one of `argument`, a CopyOf; `packet` is 0
 };
+
+/// Which packets a record kCopies is about, by what has become of them when they would leave.
+enum class CopyOf : std::uint32_t { kAll = 0, kNotDropped = 1, kDropped = 2 };
 
 inline constexpr std::uint32_t kHoldBytesMax = 160;  ///< of a record kHold
 

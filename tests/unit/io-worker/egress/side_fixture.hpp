@@ -47,6 +47,18 @@ class SideTest : public EgressTest {
                     .port = port,
                     .why = static_cast<std::uint8_t>(Reason::kCopy)});
   }
+  /// Of each of the packets, if its fate is one of `of`.
+  static void copies(const Batch& batch, std::vector<std::uint16_t> packets, std::uint8_t port,
+                     CopyOf of) {
+    const auto bits = batch.side.add({.packet = 0,
+                                      .kind = static_cast<std::uint8_t>(SideKind::kCopies),
+                                      .port = port,
+                                      .argument = static_cast<std::uint32_t>(of),
+                                      .why = static_cast<std::uint8_t>(Reason::kCopy)},
+                                     kBatchCapacityMax / 8);
+    std::ranges::fill(bits, std::byte{0});
+    for (const std::uint16_t packet : packets) bits[packet / 8] |= std::byte{1} << packet % 8;
+  }
   /// The packet waits for the neighbour, to leave by port b. The question is 60 bytes 0xa5, the
   /// report 48 bytes 0x5e and then `quoted` of the packet, by port a.
   static void hold(const Batch& batch, std::uint16_t packet, NeighbourHandle neighbour,

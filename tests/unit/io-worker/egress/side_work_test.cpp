@@ -54,6 +54,50 @@ TEST_F(SideWorkTest, ADroppedPacketsCopyLeavesAllTheSame) {
   EXPECT_EQ(dropped(Reason::kOverload), 1u);
 }
 
+TEST_F(SideWorkTest, CopiesAreOfTheMarkedPacketsByTheirFate) {
+  const struct {
+    CopyOf of;
+    Ordinals copied;
+  } cases[] = {{CopyOf::kAll, {0, 1, 2}}, {CopyOf::kNotDropped, {0}}, {CopyOf::kDropped, {1, 2}}};
+  std::uint64_t sequence = 0, all = 0;
+  for (const auto& one : cases) {
+    for (const auto& port : tx_) {
+      if (port) port->sent.clear();
+    }
+    const Batch of = batch(++sequence, 4);
+    copies(of, {0, 1, 2}, 0, one.of);
+    of.drop(1, Reason::kOverload);
+    of.drop(2, Reason::kMalformed);
+    work();
+    all += one.copied.size();
+    EXPECT_EQ(tx_[0]->sent, one.copied);
+    EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 3}));
+    EXPECT_EQ(generated(Reason::kCopy), all);
+  }
+}
+
+TEST_F(SideWorkTest, CopiesOfTwoTeesLeaveBesideOtherRecords) {
+  const Batch of = batch(1);
+  copies(of, {0, 2}, 0, CopyOf::kAll);
+  copy(of, 2, 0);
+  copies(of, {2}, 0, CopyOf::kNotDropped);
+  work();
+  EXPECT_EQ(tx_[0]->sent, (Ordinals{0, 2, 2, 2}));
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2}));
+}
+
+TEST_F(SideWorkTest, CopiesWithoutTheirBitsAreOfNoPacket) {
+  const Batch of = batch(1);
+  of.side.add({.packet = 0,
+               .kind = static_cast<std::uint8_t>(SideKind::kCopies),
+               .port = 0,
+               .why = static_cast<std::uint8_t>(Reason::kCopy)});
+  copies(of, {200}, 0, CopyOf::kAll);  // behind the last packet
+  work();
+  EXPECT_TRUE(tx_[0]->sent.empty());
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2}));
+}
+
 TEST_F(SideWorkTest, AFrameOfItsOwnIsCountedByItsReason) {
   const Batch of = batch(1);
   send(of, 0, 0, 70, kOne, Reason::kSolicit);
