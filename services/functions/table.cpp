@@ -16,6 +16,7 @@
 #include "services/functions/nat64/nat64.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
+#include "services/functions/tee/tee.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -33,6 +34,7 @@ std::span<const FunctionType> function_types() {
       inspect_type(),
       ids_type(),
       record_type(),
+      tee_type(),
   };
   // clang-format on
   return kTypes;

@@ -17,6 +17,7 @@ namespace millrace {
 enum class SettingKind : std::uint8_t {
   kText,
   kInputFile,   ///< made absolute against the folder of the YAML; has to be there at start
+  kOutputPort,  ///< name of a port that can send, and is no loop
   kOutputFile,  ///< made absolute likewise; its folder has to be there at start
   kFlag,        ///< true, false
   kInteger,     ///< within [low, high]

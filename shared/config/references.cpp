@@ -4,6 +4,7 @@
 
 #include "shared/base/nearest.hpp"
 #include "shared/config/classes.hpp"
+#include "shared/config/loop.hpp"
 #include "shared/config/plan_reasons.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/config/vlan.hpp"
@@ -84,9 +85,25 @@ void check_bypass(const Check& check) {
   }
 }
 
+/// What a loop gets comes in again, and would be sent to it once more.
+void check_output_ports(const Check& check, const TopologyFunction& function,
+                        const KnownFunction& known) {
+  for (const TopologySetting& setting : function.settings) {
+    const auto at = std::ranges::find(known.settings, setting.key, &KnownSetting::name);
+    if (at == known.settings.end() || at->kind != SettingKind::kOutputPort) continue;
+    const TopologyPort* port = resolve(check, check.topology.ports, "port", setting.value);
+    if (port == nullptr || (can_send(*port) && port->device.value != kLoopDevice)) continue;
+    check.problems.add(setting.value.mark,
+                       "port '" + port->name.value + "', a " + port->device.value + ", as '" +
+                           setting.key + "' of '" + function.name.value + "'",
+                       "a port that can send, and is no loop");
+  }
+}
+
 void check_function(const Check& check, const TopologyFunction& function) {
   const TopologyGroup* group = resolve(check, check.topology.groups, "group", function.on);
   const KnownFunction* known = known_of(check, function);
+  if (known != nullptr) check_output_ports(check, function, *known);
   if (group == nullptr || known == nullptr) return;
   if (group->kind == GroupKind::kGpu && !known->runs_on_gpu) {
     check.problems.add(function.on.mark,

@@ -30,6 +30,7 @@ std::optional<std::string> read_value(const YamlValue& value, const KnownSetting
     case SettingKind::kOutputFile:
       return value.file_name();
     case SettingKind::kText:
+    case SettingKind::kOutputPort:
       break;
   }
   const std::optional<Expansion> text = value.text_or_secret();
@@ -42,6 +43,8 @@ const char* description(const KnownSetting& known) {
   switch (known.kind) {
     case SettingKind::kText:
       return "text";
+    case SettingKind::kOutputPort:
+      return "a port";
     case SettingKind::kInputFile:
     case SettingKind::kOutputFile:
       return "a file name";
