@@ -1,33 +1,33 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cerrno>
 #include <csignal>
 #include <iostream>
 #include <memory>
 #include <thread>
 
+#include "orchestration/cli/capture_files.hpp"
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/files_in_use.hpp"
 #include "orchestration/cli/json_text.hpp"
-#include "orchestration/cli/pcapng_writer.hpp"
 #include "orchestration/cli/running.hpp"
 #include "orchestration/cli/watching.hpp"
+#include "shared/base/nearest.hpp"
+#include "shared/config/plan_reasons.hpp"
 
 namespace millrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::uint32_t kShownPerFlush = 1024;
+constexpr std::uint64_t kMegabyte = 1'000'000;
 
 struct CaptureOptions : RunningOptions {
-  std::vector<std::string> ports, links;
+  std::vector<std::string> ports, links, reasons;
   bool dropped = false;
   std::string filter;
   std::uint64_t count = 0;
@@ -35,6 +35,8 @@ struct CaptureOptions : RunningOptions {
   std::uint32_t snap_length = 0;
   std::uint32_t buffer_mib = 4;
   std::string file = "-";
+  std::uint64_t file_megabytes = 0;
+  std::uint32_t file_count = 0;
 };
 
 // A signal reaches a process, not an object.
@@ -49,42 +51,39 @@ void end_on_signals() {
   signal(SIGPIPE, SIG_IGN);  // a reader that goes ends the capture, in order
 }
 
-UniqueFd open_output(const std::string& path) {
-  if (path == "-") {
-    if (::isatty(STDOUT_FILENO) == 1) {
-      throw Error(
-          "a capture is nothing for a terminal: -w FILE, or a pipe: millrace capture NAME "
-          "| wireshark -k -i -");
+/// Numbers of the reasons of these names. Throws Error with the names that there are.
+std::vector<std::uint8_t> reasons_of(const Plan& plan, const std::vector<std::string>& names) {
+  std::vector<std::uint8_t> numbers;
+  for (const std::string& name : names) {
+    const std::size_t number = reason_number(plan.reasons, name);
+    if (number == kReasonCount) {
+      std::vector<std::string_view> known;
+      for (std::size_t i = 1; i < kReasonCount; ++i) {
+        if (const auto one = reason_name(plan.reasons, i); !one.empty()) known.push_back(one);
+      }
+      throw Error("--reason: " + no_such("reason", name, known));
     }
-    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!out) throw system_error("write the capture to standard output", errno);
-    return out;
+    numbers.push_back(static_cast<std::uint8_t>(number));
   }
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-  if (!file) throw system_error("write capture " + path, errno);
-  return file;
-}
-
-std::string name_of(const std::string& path) {
-  return path == "-" ? "the capture to standard output" : "capture " + path;
-}
-
-/// What is written is nothing of the topology's own.
-Observed observed_beside(const std::string& path, const std::string& run_dir) {
-  Observed observed = observe(run_dir);
-  if (path != "-") refuse_file_in_use(observed.plan, run_dir, path);
-  return observed;
+  return numbers;
 }
 
 class Capture {
  public:
   Capture(const CaptureOptions& options, const std::string& run_dir)
       : options_(options),
-        observed_(observed_beside(options.file, run_dir)),
-        places_(watch_places(observed_.plan, options.ports, options.links, options.dropped)),
+        observed_(observe(run_dir)),
+        reasons_(reasons_of(observed_.plan, options.reasons)),
+        places_(watch_places(observed_.plan, options.ports, options.links,
+                             options.dropped || !reasons_.empty())),
         written_(places_.size()),
+        told_(places_.size()),
         watching_(observed_, run_dir, wish()),
-        writer_(open_output(options.file), interfaces(), name_of(options.file)) {}
+        files_(options.file,
+               {.bytes = options.file_megabytes * kMegabyte, .files = options.file_count},
+               interfaces(), [this, run_dir](const std::string& path) {
+                 refuse_file_in_use(observed_.plan, run_dir, path);
+               }) {}
 
   void run();
   void tell() const;
@@ -96,16 +95,23 @@ class Capture {
   std::vector<PcapngInterface> interfaces() const;
   bool full() const { return options_.count != 0 && total_ == options_.count; }
   bool write_some(bool at_once);
+  bool is_wanted(const WatchRecord& record) const;
   void write(const Watching::Shown& shown);
+  void put_statistics();
   bool is_over();
 
   const CaptureOptions& options_;
   Observed observed_;
+  std::vector<std::uint8_t> reasons_;  ///< of dropped packets; empty: any
   std::vector<WatchPlace> places_;
   std::vector<std::uint64_t> written_;  ///< by place
+  struct Told {
+    std::uint64_t written = 0, missed = 0;
+  };
+  std::vector<Told> told_;  ///< by place, in the statistics of files before this one
   std::uint64_t total_ = 0;
   Watching watching_;
-  PcapngWriter writer_;
+  CaptureFiles files_;
   std::vector<std::string> silent_;  ///< who has not answered
   bool read_ = true;                 ///< somebody reads what is written
   Clock::time_point began_ = Clock::now();
@@ -127,28 +133,45 @@ std::vector<PcapngInterface> Capture::interfaces() const {
   return interfaces;
 }
 
+bool Capture::is_wanted(const WatchRecord& record) const {
+  const bool of_dropped = places_.at(record.point).kind == WatchPlace::Kind::kDropped;
+  return !of_dropped || reasons_.empty() || std::ranges::count(reasons_, record.reason) != 0;
+}
+
+void Capture::put_statistics() {
+  for (std::uint32_t i = 0; i < places_.size(); ++i) {
+    const Told all = {written_[i], watching_.missed(i)};
+    files_.writer().statistics(i, system_clock_ns(), all.written - told_[i].written,
+                               all.missed - told_[i].missed);
+    told_[i] = all;
+  }
+}
+
 void Capture::write(const Watching::Shown& shown) {
   const WatchRecord& record = *shown.record;
   const WatchPlace& place = places_.at(record.point);
   PcapngDirection direction = PcapngDirection::kUnknown;
   if (place.kind == WatchPlace::Kind::kPortIn) direction = PcapngDirection::kIn;
   if (place.kind == WatchPlace::Kind::kPortOut) direction = PcapngDirection::kOut;
-  writer_.packet(record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
-                 fate_text(observed_.plan.reasons, static_cast<Verdict>(record.verdict),
-                           static_cast<Reason>(record.reason)));
+  files_.writer().packet(record.point, {shown.bytes, record.wire_length, shown.time_ns}, direction,
+                         fate_text(observed_.plan.reasons, static_cast<Verdict>(record.verdict),
+                                   static_cast<Reason>(record.reason)));
   ++written_[record.point];
   ++total_;
+  if (!files_.is_full()) return;
+  put_statistics();
+  read_ = files_.next();
 }
 
 /// True when there was something.
 bool Capture::write_some(bool at_once) {
   Watching::Shown shown;
   std::uint32_t count = 0;
-  while (count < kShownPerFlush && !full() && watching_.next(shown, at_once)) {
-    write(shown);
+  while (count < kShownPerFlush && read_ && !full() && watching_.next(shown, at_once)) {
+    if (is_wanted(*shown.record)) write(shown);
     ++count;
   }
-  read_ = writer_.flush();
+  read_ = read_ && files_.writer().flush();
   return count != 0;
 }
 
@@ -159,7 +182,7 @@ bool Capture::is_over() {
 }
 
 void Capture::run() {
-  read_ = writer_.flush();
+  read_ = files_.writer().flush();
   silent_ = watching_.await_all("packets");
   std::cerr << "capturing" << (options_.file == "-" ? "" : " to " + options_.file)
             << "; Ctrl-C ends it\n";
@@ -170,10 +193,8 @@ void Capture::run() {
   while (read_ && !full() && write_some(true)) {
   }
   silent_ = watching_.still_silent(silent_);
-  for (std::uint32_t i = 0; i < places_.size(); ++i) {
-    writer_.statistics(i, system_clock_ns(), written_[i], watching_.missed(i));
-  }
-  if (read_) writer_.flush();
+  put_statistics();
+  if (read_) files_.writer().flush();
 }
 
 void Capture::tell() const {
@@ -188,6 +209,7 @@ void Capture::tell() const {
         {{"name", places_[i].name}, {"packets", written_[i]}, {"missed", watching_.missed(i)}});
   }
   json["missed"] = missed;
+  json["files"] = files_.count();
   json["silent"] = silent_;
   if (options_.json) {
     std::cout << json_text(json) << '\n';
@@ -200,6 +222,7 @@ void Capture::tell() const {
 
 void capture(const CaptureOptions& options) {
   if (options.json && options.file == "-") throw Error("--json needs -w FILE");
+  if (options.file_megabytes != 0 && options.file == "-") throw Error("-C needs -w FILE");
   end_on_signals();
   Capture capture(options, running_dir(options));
   capture.run();
@@ -217,6 +240,10 @@ void add_capture(CLI::App& app) {
   command->add_option("--port", options->ports, "PORT, PORT:in or PORT:out; without: all ports");
   command->add_option("--link", options->links, "PRODUCER_CONSUMER, as in `millrace plan`");
   command->add_flag("--dropped", options->dropped, "packets that end as dropped, with the reason");
+  command
+      ->add_option("--reason", options->reasons,
+                   "of these only those that are dropped for it; several: repeat it")
+      ->allow_extra_args(false);
   command->add_option("--filter", options->filter, "pcap filter: only packets that it takes");
   command->add_option("--count", options->count, "end after so many packets")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{INT64_MAX}));
@@ -226,6 +253,15 @@ void add_capture(CLI::App& app) {
   command->add_option("--buffer", options->buffer_mib, "MiB for each process that is looked at")
       ->check(CLI::Range(1, 1024));
   command->add_option("-w,--write", options->file, "file; without, or -: standard output");
+  auto* const size = command
+                         ->add_option("-C,--file-size", options->file_megabytes,
+                                      "MB of a file: then the next, FILE1, FILE2, ...")
+                         ->check(CLI::Range(1, 1'000'000));
+  command
+      ->add_option("-W,--file-count", options->file_count,
+                   "so many files, FILE0, FILE1, ..., written again in turn")
+      ->check(CLI::Range(1, 100'000))
+      ->needs(size);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] { capture(*options); });
   });

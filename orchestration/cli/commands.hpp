@@ -38,7 +38,8 @@ void add_status(CLI::App& app);
 /// `top NAME [--interval S] [--count N] [--json]`: watches it.
 void add_top(CLI::App& app);
 
-/// `capture NAME [--port P] [--link L] [--dropped] [--filter F] [-w FILE]`: packets as pcapng.
+/// `capture NAME [--port P] [--link L] [--dropped] [--reason R] [--filter F] [-w FILE [-C MB [-W
+/// N]]]`: packets as pcapng.
 void add_capture(CLI::App& app);
 
 /// `logs NAME [WHO...] [--follow] [--since AGE] [--json]`: what its processes said.

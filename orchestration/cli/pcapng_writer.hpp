@@ -35,6 +35,8 @@ class PcapngWriter {
   /// Hands on what is buffered. False when nobody reads it any more, also with nothing to hand on.
   /// Throws Error when it cannot be written; the file then ends behind a whole block.
   bool flush() { return file_.flush(); }
+  /// Of the file, with what is buffered.
+  std::uint64_t bytes() const { return file_.bytes(); }
 
  private:
   RecordFile file_;

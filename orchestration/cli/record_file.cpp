@@ -50,6 +50,7 @@ bool RecordFile::flush() {
     }
     done += static_cast<std::size_t>(written);
   }
+  flushed_ += buffer_.size();
   buffer_.clear();
   ends_.clear();
   return true;

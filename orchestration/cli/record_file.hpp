@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,8 @@ class RecordFile {
   void end_record() { ends_.push_back(buffer_.size()); }
   /// Appends a record.
   void put(std::string_view record);
+  /// Bytes of all records, also those that wait.
+  std::uint64_t bytes() const { return flushed_ + buffer_.size(); }
   /// Bytes that flush() would write.
   std::size_t waiting() const { return buffer_.size(); }
 
@@ -37,6 +40,7 @@ class RecordFile {
 
   UniqueFd file_;
   std::string name_;
+  std::uint64_t flushed_ = 0;
   std::vector<std::byte> buffer_;
   std::vector<std::size_t> ends_;  ///< of records in the buffer
 };

@@ -139,6 +139,47 @@ def test_dropped_packets_are_shown_with_their_reason(tmp_path, more):
     assert b"dropped: rule" in (tmp_path / "dropped.pcapng").read_bytes()
 
 
+def test_only_packets_dropped_for_a_reason_are_shown(tmp_path):
+    (tmp_path / "none.acl").write_text("drop ip any -> any\n")
+    text = numbered(tmp_path, function="type: acl, rules: none.acl")
+    with Topology(tmp_path, text) as running:
+        by_rule = Capture(running, tmp_path / "rule.pcapng", "--reason=rule")
+        by_other = Capture(running, tmp_path / "other.pcapng", "--reason=malformed",
+                           "--reason=overload")
+        began, count = drained_after(running, 2000)
+        said, packets = by_rule.end()
+        assert said["packets"] == len(packets) >= count - began
+        said, packets = by_other.end()
+        assert said["packets"] == len(packets) == 0
+        done = millrace("capture", running.name, "-w", tmp_path / "no", "--reason", "rul",
+                        check=False)
+        assert done.returncode == 1 and "did you mean 'rule'" in done.stderr
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_ring_of_files_keeps_the_last_packets(tmp_path):
+    """Each file is a capture of its own; together they have what came last, without a gap."""
+    with Topology(tmp_path, numbered(tmp_path, rate_mpps=0.03)) as running:
+        capture = Capture(running, tmp_path / "ring.pcapng", "--port=in:in", "-C", "1", "-W", "12")
+        # 82 bytes are some 150 with their block, 12 MB some 80,000.
+        began, count = drained_after(running, 150_000)
+        capture.process.send_signal(signal.SIGINT)
+        out, error = capture.process.communicate(timeout=60)
+        assert capture.process.returncode == 0, error
+        said = json.loads(out)
+    files = sorted(tmp_path.glob("ring.pcapng*"))
+    assert [file.name for file in files] == [f"ring.pcapng{number:02}" for number in range(12)]
+    assert said["files"] > 12 and said["packets"] >= count - began and said["missed"] == 0
+    newest = (said["files"] - 1) % 12
+    order = files[newest + 1:] + files[:newest + 1]
+    numbers = []
+    for file in order:
+        packets = packets_of(file)[1]
+        numbers += numbers_of(tmp_path, packets)
+        assert file == order[-1] or 1_000_000 <= file.stat().st_size < 1_001_000
+    assert numbers == list(range(count - len(numbers), count))
+
+
 def test_a_full_ring_misses_packets_and_holds_up_nobody(tmp_path):
     with Topology(tmp_path, numbered(tmp_path, rate_mpps=0.03)) as running:
         capture = Capture(running, tmp_path / "stopped.pcapng", "--port=in:in", "--buffer=1")
