@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "shared/base/fnv.hpp"
@@ -25,7 +25,9 @@ constexpr std::size_t kDigestBytes = 20;
 struct End {
   std::array<std::uint8_t, 16> address;
   std::uint16_t port;
-  friend auto operator<=>(const End&, const End&) = default;
+  bool operator<(const End& other) const noexcept {
+    return std::tie(address, port) < std::tie(other.address, other.port);
+  }
 };
 
 struct Ends {

@@ -15,6 +15,7 @@ import subprocess
 import pytest
 import yaml
 
+import frames
 import freezer
 import processes
 import scene
@@ -76,6 +77,21 @@ functions:
 paths:
   main: { from: in, to: out, run: [track, edge] }
 """
+# More connections with data than `inspect` has room for; their checksums are none.
+STREAMS = """
+heartbeat_limit: 60s
+ports:
+  in:  { device: replay, file: streams.pcap, rate_mpps: 0.005 }
+  out: { device: "null" }
+workers:
+  front: { kind: classifier, count: 1, dispatch: flow }
+functions:
+  track: { type: flow, on: front }
+  read:  { type: inspect, rules: all.rules, streams: 64, checksums: trust, on: front }
+paths:
+  main: { from: in, to: out, run: [track, read] }
+"""
+STREAM_COUNT = 400
 WIRE = """
 heartbeat_limit: 60s
 bypass: {{ bridge: [a, b] }}
@@ -235,6 +251,12 @@ def nobody_answers(watch, running):
     return names
 
 
+def streams_find_no_room(watch, running):
+    watch.fires(running, "MillraceStreamsFull")
+    millrace("down", running.name)
+    return ["MillraceStreamsFull"]
+
+
 def nobody_listens(watch, running):
     """Each packet is told of; the process that takes it stands still until rings are full."""
     assert "MillraceEventsLost" not in watch.firing(running)
@@ -325,7 +347,11 @@ def provoke_all(folder, stack):
     lossy = started(stack, folder, LOSSY, program="lossy-classifier")
     crowd = started(stack, folder, CROWD)
     flood = started(stack, folder, FLOOD)
-    every = [parts, slow, lossy, crowd, flood]
+    frames.write_capture(folder / "streams.pcap",
+                         [frames.frame((6, 0x0A000001 + number, 4000, 0xC0000201, 80), 1, b"text")
+                          for number in range(STREAM_COUNT)])
+    streams = started(stack, folder, STREAMS)
+    every = [parts, slow, lossy, crowd, flood, streams]
     if root:
         cables = stack.enter_context(Cables())
         wire = started(stack, folder, WIRE.format(a=cables.a, b=cables.b))
@@ -342,7 +368,8 @@ def provoke_all(folder, stack):
     watch.fires(lossy, "MillraceUnaccounted")
     millrace("down", lossy.name)  # as a new start: nothing else ends it
     ends = [(lossy, ("MillraceUnaccounted",)), (crowd, hosts_crowd_in(watch, crowd)),
-            (flood, nobody_answers(watch, flood)), (parts, nobody_listens(watch, parts)),
+            (flood, nobody_answers(watch, flood)),
+            (streams, streams_find_no_room(watch, streams)), (parts, nobody_listens(watch, parts)),
             (slow, a_build_is_slow(watch, slow, folder))]
     if root:
         ends.append((wire, a_cable_is_cut(watch, wire, cables)))

@@ -358,8 +358,8 @@ def test_alerts_are_listed_counted_ranked_and_followed(tmp_path):
                             (("--by", "source"), "--by requires --top")):
             done = millrace("alerts", running.name, *words, check=False)
             assert done.returncode in (1, 2) and said in done.stdout + done.stderr
-    fileless = telling(tmp_path).replace(f"file: {tmp_path / 'eve.json'}", "")
-    with Topology(tmp_path, fileless) as bare:
+    text = telling(tmp_path).replace(f"file: {tmp_path / 'eve.json'}", "")
+    with Topology(tmp_path, text) as bare:
         done = millrace("alerts", bare.name, check=False)
         assert done.returncode == 1 and "--follow shows what comes" in done.stderr
         bare.drain()
