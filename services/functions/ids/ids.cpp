@@ -60,6 +60,11 @@ FlowTuple tuple_of(std::span<const std::byte> frame, const PacketHeaders& header
   return tuple;
 }
 
+bool is_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  return headers.status == ParseStatus::kOk && !headers.fragment && headers.payload_offset != 0 &&
+         is_tcp_syn(frame, headers);
+}
+
 /// A packet and its flow.
 struct Seen {
   std::uint16_t packet;
@@ -159,6 +164,10 @@ class Ids final : public Function {
   bool is_decided(const FinishContext& call, const Seen& seen) noexcept {
     const FlowRecord* const record = memory_.record();
     const FlowFate fate = record == nullptr ? FlowFate::kNone : record->fate;
+    if (fate == FlowFate::kPassed && seen.headers.protocol == kTcp && seen.flow.opens) {
+      memory_.end_record();
+      return false;
+    }
     if (fate == FlowFate::kPassed) {
       hit(call, IdsCounter::kPassedFlow);
       return true;
@@ -169,15 +178,32 @@ class Ids final : public Function {
     return true;
   }
 
+  static bool has_stream(const IdsTables* tables, const Seen& seen) noexcept {
+    return tables != nullptr && seen.tuple != nullptr &&
+           tables->streams.find(*seen.tuple) != nullptr;
+  }
+
+  /// No rule can see what it carries.
+  bool hides(const PacketHeaders& headers) const noexcept {
+    if (chain_breaks_off(headers)) return true;
+    return headers.fragment && headers.protocol != kTcp && settings_.drops_fragments;
+  }
+
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
-    if (chain_breaks_off(seen.headers) && settings_.drops()) {
+    if (hides(seen.headers) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       return call.batch.drop(seen.packet, call.reason(IdsReason::kConflict));
     }
     const bool is_tcp = seen.headers.protocol == kTcp;
     StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
+    const bool had_stream =
+        is_tcp && is_syn(call.batch.bytes(seen.packet), seen.headers) && has_stream(tables, seen);
     const TcpStreams::Taken taken =
         is_tcp ? streams_.take(call, table, seen.packet, seen.headers) : TcpStreams::Taken{};
+    if (had_stream && !has_stream(tables, seen)) {  // both sides begin another one
+      memory_.end_record();
+      watch_.forget(*seen.tuple);
+    }
     if (taken.fate == TcpStreams::Fate::kRefused && !settings_.only_watches) {
       return drop_for(call, seen, taken.counter);
     }

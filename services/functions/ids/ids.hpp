@@ -14,7 +14,7 @@ enum class IdsCounter : std::uint8_t {
   kDroppedFlow,  ///< packets of flows that a rule has dropped
   kPassedFlow,   ///< packets of flows that a rule has passed
   kLostParser,   ///< flows that are no longer parsed: what a parser was in the middle of was lost
-  kHidden,       ///< dropped: packets of IPv6 whose headers could not be walked to their end
+  kHidden,       ///< dropped: fragments, and IPv6 whose headers could not be walked to their end
   kReset,        ///< segments that went on as a RST for their receiver
   kCount
 };

@@ -32,7 +32,8 @@ constexpr KnownSetting kKnown[] = {
      .low = 1,
      .high = kStreamHistoryMax >> 10},
     {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
-    {.name = "checksums"}};
+    {.name = "checksums"},
+    {.name = "fragments"}};
 
 /// The second of two words?
 bool is_second(const std::string& key, const std::string& value, std::string_view first,
@@ -84,6 +85,8 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
 bool take_word(const std::string& key, const std::string& value, IdsSettings& read) {
   if (key == "checksums") {
     read.trusts_checksums = is_second(key, value, "check", "trust");
+  } else if (key == "fragments") {
+    read.drops_fragments = !is_second(key, value, "drop", "pass");
   } else if (key == "mode") {
     read.only_watches = is_second(key, value, "ips", "ids");
   } else if (key == "learn") {

@@ -21,6 +21,7 @@ struct IdsSettings {
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
   AppLimits app;
   bool trusts_checksums = false;
+  bool drops_fragments = true;
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
   bool learns = false;        ///< rules that drop or reject are told of, and do nothing
   bool tells = false;         ///< `events`

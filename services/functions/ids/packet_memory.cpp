@@ -32,6 +32,14 @@ FlowRecord* PacketMemory::need_record() noexcept {
   return record_;
 }
 
+void PacketMemory::end_record() noexcept {
+  if (record_ == nullptr) return;
+  tables_->records.end(*packet_.flow);
+  record_ = nullptr;
+  flowbits_.fill(0);
+  has_changed_ = false;
+}
+
 void PacketMemory::keep() noexcept {
   if (!has_changed_ || need_record() == nullptr) return;
   has_changed_ = false;

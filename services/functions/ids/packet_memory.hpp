@@ -35,6 +35,8 @@ class PacketMemory final : public RuleMemory {
   FlowRecord* record() const noexcept { return record_; }
   /// The same, made where there is none; null: no room, or no flow.
   FlowRecord* need_record() noexcept;
+  /// Ends the record and its flowbits: another connection begins with the same addresses and ports.
+  void end_record() noexcept;
   /// Writes what the packet has changed.
   void keep() noexcept;
 

@@ -27,7 +27,7 @@ TEST(IdsSettings, HaveDefaults) {
   EXPECT_EQ(read.limits.history, 16u << 10);
   EXPECT_EQ(read.limits.window, 1u << 20);
   EXPECT_FALSE(read.limits.skips || read.only_watches || read.tells || read.trusts_checksums);
-  EXPECT_TRUE(read.drops());
+  EXPECT_TRUE(read.drops() && read.drops_fragments);
 }
 
 TEST(IdsSettings, AreRead) {
@@ -44,14 +44,15 @@ TEST(IdsSettings, AreRead) {
                                          {"depth_kb", "8"},
                                          {"history_kb", "9"},
                                          {"body_kb", "10"},
-                                         {"checksums", "trust"}});
+                                         {"checksums", "trust"},
+                                         {"fragments", "pass"}});
   ASSERT_EQ(read.variables.size(), 2u);
   EXPECT_EQ(read.variables[0].first, "HOME_NET");
   EXPECT_EQ(read.variables[0].second, "[10.0.0.0/8, !10.1.0.0/16]");
   EXPECT_EQ(read.classification, "/c");
   EXPECT_EQ(read.thresholds, "/t");
   EXPECT_TRUE(read.only_watches && read.tells && read.limits.skips && read.trusts_checksums);
-  EXPECT_FALSE(read.drops());
+  EXPECT_FALSE(read.drops() || read.drops_fragments);
   EXPECT_EQ(read.room.streams, 5u);
   EXPECT_EQ(read.room.memory_mb, 6u);
   EXPECT_EQ(read.limits.window, 7u << 10);

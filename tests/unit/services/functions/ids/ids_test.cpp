@@ -78,6 +78,16 @@ TEST_F(IdsTest, AFlowThatPassesIsNotLookedAt) {
   EXPECT_EQ(alerts(), 0u);
 }
 
+TEST_F(IdsTest, AnotherConnectionWithTheSamePortsIsLookedAt) {
+  use(std::string("pass tcp any any -> any 80 (content:\"token\"; sid:2;)\n") + kDropWord);
+  open();
+  EXPECT_EQ(client("token"), kPasses);
+  EXPECT_EQ(client("forbidden"), kPasses);
+  close();
+  open();
+  EXPECT_EQ(client("forbidden"), kByRule);
+}
+
 TEST_F(IdsTest, AnIdsDropsNothing) {
   use(kDropWord, {{"mode", "ids"}});
   open();
@@ -325,6 +335,17 @@ TEST_F(IdsTest, WhatHidesItsPayloadDoesNotPass) {
   EXPECT_EQ(hits(IdsCounter::kHidden), 1u);
   use("drop udp any any -> any any (content:\"forbidden\"; sid:1;)\n", {{"mode", "ids"}});
   EXPECT_EQ(send(frame), kPasses);
+}
+
+TEST_F(IdsTest, FragmentsPassWhereTheyMay) {
+  constexpr char kRule[] = "drop udp any any -> any any (content:\"xx\"; sid:1;)\n";
+  const Frame later = frame_of_hex(kLaterFragmentFrame);
+  use(kRule);
+  EXPECT_EQ(send(later), kConflict);
+  EXPECT_EQ(hits(IdsCounter::kHidden), 1u);
+  use(kRule, {{"fragments", "pass"}});
+  EXPECT_EQ(send(later), kByRule);
+  EXPECT_EQ(send(frame_of_hex(kTinyFragmentTcpFrame)), kConflict);
 }
 
 TEST_F(IdsTest, WhatIsRefusedIsReported) {
