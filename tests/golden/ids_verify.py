@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of suricata-verify (OISF): rules and a capture, and which alerts Suricata gives."""
 
+import ipaddress
 import json
 import pathlib
 import re
@@ -19,6 +20,7 @@ from captures import BUILD, unpack
 ALERT_KEYS = {"alert.signature_id", "alert.gid", "alert.rev", "alert.signature", "alert.category",
               "alert.severity", "alert.action"}
 LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto"}
+ADDRESSES = {"src_ip", "dest_ip"}
 FRONT = {0: 4, 9: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
 VERSION = (7, 0)  # of Suricata: some checks are of one version
 # Rules that other versions of Suricata refuse, or settings that change what is detected.
@@ -119,8 +121,15 @@ def value_of(event, key):
     return event
 
 
+def same(key, value, wanted):
+    """Addresses are the same in any of their spellings."""
+    if key in ADDRESSES and value is not None:
+        return ipaddress.ip_address(value) == ipaddress.ip_address(wanted)
+    return str(value) == str(wanted)
+
+
 def agrees(event, match):
-    return all(str(value_of(event, key)) == str(wanted) for key, wanted in match.items())
+    return all(same(key, value_of(event, key), wanted) for key, wanted in match.items())
 
 
 def as_ethernet(capture, folder):
