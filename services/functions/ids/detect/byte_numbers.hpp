@@ -22,9 +22,9 @@ struct ReadNumber {
 /// fit in 64 bits.
 inline constexpr std::uint8_t kOpenTextBytes = 24;
 
-/// `bytes`: exactly format.bytes of them; of text with 0, up to kOpenTextBytes. Text is read as by strtoull(): blanks, a sign and, of
-/// base 16, "0x" may stand in front, and what follows the digits does not matter. None: no digit,
-/// or more than 64 bits, or no such format.
+/// `bytes`: exactly format.bytes of them; of text with 0, up to kOpenTextBytes. Text is read as by
+/// strtoull(): blanks, a sign and, of base 16, "0x" may stand in front, and what follows the digits
+/// does not matter. None: no digit, or more than 64 bits, or no such format.
 std::optional<ReadNumber> read_number(std::span<const std::byte> bytes,
                                       const NumberFormat& format) noexcept;
 
