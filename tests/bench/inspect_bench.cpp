@@ -19,9 +19,9 @@
 #include "services/functions/match/scanner.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
-#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 #include "tests/unit/services/functions/lane_memory.hpp"
 #include "tests/unit/services/functions/match/match_fixture.hpp"
+#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {
