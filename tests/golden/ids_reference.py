@@ -32,8 +32,8 @@ class Content:
         return (f'content:{"!" if self.negated else ""}"{quoted}";'
                 f'{" nocase;" if self.nocase else ""}{numbers}')
 
-    def ends(self, data, before):
-        """Where each match ends, behind the match that ended at `before`."""
+    def bounds(self, data, before):
+        """Where a match, behind the one that ended at `before`, begins and ends at the farthest."""
         low, high = 0, len(data)
         if self.distance is not None or self.within is not None:
             low = before + (self.distance or 0)
@@ -44,6 +44,15 @@ class Content:
             low = self.offset or 0
             if self.depth is not None:
                 high = low + self.depth
+        return low, high
+
+    def waits(self, data, before):
+        """A negated one is undecided while bytes that may deny it can come."""
+        return self.negated and self.bounds(data, before)[1] > len(data)
+
+    def ends(self, data, before):
+        """Where each match ends, behind the match that ended at `before`."""
+        low, high = self.bounds(data, before)
         text, word = (data.lower(), self.word.lower()) if self.nocase else (data, self.word)
         return [at + len(word) for at in range(max(low, 0), min(high, len(data)) - len(word) + 1)
                 if text[at:at + len(word)] == word]
@@ -58,6 +67,9 @@ class Pcre:
     def text(self):
         return (f'pcre:{"!" if self.negated else ""}"/{self.expression.decode()}/s'
                 f'{"R" if self.relative else ""}";')
+
+    def waits(self, _data, _before):
+        return False
 
     def ends(self, data, before):
         return [found.end() for found in
@@ -75,15 +87,18 @@ class Rule:
         return (f'alert {self.protocol} any any -> any any (msg:"made {self.sid}"; '
                 f'{" ".join(test.text() for test in self.tests)} sid:{self.sid}; rev:1;)')
 
-    def search(self, data, number=0, before=0):
-        """True if all tests from `number` on hold."""
+    def search(self, data, is_whole=True, number=0, before=0):
+        """True if all tests from `number` on hold. `is_whole`: no byte follows; otherwise what
+        waits for more does not hold."""
         if number == len(self.tests):
             return True
         test = self.tests[number]
         ends = test.ends(data, before)
         if test.negated:
-            return not ends and self.search(data, number + 1, before)
-        return any(self.search(data, number + 1, end) for end in ends)
+            if not is_whole and test.waits(data, before):
+                return False
+            return not ends and self.search(data, is_whole, number + 1, before)
+        return any(self.search(data, is_whole, number + 1, end) for end in ends)
 
 
 def ip_of(frame):
