@@ -25,6 +25,14 @@ void add_number(const RuleOption& option, RuleDraft& draft) {
   draft.signature.packet.headers.push_back({Field, number_test_of(option.value, Max)});
 }
 
+/// "!9" is of packets that carry something, as in Suricata; "<9" is of empty ones too.
+void add_data_size(const RuleOption& option, RuleDraft& draft) {
+  const NumberTest test = number_test_of(option.value, kShortMax);
+  auto& headers = draft.signature.packet.headers;
+  headers.push_back({HeaderField::kDataSize, test});
+  if (test.negated) headers.push_back({HeaderField::kDataSize, {.low = 1}});
+}
+
 /// "!8", "x10" in hex.
 void add_tos(const RuleOption& option, RuleDraft& draft) {
   std::string value(without_blanks(unquoted(option.value)));
@@ -155,7 +163,7 @@ void set_same_address(const RuleOption&, RuleDraft& draft) {
 
 constexpr auto kNeeded = KeywordValue::kNeeded;
 constexpr std::array kKeywords = {
-    RuleKeyword{"dsize", kNeeded, add_number<HeaderField::kDataSize, kShortMax>},
+    RuleKeyword{"dsize", kNeeded, add_data_size},
     RuleKeyword{"ttl", kNeeded, add_number<HeaderField::kTtl, kByteMax>},
     RuleKeyword{"tos", kNeeded, add_tos},
     RuleKeyword{"id", kNeeded, add_number<HeaderField::kIpId, kShortMax>},

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/unit/services/functions/ids/rules/rule_drafts.hpp"
 
 namespace millrace {
@@ -66,6 +68,19 @@ BitsTest flags_of(const std::string& value, const DraftOf& of = {}) {
   const Signature signature = signature_of("flags:" + value + ";", of);
   EXPECT_TRUE(signature.packet.tcp_flags.has_value()) << value;
   return signature.packet.tcp_flags.value_or(BitsTest{});
+}
+
+TEST(RuleHeaderTests, ANegatedDataSizeIsOfPacketsThatCarrySomething) {
+  const auto headers = signature_of("dsize:!9;").packet.headers;
+  const auto passes = [&](std::uint32_t size) {
+    return std::ranges::all_of(headers, [&](const HeaderTest& test) {
+      return test.field == HeaderField::kDataSize && test.number.passes(size);
+    });
+  };
+  EXPECT_TRUE(passes(1));
+  EXPECT_TRUE(passes(10));
+  EXPECT_FALSE(passes(9));
+  EXPECT_FALSE(passes(0));
 }
 
 TEST(RuleHeaderTests, FlagsAreTheExactOnes) {
