@@ -56,7 +56,8 @@ void set_class(const RuleOption& option, RuleDraft& draft) {
     draft.signature.classification = name;
     return;
   }
-  draft.signature.classification = found->second.second;
+  const std::string& description = found->second.second;
+  draft.signature.classification = description.empty() ? name : std::string_view(description);
   if (!draft.has_priority) draft.signature.priority = found->second.first;
 }
 

@@ -38,6 +38,8 @@ TEST(RuleGeneral, AClassGivesItsPriorityUnlessTheRuleDoes) {
   signature = signature_of("classtype:other;", of);
   EXPECT_EQ(signature.classification, "other");
   EXPECT_EQ(signature.priority, 3);
+  of.setup.classes["no-text"] = {2, ""};
+  EXPECT_EQ(signature_of("classtype:no-text;", of).classification, "no-text");
 }
 
 TEST(RuleGeneral, NumbersThatAreNoneAreRefused) {
