@@ -114,14 +114,15 @@ def compared(capture, folder):
 
 def test_rules_made_of_captures_match_where_a_slow_search_finds_them(tmp_path):
     captures = [path for path in ethernet_captures(unpack("pcap"))
-                if path.name not in left_out() and path.stat().st_size < 200_000]
-    chosen = random.Random(1).sample(captures, CAPTURES)
+                if path.stat().st_size < 200_000]
+    chosen = [path for path in random.Random(1).sample(captures, CAPTURES)
+              if path.name not in left_out()]
     pairs, differ = 0, {}
     for capture in chosen:
         count, wrong = compared(capture, tmp_path)
         pairs += count
         if wrong:
             differ[capture.name] = sorted({one[0] for one in wrong})
-    print(f"{pairs} matches compared, of {CAPTURES} captures")
+    print(f"{pairs} matches compared, of {len(chosen)} captures")
     assert differ == {}
     assert pairs > CAPTURES
