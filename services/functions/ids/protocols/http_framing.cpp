@@ -26,7 +26,29 @@ std::size_t line_or_rest(std::string_view bytes, bool is_end) {
   return line == 0 && is_end ? bytes.size() : line;
 }
 
+bool is_folding(char c) { return c == ' ' || c == '\t' || c == '\0'; }
+
+/// A blank with a line's end: with a byte behind it libhtp may take it for the end of the headers.
+bool is_blank_line(std::string_view bytes) {
+  return bytes.size() > 1 && bytes[1] == '\n' && (bytes[0] == ' ' || bytes[0] == '\t');
+}
+
 bool is_empty_line(std::string_view line) { return line == "\n" || line == "\r\n"; }
+
+/// A header with the lines that continue it, which begin with a blank: libhtp looks at the byte
+/// behind a line's end for that. 0: it is not there as a whole.
+std::size_t header_bytes(std::string_view bytes, bool is_end) {
+  std::size_t header = line_or_rest(bytes, is_end);
+  if (header == 0 || is_empty_line(bytes.substr(0, header))) return header;
+  while (header < bytes.size() && is_folding(bytes[header])) {
+    const std::string_view behind = bytes.substr(header);
+    const std::size_t line = line_or_rest(behind, is_end);
+    if (line == 0) return 0;
+    if (is_blank_line(behind)) return header;
+    header += line;
+  }
+  return header < bytes.size() || is_end ? header : 0;
+}
 
 /// What the first bytes of a line are.
 enum class Begin : std::uint8_t { kUnclear, kBlank, kHttp, kOther };
@@ -75,7 +97,7 @@ HttpPiece HttpFraming::next(HttpExpects expects, std::string_view bytes, bool is
     case HttpExpects::kResponse:
       return next_response(bytes, is_end);
     case HttpExpects::kLine:
-      return {.bytes = line_or_rest(bytes, is_end)};
+      return {.bytes = header_bytes(bytes, is_end)};
     case HttpExpects::kBytes:
       return {.bytes = next_of_body(bytes, is_end, left)};
     case HttpExpects::kChunked:

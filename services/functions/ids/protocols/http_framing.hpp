@@ -17,10 +17,10 @@ namespace millrace {
 enum class HttpExpects : std::uint8_t {
   kRequest,   ///< the first line
   kResponse,  ///< the first line: lines that are none belong to a body
-  kLine,
-  kBytes,    ///< `left` bytes of a body
-  kChunked,  ///< a body in chunks
-  kNothing,  ///< behind a request of HTTP/0.9
+  kLine,      ///< of headers: a header has all of its lines, or it is the empty line
+  kBytes,     ///< `left` bytes of a body
+  kChunked,   ///< a body in chunks
+  kNothing,   ///< behind a request of HTTP/0.9
 };
 
 struct HttpPiece {

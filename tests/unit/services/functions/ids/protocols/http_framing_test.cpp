@@ -29,6 +29,18 @@ TEST(HttpFraming, LinesAreWhole) {
   EXPECT_EQ(framing.next(HttpExpects::kLine, "\r\n", false, 0).kind, Kind::kFeed);
 }
 
+TEST(HttpFraming, AHeaderHasTheLinesThatContinueIt) {
+  HttpFraming framing;
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n b\r\n\tc\r\nD"), "A:\r\n b\r\n\tc\r\n");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n"), "");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n b"), "");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n b", UINT64_MAX, true), "A:\r\n b");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n", UINT64_MAX, true), "A:\r\n");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\r\n \r\n\r\n"), "A:\r\n \r\n");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "A:\n \nB"), "A:\n");
+  EXPECT_EQ(first(framing, HttpExpects::kLine, "\r\n b"), "\r\n");
+}
+
 TEST(HttpFraming, LinesThatAreNoResponseAreBodies) {
   HttpFraming framing;
   EXPECT_EQ(framing.next(HttpExpects::kResponse, "HTT", false, 0).bytes, 0u);
