@@ -114,17 +114,32 @@ std::string normalised_uri(const htp_tx_t& tx) {
   return made;
 }
 
+/// libhtp takes the target of CONNECT for an authority whatever it is; a path names no host
+/// (RFC 9110 9.3.6).
+bool is_connect_to_path(const htp_tx_t& tx) {
+  return tx.request_method_number == HTP_M_CONNECT && text_of(tx.request_uri).starts_with('/');
+}
+
+/// Without the port, which follows the brackets of an IPv6 address.
+std::string_view host_of(std::string_view header) {
+  const std::size_t colon = header.find(':', header.find(']') + 1);
+  return header.substr(0, colon);
+}
+
 void put_hosts(const htp_tx_t& tx, const Buffers& buffers) {
-  if (tx.request_hostname != nullptr) {
-    std::string host(text_of(tx.request_hostname));
+  const htp_header_t* header = find_header(tx.request_headers, "host");
+  const bool has_header_only = is_connect_to_path(tx);
+  std::string_view name = text_of(tx.request_hostname);
+  if (has_header_only) name = header == nullptr ? "" : host_of(text_of(header->value));
+  if (!name.empty() || (tx.request_hostname != nullptr && !has_header_only)) {
+    std::string host(name);
     for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     buffers.transaction.put(0, RuleBuffer::kHttpHost, host);
   }
-  if (tx.parsed_uri != nullptr && tx.parsed_uri->hostname != nullptr) {
+  if (!has_header_only && tx.parsed_uri != nullptr && tx.parsed_uri->hostname != nullptr) {
     buffers.put(RuleBuffer::kHttpRawHost, tx.parsed_uri->hostname);
     return;
   }
-  const htp_header_t* header = find_header(tx.request_headers, "host");
   if (header != nullptr) buffers.put(RuleBuffer::kHttpRawHost, header->value);
 }
 

@@ -103,6 +103,26 @@ TEST(HttpHeaders, UrisAreNormalised) {
   }
 }
 
+TEST(HttpHeaders, TheTargetOfConnectIsAHostUnlessItIsAPath) {
+  HttpRun http, path, both;
+  http.request("CONNECT Name:443 HTTP/1.1\r\n\r\n");
+  EXPECT_EQ(http.of_request(kHttpHost), "name");
+  path.request("CONNECT / HTTP/1.1\r\nX: 1\r\n\r\n");
+  EXPECT_EQ(path.of_request(kHttpHost), "(none)");
+  EXPECT_EQ(path.of_request(kHttpRawHost), "(none)");
+  both.request("CONNECT /a HTTP/1.1\r\nHost: [2001:DB8::1]:80\r\n\r\n");
+  EXPECT_EQ(both.of_request(kHttpHost), "[2001:db8::1]");
+  EXPECT_EQ(both.of_request(kHttpRawHost), "[2001:DB8::1]:80");
+}
+
+TEST(HttpHeaders, AHeaderInSeveralLinesIsOne) {
+  HttpRun http;
+  http.response("HTTP/1.1 200 OK\r\nContent-Length: \r\n 2\r\nServer:\r\n\ta\r\n\r\nab");
+  EXPECT_EQ(http.of_response(kHttpServer), "a");
+  EXPECT_EQ(http.of_response(kHttpResponseBody), "ab");
+  EXPECT_TRUE(http.is_complete(1));
+}
+
 TEST(HttpHeaders, AnOldRequestHasNoHeaders) {
   HttpRun http;
   http.request("GET /old\r\n").response("<p>old");
