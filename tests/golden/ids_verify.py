@@ -102,6 +102,8 @@ def settings(case, rules):
              f"ids.mode={'ips' if '--simulate-ips' in case.arguments else 'ids'}"]
     if "-k none" in case.arguments:
         found.append("ids.checksums=trust")
+    if layers := re.search(r"response-body-decompress-layer-limit=(\d+)", case.arguments):
+        found.append(f"ids.inflate_layers={layers[1]}")
     variables = config.get("vars") or {}
     for group in ("address-groups", "port-groups"):
         for name, value in (variables.get(group) or {}).items():

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bits
 constexpr double kBodyMaxKb = 16.0 * 1024;
+constexpr double kInflateLayersMax = 4;
 
 constexpr KnownSetting kKnown[] = {
     {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
@@ -32,6 +33,7 @@ constexpr KnownSetting kKnown[] = {
      .low = 1,
      .high = kStreamHistoryMax >> 10},
     {.name = "body_kb", .kind = SettingKind::kInteger, .low = 1, .high = kBodyMaxKb},
+    {.name = "inflate_layers", .kind = SettingKind::kInteger, .low = 0, .high = kInflateLayersMax},
     {.name = "checksums"},
     {.name = "fragments"}};
 
@@ -75,6 +77,8 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
     read.limits.history = kilobytes(key, value);
   } else if (key == "body_kb") {
     read.app.body_bytes = kilobytes(key, value);
+  } else if (key == "inflate_layers") {
+    read.app.inflate_layers = static_cast<std::uint32_t>(setting_number(key, value));
   } else {
     return false;
   }

@@ -44,6 +44,7 @@ TEST(IdsSettings, AreRead) {
                                          {"depth_kb", "8"},
                                          {"history_kb", "9"},
                                          {"body_kb", "10"},
+                                         {"inflate_layers", "3"},
                                          {"checksums", "trust"},
                                          {"fragments", "pass"}});
   ASSERT_EQ(read.variables.size(), 2u);
@@ -59,6 +60,7 @@ TEST(IdsSettings, AreRead) {
   EXPECT_EQ(read.limits.depth, 8u << 10);
   EXPECT_EQ(read.limits.history, 9u << 10);
   EXPECT_EQ(read.app.body_bytes, std::size_t{10} << 10);
+  EXPECT_EQ(read.app.inflate_layers, 3u);
   EXPECT_FALSE(ids_settings({{"learn", "true"}}).drops());
   EXPECT_TRUE(ids_settings({{"learn", "false"}, {"mode", "ips"}}).drops());
 }
