@@ -11,6 +11,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint32_t kLooksOfReplay = 512;
+
 /// Shows transactions to the detector.
 class Sink final : public TransactionSink {
  public:
@@ -147,12 +149,35 @@ void FlowWatch::make_pending(const WatchedPacket& packet, IdsTables& tables, con
     kept_.insert(kept_.end(), bytes.begin(), bytes.end());
   }
   if (kept_.empty()) return;
-  const BufferValue text{.bytes = kept_, .base = from, .seen = 0, .is_complete = false};
-  KnownText history(text);
   PacketView view = turned(packet, direction);
   view.app = flow.session ? flow.session->protocol() : view.app;
+  Replayed replayed{view, packet.memory, from, kLooksOfReplay, flow.pending[direction]};
+  replay(replayed, 0, kept_.size());
+}
+
+/// A rule that matches in a piece waits for nothing behind it. What begins behind a match, as the
+/// segments of the stream had it, is to wait: so a piece with a match is cut until the match ends
+/// it.
+void FlowWatch::replay(Replayed& replayed, std::size_t from, std::size_t to) noexcept {
+  const PendingRules before = replayed.pending;
+  const std::span<const std::byte> kept = std::span(kept_).first(to);
+  const std::size_t carried = std::min<std::size_t>(from, detector_.carry());
+  const BufferValue text{.bytes = kept.subspan(from - carried),
+                         .base = replayed.base + from - carried,
+                         .seen = static_cast<std::uint32_t>(carried),
+                         .is_complete = false};
+  KnownText history({.bytes = kept,
+                     .base = replayed.base,
+                     .seen = static_cast<std::uint32_t>(from),
+                     .is_complete = false});
   known_.clear();
-  detector_.look_at_stream(view, text, history, flow.pending[direction], packet.memory, known_);
+  detector_.look_at_stream(replayed.view, text, history, replayed.pending, replayed.memory, known_);
+  if (known_.empty() || to - from == 1 || replayed.looks < 2) return;
+  replayed.looks -= 2;
+  replayed.pending = before;
+  const std::size_t middle = from + (to - from) / 2;
+  replay(replayed, from, middle);
+  replay(replayed, middle, to);
 }
 
 void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,

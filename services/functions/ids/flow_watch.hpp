@@ -70,6 +70,15 @@ class FlowWatch {
                     const Stream* stream, CachedFlow& flow) noexcept;
   void make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
                     std::uint8_t direction, CachedFlow& flow) noexcept;
+  /// Bytes of `kept_` that rules of streams look at once more.
+  struct Replayed {
+    const PacketView& view;
+    PacketMemory& memory;
+    std::uint64_t base;   ///< place of kept_[0] in the stream
+    std::uint32_t looks;  ///< that may still be taken
+    PendingRules& pending;
+  };
+  void replay(Replayed& replayed, std::size_t from, std::size_t to) noexcept;
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
 
   Detector& detector_;

@@ -319,6 +319,19 @@ TEST_F(IdsTest, QuestionsOfDnsAreReadByPacket) {
   EXPECT_EQ(hits(0), 1u);
 }
 
+TEST_F(IdsTest, WhatBeginsBehindAMatchIsMadeAnewToo) {
+  use("alert tcp any any -> any 80 (content:\"begin\"; content:\"end\"; distance:2; within:20; "
+      "sid:1;)\n");
+  open();
+  EXPECT_EQ(client("begin -- end"), kPasses);
+  EXPECT_EQ(client(std::string(100, '-')), kPasses);
+  EXPECT_EQ(client("begin -"), kPasses);
+  EXPECT_EQ(hits(0), 1u);
+  start();
+  EXPECT_EQ(client("- end"), kPasses);
+  EXPECT_EQ(hits(0), 2u);
+}
+
 TEST_F(IdsTest, WithoutRoomForItsFlowNoDataPasses) {
   use(kAlertWord, {{"streams", "1"}});
   open();
