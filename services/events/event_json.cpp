@@ -124,6 +124,8 @@ std::string protocol_name(std::uint8_t protocol) {
       return "ICMP";
     case 2:
       return "IGMP";
+    case 4:
+      return "IP-in-IP";
     case 6:
       return "TCP";
     case 17:

@@ -124,6 +124,8 @@ TEST_F(EventJsonTest, Ipv6AndOtherProtocols) {
   record_.source_port = record_.destination_port = 0;
   record_.protocol = 89;
   EXPECT_EQ(Json::parse(line())["proto"], "089");
+  record_.protocol = 4;
+  EXPECT_EQ(Json::parse(line())["proto"], "IP-in-IP");
 }
 
 TEST_F(EventJsonTest, APacketThatIsNotIpHasNoAddresses) {
