@@ -110,10 +110,10 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
     if (blocked) {
       if (signature.action == RuleAction::kReject) reject(call, packet.packet, signature, verdict);
       verdict.drops = true;
-      if (rule.by_stream) verdict.of_flow = FlowFate::kDropped;
+      if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;
     }
     if (signature.action == RuleAction::kPass) {
-      if (rule.by_stream) verdict.of_flow = FlowFate::kPassed;
+      if (rule.is_of_flow()) verdict.of_flow = FlowFate::kPassed;
       break;
     }
     if (counted == Counted::kCounts && !signature.no_alert &&

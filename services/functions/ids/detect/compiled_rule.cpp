@@ -8,7 +8,8 @@
 
 namespace millrace {
 
-CompiledRule::CompiledRule(const Signature& of) : signature(&of), routes(routes_of(of)) {
+CompiledRule::CompiledRule(const Signature& of)
+    : signature(&of), routes(routes_of(of)), is_of_flow(of.looks_at_heads_only()) {
   matchers.reserve(of.buffers.size());
   while_doing(of.place, [&] {
     for (const BufferTests& tests : of.buffers) matchers.emplace_back(tests);

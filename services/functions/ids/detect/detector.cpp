@@ -76,7 +76,8 @@ bool Detector::Parts::conclude(std::uint32_t number, bool by_stream, std::uint64
   const Signature& signature = *rules[number].signature;
   if (!flowbits_pass(signature, matching.packet.has_flow, matching.memory)) return false;
   if (take_effect(signature, number, matching.memory)) {
-    matching.matched.push_back({number, by_stream, transaction});
+    const bool by_head = rules[number].is_of_flow && matching.packet.has_flow;
+    matching.matched.push_back({number, by_stream, transaction, by_head});
   }
   return true;
 }

@@ -24,8 +24,11 @@ namespace millrace {
 /// A rule that has matched, and why it may count for the whole flow.
 struct MatchedRule {
   std::uint32_t signature;
-  bool by_stream;             ///< in a stream or a transaction: `drop` and `pass` are for the flow
+  bool by_stream;             ///< in a stream or a transaction
   std::uint64_t transaction;  ///< its number; kNoTransaction
+  bool by_head = false;       ///< it holds for all of the flow: Signature::looks_at_heads_only()
+  /// `drop` and `pass` are for the flow.
+  bool is_of_flow() const noexcept { return by_stream || by_head; }
 };
 inline constexpr std::uint64_t kNoTransaction = UINT64_MAX;
 

@@ -30,6 +30,11 @@ bool asks_for_packets(const Signature& rule) noexcept {
          flow.no_stream || flow.only_fragments;
 }
 
+bool asks_nothing(const FlowTest& flow) noexcept {
+  return !flow.to_server && !flow.to_client && !flow.established && !flow.not_established &&
+         !flow.only_stream && !flow.no_stream && !flow.only_fragments && !flow.no_fragments;
+}
+
 bool may_be_datagrams(RuleProtocol protocol) noexcept {
   switch (protocol) {
     case RuleProtocol::kIp:
@@ -104,6 +109,14 @@ bool Signature::looks_at_streams() const noexcept {
 
 bool Signature::looks_at_transactions() const noexcept {
   return protocol >= RuleProtocol::kHttp || !std::ranges::all_of(buffers, is_of_payload);
+}
+
+bool Signature::looks_at_heads_only() const noexcept {
+  if (asks_for_packets(*this) || looks_at_transactions() || !buffers.empty()) return false;
+  return protocol != RuleProtocol::kTcpStream && asks_nothing(flow) &&
+         std::ranges::all_of(flowbits, [](const FlowbitTest& test) {
+           return test.what == FlowbitTest::What::kSet;
+         });
 }
 
 }  // namespace millrace

@@ -177,6 +177,9 @@ struct Signature {
   bool looks_at_streams() const noexcept;
   /// It asks for a buffer other than the payload, or is of a recognised protocol.
   bool looks_at_transactions() const noexcept;
+  /// It asks for addresses, ports and a protocol of IP alone: what it says of a packet, it says of
+  /// the packet's flow. It may set flowbits.
+  bool looks_at_heads_only() const noexcept;
 };
 
 }  // namespace millrace

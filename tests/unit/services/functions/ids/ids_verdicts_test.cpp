@@ -50,6 +50,7 @@ class IdsVerdictsTest : public testing::Test {
     return verdict;
   }
   static MatchedRule packet(std::uint32_t rule) { return {rule, false, kNoTransaction}; }
+  static MatchedRule head(std::uint32_t rule) { return {rule, false, kNoTransaction, true}; }
   static MatchedRule stream(std::uint32_t rule) { return {rule, true, kNoTransaction}; }
 
   std::vector<Signature> signatures_{
@@ -82,6 +83,7 @@ TEST_F(IdsVerdictsTest, ADropIsForThePacketOrItsFlow) {
   EXPECT_TRUE(predicted_);
   EXPECT_EQ(apply({packet(kDrop)}).of_flow, FlowFate::kNone);
   EXPECT_EQ(apply({stream(kDrop)}).of_flow, FlowFate::kDropped);
+  EXPECT_EQ(apply({head(kDrop)}).of_flow, FlowFate::kDropped);
   EXPECT_EQ(apply({stream(kAlert), packet(kDrop)}).of_flow, FlowFate::kNone);
   EXPECT_EQ(tally_.alerts, 2u);
 }
@@ -93,6 +95,7 @@ TEST_F(IdsVerdictsTest, WhatPassesEndsTheRest) {
   EXPECT_EQ(tally_.alerts, 0u);
   EXPECT_EQ(apply({packet(kPass)}).of_flow, FlowFate::kNone);
   EXPECT_EQ(apply({stream(kPass)}).of_flow, FlowFate::kPassed);
+  EXPECT_EQ(apply({head(kPass)}).of_flow, FlowFate::kPassed);
 }
 
 TEST_F(IdsVerdictsTest, ARejectAnswersTheSender) {

@@ -84,6 +84,21 @@ TEST(Detector, ARuleOfWhatAFlowCarriesLooksOnceThatIsKnown) {
   EXPECT_TRUE(looking.detector.wants_transactions());
 }
 
+TEST(Detector, ARuleOfHeadsAloneIsForTheFlowOfThePacket) {
+  Looking looking({Rule(RuleProtocol::kUdp), Rule(RuleProtocol::kUdp).asks(content("abc"))});
+  Packet packet = Packet::udp("abc");
+  const auto are_of_flow = [&] {
+    std::vector<MatchedRule> matched;
+    looking.detector.look_at_packet(packet.view(), looking.memory, matched);
+    std::vector<bool> of_flow;
+    for (const MatchedRule& rule : matched) of_flow.push_back(rule.is_of_flow());
+    return of_flow;
+  };
+  EXPECT_EQ(are_of_flow(), (std::vector<bool>{true, false}));
+  packet.has_flow = false;
+  EXPECT_EQ(are_of_flow(), (std::vector<bool>{false, false}));
+}
+
 TEST(Detector, ABitThatARuleSetsIsThereForTheRulesBehindIt) {
   using What = FlowbitTest::What;
   const auto with_bit = [](What what) {

@@ -116,5 +116,26 @@ TEST(Signatures, ThatTestHeadersLookAtNoStream) {
   EXPECT_EQ(looks_of(rule), "s");
 }
 
+TEST(Signatures, OfAHeadAloneHoldForTheFlow) {
+  EXPECT_TRUE(rule_of(RuleProtocol::kIp).looks_at_heads_only());
+  EXPECT_TRUE(rule_of(RuleProtocol::kTcp).looks_at_heads_only());
+  for (const RuleProtocol protocol :
+       {RuleProtocol::kTcpPacket, RuleProtocol::kTcpStream, RuleProtocol::kHttp}) {
+    EXPECT_FALSE(rule_of(protocol).looks_at_heads_only());
+  }
+  EXPECT_FALSE(with_content(RuleProtocol::kUdp, RuleBuffer::kPayload).looks_at_heads_only());
+  Signature rule = rule_of(RuleProtocol::kTcp);
+  rule.flowbits.push_back({FlowbitTest::What::kSet, {1}});
+  EXPECT_TRUE(rule.looks_at_heads_only());
+  rule.flowbits.push_back({FlowbitTest::What::kIsSet, {2}});
+  EXPECT_FALSE(rule.looks_at_heads_only()) << "bits change";
+  rule = rule_of(RuleProtocol::kTcp);
+  rule.flow.to_server = true;
+  EXPECT_FALSE(rule.looks_at_heads_only());
+  rule = rule_of(RuleProtocol::kIp);
+  rule.packet.headers.push_back({HeaderField::kTtl, {0, 10, false}});
+  EXPECT_FALSE(rule.looks_at_heads_only());
+}
+
 }  // namespace
 }  // namespace millrace
