@@ -243,9 +243,11 @@ class Ids final : public Function {
       view.app = watch_.protocol_of(*seen.tuple, record);
       detector_.look_at_packet(view, memory_, matched_);
       if (has_text) watch_.look_at_stream(watched, taken.offer, *view.history);
+      detector_.conclude_packet(view, memory_, matched_);
       look_at_end(watched, *tables, *record, seen, taken);
     } else {
       detector_.look_at_packet(view, memory_, matched_);
+      detector_.conclude_packet(view, memory_, matched_);
     }
     if (!conclude(call, tables, seen, view)) return;
     if (taken.fate == TcpStreams::Fate::kOffered &&

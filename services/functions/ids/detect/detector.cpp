@@ -40,6 +40,7 @@ Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const st
   }
   carry = static_cast<std::uint32_t>(longest) - 1;
   found.reserve(rules.size());
+  late.reserve(rules.size());
 }
 
 void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
@@ -90,6 +91,7 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
                               std::vector<MatchedRule>& matched) noexcept {
   Parts& parts = *parts_;
   parts.found.clear();
+  parts.late.clear();
   parts.heads.find(packet, parts.found);
   if (!packet.payload.empty()) {
     const auto look_for = [&](PayloadOf kind) {
@@ -103,9 +105,29 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
   parts.sort_found();
   Matching matching{packet, memory, matched};
   for (const std::uint32_t number : parts.found) {
-    if (!parts.packet_passes(parts.rules[number], packet)) continue;
-    parts.conclude(number, false, kNoTransaction, matching);
+    const CompiledRule& rule = parts.rules[number];
+    if (!parts.packet_passes(rule, packet)) continue;
+    if (packet.history != nullptr && asks_for_flowbits(*rule.signature)) {
+      parts.late.push_back(number);
+    } else {
+      parts.conclude(number, false, kNoTransaction, matching);
+    }
   }
+  std::ranges::reverse(parts.late);
+}
+
+void Detector::Parts::conclude_late(std::uint32_t end, Matching& matching) noexcept {
+  while (!late.empty() && late.back() < end) {
+    const std::uint32_t number = late.back();
+    late.pop_back();
+    conclude(number, false, kNoTransaction, matching);
+  }
+}
+
+void Detector::conclude_packet(const PacketView& packet, RuleMemory& memory,
+                               std::vector<MatchedRule>& matched) noexcept {
+  Matching matching{packet, memory, matched};
+  parts_->conclude_late(UINT32_MAX, matching);
 }
 
 bool Detector::wants_streams() const noexcept { return parts_->wants_streams; }

@@ -42,7 +42,8 @@ class Detector {
 
   /// Rules that look at single packets: headers, and `packet.payload` but for rules that look at
   /// streams alone; without a flow these too, because nothing reads a stream then. `matched`, here
-  /// and below, is of this packet.
+  /// and below, is of this packet. With a history, rules that ask for flowbits wait for
+  /// look_at_stream() and conclude_packet().
   void look_at_packet(const PacketView& packet, RuleMemory& memory,
                       std::vector<MatchedRule>& matched) noexcept;
 
@@ -53,6 +54,11 @@ class Detector {
   void look_at_stream(const PacketView& packet, const BufferValue& text, StreamHistory& history,
                       PendingRules& pending, RuleMemory& memory,
                       std::vector<MatchedRule>& matched) noexcept;
+
+  /// Behind look_at_packet(), and look_at_stream() if it is called: rules of the packet that ask for
+  /// flowbits and have waited for rules in front of them that look at its stream.
+  void conclude_packet(const PacketView& packet, RuleMemory& memory,
+                       std::vector<MatchedRule>& matched) noexcept;
 
   /// Rules that look at transactions, when `direction` of it has something new. Each rule matches
   /// a transaction once.

@@ -74,6 +74,9 @@ struct Detector::Parts {
   bool conclude(std::uint32_t number, bool by_stream, std::uint64_t transaction,
                 Matching& matching) noexcept;
 
+  /// Concludes those of `late` in front of rule `end`.
+  void conclude_late(std::uint32_t end, Matching& matching) noexcept;
+
   std::vector<CompiledRule> rules;  ///< by number of the signature
   Prefilter prefilter;
   HeadIndex heads;
@@ -83,6 +86,7 @@ struct Detector::Parts {
   std::uint64_t forgotten = 0;
   // Of the call in hand.
   Candidates found;
+  Candidates late;  ///< of the packet in hand: all but their flowbits has passed; the first is last
   RuleVariables variables;
   MatcherScratch scratch;
   NewBytes news;

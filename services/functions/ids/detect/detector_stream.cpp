@@ -92,6 +92,7 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   parts.sort_found();
   Matching matching{packet, memory, matched};
   for (const std::uint32_t number : parts.found) {
+    parts.conclude_late(number, matching);
     const PendingRule* before = find_pending(pending, number);
     const bool awaited_app = before != nullptr && before->missing == kAwaitsApp;
     const Look look = parts.look_at_stream_rule(parts.rules[number], packet, stream, awaited_app);

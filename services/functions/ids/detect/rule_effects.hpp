@@ -14,7 +14,9 @@ namespace millrace {
 /// RuleMemory::count(): detection_filter and threshold of a rule.
 inline constexpr std::uint8_t kUseThreshold = 0, kUseDetectionFilter = 1;
 
-/// `flowbits:isset` and `isnotset`. Without a flow none of them passes.
+/// `flowbits:isset` or `isnotset`.
+bool asks_for_flowbits(const Signature& signature) noexcept;
+/// They pass. Without a flow none of them passes.
 bool flowbits_pass(const Signature& signature, bool has_flow, const RuleMemory& memory) noexcept;
 
 /// All tests of the rule have passed: sets its flowbits, and says whether its detection_filter lets

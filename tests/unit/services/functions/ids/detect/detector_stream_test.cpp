@@ -223,5 +223,41 @@ TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
   EXPECT_GT(others, 1'000u);
 }
 
+class KnownHistory : public StreamHistory {
+ public:
+  explicit KnownHistory(const BufferValue& text) : text_(text) {}
+  BufferValue whole() noexcept override { return text_; }
+
+ private:
+  BufferValue text_;
+};
+
+TEST(DetectorStream, RulesOfPacketsAndStreamsSeeBitsInTheOrderOfRules) {
+  using What = FlowbitTest::What;
+  const auto with_bit = [](Signature rule, What what) {
+    rule.flowbits.push_back({what, {3}});
+    return rule;
+  };
+  const Signature of_stream = Rule(RuleProtocol::kTcp).asks(content("abc")).fast(0, 0);
+  const Signature of_packet = Rule(RuleProtocol::kTcp);
+  Stream stream({with_bit(of_packet, What::kIsNotSet), with_bit(of_stream, What::kSet),
+                 with_bit(of_packet, What::kIsSet), with_bit(of_stream, What::kUnset),
+                 with_bit(of_packet, What::kIsSet), with_bit(of_packet, What::kIsNotSet)});
+  Packet packet = Packet::tcp("abc");
+  PacketView view = packet.view();
+  view.history = &stream;
+  std::vector<MatchedRule> matched;
+  stream.detector().look_at_packet(view, stream.memory, matched);
+  EXPECT_TRUE(matched.empty());
+  const BufferValue text = by_hand::value_of("abc", 0);
+  KnownHistory history(text);
+  stream.detector().look_at_stream(view, text, history, stream.pending, stream.memory, matched);
+  stream.detector().conclude_packet(view, stream.memory, matched);
+  std::vector<std::pair<std::uint32_t, bool>> numbers;
+  for (const MatchedRule& rule : matched) numbers.emplace_back(rule.signature, rule.by_stream);
+  EXPECT_EQ(numbers, (std::vector<std::pair<std::uint32_t, bool>>{
+                         {0, false}, {1, true}, {2, false}, {3, true}, {5, false}}));
+}
+
 }  // namespace
 }  // namespace millrace

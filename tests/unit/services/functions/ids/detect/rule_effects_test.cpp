@@ -38,6 +38,9 @@ TEST(RuleEffects, WithoutAFlowNoBitPasses) {
   EXPECT_FALSE(flowbits_pass(with_bits(What::kIsNotSet, {3}), false, memory));
   EXPECT_FALSE(flowbits_pass(with_bits(What::kIsSet, {3}), false, memory));
   EXPECT_TRUE(flowbits_pass(with_bits(What::kSet, {3}), false, memory));
+  EXPECT_TRUE(asks_for_flowbits(with_bits(What::kIsNotSet, {3})));
+  EXPECT_TRUE(asks_for_flowbits(with_bits(What::kIsSet, {3})));
+  EXPECT_FALSE(asks_for_flowbits(with_bits(What::kToggle, {3})));
 }
 
 TEST(RuleEffects, AMatchChangesBits) {
