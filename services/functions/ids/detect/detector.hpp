@@ -55,7 +55,7 @@ class Detector {
                       PendingRules& pending, RuleMemory& memory,
                       std::vector<MatchedRule>& matched) noexcept;
 
-  /// Behind look_at_packet(), and look_at_stream() if it is called: rules of the packet that ask for
+  /// Behind look_at_packet(), and look_at_stream() if it is called: rules of packets that ask for
   /// flowbits and have waited for rules in front of them that look at its stream.
   void conclude_packet(const PacketView& packet, RuleMemory& memory,
                        std::vector<MatchedRule>& matched) noexcept;
