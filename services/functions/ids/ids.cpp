@@ -23,6 +23,7 @@
 #include "services/functions/rule_files.hpp"
 #include "services/functions/stream/tcp_data.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
@@ -238,6 +239,7 @@ class Ids final : public Function {
       return drop_for(call, seen, StreamCounter::kNoRoom);
     }
     if (record != nullptr) {
+      MILLRACE_CHECK(tables != nullptr && seen.tuple != nullptr);
       const WatchedPacket watched{view, *seen.tuple, memory_, matched_};
       if (has_text) watch_.read(watched, *tables, *record, taken.offer);
       view.app = watch_.protocol_of(*seen.tuple, record);
@@ -250,6 +252,7 @@ class Ids final : public Function {
       detector_.conclude_packet(view, memory_, matched_);
     }
     if (!conclude(call, tables, seen, view)) return;
+    if (tables == nullptr || seen.tuple == nullptr) return;
     if (taken.fate == TcpStreams::Fate::kOffered &&
         !streams_.commit(call, tables->streams, taken)) {
       watch_.forget(*seen.tuple);
@@ -276,6 +279,7 @@ class Ids final : public Function {
   void look_at_datagram(const FinishContext& call, IdsTables* tables, const Seen& seen,
                         PacketView& view) noexcept {
     if (seen.has_flow && seen.headers.protocol == kUdp && !seen.headers.fragment) {
+      MILLRACE_CHECK(seen.tuple != nullptr);
       watch_.read_datagram({view, *seen.tuple, memory_, matched_});
       view.app = watch_.protocol_of(*seen.tuple, memory_.record());
     }
@@ -305,7 +309,7 @@ class Ids final : public Function {
   /// Without room for a record, each packet that brings the same is decided by itself.
   void decide(IdsTables* tables, const Seen& seen, FlowFate fate) noexcept {
     FlowRecord* const record = memory_.need_record();
-    if (record == nullptr) return;
+    if (record == nullptr || tables == nullptr) return;
     tables->records.change_fate(*record);
     record->fate = fate;
     tables->streams.end(*seen.tuple);
