@@ -22,7 +22,7 @@ CopyOf copy_of(const std::string& value) {
   if (value == "all") return CopyOf::kAll;
   if (value == "passed") return CopyOf::kNotDropped;
   if (value == "dropped") return CopyOf::kDropped;
-  throw Error("packets: found '" + value + "'; allowed: all, passed, dropped");
+  throw Error("packets is '" + value + "'; allowed: all, passed, dropped");
 }
 
 TeeSettings tee_settings(const Settings& settings) {

@@ -27,7 +27,8 @@ class CaptureFilesTest : public ::testing::Test {
     });
     while (files.count() < count) {
       put(files);
-      if (files.is_full()) EXPECT_TRUE(files.next());
+      const bool goes_on = !files.is_full() || files.next();
+      EXPECT_TRUE(goes_on);
     }
     put(files);
     EXPECT_TRUE(files.writer().flush());

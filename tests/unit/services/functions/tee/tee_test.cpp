@@ -94,7 +94,7 @@ TEST(Tee, RefusesWhatItCannotDo) {
   EXPECT_THAT(refused({}), HasSubstr("port: expected a port"));
   EXPECT_THAT(refused({{"port", "spi"}}), HasSubstr("port: there is no port 'spi'"));
   EXPECT_THAT(refused({{"port", "spy"}, {"packets", "some"}}),
-              HasSubstr("packets: found 'some'; allowed: all, passed, dropped"));
+              HasSubstr("packets is 'some'; allowed: all, passed, dropped"));
   EXPECT_THAT(refused({{"port", "spy"}, {"rate", "1"}}), HasSubstr("rate: no such setting"));
   EXPECT_EQ(refused({{"port", "spy"}}), "");
 }
