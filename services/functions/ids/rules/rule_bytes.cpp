@@ -41,9 +41,9 @@ void read_compare(std::string_view text, ByteTest& test) {
 }
 
 template <typename Test>
-void place_test(RuleDraft& draft, Test test) {
-  if (test.relative) return add_relative_test(draft, std::move(test));
-  add_test(draft, std::move(test));
+void place_test(RuleDraft& draft, const Test& test) {
+  if (test.relative) return add_relative_test(draft, test);
+  add_test(draft, test);
 }
 
 void add_byte_test(const RuleOption& option, RuleDraft& draft) {
@@ -63,7 +63,7 @@ void add_byte_test(const RuleOption& option, RuleDraft& draft) {
   }
   test.relative = options.relative;
   test.format = format_of(parts[0], options, draft);
-  place_test(draft, std::move(test));
+  place_test(draft, test);
 }
 
 bool take_jump_option(std::string_view text, ByteJump& jump) {
@@ -100,7 +100,7 @@ void add_byte_jump(const RuleOption& option, RuleDraft& draft) {
   if (jump.from_beginning && jump.from_end) refuse_rule("from_beginning contradicts from_end");
   jump.relative = options.relative;
   jump.format = format_of(parts[0], options, draft);
-  place_test(draft, std::move(jump));
+  place_test(draft, jump);
 }
 
 bool take_extract_option(std::string_view text, ByteExtract& extract) {
@@ -130,7 +130,7 @@ void add_byte_extract(const RuleOption& option, RuleDraft& draft) {
   extract.relative = options.relative;
   extract.format = format_of(parts[0], options, draft);
   extract.variable = variable_for(parts[2], draft);
-  place_test(draft, std::move(extract));
+  place_test(draft, extract);
 }
 
 struct OperatorName {
@@ -193,7 +193,7 @@ void add_byte_math(const RuleOption& option, RuleDraft& draft) {
     refuse_rule("a shift takes at most 4 bytes");
   }
   math.variable = variable_for(words.result, draft);
-  place_test(draft, std::move(math));
+  place_test(draft, math);
 }
 
 constexpr std::array kKeywords = {

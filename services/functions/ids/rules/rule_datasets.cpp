@@ -75,8 +75,7 @@ std::vector<std::string> values_of(std::string_view text, const DatasetType& typ
     values.push_back(type.value_of(line));
   }
   std::ranges::sort(values);
-  const auto doubles = std::ranges::unique(values);
-  values.erase(doubles.begin(), doubles.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
 }
 
