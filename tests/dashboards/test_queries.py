@@ -151,3 +151,34 @@ def test_a_firing_alert_names_its_part_in_one_column(tmp_path):
     confirm(tmp_path, series, (f'label_replace({query}, "part", "$1", "part", "(.*?) *")', 5, {
         '{alertname="MillraceBusy", severity="warning", part="front 0  front.0", '
         'runbook="MillraceBusy"}': 1}))
+
+
+SECURITY = panels.dashboards()["millrace-security"]
+HITS = ('millrace_signature_hits_total{topology="t",function="ids",gid="1",sid="%d",severity="%d",'
+        'signature="%s"}')
+
+
+def test_signatures_are_shown_by_hits_and_by_severity(tmp_path):
+    series = {HITS % (7, 1, "beacon"): "0+10x60", HITS % (8, 2, "scan"): "0+5x60",
+              HITS % (9, 2, "quiet"): "3x60"}
+    by_signature, = asked("Alerts by signature", SECURITY)
+    by_severity, = asked("Alerts by severity", SECURITY)
+    table, = asked("Signatures", SECURITY, __range="40s")
+    labels = '{function="ids", gid="1", severity="%d", sid="%d", signature="%s"}'
+    confirm(tmp_path, series,
+            (by_signature, 50, {'{gid="1", sid="7", signature="beacon"}': 10,
+                                '{gid="1", sid="8", signature="scan"}': 5}),
+            (by_severity, 50, {'{severity="1"}': 10, '{severity="2"}': 5}),
+            (table, 50, {labels % (1, 7, "beacon"): 400, labels % (2, 8, "scan"): 200}))
+
+
+def test_segments_of_streams_are_shown_by_function_and_reason(tmp_path):
+    drops = 'millrace_function_drops_total{topology="t",function="%s",path="%s",reason="%s"}'
+    series = {drops % ("read", "p", "stream_full"): "0+4x60",
+              drops % ("read", "q", "stream_full"): "0+1x60",
+              drops % ("read", "p", "stream_conflict"): "0+2x60",
+              drops % ("wall", "p", "rule"): "0+9x60"}
+    segments, = asked("Dropped segments", SECURITY)
+    confirm(tmp_path, series, (segments, 50, {
+        '{function="read", reason="stream_full"}': 5,
+        '{function="read", reason="stream_conflict"}': 2}))

@@ -25,10 +25,12 @@ pytestmark = pytest.mark.skipif(not shutil.which("prometheus"), reason="no prome
 RULES = servers.HERE / "prometheus/alerts.yml"
 ALL = panels.dashboards()
 SOON_SECONDS = 60  # ten times what it takes on a host with time
-# Of what this scene has not: a kernel interface or DPDK port, NVML, drops of other kinds, a router.
+# Of what this scene has not: a kernel interface or DPDK port, NVML, drops of other kinds, a router,
+# signatures, a function that reads streams (test_queries.py has series for these).
 NOT_HERE = {"Load of the link", "Device utilisation", "Device memory", "Made here",
             "Kernel routes",
-            "Malformed packets", "Firing alerts", "Bypass"}
+            "Malformed packets", "Firing alerts", "Bypass",
+            "Alerts by signature", "Alerts by severity", "Signatures", "Dropped segments"}
 
 
 class Watched:
