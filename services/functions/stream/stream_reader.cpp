@@ -18,11 +18,6 @@ std::int32_t distance(std::uint32_t from, std::uint32_t to) noexcept {
   return sequence_distance(from, to);
 }
 
-/// Anyone can send a SYN with data from any address: half is left to who has got an answer.
-bool is_half_full(const StreamTable& table) noexcept {
-  return table.streams() >= table.all_streams() / 2 || table.free_blocks() < table.all_blocks() / 2;
-}
-
 }  // namespace
 
 StreamReader::StreamReader(const StreamLimits& limits)
@@ -60,16 +55,13 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   direction_ = segment.direction;
   stream_ = table.find(segment.tuple);
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
-  if (segment.begins && stream_ == nullptr && is_half_full(table)) return {.fate = Fate::kNoRoom};
-  if (segment.begins && !may_begin(segment)) return {.fate = Fate::kConflicts};
   if (side_.is_over != 0) return {.fate = repeat(table, segment)};
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
   if (side_.is_known == 0) {
-    const bool tells_begin = segment.is_picked_up || segment.begins;
     // Its receiver has acknowledged where it begins.
-    if (!acknowledged && !tells_begin) return {.fate = Fate::kConflicts};
+    if (!acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
-    side_.start = side_.next = tells_begin ? segment.sequence : *acknowledged;
+    side_.start = side_.next = segment.is_picked_up ? segment.sequence : *acknowledged;
   } else if ((segment.is_picked_up || limits_.skips) && acknowledged &&
              distance(side_.next, *acknowledged) > 0) {
     side_.next = *acknowledged;  // what was on its way before the first packet was seen
@@ -78,12 +70,6 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   const Fate fate = place(table, segment);
   offer_ = fate == Fate::kPasses ? text_of(table, segment) : Offer{.fate = fate};
   return offer_;
-}
-
-/// A SYN's data: of two SYN with different numbers, the receiver takes one only. Of the first one
-/// the data passes.
-bool StreamReader::may_begin(const StreamSegment& segment) const noexcept {
-  return stream_ == nullptr || (side_.is_known != 0 && side_.start == segment.sequence);
 }
 
 /// Behind the depth: what has been read before still has to be the same.
@@ -301,16 +287,7 @@ bool StreamReader::handshake(StreamTable& table, const FlowTuple& tuple, std::ui
     begun.start = begun.next = *acknowledges;
     return true;
   }
-  // It acknowledges the other side's SYN, and of the SYN's data what it takes.
-  const bool answers = other.is_known != 0 && distance(other.start, *acknowledges) >= 0 &&
-                       distance(*acknowledges, other.next) >= 0;
-  if (answers && own.is_known == 0) {
-    StreamSide& answering = table.change_side(*stream, direction);
-    answering.is_known = 1;
-    answering.start = answering.next = first;
-    return true;
-  }
-  return is_own && answers;
+  return is_own && other.is_known != 0 && other.start == *acknowledges;
 }
 
 void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,

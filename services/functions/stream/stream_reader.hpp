@@ -18,8 +18,6 @@
 ///   behind them, are the text to be looked at. If the caller drops it, nothing has happened, and
 ///   the receiver delivers nothing of what follows.
 /// - One that is ahead passes, and its bytes wait.
-/// - A SYN's bytes are the first of the stream. A receiver that does not take them gets them once
-///   more behind the handshake, and must get the same.
 /// - Bytes that have passed once are kept until the receiver acknowledges them. A segment that
 ///   brings others for the same place does not pass (T. Ptacek and T. Newsham, Insertion, Evasion,
 ///   and Denial of Service, 1998; RFC 9293 3.10.7.4 leaves to receivers which ones they take).
@@ -52,8 +50,6 @@ struct StreamSegment {
   /// The flow began before its packets were seen: what is before its first segment is not known.
   bool is_picked_up;
   std::span<const std::byte> data;  ///< 1..65,535 bytes
-  /// It is a SYN's, which nothing has answered (TCP Fast Open, RFC 7413): it begins the stream.
-  bool begins = false;
 };
 
 class StreamReader {
@@ -93,7 +89,7 @@ class StreamReader {
   /// The segment that was offered last passes. `table` is the same, unchanged since. False: there
   /// is no room for a stream, and it must not pass.
   bool commit(StreamTable& table, const StreamSegment& segment) noexcept;
-  /// A SYN of `direction`, whose data is from `first` on; `acknowledges`: of a SYN+ACK. False: it
+  /// A SYN of `direction`, with data from `first` on; `acknowledges`: of a SYN+ACK. False: it
   /// must not pass. A stream ends where the other side has asked for another one before, and gets
   /// it: a side alone cannot make the reader forget what it has read.
   bool handshake(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,
@@ -123,7 +119,6 @@ class StreamReader {
   void store(StreamTable& table, StreamSide& side, const StreamSegment& segment,
              const Gap& gap) noexcept;
   void begin(StreamTable& table, const StreamSegment& segment) noexcept;
-  bool may_begin(const StreamSegment& segment) const noexcept;
   bool has_room(const StreamTable& table, const StreamSegment& segment) const noexcept;
   std::uint32_t forgettable(const StreamTable& table, const StreamSide& side,
                             std::uint32_t acknowledged) const noexcept;

@@ -108,7 +108,6 @@ class StreamTable {
   StreamBlock& change_block(std::uint32_t reference) noexcept;
   std::uint32_t free_blocks() const noexcept;
   std::uint32_t all_blocks() const noexcept { return shape_.blocks; }
-  std::uint32_t all_streams() const noexcept { return shape_.streams; }
   /// An empty block with that sequence behind block `before` of the side, or in front of all with
   /// 0. `side` is under change; free_blocks() is not 0. Returns its reference.
   std::uint32_t put_block(StreamSide& side, std::uint32_t before, std::uint32_t sequence) noexcept;

@@ -5,16 +5,6 @@
 #include "services/functions/stream/tcp_data.hpp"
 
 namespace millrace {
-namespace {
-
-/// The SYN that asks for a connection, before an answer: with TCP Fast Open it has data.
-bool begins_stream(const PacketFlow& flow, std::span<const std::byte> frame,
-                   const PacketHeaders& headers) noexcept {
-  return flow.opens && flow.direction == 0 && !flow.is_picked_up && !flow.acknowledged[0] &&
-         !tcp_acknowledgment(frame, headers);
-}
-
-}  // namespace
 
 void TcpStreams::hit(const FinishContext& call, StreamCounter counter) const noexcept {
   call.counters.hit(options_.first_counter + static_cast<std::size_t>(counter));
@@ -55,9 +45,7 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   }
   if (data.empty()) return {};
   if (!has_stream) return refuse(call, StreamCounter::kNoFlow);
-  const bool is_syn = is_tcp_syn(frame, headers);
-  const bool begins = is_syn && begins_stream(flow, frame, headers);
-  if ((flow.opens || is_syn) && !begins) return refuse(call, StreamCounter::kUnread);
+  if (flow.opens || is_tcp_syn(frame, headers)) return refuse(call, StreamCounter::kUnread);
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
     return refuse(call, StreamCounter::kChecksum);
   }
@@ -65,11 +53,10 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   return offer(call, *table,
                {.tuple = call.flows->tuple(flow.flow, 0),
                 .direction = flow.direction,
-                .sequence = tcp_sequence(frame, headers) + (begins ? 1 : 0),
+                .sequence = tcp_sequence(frame, headers),
                 .acknowledged = flow.acknowledged,
                 .is_picked_up = flow.is_picked_up,
-                .data = data,
-                .begins = begins});
+                .data = data});
 }
 
 TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable& table,

@@ -23,7 +23,7 @@ enum class StreamCounter : std::uint8_t {
   kAhead,      ///< data that waits for what is missing in front of it
   kSeen,       ///< data that was there already, and is the same
   kNoFlow,     ///< refused: data of no connection, or against its state
-  kUnread,     ///< refused: fragments, cut headers, data of a SYN that is not the first one
+  kUnread,     ///< refused: fragments, headers that are cut or contradict themselves, data of a SYN
   kChecksum,   ///< refused: wrong checksum
   kConflicts,  ///< refused: not what was there, or not to be compared
   kNoRoom,     ///< refused: no room for its bytes, or its stream

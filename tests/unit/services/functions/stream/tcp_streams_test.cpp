@@ -39,7 +39,7 @@ class Taker final : public Function {
       if (taken.fate == TcpStreams::Fate::kOffered) has_room = streams.commit(call, *table, taken);
     }
   }
-  StreamMemory memory{{.streams = 2, .blocks = 20}};
+  StreamMemory memory{{.streams = 1, .blocks = 20}};
   TcpStreams streams{{.window = 4096, .depth = 0, .carry = 2}, {.first_counter = kFirstCounter}};
   TcpStreams::Fate fate = TcpStreams::Fate::kPasses;
   StreamCounter counter = StreamCounter::kTexts;
@@ -101,8 +101,7 @@ TEST_F(TcpStreamsTest, CountsWhatASegmentIs) {
 }
 
 TEST_F(TcpStreamsTest, RefusesWhatNoReceiverShouldRead) {
-  take(segment(false, kSyn, 1000, 0));
-  take(segment(true, kSyn | kAck, 5000, 1001, "in a SYN+ACK"));
+  take(segment(false, kSyn, 1000, 0, "in a SYN"));
   expect_refused(StreamCounter::kUnread);
   open();
   send(0, "abc");
@@ -116,60 +115,8 @@ TEST_F(TcpStreamsTest, RefusesWhatNoReceiverShouldRead) {
   expect_refused(StreamCounter::kNoFlow);
   open(40'001);
   send(0, "of a second stream", 40'001);
-  EXPECT_TRUE(taker_.has_room);
-  open(40'002);
-  send(0, "of a third stream", 40'002);
   EXPECT_FALSE(taker_.has_room);
   EXPECT_EQ(hits(StreamCounter::kNoRoom), 1u);
-}
-
-TEST_F(TcpStreamsTest, DataOfASynBeginsTheStream) {
-  take(segment(false, kSyn, 1000, 0, "abc"));
-  EXPECT_EQ(taker_.text, "abc");
-  take(segment(false, kSyn, 1000, 0, "abc"));  // sent again
-  EXPECT_EQ(hits(StreamCounter::kSeen), 1u);
-  take(segment(false, kSyn, 1000, 0, "abX"));
-  expect_refused(StreamCounter::kConflicts);
-  take(segment(true, kSyn | kAck, 5000, 1004));
-  EXPECT_EQ(taker_.fate, TcpStreams::Fate::kPasses);
-  take(segment(false, kAck, 1004, 5001));
-  send(3, "def");
-  EXPECT_EQ(taker_.text, "bcdef");
-  take(segment(true, kAck, 5001, 1007, "answer"));
-  EXPECT_EQ(taker_.text, "answer");
-}
-
-TEST_F(TcpStreamsTest, DataOfASynThatIsNotTakenComesAgain) {
-  take(segment(false, kSyn, 1000, 0, "abc"));
-  take(segment(true, kSyn | kAck, 5000, 1001));
-  EXPECT_EQ(taker_.fate, TcpStreams::Fate::kPasses);
-  take(segment(false, kAck, 1001, 5001));
-  send(0, "abX");
-  expect_refused(StreamCounter::kConflicts);
-  send(0, "abc");
-  EXPECT_EQ(hits(StreamCounter::kSeen), 1u);
-  send(3, "d");
-  EXPECT_EQ(taker_.text, "bcd");
-}
-
-TEST_F(TcpStreamsTest, OfTwoSynsOnlyTheDataOfTheFirstPasses) {
-  take(segment(false, kSyn, 1000, 0, "abc"));
-  take(segment(false, kSyn, 2000, 0, "def"));
-  expect_refused(StreamCounter::kConflicts);
-  take(segment(false, kSyn, 2000, 0));
-  take(segment(true, kSyn | kAck, 5000, 2001));
-  EXPECT_EQ(taker_.fate, TcpStreams::Fate::kPasses);
-  take(segment(false, kAck, 2001, 5001, "xyz"));
-  EXPECT_EQ(taker_.text, "xyz");
-}
-
-TEST_F(TcpStreamsTest, DataOfSynsLeavesHalfOfTheStreamsToOthers) {
-  take(segment(false, kSyn, 1000, 0, "abc"));
-  take(segment(false, kSyn, 1000, 0, "abc", 40'001));
-  expect_refused(StreamCounter::kNoRoom);
-  open(40'002);
-  send(0, "abc", 40'002);
-  EXPECT_TRUE(taker_.has_room);
 }
 
 TEST_F(TcpStreamsTest, WithoutATableDataDoesNotPass) {
