@@ -19,7 +19,7 @@ from captures import BUILD, captured_frames, shared_folder, write_capture
 PAIRS = {1: ((8, 0), (13, 14), (15, 16), (17, 18), (10, 9)),
          58: ((128, 129), (130, 131), (133, 134), (135, 136), (139, 140), (144, 145))}
 NUMBERS = {"TCP": 6, "UDP": 17, "SCTP": 132, "ICMP": 1, "IPv6-ICMP": 58, "IGMP": 2, "GRE": 47,
-           "ESP": 50, "AH": 51}
+           "ESP": 50, "AH": 51, "IP-in-IP": 4}
 ANSWERS = {0: 8, 14: 13, 16: 15, 18: 17, 129: 128}
 
 
