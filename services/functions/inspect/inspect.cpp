@@ -15,6 +15,7 @@
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_reader.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
 
@@ -98,6 +99,7 @@ class Inspect final : public Function {
       verdicts_.apply(call, packet, word);
       if (call.batch.is_dropped(packet)) return;
     }
+    MILLRACE_CHECK(table != nullptr);  // nothing is offered without one
     if (!streams_.commit(call, *table, taken)) {
       call.batch.drop(packet, call.reason(InspectReason::kFull));
     }
