@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -68,9 +67,10 @@ void visit_event_files(const Plan& plan, const std::function<void(const std::str
                 "restart" +
                 (plan.events ? "; --follow shows what comes" : ""));
   }
-  const std::vector<Opened> all = open_all(*plan.events);
+  std::vector<Opened> all = open_all(*plan.events);
   if (all.empty()) throw Error(plan.events->file + ": No such file; it was moved away");
-  for (const Opened& opened : all | std::views::reverse) visit_lines(opened, visit);
+  std::ranges::reverse(all);  // from the oldest one on
+  for (const Opened& opened : all) visit_lines(opened, visit);
 }
 
 }  // namespace millrace
