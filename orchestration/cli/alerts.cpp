@@ -113,7 +113,7 @@ class Alerts {
     }
   }
 
-  /// Until the topology ends, or nobody reads.
+  /// Until the topology ends, or no process reads.
   void follow() const {
     EventStream stream(plan_, run_dir_);
     for (std::string line; std::cout && stream.next(line);) {
@@ -133,7 +133,7 @@ class Alerts {
 
 void add_alerts(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "alerts", "alerts of a topology: the last ones, those that come, or who has the most");
+      "alerts", "alerts of a topology: the last ones, those that come, or what has the most");
   auto options = std::make_shared<AlertsOptions>();
   add_running_options(*command, *options);
   command->add_option("--sid", options->sids, "of this signature; several: repeat it")

@@ -32,8 +32,8 @@ class EventPump {
 
   /// Names of functions, and files of names of signatures, by another plan of the same topology.
   void use(Plan plan);
-  /// What is asked for a plan that nobody has handed in yet, where a signature is not known: a
-  /// table that was just switched to brings new ones. At most once a turn.
+  /// Where a signature is not known, this is asked for the newest plan: a table that was just
+  /// switched to brings new ones. At most once a turn.
   void on_unknown(std::function<std::optional<Plan>()> newest) { newest_ = std::move(newest); }
   /// Of each ring at most kRecordsPerTurn. Returns how many there were.
   std::size_t turn();

@@ -81,7 +81,7 @@ void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
              blocked ? EventAction::kBlocked : EventAction::kAllowed);
 }
 
-/// The sender is told now; the receiver by who drops the packet.
+/// The sender is told here; the caller, which drops the packet, tells the receiver.
 void IdsVerdicts::reject(const FinishContext& call, std::uint16_t packet,
                          const Signature& signature, IdsVerdict& verdict) noexcept {
   if (signature.reject_to != RejectTo::kDestination && !verdict.tells_sender) {

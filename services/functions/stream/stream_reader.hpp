@@ -32,8 +32,8 @@ struct StreamLimits {
   /// Read bytes of a direction that are kept for whole() and KeptBytes: 0..kStreamHistoryMax. Where
   /// more than half of the blocks are in use, only `carry` is.
   std::uint32_t history = 0;
-  /// Bytes that the receiver has acknowledged and that have not come by are given up: for who lets
-  /// pass what does not fit.
+  /// Bytes that the receiver has acknowledged and that have not come by are given up: for a
+  /// function that lets pass what does not fit.
   bool skips = false;
 };
 inline constexpr std::uint32_t kStreamWindowMax = 16u << 20;
