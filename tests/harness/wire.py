@@ -30,6 +30,17 @@ class Server(http.server.ThreadingHTTPServer):
 handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[2])
 Server((sys.argv[1], 8080), handler).serve_forever()
 """
+# Takes connections, and writes what each brings into a file of its own: ADDRESS FOLDER.
+SINK = """
+import pathlib, socket, sys, threading
+server = socket.create_server((sys.argv[1], 7000), backlog=64)
+def take(connection, number):
+    with open(pathlib.Path(sys.argv[2]) / f"got-{number}", "wb", buffering=0) as file:
+        while data := connection.recv(65536):
+            file.write(data)
+for number in range(10**6):
+    threading.Thread(target=take, args=(server.accept()[0], number), daemon=True).start()
+"""
 
 
 def run(*words, check=True, timeout=PATIENCE):
@@ -223,3 +234,8 @@ class Wire:
 
 def digest(path):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def received(folder):
+    """What SINK has written there."""
+    return b"".join(file.read_bytes() for file in sorted(folder.glob("got-*")))

@@ -12,7 +12,7 @@ import pytest
 from processes import PATIENCE, wait_until
 from routed import RIGHT, kill_workers_under, lay_left, lay_right
 from topology import Topology
-from wire import PAGES, Wire
+from wire import PAGES, SINK, Wire, received
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -37,17 +37,6 @@ functions:
   route: {{ type: route, table: empty.routes }}
 paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, ids, route], lanes: 4 }}
-"""
-# Takes connections, and writes what each brings into a file of its own: ADDRESS FOLDER.
-SINK = """
-import pathlib, socket, sys, threading
-server = socket.create_server((sys.argv[1], 7000), backlog=64)
-def take(connection, number):
-    with open(pathlib.Path(sys.argv[2]) / f"got-{number}", "wb", buffering=0) as file:
-        while data := connection.recv(65536):
-            file.write(data)
-for number in range(10**6):
-    threading.Thread(target=take, args=(server.accept()[0], number), daemon=True).start()
 """
 # Sends each piece in a segment of its own, when the one before has arrived: ADDRESS PORT PIECE...
 SEND = """
@@ -94,10 +83,6 @@ def serve(wire, folder):
 def get(wire, page, *words):
     return wire.a.run("curl", "-s", "--max-time", PATIENCE, *words,
                       f"http://{wire.b.ip}:8080/{page}", timeout=2 * PATIENCE).stdout
-
-
-def received(folder):
-    return b"".join(file.read_bytes() for file in sorted(folder.glob("got-*")))
 
 
 def dropped(wire):

@@ -11,7 +11,7 @@ import pytest
 from processes import PATIENCE, wait_until
 from routed import RIGHT, kill_workers_under, lay_left, lay_right
 from topology import Topology
-from wire import Wire
+from wire import SINK, Wire, received
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -29,17 +29,6 @@ functions:
   route: {{ type: route, table: empty.routes }}
 paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, inspect, route], lanes: 4 }}
-"""
-# Takes connections, and writes what each brings into a file of its own: ADDRESS FOLDER.
-SINK = """
-import pathlib, socket, sys, threading
-server = socket.create_server((sys.argv[1], 7000), backlog=64)
-def take(connection, number):
-    with open(pathlib.Path(sys.argv[2]) / f"got-{number}", "wb", buffering=0) as file:
-        while data := connection.recv(65536):
-            file.write(data)
-for number in range(10**6):
-    threading.Thread(target=take, args=(server.accept()[0], number), daemon=True).start()
 """
 # Sends each piece in a segment of its own, when the one before has arrived: ADDRESS PIECE...
 SEND = """
@@ -68,10 +57,6 @@ def inspected(folder):
             wire.running = running
             wire.a.wait_for(RIGHT["ipv4"])
             yield wire
-
-
-def received(folder):
-    return b"".join(file.read_bytes() for file in sorted(folder.glob("got-*")))
 
 
 def dropped(wire):
