@@ -140,19 +140,8 @@ class Stage {
     const auto asked = static_cast<std::uint32_t>(request().size());
     const std::uint32_t sent = of_client ? asked : kSegments * kBytes;
     const std::uint32_t received = of_client ? kSegments * kBytes : asked;
-    add(frame, 4, sent);
-    add(frame, 8, received);
-  }
-  static void add(Frame& frame, std::size_t field, std::uint32_t by) {
-    const std::span<std::byte> tcp = std::span(frame).subspan(kTcpAt);
-    const std::uint32_t before = wire_bytes::u32(tcp, field), after = before + by;
-    std::uint16_t sum = wire_bytes::u16(tcp, 16);
-    for (const int shift : {16, 0}) {
-      sum = updated_checksum(sum, static_cast<std::uint16_t>(before >> shift),
-                             static_cast<std::uint16_t>(after >> shift));
-    }
-    wire_bytes::put32(tcp, field, after);
-    wire_bytes::put16(tcp, 16, sum);
+    add_to_number(frame, 4, sent);
+    add_to_number(frame, 8, received);
   }
   bool run(const std::vector<Frame>& frames) {
     arena_.clear();

@@ -70,24 +70,13 @@ class Stage {
   bool round() {
     run(data_);
     const bool passes = fates_in(arena_.batch()).dropped == 0;
-    for (Frame& frame : data_) advance(frame, 4, kBytes);
-    for (Frame& frame : answers_) advance(frame, 8, kBytes);
+    for (Frame& frame : data_) add_to_number(frame, 4, kBytes);
+    for (Frame& frame : answers_) add_to_number(frame, 8, kBytes);
     if (++rounds_ % 2 == 0) run(answers_);
     return passes;
   }
 
  private:
-  static void advance(Frame& frame, std::size_t field, std::uint32_t by) {
-    const std::span<std::byte> tcp = std::span(frame).subspan(kTcpAt);
-    const std::uint32_t before = wire_bytes::u32(tcp, field), after = before + by;
-    std::uint16_t sum = wire_bytes::u16(tcp, 16);
-    for (const int shift : {16, 0}) {
-      sum = updated_checksum(sum, static_cast<std::uint16_t>(before >> shift),
-                             static_cast<std::uint16_t>(after >> shift));
-    }
-    wire_bytes::put32(tcp, field, after);
-    wire_bytes::put16(tcp, 16, sum);
-  }
   void run_one(const Frame& frame) { run({frame}); }
   void run(const std::vector<Frame>& frames) {
     arena_.clear();

@@ -42,4 +42,18 @@ inline Frame segment(bool back, std::uint8_t flags, std::uint32_t sequence,
   return frame;
 }
 
+/// Adds to a number of 32 bits in the TCP header, `field` bytes behind its begin: the sequence (4)
+/// or what it acknowledges (8). The checksum stays right.
+inline void add_to_number(Frame& frame, std::size_t field, std::uint32_t by) {
+  const std::span<std::byte> tcp = std::span(frame).subspan(kTcpAt);
+  const std::uint32_t before = wire_bytes::u32(tcp, field), after = before + by;
+  std::uint16_t sum = wire_bytes::u16(tcp, 16);
+  for (const int shift : {16, 0}) {
+    sum = updated_checksum(sum, static_cast<std::uint16_t>(before >> shift),
+                           static_cast<std::uint16_t>(after >> shift));
+  }
+  wire_bytes::put32(tcp, field, after);
+  wire_bytes::put16(tcp, 16, sum);
+}
+
 }  // namespace millrace
