@@ -42,7 +42,7 @@ make_network() {
   watch_cable
 }
 
-# The router's namespace has a loopback of its own, where nobody here could read the metrics.
+# The router's namespace has a loopback of its own, where no process here could read the metrics.
 watch_cable() {
   ip link add millrace-demo type veth peer name watch netns "$router"
   ip address add 169.254.77.1/30 dev millrace-demo
@@ -104,7 +104,7 @@ end = json.load(sys.stdin)["end"]
 print(round(end["sum_received"]["bits_per_second"] / 1e6))'
 }
 
-# Everything of an earlier demonstration, whoever left it.
+# Everything of an earlier demonstration.
 remove_network() {
   local namespace pid
   for namespace in "$client" "$server" "$router"; do

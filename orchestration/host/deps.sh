@@ -39,7 +39,7 @@ apt() {
   return 1
 }
 
-# The package starts a service that nobody asked for; one that was there before is left alone.
+# The package starts a service that is not wanted; one that was there before is left alone.
 quiet_prometheus() {
   [ -d /run/systemd/system ] || return 0
   as_root systemctl disable --now --quiet prometheus || true

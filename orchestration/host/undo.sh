@@ -33,7 +33,7 @@ in_use() {
     find /proc/[0-9]*/fd -lname "$1*" -print -quit 2>/dev/null | grep -q .
 }
 
-bypassed() { # or a bridge stays whom nobody knows
+bypassed() { # or a bridge stays without an owner
   local name=${1%.telemetry.json}
   grep -qs '^is on' "${name%.bypass}.bypass"
 }
