@@ -28,7 +28,7 @@ grafana     none {where}. Any of 10 or later will do:
 
 
 def start_time(pid):
-    """Who a pid is: the 22nd field of its stat, or None."""
+    """The start time of a pid: the 22nd field of its stat, or None."""
     try:
         text = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -38,7 +38,7 @@ def discovery_patterns():
 
 
 def free_port(wished=0):
-    """`wished` when nobody has it, else any."""
+    """`wished` when it is free, else any."""
     for port in (wished, 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -68,7 +68,7 @@ def await_end(pid, start_time):
 
 
 class Server:
-    """One process. `with` ends it; start() alone leaves it to whoever knows its pid."""
+    """One process. `with` ends it; start() alone leaves it to its pid's finder."""
 
     name, ready_path = "", "/"
     start_seconds = START_SECONDS
