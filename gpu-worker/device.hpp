@@ -10,7 +10,7 @@
 
 /// A device that computes stages: the software device, and behind the same interface a GPU. It
 /// reads slots and packets in place, writes only its own result area, and may complete in any
-/// order, late, or twice: whoever accepts a completion checks it. Calls are the data thread's,
+/// order, late, or twice: the acceptor of a completion checks it. Calls are the data thread's,
 /// unless said.
 
 namespace millrace {

@@ -94,7 +94,7 @@ std::uint32_t GpuActor::do_work() noexcept {
   std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
   done += feed();
   done += publish();
-  // Whoever has batches at a device polls it.
+  // A worker with batches at a device polls it.
   return done + (device_.in_flight() != 0 ? 1 : 0);
 }
 

@@ -12,7 +12,7 @@
 
 /// One incarnation of a GPU worker: moves descriptors from its links to the device and announces
 /// completions to the following stage. It owns no slot and writes none; what it holds is written in
-/// the slots' `gpu_holder` by those who pushed. So it can be replaced before it is gone.
+/// the slots' `gpu_holder` by the producers. So it can be replaced before it is gone.
 
 namespace millrace {
 

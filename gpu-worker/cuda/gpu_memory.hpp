@@ -38,7 +38,7 @@ class GpuMemory : public DeviceMemory {
   std::vector<std::byte*> pieces_;
 };
 
-/// The pool keeps what was freed, so that a swap of tables asks nobody. Once, at start.
+/// The pool keeps what was freed, so that a swap of tables calls no driver. Once, at start.
 void keep_freed_memory();
 
 }  // namespace millrace

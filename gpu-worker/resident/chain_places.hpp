@@ -22,7 +22,7 @@ struct ChainFacts {
 };
 
 /// The chains on a GPU, of two threads. The control thread loads new ones and frees those that
-/// nobody uses; the data thread goes over to what is loaded, and counts the batches of each. What
+/// no batch uses; the data thread goes over to what is loaded, and counts the batches of each. What
 /// is loaded is handed over by NewTables: the control thread calls load() and forget_loaded() only
 /// while nothing that it loaded waits for take_loaded().
 class ChainPlaces {
@@ -33,14 +33,14 @@ class ChainPlaces {
 
   // Control thread.
   bool computes_with(std::size_t stage, std::uint32_t edition) const noexcept;
-  /// A place that nobody uses. Throws Error when all have batches under way.
+  /// A place that no batch uses. Throws Error when all have batches under way.
   std::uint32_t vacant() const;
   /// `stage` is going to be computed with `tables`, at a vacant place.
   void load(std::size_t stage, std::uint32_t place, const ChainFacts& facts,
             std::unique_ptr<DeviceMemory> tables) noexcept;
   /// What was loaded and not taken will not be.
   void forget_loaded() noexcept;
-  /// Gives back the memory of places that nobody uses.
+  /// Gives back the memory of places that no batch uses.
   void free_unused() noexcept;
 
   // Data thread.
@@ -54,7 +54,7 @@ class ChainPlaces {
 
  private:
   struct Place {
-    ChainFacts facts;                      ///< written while nobody uses it
+    ChainFacts facts;                      ///< written while no batch uses it
     std::unique_ptr<DeviceMemory> tables;  ///< the control thread's
     std::uint32_t in_flight = 0;           ///< the data thread's, and so is `current`
     bool current = false;

@@ -52,8 +52,8 @@ __device__ inline void dispatch(const Arguments& arguments) {
       continue;
     }
     idle = 0;
-    // What the CPU wrote before the batches is seen by whoever gets a ticket: a lane has acquired
-    // the word, another one may hand out its tickets.
+    // What the CPU wrote before the batches is seen by the block that gets a ticket: a lane has
+    // acquired the word, another one may hand out its tickets.
     __syncwarp();
     fence_device();
     const bool shared = count == 1;

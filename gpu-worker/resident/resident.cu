@@ -44,7 +44,7 @@ __device__ void select(Block& block, std::uint32_t member) {
   if (!active && packet >= packets.first && packet < packets.end) block.words[member][packet] = 0;
 }
 
-/// Who ends here takes no part any more.
+/// A block that ends here takes no part any more.
 __device__ void note_ends(Block& block, std::uint32_t member) {
   const std::uint32_t packet = threadIdx.x;
   if (block.chain.members[member].ends_packets == 0 || packet >= kTicketPackets ||

@@ -27,7 +27,7 @@ constexpr const char* kAlertsHelp =
     "  millrace alerts edge                           the last 50 in the file\n"
     "  millrace alerts edge --last 0 --sid 2019401    all of a signature\n"
     "  millrace alerts edge --top 10                  the signatures with the most\n"
-    "  millrace alerts edge --top 10 --by source      who sets off the most\n"
+    "  millrace alerts edge --top 10 --by source      sources of the most alerts\n"
     "  millrace alerts edge --count --source 10.1.0.0/16\n"
     "  millrace alerts edge --follow --json           as they come, in the form of EVE\n"
     "It reads the file of section `events` with those that `rotate` has renamed, also what an\n"

@@ -87,7 +87,7 @@ class Capture {
 
   void run();
   void tell() const;
-  /// Somebody who was asked has never answered.
+  /// An actor that was asked has never answered.
   bool is_partial() const { return !silent_.empty(); }
 
  private:
@@ -112,8 +112,8 @@ class Capture {
   std::uint64_t total_ = 0;
   Watching watching_;
   CaptureFiles files_;
-  std::vector<std::string> silent_;  ///< who has not answered
-  bool read_ = true;                 ///< somebody reads what is written
+  std::vector<std::string> silent_;  ///< which have not answered
+  bool read_ = true;                 ///< a reader takes what is written
   Clock::time_point began_ = Clock::now();
 };
 

@@ -14,7 +14,7 @@
 namespace millrace {
 namespace {
 
-// However long builders take, and what is before it: whether somebody is at it, its pulse says.
+// However long builders take, and what is before it: its pulse says whether it goes on.
 constexpr std::chrono::hours kAnswer{24 * 30};
 
 std::string hangs(const std::string& who) {

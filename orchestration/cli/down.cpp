@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kDownAnswer{5000};
 constexpr std::chrono::seconds kEnd{60};
 
-/// One that ends already, as somebody else asked it to, need not answer.
+/// One that ends already, as another command asked it to, need not answer.
 void ask_to_end(const std::string& run_dir, pid_t supervisor) {
   try {
     ask_supervisor<OkReply>(run_dir, DownRequest{}, kDownAnswer);
@@ -56,7 +56,7 @@ Error bypass_is_off(const RunningOptions& options, const std::string& run_dir,
                ": millrace bypass " + words_for_run(options.name, run_dir) + " on");
 }
 
-/// The supervisor that ended has turned it on, or could not: then nobody but us can tell.
+/// The supervisor that ended has turned it on, or could not: then only this command can tell.
 void require_bypass(const RunningOptions& options, const std::string& run_dir) {
   const auto bypass = load_bypass(run_dir);
   if (bypass && !bypass->on) throw bypass_is_off(options, run_dir, "");
@@ -70,7 +70,7 @@ void turn_on_bypass(const RunningOptions& options, const std::string& run_dir) {
   }
 }
 
-/// Without a plan it has not begun yet, or somebody else has come so far in ending it. True when
+/// Without a plan it has not begun yet, or another command has come so far in ending it. True when
 /// that was so, and nothing is left of it.
 bool ends_already(const std::string& run_dir) {
   const auto until = std::chrono::steady_clock::now() + kEnd;

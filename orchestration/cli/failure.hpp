@@ -46,7 +46,7 @@ void run_command(Format format, Work&& work) {
   }
 }
 
-/// The same where nobody above catches what it throws. Returns the exit status, which `work` gives
+/// The same where no caller catches what it throws. Returns the exit status, which `work` gives
 /// when it does not fail.
 template <typename Work>
 int status_of_command(Format format, Work&& work) {

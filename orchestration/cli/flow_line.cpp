@@ -81,7 +81,7 @@ double rank_of(const FlowTalker& talker, FlowOrder by) {
 }  // namespace
 
 std::span<const std::string_view> flow_state_names() {
-  // By TcpState; the first is that of a flow that nobody has answered.
+  // By TcpState; the first is that of a flow without an answer.
   static constexpr std::array<std::string_view, 10> kNames = {
       "new",        "syn_sent", "syn_recv",  "established", "fin_wait",
       "close_wait", "last_ack", "time_wait", "close",       "syn_sent2"};

@@ -25,7 +25,7 @@ constexpr const char* kFlowsHelp =
     "Each line is a connection as its first packet had it, with packets and bytes of that\n"
     "direction / of the answers, how long ago it began and was last heard of, and when it is\n"
     "forgotten unless a packet comes. Bytes are those of IP packets.\n"
-    "States: new (nobody has answered), established; of TCP syn_sent, syn_recv, established,\n"
+    "States: new (no answer yet), established; of TCP syn_sent, syn_recv, established,\n"
     "fin_wait, close_wait, last_ack, time_wait, close, syn_sent2, as conntrack has them.\n"
     "\n"
     "--filter takes pairs between spaces, all of which have to hold; values behind commas are\n"
@@ -38,7 +38,7 @@ constexpr const char* kFlowsHelp =
     "  millrace flows edge --filter \"proto=tcp state=syn_sent\" --count\n"
     "  millrace flows edge --top 10 --by rate\n"
     "  millrace flows edge --follow --filter \"dst=192.0.2.0/24\"\n"
-    "It reads the memory that workers change and holds nobody up: what comes or goes during the\n"
+    "It reads the memory that workers change and holds none up: what comes or goes during the\n"
     "look may be missing. --follow looks twice a second, and does not see shorter connections;\n"
     "events do (section 'events').";
 
@@ -173,7 +173,7 @@ class Flows {
     }
   }
 
-  /// Until the topology ends, or nobody reads.
+  /// Until the topology ends, or the reader has gone.
   void follow() const {
     std::map<FlowIdentity, FlowLine> known;
     for (bool first = true; std::cout && anybody_runs(observed_); first = false) {

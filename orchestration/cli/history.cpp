@@ -54,7 +54,7 @@ void print_history(const RunningOptions& options) {
   std::cout << json_text(nlohmann::ordered_json{{"ok", true}, {"generations", list}}) << '\n';
 }
 
-/// The one before the last change that somebody made: steps of `autoscale` are nobody's. 0: none.
+/// The one before the last change that a user made: steps of `autoscale` are none. 0: none.
 std::uint64_t one_before(const std::string& run_dir, std::uint64_t generation) {
   std::uint64_t before = 0, previous = 0;
   for (const History::Entry& one : History(run_dir).entries()) {

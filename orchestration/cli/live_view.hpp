@@ -7,7 +7,7 @@
 
 #include "orchestration/cli/snapshot.hpp"
 
-/// What went on between two looks, for people who watch.
+/// What went on between two looks, for people.
 
 namespace millrace {
 
@@ -29,7 +29,7 @@ nlohmann::ordered_json live_json(const Plan& plan, const Snapshot& before, const
 /// "950", "12.3 k", "1.20 M": three digits.
 std::string rate_text(double value);
 
-/// False when nobody is alive any more: the topology has ended.
+/// False when no process is alive any more: the topology has ended.
 bool anybody_alive(const Snapshot& look);
 
 }  // namespace millrace

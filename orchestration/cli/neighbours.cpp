@@ -27,7 +27,7 @@ constexpr const char* kNeighboursHelp =
     "  failed      three questions without an answer; packets to it are dropped for 3 s\n"
     "  permanent   told by the kernel behind the port ('neighbours: kernel'), never asked for\n"
     "'stays': it never gives way to another when the table is full.\n"
-    "Nobody asks without a packet: an entry that is not used keeps the state that it had.";
+    "Without a packet none is asked for: an entry that is not used keeps the state that it had.";
 
 struct NeighboursOptions : RunningOptions {
   std::string port;

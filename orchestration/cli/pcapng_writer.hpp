@@ -32,7 +32,7 @@ class PcapngWriter {
     put_pcapng_statistics(file_.buffer(), interface, time_ns, written, missed);
     file_.end_record();
   }
-  /// Hands on what is buffered. False when nobody reads it any more, also with nothing to hand on.
+  /// Hands on what is buffered. False when its reader has gone, also with nothing to hand on.
   /// Throws Error when it cannot be written; the file then ends behind a whole block.
   bool flush() { return file_.flush(); }
   /// Of the file, with what is buffered.

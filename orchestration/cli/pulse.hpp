@@ -24,7 +24,7 @@ class Pulse {
         watch_(static_cast<std::uint64_t>(quiet_max.count()) * 1'000'000 / kPatience, kPatience) {}
 
   /// Call several times a second; does not block. Throws Error when nothing has been answered for
-  /// `quiet_max`; time in which nobody called does not count.
+  /// `quiet_max`; time without a call does not count.
   void look();
 
  private:

@@ -139,7 +139,7 @@ void check_host(const Plan& running, const Plan& next) {
 
 void restart_in_background(const PlannedRestart& restart) {
   const int status = run_detached([&](Starter&) {
-    struct sigaction nothing {};  // whoever reads what it says may go
+    struct sigaction nothing {};  // the reader of what it says may go
     nothing.sa_handler = [](int) {};
     ::sigaction(SIGPIPE, &nothing, nullptr);
     return status_of_command(restart.json ? Format::kJson : Format::kText, [&] {

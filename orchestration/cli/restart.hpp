@@ -21,7 +21,7 @@ struct PlannedRestart {
   bool json = false;
 };
 
-/// Throws Error that says why it is refused: `needed` is not empty and nobody asked for it, or
+/// Throws Error that says why it is refused: `needed` is not empty and it was not asked for, or
 /// systemd runs the topology.
 void check_restart(const std::vector<std::string>& needed, bool asked, const std::string& run_dir);
 

@@ -12,8 +12,8 @@
 #include "shared/layout/status_layout.hpp"
 #include "shared/metrics/counter_ids.hpp"
 
-/// What a running topology has done so far, read from its status file. Nobody is asked and nothing
-/// is held up; no packet can be seen from here.
+/// What a running topology has done so far, read from its status file. No process is asked and
+/// nothing is held up; no packet can be seen from here.
 
 namespace millrace {
 

@@ -78,7 +78,7 @@ void look_at_interfaces(const Plan& plan, Topology& topology) {
   }
 }
 
-/// Functions that are to tell of packets where nobody hears it.
+/// Functions that are to tell of packets where nothing hears it.
 void look_at_events(const Plan& plan, Topology& topology) {
   if (topology.events) return;
   for (std::size_t i = 0; i < plan.functions.size(); ++i) {
@@ -90,7 +90,7 @@ void look_at_events(const Plan& plan, Topology& topology) {
     topology.warnings.push_back(
         {setting == function.settings.end() ? function.name.mark : setting->value.mark,
          "function '" + function.name.value + "' is to tell of packets (" + what +
-             "), but nobody hears it without a section 'events: {}'"});
+             "), but nothing hears it without a section 'events: {}'"});
   }
 }
 
@@ -119,7 +119,7 @@ void look_at_rejects(const Plan& plan, Topology& topology) {
   }
 }
 
-/// What one port writes is nobody else's: neither what another writes nor what one reads, nor what
+/// What one port writes is no other's: neither what another writes nor what one reads, nor what
 /// the topology was read from.
 void check_outputs(const Topology& topology, const std::set<std::string>& read,
                    Problems& problems) {

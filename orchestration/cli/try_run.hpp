@@ -102,7 +102,7 @@ class TryRun {
   std::uint64_t began_ns_ = 0;           ///< time of the first packet
   std::uint64_t time_ns_ = 0;            ///< of the last batch; does not go back
   Plan plan_;                            ///< names for the events
-  std::unique_ptr<TryEvents> events_;    ///< null: nobody asked
+  std::unique_ptr<TryEvents> events_;    ///< null: not asked for
   std::uint32_t room_;
   BatchArena arena_;
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet

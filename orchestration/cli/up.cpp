@@ -48,7 +48,7 @@ void block_stop_signals() {
   // The terminal has gone: as Ctrl-C. With nohup it is nothing to us.
   if (action.sa_handler != SIG_IGN) sigaddset(&signals, SIGHUP);
   action = {};
-  action.sa_handler = SIG_IGN;  // whoever read what we say has gone: no reason to go too
+  action.sa_handler = SIG_IGN;  // the reader of what we say has gone: no reason to end too
   ::sigaction(SIGPIPE, &action, nullptr);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }

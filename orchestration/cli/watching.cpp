@@ -54,7 +54,8 @@ void add_link(const Plan& plan, const std::string& name, std::vector<WatchPlace>
   places.push_back({WatchPlace::Kind::kLink, number, name});
 }
 
-/// Who shows what goes over a link: its producer, but for a GPU, which owns nothing that it passes.
+/// What shows the batches of a link: its producer, but for a GPU, which owns nothing that it
+/// passes.
 std::uint32_t shower_of(const Plan& plan, const PlanLink& link) {
   return plan.actors[link.producer].kind == ActorKind::kGpu ? link.consumer : link.producer;
 }

@@ -42,16 +42,16 @@ inline constexpr std::chrono::milliseconds kWatchPause{5};
 
 class Watching {
  public:
-  /// Makes the file; it is of the user to whom `run_dir` belongs. `observed` is borrowed.
+  /// Makes the file; it belongs to the user that owns `run_dir`. `observed` is borrowed.
   Watching(const Observed& observed, const std::string& run_dir, const WatchWish& wish);
 
   /// Waits until all actors that have a ring and live show what they have. Returns the names of
   /// those that do not in time.
   std::vector<std::string> await_attached(std::chrono::milliseconds limit) const;
 
-  /// The same for 2 s; stderr hears whose `what` ("packets") are missing.
+  /// The same for 2 s; stderr hears of which `what` ("packets") are missing.
   std::vector<std::string> await_all(const std::string& what) const;
-  /// Of these names: who has shown nothing until now, in no life of his.
+  /// Of these names: which have shown nothing until now, in no life of theirs.
   std::vector<std::string> still_silent(const std::vector<std::string>& names) const;
   /// The topology still runs. Looks every 200 ms, so it may be asked at any rate.
   bool goes_on();

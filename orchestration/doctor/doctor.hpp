@@ -23,7 +23,7 @@ enum class Health : std::uint8_t {
   kProblem,  ///< it will not run
 };
 
-/// What `doctor --fix` may do by itself: nothing that takes a device from somebody.
+/// What `doctor --fix` may do by itself: nothing that takes a device from its user.
 enum class Remedy : std::uint8_t { kNone, kHugePages, kMountHugetlbfs, kRemoveLeftovers };
 
 struct Finding {
@@ -46,7 +46,7 @@ struct Offloads {
 /// Those that the port of this wish does not want (is_unwanted()).
 Offloads offloads_of(const InterfaceWish& wish);
 
-/// That of a port, by whose name it is called in messages.
+/// That of a port; messages call it by the port's name.
 struct Mtu {
   std::string port;
   std::uint32_t bytes = 0;

@@ -67,7 +67,7 @@ std::string remove_leftovers(const std::vector<std::string>& paths) {
   std::size_t removed = 0;
   for (const std::string& path : paths) {
     const std::string topology = topology_of(path);
-    // Somebody may be starting it at this moment.
+    // Another command may be starting it at this moment.
     if (SupervisorLock::holder(default_run_dir(topology)) != 0) continue;
     std::error_code error;
     // What was done to them stands nowhere else.

@@ -98,7 +98,7 @@ std::uint32_t ClassifierActor::do_work() noexcept {
     process(taken);
   }
   // A batch of a lane may pass through another worker's hands, or recovery's, which were dealt it
-  // before the lane came here: then nobody tells us that the next number has moved.
+  // before the lane came here: then nothing says that the next number has moved.
   if (window_.waiting() != 0 && (done == 0 || rounds_to_recheck_-- == 0)) {
     rounds_to_recheck_ = kRecheckRounds;
     done += recheck_windows();

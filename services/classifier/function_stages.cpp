@@ -25,7 +25,7 @@ std::span<const LaneState> FunctionStages::states_of(std::uint8_t stage,
   if (!plan.stages[stage].stateful) return {};
   const std::vector<std::uint32_t>& functions = plan.stages[stage].functions;
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    // Who came later has none: nothing was laid out for it.
+    // One that came later has none: nothing was laid out for it.
     states_[i] = {};
     if (plan.functions[functions[i]].lane_state_bytes == 0) continue;
     const SlotHeader& header = *batch.header;
@@ -41,7 +41,7 @@ std::span<std::uint32_t> FunctionStages::words(const Batch& batch,
   return {results, std::size_t{batch.capacity} * kStageFunctionCountMax};
 }
 
-/// Shows what each function did with the packets that somebody follows.
+/// Shows what each function did with the packets that a watcher follows.
 class FunctionStages::Follower : public StageListener {
  public:
   Follower(const ActorContext& context, const Batch& batch) : context_(context), batch_(batch) {
@@ -84,7 +84,7 @@ void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {
 void FunctionStages::compute(std::uint8_t stage, const Batch& batch,
                              std::uint32_t* results) noexcept {
   StageRunner* const runner = now().runner(stage, batch.edition);
-  // Nobody waits for results of an edition that has been let go: a stale batch.
+  // Nothing waits for results of an edition that has been let go: a stale batch.
   if (runner != nullptr) runner->run_compute(batch, words(batch, results));
 }
 
@@ -131,7 +131,7 @@ void FunctionStages::tell_revision() noexcept {
 }
 
 bool FunctionStages::wants(const Plan& plan) const noexcept {
-  // What is offered may be in the data thread's hands; whoever asks will ask again.
+  // What is offered may be in the data thread's hands; the caller will ask again.
   return ready_.load() == nullptr && plan.revision > now_.load()->plan.revision;
 }
 

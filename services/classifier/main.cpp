@@ -12,7 +12,7 @@ void run(int argc, char** argv) {
   ActorProcess process(argc, argv, "Millrace classifier: runs network functions on the CPU");
   process.give_up_rights();  // before threads that a function may start
   FunctionStages functions(
-      process.context());  // tables before enrolment: a failure costs nobody anything
+      process.context());  // tables before enrolment: a failure costs no packet
   process.enrol();
   ClassifierActor classifier(process.context(), functions);
   process.run(classifier, &functions);

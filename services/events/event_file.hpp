@@ -24,7 +24,7 @@ class EventFile {
   struct Place {
     std::uint64_t file = 0, offset = 0;
   };
-  /// Opens it. Half a line that somebody left there becomes a line, but behind `begun`, where a
+  /// Opens it. Half a line that was left there becomes a line, but behind `begun`, where a
   /// killed process wrote: call lines_behind(begun) before anything else. Throws Error.
   explicit EventFile(const PlanEvents& settings, const Place& begun);
   explicit EventFile(const PlanEvents& settings) : EventFile(settings, {}) {}

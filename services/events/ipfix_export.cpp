@@ -43,7 +43,8 @@ void IpfixExport::begin(std::span<const EventRecord> records) noexcept {
              static_cast<std::uint64_t>(std::ranges::count_if(records, is_ipfix_record)));
 }
 
-/// With templates where they are due; a message that could not be sent has told nobody of them.
+/// With templates where they are due; a message that could not be sent has told no collector of
+/// them.
 void IpfixExport::begin_message(std::uint64_t now_ns) noexcept {
   const bool due = messages_ >= kTemplatePauseMessages || now_ns < templates_ns_ ||
                    now_ns - templates_ns_ >= kTemplatePauseNs;

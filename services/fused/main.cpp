@@ -46,7 +46,7 @@ std::vector<Part> make_parts(const ActorProcess& process) {
       part.context = process.context();
       part.context.me = {static_cast<std::uint16_t>(i), 0};
       part.restarted = part.context.my_entry().incarnation.load() != 0;
-      // Tables before anybody enrols: a failure costs nobody anything.
+      // Tables before an actor enrols: a failure costs no packet.
       if (kind != ActorKind::kIngress) {
         part.functions = std::make_unique<FunctionStages>(part.context);
       }

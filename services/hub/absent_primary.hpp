@@ -13,9 +13,9 @@
 
 namespace millrace {
 
-/// The standby's view of DPDK ports: their primary process was the hub, and without it nobody stops
-/// a queue or lets a new process in. An actor of such a port stays out until a planned restart, and
-/// that is said once; all others are restarted as ever.
+/// The standby's view of DPDK ports: their primary process was the hub, and without it nothing
+/// stops a queue or lets a new process in. An actor of such a port stays out until a planned
+/// restart, and that is said once; all others are restarted as ever.
 class AbsentPrimary final : public DriverQueues {
  public:
   AbsentPrimary(const ActorContext& context, std::function<void(const std::string&)> alert)

@@ -110,7 +110,7 @@ void configure_device(std::uint16_t device, const PlanPort& port, const PortArgs
   if (name.starts_with("net_tap") && transmit_queues > std::max(receive_queues, 1u)) {
     throw Error(
         std::to_string(transmit_queues) + " egress actors and " + std::to_string(receive_queues) +
-        " receive queues: the kernel would answer on queues that nobody reads; set queues: " +
+        " receive queues: the kernel would answer on queues that are not read; set queues: " +
         std::to_string(transmit_queues) + " or egress: count: " + std::to_string(receive_queues));
   }
   rte_eth_conf conf{};
@@ -159,7 +159,7 @@ void set_up_transmit(std::uint16_t device, std::uint32_t queue, std::uint32_t de
 
 void start_device(std::uint16_t device, const PortArgs& args) {
   const int started = rte_eth_dev_start(device);
-  if (started < 0 && calls_its_peer(args)) return;  // nobody there yet
+  if (started < 0 && calls_its_peer(args)) return;  // none there yet
   check(started, "start the device");
   if (!args.promiscuous) return;
   // A device without the notion receives everything anyway.

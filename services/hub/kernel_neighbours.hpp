@@ -17,7 +17,7 @@ namespace millrace {
 struct KernelNeighbour {
   int interface = 0;  ///< the kernel's number of it
   NeighbourKey key;   ///< without a port
-  /// It has a MAC address that nobody asks for: permanent, without ARP (`noarp`), or learnt by a
+  /// It has a MAC address that is not asked for: permanent, without ARP (`noarp`), or learnt by a
   /// daemon (`extern_learn`). Else it is gone, or the kernel has found it by asking.
   bool fixed = false;
   MacAddress mac{};  ///< of a fixed one

@@ -31,7 +31,7 @@ class Leader {
   Leader(const ActorContext& context, const std::string& run_dir, const char* endpoint,
          ActorControl& control, DriverQueues* drivers = nullptr, std::function<void()> chores = {});
   ~Leader();
-  /// Takes the lock word, then recovers whoever ends, until `stop`.
+  /// Takes the lock word, then recovers what ends, until `stop`.
   void lead(const std::atomic<bool>& stop);
 
  private:

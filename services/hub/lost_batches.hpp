@@ -7,17 +7,17 @@
 
 #include "shared/layout/batch.hpp"
 
-/// Keeps the packets that a worker died with, so that somebody can see what killed it:
+/// Keeps the packets that a worker died with, so that one can see what killed it:
 ///
 ///     <run dir>/lost.pcapng     the newest ones; mode 0600
 ///     <run dir>/lost.1.pcapng   those before them
 ///
-/// Each packet has a comment that says who died and in which function. A packet may have been
-/// changed by what the worker had done so far.
+/// Each packet has a comment that says which worker died and in which function. A packet may have
+/// been changed by what the worker had done so far.
 
 namespace millrace {
 
-/// One thread. Writes only when somebody dies.
+/// One thread. Writes only when a worker dies.
 class LostBatches {
  public:
   static constexpr std::uint64_t kFileBytesMax = std::uint64_t{4} << 20;  ///< of each of the two

@@ -17,7 +17,7 @@
 #include "shared/driver/eal.hpp"
 #include "shared/recovery/leader_watch.hpp"
 
-/// The hub (actor 0) makes segment and status file, then recovers whoever dies. The standby (actor
+/// The hub (actor 0) makes segment and status file, then recovers what dies. The standby (actor
 /// 1) attaches, waits for the hub's exit to be certain, and goes on in its place. A hub of another
 /// build attaches too, and follows one that was asked to end (`--successor`).
 

@@ -21,7 +21,7 @@ namespace millrace {
 
 /// Keeps the static entries of the table of neighbours as the kernel behind the ports has them
 /// (`neighbours: kernel`): the fixed ones (KernelNeighbour::fixed) of each port's `host_interface`.
-/// Nobody else makes static entries. At first, and when the kernel had no room to tell of a change
+/// No other makes static entries. At first, and when the kernel had no room to tell of a change
 /// or an interface has changed, it reads all of them; else it goes by what is told. So nothing has
 /// to be handed on: a successor's first reading takes away what went meanwhile. One thread.
 class NeighbourFollower {
@@ -71,7 +71,7 @@ class NeighbourFollower {
   Clock::time_point next_try_{}, next_read_{}, next_set_{};
 };
 
-/// When nobody follows the kernel any more: takes its entries out of the table.
+/// When none follows the kernel any more: takes its entries out of the table.
 void forget_kernel_neighbours(const NeighbourTableView& table);
 
 }  // namespace millrace

@@ -56,7 +56,7 @@ void PortKeeper::lend() {
   const std::string mine = run_dir_ + (part_ == Part::kStandby ? kStandbyFiles : kHubFiles);
   lender_.emplace(mine, std::move(files_), places_);
   if (part_ != Part::kStandby) return;
-  // What was left with the hub before there was anybody here. What has been left since is newer.
+  // What was left with the hub before this process was here. What has been left since is newer.
   for (const std::string& name : places_) {
     const UniqueFd file = borrow_file(run_dir_ + kHubFiles, name);
     if (file) leave_file_if_none(mine, name, file);

@@ -18,9 +18,10 @@ namespace millrace {
 
 /// Keeps of ports what is to outlive io-workers (io-worker/ports/kept_file.hpp): the interfaces of
 /// `tap` ports, which the hub makes, and the sockets of `afpacket` queues, which their first
-/// readers leave here. Whoever moves packets has them from the hub or from the standby, which has
-/// them too. They go with the last of these processes; nothing else has to be taken back. They lend
-/// the segment as well, for a supervisor that may not look at descriptors of its processes.
+/// readers leave here. Processes that move packets have them from the hub or from the standby,
+/// which has them too. They go with the last of these processes; nothing else has to be taken back.
+/// They lend the segment as well, for a supervisor that may not look at descriptors of its
+/// processes.
 class PortKeeper {
  public:
   enum class Part {
@@ -33,7 +34,7 @@ class PortKeeper {
   /// Starts to lend, by a thread that has the rights of its caller. Once. Throws Error.
   void lend();
 
-  /// Calls `tell` with the port's name for each interface of a `tap` port that somebody has brought
+  /// Calls `tell` with the port's name for each interface of a `tap` port that a user has brought
   /// down or up since the last time. Of one that was moved into another network namespace nothing
   /// is known.
   void watch_links(const std::function<void(const std::string& port, bool up)>& tell);

@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-// A table of a million routes is told in 200 MB, which nobody has to read at once.
+// A table of a million routes is told in 200 MB, which need not be read at once.
 constexpr int kSocketBytes = 256 << 20;
 constexpr int kSocketBytesSmall = 8 << 20;
 constexpr std::size_t kReceiveBytes = 64 * 1024;

@@ -19,7 +19,7 @@ constexpr ReasonCause cause_of(Reason reason) {
     case Reason::kOversize:
     case Reason::kMalformed:
       return ReasonCause::kPacket;
-    default:  // a new one is loss until somebody says otherwise
+    default:  // a new one is loss until it has a line here
       return ReasonCause::kLoss;
   }
 }
@@ -40,7 +40,7 @@ constexpr bool is_generation(Reason reason) {
   return reason == Reason::kHeld || (reason >= Reason::kCopy && reason <= Reason::kPunt);
 }
 
-/// Who gave it. Functions' drops are in millrace_function_drops_total too, by function and group.
+/// What gave it. Functions' drops are in millrace_function_drops_total too, by function and group.
 constexpr std::string_view dropped_by(Reason reason) {
   switch (reason) {
     case Reason::kNoPath:

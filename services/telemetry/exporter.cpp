@@ -47,7 +47,7 @@ Exporter::Exporter(const std::string& listen, const std::string& run_dir) : run_
     server_ = listen_on(before);
   } catch (const Error&) {
     if (before == listen) throw;
-    server_ = listen_on(listen);  // somebody else took it meanwhile
+    server_ = listen_on(listen);  // another process took it meanwhile
   }
   address_ = host_of(listen) + ":" + std::to_string(server_->port());
   const std::string line = address_ + "\n";

@@ -24,7 +24,7 @@ class Exporter {
   Exporter(const std::string& listen, const std::string& run_dir);
 
   /// Writes the file by which Prometheus finds `topology` (shared/control/discovery_file.hpp).
-  /// Readable by everybody: Prometheus may be another user. Throws Error.
+  /// Readable by all users: Prometheus may be another user. Throws Error.
   void announce(const std::string& topology) const;
 
   /// From now on; before, /metrics is not found. At most once.

@@ -7,7 +7,7 @@
 namespace millrace {
 namespace {
 
-/// Between actors that ran and are gone a link is nobody's business: scaled away, they would leave
+/// Between actors that ran and are gone a link is not shown: scaled away, they would leave
 /// producers by consumers of them. A consumer that lives reads what a dead producer left.
 bool is_shown(const StatusSource& source, std::uint32_t number) {
   const PlanLink& link = source.plan.links[number];

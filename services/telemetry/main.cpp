@@ -18,7 +18,7 @@
 #include "shared/layout/mapping.hpp"
 
 /// Counters to Prometheus. Maps the status file read-only, never the segment: it cannot see a
-/// packet, and its death or slowness touches nobody.
+/// packet, and its death or slowness touches no other.
 
 namespace millrace {
 namespace {
@@ -70,7 +70,7 @@ std::unique_ptr<Attached> attach_when_ready(const Plan& plan, const StopSignals&
   }
 }
 
-/// Who cannot write beside the run directory is scraped all the same, by the address in it.
+/// One that cannot write beside the run directory is scraped all the same, by the address in it.
 void announce(const Exporter& exporter, const std::string& topology) {
   try {
     exporter.announce(topology);

@@ -9,7 +9,7 @@
 namespace millrace {
 namespace {
 
-/// The word stays when its process dies and nobody is left to take over.
+/// The word stays when its process dies and none is left to take over.
 bool leads(const StatusHeader& header) {
   const std::uint64_t leader = header.leader.load(std::memory_order_relaxed);
   const std::uint64_t pid = leader & 0xFFFFFF;

@@ -14,14 +14,14 @@
 
 namespace millrace {
 
-/// What every actor has at hand: the plan, the two shared memories, and who it is. Borrowed from
+/// What every actor has at hand: the plan, the two shared memories, and which it is. Borrowed from
 /// the process's main(); copied freely.
 struct ActorContext {
   const Plan* plan = nullptr;
   SegmentView segment;
   StatusView status;
   Owner me;
-  WatchPoint* watch = nullptr;  ///< of the process; null: nobody can watch
+  WatchPoint* watch = nullptr;  ///< of the process; null: none can watch
 
   ActorEntry& entry(std::uint32_t actor) const { return status.actor(actor); }
   ActorEntry& my_entry() const { return status.actor(me.actor); }
@@ -36,7 +36,7 @@ struct ActorContext {
   ActorState state_of(std::uint32_t actor) const {
     return static_cast<ActorState>(entry(actor).state.load(std::memory_order_acquire));
   }
-  /// Somebody watches what this thread has in hand: then *watch may be shown to.
+  /// A watcher wants what this thread has in hand: then *watch may be shown to.
   bool watched() const { return watch != nullptr && watch->on(); }
   /// Slot states: from the present one, CHECKed against kSlotRules. The slot is ours.
   void set_state(std::uint32_t slot, SlotKind kind, std::uint8_t stage) const {

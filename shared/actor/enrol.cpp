@@ -21,13 +21,13 @@ bool has_ended(std::int32_t pid, std::uint64_t start_time) {
   return process_ended(open_process(pid, start_time), pid, start_time);
 }
 
-/// Somebody has taken that place, and has not ended.
+/// Another process has taken that place, and has not ended.
 bool lives(const ActorEntry& entry) {
   const std::int32_t pid = entry.pid.load();
   return pid != 0 && !has_ended(pid, entry.start_time.load());
 }
 
-/// Whoever leads grants places. A standby has one without being asked once the hub has gone for
+/// The leader grants places. A standby has one without being asked once the hub has gone for
 /// good: then it is the leader, and recovers what its own last life left.
 bool leads_alone(const Plan& plan, const StatusView& status, std::uint32_t actor) {
   if (plan.actors[actor].kind != ActorKind::kStandby) return false;

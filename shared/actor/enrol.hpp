@@ -17,7 +17,7 @@ namespace millrace {
 Owner enrol(const Plan& plan, const StatusView& status, std::uint32_t actor, std::uint64_t limit_ns,
             const std::function<bool()>& give_up);
 
-/// The hub, whom nobody grants anything, takes its place: the first one at once (`limit_ns` 0), a
+/// The hub, to which no place is granted, takes its own: the first one at once (`limit_ns` 0), a
 /// successor when the one before it has ended, for which it waits so long. Throws Error also when
 /// the standby lives then: it leads, and there is one leader. The standby must not start meanwhile.
 Owner enrol_hub(const Plan& plan, const StatusView& status, std::uint64_t limit_ns,

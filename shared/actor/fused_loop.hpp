@@ -23,7 +23,7 @@ class FusedLoop {
 
   /// `members`: in the order of the path, ingresses first, egresses last. `stop`: as of RunLoop.
   FusedLoop(std::span<const Member> members, const std::atomic<bool>& stop);
-  /// Returns when all have finished after a stop: each when those before it have, so that nobody
+  /// Returns when all have finished after a stop: each when those before it have, so that none
   /// misses what they had in hand.
   void run() noexcept;
   /// One turn of each. False: all have finished.

@@ -21,7 +21,7 @@ class Actor {
   /// True when a link or port has something: asked once more between the announcement of sleep and
   /// sleep.
   virtual bool has_work() noexcept = 0;
-  /// The roster's epoch has moved: look who is alive, take back what the dead had not read, let go
+  /// The roster's epoch has moved: look what is alive, take back what the dead had not read, let go
   /// of the fenced.
   virtual void read_roster() noexcept = 0;
   /// Asked to end (SIGTERM, or draining): works off what it has. Called in every round from then
@@ -30,13 +30,13 @@ class Actor {
   /// After stop(): nothing left in hand.
   virtual bool finished() noexcept = 0;
   /// After stop(), between two rounds: what is left in hand may be left to recovery, which hands it
-  /// on whole. Somebody who is given more and more would never finish.
+  /// on whole. Otherwise a loaded actor would never stop.
   virtual bool may_leave() noexcept { return false; }
   /// Longest sleep when idle, nanoseconds; a port without a descriptor wants to be polled.
   virtual std::uint64_t idle_ns() const noexcept { return 10'000'000; }
   /// Called before each sleep: time to write out what is buffered.
   virtual void before_sleep() noexcept {}
-  /// Every 10 ms, in the course of a turn: publish what observers want to know and nobody else.
+  /// Every 10 ms, in the course of a turn: publish what observers alone want to know.
   virtual void take_stock(std::uint64_t now_tsc) noexcept { static_cast<void>(now_tsc); }
   /// Asked before each sleep: a descriptor that gets readable when there is work and that alone is
   /// waited for (at most 10 ms, as wake-ups do not end that sleep); -1: sleep until woken.

@@ -13,7 +13,7 @@ namespace millrace {
 
 /// Between an actor's grant and its first turn: says that it lives while its ports are opened. That
 /// takes as long as a file is (an output that is continued, an input that is read up to where a
-/// life before was). It acknowledges nothing: what the actor scans meanwhile nobody may repair.
+/// life before was). It acknowledges nothing: what the actor scans meanwhile must not be repaired.
 class SetupBeat {
  public:
   /// Longer than that is no setting up: from then on the leader takes it for hung.

@@ -23,8 +23,8 @@ inline void wake(ActorEntry& entry) noexcept;
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
 
-/// Whom to wake for what a round has pushed. One fence for all of them, and by then the pushes have
-/// mostly left the store buffer, so it costs little. Whoever adds must send in the next round at
+/// What to wake for what a round has pushed. One fence for all of them, and by then the pushes have
+/// mostly left the store buffer, so it costs little. A caller of add must send in the next round at
 /// the latest.
 class Wakes {
  public:
@@ -54,7 +54,7 @@ inline void cancel_sleep(ActorEntry& entry) noexcept {
 /// Waits until woken or `timeout_ns` (at most kSleepMaxNs) has passed. A signal ends it too.
 void sleep(ActorEntry& entry, std::uint64_t timeout_ns) noexcept;
 /// Waits until one of `descriptors` (at most kSleepDescriptorsMax) is readable or in error, or
-/// `timeout_ns` (at most kSleepMaxNs) has passed; a signal ends it too. Nobody can wake it, so
+/// `timeout_ns` (at most kSleepMaxNs) has passed; a signal ends it too. Nothing can wake it, so
 /// sleep must not be announced: producers would call the kernel for nothing.
 inline constexpr std::size_t kSleepDescriptorsMax = kStreamCountMax;
 void sleep_on(std::span<const int> descriptors, std::uint64_t timeout_ns) noexcept;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-/// Time that nobody sets, for what is to be so long after something whatever the clocks are told.
+/// Time that cannot be set, for what is to be so long after something whatever the clocks are told.
 
 namespace millrace {
 

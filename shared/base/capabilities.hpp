@@ -15,9 +15,9 @@ constexpr Capabilities capability(int number) noexcept { return Capabilities{1} 
 
 /// The calling thread and all that it starts later have none but `keep`, of what it has: permitted,
 /// effective and bounding set; inheritable and ambient ones are empty. No program that they execute
-/// gets more, not by its owner nor by its file (PR_SET_NO_NEW_PRIVS). Cannot be undone. Whoever may
-/// not change the bounding set (CAP_SETPCAP) leaves it as it is: nothing can be drawn from it any
-/// more. Throws Error.
+/// gets more, not by its owner nor by its file (PR_SET_NO_NEW_PRIVS). Cannot be undone. A process
+/// that may not change the bounding set (CAP_SETPCAP) leaves it as it is: nothing can be drawn from
+/// it any more. Throws Error.
 void keep_capabilities(Capabilities keep);
 
 }  // namespace millrace

@@ -44,7 +44,7 @@ UniqueFd make_socket() noexcept {
   return UniqueFd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 }
 
-/// Somebody who hangs does not hang the other side.
+/// A client that hangs does not hang the other side.
 void limit_waiting(const UniqueFd& socket, std::chrono::milliseconds most) noexcept {
   const timeval limit{most.count() / 1000, most.count() % 1000 * 1000};
   ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -158,7 +158,7 @@ void FileLender::serve() noexcept {
     if (peer) {
       try {
         answer(peer);
-      } catch (const std::bad_alloc&) {  // who asked gets no answer
+      } catch (const std::bad_alloc&) {  // the client gets no answer
       }
     } else if (errno == EBADF || errno == EINVAL) {
       return;  // shut down
@@ -168,7 +168,7 @@ void FileLender::serve() noexcept {
   }
 }
 
-/// Who asks for what is not there gets no answer.
+/// A client that asks for what is not there gets no answer.
 void FileLender::answer(const UniqueFd& peer) {
   limit_waiting(peer, kQuestion);
   Letter question;

@@ -15,7 +15,7 @@ namespace millrace {
 
 /// Keeps files open and gives others of the same user a descriptor of each, over a socket in the
 /// run directory (SCM_RIGHTS: no rights are needed but those to the directory). What a borrower
-/// has goes on when the lender has ended. Some files are left by others, who may end before it.
+/// has goes on when the lender has ended. Some files are left by others, which may end before it.
 class FileLender {
  public:
   /// `places`: names under which a file may be left, besides those of `files`. Makes the socket, in
@@ -40,7 +40,7 @@ class FileLender {
 inline constexpr std::chrono::milliseconds kLenderAnswers{2000};
 
 /// All of these wait at most kLenderAnswers, or `limit`, and say false (or give nothing) when
-/// nobody lends there, or knows no such name.
+/// no process lends there, or it knows no such name.
 
 /// The file that a lender has under `name`.
 UniqueFd borrow_file(const std::string& socket_path, std::string_view name,

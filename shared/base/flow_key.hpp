@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-/// What most functions on headers ask of the usual frame, in 16 bytes: who looks at a batch from
+/// What most functions on headers ask of the usual frame, in 16 bytes: what looks at a batch from
 /// afar (a GPU over the bus) reads these side by side instead of a line of memory for each packet.
 
 namespace millrace {

@@ -26,12 +26,12 @@ UniqueFd open_process(std::int32_t pid, std::uint64_t start_time);
 /// True when the process behind the pidfd has ended (the descriptor is readable). Does not block.
 bool process_ended(const UniqueFd& process);
 /// The same of what open_process() gave: without a descriptor when it is certain that there is no
-/// such process. Who takes a living one for dead becomes a second owner of what it has.
+/// such process. Taking a living one for dead would give a second owner to what it has.
 bool process_ended(const UniqueFd& process, std::int32_t pid, std::uint64_t start_time);
 
 /// Lets this process and those that it starts have as many files open as they may (RLIMIT_NOFILE,
-/// soft to hard): the soft limit is 1,024 on most hosts, for the sake of select(2), which nobody
-/// here uses. What cannot be raised stays as it is.
+/// soft to hard): the soft limit is 1,024 on most hosts, for the sake of select(2), which no
+/// process here uses. What cannot be raised stays as it is.
 void allow_many_files() noexcept;
 
 }  // namespace millrace

@@ -8,8 +8,8 @@
 
 namespace millrace {
 
-/// A word that was found in somebody's file, for a message: in quotes, of its first 40 bytes, what
-/// cannot be printed as '?'.
+/// A word that was found in an operator's file, for a message: in quotes, of its first 40 bytes,
+/// what cannot be printed as '?'.
 inline std::string quoted_word(std::string_view word) {
   constexpr std::size_t kShownMax = 40;
   std::string shown = "'";

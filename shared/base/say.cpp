@@ -58,7 +58,7 @@ void say(std::string_view who, std::string_view text) noexcept {
                     who.data(), static_cast<int>(text.size()), text.data());
   const std::size_t length = std::min(static_cast<std::size_t>(std::max(bytes, 0)), kLineMax - 1);
   line[kLineMax - 2] = '\n';  // of one that was cut
-  // Nobody can be told that nobody can be told.
+  // Standard error itself has failed: there is no other place to say it.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, length);
 }
 

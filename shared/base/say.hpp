@@ -9,8 +9,8 @@
 
 namespace millrace {
 
-/// A line for people on standard error, which is the process's log: time, who, what. In one piece,
-/// so that processes may share a file. Not for data threads at work.
+/// A line for people on standard error, which is the process's log: time, process, text. In one
+/// piece, so that processes may share a file. Not for data threads at work.
 ///
 ///     2026-11-22T08:24:46.123456Z front.0: resident kernel on GPU 0
 void say(std::string_view who, std::string_view text) noexcept;

@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-/// SipHash-1-3 (Aumasson and Bernstein, 2012): whoever does not know the key cannot choose inputs
+/// SipHash-1-3 (Aumasson and Bernstein, 2012): without the key one cannot choose inputs
 /// that collide. 64 bits of the 128-bit key in each number. Some 1 ns for each 8 bytes.
 inline std::uint64_t siphash13(std::span<const std::byte> bytes,
                                const std::array<std::uint64_t, 2>& key) noexcept {

@@ -20,7 +20,7 @@ namespace millrace {
 namespace {
 
 // clang-format off
-/// Whoever has taken over a process wants one of these next; nobody here does.
+/// An attacker in a process wants one of these next; no process here does.
 constexpr int kTakeOver[] = {
     SCMP_SYS(execve), SCMP_SYS(execveat),
     SCMP_SYS(ptrace), SCMP_SYS(process_vm_readv), SCMP_SYS(process_vm_writev),

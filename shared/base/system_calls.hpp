@@ -7,11 +7,11 @@
 ///
 /// Processes of our own code have a list of what they may call; a list of what is forbidden would
 /// miss each call that a newer kernel brings. A call that is on neither list answers EPERM, as if
-/// the kernel had no right for it to give: if a library has a use for one that nobody thought of, a
-/// statistic is lost and not the packets. The few that somebody who took over makes next and that
-/// nobody here ever makes (a program executed, another process's memory, mounts, namespaces, kernel
-/// modules, BPF) end the process: the supervisor says so ("Bad system call") and starts a clean
-/// one.
+/// the kernel had no right for it to give: if a library has a use for one that is not listed, a
+/// statistic is lost and not the packets. The few that an attacker makes next and that
+/// no process here ever makes (a program executed, another process's memory, mounts, namespaces,
+/// kernel modules, BPF) end the process: the supervisor says so ("Bad system call") and starts a
+/// clean one.
 ///
 /// Code of drivers (DPDK's, NVIDIA's) is not ours to list and changes with each version. Processes
 /// that load it may make all calls but those few, which answer EPERM: a driver may try a helper.
@@ -19,7 +19,7 @@
 namespace millrace {
 
 /// What there is besides files in reach, memory without execution, threads, waiting, and Unix
-/// sockets, which everybody has.
+/// sockets, which all have.
 struct SystemCalls {
   bool network = false;    ///< questions about interfaces; sockets of IP and netlink
   bool processes = false;  ///< pidfds: watching and killing processes of the same user

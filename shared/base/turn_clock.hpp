@@ -14,7 +14,7 @@ namespace millrace::turn_clock {
 
 inline thread_local constinit std::uint64_t last_tsc = 0;  ///< 0: not read yet
 
-/// The time now. Also for whoever has slept or waited, before he goes on.
+/// The time now. Also for a thread that has slept or waited, before it goes on.
 inline std::uint64_t read() noexcept { return last_tsc = tsc_now(); }
 
 /// When it was read last: at the earliest when the present turn began.

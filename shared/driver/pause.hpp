@@ -14,7 +14,7 @@ std::vector<std::uint32_t> users_of(const Plan& plan, std::uint32_t port);
 
 /// Tells a port's users to keep away while the hub stops and starts it: from the moment that one of
 /// them is known to be dead until its place is vacant. All have acknowledged that before the hub
-/// touches the port. Without a hub nobody stops anything, so nobody waits.
+/// touches the port. Without a hub nothing stops a port, so nothing waits.
 class PortPause {
  public:
   PortPause(const ActorContext& context, std::uint32_t port)

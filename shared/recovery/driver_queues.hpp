@@ -15,7 +15,7 @@ class DriverQueues {
   virtual ~DriverQueues() = default;
   /// The actor's exit is certain and every living actor has acknowledged it. True once no device
   /// touches a buffer of its queues any more; false: it is asked again. Asked first while the actor
-  /// is fenced: by the time of start() everybody has acknowledged that it is reclaiming, and so has
+  /// is fenced: by the time of start() all have acknowledged that it is reclaiming, and so has
   /// had a look at queues that are stopped.
   virtual bool stop(std::uint32_t actor) {
     static_cast<void>(actor);

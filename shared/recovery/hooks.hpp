@@ -22,7 +22,7 @@ enum class HookPoint : std::uint8_t {
   kFillColumn,     ///< ingress: columns of a packet
   kSealHeader,     ///< ingress: count, sequence, running totals
   kSealState,      ///< ingress: state held
-  kGpuHolder,      ///< producer: who may complete it, before a push to a GPU
+  kGpuHolder,      ///< producer: what may complete it, before a push to a GPU
   kAcceptClaim,    ///< acceptor of a completion: compare-and-swap of the holder
   kAcceptClear,    ///< acceptor: holder cleared, after the owner word
   kWorkState,      ///< worker: state worked

@@ -7,7 +7,7 @@
 #include "shared/recovery/recovery.hpp"
 
 // A lane of a group with state has one writer. It moves from one living worker to another in three
-// steps, each of which everybody acknowledges: it is held back at every ingress until nothing of it
+// steps, each of which all acknowledge: it is held back at every ingress until nothing of it
 // is under way; it is given to the other worker; it goes on. One lane at a time: all others flow.
 // What the shared memory says (held lanes, lane maps) is enough for a successor to end a move.
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kHoldLimitNs = 2'000'000'000;  // then the move is given up
 constexpr std::uint64_t kPauseNs = 1'000'000'000;      // and tried again so much later
 
-/// It seals nothing any more, also where the rest of its end waits for somebody.
+/// It seals nothing any more, also where the rest of its end waits for another.
 bool has_gone(ActorState ingress) {
   return ingress == ActorState::kVacant || ingress == ActorState::kReclaiming ||
          ingress == ActorState::kQuarantined;
@@ -62,7 +62,7 @@ std::optional<Recovery::LaneMove> Recovery::next_move(std::uint32_t group) const
     if (worker < load.size() && load[worker] != kShut) ++load[worker];
   }
   const auto least = std::ranges::min_element(load);
-  if (least == load.end() || *least == kShut) return std::nullopt;  // nobody stays
+  if (least == load.end() || *least == kShut) return std::nullopt;  // none stays
   for (const std::uint32_t lane : lanes) {
     const std::uint16_t worker = worker_of(lane);
     if (worker >= load.size() || !open[worker]) continue;  // recovery gives it to another one
@@ -145,7 +145,7 @@ bool Recovery::step_move() {
       return true;
     case LaneMove::Step::kHand:
     case LaneMove::Step::kLetGo:
-      // Nobody may send it to the old worker any more.
+      // No producer may send it to the old worker any more.
       if (!acknowledged(move.epoch, false)) return false;
       let_lanes_go();
       return true;
@@ -178,7 +178,8 @@ bool Recovery::finish_leaving() {
 bool Recovery::move_lanes() {
   StatusHeader& header = context_.status.header();
   if (!move_ && header.held_lanes.load() != 0) {
-    // An earlier leader died over it: nobody knows who has heard what, so all do before it goes on.
+    // An earlier leader died over it: it is not known which have heard what, so all do before it
+    // goes on.
     bump_epoch();
     move_ = LaneMove{.step = LaneMove::Step::kLetGo, .epoch = header.epoch.load()};
   }

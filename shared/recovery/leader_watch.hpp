@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-/// A look at who leads or may have to: one that hangs recovers nobody. The standby looks at the
+/// A look at what leads or may have to: one that hangs recovers nothing. The standby looks at the
 /// hub, the supervisor at both, should they hang together. Pure: told the time, asks no clock.
 class LeaderWatch {
  public:
@@ -19,7 +19,7 @@ class LeaderWatch {
       : limit_ns_(patience * heartbeat_limit_ns),
         break_ns_(std::max(heartbeat_limit_ns / 2, kTurnNs)) {}
 
-  /// True when `beat` has been the same for too long. Time in which nobody asked does not count:
+  /// True when `beat` has been the same for too long. Time without a call does not count:
   /// then we were not running ourselves.
   bool hangs(std::uint64_t beat, std::uint64_t now_ns) {
     if (beat != beat_ || now_ns - asked_at_ns_ > break_ns_) beat_at_ns_ = now_ns;
@@ -29,7 +29,7 @@ class LeaderWatch {
   }
 
  private:
-  static constexpr std::uint64_t kTurnNs = 500'000'000;  ///< whoever asks does so more often
+  static constexpr std::uint64_t kTurnNs = 500'000'000;  ///< callers ask more often
 
   std::uint64_t limit_ns_, break_ns_;
   std::uint64_t beat_ = 0, beat_at_ns_ = 0, asked_at_ns_ = 0;

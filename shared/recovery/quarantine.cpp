@@ -64,7 +64,7 @@ std::uint32_t Recovery::fill_holes(std::uint32_t actor) {
       if (!in_own_links[slot] && !is_owner()) continue;
     } else if (!accepting &&
                (!is_gpu(holder) || !header.gpu_holder.compare_exchange_strong(holder, 0))) {
-      continue;  // whoever accepts its completion is quicker
+      continue;  // the acceptor of its completion is quicker
     }
     stand_in_for(slot);
     ++filled;

@@ -41,7 +41,7 @@ bool Recovery::is_worker(std::uint32_t actor) const {
 
 int Recovery::tick() {
   const std::uint64_t now = processes_.now_ns();
-  // We were not running ourselves: nobody's silence means anything yet.
+  // We were not running ourselves: silence means nothing yet.
   if (now - last_tick_ns_ > limits_.heartbeat_limit_ns / 2) {
     for (Watch& watch : watch_) {
       watch.silence.begin(now);
@@ -153,7 +153,7 @@ bool Recovery::watch_running(std::uint32_t actor) {
     publish(actor, ActorState::kFenced);
     return true;
   }
-  // Its exit takes long, and it writes no slot: nobody's packets wait for that.
+  // Its exit takes long, and it writes no slot: no packets wait for that.
   if (gpu && processes_.ending(entry.pid, entry.start_time)) {
     tell_({actor, "ends", 0});
     publish(actor, ActorState::kFenced);
@@ -199,7 +199,7 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   return true;
 }
 
-/// Whose life the one that begins follows on. Incarnations of a GPU worker take turns, so that it
+/// The life that the one that begins follows. Incarnations of a GPU worker take turns, so that it
 /// is often its twin's: of both that ran, the one whose state is newer ended later.
 std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
   const auto lives = [&](std::uint32_t who) {

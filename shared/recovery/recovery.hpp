@@ -17,7 +17,7 @@
 
 /// What happens when an actor dies or hangs. Run by the hub, and by the standby once the hub's exit
 /// is certain. It is a state machine in shared memory: each step is idempotent and recorded in the
-/// actor's entry, so whoever leads next goes on where the last one stopped.
+/// actor's entry, so the next leader goes on where the last one stopped.
 ///
 /// alive -> (exit certain) fenced -> (all producers and acceptors have acknowledged) rings
 /// repaired, slots taken over -> reclaiming -> (all producers have taken back what was unread)
@@ -64,8 +64,8 @@ class Recovery {
   /// Before the first tick(): what this actor's last life had in its hands as a leader, and what a
   /// leader before it may have died amid: lanes without a worker, a state that no epoch has told.
   void take_the_lead();
-  /// Marks an actor that is to be stopped: nobody chooses it any more; it ends by itself once it is
-  /// empty.
+  /// Marks an actor that is to be stopped: no producer chooses it any more; it ends by itself once
+  /// it is empty.
   void drain(std::uint32_t actor);
   /// Shown each batch that a worker died with, unless its columns make no sense. Called by tick();
   /// a leader that dies meanwhile has a successor that may show it once more.
@@ -112,7 +112,7 @@ class Recovery {
     enum class Step { kHold, kHand, kLetGo } step = Step::kHold;
     std::uint32_t group = 0, lane = 0;
     std::uint16_t from = 0, to = 0;
-    std::uint64_t epoch = 0;     ///< that everybody has to acknowledge
+    std::uint64_t epoch = 0;     ///< that all have to acknowledge
     std::uint64_t since_ns = 0;  ///< of the hold
   };
   bool is_open(std::uint32_t group, std::uint16_t worker) const;

@@ -88,7 +88,7 @@ std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
   return rescued;
 }
 
-/// What lay open when it died counts as not received from here on: nobody will end it. Of what it
+/// What lay open when it died counts as not received from here on: nothing will end it. Of what it
 /// had sealed, some may not have been told.
 void Recovery::tell_sealed(std::uint32_t ingress) {
   for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
@@ -117,8 +117,8 @@ bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
     const Owner owner = Owner::from_word(header.owner.load(std::memory_order_acquire));
     if (owner.actor != dead_actor) return false;
   } else if (owner_of_holder(holder).actor != dead_actor) {
-    // With a GPU: whoever accepts its completion may be quicker, and then it is his. A claim of
-    // his that is not through yet is none of ours: should he die, it is found as his.
+    // With a GPU: the acceptor of its completion may be quicker, and then it owns it. A claim of
+    // it that is not through yet is left alone: should it die, the claim is found as its.
     if (!is_gpu(holder)) return false;
     if (!header.gpu_holder.compare_exchange_strong(holder,
                                                    holder_word(context_.me, header.generation)))
@@ -246,7 +246,7 @@ std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {
     const Owner holder =
         owner_of_holder(context_.segment.slot(slot).gpu_holder.load(std::memory_order_acquire));
     if (holder.incarnation == 0 || holder.actor != actor) continue;
-    // Acceptors have acknowledged: nobody else claims it. The claim is ours, so that it is found if
+    // Acceptors have acknowledged: no other claims it. The claim is ours, so that it is found if
     // we die.
     if (!take_over(slot, kActorCountMax)) continue;
     const SlotState state =

@@ -48,13 +48,13 @@ bool is_sound(const WatchHeader& header, std::uint32_t actor_count) {
 
 bool lock(int file, int kind) { return ::flock(file, kind | LOCK_NB) == 0; }
 
-/// False: somebody has removed it, and its name may be another's by now.
+/// False: it was removed, and its name may be another's by now.
 bool has_name(const UniqueFd& file) {
   struct stat about {};
   return ::fstat(file.get(), &about) == 0 && about.st_nlink != 0;
 }
 
-/// Of a user who has nothing to say here.
+/// Of a user without rights here.
 bool is_foreign(const UniqueFd& file, unsigned uid) {
   struct stat about {};
   if (::fstat(file.get(), &about) != 0) return true;
@@ -68,7 +68,7 @@ UniqueFd claim(const std::string& name, unsigned uid) {
     UniqueFd file(::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
     if (file) {
       if (lock(file.get(), LOCK_EX) && has_name(file)) return file;
-      continue;  // somebody who cleans up had it for a moment, and removes it
+      continue;  // a clean-up had it for a moment, and removes it
     }
     if (errno != EEXIST) throw system_error("create /dev/shm" + name, errno);
     const UniqueFd old(::shm_open(name.c_str(), O_RDWR, 0));
@@ -135,7 +135,7 @@ std::optional<WatchFile> WatchFile::attach(const std::string& topology, std::uin
   UniqueFd file(::shm_open(name.c_str(), O_RDWR | O_NOFOLLOW, 0));
   struct stat info {};
   if (!file || ::fstat(file.get(), &info) != 0) return std::nullopt;
-  // Anybody may make a file of this name: packets go only to our own user.
+  // Any user may make a file of this name: packets go only to our own user.
   if (info.st_uid != ::geteuid() || (info.st_mode & 0177) != 0) return std::nullopt;
   const auto bytes = static_cast<std::size_t>(info.st_size);
   if (bytes < sizeof(WatchHeader)) return std::nullopt;

@@ -15,9 +15,9 @@
 #include "shared/layout/limits.hpp"
 #include "shared/layout/mapping.hpp"
 
-/// A watch file: what somebody wants to see of a running topology, and rings for the actors
+/// A watch file: what a watcher wants to see of a running topology, and rings for the actors
 /// that can, to copy it into. Memory of the watcher's own (mode 0600, of the topology's user),
-/// so a watcher maps no packet memory and nobody waits for one: what does not fit into a ring is
+/// so a watcher maps no packet memory and no actor waits for one: what does not fit into a ring is
 /// missed, and counted.
 ///
 ///     WatchHeader | filter: uint64[filter_count] | TraceMark[slot_count] | WatchRing[ring_count]
@@ -58,14 +58,14 @@ struct WatchHeader {
   std::uint32_t snap_length;         ///< bytes of a packet that are copied at most
   std::uint32_t ring_count;
   std::uint8_t ring_of[kActorCountMax];  ///< number of the actor's ring; kNoRing: has none
-  // Numbers of points; kNoPoint: nobody looks there.
+  // Numbers of points; kNoPoint: none looks there.
   std::uint8_t port_in[kPortCountMax];
   std::uint8_t port_out[kPortCountMax];
   std::uint8_t dropped;  ///< packets that end as dropped, seen by the egress
   std::uint8_t padding[3];
   std::uint32_t trace_count;  ///< packets that each ingress follows at most; 0: none
   std::uint32_t slot_count;   ///< of the plan when something is followed, else 0
-  /// 1: packets may be chosen, as all who will have them show their steps. By the watcher.
+  /// 1: packets may be chosen, as all that will have them show their steps. By the watcher.
   std::atomic<std::uint32_t> following;
   std::uint8_t link[kWatchLinkMax];
 };
@@ -187,8 +187,8 @@ class WatchFile {
   std::string owned_name_;  ///< watcher's; empty: an actor's
 };
 
-/// Removes the files of a topology whose watchers have died; `all`: also those of living ones, who
-/// then see nothing more.
+/// Removes the files of a topology whose watchers have died; `all`: also those of living ones,
+/// which then see nothing more.
 void remove_watches(const std::string& topology, bool all) noexcept;
 
 }  // namespace millrace

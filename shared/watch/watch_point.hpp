@@ -13,7 +13,7 @@
 #include "shared/layout/batch.hpp"
 #include "shared/watch/watch_file.hpp"
 
-/// Where the data thread of a process shows what it has in hand to those who watch. Off, it costs a
+/// Where the data thread of a process shows what it has in hand to watchers. Off, it costs a
 /// load and a branch a batch. The control thread looks for watch files and maps them; the data
 /// thread takes over what is new between two turns of its loop, and says so before anything old is
 /// unmapped.
@@ -52,7 +52,7 @@ class Watch {
 
   WatchFile file_;
   std::uint32_t chosen_ = 0;  ///< packets that are followed, or were
-  WatchHeader points_;        ///< a copy: the watcher may write to his own
+  WatchHeader points_;        ///< a copy: the watcher may write to its own
   std::vector<std::uint64_t> filter_;
 };
 
@@ -71,7 +71,7 @@ class WatchPoint {
     held_ = wanted;
     told_.store(wanted, std::memory_order_release);
   }
-  /// Somebody watches something.
+  /// There is something to watch.
   bool on() const noexcept { return held_ != nullptr; }
   /// The following look for their point first; `actor` is the one that shows.
   void port_in(std::uint32_t actor, std::uint32_t port, const Seen& seen) const noexcept;
@@ -84,16 +84,16 @@ class WatchPoint {
   /// of its first packet.
   void sealed(std::uint32_t actor, std::uint32_t port, std::uint32_t slot,
               const Batch& batch) const noexcept;
-  /// Somebody follows packets of this batch: then steps are worth their time.
+  /// A watcher follows packets of this batch: then steps are worth their time.
   bool follows(std::uint32_t slot, std::uint64_t generation) const noexcept;
   struct Step {
     TraceKind kind = TraceKind::kSent;
     std::uint32_t number = kNoNumber;         ///< released: port of packets without an output
     std::uint64_t since_tsc = 0;              ///< 0: now
     std::span<const std::uint32_t> results;   ///< function: a word for each packet of the batch
-    std::span<const std::uint16_t> selected;  ///< function: who took part
+    std::span<const std::uint16_t> selected;  ///< function: which took part
   };
-  /// Tells those who follow packets of the batch what has happened to them, until now. The batch is
+  /// Tells watchers of packets of the batch what has happened to them, until now. The batch is
   /// this thread's.
   void step(std::uint32_t actor, std::uint32_t slot, const Batch& batch,
             const Step& step) const noexcept;
