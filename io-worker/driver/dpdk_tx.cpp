@@ -33,7 +33,7 @@ DpdkTx::DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queu
       queue_(queue),
       pause_(context, plan_port) {}
 
-/// Whoever stops the port has waited until this was called.
+/// The process that stops the port has waited until this was called.
 void DpdkTx::roster_moved() noexcept {
   queue_.look_at_link();
   emptied_ |= pause_.now();

@@ -23,7 +23,7 @@
 namespace millrace {
 namespace {
 
-// While packets are waiting: a hub that hangs holds nobody up for longer.
+// While packets are waiting: a hub that hangs holds nothing up for longer.
 constexpr std::chrono::milliseconds kLenderAnswersSoon{50};
 
 bool are_same(const UniqueFd& one, const UniqueFd& other) noexcept {

@@ -40,7 +40,7 @@ inline void complete_checksum(std::span<std::byte> frame, std::size_t start,
   std::memcpy(frame.data() + start + field, &value, sizeof value);
 }
 
-/// The same where nobody says that it is needed: a TCP or UDP packet over IP, whole and no
+/// The same where nothing says that it is needed: a TCP or UDP packet over IP, whole and no
 /// fragment, whose field holds exactly the sum of its pseudo header. One that came so by chance
 /// gets the checksum that it had.
 void complete_bare_checksum(std::span<std::byte> frame) noexcept;

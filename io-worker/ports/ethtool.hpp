@@ -44,7 +44,7 @@ class Ethtool {
 bool is_harmful_offload(const std::string& feature);
 
 /// The driver has another host's stack at its other end and no wire between: checksums that stack
-/// leaves to hardware are filled in by nobody.
+/// leaves to hardware are not filled in.
 bool is_virtual_cable(const std::string& driver);
 
 }  // namespace millrace

@@ -112,13 +112,13 @@ Link check_link(const PlanPort& port, const InterfaceWish& wish) {
   return *link;
 }
 
-/// Somebody else's, or left by a killed topology: that is mended here.
+/// Another topology's, or left by a killed one: that is mended here.
 void check_owner(const Link& link, const std::string& interface, const std::string& run_dir,
                  const InUse& in_use) {
   if (!link.alias.starts_with(kTakenAlias)) return;
   const std::string other = link.alias.substr(kTakenAlias.size());
   if (other == run_dir) {
-    if (!taken_index(run_dir, interface)) return;  // of a run whose directory somebody removed
+    if (!taken_index(run_dir, interface)) return;  // of a run whose directory was removed
     throw Error("interface '" + interface + "' is another port of this topology already");
   }
   if (in_use(other)) {
@@ -251,7 +251,7 @@ void give_back_interfaces(const std::string& run_dir) noexcept {
       give_back(taken);
     }
   } catch (const std::exception&) {
-    return;  // no right to: the record stays for somebody who has it
+    return;  // no right to: the record stays for a user that has it
   }
   ::unlink(taken_path(run_dir).c_str());
 }

@@ -35,9 +35,9 @@ bool is_unwanted(const Ethtool::Feature& feature, const InterfaceWish& wish);
 /// True when something of the topology that runs in `run_dir` lives.
 using InUse = std::function<bool(const std::string& run_dir)>;
 
-/// Checks that the interface is there, up, Ethernet, long enough, not somebody else's and without
-/// addresses that the kernel would lose; switches its harmful offloads off and the kernel's stack
-/// away. Returns what was done, for people. Throws Error with the command that mends it.
+/// Checks that the interface is there, up, Ethernet, long enough, not another topology's and
+/// without addresses that the kernel would lose; switches its harmful offloads off and the kernel's
+/// stack away. Returns what was done, for people. Throws Error with the command that mends it.
 std::string take_interface(const PlanPort& port, const InterfaceWish& wish,
                            const std::string& run_dir, const InUse& in_use);
 

@@ -12,12 +12,12 @@
 
 /// Files of ports that outlive io-workers: the hub and its standby keep them open and lend them
 /// (services/hub/port_keeper.hpp). Any thread; each call may take moments, as `limit` says of each
-/// of the two. `run_dir` of the topology; empty: nobody keeps anything.
+/// of the two. `run_dir` of the topology; empty: nothing is kept.
 
 namespace millrace {
 
-/// Sockets in the run directory at which the two lend. Whoever leaves a file asks them in this
-/// order: a standby that is not there yet takes over what the hub has.
+/// Sockets in the run directory at which the two lend. A process that leaves a file asks them in
+/// this order: a standby that is not there yet takes over what the hub has.
 inline constexpr const char* kHubFiles = "/files.hub";
 inline constexpr const char* kStandbyFiles = "/files.standby";
 
@@ -26,16 +26,16 @@ inline constexpr const char* kSegmentLoan = "=segment";
 
 /// Name under which the file of a port's receive queue is kept.
 std::string kept_file_name(const PlanPort& port, std::uint32_t queue);
-/// Empty: nobody has it.
+/// Empty: neither has it.
 UniqueFd borrow_kept(const std::string& run_dir, const std::string& name,
                      std::chrono::milliseconds limit = kLenderAnswers) noexcept;
 /// In the place of what they kept under that name. False: not both have it now.
 bool leave_kept(const std::string& run_dir, const std::string& name, const UniqueFd& file,
                 std::chrono::milliseconds limit = kLenderAnswers) noexcept;
-/// With whoever keeps nothing under that name: one of them may have been away.
+/// With each that keeps nothing under that name: one of them may have been away.
 void leave_kept_if_none(const std::string& run_dir, const std::string& name, const UniqueFd& file,
                         std::chrono::milliseconds limit = kLenderAnswers) noexcept;
-/// Nobody comes any more who would want it.
+/// No process will want it any more.
 void discard_kept(const std::string& run_dir, const std::string& name) noexcept;
 
 }  // namespace millrace

@@ -16,7 +16,7 @@
 //
 // The note of what is not read yet is withdrawn before anything else is read: `first_wanted` may
 // pass its ordinal with packets of the stream's other rings, or be that of another stream, while
-// nobody reads this one; and its packet would seem to be sealed.
+// none reads this one; and its packet would seem to be sealed.
 //
 // Packets that are given up go back before anything is published: the last of them says so itself
 // (kGivenUp), or the next reader would wait for it.
@@ -99,7 +99,7 @@ bool PacketRing::is_taken(std::uint32_t index) const noexcept {
   return (status_of(at) & TP_STATUS_USER) != 0 && at.tp_padding[0] != 0;
 }
 
-/// Sets next_ and number_ to what no reader has taken, and withdraws the note of one who began to.
+/// Sets next_ and number_ to what no reader has taken, and withdraws the note of one that began to.
 void PacketRing::find_last(std::uint64_t first_wanted) noexcept {
   std::uint32_t last = 0;
   for (std::uint32_t i = 1; i < shape_.frame_count; ++i) {

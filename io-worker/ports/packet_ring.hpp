@@ -11,7 +11,7 @@
 /// Frames that the kernel fills for a packet socket (packet(7), PACKET_RX_RING, TPACKET_V2), read
 /// by one process after another. The ring says by itself where to go on: behind the kernel's
 /// headers each frame has room of ours (PACKET_RESERVE), where a reader notes its number in the
-/// ring, and its ordinal in his stream, before he hands it on; it goes back to the kernel when its
+/// ring, and its ordinal in its stream, before it hands it on; it goes back to the kernel when its
 /// packet is in a sealed batch, not before. So a reader may be killed between any two stores, and
 /// the next one of the stream reads what the dead one had not sealed. One of another stream comes
 /// after leave().

@@ -107,7 +107,7 @@ CaptureStatus PcapngReader::next_block(FileWindow& window, Block& block) noexcep
   return CaptureStatus::kRecord;
 }
 
-// A packet cannot be so long, so the block is of a kind that nobody here reads.
+// A packet cannot be so long, so the block is of a kind that is not read here.
 CaptureStatus PcapngReader::skip_block(FileWindow& window, Block& block) noexcept {
   if (!window.skip(block.bytes - 4)) return window.why_ended(true);
   const std::byte* end = window.need(4);

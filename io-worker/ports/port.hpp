@@ -87,7 +87,7 @@ class RxShares {
   /// before had polled has come again.
   virtual bool hold(ShareSet shares) noexcept = 0;
   /// Ceases to read one that is held, and of which every packet has been handed on for good
-  /// (RxQueue::release_below()). False: not yet, or there is nobody who would keep it meanwhile.
+  /// (RxQueue::release_below()). False: not yet, or no process would keep it meanwhile.
   /// May take some milliseconds, seldom 100.
   virtual bool leave(std::uint32_t share) noexcept = 0;
   /// Reads one that another queue has left. False: it is not to be had. Takes as long as leave().
@@ -128,7 +128,7 @@ class RxQueue {
   virtual std::uint32_t held() const noexcept = 0;
   /// Packets that were offered and never got a buffer, since construction; the port's own count.
   virtual std::uint64_t missed() const noexcept { return 0; }
-  /// Somebody has died or come; told before this actor acknowledges it.
+  /// An actor has died or come; told before this actor acknowledges it.
   virtual void roster_moved() noexcept {}
   /// Hub and standby, or one of them, are others than before: they get what outlives this reader
   /// (kept_file.hpp). False: one of them has not got it yet. May take as long as leave().
@@ -164,7 +164,7 @@ class TxCommit {
   virtual void intend(std::uint32_t stream, std::uint32_t lane, std::uint64_t flips) noexcept = 0;
   /// It has.
   virtual void commit() noexcept = 0;
-  /// Wakes whoever reads what was committed since the last call: once a round, at its start.
+  /// Wakes the readers of what was committed since the last call: once a round, at its start.
   virtual void wake_readers() noexcept = 0;
 };
 

@@ -30,7 +30,7 @@ void set(const UniqueFd& socket, int option, const Value& value, const char* wha
   }
 }
 
-/// Instead of the one that it has, which nobody may have mapped.
+/// Instead of the one that it has, which no process may have mapped.
 void make_ring(const UniqueFd& socket, const PacketRingShape& shape) {
   set(socket, PACKET_RX_RING, tpacket_req{}, "give up a receive ring");
   const tpacket_req request{shape.block_bytes(), shape.blocks(), shape.frame_bytes,

@@ -252,7 +252,7 @@ int add_address(std::uint32_t index, const InterfaceAddress& address) noexcept {
   body.ifa_family = static_cast<std::uint8_t>(address.family);
   body.ifa_prefixlen = address.prefix_bits;
   body.ifa_index = index;
-  body.ifa_flags = IFA_F_NODAD;  // usable at once; who else would have it?
+  body.ifa_flags = IFA_F_NODAD;  // usable at once: no other host has it
   Message message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body);
   const std::size_t bytes = address.family == AF_INET ? 4 : 16;
   message.add(IFA_LOCAL, address.bytes.data(), bytes);

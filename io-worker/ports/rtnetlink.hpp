@@ -57,7 +57,7 @@ struct LinkSettings {
 };
 /// Sets all of it and brings the interface up.
 int bring_up(std::uint32_t index, const LinkSettings& settings) noexcept;
-/// Of the interface: it is gone then, for whoever used it too.
+/// Of the interface: it is gone then, for its users too.
 int remove_link(std::uint32_t index) noexcept;
 
 /// An address of the kernel with its prefix.

@@ -40,7 +40,7 @@ class Schedule {
   bool exhausted() const noexcept { return count_ != 0 && ordinal_ >= count_; }
   /// Nanoseconds from `now_tsc` until a packet is due; 0: at once, or without a rate.
   std::uint64_t next_ready_ns(std::uint64_t now_tsc) const noexcept;
-  /// Packets that were due while nobody took them, and are lost.
+  /// Packets that were due and not taken, and are lost.
   std::uint64_t missed() const noexcept { return missed_; }
   bool has_rate() const noexcept { return ticks_per_packet_ > 0; }
 

@@ -22,7 +22,7 @@ std::string interface_name(const PortSettings& settings) {
 }
 
 /// By default that of the port with another first byte: the same in each run, for the tables of
-/// those who send to it.
+/// the senders to it.
 MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
   MacAddress mac{};
   const std::string text = settings.text("host_mac", port.mac);

@@ -35,8 +35,8 @@ TapSettings tap_settings(const PlanPort& port);
 void check_tap(const PlanPort& port);
 PortQueues tap_queues(const PlanPort& port);
 
-/// For the supervisor, before anybody starts: the name is free, the host has tap interfaces. What
-/// a dead topology left is removed. Returns what was done, for people.
+/// For the supervisor, before any process starts: the name is free, the host has tap interfaces.
+/// What a dead topology left is removed. Returns what was done, for people.
 std::string prepare_tap(const PlanPort& port, const std::string& run_dir, const InUse& in_use);
 
 /// Makes the interface, up and with its addresses; returns its queues' files. It is gone when the
@@ -48,12 +48,12 @@ UniqueFd borrow_tap(const PlanPort& port, std::uint32_t queue, const std::string
 std::uint32_t tap_index(const UniqueFd& queue);
 
 /// Receives straight into buffers, a system call a packet. What a buffer cannot hold is oversize.
-/// `index`: of the interface whose drops missed() tells; 0: nobody knows them. With `super_frames`
+/// `index`: of the interface whose drops missed() tells; 0: they are not known. With `super_frames`
 /// one call may receive many packets (super_frame.hpp), those that have no buffer yet wait.
 std::unique_ptr<RxQueue> open_tap_rx(const PlanPort& port, UniqueFd file, std::uint32_t index,
                                      const BufferSource& pool);
 /// Sends into one of the queues, by flow: to where it goes the kernel sends a flow's answers. What
-/// somebody behind the interface does not take is bounded; beyond that the queue is full. With
+/// a reader behind the interface does not take is bounded; beyond that the queue is full. With
 /// `super_frames` successive segments of a TCP connection go as one (tx_frames.hpp).
 std::unique_ptr<TxQueue> open_tap_tx(const PlanPort& port, std::vector<UniqueFd> files);
 

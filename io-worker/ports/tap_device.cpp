@@ -17,7 +17,7 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kAliasStart = "millrace: port of the topology in ";
-/// Bytes that wait behind the interface for somebody who does not take them, for each queue.
+/// Bytes that wait behind the interface for a reader that does not take them, for each queue.
 constexpr int kWaitingBytesMax = 2 << 20;
 
 UniqueFd open_tun() {
@@ -29,7 +29,7 @@ UniqueFd open_tun() {
   throw Error(std::string("open /dev/net/tun: ") + std::strerror(errno) + "; mend: " + mend);
 }
 
-/// Somebody has an interface of this name.
+/// There is an interface of this name.
 [[noreturn]] void refuse_taken(const std::string& interface, const std::string& owner,
                                const std::string& run_dir) {
   if (owner == run_dir) {

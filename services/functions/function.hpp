@@ -84,7 +84,7 @@ struct Selection {
 /// image asks for.
 struct FunctionCounters {
   std::span<std::uint64_t> hits;
-  FunctionTally* tally = nullptr;  ///< what every function counts alike; null: nobody counts
+  FunctionTally* tally = nullptr;  ///< what every function counts alike; null: not counted
 
   /// One more of `number`; nothing when there is no such counter.
   void hit(std::size_t number) const noexcept {

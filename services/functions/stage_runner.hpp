@@ -28,13 +28,13 @@ struct StageFunction {
   FunctionCounters counters;            ///< of this actor and function
   std::uint32_t number = 0;             ///< of the function in the plan
   Fallback when_out = Fallback::kDrop;  ///< what becomes of its packets while it is out of service
-  std::uint64_t* skipped = nullptr;     ///< counts them; null: nobody does
+  std::uint64_t* skipped = nullptr;     ///< counts them; null: not counted
   Reason drops_for = Reason::kNone;     ///< all of its drops; kNone: each for its own
-  DropTally* drops = nullptr;           ///< of this actor, path and function; null: nobody counts
+  DropTally* drops = nullptr;           ///< of this actor, path and function; null: not counted
   std::vector<std::uint8_t> reason_numbers = {};  ///< FinishContext::reason_numbers
 };
 
-/// What a runner shares with recovery: who runs, and who must not.
+/// What a runner shares with recovery: which function runs, and which must not.
 struct StageWatch {
   std::atomic<std::uint32_t>* running = nullptr;    ///< ActorEntry::in_function
   const std::atomic<std::uint64_t>* out = nullptr;  ///< StatusHeader::functions_out

@@ -57,7 +57,7 @@ class LaneUndoLog {
     kAll,      ///< the state is as it was before the batch
     kTooMuch,  ///< not known: the log was too short, or there is none
   };
-  /// Takes back what the batch has changed. Recovery, while nobody works on the lane. Doing it
+  /// Takes back what the batch has changed. Recovery, while no worker has the lane. Doing it
   /// again, also after half of it, ends the same.
   Undone undo(std::uint16_t stream, std::uint64_t sequence) const noexcept {
     if (lines_ == 0) return Undone::kTooMuch;

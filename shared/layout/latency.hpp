@@ -26,7 +26,7 @@ constexpr std::uint64_t latency_of_bucket(std::uint32_t bucket) noexcept {
   return (std::uint64_t{16} + bucket % 16) << exponent;
 }
 /// Counts one duration. The histogram's one writer calls it: nothing is locked, nothing is lost
-/// with him.
+/// with it.
 inline void note_duration(LatencyHistogram& histogram, std::uint64_t ns) noexcept {
   if (!metrics_kept()) return;
   const auto add = [](std::atomic<std::uint64_t>& word, std::uint64_t more) {

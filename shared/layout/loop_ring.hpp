@@ -63,7 +63,7 @@ static_assert(offsetof(LoopEntry, wire_length) == 8 && offsetof(LoopEntry, lengt
 inline constexpr std::uint32_t kLoopTicks = UINT32_MAX;
 inline constexpr std::uint32_t kLoopTicksDepth = 4;  ///< ticks that are not sealed yet
 
-/// Where a ring lies, and between whom.
+/// Where a ring lies, and between which actors.
 struct LoopPlace {
   std::uint32_t stream = 0;  ///< of a port of device `loop`
   std::uint32_t egress = 0;  ///< number; kLoopTicks: the stream's own ingress

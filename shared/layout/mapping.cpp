@@ -104,7 +104,7 @@ Mapping Mapping::attach_segment(int file) {
 Mapping Mapping::create_status(const std::string& name, std::size_t bytes) {
   const UniqueFd fd(shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600));
   if (!fd) throw system_error("create status file /dev/shm" + name, errno);
-  // All of it now: a page that is missing later ends whoever touches it (SIGBUS).
+  // All of it now: a page that is missing later ends the process that touches it (SIGBUS).
   if (const int error = posix_fallocate(fd.get(), 0, static_cast<off_t>(bytes)); error != 0) {
     shm_unlink(name.c_str());
     throw system_error("make room for status file /dev/shm" + name, error);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-/// Owner mark of a buffer: 32 bits, kind and number. Written with plain stores by whoever has the
+/// Owner mark of a buffer: 32 bits, kind and number. Written with plain stores by the owner of the
 /// buffer; read by others only when that actor is known to be dead. What a link holds belongs to
 /// the link whatever the mark says.
 

@@ -179,7 +179,7 @@ class NeighbourTableView {
   bool set_static(const NeighbourKey& key, const MacAddress& mac,
                   std::uint64_t now_ms) const noexcept;
 
-  /// The entry is static and of another MAC: who says `mac` contradicts what is configured.
+  /// The entry is static and of another MAC: a sender of `mac` contradicts what is configured.
   bool contradicts(const NeighbourKey& key, const MacAddress& mac) const noexcept;
 
   /// Static and pinned ones too. False: there was none.

@@ -29,8 +29,8 @@
 ///     | GPU result areas | mbuf headers, with DPDK ports only: 128 bytes[buffer_count], then those
 ///     of transmit queues (SendHeaders) | buffers
 ///
-/// Everybody computes the offsets from the plan; the header's hash tells whether the hub computed
-/// the same.
+/// Each process computes the offsets from the plan; the header's hash tells whether the hub
+/// computed the same.
 
 namespace millrace {
 
@@ -61,7 +61,7 @@ struct alignas(kCacheLine) LaneWindow {
 static_assert(sizeof(LaneWindow) == 64);
 static_assert(offsetof(LaneWindow, released) == 0 && offsetof(LaneWindow, dirty) == 8);
 
-/// Who returns slots and buffers to an ingress; each over links of its own.
+/// What returns slots and buffers to an ingress; each over links of its own.
 enum class Returner : std::uint8_t { kEgress = 0, kHub = 1, kStandby = 2 };
 inline constexpr std::uint32_t kReturnerCount = 3;
 
@@ -100,14 +100,14 @@ struct SendHeaders {
 /// Of all such queues of the topology.
 std::vector<SendHeaders> send_headers(const Plan& plan);
 
-/// View of a mapped segment; borrowed from a Mapping. Numbers are checked by whoever reads them
+/// View of a mapped segment; borrowed from a Mapping. Numbers are checked by what reads them
 /// from a ring.
 class SegmentView {
  public:
   SegmentView() = default;
   SegmentView(std::byte* base, const Plan& plan);
   /// Hub: lays out rings, frees all slots and buffers, writes the header. The memory is zeroed and
-  /// nobody else's.
+  /// no other's.
   static SegmentView create(std::byte* base, const Plan& plan);
   /// Others. Throws Error that says what differs: "awaits layout X, the segment has Y".
   static SegmentView attach(std::byte* base, std::size_t bytes, const Plan& plan);

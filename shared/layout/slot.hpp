@@ -16,7 +16,7 @@
 ///
 /// | offset | size | field                | written by                                            |
 /// |-------:|-----:|----------------------|-------------------------------------------------------|
-/// |      0 |    4 | owner                | whoever takes the slot; between start and finish of   |
+/// |      0 |    4 | owner                | the taker of the slot; between start and finish of   |
 /// |        |      |                      | a take nothing else is written                        |
 /// |      4 |    4 | state                | the owner (slot_state.hpp)                            |
 /// |      8 |    8 | generation           | ingress, when it opens the slot; 40 bits used         |
@@ -28,9 +28,9 @@
 /// |     44 |    2 | count                | ingress at seal; packets, 1..batch_capacity           |
 /// |     46 |    2 | flags                | ingress: kSlotCut; hub: kSlotStandIn                  |
 /// |     48 |    8 | received_bytes_total | ingress at seal; running like received_total          |
-/// |     56 |    8 | gpu_holder           | holder_word() of who may complete the batch: set by   |
+/// |     56 |    8 | gpu_holder           | holder_word() of what may complete the batch: set by  |
 /// |        |      |                      | the producer before a push to a gpu; then changed by  |
-/// |        |      |                      | compare-and-swap by whoever takes the batch back      |
+/// |        |      |                      | compare-and-swap by what takes the batch back         |
 /// |     64 |    8 | time_first_tsc       | ingress; arrival of the first packet                  |
 /// |     72 |    8 | time_sealed_tsc      | ingress at seal                                       |
 /// |     80 |    8 | time_stage_tsc       | the worker that finished the last stage               |
@@ -94,7 +94,7 @@ struct Owner {
   }
 };
 
-/// Who may complete a batch that is with a GPU: the incarnation, and the batch's generation, so
+/// What may complete a batch that is with a GPU: the incarnation, and the batch's generation, so
 /// that a late completion cannot claim the batch that the slot holds by then.
 constexpr std::uint64_t holder_word(Owner owner, std::uint64_t generation) {
   return generation << 32 | owner.word();

@@ -36,10 +36,10 @@ inline constexpr std::uint32_t kActorCounterCount =
 
 /// Life of an actor's entry. Transitions: actor_states.hpp.
 enum class ActorState : std::uint32_t {
-  kVacant = 0,    ///< nobody; everything recovered; a process may start
+  kVacant = 0,    ///< none; everything recovered; a process may start
   kStarting = 1,  ///< a process wants in (set by it); touches no ring yet
   kAlive = 2,     ///< granted by the leader
-  kDraining = 3,  ///< nobody chooses it any more; it works off what it has, then exits
+  kDraining = 3,  ///< not chosen any more; it works off what it has, then exits
   kFenced =
       4,  ///< its exit is certain (a GPU's: quarantined); producers stop choosing it and say so
   kReclaiming = 5,   ///< its rings are repaired, its slots taken over; producers take back what it
@@ -77,11 +77,11 @@ struct alignas(kCacheLine) ActorEntry {
   std::atomic<std::uint32_t> fault;  ///< the incarnation that ended by a signal of its own doing
   std::atomic<std::uint64_t> made;   ///< ingress: packets that were born here (ticks of a loop)
   std::uint64_t padding_2[1];
-  // The futex word: set by the sleeper, cleared by whoever wakes it.
+  // The futex word: set by the sleeper, cleared by what wakes it.
   alignas(kCacheLine) std::atomic<std::uint32_t> sleeping;
   std::uint32_t padding_3[15];
   // Of an ingress: the share of its port's flows that has its queue's number (ingress_shares.cpp).
-  // Actor that reads it, whoever that is; written by the one that gives it away.
+  // Actor that reads it; written by the one that gives it away.
   alignas(kCacheLine) std::atomic<std::uint32_t> share_reader;
   // Actor that shall read it; written by the supervisor. 0: as it is.
   std::atomic<std::uint32_t> share_wanted;
@@ -160,7 +160,7 @@ struct RefusedRecord {
 };
 
 /// Two records that alternate, as in LaneLedger: packets are counted and are never read again from
-/// one moment on, also when the writer is killed. Each word only grows, so that a reader who is
+/// one moment on, also when the writer is killed. Each word only grows, so that a reader that is
 /// slower than two writes sees nothing worse than newer words.
 struct alignas(kCacheLine) RefusedLedger {
   std::atomic<std::uint64_t> flips;
@@ -214,7 +214,7 @@ struct alignas(kCacheLine) LatencyHistogram {
 };
 static_assert(sizeof(LatencyHistogram) == 4288 && offsetof(LatencyHistogram, sum_ns) == 4224);
 
-/// What one actor did with one function's packets; his data thread writes it.
+/// What one actor did with one function's packets; its data thread writes it.
 struct alignas(kCacheLine) FunctionTally {
   std::uint64_t packets;        ///< that the function looked at and let pass
   std::uint64_t dropped;        ///< that it dropped
@@ -226,7 +226,7 @@ struct alignas(kCacheLine) FunctionTally {
 };
 static_assert(sizeof(FunctionTally) == 320 && offsetof(FunctionTally, classed) == 64);
 
-/// Packets that one actor dropped for one function of one path, by Reason; by his data thread. They
+/// Packets that one actor dropped for one function of one path, by Reason; by its data thread. They
 /// have not left yet: the ledgers count them when they do.
 struct alignas(kCacheLine) DropTally {
   std::uint64_t dropped[kReasonCount];
@@ -258,7 +258,7 @@ static_assert(sizeof(StreamPeaks) == 384 && offsetof(StreamPeaks, slots_used) ==
 
 /// By the link's consumer.
 struct LinkTally {
-  alignas(kCacheLine) std::atomic<std::uint64_t> depth;  ///< batches, when he looked last
+  alignas(kCacheLine) std::atomic<std::uint64_t> depth;  ///< batches, when it looked last
   std::uint64_t padding[7];
   Peak high;
 };
@@ -295,7 +295,7 @@ struct alignas(kCacheLine) StatusHeader {
   std::atomic<std::uint32_t> neighbours[6];       ///< entries, by NeighbourLook
   // Moved by the leader; every actor compares it in every turn of its loop.
   alignas(kCacheLine) std::atomic<std::uint64_t> epoch;
-  std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: nobody runs function i
+  std::atomic<std::uint64_t> functions_out;  ///< leader: bit i: function i is not run
   /// kPortsRest: every ingress leaves its port alone, but of loops; kLoopsCut: what is sent to a
   /// loop is dropped, too. By `millrace drain` and `undrain` (drain_word.hpp).
   std::atomic<std::uint64_t> drained;

@@ -12,7 +12,7 @@
 
 namespace millrace {
 
-/// Where the regions of the status file start, in bytes from its start. Computed alike by everybody
+/// Where the regions of the status file start, in bytes from its start. Computed alike by all
 /// from the plan.
 struct StatusLayout {
   std::uint64_t actors, counters, ledgers, ingress_lanes, lane_maps, latency, function_counters,

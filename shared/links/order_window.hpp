@@ -11,7 +11,7 @@
 namespace millrace {
 
 /// Puts batches back in sequence, for every (stream, lane). As large as the slots of a stream, so
-/// it cannot overflow and needs no time-out: a hole exists only while somebody owns that batch.
+/// it cannot overflow and needs no time-out: a hole exists only while an actor owns that batch.
 /// Memory of this process; what lies in it is held by this actor, so recovery finds it by owner
 /// word and state and a successor gets it anew.
 class OrderWindow {

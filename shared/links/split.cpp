@@ -36,7 +36,7 @@ bool Split::gpu_is_next(std::uint32_t number) noexcept {
 
 void Split::at_gpu(std::uint32_t number, std::uint32_t slot, std::uint64_t holder) noexcept {
   Group& group = groups_[number];
-  if (group.count == group.held.size()) return;  // while nobody else was alive
+  if (group.count == group.held.size()) return;  // while no other was alive
   std::size_t at = group.first + group.count++;
   if (at >= group.held.size()) at -= group.held.size();
   group.held[at] = {slot, holder};

@@ -21,7 +21,7 @@ class Split {
  public:
   explicit Split(const ActorContext& context);
 
-  /// False: whoever is alive of `group` gets everything.
+  /// False: what is alive of `group` gets everything.
   bool applies(std::uint32_t group) const noexcept { return !groups_[group].held.empty(); }
   /// Whether the next batch for `group`, which applies(), goes to the GPU.
   bool gpu_is_next(std::uint32_t group) noexcept;

@@ -132,7 +132,7 @@ class Round {
     } while (world_.plan().actors[actor].kind != kind);
     return kind == ActorKind::kClassifier && random_() % 2 == 0 ? pick_deep() : actor;
   }
-  /// The stateful stage has two workers only, and points that nobody else passes.
+  /// The stateful stage has two workers only, and points that no other passes.
   std::uint32_t pick_deep() {
     std::uint32_t actor = 0;
     do {

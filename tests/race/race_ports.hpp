@@ -10,7 +10,7 @@
 #include "tests/race/race_world.hpp"
 
 /// The two ports of the race test. `holds`: they keep buffers as a driver's rings do, and look
-/// whether anybody else has had them meanwhile.
+/// whether another has had them meanwhile.
 
 namespace millrace::race {
 

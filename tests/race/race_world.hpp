@@ -91,7 +91,7 @@ bool all_returned(const World& world, std::uint32_t quarantined);
 /// What the law says about a finished round; prints each breach. Returns their number.
 std::uint32_t check_round(const World& world, std::uint32_t quarantined);
 
-/// Prints who lives and where every batch lies: after a round that got stuck.
+/// Prints which actors live and where every batch lies: after a round that got stuck.
 void dump(const World& world);
 
 /// Names of the hooks, in order.

@@ -142,7 +142,7 @@ class Memory:
         if self.passed(job):
             return 0, ""
         names = self.reads(job)
-        digest = names and self.digest(job, names)  # before: who edits meanwhile is looked at again
+        digest = names and self.digest(job, names)  # before: an edit meanwhile is looked at again
         done = subprocess.run(job.command, input=job.text, capture_output=True, text=True, cwd=ROOT)
         if digest and done.returncode == 0:
             self.path(job).write_text("\n".join([digest, *names]))

@@ -30,9 +30,9 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   millrace::Plan plan;
   try {
-    // Root builds from files of others too, which may let nobody else read them.
+    // Root builds from files of others too, which may let no other user read them.
     millrace::keep_capabilities(millrace::capability(CAP_DAC_READ_SEARCH));
-    // Nobody waits any more for what one builds whose supervisor died, and the next one may build
+    // Nothing waits any more for what one builds whose supervisor died, and the next one may build
     // to the same place.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     plan = millrace::load_plan(plan_path);

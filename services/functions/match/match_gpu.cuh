@@ -37,7 +37,7 @@ __device__ inline void keep_filter(const MatchGpuTable& table, Scratch& scratch)
   const auto* const from = reinterpret_cast<const uint4*>(table.index.filter);
   auto* const to = reinterpret_cast<uint4*>(scratch.filter);
   for (std::uint32_t i = threadIdx.x; i < kFilterWords / 4; i += blockDim.x) to[i] = from[i];
-  __syncthreads();  // nobody compares the serial any more
+  __syncthreads();  // no thread compares the serial any more
   if (threadIdx.x == 0) scratch.filter_serial = table.serial;
 }
 
