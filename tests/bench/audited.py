@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Topologies of benches: sources without an end are stopped, and what they gave is audited; who
+"""Topologies of benches: sources without an end are stopped, and what they gave is audited; what
 computed what is of a GPU group is said, loudly when it was no GPU."""
 
 import json
@@ -40,7 +40,7 @@ class Audited(topology.Topology):
         return self
 
     def running(self):
-        """Its run directory when everybody has started."""
+        """Its run directory when all have started."""
         assert self.process.poll() is None, self.story()
         done = topology.millrace("status", self.name, "--json", check=False)
         status = json.loads(done.stdout or "{}")

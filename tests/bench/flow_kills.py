@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """Kills and scales the workers of `flow` while packets of a million connections pass, and says what
-that cost those who live. Each blow is a SIGKILL or a SIGSTOP of a random worker; every tenth, the
+that cost the survivors. Each blow is a SIGKILL or a SIGSTOP of a random worker; every tenth, the
 group is scaled by one as well. It ends with 1 when a connection is missing or there twice at the
 end (begun - ended is not their number), when a lane's state was given up, when packets came out of
 order, or when the audit is not exact. Nothing here passes or fails on speed.

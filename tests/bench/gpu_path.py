@@ -101,7 +101,7 @@ def processor_seconds(run_dir):
 
 
 def window(running, seconds):
-    """What flowed, how long it took, and who was at it."""
+    """What flowed, how long it took, and what was at it."""
     before, began = processor_seconds(running.run_dir), time.monotonic()
     told = subprocess.run([BIN / "millrace-figures", f"{running.run_dir}/plan.bin", str(seconds)],
                           text=True, capture_output=True, check=False)

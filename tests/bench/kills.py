@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what the death of a worker costs those who live: workers are killed one after the other
+"""Measures what the death of a worker costs the survivors: workers are killed one after the other
 under a steady load, by SIGKILL and by SIGSTOP (a hang, which its heartbeat tells), and the latency
 of all packets from just before each blow until `--window` seconds later is looked at. Nothing here
 passes or fails on speed; it ends with 1 when the audit of each kind's end is not exact (received =

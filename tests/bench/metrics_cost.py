@@ -101,7 +101,7 @@ def cpu_ns(pid):
 
 
 def pin(running):
-    """All packets on the last processor, everybody else on the others; the pid of the former."""
+    """All packets on the last processor, all others elsewhere; the pid of the former."""
     cores = sorted(os.sched_getaffinity(0))
     last, others = {cores[-1]}, set(cores[:-1]) or set(cores)
     moves = None

@@ -38,7 +38,7 @@ std::uint64_t sum(const std::uint64_t* first, std::size_t count) {
   return total;
 }
 
-/// Of the GPU workers, or of everybody else who ended a batch's visit to the stage.
+/// Of the GPU workers, or of all others that ended a batch's visit to the stage.
 std::vector<std::uint64_t> stage_buckets(const Plan& plan, const StatusView& status,
                                          std::uint32_t stage, bool gpu) {
   std::vector<std::uint64_t> sums(kLatencyBucketCount);

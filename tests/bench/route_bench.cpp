@@ -232,7 +232,7 @@ void route_pass(benchmark::State& state, bool finishes) {
   compute();
   for (auto _ : state) {
     if (finishes) {
-      // The checksum goes wrong; nobody looks at it.
+      // The checksum goes wrong; nothing looks at it.
       route_finish(rewrites, {batch, {all}, batch.results(0), {hits}, {}, {}});
     } else {
       compute();

@@ -58,7 +58,7 @@ def is_forwarded(address):
 
 
 def real():
-    """Prefixes of the Internet, and addresses that somebody looked up."""
+    """Prefixes of the Internet, and addresses that were looked up."""
     with tarfile.open(ARCHIVE) as archive:
         prefixes = member(archive, "bgp-2024-ipv4.txt.gz").split()
         lookups = io.StringIO(member(archive, "bgp-2024-ipv4-lookups.tsv.gz"))

@@ -4,9 +4,9 @@
 and between them the kernel's own forwarding, then Millrace on `afpacket` over cables of the same
 kind. The same sender, a topology on one thread, gives as much as it can; what arrives is counted.
 
-What is fair to say of it. The kernel forwards in the interrupt of who sends, so the sender's core
+What is fair to say of it. The kernel forwards in the interrupt of the sender, so the sender's core
 does both; with RPS it has cores of its own, as many as Millrace has processes on the path. Both
-have one queue a port. Where there are cores enough the sender's is nobody else's. `sent` is what
+have one queue a port. Where there are cores enough the sender's is no other's. `sent` is what
 left the sender: where it is no more than what arrives, the sender is what was measured.
 """
 
@@ -56,7 +56,7 @@ paths:
 
 @dataclasses.dataclass
 class Cores:
-    """Who may run where."""
+    """What may run where."""
     router: list
     sender: list
     apart: bool

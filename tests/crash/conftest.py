@@ -14,7 +14,7 @@ for folder in ("harness", "golden"):
 
 import topology  # noqa: E402
 
-# Nobody is to be found hung because this host is busy; a test of that sets its own.
+# No actor is to be found hung because this host is busy; a test of that sets its own.
 topology.Topology.heartbeat_limit = "20s"
 
 

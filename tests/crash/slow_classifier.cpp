@@ -6,7 +6,7 @@
 
 #include "tests/unit/support/odd_classifier.hpp"
 
-/// A classifier that has a batch in its hands nearly all the time: whoever kills it hits one.
+/// A classifier that has a batch in its hands nearly all the time: a kill hits one.
 
 namespace millrace::test {
 namespace {

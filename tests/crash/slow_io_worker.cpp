@@ -10,7 +10,7 @@
 #include "services/classifier/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
-/// An io-worker that stops in the middle of each burst that it sends: whoever kills it finds a part
+/// An io-worker that stops in the middle of each burst that it sends: a kill finds a part
 /// of the burst gone and a part not.
 
 namespace millrace {

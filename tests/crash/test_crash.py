@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Processes die under load: what may be lost, what goes on, who comes back.
+"""Processes die under load: what may be lost, what goes on, what comes back.
 
 Numbered packets go from a generator through classifiers and a GPU worker into a capture, so every
 packet that is missing can be named.
@@ -28,7 +28,7 @@ def put_in_place(tmp_path, monkeypatch):
 
 
 def hung_after(ending):
-    """Short where somebody is to be found hung; else nobody is, however busy this host may be."""
+    """Short where an actor is to be found hung; else none is, however busy this host may be."""
     return "2s" if ending == "hang" else "20s"
 
 
@@ -52,8 +52,8 @@ paths:
 
 
 def most_lost(struck):
-    """What may be lost at most when these have been struck: the table of ARCHITECTURE.md. Who takes
-    a GPU's results has a batch in its hands too, while it finishes the stage."""
+    """What may be lost at most when these have been struck: the table of ARCHITECTURE.md. What
+    takes a GPU's results has a batch in its hands too, while it finishes the stage."""
     egress = CAPACITY * struck.count("egress.0")
     front = CAPACITY * sum(name.startswith("front.") for name in struck)
     lost_max = {"worker_lost": front + egress, "egress_lost": egress}
@@ -62,7 +62,7 @@ def most_lost(struck):
 
 def finish(folder, ordeal):
     """(audit, packets missing in the output) at the end of the load: what is missing was dropped,
-    for a reason that those who were struck explain and at most as much; the rest came once, in
+    for a reason that the kills explain and at most as much; the rest came once, in
     order."""
     audit = ordeal.drain()
     count = audit["received"]

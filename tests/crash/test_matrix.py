@@ -32,7 +32,7 @@ FLOW_KILLS = 8
 
 def load(folder, seed):
     text = path_under_load(folder, seed, "hang")
-    return "crash_limit: 0\n" + text  # nobody dies of a function here
+    return "crash_limit: 0\n" + text  # no worker dies of a function here
 
 
 def test_all_kinds_die_in_all_ways(tmp_path, seed):
@@ -114,7 +114,7 @@ paths:
 
 
 def under_blows(running, ordeal):
-    """Who carries a flow dies, again and again, and it goes on."""
+    """The worker of a flow dies, again and again, and the flow goes on."""
     for _ in range(FLOW_KILLS):
         part = ordeal.chance.choice(
             ["front.0", "front.1", "egress.0", "ingress.a.0", "ingress.b.0"])
@@ -125,7 +125,7 @@ def under_blows(running, ordeal):
 
 @pytest.mark.parametrize("protocol", ["tcp", "udp"])
 def test_flows_survive_kills(tmp_path, seed, protocol):
-    """A connection or datagrams, and curl, while who moves their packets dies."""
+    """A connection or datagrams, and curl, while processes that move their packets die."""
     (tmp_path / "all.rules").write_text('alert "never to be seen" name "any x"\n')
     with Wire() as wire:
         text = f"""
@@ -175,7 +175,7 @@ def test_memory_stays_flat_under_load_and_kills(tmp_path, seed):
         shared = shared_memory_bytes(running.name)
         most = collections.Counter()
         end = time.monotonic() + SOAK_SECONDS
-        # Those who are never struck have been up for all of it.
+        # Those that are never struck have been up for all of it.
         steady = {"hub": running.lives()["hub"][0], "supervisor": running.supervisor(),
                   "front.0": running.lives()["front.0"][0]}
         first = {name: private_bytes(pid) for name, pid in steady.items()}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Packets that kill whoever looks at them: kept, and the function taken out of service."""
+"""Packets that kill the worker that looks at them: kept, and the function taken out of service."""
 
 import pathlib
 import stat

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Who receives from a network interface dies: the kernel goes on receiving for the next one."""
+"""An ingress of a network interface dies: the kernel goes on receiving for the next one."""
 
 import os
 import pathlib
@@ -67,7 +67,7 @@ def packet_sockets(running, name):
 
 
 def test_sockets_outlive_an_ingress_also_when_hub_and_standby_have_died(tmp_path, seed):
-    """The standby that comes then has nobody to have them from but the ingresses."""
+    """The standby that comes then has none to have them from but the ingresses."""
     with Wire() as wire, wire.between(tmp_path, bump(wire, LARGE + ", queues: 3", "20s"),
                                       words=QUICK_RESTARTS) as running:
         wire.a.wait_for(wire.b.ip)

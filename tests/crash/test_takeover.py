@@ -45,7 +45,7 @@ def test_a_successor_wants_as_many_workers_as_were_wanted(tmp_path, seed):
         running.scale("front", 1)
         running.adopt_after_kill()
         assert [name for name in running.lives() if name.startswith("front.")] == ["front.0"]
-        running.kill("ingress.in.0")  # somebody who is not wanted would be back before it
+        running.kill("ingress.in.0")  # one that is not wanted would be back before it
         running.wait_alive("ingress.in.0")
         ordeal.struck.append("ingress.in.0")
         assert [name for name in running.lives() if name.startswith("front.")] == ["front.0"]

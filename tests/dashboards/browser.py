@@ -64,7 +64,7 @@ class Browser:
         return self
 
     def end(self):
-        os.close(self.asks)  # without anybody to hear it ends by itself
+        os.close(self.asks)  # without a reader it ends by itself
         os.close(self.answers)
         try:
             self.process.wait(5)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """The topology that the dashboards are tried on: every kind of actor, rules that drop, give
-classes, alert and are refused, a stage that can be gone past, and who listens to alerts."""
+classes, alert and are refused, a stage that can be gone past, and a receiver of alerts."""
 
 
 RULES = """\

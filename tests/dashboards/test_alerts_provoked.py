@@ -29,7 +29,7 @@ RULES = servers.HERE / "prometheus/alerts.yml"
 LIMIT_SECONDS = 180  # for each; ten times what the slowest takes: a window
 NEEDS_FREEZER = {"MillraceQuarantine": "needs a process that SIGKILL does not end: the freezer of "
                                        "control groups of version 1, and root"}
-NEVER = {"MillraceRouteOverruns": "256 MB of notifications that nobody reads: "
+NEVER = {"MillraceRouteOverruns": "256 MB of notifications that are not read: "
                                   "services/routes/kernel_events_test.cpp has a small socket"}
 LATER = {"MillraceCrashLoop": "resolves when five minutes have passed: MILLRACE_ALERTS=1, "
                               "test_alerts.py"}
@@ -50,7 +50,7 @@ paths:
 """
 STUCK = SLOW.replace("limit: 60s", "limit: 2s").replace("count: 1", "count: 2")
 LOSSY = SLOW.replace("count: 0", "count: 20000")
-# Each packet is for another host beside `out`, where nobody is.
+# Each packet is for another host beside `out`, where there is none.
 CROWD = """
 heartbeat_limit: 60s
 ports:
@@ -63,7 +63,7 @@ functions:
 paths:
   main: { from: in, to: out, run: [hop] }
 """
-# Nobody answers, so each connection that begins takes the place of another one. Each has a mapping.
+# No host answers, so each connection that begins takes another's place. Each has a mapping.
 FLOOD = """
 heartbeat_limit: 60s
 ports:
@@ -216,7 +216,7 @@ class Cables:
 
 
 def parts_fail(watch, running, folder):
-    """Nobody is started again here, until somebody says so."""
+    """No process is started again here, until the test says so."""
     silent = {"MillraceFunctionOut", "MillraceReloadFailed", "MillraceConfigDiffers",
               "MillraceHubDown", "MillraceNoLeader"}
     watch.fires(running, "MillraceRulesRefused")
@@ -239,7 +239,7 @@ def parts_fail(watch, running, folder):
 
 def hosts_crowd_in(watch, running):
     watch.fires(running, "MillraceNeighboursFull")
-    millrace("drain", running.name)  # nobody comes any more
+    millrace("drain", running.name)  # no packet comes any more
     return ["MillraceNeighboursFull"]
 
 
@@ -267,7 +267,7 @@ def nobody_listens(watch, running):
 
 
 def processes_hang(watch, running):
-    """The standby too: nobody takes over from the hub, and kills who hangs, until it goes on."""
+    """The standby too: none takes over from the hub, and kills what hangs, until it goes on."""
     send(running, signal.SIGSTOP, "standby")
     send(running, signal.SIGKILL, "hub")
     watch.fires(running, "MillraceNoLeader")

@@ -106,7 +106,7 @@ def test_what_it_left_ends_by_stop_and_nothing_else_does(tmp_path):
 @needs_prometheus
 def test_ctrl_c_ends_what_it_started(home):
     if monitor.still_running(monitor.FOLDER):
-        pytest.skip("somebody uses build/monitor")
+        pytest.skip("another process uses build/monitor")
     before = monitor.FOLDER.exists()
     # As from a terminal: what a shell starts in the background ignores Ctrl-C.
     child = subprocess.Popen(["env", "--default-signal=INT", sys.executable,

@@ -75,8 +75,8 @@ def test_only_losses_of_our_own_make_a_drop_alert():
 
 
 def test_what_goes_on_lasts_as_long_as_the_window_it_is_seen_through():
-    """One event stays in a rate's window for so long: it alone is no reason to wake somebody."""
-    events = {"MillraceBypass",  # nobody looks at those packets: each counts
+    """One event stays in a rate's window for so long: it alone is no reason to wake an operator."""
+    events = {"MillraceBypass",  # no function looks at those packets: each counts
               "MillraceStreamStalled"}  # nothing within its window
     for rule in RULES:
         windows = map(seconds, re.findall(r"rate\([^\[]*\[(\w+)\]", rule["expr"]))

@@ -49,7 +49,7 @@ def routed(folder, **how):
 
 @contextlib.contextmanager
 def child(prefix, program, *words):
-    """A program of Python in a namespace, with whom one talks by lines."""
+    """A program of Python in a namespace, which talks by lines."""
     started = subprocess.Popen([*prefix, "python3", "-uc", program, *map(str, words)],
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:

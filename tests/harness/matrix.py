@@ -34,12 +34,12 @@ class Matrix(Ordeal):
         return [(part, self.ending_of(part)) for part in sorted(struck)]
 
     def ending_of(self, part):
-        # Nobody looks for hung ones among those that move no packets.
+        # Hung ones are not looked for among those that move no packets.
         kinds = ("kill", "kill", "crash", "hang") if part in PACKET_PARTS else ("kill", "crash")
         return self.chance.choice(kinds)
 
     def victim(self, part, lives):
-        """(name, pid) of who plays the part; None while nobody does."""
+        """(name, pid) of the process that plays the part; None while there is none."""
         if part == "supervisor":
             return part, self.topology.supervisor()
         for name in twins_of(part):
@@ -60,7 +60,7 @@ class Matrix(Ordeal):
             self.blows_by_kind[f"{part.split('.')[0]} {ending}"] += 1
         self.hub_lives = self.hub_lives and all(part != "hub" for _, part, _ in struck)
         parts = [part for _, part, _ in struck]
-        if "supervisor" in parts:  # without one nobody starts an ingress again
+        if "supervisor" in parts:  # without one an ingress is not started again
             self.adopt()
         received = self.topology.audit()["received"]
         wait_until(lambda: self.topology.audit()["received"] > received, PATIENCE,
@@ -82,7 +82,7 @@ class Matrix(Ordeal):
                  prefix=self.topology.prefix)
 
     def wait_played(self, part):
-        """Somebody new plays the part."""
+        """A new process plays the part."""
         def played():
             actors = {actor["name"]: actor for actor in self.topology.status()["actors"]}
             return any(actors[twin]["state"] == "alive" and

@@ -13,7 +13,7 @@ from processes import is_running, wait_until
 
 ROOT = pathlib.Path("/sys/fs/cgroup")
 LIMIT_BYTES = 64 << 20
-# What it eats is in no process, so it is not itself whom the kernel picks.
+# What it eats is in no process, so it is not itself what the kernel picks.
 HOG = """import os
 file, block = os.memfd_create("hog"), bytes(1 << 20)
 while True: os.write(file, block)"""
@@ -61,7 +61,7 @@ class MemoryGroup:
     def remove(self):
         try:
             self.path.rmdir()
-        except OSError:  # somebody in it has not quite gone
+        except OSError:  # a process in it has not quite gone
             return False
         return True
 
@@ -74,7 +74,7 @@ class MemoryGroup:
         return int(words[words.index("oom_kill") + 1])
 
     def exhaust(self, pid):
-        """The process shares the group with one that eats all of it, and is whom the kernel picks
+        """The process shares the group with one that eats all of it, and is what the kernel picks
         first; then the eater itself."""
         pathlib.Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
         self.add(pid)

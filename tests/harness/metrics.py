@@ -44,7 +44,7 @@ def file_of(run_dir):
 
 
 def address_in(run_dir):
-    """HOST:PORT at which telemetry listens; FileNotFoundError while nobody does."""
+    """HOST:PORT at which telemetry listens; FileNotFoundError while it does not."""
     return file_of(run_dir).read_text(encoding="ascii").strip()
 
 

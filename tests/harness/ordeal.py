@@ -43,8 +43,8 @@ class Ordeal:
         return self.topology.drain()
 
     def strike(self, parts, ending="kill", back=True):
-        """The parts' actors end at once. Traffic goes on, the others stay who they are, and those
-        who died come back and take batches."""
+        """The parts' actors end at once. Traffic goes on, the others stay the same, and those
+        that died come back and take batches."""
         topology = self.topology
         time.sleep(self.chance.uniform(0.05, 0.3))
         lives = topology.lives()
@@ -84,7 +84,7 @@ class Ordeal:
         return max(before, key=lambda name: after[name] - before[name])
 
     def wait_back(self, part, lives):
-        """Somebody new plays the part, and works. `lives`: those when it was struck."""
+        """A new process plays the part, and works. `lives`: those when it was struck."""
         topology, seen = self.topology, []
 
         def works():

@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 # only a failure takes as long, and a busy host is none.
 PATIENCE = 120
 POLL = 0.05
-LATE = 1.0  # a poll that comes so much later than it was due says that somebody stood still
+LATE = 1.0  # a poll that comes so much later than it was due says that the host stood still
 
 
 def stat_fields(pid):
@@ -21,7 +21,7 @@ def stat_fields(pid):
 
 
 def start_time(pid):
-    """Ticks since boot at which the process started: with the pid, who it is."""
+    """Ticks since boot at which the process started: with the pid, which process it is."""
     return int(stat_fields(pid)[19])
 
 
@@ -82,7 +82,7 @@ def telemetry_pid(run_dir):
 
 def wait_until(condition, seconds, what):
     """Polls until the condition gives something true, which is returned. `what` is awaited: a text,
-    or what gives one at the end. Time in which nobody polled does not count: what is awaited may
+    or what gives one at the end. Time without a poll does not count: what is awaited may
     have stood still as well."""
     end = time.monotonic() + seconds
     while True:

@@ -29,7 +29,7 @@ PROGRAMS = ("millrace", "millrace-builder", "millrace-classifier", "millrace-fus
             "millrace-events", "millrace-routes")
 SLOW_SECONDS = 0.5
 SILENCE = ("does not answer", "there to hear")
-# For `up`, where lives are short because a test ends them: nobody is given up, nor waits long.
+# For `up`, where lives are short because a test ends them: no process is given up, nor waits long.
 QUICK_RESTARTS = ("--restarts", "100000", "--restart-delay", "20")
 NUMBERS = itertools.count(1)
 
@@ -71,7 +71,7 @@ def ask(*words):
     """Runs one command with --json; what it answers, which may be bad news."""
     def heard():
         done = millrace(*words, "--json", check=False)
-        # On a host that has no time for either, who is asked may be late, and who asks gives up.
+        # On a host that has no time for either, the asked one may be late, and the asker gives up.
         silent = words[0] in ("status", "audit") and any(word in done.stdout for word in SILENCE)
         return None if silent else done
 
@@ -135,7 +135,7 @@ class Topology:
             self.down(check=kind is None)
 
     def tell(self):
-        """For the report of a failed test: what everybody had to say."""
+        """For the report of a failed test: what all processes had to say."""
         for words in (("status", self.name), ("audit", self.name)):
             done = millrace(*words, check=False)
             print(f"-- {' '.join(words)}\n{done.stdout}{done.stderr}")

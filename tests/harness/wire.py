@@ -63,7 +63,7 @@ class Host:
         return run("ip", "netns", "exec", self.namespace, *words, **how)
 
     def start(self, *words):
-        # Not text: nobody reads it.
+        # Not text: no user reads it.
         child = subprocess.Popen(["ip", "netns", "exec", self.namespace, *map(str, words)],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.children.append(child)

@@ -74,7 +74,7 @@ def test_pings_pass_whenever_the_topology_does_not_run(tmp_path, device):
             wait_until(lambda: passes(wire), PATIENCE, "pings pass")
             assert ask("bypass", running.name)["on"] and len(bridges(wire)) == 1
             assert told(running)["bypass"] == "on"
-        # Killed whole: whoever cleans up turns it on.
+        # Killed whole: the clean-up turns it on.
         running.__enter__()
         assert not passes(wire)
         running.kill_everything()
@@ -96,7 +96,7 @@ def test_who_cannot_move_packets_any_more_leaves_them_to_the_bypass(tmp_path):
         wait_until(lambda: not processes.is_running(pid), PATIENCE, "it has ended")
         wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         assert not processes.processes_of(running.run_dir)
-        # Why it ended can be read until somebody brings it down, or up again.
+        # Why it ended can be read until a user brings it down, or up again.
         refused = millrace("status", running.name, check=False)
         assert refused.returncode == 1 and f"millrace logs {running.name}" in refused.stderr
         said = millrace("logs", running.name).stdout
@@ -115,7 +115,7 @@ def test_it_can_be_turned_on_by_hand_after_everything_was_killed(tmp_path):
         assert not passes(wire)
         assert running.settle()["dropped"]["rule"] > 0
         running.kill_everything()
-        assert not passes(wire), "nobody has turned it on"
+        assert not passes(wire), "it is not turned on"
         millrace("bypass", running.name, "on", prefix=wire.prefix)
         wait_until(lambda: passes(wire), PATIENCE, "pings pass")
         millrace("down", running.name, prefix=wire.prefix)

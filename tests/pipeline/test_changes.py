@@ -93,7 +93,7 @@ def test_after_a_reload_the_new_rules_count(tmp_path):
         (tmp_path / "scan.rules").write_text(ALL_DROPPED)
         ask("reload", running.name)
         received = running.audit()["received"]
-        running.kill("egress.0", "gpu.0.a")  # whoever comes back knows the new table only
+        running.kill("egress.0", "gpu.0.a")  # successors know the new table only
         running.wait_alive("egress.0", "gpu.0.b")
         running.wait_received(running.audit()["received"] + 2000)
         audit = running.drain()
@@ -390,6 +390,6 @@ def test_a_group_with_autoscale_follows_its_load(tmp_path):
         wait_until(lambda: last()["what"] == "autoscale front=2", PATIENCE, "one less")
         assert last()["generation"] == 3 and "front.2" not in running.lives()
         ask("rollback", running.name)
-        assert last()["what"] == "rollback 1", "what somebody did is taken back"
+        assert last()["what"] == "rollback 1", "what a user did is taken back"
         audit = running.audit()
         assert audit["unaccounted"] == 0 and not audit["dropped"] and not audit["problems"]

@@ -44,7 +44,7 @@ def captured(host, file, way):
 
 
 def scraped(wire, running):
-    """The metrics, as who is in the namespace of the ports sees them: there telemetry listens."""
+    """The metrics, as seen in the namespace of the ports: there telemetry listens."""
     url = f"http://{metrics.address_of(running.run_dir)}/metrics"
     return metrics.Metrics(wire.in_middle("curl", "-sS", url).stdout)
 

@@ -255,7 +255,7 @@ def test_log_rotation_is_followed(tmp_path):
         running.wait_received(running.audit()["received"] + 1000)
         assert old.stat().st_size == size
         old.rename(tmp_path / "older")
-        file.rename(old)  # and nobody says so
+        file.rename(old)  # and nothing says so
         wait_until(lambda: file.exists() and file.stat().st_size > 0, PATIENCE, "a third file")
         running.drain()
         written = all_told(running)[1]

@@ -120,7 +120,7 @@ def test_workers_die_while_a_function_comes(tmp_path, seed):
             running.kill(chance.choice([name for name in sorted(lives) if name.startswith(
                 ("front.", "gpu.", "egress."))]), lives=lives)
             applying.wait(timeout=120)
-            ask("apply", running.file)  # again, if somebody's death took it back
+            ask("apply", running.file)  # again, if a death took it back
             running.wait_alive("front.0", "front.1", "egress.0")
         more_arrives(running)
         assert set(seen_by(running)) == {"scan"}

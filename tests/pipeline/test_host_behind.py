@@ -60,7 +60,7 @@ def test_the_interfaces_are_the_ports_for_the_kernel(tmp_path):
             wire.a.wait_for(address)
 
 
-# Says each line again to whom it came from.
+# Says each line again to its sender.
 ECHO = """
 import socket, sys
 door = socket.create_server((sys.argv[1], 22))

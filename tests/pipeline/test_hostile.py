@@ -20,7 +20,7 @@ import pytest
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be another user")
 
 
 def numbered(folder):
@@ -49,7 +49,7 @@ def python_as_nobody(text, *words):
 
 @pytest.fixture
 def running(tmp_path):
-    """A topology that has to come through with every packet, in order, by those who began it."""
+    """A topology that has to come through with every packet, in order, by its first processes."""
     with Topology(tmp_path, numbered(tmp_path)) as topology:
         lives = topology.lives()
         yield topology
@@ -103,7 +103,7 @@ def test_another_user_is_not_heard_even_where_he_can_enter(running):
     sockets = sorted(pathlib.Path(running.run_dir).glob("control.*"))
     assert len(sockets) == 2  # the standby listens when it leads
     assert python_as_nobody(TALK, *sockets).stdout == ""
-    # Somebody has opened the doors: the sockets themselves look who it is.
+    # The folder is open to all: the sockets themselves look which user it is.
     os.chmod(running.run_dir, 0o755)
     for path in sockets:
         os.chmod(path, 0o777)
@@ -118,7 +118,7 @@ def test_another_user_is_not_heard_even_where_he_can_enter(running):
 
 
 def test_nobody_is_shown_packets_by_a_watch_file_of_his(running):
-    """Anybody may make a file of that name in /dev/shm: a real one, copied."""
+    """Any user may make a file of that name in /dev/shm: a real one, copied."""
     mine = pathlib.Path(f"/dev/shm/millrace-{running.name}.watch.0")
     theirs = mine.with_suffix(".1")
     worker = running.actor("front.0")["pid"]

@@ -140,7 +140,7 @@ def test_a_user_without_rights_is_told_where_it_may_write(tmp_path):
 
 @contextlib.contextmanager
 def reachable(folder):
-    """All folders above may be entered by everybody."""
+    """All folders above may be entered by all users."""
     changed = []
     for path in [folder, *folder.parents]:
         mode = path.stat().st_mode & 0o7777

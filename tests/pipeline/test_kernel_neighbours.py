@@ -13,14 +13,14 @@ from topology import ask, millrace
 
 FAMILIES = (4, 6)
 FAR = {4: "198.18.7.1", 6: "2001:db8:7::1"}
-# Nobody has these: who asks for them hears nothing.
+# No host has these: a question for them has no answer.
 GATEWAY = {4: "192.0.2.5", 6: "2001:db8:2::77"}
 ROUTES = f"198.18.7.0/24 wan via {GATEWAY[4]}\n2001:db8:7::/48 wan via {GATEWAY[6]}\n"
 TABLE = "type: route, table: far.routes"
 NOBODY = "02:00:00:00:00:99"
 UNREACHABLE = {4: "Destination Host Unreachable", 6: "Address unreachable"}
 
-# Says on each line who was asked for by the router until then.
+# Says on each line what the router has asked for until then.
 LISTEN = """
 import ipaddress, json, select, socket, sys
 door = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
@@ -47,7 +47,7 @@ while True:
         print(json.dumps(sorted(asked)))
     take_all()
 """
-# An ARP reply to everybody: ADDRESS is at the MAC address of this host.
+# An ARP reply to all: ADDRESS is at the MAC address of this host.
 CLAIM = """
 import socket, sys
 door = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tables that follow the kernel's routes are changed in place: under traffic, with kills of who
-changes them, and the Linux kernel's own look-ups as oracle."""
+"""Tables that follow the kernel's routes are changed in place: under traffic, with kills of their
+writer, and the Linux kernel's own look-ups as oracle."""
 
 import contextlib
 import ipaddress

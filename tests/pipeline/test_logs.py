@@ -44,12 +44,12 @@ def lines_of(running, *words):
 
 
 def settled_lines_of(running):
-    """All lines, once nobody has said anything for half a second."""
+    """All lines, once none has come for half a second."""
     def settled():
         lines = lines_of(running)
         time.sleep(0.5)
         return lines if lines_of(running) == lines else None
-    return wait_until(settled, PATIENCE, "nobody says anything any more")
+    return wait_until(settled, PATIENCE, "no more lines come")
 
 
 def test_what_processes_and_supervisor_said_is_merged_by_time(tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Metrics of running topologies: right, monotone whoever dies, and nobody's burden."""
+"""Metrics of running topologies: right, monotone whatever dies, and no burden."""
 
 import contextlib
 import http.client
@@ -44,7 +44,7 @@ def monotone(sample):
 
 
 def answer_of(topology):
-    """A scrape; nothing while nobody answers."""
+    """A scrape; nothing while there is no answer."""
     with contextlib.suppress(OSError, http.client.HTTPException):
         return metrics.scrape(metrics.address_in(topology.run_dir))
     return None

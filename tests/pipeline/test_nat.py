@@ -53,7 +53,7 @@ table ip nat {{
     ip daddr 203.0.113.1 tcp dport 8081 dnat to 10.1.0.5:8080; }}
 }}
 """
-# Says to each who sends what address it has.
+# Tells each sender its address.
 MIRROR = """
 import socket, sys
 mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -34,7 +34,7 @@ functions:
 paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, nat64, route], lanes: 4 }}
 """
-# Sends back what it gets, to who has sent it; to "who" says the address of that.
+# Sends back what it gets, to its sender; to "who" says the address of that.
 MIRROR = """
 import socket, sys
 mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -168,7 +168,7 @@ def test_an_unconfirmed_change_of_queues_is_taken_back(tmp_path):
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGSEGV])
 def test_ingresses_die_while_shares_go_from_queue_to_queue(tmp_path, seed, ending):
-    """Whoever follows them finds who reads what, and where to go on."""
+    """A successor finds which queue reads what, and where to go on."""
     chance = random.Random(seed)
     with Wire() as wire, between(wire, tmp_path, 2) as running:
         with Load(wire, tmp_path, 4000) as load:
@@ -199,7 +199,7 @@ def test_the_supervisor_dies_while_queues_come(tmp_path):
             running.wait_alive(*names_of(3))
             wait_taken(running, names_of(3), 300)
             lives = running.lives()
-            running.adopt_after_kill()  # whoever supervises next wants as many
+            running.adopt_after_kill()  # the next supervisor wants as many
             wait_taken(running, names_of(3), 300)
             assert running.lives() == lives
             has_kept_all(running, load)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Control by TCP: who has the keys changes a topology under traffic; all others are refused,
+"""Control by TCP: clients with keys change a topology under traffic; all others are refused,
 counted, and nothing changes."""
 
 import contextlib
@@ -85,7 +85,7 @@ def test_the_owner_of_a_listed_key_asks_and_changes(running):
     assert "no change waits" in remote(running, "confirm", check=False).stderr
     wait_until(lambda: remote(running, "audit", check=False).returncode == 0, PATIENCE, "exact")
     assert refused(running) == 0
-    # Who takes over listens too.
+    # A supervisor that takes over listens too.
     running.kill_supervisor()
     running.at = address_in(millrace("adopt", running.name, "--detach").stdout)
     assert "front: 2 -> 1 workers" in remote(running, "scale", "front=1").stdout

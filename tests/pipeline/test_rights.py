@@ -35,7 +35,7 @@ def rights(running):
     """name of process -> the rights that its threads have, which have to be all the same."""
     named = {actor["name"]: actor["pid"] for actor in running.status()["actors"] if actor["pid"]}
     named["telemetry"] = processes.telemetry_pid(running.run_dir)
-    # The last step before packets; who has just been started may not have come so far.
+    # The last step before packets; a process that has just started may not have come so far.
     processes.wait_until(lambda: all(thread["Seccomp"] == FILTERED for pid in named.values()
                                      for thread in threads_of(pid)), processes.PATIENCE,
                              "all are filtered")
@@ -72,7 +72,7 @@ paths:
 def test_nobody_keeps_any_without_a_driver(tmp_path):
     with Topology(tmp_path, software_gpu(tmp_path)) as running:
         assert set(rights(running).values()) == {NONE}
-        # Who comes later, when the hub has long given up its own, is no other.
+        # A process that comes later, when the hub has long given up its own, is no other.
         running.kill("front.0")
         running.wait_alive("front.0")
         assert set(rights(running).values()) == {NONE}

@@ -85,7 +85,7 @@ def test_a_topology_that_does_not_run_has_no_neighbours():
 
 
 def scraped(wire):
-    """The metrics, as who is in the namespace of the ports sees them: there telemetry listens."""
+    """The metrics, as seen in the namespace of the ports: there telemetry listens."""
     url = f"http://{metrics.address_of(wire.running.run_dir)}/metrics"
     return metrics.Metrics(wire.in_middle("curl", "-sS", url).stdout)
 

@@ -120,11 +120,11 @@ def test_a_function_with_state_goes_on_behind_what_was_skipped(tmp_path, fate):
     text = state_topology(tmp_path, 0.005, f"unavailable: {fate}")
     kills = 0
     with Topology(tmp_path, text) as running:
-        # Who is back before a packet came was not missed.
+        # A worker that is back before a packet came was not missed.
         while kills < 4 or running.status()["skipped"]["witness unavailable"] == 0:
             before = witnessed(running)[0]
             wait_until(lambda: witnessed(running)[0] > before + 1000, PATIENCE,
-                       "it is visited, again when somebody is back")
+                       "it is visited, again when a worker is back")
             running.kill("deep.0", "deep.1")
             running.wait_alive("deep.0", "deep.1")
             kills += 1

@@ -57,7 +57,7 @@ def test_the_interface_is_there_while_the_topology_runs(tmp_path):
 
 
 def test_the_hub_dies_and_traffic_goes_on(tmp_path):
-    """The standby has the interfaces too, and lends them to whoever is started anew."""
+    """The standby has the interfaces too, and lends them to a process that starts anew."""
     with Wire(device="tap") as wire, wire.between(
             tmp_path, looking_bump(wire, "tap", tmp_path)) as running:
         wire.a.wait_for(wire.b.ip)
@@ -98,7 +98,7 @@ def backlog_bytes(host):
 def test_four_streams_into_a_tap_whose_reader_is_stopped(tmp_path):
     """What waits is bounded, the rest is tx_full; another port does not notice."""
     with Wire(device="tap") as wire, wire.between(tmp_path, stalled_and_live(wire)) as running:
-        # Behind the first tap is a bridge, and behind that a reader who takes nothing for a while.
+        # Behind the first tap is a bridge, and behind that a reader that takes nothing for a while.
         host = wire.a
         # Packet filters on bridges take what passes from its sender's account.
         host.run("sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0")
@@ -172,11 +172,11 @@ def test_what_is_wrong_with_a_host_is_said_with_its_mend(tmp_path):
         wire.in_middle("ip", "link", "add", "name", wire.port_a, "type", "bridge")
         said = refused(tmp_path, good, *wire.prefix)
         assert "'porta' is there already" in said and "ip link del porta" in said
-        assert wire.port_a in interfaces(wire), "it is somebody else's"
+        assert wire.port_a in interfaces(wire), "it is another's"
 
 
 def test_what_a_killed_run_left_is_removed(tmp_path):
-    """Somebody still has a queue of it open: it did not go by itself."""
+    """A process still has a queue of it open: it did not go by itself."""
     with Wire(device="tap") as wire:
         wire.in_middle("ip", "tuntap", "add", wire.port_a, "mode", "tap")
         wire.in_middle("ip", "link", "set", wire.port_a, "alias",
@@ -203,7 +203,7 @@ def test_a_frame_that_is_too_long_for_the_other_side_is_counted(tmp_path, placem
             wire.a.ping(wire.b.ip, "-M", "do", "-s", 2000 - 28)
             wire.a.run("ping", "-c", "5", "-i", "0.01", "-W", "0.2", "-M", "do", "-s", 2001 - 28,
                        wire.b.ip, check=False)
-            # What nobody expects at a port: its own MTU was raised behind its back.
+            # What is not expected at a port: its own MTU was raised behind its back.
             wire.a.run("ip", "link", "set", "eth", "mtu", "9000")
             wire.a.run("ping", "-c", "5", "-i", "0.01", "-W", "0.2", "-M", "do", "-s", "8000",
                        wire.b.ip, check=False)

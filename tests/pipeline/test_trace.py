@@ -120,7 +120,7 @@ def test_a_dropped_packet_says_where_and_why(tmp_path):
         assert packet["verdict"] == "drop" and packet["reason"] == "rule"
         functions = {step["name"]: step for step in packet["steps"] if step["what"] == "function"}
         assert functions["first"]["took_part"] and functions["first"]["verdict"] == "drop"
-        assert set(functions) == {"first"}, "nobody looks at a batch without packets"
+        assert set(functions) == {"first"}, "no other looks at a batch without packets"
         page = millrace("trace", running.name).stdout
         assert "dropped: rule" in page
         assert "\033" not in page

@@ -54,7 +54,7 @@ def test_every_process_is_replaced_and_nothing_is_lost(tmp_path):
         assert after.keys() == before.keys()
         assert not pids - {supervisor} & set(processes_of(running.run_dir))
         assert folders(running) == {str(new)}
-        assert all(life[2] == 0 for life in after.values()), "nobody was restarted: none failed"
+        assert all(life[2] == 0 for life in after.values()), "none was restarted: none failed"
         for actor in ("front.0", "ingress.in.0", "egress.0", "standby"):
             found = running.metrics().by("cause", "millrace_restarts_total", actor=actor)
             assert found["crash"] == found["hang"] == 0 < found["asked"], (actor, found)
@@ -135,7 +135,7 @@ def test_another_layout_is_refused_before_anything_changes(tmp_path):
 
 
 @pytest.mark.parametrize("part, who", [("classifier", "front.0"), ("hub", "hub")])
-def test_a_build_that_does_not_start_displaces_nobody(tmp_path, part, who):
+def test_a_build_that_does_not_start_replaces_nothing(tmp_path, part, who):
     new = another_build(tmp_path / "new", **{part: (
         'for word in "$@"; do [ "$word" = --layout ] && exec REAL "$@"; done\n'
         f'[ {part} = hub ] && [ "$4" != 0 ] && exec REAL "$@"\n'
@@ -151,7 +151,7 @@ def test_a_build_that_does_not_start_displaces_nobody(tmp_path, part, who):
         assert_goes_on(running)
         if part == "classifier":  # the first of all
             assert folders(running) == {str(topology.BIN)}
-        # Whoever dies comes back of the build that runs.
+        # A process that dies comes back of the build that runs.
         running.kill(who if who != "hub" else "standby")
         running.wait_alive(who if who != "hub" else "standby")
         running.drain()
@@ -168,7 +168,7 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
         asker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(waits.exists, PATIENCE, "those before it are of the new build")
         running.kill_supervisor()
-        assert asker.wait(timeout=60) != 0, "nobody has told that it is done"
+        assert asker.wait(timeout=60) != 0, "it was not told that it is done"
         both = {str(new), str(topology.BIN)}
         wait_until(lambda: folders(running) == both, PATIENCE, "the one that waited has ended")
         (new / "millrace-hub").unlink()
@@ -183,7 +183,7 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
 
 @pytest.mark.parametrize("device", ["afpacket", "tap"])
 def test_connections_over_interfaces_survive(tmp_path, device):
-    """What comes to an interface while nobody reads it is lost to the kernel; nothing else is."""
+    """What comes to an interface while it is not read is lost to the kernel; nothing else is."""
     (tmp_path / "all.rules").write_text('alert "never to be seen"\n')
     new = another_build(tmp_path / "new")
     with Wire(device=device) as wire:
@@ -208,6 +208,6 @@ paths:
             print("\n".join(done["done"]))
             assert folders(running) == {str(new)}
             assert running.settle()["dropped"] == {}
-            running.kill("front.0")  # whoever dies from now on comes back of the new build
+            running.kill("front.0")  # what dies from now on comes back of the new build
             running.wait_alive("front.0")
             assert folders(running) == {str(new)}

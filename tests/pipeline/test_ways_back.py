@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whoever changes a box by the way that leads through it is not left without a way back."""
+"""A change of a box by the way that leads through it has a way back."""
 
 import concurrent.futures
 import contextlib
@@ -29,7 +29,7 @@ paths:
 
 
 def commands_on(file):
-    """Those that change something to what it says, whoever waits for them."""
+    """Those that change something to what it says, whether or not a command waits for them."""
     found = []
     for words in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
