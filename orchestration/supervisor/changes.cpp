@@ -33,8 +33,8 @@ bool read_the_same(const Plan& plan, const PlanFunction& a, const PlanFunction& 
   });
 }
 
-/// The functions whose tables are to be built anew, as they are set now. Who reads a file of theirs
-/// too goes along: what is in it is known once.
+/// The functions whose tables are to be built anew, as they are set now. What reads a file of
+/// theirs too goes along: what is in it is known once.
 std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
   std::vector<PlanEdition> functions;
   const auto add = [&](std::uint32_t number) {
@@ -182,7 +182,7 @@ TableSwitch::Wish Supervisor::wish_of(const ChangeRequest& wanted) {
 /// From the present plan to another one, as far as that can be while it runs.
 TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   Plan next = load_plan(wanted.plan);
-  ::unlink(wanted.plan.c_str());  // who asked may have gone meanwhile
+  ::unlink(wanted.plan.c_str());  // the command may have gone meanwhile
   const PlanDiff diff = diff_plans(wanted.rollback ? plan_ : history_->as_written(plan_), next);
   if (!diff.restart.empty()) {
     std::string text = "cannot change while it runs:";
@@ -269,8 +269,8 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
   history_->set_deadline(deadline_);
 }
 
-/// The supervisor before this one died over a change that was to be confirmed: nobody has told
-/// anybody that it was made. What of it is in use differs from what was.
+/// The supervisor before this one died over a change that was to be confirmed: no user has heard
+/// that it was made. What of it is in use differs from what was.
 void Supervisor::take_up_deadline() {
   deadline_ = history_->deadline();
   if (!deadline_ || deadline_->generation != plan_.generation) return;

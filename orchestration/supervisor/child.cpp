@@ -97,7 +97,7 @@ Child Child::start(const Command& command, const std::string& log_path, int outp
   SpawnPlan spawn;
   spawn.connect(log_path, output, command.segment);
   const pid_t pid = spawn.start(command);
-  // Nobody but us reaps it, so the pid is still its own.
+  // Only this process reaps it, so the pid is still its own.
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   if (!process) throw system_error("pidfd of " + command.program, errno);
   return {pid, process_start_time(pid), std::move(process), true};

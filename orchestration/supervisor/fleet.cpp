@@ -143,7 +143,7 @@ void Fleet::reap(Post& post, Seat& seat) {
     if (end) {
       seat.next.reset();
       say(Severity::kWarning, "successor_exited", seat,
-          "who was to succeed " + post.name + " " + text_of(*end));
+          "the successor of " + post.name + " " + text_of(*end));
     }
   }
   if (!seat.child) return;
@@ -208,7 +208,7 @@ LeaderWatch Fleet::new_watch() const {
   return {plan_.heartbeat_limit_ms * 1'000'000ull, LeaderWatch::kSupervisorsPatience};
 }
 
-/// Hub and standby watch each other. When both hang, or the one that is left does, nobody else
+/// Hub and standby watch each other. When both hang, or the one that is left does, no other
 /// ends them.
 void Fleet::tend_leader(Post& post) {
   LeaderWatch& watch = post.kind == ActorKind::kHub ? hub_watch_ : standby_watch_;
@@ -264,7 +264,7 @@ bool Fleet::hangs_at_its_start(const Post& post, Clock::time_point now) const {
          state(post.seat()) == ActorState::kVacant && now - post.policy.started_at() > kStartLimit;
 }
 
-/// Nobody reads its shares any more: the kernel gives their flows to the port's others.
+/// No ingress reads its shares any more: the kernel gives their flows to the port's others.
 void Fleet::give_up_queue(const Post& post) const {
   const PlanStream& mine = plan_.streams.at(plan_.actors.at(post.seat().actor).index);
   const std::vector<std::uint32_t> ingresses = ingresses_of_port(plan_, mine.port);

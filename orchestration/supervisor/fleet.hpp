@@ -40,7 +40,7 @@ class Fleet {
   /// of it.
   void use_segment(UniqueFd file) { segment_ = std::move(file); }
 
-  /// From now on entries of the status file say who may start. Throws Error when it is not there.
+  /// From now on entries of the status file say what may start. Throws Error when it is not there.
   void attach_status();
   const StatusSource* status() const { return status_.get(); }
   ActorState state(std::uint32_t actor) const;
@@ -62,7 +62,8 @@ class Fleet {
 
   /// Starts the post's process in its current seat, and wants it from now on. Throws Error.
   void start(Post& post);
-  /// Starts, from `folder`, who takes the current seat when its process has ended. Throws Error.
+  /// Starts, from `folder`, the process that takes the current seat when its own has ended. Throws
+  /// Error.
   void start_successor(Post& post, const std::string& folder);
   /// From now on; for posts without a folder of their own.
   void use_folder(std::string folder) { place_.folder = std::move(folder); }
@@ -72,14 +73,14 @@ class Fleet {
   /// Takes over a process that an earlier supervisor started. Whether it is wanted is the caller's
   /// to say (Post::wish). Of two that play one actor, the one that was there first has the seat.
   void adopt(const FoundProcess& found);
-  /// Notes who has ended.
+  /// Notes what has ended.
   void reap();
-  /// Starts again whoever may be, and ends whoever drains for too long.
+  /// Starts again what may be, and ends what drains for too long.
   void tend();
   /// The workers of this post leave: the hub has been asked to drain; its process is ended when it
   /// has not by itself in `grace`.
   void let_drain(Post& post, std::chrono::milliseconds grace);
-  /// Of an ingress that nobody will start again: hub and standby close the sockets that it read.
+  /// Of an ingress that will not start again: hub and standby close the sockets that it read.
   /// May take moments.
   void give_up_queue(const Post& post) const;
   /// SIGTERM to all posts that `which` picks, SIGKILL to those that are left after `grace`, and

@@ -97,7 +97,7 @@ void History::forget_files(const std::vector<Entry>& kept) const {
       }
     }
   } catch (const Error&) {
-    return;  // who cannot be asked may need all of them
+    return;  // a supervisor that cannot be asked may need all of them
   }
   std::error_code error;
   std::vector<fs::path> others;

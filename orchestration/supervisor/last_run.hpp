@@ -19,7 +19,7 @@ namespace millrace {
 ///                          control.*        its `control:` and `bypass:`, which no plan has
 ///
 /// The folder goes with this object; of a restart that was killed, with the next start of any
-/// topology, like all that nobody holds the lock of.
+/// topology, like all without a holder of the lock.
 class LastRun {
  public:
   /// Keeps it. Throws Error when that cannot be done.

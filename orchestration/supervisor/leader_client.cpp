@@ -36,7 +36,7 @@ ControlBody ask_leader_within(const std::string& run_dir, const ControlBody& que
   } while (Clock::now() < until);
   const std::string what = std::string("`") + message_name(question) + "` in " + run_dir;
   if (heard) {
-    throw Error("who recovers does not answer " + what + " within " +
+    throw Error("the leader does not answer " + what + " within " +
                 std::to_string(limits.answer.count()) + " ms");
   }
   throw Error("neither hub nor standby is there to hear " + what);

@@ -13,7 +13,7 @@ struct LeaderLimits {
   std::chrono::milliseconds answer{5000};  ///< until one that listens has answered
 };
 
-/// Asks whoever recovers: the hub, or the standby, which listens once the hub's exit is certain. A
+/// Asks the leader: the hub, or the standby, which listens once the hub's exit is certain. A
 /// hub that dies with the question in its hands has a successor a moment later, which is asked
 /// again: `question` has to be one that may be heard twice. Blocks. Throws Error that says what was
 /// tried.

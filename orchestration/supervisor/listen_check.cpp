@@ -45,7 +45,7 @@ void check_listen(const std::string& what, const std::string& address) {
     throw Error(what + ": " + address + " is no address of this host (those are: ip address)");
   }
   if (errno != EADDRINUSE) throw system_error(what + ": listen on " + address, errno);
-  throw Error(what + ": " + address + " is in use (by whom: ss -tlnp 'sport = " +
+  throw Error(what + ": " + address + " is in use (by what: ss -tlnp 'sport = " +
               address.substr(address.rfind(':')) + "'); another port in `" + what +
               ": { listen: ... }` mends it, and port 0 takes any free one");
 }

@@ -64,7 +64,7 @@ bool move_when_large(const std::string& log, std::uint64_t bytes_max) {
   const std::uint64_t begin = bytes > kOlderLogBytesMax ? bytes - kOlderLogBytesMax : 0;
   const std::uint64_t done = copy(file, to, draft, begin, bytes);
   if (std::rename(draft.c_str(), older.c_str()) != 0) throw system_error("rename " + draft, errno);
-  // What was said meanwhile, and no more of it than that: somebody may say things without end.
+  // What was said meanwhile, and no more of it than that: a process may say things without end.
   copy(file, to, older, done, bytes_of(file, log));
   if (::ftruncate(file.get(), 0) != 0) throw system_error("empty " + log, errno);
   return true;

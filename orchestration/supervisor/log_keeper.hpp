@@ -14,7 +14,7 @@
 ///
 /// Processes have their file open and know nothing of this: when it has grown it is copied, and
 /// made empty in place. What is said in the microseconds between the end of the copy and that is
-/// lost. Whoever reads both holds a shared lock (flock) on the first meanwhile, and sees every
+/// lost. A reader of both holds a shared lock (flock) on the first meanwhile, and sees every
 /// line once.
 
 namespace millrace {
@@ -28,7 +28,7 @@ inline constexpr std::uint64_t kOlderLogBytesMax = 2 * kLogBytesMax;
 std::string older_log_path(const std::string& log);
 
 /// Moves what `log` says to its older file when it has more than `bytes_max`. False when it has
-/// not, is not there, or somebody reads it just now (then the next look does it). Does not block
+/// not, is not there, or a process reads it just now (then the next look does it). Does not block
 /// for longer than copying takes. Throws Error when it cannot be written.
 bool move_when_large(const std::string& log, std::uint64_t bytes_max);
 
@@ -38,7 +38,7 @@ class LogKeeper {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::seconds kInterval{1};
 
-  /// An error is told once on stderr: nobody's traffic depends on it.
+  /// An error is told once on stderr: no traffic depends on it.
   void tend(const std::string& run_dir, Clock::time_point now);
 
  private:

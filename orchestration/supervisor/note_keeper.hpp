@@ -14,7 +14,7 @@ template <typename Notes>
 class NoteKeeper {
  public:
   /// `write(notes)` may throw Error, which is told once on stderr, and is tried again next time:
-  /// nobody's traffic depends on it.
+  /// no traffic depends on it.
   template <typename Write>
   void keep(Notes notes, Write&& write) {
     if (notes == kept_) return;

@@ -46,7 +46,7 @@ PortWatch::PortWatch(const Plan& plan, std::string run_dir, InUse in_use, Hooks 
     const auto wish = interface_wish(plan.ports[port]);
     if (!wish) continue;
     Watched watched{.port = port, .wish = *wish};
-    // Another one may have the name by now: nobody watched while there was no supervisor.
+    // Another one may have the name by now: it was not watched while there was no supervisor.
     const auto link = find_link(wish->interface);
     watched.index = taken_index(run_dir_, wish->interface).value_or(link ? link->index : 0);
     watched.name = wish->interface;
@@ -89,7 +89,7 @@ void PortWatch::look(Watched& watched) {
   if (link->mtu != watched.mtu) look_at_mtu(watched, link->mtu);
   const bool carrier = (link->flags & IFF_UP) != 0 && (link->flags & kLowerUp) != 0;
   watched.up = (link->flags & IFF_UP) != 0;
-  if (watched.held_down && watched.up) {  // somebody else wants it up
+  if (watched.held_down && watched.up) {  // the host wants it up
     hold_down(run_dir_, watched.wish.interface, false);
     watched.held_down = false;
   }

@@ -46,7 +46,7 @@ class PortWatch {
     std::uint32_t index = 0;  ///< of the interface; 0: it is lost
     std::string name;         ///< of the interface, as it was seen last
     std::uint32_t mtu = 0;    ///< as it was seen last, or as the port's
-    bool up = true;           ///< somebody wants it up
+    bool up = true;           ///< the host wants it up
     bool carrier = true;
     bool held_down = false;  ///< by us
     std::string trouble;     ///< why it cannot be taken again, as told last

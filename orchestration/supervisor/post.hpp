@@ -46,8 +46,8 @@ struct Post {
   std::uint32_t failed_starts = 0;    ///< in a row: not executed, or it gave up at its start
   bool reported = false;              ///< that it was given up, or cannot come back
   std::string folder;                 ///< of its executable; empty: the fleet's
-  bool helper = false;                ///< of an upgrade: whoever takes over sends it away
-  bool replacing = false;             ///< an upgrade sees to it: nobody else starts it
+  bool helper = false;                ///< of an upgrade: a supervisor that takes over sends it away
+  bool replacing = false;             ///< an upgrade sees to it: nothing else starts it
 
   Seat& seat() { return seats[current]; }
   const Seat& seat() const { return seats[current]; }
@@ -63,16 +63,17 @@ using StateOf = std::function<ActorState(const Seat& seat)>;
 /// Spare workers have a post too, with Wish::kDown.
 std::vector<Post> make_posts(const Plan& plan, RestartLimits limits);
 
-/// Somebody whom no packet can do without (an ingress, an egress) has been given up.
+/// An actor that no packet can do without (an ingress, an egress) has been given up.
 bool cannot_move_packets(const std::vector<Post>& posts);
 
 /// Its process ended, or hangs fenced while its twin can take over.
 bool is_lost(const Post& post, const StateOf& state);
 
 /// The seat in which a process of this post may be started now, if any: its last life has been
-/// recovered (vacant), nobody sits in it, and the policy allows it. The hub is never started again:
-/// its memory cannot be handed over; the standby recovers until a planned restart. `hub_gone`: then
-/// nobody makes a dead standby's seat vacant, and its successor takes it as it is.
+/// recovered (vacant), no process sits in it, and the policy allows it. The hub is never started
+/// again: its memory cannot be handed over; the standby recovers until a planned restart.
+/// `hub_gone`: then nothing makes a dead standby's seat vacant, and its successor takes it as it
+/// is.
 std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
                                          RestartPolicy::Time now, bool hub_gone = false);
 

@@ -27,7 +27,8 @@ struct PostNote {
 std::vector<PostNote> read_post_notes(const std::string& run_dir);
 
 /// Gives posts the wishes and restart counts that were noted for them. Posts without a note keep
-/// theirs. A post that was draining goes on as Wish::kDown: whoever still plays it has to be told.
+/// theirs. A post that was draining goes on as Wish::kDown: the process that still plays it has to
+/// be told.
 void restore_posts(const std::vector<PostNote>& notes, std::vector<Post>& posts);
 
 /// Writes the notes whenever one has changed. One thread.

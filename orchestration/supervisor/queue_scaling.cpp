@@ -63,7 +63,7 @@ void QueueScaling::write_queues(Number which) {
   save_plan(plan_, means_.run_dir + "/plan.bin");
 }
 
-/// Who was given up gives nothing away, and would not read what he gets.
+/// One that was given up gives nothing away, and would not read what it gets.
 void QueueScaling::check(const std::vector<PlanDiff::Queues>& steps) {
   for (const PlanDiff::Queues& step : steps) {
     for (const Post* post : posts_of(step.port, 0, step.before)) {
@@ -168,7 +168,7 @@ void QueueScaling::end_leavers() {
   write_queues(after);
 }
 
-/// What cannot go on is over: nobody asks again.
+/// What cannot go on is over: it is not asked for again.
 bool QueueScaling::tend(Clock::time_point now) {
   try {
     return advance(now);

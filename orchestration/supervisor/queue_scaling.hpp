@@ -41,9 +41,9 @@ class QueueScaling {
   void begin(std::vector<PlanDiff::Queues> steps);
   /// After a supervisor that may have died in the middle: shares go where the plan wants them.
   void resume();
-  /// True when all is as it was asked for. Throws Error with the log of who did not open its queue:
-  /// all is as it was then, but for those that are still ending. Or of what cannot be written:
-  /// idle then, too.
+  /// True when all is as it was asked for. Throws Error with the log of the one that did not open
+  /// its queue: all is as it was then, but for those that are still ending. Or of what cannot be
+  /// written: idle then, too.
   bool tend(Clock::time_point now);
   bool idle() const { return steps_.empty(); }
   const std::vector<PlanDiff::Queues>& steps() const { return steps_; }

@@ -10,8 +10,8 @@
 #include "shared/config/topology.hpp"
 #include "shared/control/endpoint.hpp"
 
-/// `control:` of a topology: who may put questions to its supervisor by TCP. Noted for a supervisor
-/// that takes over, without any key:
+/// `control:` of a topology: which clients may put questions to its supervisor by TCP. Noted for a
+/// supervisor that takes over, without any key:
 ///
 ///     <run dir>/control.remote   mode 0600; address, and names of the files with keys
 

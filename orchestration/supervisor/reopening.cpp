@@ -32,7 +32,7 @@ void Supervisor::follow_name(const std::string& from, const std::string& to) {
   }
 }
 
-/// Its interface is another one: whoever receives there begins anew, and that is no failure of his.
+/// Its interface is another one: its ingresses begin anew, and that is no failure of theirs.
 void Supervisor::reopen(std::uint32_t port) {
   ShareWords shares(plan_);
   for (Post& post : fleet_.posts()) {

@@ -85,7 +85,7 @@ void Supervisor::answer(const Received& received) {
   }
 }
 
-/// Whoever asks by TCP does not reach the leader.
+/// Requests by TCP do not reach the leader.
 void Supervisor::answer_audit(const Received& received) {
   constexpr LeaderLimits kLimits{.there = std::chrono::milliseconds(1000),
                                  .answer = std::chrono::milliseconds(2000)};
@@ -156,7 +156,7 @@ StatusReply Supervisor::status_reply() const {
   return reply;
 }
 
-/// Once a second at most: whoever sends nonsense shall not fill the log.
+/// Once a second at most: a sender of nonsense shall not fill the log.
 void Supervisor::note_refused() {
   const std::uint64_t count = refused_before_ + server_->refused_count();
   if (count == refused_ || Clock::now() < refused_next_) return;

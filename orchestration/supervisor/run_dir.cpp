@@ -44,7 +44,7 @@ std::vector<std::string> command_line(pid_t pid) {
   return words;
 }
 
-/// False also for one that has ended and that nobody has waited for.
+/// False also for one that has ended and was not waited for.
 bool has_life(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -171,7 +171,7 @@ std::string topology_in(const std::string& run_dir) {
 }
 
 void refuse_foreign_dir(const std::string& run_dir) {
-  std::error_code error;  // what cannot be read is told by who makes it
+  std::error_code error;  // what cannot be read is told by its maker
   if (!fs::exists(run_dir, error) || fs::is_empty(run_dir, error) || error) return;
   for (const char* known : {"/plan.bin", "/supervisor.lock", "/logs"}) {
     if (fs::exists(run_dir + known, error)) return;
@@ -180,7 +180,7 @@ void refuse_foreign_dir(const std::string& run_dir) {
 }
 
 void make_run_dir(const std::string& run_dir) {
-  constexpr int kAttempts = 100;  // somebody who cleans up may remove it in between
+  constexpr int kAttempts = 100;  // a clean-up may remove it in between
   std::error_code error;
   for (int i = 0; i < kAttempts; ++i) {
     // Prometheus looks for what lies beside run directories, however strict the umask is.
@@ -229,7 +229,7 @@ bool is_stopping(const std::string& run_dir) {
 bool is_record(const std::string& run_dir) {
   std::error_code error;  // what cannot be seen is nothing to us
   const auto has = [&](const char* name) { return fs::exists(run_dir + name, error); };
-  // A planned restart that was killed leaves a plan besides (last_run.hpp), and is nobody's.
+  // A planned restart that was killed leaves a plan besides (last_run.hpp), and has no owner.
   return has("/history/list") && !has("/plan.bin") && !has("/plan.bin.plan");
 }
 
@@ -280,7 +280,7 @@ std::optional<SupervisorLock> SupervisorLock::attempt(const std::string& run_dir
     if (!file) throw system_error("open " + lock_path(run_dir), errno);
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
     struct stat info {};
-    // Whoever had it before may have removed the file: then it is a lock on nothing.
+    // Its owner before may have removed the file: then it is a lock on nothing.
     if (::fstat(file.get(), &info) == 0 && info.st_nlink != 0) {
       return SupervisorLock(std::move(file));
     }
@@ -319,7 +319,7 @@ pid_t SupervisorLock::holder(const std::string& run_dir) {
     pid = -1;  // it has the lock and has not written its pid yet
     text >> pid;
     if (pid > 0 && has_life(pid)) return pid;
-    // One that ends has it until its last thread has gone. Or somebody looks whether it can be
+    // One that ends has it until its last thread has gone. Or a command looks whether it can be
     // cleaned up, or begins.
     std::this_thread::sleep_for(kPause);
   }

@@ -17,7 +17,7 @@
 ///
 ///     <run dir>/plan.bin        the plan (shared/control/plan_file.hpp)
 ///     <run dir>/supervisor.lock locked while a supervisor lives; holds its pid
-///     <run dir>/supervisor.posts what it wants of whom (post_notes.hpp)
+///     <run dir>/supervisor.posts what it wants of each actor (post_notes.hpp)
 ///     <run dir>/stopping        a supervisor ends the topology, or died over that
 ///     <run dir>/hub.ready       the hub has made segment and status file
 ///     <run dir>/waiting.N       a successor of actor N waits (shared/control/actor_process.hpp)
@@ -45,7 +45,7 @@ std::string words_for_run(const std::string& name, const std::string& run_dir);
 /// very text. Throws Error when there is none given and `name` cannot be a topology's.
 std::string run_dir_of(const std::string& name, const std::string& given);
 
-/// A process of ours that runs with `--run-dir <run_dir>`, whoever started it.
+/// A process of ours that runs with `--run-dir <run_dir>`, however it was started.
 struct FoundProcess {
   pid_t pid = 0;
   std::uint64_t start_time = 0;
@@ -54,7 +54,7 @@ struct FoundProcess {
   int actor = -1;          ///< -1: it has none (telemetry, events)
   bool successor = false;  ///< started to take the actor over; it may have, or wait
 };
-/// All of them, found in /proc by their command lines; ended ones that nobody has waited for are
+/// All of them, found in /proc by their command lines; ended ones that were not waited for are
 /// not.
 std::vector<FoundProcess> find_processes(const std::string& run_dir);
 
@@ -80,7 +80,8 @@ enum class Keep : std::uint8_t {
 };
 
 /// Removes what an ended topology leaves: taken interfaces (given back), shared memory, table
-/// images, sockets, plan, and what is not to be kept. Nobody may run; the caller holds the lock.
+/// images, sockets, plan, and what is not to be kept. No process may run; the caller holds the
+/// lock.
 void clean_run_dir(const std::string& run_dir, const std::string& topology, Keep keep);
 
 /// A supervisor has begun to end the topology here: from now on it may answer nothing any more.
@@ -96,10 +97,10 @@ bool is_record(const std::string& run_dir);
 void remove_run_dir(const std::string& run_dir, const std::string& topology);
 
 /// After a start that was refused: the directory goes with its lock when nothing else is in it but
-/// logs of nobody. The caller holds the lock.
+/// logs without an actor. The caller holds the lock.
 void remove_empty_run_dir(const std::string& run_dir);
 
-/// remove_run_dir() of all directories beside this one in which nobody lives, but for records:
+/// remove_run_dir() of all directories beside this one in which no process lives, but for records:
 /// killed topologies keep huge pages. Returns how many. `run_dir` has to be a default one: nothing
 /// else is beside it.
 std::size_t remove_dead_beside(const std::string& run_dir);
@@ -109,9 +110,9 @@ std::size_t remove_dead_beside(const std::string& run_dir);
 class SupervisorLock {
  public:
   /// Makes the directory too. Throws Error that names the pid of the supervisor which holds it;
-  /// somebody who only cleans up is waited for.
+  /// a command that only cleans up is waited for.
   explicit SupervisorLock(const std::string& run_dir);
-  /// Nothing when somebody holds it.
+  /// Nothing when another process holds it.
   static std::optional<SupervisorLock> attempt(const std::string& run_dir);
   /// Pid of the supervisor that lives, 0 when none does.
   static pid_t holder(const std::string& run_dir);

@@ -73,7 +73,7 @@ void Scaling::begin(std::vector<Step> steps) {
   }
 }
 
-/// Whoever asks for as many as there should be wants those that were given up to be tried again.
+/// A request for as many as there should be is one to try again those that were given up.
 void Scaling::try_again(std::uint32_t group) {
   for (Post& post : fleet_.posts()) {
     if (is_worker_of(post, group) && post.wish == Wish::kUp && post.policy.given_up()) {

@@ -13,7 +13,7 @@
 namespace millrace {
 
 /// What systemd wants to hear of a service with Type=notify (sd_notify(3)), without its library.
-/// Says nothing where no manager listens. Never blocks, never fails: nobody's traffic depends on
+/// Says nothing where no manager listens. Never blocks, never fails: no traffic depends on
 /// it.
 class ServiceManager {
  public:

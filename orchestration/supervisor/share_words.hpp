@@ -18,13 +18,13 @@ class ShareWords {
  public:
   /// `plan` is borrowed. Throws Error as StatusSource.
   explicit ShareWords(const Plan& plan);
-  /// Over memory that somebody else holds (tests).
+  /// Over memory that the caller holds (tests).
   ShareWords(const Plan& plan, const StatusView& view) : plan_(plan), view_(view) {}
 
   /// The shares of `port` are to be read by its first `queues` queues, each by as many as the
-  /// others, and by who reads them now as far as can be. `port` may have none, or one queue only.
+  /// others, and by what reads them now as far as can be. `port` may have none, or one queue only.
   void spread(std::uint32_t port, std::uint32_t queues);
-  /// Every share of `port` is read by whom it is wanted by.
+  /// Every share of `port` is read by the wanted ingress.
   bool all_moved(std::uint32_t port) const;
   /// Shares of `port` that `reader` reads have no socket until it has opened one again.
   void forget_joined(std::uint32_t port, std::uint32_t reader);

@@ -13,14 +13,14 @@
 namespace millrace {
 
 /// What the supervisor sees of the running topology: the status file, mapped read-only. It writes
-/// nothing there but who shall read what of a port (share_words.hpp): the hub fences and recovers,
-/// the supervisor restarts.
+/// nothing there but which ingress shall read what of a port (share_words.hpp): the hub fences and
+/// recovers, the supervisor restarts.
 class StatusSource {
  public:
   /// Throws Error when the hub has not made the file, or made it for another plan. `plan` is
   /// borrowed.
   explicit StatusSource(const Plan& plan);
-  /// Over memory that somebody else holds (tests).
+  /// Over memory that the caller holds (tests).
   StatusSource(const Plan& plan, const StatusView& view) : plan_(plan), view_(view) {}
 
   ActorState state(std::uint32_t actor) const;
@@ -53,7 +53,7 @@ class StatusSource {
   /// Packets that went past a function, of all actors.
   std::uint64_t skipped(std::uint32_t function, SkipReason why) const;
 
-  /// Out of service: its workers died too often in it, or somebody said so.
+  /// Out of service: its workers died too often in it, or a user said so.
   bool is_out(std::uint32_t function) const;
 
   /// Ingresses read nothing until further notice (drain_word.hpp).

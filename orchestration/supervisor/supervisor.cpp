@@ -198,7 +198,7 @@ void Supervisor::listen_by_tcp() {
   say("control: " + address + " for " + std::to_string(listen.clients.size()) + " keys");
 }
 
-/// Waits for something to happen and deals with it; does not restart anybody.
+/// Waits for something to happen and deals with it; restarts nothing.
 void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
   descriptors.push_back(signals_.get());
@@ -235,7 +235,7 @@ void Supervisor::run() {
   }
 }
 
-/// Nobody is there who asked for it: why it ended is to be found later.
+/// No command waits for it: why it ended is to be found later.
 void Supervisor::end_of_itself() {
   keep_ = Keep::kRecord;
   note({.severity = Severity::kError,
@@ -319,7 +319,7 @@ void Supervisor::stop() {
         kGrace);
     say(std::string(what) + " stopped");
   };
-  // Nobody waits for it, and it takes its time.
+  // Nothing waits for it, and it takes its time.
   Post& telemetry = fleet_.posts().back();
   telemetry.wish = Wish::kDown;
   if (telemetry.seat().child) telemetry.seat().child->signal(SIGTERM);
@@ -333,7 +333,7 @@ void Supervisor::stop() {
   fleet_.stop([](const Post&) { return true; }, kGrace);
   server_.reset();  // its socket lies there
   clean_run_dir(options_.run_dir, plan_.name, ran ? keep_ : Keep::kLogs);
-  // Before the lock goes: whoever waits for our end looks at the bypass next, or turns it off.
+  // Before the lock goes: what waits for our end looks at the bypass next, or turns it off.
   say(end_bypassed_run(options_.run_dir));
   if (ran) remove_empty_run_dir(options_.run_dir);
   say("stopped");

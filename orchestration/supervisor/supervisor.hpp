@@ -37,7 +37,7 @@ namespace millrace {
 struct SupervisorOptions {
   std::string run_dir;
   std::optional<Bypass> bypass;          ///< of start(); on whenever the topology has ended
-  std::optional<RemoteControl> control;  ///< of start(): who is heard by TCP
+  std::optional<RemoteControl> control;  ///< of start(): which clients are heard by TCP
   std::string folder;                    ///< of the executables
   std::string last_run;  ///< of start(): folder of a LastRun whose history goes on; empty: none
   std::string what = "start";  ///< of the history: why it starts
@@ -60,10 +60,10 @@ class Supervisor {
   ~Supervisor();
 
   /// Cleans what a killed run left, builds tables, starts everything, and returns when all actors
-  /// are alive and have opened their ports. Throws Error with the log of who failed; what was
+  /// are alive and have opened their ports. Throws Error with the log of what failed; what was
   /// started is stopped then.
   void start();
-  /// Takes over a topology whose supervisor has gone: what it wanted of whom goes on. Throws Error
+  /// Takes over a topology whose supervisor has gone: what it wanted of each goes on. Throws Error
   /// when nothing of it runs, or when it had not started.
   void adopt();
   /// The same to stop it: one that had not started can be stopped too.
@@ -91,7 +91,7 @@ class Supervisor {
     std::optional<Plan> next;              ///< what it goes over to; nothing: reload, scale
     std::vector<std::string> sources;      ///< of the plan, once it is made
     bool none = false;                     ///< all is as it is asked for
-    bool waits = false;    ///< for the old tables to go: who starts would look for them
+    bool waits = false;    ///< for the old tables to go: a new process would look for them
     bool halfway = false;  ///< something of it is in use already
   };
 

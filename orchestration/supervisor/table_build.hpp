@@ -31,7 +31,7 @@ class TableBuild {
   bool tend();
   /// Of those that are built.
   const std::vector<TableReport>& reports() const { return reports_; }
-  /// The images are somebody else's to remove.
+  /// The images are another's to remove.
   void keep() { kept_ = true; }
 
  private:

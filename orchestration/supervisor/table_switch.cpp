@@ -17,7 +17,7 @@
 namespace millrace {
 namespace {
 
-constexpr std::chrono::milliseconds kTellAgain{250};  // somebody may have started since
+constexpr std::chrono::milliseconds kTellAgain{250};  // another may have started since
 constexpr std::chrono::milliseconds kTryAgain{250};   // a disk may have room since
 
 /// "…NAME.1.image" -> "…NAME.EDITION.image"
@@ -40,7 +40,7 @@ bool are_alike(const std::string& in_use, const std::string& next) {
 
 bool has_tables(ActorKind kind) { return is_of_group(kind) || kind == ActorKind::kEgress; }
 
-/// Nobody waits for one that takes no part any more.
+/// One that takes no part any more is not waited for.
 bool is_shut_out(ActorState state) {
   return state == ActorState::kFenced || state == ActorState::kReclaiming ||
          state == ActorState::kQuarantined;
@@ -217,7 +217,7 @@ void TableSwitch::fail(const std::string& why) {
     if (saved_) return publish(Phase::kReverting);
   }
   const bool unheard = phase_ == Phase::kLoading && !saved_;
-  forget_others();  // nobody has computed with them
+  forget_others();  // no worker has computed with them
   finish(why);
   if (unheard) {
     phase_ = Phase::kIdle;
@@ -231,7 +231,7 @@ void TableSwitch::refused(const std::string& who, std::uint32_t revision, const 
   if (phase_ == Phase::kLoading || phase_ == Phase::kUsing) fail(who + ": " + why);
 }
 
-/// Whoever has one mapped keeps it.
+/// A process that has one mapped keeps it.
 void TableSwitch::forget_others() {
   for (const PlanEdition& other : plan_.others) {
     if (!other.function.image.empty()) unneeded_.push_back(other.function.image);
@@ -280,14 +280,14 @@ void TableSwitch::advance(Clock::time_point now) {
         swap_editions();
         return publish(Phase::kUsing);
       }
-      if (now > until_) fail("not everybody has made the new tables ready in time");
+      if (now > until_) fail("not all workers have made the new tables ready in time");
       return;
     case Phase::kUsing:
       if (all_follow(now)) {
         drain(now);
         return finish("");
       }
-      if (now > until_) fail("not everybody has gone over to the new tables in time");
+      if (now > until_) fail("not all workers have gone over to the new tables in time");
       return;
     case Phase::kReverting:
       if (!all_follow(now)) return;
@@ -295,7 +295,7 @@ void TableSwitch::advance(Clock::time_point now) {
       if (!failure_.empty()) finish(failure_);
       return;
     case Phase::kDraining:
-      // Batches that nobody works on are not waited for: the cure may be a change itself. What
+      // Batches without a worker are not waited for: the cure may be a change itself. What
       // comes late of tables that have gone is dropped, and counted.
       if (now <= until_ && has_gpu(plan_) && fleet_.status() != nullptr &&
           !fleet_.status()->released(sealed_)) {
@@ -304,7 +304,7 @@ void TableSwitch::advance(Clock::time_point now) {
       forget_others();
       return publish(Phase::kDropping);
     case Phase::kDropping:
-      // Who cannot let go keeps memory, nothing else: no reason to stop all further changes.
+      // One that cannot let go keeps memory, nothing else: no reason to stop all further changes.
       if ((saved_ && all_follow(now)) || now > until_) phase_ = Phase::kIdle;
       return;
   }

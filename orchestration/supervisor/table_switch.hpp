@@ -15,8 +15,8 @@
 namespace millrace {
 
 /// Gives functions of a running topology other settings and tables, and stages other functions,
-/// while batches flow. One change at a time, in phases; everybody's tally in the status file says
-/// how far he is:
+/// while batches flow. One change at a time, in phases; each actor's tally in the status file says
+/// how far it is:
 ///
 /// | phase    | plan.bin                   | goes on when                                      |
 /// |----------|----------------------------|---------------------------------------------------|
@@ -28,9 +28,10 @@ namespace millrace {
 ///
 /// A result of a GPU means something only by the tables that computed it: so an acceptor has the
 /// new ones before a GPU computes with them, and the old ones until no batch can have met them.
-/// Somebody who starts meanwhile reads the plan as it is then. When one refuses, or time runs out,
-/// the plan goes back by the same steps. When plan.bin cannot be written (a full disk) the change
-/// fails, too; what is in use by then is finished or taken back when it can be written again.
+/// A process that starts meanwhile reads the plan as it is then. When one refuses, or time runs
+/// out, the plan goes back by the same steps. When plan.bin cannot be written (a full disk) the
+/// change fails, too; what is in use by then is finished or taken back when it can be written
+/// again.
 ///
 /// One thread; nothing blocks.
 class TableSwitch {

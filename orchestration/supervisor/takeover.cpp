@@ -72,7 +72,7 @@ void Supervisor::adopt() {
     const bool leaves = post.wish == Wish::kDown && post.seat().child;
     if (leaves) fleet_.let_drain(post, kTakeoverGrace);
   }
-  std::error_code none;  // who died over stopping it is not followed
+  std::error_code none;  // one that died over stopping it is not followed
   std::filesystem::remove(options_.run_dir + "/stopping", none);
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";

@@ -6,11 +6,11 @@
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 
-// Changes that are taken back: those that nobody confirmed, and those of which half was made.
+// Changes that are taken back: those that were not confirmed, and those of which half was made.
 
 namespace millrace {
 
-/// Who asks for a way back is not to find out later that there is none.
+/// A request for a way back is refused at once when there is none.
 void Supervisor::check_way_back() const {
   try {
     static_cast<void>(history_->plan_of(plan_.generation));
@@ -34,12 +34,12 @@ void Supervisor::confirm(const Received& received) {
   server_->reply(received, OkReply{});
 }
 
-/// Nobody confirmed the last change: whoever made it may have lost the way to us by it.
+/// The last change was not confirmed: its user may have lost the way to us by it.
 void Supervisor::tend_deadline() {
   if (!deadline_ || is_changing() || boot_clock_ns() < deadline_->time_ns) return;
   const std::uint64_t generation = deadline_->generation;
-  deadline_.reset();  // but not in the history: who dies over it has a successor that goes on
-  take_back(generation, "as nobody confirmed it");
+  deadline_.reset();  // but not in the history: a successor goes on where this one dies
+  take_back(generation, "as it was not confirmed");
 }
 
 /// Tried from now on until it is done, also by a supervisor that takes over.

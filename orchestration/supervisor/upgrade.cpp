@@ -232,7 +232,7 @@ void Upgrade::finish_step() {
     one.folder = folder_;
     one.replacing = false;
     if (steps_[at_].kind == Kind::kReplace) {
-      lines_.push_back(name + ": replaced; nobody played it for at most " +
+      lines_.push_back(name + ": replaced; it was away for at most " +
                        seconds_text(*up_ - left_at_));
     } else {
       lines_.push_back(name + ": started anew");
@@ -252,12 +252,12 @@ void Upgrade::send_away(Post& helper) {
   try {
     means_.ask_drain(helper.seat().actor);
   } catch (const Error&) {
-    // Nobody leads now; it is ended when its time is up.
+    // There is no leader now; it is ended when its time is up.
   }
   fleet_.let_drain(helper, means_.drain_limit);
 }
 
-/// What has been replaced stays; who failed goes back to the folder it had.
+/// What has been replaced stays; what failed goes back to the folder it had.
 Upgrade::Outcome Upgrade::fail(const std::string& why) {
   Post& failed = post();
   failed.folder = old_folder_;
@@ -275,7 +275,7 @@ Upgrade::Outcome Upgrade::fail(const std::string& why) {
   running_ = false;
   lines_.clear();
   return {why +
-              "\nthe upgrade has stopped; who has not been replaced goes on as before; of the new "
+              "\nthe upgrade has stopped; what has not been replaced goes on as before; of the new "
               "build: " +
               std::to_string(done) + " processes",
           {}};

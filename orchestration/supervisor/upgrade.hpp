@@ -14,8 +14,8 @@
 namespace millrace {
 
 /// Gives the processes of a running topology, one after the other, to another build of equal
-/// layout. A successor starts beside the one who plays the actor and waits for his end
-/// (ActorProcess), so a build that does not start displaces nobody. The next step begins when the
+/// layout. A successor starts beside the one that plays the actor and waits for its end
+/// (ActorProcess), so a build that does not start replaces nothing. The next step begins when the
 /// new process is alive, beats and has stayed for half a second. The first that does not ends the
 /// upgrade: the fleet starts that actor from the folder it had, those before it stay of the new
 /// build.

@@ -19,7 +19,7 @@ class WayBack {
   static constexpr std::chrono::seconds kPauseMax{30};
   static constexpr std::uint32_t kTriesMax = 10;  ///< some three minutes of pauses
 
-  /// To `generation`; `why`: "as nobody confirmed it".
+  /// To `generation`; `why`: "as it was not confirmed".
   WayBack(std::uint64_t generation, std::string why)
       : generation_(generation), why_(std::move(why)) {}
 
@@ -31,7 +31,7 @@ class WayBack {
   void failed(const std::string& error, Time now);
   bool given_up() const { return !under_way_ && tries_ == kTriesMax; }
 
-  /// "taken back to 3, as nobody confirmed it": what it is in the history once it is done.
+  /// "taken back to 3, as it was not confirmed": what it is in the history once it is done.
   std::string what() const;
   /// How it stands, and what can be done, for people; `run`: as words_for_run() names it.
   std::string text(const std::string& run) const;

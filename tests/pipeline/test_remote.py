@@ -204,7 +204,7 @@ def test_an_address_that_is_taken_is_told_before_anything_starts(tmp_path):
         file.write_text("millrace: 1\n" + taken)
         done = millrace("up", file, "--detach", check=False)
     assert done.returncode != 0
-    assert f"control: 127.0.0.1:{port} is in use (by whom: ss -tlnp" in done.stderr
+    assert f"control: 127.0.0.1:{port} is in use (by what: ss -tlnp" in done.stderr
     assert ask("validate", file)["ok"]
     os.chmod(tmp_path / "host.key", 0o644)
     done = millrace("validate", file, check=False)

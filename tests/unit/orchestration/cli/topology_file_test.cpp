@@ -100,15 +100,15 @@ std::vector<std::string> warnings_of(const std::string& events, const std::strin
 TEST(EventsThatNobodyHears, AreWarnedOf) {
   const std::string logs = "pass tcp any -> any\ndrop udp any -> any log\n";
   const std::string silent = "pass tcp any -> any name login  # log\n";
-  const std::string nobody = "), but nobody hears it without a section 'events: {}'";
+  const std::string unheard = "), but nothing hears it without a section 'events: {}'";
   EXPECT_THAT(warnings_of("", "", silent), IsEmpty());
   EXPECT_THAT(warnings_of("", ", events: false", silent), IsEmpty());
   EXPECT_THAT(warnings_of("events: {}\n", ", events: true", logs), IsEmpty());
   EXPECT_THAT(
       warnings_of("", ", events: true", logs),
       ElementsAre(":5:3: warning: function 'wall' is to tell of packets (log in " + kAsks.string() +
-                      ".rules" + nobody,
-                  ":6:59: warning: function 'scan' is to tell of packets (events: true" + nobody));
+                      ".rules" + unheard,
+                  ":6:59: warning: function 'scan' is to tell of packets (events: true" + unheard));
 }
 
 /// Warnings of a topology whose path `all` runs `run`, without the topology's path.

@@ -238,7 +238,7 @@ TEST_F(FleetTest, ASuccessorThatDoesNotStartDisplacesNobody) {
   tend_until([&] { return !front.seat().next; });
   ASSERT_TRUE(front.seat().child);
   EXPECT_EQ(front.seat().child->pid(), old);
-  EXPECT_THAT(events_, Contains("successor_exited: who was to succeed front.0 exited with 1"));
+  EXPECT_THAT(events_, Contains("successor_exited: the successor of front.0 exited with 1"));
 }
 
 TEST_F(FleetTest, LeavesAPostAloneWhileAnUpgradeSeesToIt) {

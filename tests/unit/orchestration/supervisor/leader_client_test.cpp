@@ -89,7 +89,7 @@ TEST_F(LeaderClient, TellsThatNeitherIsThere) {
 TEST_F(LeaderClient, TellsThatNobodyAnswersInTime) {
   listen(kHubEndpoint, false);
   EXPECT_EQ(error_within<AuditReply>({kLong, kShort}),
-            "who recovers does not answer `audit` in " + run_dir_ + " within 50 ms");
+            "the leader does not answer `audit` in " + run_dir_ + " within 50 ms");
 }
 
 TEST_F(LeaderClient, TellsOfAnAnswerToAnotherQuestion) {

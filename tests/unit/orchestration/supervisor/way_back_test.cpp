@@ -13,17 +13,17 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(WayBack, IsTriedAtOnceAndNotTwiceAtATime) {
-  WayBack back(3, "as nobody confirmed it");
-  EXPECT_EQ(back.what(), "taken back to 3, as nobody confirmed it");
+  WayBack back(3, "as it was not confirmed");
+  EXPECT_EQ(back.what(), "taken back to 3, as it was not confirmed");
   ASSERT_TRUE(back.due({}));
   back.begin();
   EXPECT_FALSE(back.due(WayBack::Time{} + seconds(1000)));
   EXPECT_EQ(back.text("x"),
-            "the last change is being taken back to generation 3, as nobody confirmed it");
+            "the last change is being taken back to generation 3, as it was not confirmed");
 }
 
 TEST(WayBack, IsTriedAgainEverMoreSlowlyAndGivenUpInTheEnd) {
-  WayBack back(3, "as nobody confirmed it");
+  WayBack back(3, "as it was not confirmed");
   WayBack::Time now{};
   seconds pause = WayBack::kFirstPause;
   for (std::uint32_t i = 1; i <= WayBack::kTriesMax; ++i) {
