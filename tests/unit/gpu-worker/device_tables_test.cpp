@@ -24,7 +24,7 @@ paths: { one: { from: [a], run: [way], slots: 8 } }
 )";
 constexpr const char* kLoadedRoutes = "10.0.0.0/8 b 02:00:00:00:00:02\n";
 
-/// Notes who loads what; each edition is loaded, then used, then comes the next.
+/// Notes which device loads what; each edition is loaded, then used, then comes the next.
 class LoadingDevice : public Device {
  public:
   const char* name() const noexcept override { return "fake"; }

@@ -110,8 +110,8 @@ TEST_F(ChainPlacesTest, VersionsThatAllHaveBatchesUnderWayLeaveNoRoom) {
   EXPECT_EQ(places_.vacant(), oldest);
 }
 
-/// The memory of the version that a batch entered is there until it leaves, whoever loads meanwhile
-/// (a thread sanitizer looks on).
+/// The memory of the version that a batch entered is there until it leaves, whatever loads
+/// meanwhile (a thread sanitizer looks on).
 TEST(ChainPlaces, TwoThreads) {
   constexpr std::uint32_t kEditions = 300;
   ChainPlaces places(1);

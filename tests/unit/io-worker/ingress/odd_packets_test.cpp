@@ -21,7 +21,7 @@ Batch whole(BatchArena& arena, std::size_t count) {
 TEST(OddPackets, WholePacketsWereAsLongOnTheWireAsTheyAre) {
   BatchArena arena(4);
   const Batch batch = whole(arena, 4);
-  std::ranges::fill(batch.wire_lengths, 12'345u);  // nobody has written the column
+  std::ranges::fill(batch.wire_lengths, 12'345u);  // the column is not written
   EXPECT_FALSE(batch.has_cut());
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(batch.wire_length(i), i + 1);
 }

@@ -88,7 +88,7 @@ class AfpacketFixture : public VethTest {
     return all;
   }
 
-  /// From now on somebody keeps the sockets of `queues` queues.
+  /// From now on a keeper keeps the sockets of `queues` queues.
   void keep(std::uint32_t queues) {
     folder_ = std::filesystem::temp_directory_path() / ("kept-" + std::to_string(::getpid()));
     std::filesystem::create_directory(folder_);

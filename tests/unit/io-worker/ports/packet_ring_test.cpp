@@ -324,7 +324,7 @@ class PacketRingKillsTest : public ::testing::Test {
       if (rings_.size() > 1 && up_to(19) == 0) ring.held = !ring.held;
     }
   }
-  /// To the other stream; or its reader dies before it has told anybody, or changes its mind.
+  /// To the other stream; or its reader dies before it has told of it, or changes its mind.
   void hand_over(KilledRing& ring) {
     const std::size_t from = streams_[0].reads(ring) ? 0 : 1;
     KilledReaders& leaver = streams_[from];

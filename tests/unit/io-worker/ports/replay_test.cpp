@@ -83,7 +83,7 @@ TEST_F(Replay, RestoresTheStartOfAPacketOrAllOfIt) {
     TestPool pool(4);
     const auto queue = open(4, {{"copy", copy ? "true" : "false"}}, pool);
     take_all(*queue, pool, 4);
-    // Somebody scribbles over all packets.
+    // A function scribbles over all packets.
     std::memset(pool.area().at(pool.first()), 'Z', std::size_t{4} * kBufferStrideDefault);
     for (const Taken& taken : take_all(*queue, pool, 4)) {
       const std::uint32_t number = taken.packet.ordinal % 4;

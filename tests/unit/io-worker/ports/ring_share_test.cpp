@@ -79,7 +79,7 @@ class RingShareTest : public test::AfpacketFixture {
     pollfd item{queues_[queue]->wait_descriptor(), POLLIN, 0};
     return ::poll(&item, 1, wait_ms) == 1;
   }
-  /// The keeper may not have the time to answer soon; whoever asks tries again.
+  /// The keeper may not have the time to answer soon; the client tries again.
   static bool soon(const std::function<bool()>& done) {
     const std::uint64_t end = monotonic_ns() + kLong;
     while (!done()) {

@@ -96,7 +96,7 @@ TEST_F(PcapngWriterTest, AReaderThatHasGoneIsNoError) {
   EXPECT_FALSE(writer.flush());
 }
 
-/// A filter that takes nothing would hide for ever that nobody reads.
+/// A filter that takes nothing would hide for ever that there is no reader.
 TEST_F(PcapngWriterTest, AReaderThatHasGoneIsSeenWithNothingToWrite) {
   ::signal(SIGPIPE, SIG_IGN);
   int ends[2];

@@ -26,7 +26,7 @@ class PulseTest : public testing::Test {
     char pattern[] = "/tmp/millrace-pulse-XXXXXX";
     return ::mkdtemp(pattern);
   }
-  /// Looks for `time`, as often as whoever waits for an answer does; what it said.
+  /// Looks for `time`, as often as a command that waits for an answer does; what it said.
   static std::string looked(Pulse& pulse, milliseconds time) {
     const auto end = Clock::now() + time;
     try {

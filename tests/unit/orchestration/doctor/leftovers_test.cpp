@@ -21,7 +21,7 @@ TEST_F(Leftovers, NoneIsAllRight) { EXPECT_EQ(look().found, "none"); }
 
 TEST_F(Leftovers, AreFilesThatNobodyUses) {
   put("/dev/hugepages/millrace-dead.segment", "");
-  put("/dev/hugepages/rtemap_0", "");  // somebody else's
+  put("/dev/hugepages/rtemap_0", "");  // another program's
   put("/dev/shm/millrace-dead.status", "");
   put("/run/millrace/dead/plan.bin", "");
   put("/run/millrace/dead.telemetry.json", "");

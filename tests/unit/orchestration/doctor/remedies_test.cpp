@@ -28,7 +28,7 @@ TEST_F(Remedies, RemoveWhatKilledRunsLeft) {
   EXPECT_FALSE(host().exists("/run/gone"));
 }
 
-/// Else the next start finds them taken, and nobody knows how they were.
+/// Else the next start finds them taken, and it is not known how they were.
 TEST_F(VethTest, InterfacesOfAKilledRunAreGivenBackBeforeItIsForgotten) {
   const std::string run_dir = "/tmp/millrace-remedies-" + std::to_string(::getpid());
   std::filesystem::create_directories(run_dir);

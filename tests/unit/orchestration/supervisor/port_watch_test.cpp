@@ -197,7 +197,7 @@ TEST_F(PortWatchTest, AnInterfaceThatIsRenamedIsNotGone) {
   shell("ip link del here2 && ip link set lan2 name here2");
   look();
   EXPECT_THAT(told(), testing::Contains(HasSubstr("is called 'here2' again")));
-  shell("ip link set here2 name lan2");  // while nobody watches
+  shell("ip link set here2 name lan2");  // without a watch
   watch_.emplace(
       plan_, run_dir_, nobody,
       PortWatch::Hooks{[this](const Event& event) { kinds_.push_back(event.kind); }, {}, {}});

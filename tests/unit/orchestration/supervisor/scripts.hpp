@@ -23,7 +23,7 @@ inline void write_script(const std::string& folder, const std::string& part,
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
-/// The same one for everybody whom a supervisor keeps running.
+/// The same one for all that a supervisor keeps running.
 inline void write_scripts(const std::string& folder, const std::string& script = kIdleScript) {
   for (const char* part : {"hub", "io-worker", "classifier", "gpu-worker", "telemetry"}) {
     write_script(folder, part, script);

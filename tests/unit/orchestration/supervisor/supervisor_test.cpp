@@ -36,7 +36,7 @@ using testing::HasSubstr;
 constexpr milliseconds kAnswer{10'000};
 
 /// Start, requests and stop, with scripts in place of our programs. The hub's script brings a
-/// status file in which everybody is alive.
+/// status file in which all are alive.
 class SupervisorTest : public testing::Test {
  public:
   ~SupervisorTest() override {
@@ -84,7 +84,7 @@ class SupervisorTest : public testing::Test {
             .step = [this](const std::string& what, double) { steps_.push_back(what); },
             .event = [](const Event&) {}};
   }
-  /// The scripts cannot say that their ports are open: somebody does so in their place, a while
+  /// The scripts cannot say that their ports are open: a thread does so in their place, a while
   /// after they are alive.
   void start(Supervisor& supervisor) {
     std::atomic<bool> started{false}, told{false};

@@ -239,7 +239,7 @@ TEST_F(TableSwitchTest, APlanThatCannotBeWrittenKeepsTheTablesInUse) {
 
 TEST_F(TableSwitchTest, APlanThatCannotBeWrittenBeginsNothing) {
   begin();
-  disk_is_full(true);  // nothing is published before somebody looks
+  disk_is_full(true);  // nothing is published before a look
   const auto outcome = tend(kPatience, "");
   ASSERT_TRUE(outcome);
   EXPECT_THAT(outcome->error, HasSubstr("plan.bin"));

@@ -69,7 +69,7 @@ class UpgradeTest : public testing::Test {
       if (post.seat().actor == actor && post.seat().child) post.seat().child->signal(SIGTERM);
     }
   }
-  /// As actors and leader would: whoever has the seat is alive, and beats.
+  /// As actors and leader would: the owner of the seat is alive, and beats.
   void play() {
     for (const Post& post : fleet_->posts()) {
       if (!post.kind) continue;

@@ -112,7 +112,7 @@ TEST_F(EventFileTest, FollowsARenameWithinALook) {
   EventFile file(settings());
   file.write("one\n");
   fs::rename(path(), path("eve.json.old"));
-  file.write("two\n");  // nobody has looked yet
+  file.write("two\n");  // no reader has looked yet
   file.look();
   file.write("three\n");
   EXPECT_EQ(text("eve.json.old"), "one\ntwo\n");

@@ -122,7 +122,7 @@ TEST(EventWriter, TellsOfSignatures) {
   EXPECT_EQ(record.signature.sid, 7u);
   EXPECT_STREQ(record.signature.app, "http");
   EXPECT_EQ(record.ip_version, 4u);
-  EventWriter().signature(0, what);  // nobody listens
+  EventWriter().signature(0, what);  // no reader
 }
 
 TEST(EventWriter, ClearsWhatAnEarlierRecordLeft) {

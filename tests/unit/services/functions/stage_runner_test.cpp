@@ -313,7 +313,7 @@ TEST(StageRunner, DoesNotCallAFunctionForNoPacket) {
   EXPECT_THAT(stage.second.computed, ElementsAre(77));
 }
 
-/// Notes whom the runner says to be in while it computes.
+/// Notes which function the runner says to be in while it computes.
 class Watching final : public Function {
  public:
   explicit Watching(const std::atomic<std::uint32_t>& running) : running_(running) {}

@@ -68,7 +68,7 @@ TEST(FunctionMetrics, TellWhoDroppedByPathAndReason) {
   drops(3, kRule) = 5;
   drops(7, kRule) = 6;
   drops(3, Reason::kUnavailable) = 2;
-  drops(7, Reason::kWorkerLost) = 1;  // of an edition that nobody knows any more
+  drops(7, Reason::kWorkerLost) = 1;  // of an edition that is not known any more
   Families families;
   add_functions(watched.source(), families);
   const auto found = samples(families.take());

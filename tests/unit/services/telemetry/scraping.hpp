@@ -16,7 +16,7 @@
 
 namespace millrace::test {
 
-/// To "address:port", IPv6 in brackets; nothing when nobody listens.
+/// To "address:port", IPv6 in brackets; nothing without a listener.
 inline UniqueFd connect_to(const std::string& address) {
   const auto to = socket_address(address);
   if (!to) return {};
@@ -52,7 +52,7 @@ inline void await_end(const UniqueFd& connection) {
   ::poll(&item, 1, -1);
 }
 
-/// The whole answer to GET /metrics of "address:port"; empty when nobody listens.
+/// The whole answer to GET /metrics of "address:port"; empty without a listener.
 inline std::string scrape(const std::string& address, const std::string& method = "GET") {
   const UniqueFd connection = connect_to(address);
   if (!connection) return "";

@@ -109,7 +109,7 @@ TEST(StreamMetrics, GiveTheMarksOfTheLastSecondsAndThePools) {
   EXPECT_EQ(found.at("millrace_pool_slots{stream=lan.0}"), 64);
   EXPECT_EQ(found.at("millrace_pool_buffers{stream=lan.0}"), 900);
   EXPECT_EQ(found.at("millrace_pool_slots_low_water_10s{stream=lan.0}"), 4);
-  // Its ingress does not run: nobody knows.
+  // Its ingress does not run: it is not known.
   EXPECT_EQ(found.count("millrace_pool_slots_low_water_10s{stream=wan.3}"), 0u);
 }
 

@@ -101,7 +101,7 @@ TEST_F(EnrolTest, GivingUpEndsTheWaitAtOnce) {
   EXPECT_EQ(asked, 3);
 }
 
-/// A process that has gone, and that nobody else is.
+/// A process that has gone, and that no other is.
 void gone(ActorEntry& entry) {
   entry.pid = getpid();
   entry.start_time = process_start_time(getpid()) + 1;

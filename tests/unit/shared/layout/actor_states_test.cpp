@@ -14,7 +14,7 @@ namespace {
 using S = ActorState;
 using Steps = std::set<std::pair<S, S>>;
 
-// What recovery.hpp draws, and who does it.
+// What recovery.hpp draws, and which process does it.
 const Steps kDrawn = {
     {S::kVacant, S::kStarting},    // a process enters
     {S::kStarting, S::kAlive},     // granted

@@ -83,7 +83,7 @@ TEST_F(SplitTest, KnowsABatchByItsHolderNotByItsSlot) {
 TEST_F(SplitTest, WhatIsSentBeyondTheLimitIsNotCounted) {
   Split split = open(1, 100);
   EXPECT_TRUE(send(split, 0));
-  split.at_gpu(gpu_, 1, 99);  // nobody else was alive
+  split.at_gpu(gpu_, 1, 99);  // no other was alive
   accept(0);
   EXPECT_TRUE(send(split, 2));
 }

@@ -18,7 +18,7 @@
 namespace millrace {
 namespace {
 
-/// Memory of one family's part of an image, and who writes it.
+/// Memory of one family's part of an image, and its writer.
 struct Ipv4Memory {
   static constexpr bool kIsIpv6 = false;
   std::vector<std::uint32_t> table24 = std::vector<std::uint32_t>(LiveTable::kRoots);
