@@ -12,7 +12,6 @@
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv6_router.hpp"
-#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "shared/base/clock.hpp"
@@ -211,7 +210,7 @@ void Ipv4Router::end(const FinishContext& call, std::uint16_t packet, RouteReaso
         deliver(call, packet);
         return;
       }
-      if (!is_for_host(call, packet) || !punt(call, packet, ports_.at(call.facts.port_in))) {
+      if (!is_for_host(call, packet) || !punt_(call, packet, ports_.at(call.facts.port_in))) {
         call.batch.drop(packet, call.reason(why));
       }
       return;
@@ -252,13 +251,13 @@ void Ipv4Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
     return;
   }
   if (header_bytes(ip) != kIpv4BytesMin &&
-      (punt(call, packet, in) || !pass_options(call, packet, call.facts.port_in))) {
+      (punt_(call, packet, in) || !pass_options(call, packet, call.facts.port_in))) {
     return;
   }
   const bool fragment = is_fragment(ip);
   if (!fragment && protocol == kIcmp && echo_reply_in_place(batch.bytes(packet))) {
     answers_.reply(call, packet, destination_of(datagram_of(call.batch, packet)));
-  } else if (punt(call, packet, in)) {
+  } else if (punt_(call, packet, in)) {
     return;
   } else if (fragment && protocol == kIcmp) {
     fragments_.ipv4(call, packet);
@@ -356,7 +355,7 @@ void Ipv4Router::arp(const FinishContext& call, std::uint16_t packet) noexcept {
   const bool defends = told && defences_.take(call.facts.port_in, arp.sender, call.facts.now_ns);
   if (!asks && !defends) {
     // The kernel of the host behind has asked as well, or knows the neighbour by another address.
-    if (arp.operation == kArpReply && punt(call, packet, in)) return;
+    if (arp.operation == kArpReply && punt_(call, packet, in)) return;
     batch.consume(packet, Reason::kControl);
     return;
   }

@@ -10,6 +10,7 @@
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_ports.hpp"
@@ -27,11 +28,12 @@ class Ipv6Router;
 /// worker's; data thread.
 class Ipv4Router {
  public:
-  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
+  Ipv4Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit, Punt& punt,
              const AnswerRoutes& answers, const ProxyArp& proxy_arp, FragmentedEcho& fragments)
       : ports_(ports),
         hops_(hops),
         limit_(limit),
+        punt_(punt),
         answers_(answers),
         proxy_arp_(proxy_arp),
         fragments_(fragments) {}
@@ -68,6 +70,7 @@ class Ipv4Router {
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  Punt& punt_;
   const AnswerRoutes& answers_;
   const ProxyArp& proxy_arp_;
   FragmentedEcho& fragments_;

@@ -5,7 +5,6 @@
 
 #include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/next_hops.hpp"
-#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_reason.hpp"
 
 namespace millrace {
@@ -49,7 +48,7 @@ bool Ipv6Discovery::take(const FinishContext& call, std::uint16_t packet) noexce
     }
     if (for_us) tell_conflict(call, packet, message, message.target);
     // The kernel of the host behind asks as well.
-    if (!punt(call, packet, in)) batch.consume(packet, Reason::kControl);
+    if (!punt_(call, packet, in)) batch.consume(packet, Reason::kControl);
     return true;
   }
   if (!for_us && !in->is_anycast(message.target)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "services/functions/function.hpp"
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/router_advertiser.hpp"
 #include "services/functions/route/router_ports.hpp"
 #include "services/functions/token_bucket.hpp"
@@ -17,8 +18,9 @@ namespace millrace {
 /// thread.
 class Ipv6Discovery {
  public:
-  Ipv6Discovery(const RouterPorts& ports, TokenBucket& limit, RouterAdvertiser& advertiser)
-      : ports_(ports), limit_(limit), advertiser_(advertiser) {}
+  Ipv6Discovery(const RouterPorts& ports, TokenBucket& limit, Punt& punt,
+                RouterAdvertiser& advertiser)
+      : ports_(ports), limit_(limit), punt_(punt), advertiser_(advertiser) {}
 
   /// True: it was a solicitation or an advertisement, and its fate is decided. The packet has a
   /// whole header of IPv6.
@@ -34,6 +36,7 @@ class Ipv6Discovery {
 
   const RouterPorts& ports_;
   TokenBucket& limit_;
+  Punt& punt_;
   RouterAdvertiser& advertiser_;
 };
 

@@ -12,7 +12,6 @@
 #include "services/functions/route/ipv4_datagram.hpp"
 #include "services/functions/route/ipv4_router.hpp"
 #include "services/functions/route/ipv6_plain.hpp"
-#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
@@ -263,7 +262,7 @@ void Ipv6Router::end_not_unicast(const FinishContext& call, std::uint16_t packet
     answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
   } else if (is_link_local(source) && !is_multicast(destination) && !is_link_local(destination)) {
     report(call, packet, Icmpv6Error::beyond_scope(), call.reason(RouteReason::kNotUnicast));
-  } else if (!is_for_host(call, packet) || !punt(call, packet, in)) {
+  } else if (!is_for_host(call, packet) || !punt_(call, packet, in)) {
     batch.drop(packet, call.reason(RouteReason::kNotUnicast));
   }
 }
@@ -296,7 +295,7 @@ void Ipv6Router::deliver(const FinishContext& call, std::uint16_t packet) noexce
            call.reason(RouteReason::kMalformed), &ours);
   } else if (is_icmp && !is_part && becomes_reply(batch, packet, chain, in->host < 0)) {
     answers_.reply(call, packet, ipv6_destination(packet_of(call.batch, packet)));
-  } else if (punt(call, packet, in)) {
+  } else if (punt_(call, packet, in)) {
     return;
   } else if (is_part) {
     put_together(call, packet, chain.fragment_at);

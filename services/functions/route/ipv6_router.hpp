@@ -9,6 +9,7 @@
 #include "services/functions/route/fragmented_echo.hpp"
 #include "services/functions/route/ipv6_discovery.hpp"
 #include "services/functions/route/next_hops.hpp"
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_reason.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "services/functions/route/router_advertiser.hpp"
@@ -24,13 +25,14 @@ class Ipv4Router;
 /// that end here: neighbour discovery (RFC 4861), echo and error reports (RFC 4443). As Ipv4Router.
 class Ipv6Router {
  public:
-  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit,
+  Ipv6Router(const RouterPorts& ports, NextHops& hops, TokenBucket& limit, Punt& punt,
              const AnswerRoutes& answers, RouterAdvertiser& advertiser, FragmentedEcho& fragments)
       : ports_(ports),
         hops_(hops),
         limit_(limit),
+        punt_(punt),
         answers_(answers),
-        discovery_(ports, limit, advertiser),
+        discovery_(ports, limit, punt, advertiser),
         fragments_(fragments) {}
 
   /// A packet with a hop limit above 1 that the table sends this way.
@@ -64,6 +66,7 @@ class Ipv6Router {
   const RouterPorts& ports_;
   NextHops& hops_;
   TokenBucket& limit_;
+  Punt& punt_;
   const AnswerRoutes& answers_;
   Ipv6Discovery discovery_;
   FragmentedEcho& fragments_;

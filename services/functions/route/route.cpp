@@ -109,6 +109,7 @@ constexpr std::array kSettings = {
     KnownSetting{.name = "neighbours"},
     KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
     KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
+    KnownSetting{.name = "punt_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
     KnownSetting{.name = "proxy_arp", .list = true},
     KnownSetting{.name = "advertise", .list = true}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};

@@ -25,6 +25,7 @@ enum class RouteReason : std::uint8_t {
   kNotForwarded,
   kUnavailable,
   kBadFragment,
+  kPuntLimited,
   kCount
 };
 
@@ -45,6 +46,7 @@ inline constexpr std::array<DeclaredReason, static_cast<std::size_t>(RouteReason
           "link-local protocol of another host (VLAN, ARP, ...)"},
          {"unavailable", ReasonCause::kLoss, "a word of compute that means nothing"},
          {"bad_fragment", ReasonCause::kPacket,
-          "to this router, and overlaps or contradicts others, or what it is of is too long"}}};
+          "to this router, and overlaps or contradicts others, or what it is of is too long"},
+         {"punt_limited", ReasonCause::kPolicy, "for the host behind a port, above punt_rate"}}};
 
 }  // namespace millrace

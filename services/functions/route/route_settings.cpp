@@ -32,6 +32,8 @@ RouteSettings route_settings(const PlanFunction& function) {
       settings.answers = flag_of(key, value);
     } else if (key == "icmp_rate") {
       settings.icmp_rate = parse_rate(key, value);
+    } else if (key == "punt_rate") {
+      settings.punt_rate = parse_rate(key, value);
     } else if (key == "routes") {
       if (value != "kernel") throw Error("routes is '" + value + "'; expected 'kernel'");
       settings.follows_kernel = true;
@@ -45,7 +47,7 @@ RouteSettings route_settings(const PlanFunction& function) {
     } else {
       throw Error("'" + key +
                   "' is no setting of route; there are: table, routes, neighbours, answers, "
-                  "icmp_rate, proxy_arp, advertise");
+                  "icmp_rate, punt_rate, proxy_arp, advertise");
     }
   }
   if (!has_table && !settings.follows_kernel) {

@@ -14,6 +14,7 @@ namespace millrace {
 struct RouteSettings {
   bool answers = true;                 ///< ARP, neighbour discovery, ICMP
   std::uint32_t icmp_rate = 1000;      ///< error reports a second, of a worker; 0: any number
+  std::uint32_t punt_rate = 0;         ///< packets a second to hosts behind ports, likewise
   bool follows_kernel = false;         ///< `routes: kernel`
   bool follows_neighbours = false;     ///< `neighbours: kernel`
   std::vector<std::string> proxy_arp;  ///< ports; none without answers

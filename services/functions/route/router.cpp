@@ -4,7 +4,6 @@
 #include "services/functions/route/router.hpp"
 
 #include "services/functions/route/ipv4_datagram.hpp"
-#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_way.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/ipv4_wire.hpp"
@@ -24,13 +23,14 @@ Router::Router(const RouteTable& table, std::span<const PlanPort> ports,
       vlans_(ports),
       hints_(table.hops.size()),
       limit_(settings.icmp_rate, kIcmpBurst),
+      punt_(settings.punt_rate),
       next_hops_(ports_),
       answers_(table, ports, ports_, next_hops_),
       proxy_arp_(table, ports, settings.proxy_arp),
       advertiser_(ports_, ports, settings.advertise, limit_),
       announcer_(ports_, ports, advertiser_),
-      ipv4_(ports_, next_hops_, limit_, answers_, proxy_arp_, fragments_),
-      ipv6_(ports_, next_hops_, limit_, answers_, advertiser_, fragments_) {
+      ipv4_(ports_, next_hops_, limit_, punt_, answers_, proxy_arp_, fragments_),
+      ipv6_(ports_, next_hops_, limit_, punt_, answers_, advertiser_, fragments_) {
   ipv4_.report_ipv6_by(ipv6_);
   ipv6_.report_ipv4_by(ipv4_);
   for (const PlanPort& port : ports) {
@@ -88,7 +88,7 @@ void Router::link_layer(const FinishContext& call, std::uint16_t packet, std::ui
   const bool to_group = whole && is_group(destination_mac(call.batch, packet));
   const bool tagged = type == 0x8100 || type == 0x88a8 || type == 0x9100;
   if (tagged && vlans_.strip(call.batch, packet, call.facts.port_in)) return;
-  if (to_group && !tagged && punt(call, packet, ports_.at(call.facts.port_in))) return;
+  if (to_group && !tagged && punt_(call, packet, ports_.at(call.facts.port_in))) return;
   call.batch.drop(packet, call.reason(why));
 }
 

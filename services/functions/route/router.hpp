@@ -13,6 +13,7 @@
 #include "services/functions/route/ipv6_router.hpp"
 #include "services/functions/route/next_hops.hpp"
 #include "services/functions/route/proxy_arp.hpp"
+#include "services/functions/route/punt.hpp"
 #include "services/functions/route/route_finish.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "services/functions/route/route_reason.hpp"
@@ -60,6 +61,7 @@ class Router {
   std::vector<std::uint32_t> frame_bytes_max_;  ///< by port
   std::vector<NeighbourHint> hints_;            ///< by next hop: its gateway
   TokenBucket limit_;
+  Punt punt_;
   NextHops next_hops_;
   AnswerRoutes answers_;
   ProxyArp proxy_arp_;

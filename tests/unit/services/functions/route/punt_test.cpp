@@ -58,6 +58,33 @@ TEST(Punt, WithoutAHostItIsDropped) {
   EXPECT_TRUE(other_port.is_dropped()) << "the host is behind lan only";
 }
 
+TEST(Punt, AboveTheRateItIsDroppedUntilTimeHasPassed) {
+  RouterParts parts{hosted_ports()};
+  Punt punt(100);  // 50 at once
+  const RouterPort* const lan = parts.ports.at(0);
+  const auto leave_one = [&] {
+    parts.take(to_own(6));
+    EXPECT_TRUE(punt(parts.call(), 0, lan)) << "it has a fate";
+    return parts.is_punted();
+  };
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(leave_one()) << i;
+  EXPECT_FALSE(leave_one());
+  EXPECT_TRUE(parts.is_dropped_for(numbered(RouteReason::kPuntLimited)));
+  parts.facts.now_ns += 10'000'000;  // one of 100 a second
+  EXPECT_TRUE(leave_one());
+  EXPECT_FALSE(leave_one());
+  EXPECT_FALSE(punt(parts.call(), 0, parts.ports.at(1))) << "no host is behind wan";
+}
+
+TEST(Punt, ARateOf0IsNoLimit) {
+  RouterParts parts{hosted_ports()};
+  Punt punt(0);
+  for (int i = 0; i < 1000; ++i) {
+    parts.take(to_own(6));
+    ASSERT_TRUE(punt(parts.call(), 0, parts.ports.at(0)) && parts.is_punted()) << i;
+  }
+}
+
 TEST(Punt, AFrameToAnotherStationIsDropped) {
   const Routed routed = routed_to_host(addressed(to_own(6), 0x77));
   EXPECT_TRUE(routed.is_dropped());
@@ -149,7 +176,7 @@ TEST(Punt, WithoutRoomInTheSideListItIsDropped) {
   RouterPort in;
   in.host = 2;
   const BatchFacts facts;
-  EXPECT_TRUE(punt({batch, {}, {}, {}, {}, facts}, 0, &in));
+  EXPECT_TRUE(Punt(0)({batch, {}, {}, {}, {}, facts}, 0, &in));
   EXPECT_EQ(static_cast<Reason>(batch.reason[0]), Reason::kSideFull);
   EXPECT_EQ(fates_in(batch).dropped, 1u);
 }

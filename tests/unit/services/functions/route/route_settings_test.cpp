@@ -33,13 +33,15 @@ TEST(RouteSettings, ATableIsEnough) {
   const RouteSettings settings = settings_of({{"table", "routes.txt"}});
   EXPECT_TRUE(settings.answers);
   EXPECT_EQ(settings.icmp_rate, 1000u);
+  EXPECT_EQ(settings.punt_rate, 0u);
 }
 
 TEST(RouteSettings, EachKeySetsItsValue) {
-  const RouteSettings settings =
-      settings_of({{"answers", "false"}, {"table", "routes.txt"}, {"icmp_rate", "25"}});
+  const RouteSettings settings = settings_of(
+      {{"answers", "false"}, {"table", "routes.txt"}, {"icmp_rate", "25"}, {"punt_rate", "40"}});
   EXPECT_FALSE(settings.answers);
   EXPECT_EQ(settings.icmp_rate, 25u);
+  EXPECT_EQ(settings.punt_rate, 40u);
   EXPECT_TRUE(settings_of({{"table", "a"}, {"answers", "true"}}).answers);
   EXPECT_EQ(settings_of({{"table", "a"}, {"icmp_rate", "0"}}).icmp_rate, 0u);
   EXPECT_EQ(settings_of({{"table", "a"}, {"icmp_rate", "1000000"}}).icmp_rate, 1'000'000u);
@@ -95,15 +97,17 @@ TEST(RouteSettings, WhatIsNoFlagIsRefused) {
 TEST(RouteSettings, WhatIsNoRateIsRefused) {
   for (const std::string value :
        {"", "-1", "+1", " 1", "1.5", "1e3", "ten", "1000001", "9999999", "18446744073709551617"}) {
-    EXPECT_EQ(refusal_of({{"table", "a"}, {"icmp_rate", value}}),
-              "icmp_rate: '" + value + "' is no rate; expected 0 to 1000000 a second");
+    for (const std::string key : {"icmp_rate", "punt_rate"}) {
+      EXPECT_EQ(refusal_of({{"table", "a"}, {key, value}}),
+                key + ": '" + value + "' is no rate; expected 0 to 1000000 a second");
+    }
   }
 }
 
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
             "'tables' is no setting of route; there are: table, routes, neighbours, answers, "
-            "icmp_rate, proxy_arp, advertise");
+            "icmp_rate, punt_rate, proxy_arp, advertise");
 }
 
 TEST(RouteSettings, AnswersAloneAreCheckedWithTheRest) {

@@ -161,13 +161,14 @@ class RouterParts : public RouteFate {
   BatchFacts facts{.port_in = 0, .now_ns = kRouteNowNs, .neighbours = &table};
   RouterPorts ports;
   TokenBucket limit;
+  Punt punt{0};
   NextHops hops{ports};
   ProxyArp proxy_arp;
   AnswerRoutes answers{{}, {}, ports, hops};  // back to the station
   FragmentedEcho fragments{answers};
-  Ipv4Router ipv4{ports, hops, limit, answers, proxy_arp, fragments};
+  Ipv4Router ipv4{ports, hops, limit, punt, answers, proxy_arp, fragments};
   RouterAdvertiser advertiser;
-  Ipv6Router ipv6{ports, hops, limit, answers, advertiser, fragments};
+  Ipv6Router ipv6{ports, hops, limit, punt, answers, advertiser, fragments};
 
  private:
   Batch batch_;
