@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "shared/base/secrets.hpp"
+#include "shared/config/plan_fields.hpp"
 #include "shared/config/plan_printer.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -52,7 +53,7 @@ void put_functions(const Plan& plan, Out& out) {
     for (const auto& [what, choice] : {std::pair("unavailable", function.unavailable),
                                        std::pair("overload", function.overload)}) {
       if (choice == Fallback::kWait) continue;
-      out << ", " << what << (choice == Fallback::kPass ? ": pass" : ": drop");
+      out << ", " << what << ": " << enum_name(choice);
     }
     if (function.when_class != 0) {
       out << ", only class";
@@ -74,11 +75,9 @@ std::string split_text(const PlanGroup& group) {
 void put_groups(const Plan& plan, Out& out) {
   if (!plan.groups.empty()) out << "groups\n";
   for (const PlanGroup& group : plan.groups) {
-    const bool gpu = group.kind == GroupKind::kGpu;
-    out << "  " << group.name << ": " << (gpu ? "gpu" : "classifier") << ", " << group.count
-        << " of at most " << group.max << ", dispatch "
-        << (group.dispatch == Dispatch::kFlow ? "flow" : "any");
-    if (gpu) {
+    out << "  " << group.name << ": " << enum_name(group.kind) << ", " << group.count
+        << " of at most " << group.max << ", dispatch " << enum_name(group.dispatch);
+    if (is_gpu(group)) {
       out << ", stand-in " << plan.groups[group.stand_in].name << ',';
       if (splits(group)) out << split_text(group) << ',';
       out << settings_text(plan, group.settings);
@@ -162,7 +161,7 @@ void put_actors(const Plan& plan, Out& out) {
   for (std::size_t i = 0; i < plan.actors.size(); ++i) {
     const PlanActor& actor = plan.actors[i];
     out << "  " << std::setw(2) << i << "  " << std::left << std::setw(20) << actor.name << ' '
-        << std::setw(10) << kind_name(actor.kind) << ' ' << std::setw(5)
+        << std::setw(10) << enum_name(actor.kind) << ' ' << std::setw(5)
         << (actor.at_start ? "start" : "spare") << std::right;
     if (actor.core >= 0) out << "  core " << actor.core;
     if (plan.nodes.size() > 1 && actor.node >= 0) out << "  node " << actor.node;
