@@ -37,24 +37,6 @@ std::string to_text(const TopologyWarning& warning) {
   return to_text(warning.mark) + ": warning: " + warning.text;
 }
 
-const char* kind_name(ActorKind kind) {
-  switch (kind) {
-    case ActorKind::kHub:
-      return "hub";
-    case ActorKind::kStandby:
-      return "standby";
-    case ActorKind::kIngress:
-      return "ingress";
-    case ActorKind::kClassifier:
-      return "classifier";
-    case ActorKind::kGpu:
-      return "gpu";
-    case ActorKind::kEgress:
-      return "egress";
-  }
-  return "";
-}
-
 std::uint32_t started_count(const Plan& plan) {
   return static_cast<std::uint32_t>(
       std::count_if(plan.actors.begin(), plan.actors.end(),

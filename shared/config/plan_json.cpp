@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
 
 #include "shared/base/secrets.hpp"
+#include "shared/config/plan_fields.hpp"
 #include "shared/config/plan_printer.hpp"
-#include "shared/config/plan_reasons.hpp"
 #include "shared/layout/limits.hpp"
+#include "shared/layout/reason.hpp"
 
 namespace millrace {
 namespace {
@@ -28,11 +34,6 @@ Json settings_json(const Plan& plan, const Settings& settings) {
   return object;
 }
 
-const char* fallback_name(Fallback fallback) {
-  if (fallback == Fallback::kWait) return "wait";
-  return fallback == Fallback::kPass ? "pass" : "drop";
-}
-
 Json class_names(const Plan& plan, std::uint32_t mask) {
   Json names = Json::array();
   for (std::size_t i = 0; i < plan.classes.size(); ++i) {
@@ -41,183 +42,116 @@ Json class_names(const Plan& plan, std::uint32_t mask) {
   return names;
 }
 
-Json number_json(int number) { return number >= 0 ? Json(number) : Json(nullptr); }
-
-Json ports_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanPort& port : plan.ports) {
-    list.push_back({{"name", port.name},
-                    {"device", port.device},
-                    {"settings", settings_json(plan, port.settings)},
-                    {"mtu", port.mtu},
-                    {"mac", port.mac},
-                    {"addresses", port.addresses},
-                    {"host", number_json(port.host)},
-                    {"node", number_json(port.node)}});
-  }
-  return list;
+Json memory_json(const Plan& plan) {
+  const PlanMemory memory = plan_memory(plan);
+  return {{"total_bytes", memory.total},
+          {"slot_bytes", memory.slots},
+          {"buffer_bytes", memory.buffers},
+          {"link_bytes", memory.links},
+          {"loop_bytes", memory.loops}};
 }
 
-Json groups_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanGroup& group : plan.groups) {
-    const bool gpu = group.kind == GroupKind::kGpu;
-    Json item = {{"name", group.name},
-                 {"kind", gpu ? "gpu" : "classifier"},
-                 {"count", group.count},
-                 {"max", group.max},
-                 {"dispatch", group.dispatch == Dispatch::kFlow ? "flow" : "any"},
-                 {"settings", settings_json(plan, group.settings)}};
-    if (gpu) item["stand_in"] = plan.groups[group.stand_in].name;
-    if (splits(group)) {
-      item["offload"] = group.offload;
-      item["spill"] = group.spill;
+/// What the item with this number of a table is called.
+const std::string& name_of(const Plan& plan, PlanTable table, std::size_t number) {
+  if (table == PlanTable::kPorts) return plan.ports[number].name;
+  if (table == PlanTable::kFunctions) return plan.functions[number].name;
+  if (table == PlanTable::kGroups) return plan.groups[number].name;
+  if (table == PlanTable::kPaths) return plan.paths[number].name;
+  return plan.actors[number].name;
+}
+
+/// Shows the fields of the plan's structs in the order of their list.
+class Shown {
+ public:
+  explicit Shown(const Plan& plan) : plan_(plan) {}
+
+  template <PlanStruct Item>
+  Json object(const Item& item) const {
+    Json json = Json::object();
+    add_computed(json, item, "");
+    each_plan_field<Item>([&](const auto& row) {
+      const bool applies = row.applies == nullptr || row.applies(item);
+      if (applies && !row.shown.empty()) {
+        json[std::string(row.shown)] = value(row.table, item.*row.member);
+      }
+      add_computed(json, item, row.name);
+    });
+    return json;
+  }
+
+ private:
+  Json value(PlanTable /*table*/, int number) const {
+    return number >= 0 ? Json(number) : Json(nullptr);
+  }
+  Json value(PlanTable table, std::uint8_t number) const {
+    return table == PlanTable::kStages ? chain(number) : Json(number);
+  }
+  Json value(PlanTable table, std::uint32_t number) const {
+    if (table == PlanTable::kNone) return number;
+    if (table == PlanTable::kClasses) return class_names(plan_, number);
+    return name_of(plan_, table, number);
+  }
+  Json value(PlanTable /*table*/, const Settings& settings) const {
+    return settings_json(plan_, settings);
+  }
+  template <typename Value>
+  Json value(PlanTable /*table*/, const Value& item) const {
+    if constexpr (std::is_enum_v<Value>) {
+      return enum_name(item);
+    } else if constexpr (PlanStruct<Value>) {
+      return object(item);
+    } else {
+      return item;
     }
-    if (const PlanAutoscale& scale = group.autoscale; scale.min != 0) {
-      item["autoscale"] = {
-          {"min", scale.min}, {"max", scale.max}, {"up", scale.up}, {"down", scale.down}};
+  }
+  template <typename Value>
+  Json value(PlanTable table, const std::optional<Value>& item) const {
+    return item ? value(table, *item) : Json(nullptr);
+  }
+  template <typename Element>
+  Json value(PlanTable table, const std::vector<Element>& elements) const {
+    Json list = Json::array();
+    for (const Element& element : elements) list.push_back(value(table, element));
+    return list;
+  }
+
+  Json chain(std::uint8_t stage) const {
+    Json list = Json::array();
+    for (; stage != kEgressStage; stage = plan_.stages[stage].next) {
+      list.push_back(object(plan_.stages[stage]));
     }
-    list.push_back(std::move(item));
+    return list;
   }
-  return list;
-}
 
-Json functions_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanFunction& function : plan.functions) {
-    list.push_back({{"name", function.name},
-                    {"type", function.type},
-                    {"on", plan.groups[function.group].name},
-                    {"settings", settings_json(plan, function.settings)},
-                    {"image", function.image},
-                    {"when", class_names(plan, function.when_class)},
-                    {"classes", class_names(plan, function.class_mask)},
-                    {"unavailable", fallback_name(function.unavailable)},
-                    {"overload", fallback_name(function.overload)},
-                    {"stateful", function.stateful},
-                    {"lane_state_bytes", function.lane_state_bytes},
-                    {"lane_undo_lines", function.lane_undo_lines}});
+  /// What follows from others stands behind a field, or in front of all: "".
+  template <typename Item>
+  void add_computed(Json& /*json*/, const Item& /*item*/, std::string_view /*behind*/) const {}
+  void add_computed(Json& json, const PlanReason& reason, std::string_view behind) const {
+    const auto number = static_cast<std::size_t>(&reason - plan_.reasons.data());
+    if (behind.empty()) json["number"] = kCoreReasonCount + number;
   }
-  return list;
-}
+  void add_computed(Json& json, const PlanActor& actor, std::string_view behind) const {
+    if (behind.empty()) json["id"] = &actor - plan_.actors.data();
+  }
+  void add_computed(Json& json, const PlanLink& link, std::string_view behind) const {
+    if (behind.empty()) json["name"] = link_name(plan_, link);
+  }
+  void add_computed(Json& json, const PlanStage& stage, std::string_view behind) const {
+    const auto number = static_cast<std::uint8_t>(&stage - plan_.stages.data());
+    if (behind.empty()) json["number"] = number;
+    if (behind == "lane_share") json["producers"] = producers_of(plan_, number);
+  }
+  void add_computed(Json& json, const PlanStream& stream, std::string_view behind) const {
+    if (behind != "buffer_count") return;
+    json["packets_in_flight_max"] = stream.slot_count * plan_.batch_capacity;
+  }
+  void add_computed(Json& json, const Plan& plan, std::string_view behind) const {
+    if (behind == "crash_limit") json["placement"] = plan.fused ? "fused" : "processes";
+    if (behind == "events") json["memory"] = memory_json(plan);
+  }
 
-Json reasons_json(const Plan& plan) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < plan.reasons.size(); ++i) {
-    const PlanReason& reason = plan.reasons[i];
-    list.push_back({{"number", kCoreReasonCount + i},
-                    {"name", reason.name},
-                    {"cause", cause_name(reason.cause)},
-                    {"summary", reason.summary}});
-  }
-  return list;
-}
-
-Json stages_json(const Plan& plan, std::uint8_t stage) {
-  Json list = Json::array();
-  for (; stage != kEgressStage; stage = plan.stages[stage].next) {
-    Json functions = Json::array();
-    for (const std::uint32_t function : plan.stages[stage].functions) {
-      functions.push_back(plan.functions[function].name);
-    }
-    list.push_back({{"number", stage},
-                    {"group", plan.groups[plan.stages[stage].group].name},
-                    {"functions", std::move(functions)},
-                    {"stateful", plan.stages[stage].stateful},
-                    {"share", plan.stages[stage].share},
-                    {"lane_share", plan.stages[stage].lane_share},
-                    {"producers", producers_of(plan, stage)}});
-  }
-  return list;
-}
-
-const char* lanes_by_name(LanesBy by) {
-  switch (by) {
-    case LanesBy::kFlow:
-      break;
-    case LanesBy::kAddresses:
-      return "addresses";
-    case LanesBy::kInside:
-      return "inside";
-  }
-  return "flow";
-}
-
-Json paths_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanPath& path : plan.paths) {
-    list.push_back({{"name", path.name},
-                    {"stages", stages_json(plan, path.first_stage)},
-                    {"lane_first", path.lane_first},
-                    {"lane_count", path.lane_count},
-                    {"lanes_by", lanes_by_name(path.lanes_by)},
-                    {"keys", path.has_keys},
-                    {"match", path.match}});
-  }
-  return list;
-}
-
-Json stream_paths_json(const Plan& plan, const PlanStream& stream) {
-  Json list = Json::array();
-  for (const PlanStreamPath& at : stream.paths) {
-    list.push_back({{"path", plan.paths[at.path].name},
-                    {"output", plan.ports[at.output].name},
-                    {"slots_max", at.slots_max}});
-  }
-  return list;
-}
-
-Json streams_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanStream& stream : plan.streams) {
-    list.push_back({{"port", plan.ports[stream.port].name},
-                    {"queue", stream.queue},
-                    {"paths", stream_paths_json(plan, stream)},
-                    {"ingress", plan.actors[stream.ingress].name},
-                    {"egress", plan.actors[stream.egress].name},
-                    {"slot_first", stream.slot_first},
-                    {"slot_count", stream.slot_count},
-                    {"buffer_first", stream.buffer_first},
-                    {"buffer_count", stream.buffer_count},
-                    {"packets_in_flight_max", stream.slot_count * plan.batch_capacity}});
-  }
-  return list;
-}
-
-Json actors_json(const Plan& plan) {
-  Json list = Json::array();
-  for (std::size_t i = 0; i < plan.actors.size(); ++i) {
-    const PlanActor& actor = plan.actors[i];
-    Json item = {{"id", i},
-                 {"name", actor.name},
-                 {"kind", kind_name(actor.kind)},
-                 {"at_start", actor.at_start}};
-    item["core"] = actor.core >= 0 ? Json(actor.core) : Json(nullptr);
-    item["node"] = number_json(actor.node);
-    if (actor.kind == ActorKind::kGpu) item["twin"] = plan.actors[actor.twin].name;
-    list.push_back(std::move(item));
-  }
-  return list;
-}
-
-Json links_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanLink& link : plan.links) {
-    list.push_back({{"name", link_name(plan, link)},
-                    {"producer", plan.actors[link.producer].name},
-                    {"consumer", plan.actors[link.consumer].name},
-                    {"depth", link.depth}});
-  }
-  return list;
-}
-
-Json nodes_json(const Plan& plan) {
-  Json list = Json::array();
-  for (const PlanNode& node : plan.nodes) {
-    list.push_back({{"number", node.number}, {"cores", node.cores}});
-  }
-  return list;
-}
+  const Plan& plan_;
+};
 
 Json crossings_json(const Plan& plan) {
   Json list = Json::array();
@@ -228,19 +162,6 @@ Json crossings_json(const Plan& plan) {
                     {"to_node", crossing.to_node}});
   }
   return list;
-}
-
-Json events_json(const Plan& plan) {
-  if (!plan.events) return nullptr;
-  Json ipfix = nullptr;
-  if (const auto& to = plan.events->ipfix) {
-    ipfix = {{"collector", to->collector}, {"domain", to->domain}};
-  }
-  return {{"file", plan.events->file},
-          {"rotate_bytes", plan.events->rotate_bytes},
-          {"keep", plan.events->keep},
-          {"socket", plan.events->socket},
-          {"ipfix", ipfix}};
 }
 
 Json warnings_json(const std::vector<TopologyWarning>& warnings) {
@@ -257,33 +178,9 @@ Json warnings_json(const std::vector<TopologyWarning>& warnings) {
 }  // namespace
 
 std::string plan_json(const Plan& plan, const std::vector<TopologyWarning>& warnings) {
-  const PlanMemory memory = plan_memory(plan);
-  const Json json = {{"name", plan.name},
-                     {"batch_capacity", plan.batch_capacity},
-                     {"heartbeat_limit_ms", plan.heartbeat_limit_ms},
-                     {"crash_limit", plan.crash_limit},
-                     {"placement", plan.fused ? "fused" : "processes"},
-                     {"shared_cores", plan.shared_cores},
-                     {"telemetry_listen", plan.telemetry_listen},
-                     {"events", events_json(plan)},
-                     {"memory",
-                      {{"total_bytes", memory.total},
-                       {"slot_bytes", memory.slots},
-                       {"buffer_bytes", memory.buffers},
-                       {"link_bytes", memory.links},
-                       {"loop_bytes", memory.loops}}},
-                     {"ports", ports_json(plan)},
-                     {"groups", groups_json(plan)},
-                     {"functions", functions_json(plan)},
-                     {"reasons", reasons_json(plan)},
-                     {"paths", paths_json(plan)},
-                     {"streams", streams_json(plan)},
-                     {"actors", actors_json(plan)},
-                     {"links", links_json(plan)},
-                     {"nodes", nodes_json(plan)},
-                     {"memory_node", number_json(plan.memory_node)},
-                     {"node_crossings", crossings_json(plan)},
-                     {"warnings", warnings_json(warnings)}};
+  Json json = Shown(plan).object(plan);
+  json["node_crossings"] = crossings_json(plan);
+  json["warnings"] = warnings_json(warnings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -57,9 +57,6 @@ std::vector<NodeCrossing> node_crossings(const Plan& plan);
 /// they share; -1: those bound to none.
 std::map<int, std::vector<std::string>> shared_cores_of(const Plan& plan);
 
-/// "ingress", "classifier", ...
-const char* kind_name(ActorKind kind);
-
 /// Processes that start with the topology, the ones that carry no batches (telemetry) left out.
 std::uint32_t started_count(const Plan& plan);
 
