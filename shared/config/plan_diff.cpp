@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "shared/base/secrets.hpp"
+#include "shared/config/plan_equal.hpp"
+#include "shared/config/plan_fields.hpp"
 #include "shared/config/plan_renumber.hpp"
 #include "shared/config/plan_sources.hpp"
 
@@ -49,8 +52,8 @@ std::string settings_change(const Settings& now, const Settings& next) {
 }
 
 /// `count` is what it begins with: what it has come to stays, within its limits.
-bool scales_itself(const PlanGroup& group, std::uint32_t count) {
-  return group.autoscale.min != 0 && group.autoscale.min <= count && count <= group.autoscale.max;
+bool scales_itself_to(const PlanGroup& group, std::uint32_t count) {
+  return scales_itself(group) && group.autoscale.min <= count && count <= group.autoscale.max;
 }
 
 bool is_queues(const Settings::value_type& setting) { return setting.first == "queues"; }
@@ -86,6 +89,44 @@ const PlanFunction* moved(const Plan& now, const Plan& next, std::uint32_t to) {
   return nullptr;
 }
 
+/// What a file calls the field, and how it differs where a number says more.
+template <typename Row, typename Value>
+std::string field_change(const Row& row, const Value& now, const Value& next) {
+  std::string text(row.in_file);
+  if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    if (row.in_file == row.name && row.table == PlanTable::kNone) {
+      text += " " + std::to_string(now) + " -> " + std::to_string(next);
+    }
+  }
+  return text;
+}
+
+/// Of each field that differs and needs a restart; what is said already is not said again.
+template <PlanStruct Item>
+std::vector<std::string> restart_fields(const Item& now, const Item& next) {
+  std::vector<std::string> found;
+  each_plan_field<Item>([&](const auto& row) {
+    if (row.change != PlanChange::kRestart) return;
+    const auto &a = now.*row.member, &b = next.*row.member;
+    if (same_plan_value(a, b)) return;
+    std::string text = field_change(row, a, b);
+    if (std::ranges::find(found, text) == found.end()) found.push_back(std::move(text));
+  });
+  return found;
+}
+
+template <PlanStruct Item>
+bool needs_restart(const std::vector<Item>& now, const std::vector<Item>& next) {
+  return !std::ranges::equal(
+      now, next, [](const Item& a, const Item& b) { return restart_fields(a, b).empty(); });
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 std::string names_of(const Plan& plan, const std::vector<std::uint32_t>& functions) {
   std::string text;
   for (const std::uint32_t number : functions) {
@@ -113,13 +154,9 @@ class Differ {
   }
 
   PlanDiff differ() {
-    scalars();
-    names("port", now_.ports, next_.ports, [&](const PlanPort& a, const PlanPort& b) {
-      if (a.device != b.device || a.mtu != b.mtu || a.mac != b.mac || a.addresses != b.addresses) {
-        return std::string("device, mtu or addresses");
-      }
-      return port_change(a, b);
-    });
+    for (const std::string& what : restart_fields(now_, next_)) restart(what);
+    names("port", now_.ports, next_.ports,
+          [&](const PlanPort& a, const PlanPort& b) { return port_change(a, b); });
     const std::size_t known = diff_.restart.size();
     functions();
     groups();
@@ -137,20 +174,8 @@ class Differ {
  private:
   void restart(const std::string& what) { diff_.restart.push_back(what); }
 
-  void scalars() {
-    const auto compare = [&](const char* what, const auto& a, const auto& b) {
-      if (a != b) restart(what);
-    };
-    compare("name", now_.name, next_.name);
-    compare("batch: capacity", now_.batch_capacity, next_.batch_capacity);
-    compare("heartbeat_limit", now_.heartbeat_limit_ms, next_.heartbeat_limit_ms);
-    compare("crash_limit", now_.crash_limit, next_.crash_limit);
-    compare("placement", now_.fused, next_.fused);
-    compare("telemetry: listen", now_.telemetry_listen, next_.telemetry_listen);
-    compare("events", now_.events, next_.events);
-  }
-
-  /// Calls `compare` for items of the same name at the same place; others are new, or gone.
+  /// Calls `compare` for items of the same name at the same place that need no restart for one of
+  /// their fields, and adds what it finds that does; others are new, or gone.
   template <typename Item, typename Compare>
   void names(const std::string& kind, const std::vector<Item>& now, const std::vector<Item>& next,
              Compare&& compare) {
@@ -164,7 +189,8 @@ class Differ {
       if (!has(now, next[i].name)) {
         restart(kind + " " + next[i].name + " comes");
       } else if (i < now.size() && now[i].name == next[i].name) {
-        const std::string what = compare(now[i], next[i]);
+        std::string what = joined(restart_fields(now[i], next[i]));
+        if (what.empty()) what = compare(now[i], next[i]);
         if (!what.empty()) restart(kind + " " + next[i].name + ": " + what);
       } else {
         restart(kind + " " + next[i].name + ": its place in the file");
@@ -232,12 +258,8 @@ class Differ {
 
   void function_change(std::uint32_t number, const PlanFunction& a, const PlanFunction& b) {
     const std::string name = "function " + b.name + ": ";
-    if (a.group != b.group || a.type != b.type) return restart(name + "type or on");
-    if (a.unavailable != b.unavailable || a.overload != b.overload || a.share != b.share) {
-      return restart(name + "unavailable, overload or share");
-    }
-    if (a.lane_state_bytes != b.lane_state_bytes || a.lane_undo_lines != b.lane_undo_lines) {
-      return restart(name + "size of its state");
+    if (const auto fields = restart_fields(a, b); !fields.empty()) {
+      return restart(name + joined(fields));
     }
     std::string what = settings_change(a.settings, b.settings);
     if (what.empty()) what = files_change(b);
@@ -263,17 +285,10 @@ class Differ {
   void groups() {
     names("group", now_.groups, next_.groups,
           [&](const PlanGroup& a, const PlanGroup& b) -> std::string {
-            if (a.kind != b.kind) return "kind";
-            if (a.dispatch != b.dispatch) return "dispatch";
-            if (a.stand_in != b.stand_in) return "the group beside it (on)";
-            if (a.spill != b.spill || a.offload != b.offload) return "offload or spill";
-            if (a.max != b.max) {
-              return "max " + std::to_string(a.max) + " -> " + std::to_string(b.max);
-            }
             std::string what = settings_change(a.settings, b.settings);
             if (!what.empty()) return what;
             const auto group = static_cast<std::uint32_t>(&b - next_.groups.data());
-            if (a.count != b.count && !scales_itself(b, a.count)) count(group, a, b);
+            if (a.count != b.count && !scales_itself_to(b, a.count)) count(group, a, b);
             if (a.autoscale != b.autoscale) {
               diff_.autoscale.push_back(group);
               diff_.lines.push_back("group " + b.name + ": autoscale");
@@ -290,27 +305,11 @@ class Differ {
 
   /// What follows from all of these and from paths: when it differs, paths do.
   void shape() {
-    names("path", now_.paths, next_.paths, [&](const PlanPath& a, const PlanPath& b) {
-      const bool same = a.first_stage == b.first_stage && a.lane_first == b.lane_first &&
-                        a.lane_count == b.lane_count && a.match == b.match &&
-                        a.lanes_by == b.lanes_by && a.translation == b.translation;
-      return std::string(same ? "" : "match, lanes, run, or what is translated");
-    });
+    names("path", now_.paths, next_.paths,
+          [](const PlanPath& /*now*/, const PlanPath& /*next*/) { return std::string(); });
     if (!diff_.restart.empty()) return;
-    const bool stages =
-        std::ranges::equal(now_.stages, next_.stages, [](const PlanStage& a, const PlanStage& b) {
-          return a.path == b.path && a.group == b.group && a.next == b.next && a.share == b.share &&
-                 a.lane_share == b.lane_share;
-        });
-    const bool streams = std::ranges::equal(
-        now_.streams, next_.streams, [](const PlanStream& a, const PlanStream& b) {
-          const auto same_path = [](const PlanStreamPath& x, const PlanStreamPath& y) {
-            return x.path == y.path && x.output == y.output && x.slots_max == y.slots_max;
-          };
-          return a.port == b.port && a.queue == b.queue && a.egress == b.egress &&
-                 a.slot_count == b.slot_count && a.buffer_count == b.buffer_count &&
-                 std::ranges::equal(a.paths, b.paths, same_path);
-        });
+    const bool stages = !needs_restart(now_.stages, next_.stages);
+    const bool streams = !needs_restart(now_.streams, next_.streams);
     if (!stages) restart("paths: the groups that their functions run on");
     if (!streams) restart("paths: ports, queues, slots or buffers");
     if (now_.actors.size() != next_.actors.size()) {

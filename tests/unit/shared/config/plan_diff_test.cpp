@@ -117,14 +117,13 @@ TEST_F(PlanDiffTest, TheRestNeedsARestartAndIsNamed) {
     return diff().restart;
   };
   EXPECT_THAT(restart("  b: { device: \"null\" }", "  b: { device: \"null\", mtu: 9000 }"),
-              testing::Contains("port b: device, mtu or addresses"));
-  EXPECT_THAT(restart("run: [fourth]", "run: []"),
-              ElementsAre("path short: match, lanes, run, or what is translated"));
+              testing::Contains("port b: mtu 1500 -> 9000"));
+  EXPECT_THAT(restart("run: [fourth]", "run: []"), ElementsAre("path short: run"));
   EXPECT_THAT(restart("run: [first, second", "run: [second"), testing::Not(IsEmpty()));
   EXPECT_THAT(restart("capacity: 8", "capacity: 16"), testing::Contains("batch: capacity"));
   EXPECT_THAT(restart("dispatch: any", "dispatch: flow"), ElementsAre("group front: dispatch"));
   EXPECT_THAT(restart("on: front }", "on: front, unavailable: pass }"),
-              ElementsAre("function first: unavailable, overload or share"));
+              ElementsAre("function first: unavailable"));
   EXPECT_THAT(
       restart("lanes: 2 }", "lanes: 2, match: ip }\n  more: { from: [b], match: ip6, run: [] }"),
       testing::Contains("path more comes"));
