@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <string_view>
 
 #include "shared/base/error.hpp"
 #include "shared/base/packet_filter.hpp"
+#include "shared/config/plan_fields.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/layout/limits.hpp"
 #include "shared/layout/neighbour_table.hpp"
@@ -14,13 +17,14 @@ namespace {
 
 /// Names the element in hand, so that each check is one line.
 struct Item {
-  const char* kind;
+  std::string_view kind;  ///< empty: the plan itself
   std::size_t number;
 
   [[noreturn]] void refuse(const std::string& what) const {
+    if (kind.empty()) throw Error(what);
     throw Error(std::string(kind) + " " + std::to_string(number) + ": " + what);
   }
-  void index(const char* field, std::uint64_t value, std::size_t count) const {
+  void index(std::string_view field, std::uint64_t value, std::size_t count) const {
     if (value >= count) {
       refuse(std::string(field) + " " + std::to_string(value) + " of " + std::to_string(count));
     }
@@ -33,8 +37,79 @@ struct Item {
   }
 };
 
+std::size_t size_of(const Plan& plan, PlanTable table) {
+  switch (table) {
+    case PlanTable::kPorts:
+      return plan.ports.size();
+    case PlanTable::kFunctions:
+      return plan.functions.size();
+    case PlanTable::kGroups:
+      return plan.groups.size();
+    case PlanTable::kStages:
+      return plan.stages.size();
+    case PlanTable::kPaths:
+      return plan.paths.size();
+    case PlanTable::kActors:
+      return plan.actors.size();
+    case PlanTable::kNone:
+    case PlanTable::kClasses:
+      break;
+  }
+  return SIZE_MAX;
+}
+
+/// Follows the list of fields: lengths, and numbers of other items.
+class FieldCheck {
+ public:
+  explicit FieldCheck(const Plan& plan) : plan_(plan) {}
+
+  template <PlanStruct Struct>
+  void check(const Item& item, const Struct& of) const {
+    each_plan_field<Struct>([&](const auto& row) {
+      if (row.applies == nullptr || row.applies(of)) field(item, row, of.*row.member);
+    });
+  }
+
+ private:
+  template <typename Row, typename Value>
+  void field(const Item& item, const Row& row, const Value& value) const {
+    if constexpr (std::is_integral_v<Value>) {
+      number(item, row.name, row.table, value);
+    } else if constexpr (PlanStruct<Value>) {
+      check(item, value);
+    }
+  }
+  template <typename Row, typename Element>
+  void field(const Item& item, const Row& row, const std::vector<Element>& elements) const {
+    if (elements.size() > row.count_max) {
+      item.refuse(std::to_string(elements.size()) + " " + std::string(row.name) + ", at most " +
+                  std::to_string(row.count_max));
+    }
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if constexpr (PlanStruct<Element>) {
+        check(item.kind.empty() ? Item{row.element, i} : item, elements[i]);
+      } else if constexpr (std::is_integral_v<Element>) {
+        number(item, row.element, row.table, elements[i]);
+      }
+    }
+  }
+  template <typename Number>
+  void number(const Item& item, std::string_view name, PlanTable table, Number value) const {
+    if (table == PlanTable::kNone || table == PlanTable::kClasses) return;
+    if constexpr (std::is_same_v<Number, std::uint8_t>) {
+      if (value == kEgressStage) return;  // no stage
+    }
+    if constexpr (std::is_signed_v<Number>) {
+      if (value < 0) return;  // none
+    }
+    item.index(name, static_cast<std::uint64_t>(value), size_of(plan_, table));
+  }
+
+  const Plan& plan_;
+};
+
 template <typename T, typename Check>
-void each(const std::vector<T>& items, const char* kind, Check&& check) {
+void each(const std::vector<T>& items, std::string_view kind, Check&& check) {
   for (std::size_t i = 0; i < items.size(); ++i) check(Item{kind, i}, items[i]);
 }
 
@@ -59,36 +134,18 @@ void check_counts(const Plan& plan) {
               0, plan.buffer_count - plan.side_first);
   check_count("neighbour_count", plan.neighbour_count, kNeighbourEntriesMin, kNeighbourEntriesMax);
   if (!std::has_single_bit(plan.neighbour_count)) throw Error("neighbour_count is no power of two");
-  check_count("ports", plan.ports.size(), 0, kPortCountMax);
-  check_count("functions", plan.functions.size(), 0, kFunctionPlaceMax);
-  check_count("groups", plan.groups.size(), 0, kGroupCountMax);
-  check_count("stages", plan.stages.size(), 0, kStageCountMax);
-  check_count("paths", plan.paths.size(), 0, kPathCountMax);
-  check_count("streams", plan.streams.size(), 0, kStreamCountMax);
-  check_count("actors", plan.actors.size(), 0, kActorCountMax);
-}
-
-void check_stage_number(const Item& item, const char* field, std::uint8_t stage, const Plan& plan) {
-  if (stage != kEgressStage) item.index(field, stage, plan.stages.size());
 }
 
 /// What a stage runs, now or by its other list.
 void check_list(const Item& item, const std::vector<std::uint32_t>& functions, const Plan& plan,
                 bool other) {
-  if (functions.size() > kStageFunctionCountMax) item.refuse("too many functions");
   for (const std::uint32_t function : functions) {
-    item.index("function", function, plan.functions.size());
     if (edition_of(plan, function, other).gone) item.refuse("a function that has gone");
   }
 }
 
 void check_work(const Plan& plan) {
-  each(plan.functions, "function", [&](const Item& item, const PlanFunction& function) {
-    item.index("group", function.group, plan.groups.size());
-  });
   each(plan.others, "other edition", [&](const Item& item, const PlanEdition& edition) {
-    item.index("number", edition.number, plan.functions.size());
-    item.index("group", edition.function.group, plan.groups.size());
     const PlanFunction& now = plan.functions[edition.number];
     const bool both = !edition.function.gone && !now.gone;
     if (both && edition.function.type != now.type) item.refuse("of another type");
@@ -99,53 +156,32 @@ void check_work(const Plan& plan) {
     item.index("max", group.max, kActorCountMax + 1);
     if (group.autoscale.min > group.autoscale.max) item.refuse("autoscale: min above max");
     item.index("autoscale max", group.autoscale.max, group.max + 1);
-    if (group.kind == GroupKind::kGpu) item.index("stand_in", group.stand_in, plan.groups.size());
     item.index("offload", group.offload, 101);
     item.index("spill", group.spill, kSlotCountMax + 1);
   });
   each(plan.stages, "stage", [&](const Item& item, const PlanStage& stage) {
-    item.index("path", stage.path, plan.paths.size());
-    item.index("group", stage.group, plan.groups.size());
     check_list(item, stage.functions, plan, false);
     item.index("share", stage.share, plan.slot_count + 1);
     item.index("lane_share", stage.lane_share, stage.share + 1);
-    check_stage_number(item, "next", stage.next, plan);
   });
   each(plan.other_stages, "other list", [&](const Item& item, const PlanStageEdition& stage) {
-    item.index("stage", stage.number, plan.stages.size());
     check_list(item, stage.functions, plan, true);
     if (stage.edition == plan.stages[stage.number].edition) item.refuse("the same edition");
   });
 }
 
-void check_ports(const Plan& plan) {
-  each(plan.ports, "port", [&](const Item& item, const PlanPort& port) {
-    if (port.host >= 0)
-      item.index("host", static_cast<std::uint64_t>(port.host), plan.ports.size());
-  });
-}
-
 void check_flows(const Plan& plan) {
   each(plan.paths, "path", [&](const Item& item, const PlanPath& path) {
-    check_stage_number(item, "first_stage", path.first_stage, plan);
     item.range("lanes", path.lane_first, path.lane_count, kLaneCountMax);
     if (path.lane_count == 0) item.refuse("no lane");
     if (path.translation.block == 0) item.refuse("a block of no port");
-    for (const std::uint32_t port : path.translation.inside) {
-      item.index("inside", port, plan.ports.size());
-    }
     if (!is_sound_filter(path.filter)) item.refuse("a filter that may not be run");
   });
   each(plan.streams, "stream", [&](const Item& item, const PlanStream& stream) {
-    item.index("port", stream.port, plan.ports.size());
     if (stream.paths.empty()) item.refuse("no path");
     for (const PlanStreamPath& at : stream.paths) {
-      item.index("path", at.path, plan.paths.size());
-      item.index("output", at.output, plan.ports.size());
       item.index("slots_max", at.slots_max, stream.slot_count + 1);
     }
-    item.index("ingress", stream.ingress, plan.actors.size());
-    item.index("egress", stream.egress, plan.actors.size());
     item.range("slots", stream.slot_first, stream.slot_count, plan.slot_count);
     item.range("buffers", stream.buffer_first, stream.buffer_count, plan.buffer_count);
   });
@@ -153,9 +189,6 @@ void check_flows(const Plan& plan) {
 
 void check_actors(const Plan& plan) {
   each(plan.actors, "actor", [&](const Item& item, const PlanActor& actor) {
-    const bool worker = is_of_group(actor.kind);
-    if (worker) item.index("group", actor.group, plan.groups.size());
-    if (actor.kind == ActorKind::kGpu) item.index("twin", actor.twin, plan.actors.size());
     if (actor.kind == ActorKind::kIngress) item.index("index", actor.index, plan.streams.size());
     if (actor.core >= 0) item.index("core", static_cast<std::uint32_t>(actor.core), kCoreCountMax);
   });
@@ -163,8 +196,6 @@ void check_actors(const Plan& plan) {
     for (const std::uint32_t core : node.cores) item.index("core", core, kCoreCountMax);
   });
   each(plan.links, "link", [&](const Item& item, const PlanLink& link) {
-    item.index("producer", link.producer, plan.actors.size());
-    item.index("consumer", link.consumer, plan.actors.size());
     if (!std::has_single_bit(link.depth)) item.refuse("depth is no power of two");
   });
 }
@@ -176,7 +207,7 @@ void check_plan(const Plan& plan) {
     throw Error("events: keep " + std::to_string(plan.events->keep));
   }
   check_counts(plan);
-  check_ports(plan);
+  FieldCheck(plan).check(Item{}, plan);
   check_work(plan);
   check_flows(plan);
   check_actors(plan);

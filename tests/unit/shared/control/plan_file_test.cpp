@@ -154,12 +154,16 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"stream 1: buffers [401, 901) of 900", [](Plan& p) { p.streams[1].buffer_first = 401; }},
       {"actor 3: group 2 of 2", [](Plan& p) { p.actors[3].group = 2; }},
       {"actor 3: twin 6 of 6", [](Plan& p) { p.actors[3].twin = 6; }},
+      {"port 0: host 2 of 2", [](Plan& p) { p.ports[0].host = 2; }},
+      {"other edition 0: group 2 of 2", [](Plan& p) { p.others[0].function.group = 2; }},
+      {"path 0: inside 2 of 2", [](Plan& p) { p.paths[0].translation.inside = {2}; }},
+      {"9 functions, at most 8", [](Plan& p) { p.stages[0].functions.resize(9); }},
       {"actor 2: index 2 of 2", [](Plan& p) { p.actors[2].index = 2; }},
       {"link 0: producer 6 of 6", [](Plan& p) { p.links[0].producer = 6; }},
       {"link 1: consumer 6 of 6", [](Plan& p) { p.links[1].consumer = 6; }},
       {"link 1: depth is no power of two", [](Plan& p) { p.links[1].depth = 48; }},
       {"stage 0: a function that has gone", [](Plan& p) { p.stages[0].functions = {2}; }},
-      {"other list 0: stage 2 of 2", [](Plan& p) { p.other_stages[0].number = 2; }},
+      {"other list 0: number 2 of 2", [](Plan& p) { p.other_stages[0].number = 2; }},
       {"other list 0: the same edition", [](Plan& p) { p.other_stages[0].edition = 0; }},
       {"17 ports, at most 16", [](Plan& p) { p.ports.resize(17, p.ports[0]); }},
       {"65 actors, at most 64", [](Plan& p) { p.actors.resize(65, p.actors[0]); }},
@@ -176,7 +180,7 @@ TEST_F(PlanFile, ChecksAPlanThatNoFileHeld) {
   Plan plan = filled_plan();
   EXPECT_NO_THROW(check_plan(plan));
   plan.stages[0].functions.assign(kStageFunctionCountMax + 1, 0);
-  EXPECT_THAT(error_of([&] { check_plan(plan); }), HasSubstr("stage 0: too many functions"));
+  EXPECT_THAT(error_of([&] { check_plan(plan); }), HasSubstr("stage 0: 9 functions, at most 8"));
   plan = filled_plan();
   plan.links.assign(3, {0, 1, 3});
   EXPECT_THAT(error_of([&] { check_plan(plan); }), HasSubstr("link 0: depth"));
