@@ -13,6 +13,7 @@
 
 #include "io-worker/ports/interface.hpp"
 #include "io-worker/ports/trouble.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 
@@ -21,8 +22,6 @@
 /// allocates or throws after construction. Devices: README.md in this folder.
 
 namespace millrace {
-
-inline constexpr std::uint32_t kPortQueueCountMax = 16;  ///< of a port, in each direction
 
 /// Queues that a port has with its settings. 0: it cannot receive, or cannot send.
 struct PortQueues {

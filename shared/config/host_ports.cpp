@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/config/known_devices.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
@@ -30,10 +31,9 @@ TopologyPort host_port_of(const Topology& topology, std::size_t number) {
 }
 
 bool is_taken(const TopologyPort& port) {
-  const auto devices = known_devices();
-  const auto device = std::ranges::find(devices, port.device.value, &KnownDevice::name);
+  const KnownDevice* const device = known_device(port.device.value);
   if (port.device.value == kLoopDevice) return false;
-  return device == devices.end() || device->send_queue_max > 1;  // unknown: refused elsewhere
+  return device == nullptr || device->send_queue_max > 1;  // unknown: refused elsewhere
 }
 
 }  // namespace

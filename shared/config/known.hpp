@@ -33,7 +33,18 @@ struct KnownSetting {
   bool list = false;             ///< one value or a list of them
   bool required = false;         ///< the section is refused without it
   std::string_view unless = {};  ///< then not: the key that can stand in its place
+  /// What holds where the file does not say it; empty: nothing, or it follows from others.
+  std::string_view otherwise = {};
 };
+
+/// The row with this name; null: there is none.
+constexpr const KnownSetting* known_setting(std::span<const KnownSetting> known,
+                                            std::string_view name) {
+  for (const KnownSetting& setting : known) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
 
 /// What a function does to the bytes of packets that it does not end.
 enum class Rewrites : std::uint8_t {
@@ -82,22 +93,5 @@ struct KnownFunction {
   std::span<const DeclaredReason> reasons = {};
   std::span<const KnownSetting> settings;  ///< of its own, beside type, on, when, ...
 };
-
-/// A port device of this version.
-struct KnownDevice {
-  std::string_view name;
-  std::span<const KnownSetting> settings;
-  std::uint32_t send_queue_max = 0;  ///< 0: it never sends
-  /// By each receive queue, unless the setting `ring` or `rx_descriptors` says so.
-  std::uint32_t buffers_held = 0;
-  /// By each transmit queue, unless the setting `tx_descriptors` says so.
-  std::uint32_t buffers_sent = 0;
-};
-
-/// By name; all that this version has, sorted.
-std::span<const KnownDevice> known_devices();
-
-/// Keys of the software device of a gpu group.
-std::span<const KnownSetting> known_software_device();
 
 }  // namespace millrace

@@ -7,7 +7,9 @@
 #include "shared/base/mac.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/config/keys.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/plan.hpp"
+#include "shared/config/plan_settings.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -17,13 +19,6 @@ namespace {
 constexpr std::uint32_t kIpv6MtuMin = 1280;
 
 constexpr std::size_t kInterfaceBytesMax = 15;  ///< the kernel's IFNAMSIZ, less the zero byte
-
-const KnownDevice* find_device(std::string_view name) {
-  for (const KnownDevice& device : known_devices()) {
-    if (device.name == name) return &device;
-  }
-  return nullptr;
-}
 
 std::vector<std::string_view> device_names() {
   std::vector<std::string_view> names;
@@ -37,7 +32,7 @@ const KnownDevice* read_device(const YamlMap& map, TopologyPort& port) {
   if (value == nullptr) return nullptr;
   const std::optional<std::string> name = value->text(comma_list(names));
   if (!name) return nullptr;
-  if (const KnownDevice* device = find_device(*name)) {
+  if (const KnownDevice* device = known_device(*name)) {
     port.device = {*name, value->mark()};
     return device;
   }
@@ -132,11 +127,9 @@ void read_port(const YamlEntry& entry, const LoadContext& context, Topology& top
   map.allow_only(all_keys(kPortKeys, device->settings));
   port.settings = read_settings(map, device->settings, context);
   for (const TopologySetting& setting : port.settings) {
-    if (setting.key == "queues") {
-      port.queues = static_cast<std::uint32_t>(std::stoul(setting.value.value));
-    } else if (setting.key == "queues_max") {
-      port.queues_max = {static_cast<std::uint32_t>(std::stoul(setting.value.value)),
-                         setting.value.mark};
+    if (setting.key == "queues") port.queues = whole_number(setting.value.value);
+    if (setting.key == "queues_max") {
+      port.queues_max = {whole_number(setting.value.value), setting.value.mark};
     }
   }
   if (device->name == "pcap" && map.find("in") == nullptr) map.need("out", "'in' or 'out'");

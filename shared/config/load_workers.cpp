@@ -5,6 +5,7 @@
 #include <set>
 
 #include "shared/config/keys.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/sections.hpp"
 #include "shared/layout/limits.hpp"
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "shared/base/check.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/planning.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -84,10 +85,7 @@ void add_egress(Planning& planning) {
   Plan& plan = planning.plan;
   const std::uint32_t count = planning.topology.egress_count.value;
   for (const TopologyPort& port : planning.topology.ports) {
-    const auto devices = known_devices();
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const KnownDevice& d) {
-      return d.name == port.device.value;
-    });
+    const KnownDevice* const device = known_device(port.device.value);
     if (device->send_queue_max == 0 || count <= device->send_queue_max) continue;
     planning.problems.add(
         planning.topology.egress_count.mark,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shared/base/secrets.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/plan_equal.hpp"
 #include "shared/config/plan_fields.hpp"
 #include "shared/config/plan_renumber.hpp"
@@ -57,13 +58,6 @@ bool scales_itself_to(const PlanGroup& group, std::uint32_t count) {
 }
 
 bool is_queues(const Settings::value_type& setting) { return setting.first == "queues"; }
-
-std::uint32_t number_of(const PlanPort& port, std::string_view key, std::uint32_t otherwise) {
-  for (const auto& [name, value] : port.settings) {
-    if (name == key) return static_cast<std::uint32_t>(std::stoul(value));
-  }
-  return otherwise;
-}
 
 /// Functions of the stage that have state, by number.
 std::vector<std::uint32_t> with_state(const Plan& plan, const PlanStage& stage) {
@@ -206,8 +200,8 @@ class Differ {
     Settings others = now.settings;
     std::erase_if(others, is_queues);
     if (all.empty() || !settings_change(others, as_now).empty()) return all;
-    const std::uint32_t before = number_of(now, "queues", 1), after = number_of(next, "queues", 1);
-    const std::uint32_t most = number_of(now, "queues_max", 0);
+    const std::uint32_t before = port_number(now, "queues"), after = port_number(next, "queues");
+    const std::uint32_t most = port_number(now, "queues_max");
     if (before == after) return "";
     if (most == 0) {
       const bool can = now.device == "afpacket";

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "shared/config/known.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/plan_printer.hpp"
 #include "shared/config/plan_settings.hpp"
 
@@ -17,10 +17,8 @@ Place place_of(const PlanActor& actor) { return {actor.name, actor.at_start ? ac
 Place place_of(const PlanPort& port) { return {"port " + port.name, port.node}; }
 
 bool sends(const PlanPort& port) {
-  for (const KnownDevice& device : known_devices()) {
-    if (device.name == port.device) return device.send_queue_max != 0;
-  }
-  return false;
+  const KnownDevice* const device = known_device(port.device);
+  return device != nullptr && device->send_queue_max != 0;
 }
 
 void add(std::vector<NodeCrossing>& crossings, const Place& from, const Place& to) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <initializer_list>
 
+#include "shared/config/known_devices.hpp"
 #include "shared/config/planning.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -116,31 +116,16 @@ std::uint32_t output_of(const Topology& topology, const TopologyPath& path, std:
   return of_file == 2 ? 1 - port : 0;
 }
 
-/// The number that one of the settings gives, or `otherwise`.
-std::uint32_t setting_of(const TopologyPort& port, std::initializer_list<const char*> keys,
-                         std::uint32_t otherwise) {
-  for (const TopologySetting& setting : port.settings) {
-    for (const char* key : keys) {
-      if (setting.key == key) return static_cast<std::uint32_t>(std::stoul(setting.value.value));
-    }
-  }
-  return otherwise;
-}
-
 /// Buffers that devices can have of a stream: those of its receive queue, and a transmit queue's at
 /// every port.
-std::uint32_t held_of(const Topology& topology, std::uint32_t stream_port) {
+std::uint32_t held_of(const Plan& plan, std::uint32_t stream_port) {
   std::uint32_t held = 0;
-  for (std::uint32_t i = 0; i < topology.ports.size(); ++i) {
-    const TopologyPort& port = topology.ports[i];
-    for (const KnownDevice& device : known_devices()) {
-      if (device.name != port.device.value) continue;
-      if (i == stream_port && device.buffers_held != 0) {
-        held += setting_of(port, {"ring", "rx_descriptors"}, device.buffers_held);
-      }
-      if (device.buffers_sent != 0)
-        held += setting_of(port, {"tx_descriptors"}, device.buffers_sent);
-    }
+  for (std::uint32_t i = 0; i < plan.ports.size(); ++i) {
+    const PlanPort& port = plan.ports[i];
+    const KnownDevice* const device = known_device(port.device);
+    if (device == nullptr) continue;
+    if (i == stream_port) held += port_number(port, device->held_by);
+    held += port_number(port, device->sent_by);
   }
   return held;
 }
@@ -160,8 +145,8 @@ void size_stream(Planning& planning, PlanStream& stream) {
     asked += from.buffers->value;
     asks = &from;
   }
-  const std::uint32_t least = stream.slot_count * plan.batch_capacity + kOpenBuffers +
-                              held_of(planning.topology, stream.port);
+  const std::uint32_t least =
+      stream.slot_count * plan.batch_capacity + kOpenBuffers + held_of(plan, stream.port);
   stream.buffer_count = asks == nullptr ? least : asked;
   if (stream.buffer_count < least) {
     planning.problems.add(

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,13 @@ inline std::string setting_of(const Settings& settings, std::string_view key,
   return std::string(otherwise);
 }
 
+/// A whole number that has been checked; 0 for what is none.
+inline std::uint32_t whole_number(std::string_view text) {
+  std::uint32_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 /// Of `route`: its neighbours are those of the kernel behind the ports too.
 inline bool follows_kernel_neighbours(const PlanFunction& function) {
   return setting_of(function.settings, "neighbours") == "kernel";
@@ -34,7 +42,7 @@ inline std::optional<std::uint32_t> gpu_of_worker(const PlanGroup& group, std::u
   if (setting_of(group.settings, "device") == "software") return std::nullopt;
   std::vector<std::uint32_t> devices;
   for (const auto& [name, value] : group.settings) {
-    if (name == "devices") devices.push_back(static_cast<std::uint32_t>(std::stoul(value)));
+    if (name == "devices") devices.push_back(whole_number(value));
   }
   return devices.empty() ? 0 : devices[index % devices.size()];
 }

@@ -4,6 +4,7 @@
 
 #include "shared/base/nearest.hpp"
 #include "shared/config/classes.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/config/plan_reasons.hpp"
 #include "shared/config/sections.hpp"
@@ -317,11 +318,8 @@ bool can_receive(const TopologyPort& port) {
 
 bool can_send(const TopologyPort& port) {
   if (port.device.value == "pcap") return has_setting(port, "out");
-  const auto devices = known_devices();
-  const auto device = std::find_if(devices.begin(), devices.end(), [&](const KnownDevice& d) {
-    return d.name == port.device.value;
-  });
-  return device == devices.end() || device->send_queue_max > 0;  // unknown: refused elsewhere
+  const KnownDevice* const device = known_device(port.device.value);
+  return device == nullptr || device->send_queue_max > 0;  // unknown: refused elsewhere
 }
 
 std::vector<std::string> classes_of(const Topology& topology) {

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "shared/config/plan.hpp"
-#include "shared/layout/limits.hpp"
 
 namespace millrace {
 
@@ -15,10 +14,10 @@ struct PortArgs {
   std::string devargs;
   std::string name;             ///< of the device with DPDK: what stands before the first comma
   bool virtual_device = false;  ///< made by us; else a PCI address
-  bool promiscuous = true;
-  std::uint32_t queues = 1;
-  std::uint32_t rx_descriptors = kDescriptorsDefault;
-  std::uint32_t tx_descriptors = kDescriptorsDefault;
+  bool promiscuous = false;
+  std::uint32_t queues = 0;
+  std::uint32_t rx_descriptors = 0;
+  std::uint32_t tx_descriptors = 0;
 };
 PortArgs port_args(const PlanPort& port);
 

@@ -12,7 +12,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
-#include "shared/config/plan_settings.hpp"
+#include "shared/config/known_devices.hpp"
 #include "shared/layout/fingerprint.hpp"
 
 namespace millrace {
@@ -126,9 +126,7 @@ std::vector<SendHeaders> send_headers(const Plan& plan) {
   for (; next.port < plan.ports.size(); ++next.port) {
     const PlanPort& port = plan.ports[next.port];
     if (!is_dpdk(port)) continue;
-    const std::string ring =
-        setting_of(port.settings, "tx_descriptors", std::to_string(kDescriptorsDefault));
-    next.count = static_cast<std::uint32_t>(std::stoul(ring)) + kBatchCapacityMax;
+    next.count = port_number(port, "tx_descriptors") + kBatchCapacityMax;
     for (next.egress = 0; next.egress < egresses; ++next.egress) {
       all.push_back(next);
       next.first += next.count;

@@ -4,9 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "shared/config/known.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
 
@@ -37,13 +34,6 @@ TEST(AfxdpPort, RefusesBadSettings) {
             "port 'lan' (afxdp): ring is '63'; allowed: 64..16384");
   EXPECT_EQ(refusal({{"interface", "a"}, {"host", "true"}}),
             "port 'lan' (afxdp): unknown setting 'host' allowed: follow, interface, queues, ring");
-}
-
-TEST(AfxdpPort, ThePlannerKnowsHowManyBuffersAQueueHolds) {
-  const auto devices = known_devices();
-  const auto afxdp = std::find_if(devices.begin(), devices.end(),
-                                  [](const KnownDevice& device) { return device.name == "afxdp"; });
-  EXPECT_EQ(afxdp->buffers_held, kAfxdpRingDefault);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <set>
 #include <span>
 
-#include "shared/config/known.hpp"
+#include "shared/config/known_devices.hpp"
 #include "tests/places.hpp"
 
 namespace millrace {
