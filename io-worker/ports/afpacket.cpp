@@ -20,7 +20,7 @@ constexpr std::uint32_t kSuperFrameRing = 512;  // 34 MiB
 }  // namespace
 
 std::string interface_setting(const PortSettings& settings) {
-  std::string interface = settings.text("interface", "");
+  std::string interface = settings.text("interface");
   if (interface.empty()) settings.refuse("needs 'interface', the one to take");
   if (interface.size() >= IFNAMSIZ) {
     settings.refuse("interface", interface, "a name of at most 15 bytes");
@@ -29,20 +29,15 @@ std::string interface_setting(const PortSettings& settings) {
 }
 
 AfpacketSettings afpacket_settings(const PlanPort& port) {
-  const PortSettings settings(
-      port, {"follow", "host", "interface", "queues", "queues_max", "ring", "super_frames"});
+  const PortSettings settings(port);
   AfpacketSettings parsed;
   parsed.interface = interface_setting(settings);
-  parsed.queues =
-      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
-  if (settings.has("queues_max")) {
-    parsed.queues_max = static_cast<std::uint32_t>(
-        settings.number("queues_max", parsed.queues, parsed.queues, kPortQueueCountMax));
-  }
-  parsed.host = settings.flag("host", parsed.host);
-  parsed.super_frames = settings.flag("super_frames", parsed.super_frames);
-  if (parsed.super_frames) parsed.ring = kSuperFrameRing;
-  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
+  parsed.queues = settings.count("queues");
+  parsed.queues_max = settings.count("queues_max", parsed.queues);
+  parsed.host = settings.flag("host");
+  parsed.super_frames = settings.flag("super_frames");
+  parsed.ring = settings.count("ring");
+  if (parsed.super_frames && !settings.has("ring")) parsed.ring = kSuperFrameRing;
   return parsed;
 }
 

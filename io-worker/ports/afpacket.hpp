@@ -17,9 +17,9 @@ namespace millrace {
 
 struct AfpacketSettings {
   std::string interface;
-  std::uint32_t queues = 1;
+  std::uint32_t queues = 0;
   std::uint32_t queues_max = 0;  ///< that it can get while it runs; 0: it keeps those it has
-  std::uint32_t ring = 2048;     ///< frames of each receive queue
+  std::uint32_t ring = 0;        ///< frames of each receive queue
   bool host = false;             ///< the kernel's own stack receives too
   bool super_frames = false;     ///< come and go over its cable (super_frame.hpp)
 

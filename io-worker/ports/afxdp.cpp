@@ -8,12 +8,11 @@
 namespace millrace {
 
 AfxdpSettings afxdp_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"follow", "interface", "queues", "ring"});
+  const PortSettings settings(port);
   AfxdpSettings parsed;
   parsed.interface = interface_setting(settings);
-  parsed.queues =
-      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
-  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 16384));
+  parsed.queues = settings.count("queues");
+  parsed.ring = settings.count("ring");
   return parsed;
 }
 

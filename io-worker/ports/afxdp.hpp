@@ -12,12 +12,10 @@
 
 namespace millrace {
 
-inline constexpr std::uint32_t kAfxdpRingDefault = 1024;
-
 struct AfxdpSettings {
   std::string interface;
-  std::uint32_t queues = 1;
-  std::uint32_t ring = kAfxdpRingDefault;  ///< buffers that each receive queue keeps
+  std::uint32_t queues = 0;
+  std::uint32_t ring = 0;  ///< buffers that each receive queue keeps
 };
 
 /// Throws Error for a bad setting.

@@ -82,9 +82,8 @@ void check_arguments(const PortSettings& settings, std::string_view rest) {
 }  // namespace
 
 void check_dpdk(const PlanPort& port) {
-  const PortSettings settings(
-      port, {"devargs", "promiscuous", "queues", "rx_descriptors", "tx_descriptors"});
-  const std::string devargs = settings.text("devargs", "");
+  const PortSettings settings(port);
+  const std::string devargs = settings.text("devargs");
   if (devargs.empty() || devargs.find_first_of(" \t\"'") != std::string::npos) {
     settings.refuse("devargs", devargs, kAllowed);
   }
@@ -95,16 +94,13 @@ void check_dpdk(const PlanPort& port) {
     check_virtual(settings, name);
   }
   check_arguments(settings, std::string_view(devargs).substr(name.size()));
-  settings.flag("promiscuous", true);
-  settings.number("rx_descriptors", kDescriptorsDefault, 32, 4096);
-  settings.number("tx_descriptors", kDescriptorsDefault, 32, 4096);
+  settings.flag("promiscuous");
+  settings.number("rx_descriptors");
+  settings.number("tx_descriptors");
 }
 
 PortQueues dpdk_queues(const PlanPort& port) {
-  const PortSettings settings(
-      port, {"devargs", "promiscuous", "queues", "rx_descriptors", "tx_descriptors"});
-  return {static_cast<std::uint32_t>(settings.number("queues", 1, 1, kPortQueueCountMax)),
-          kPortQueueCountMax};
+  return {PortSettings(port).count("queues"), kPortQueueCountMax};
 }
 
 }  // namespace millrace

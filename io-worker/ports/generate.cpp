@@ -35,8 +35,7 @@ bool parse_prefix(const std::string& text, Ipv4Prefix& prefix) {
 }
 
 std::vector<Ipv4Prefix> parse_destinations(const PortSettings& settings) {
-  std::vector<std::string> texts = settings.list("destinations");
-  if (texts.empty()) texts.emplace_back("10.0.0.0/8");
+  const std::vector<std::string> texts = settings.list("destinations");
   if (texts.size() > kGenerateDestinationCountMax) {
     settings.refuse("destinations", std::to_string(texts.size()) + " prefixes",
                     "1.." + std::to_string(kGenerateDestinationCountMax));
@@ -53,7 +52,8 @@ std::vector<Ipv4Prefix> parse_destinations(const PortSettings& settings) {
 std::vector<std::uint64_t> parse_sizes(const PortSettings& settings, bool numbered, bool syn) {
   const std::uint32_t smallest = numbered ? kNumberedSizeMin : kGenerateSizeMin;
   const std::uint32_t usual = syn ? kGenerateSizeMin : numbered ? kNumberedSizeMin : 64;
-  std::vector<std::uint64_t> sizes = settings.numbers("size", usual, smallest, kGenerateSizeMax);
+  std::vector<std::uint64_t> sizes = settings.numbers("size", smallest);
+  if (sizes.empty()) sizes.push_back(usual);
   if (sizes.size() > kGenerateSizeCountMax) {
     settings.refuse("size", std::to_string(sizes.size()) + " sizes",
                     "1.." + std::to_string(kGenerateSizeCountMax));
@@ -61,9 +61,10 @@ std::vector<std::uint64_t> parse_sizes(const PortSettings& settings, bool number
   return sizes;
 }
 
+static_assert(known_setting(kSettingsOfGenerate, "sources")->high == kGenerateSourceCountMax);
+
 void check_flows(const PortSettings& settings, const GenerateSettings& parsed) {
-  const std::uint64_t most =
-      std::min<std::uint64_t>(kGenerateFlowCountMax, parsed.sources * kGenerateSourcePortCount);
+  const std::uint64_t most = parsed.sources * kGenerateSourcePortCount;
   if (parsed.syn && settings.has("flows")) {
     settings.refuse("flows", std::to_string(parsed.flows), "none with syn, whose ports are random");
   }
@@ -135,21 +136,19 @@ class GenerateRxQueue final : public RxQueue {
 }  // namespace
 
 GenerateSettings generate_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"size", "flows", "sources", "syn", "seed", "rate_mpps",
-                                     "count", "numbered", "stream", "destinations", "queues"});
+  const PortSettings settings(port);
   GenerateSettings parsed;
-  parsed.numbered = settings.flag("numbered", parsed.numbered);
-  parsed.flows = settings.number("flows", parsed.flows, 1, kGenerateFlowCountMax);
-  parsed.sources = settings.number("sources", parsed.sources, 1, kGenerateSourceCountMax);
-  parsed.syn = settings.flag("syn", parsed.syn);
+  parsed.numbered = settings.flag("numbered");
+  parsed.flows = settings.number("flows");
+  parsed.sources = settings.number("sources");
+  parsed.syn = settings.flag("syn");
   check_flows(settings, parsed);
   parsed.sizes = parse_sizes(settings, parsed.numbered, parsed.syn);
-  parsed.seed = settings.number("seed", parsed.seed, 0, UINT64_MAX);
-  parsed.count = settings.number("count", parsed.count, 0, UINT64_MAX);
-  parsed.rate_mpps = settings.decimal("rate_mpps", parsed.rate_mpps, 0, 1000);
-  parsed.stream = static_cast<std::uint32_t>(settings.number("stream", parsed.stream, 0, 4095));
-  parsed.queues =
-      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
+  parsed.seed = settings.number("seed");
+  parsed.count = settings.number("count");
+  parsed.rate_mpps = settings.decimal("rate_mpps");
+  parsed.stream = settings.count("stream");
+  parsed.queues = settings.count("queues");
   parsed.destinations = parse_destinations(settings);
   return parsed;
 }

@@ -12,11 +12,9 @@
 
 namespace millrace {
 
-inline constexpr std::uint32_t kGenerateSizeMin = 60;    ///< bytes without FCS
-inline constexpr std::uint32_t kGenerateSizeMax = 9000;  ///< bytes without FCS
+inline constexpr std::uint32_t kGenerateSizeMin = 60;  ///< bytes without FCS
 inline constexpr std::uint32_t kGenerateSizeCountMax = 16;
 inline constexpr std::uint32_t kGenerateDestinationCountMax = 256;
-inline constexpr std::uint32_t kGenerateFlowCountMax = 1'000'000;
 inline constexpr std::uint32_t kGenerateSourceCountMax = 1 << 17;  ///< 198.18.0.0/15 (RFC 2544)
 inline constexpr std::uint32_t kGenerateSourcePortFirst = 1024;
 /// A source address has flows of as many source ports.
@@ -30,15 +28,15 @@ struct Ipv4Prefix {
 
 struct GenerateSettings {
   std::vector<std::uint64_t> sizes;  ///< bytes without FCS; which one a packet has is random
-  std::uint64_t flows = 1024;
-  std::uint64_t sources = kGenerateSourceCountMax;  ///< addresses that packets come from
+  std::uint64_t flows = 0;
+  std::uint64_t sources = 0;  ///< addresses that packets come from
   bool syn = false;  ///< each packet a TCP SYN with random source, destination, ports and number
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 0;
   std::uint64_t count = 0;  ///< packets of each queue; 0: endless
   double rate_mpps = 0;     ///< of each queue; 0: as fast as they are taken
   bool numbered = false;
   std::uint32_t stream = 0;  ///< number in numbered packets; queue q has stream + q
-  std::uint32_t queues = 1;
+  std::uint32_t queues = 0;
   std::vector<Ipv4Prefix> destinations;
 };
 

@@ -9,12 +9,12 @@ namespace millrace {
 namespace {
 
 std::uint32_t queues_of(const PlanPort& port) {
-  const PortSettings settings(port, {"depth", "queues", "tick"});
-  settings.number("depth", kLoopDepthDefault, kLoopDepthMin, kLoopDepthMax);
-  if (settings.has("tick") && !parse_loop_tick(settings.text("tick", ""))) {
-    settings.refuse("tick", settings.text("tick", ""), kLoopTicksAllowed);
+  const PortSettings settings(port);
+  settings.number("depth");
+  if (settings.has("tick") && !parse_loop_tick(settings.text("tick"))) {
+    settings.refuse("tick", settings.text("tick"), kLoopTicksAllowed);
   }
-  return static_cast<std::uint32_t>(settings.number("queues", 1, 1, kPortQueueCountMax));
+  return settings.count("queues");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class NullTxQueue final : public TxQueue {
 
 }  // namespace
 
-void check_null(const PlanPort& port) { PortSettings(port, {}); }
+void check_null(const PlanPort& port) { PortSettings{port}; }
 
 PortQueues null_queues(const PlanPort& port) {
   check_null(port);

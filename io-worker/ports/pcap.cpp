@@ -23,8 +23,8 @@ bool same_file(const std::string& a, const std::string& b) {
 }  // namespace
 
 PcapSettings pcap_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"in", "out"});
-  PcapSettings parsed{settings.text("in", ""), settings.text("out", "")};
+  const PortSettings settings(port);
+  PcapSettings parsed{settings.text("in"), settings.text("out")};
   if (parsed.in.empty() && parsed.out.empty()) {
     settings.refuse("needs 'in' (a capture to read), 'out' (a file to write), or both");
   }

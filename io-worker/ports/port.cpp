@@ -39,7 +39,7 @@ std::unique_ptr<TxQueue> open_lent_tx(const PlanPort& port, const std::string& r
 }
 
 /// Of a VLAN: the queues are those of its link.
-void check_vlan(const PlanPort& port) { PortSettings(port, {"id", "link", "outer"}); }
+void check_vlan(const PlanPort& port) { PortSettings{port}; }
 PortQueues vlan_queues(const PlanPort& port) {
   check_vlan(port);
   return {};

@@ -194,16 +194,15 @@ class ReplayRxQueue final : public RxQueue {
 }  // namespace
 
 ReplaySettings replay_settings(const PlanPort& port) {
-  const PortSettings settings(port, {"file", "loop", "count", "rate_mpps", "copy", "queues"});
+  const PortSettings settings(port);
   ReplaySettings parsed;
-  parsed.file = settings.text("file", "");
+  parsed.file = settings.text("file");
   if (parsed.file.empty()) settings.refuse("needs 'file', the capture to replay");
-  parsed.loop = settings.flag("loop", parsed.loop);
-  parsed.copy = settings.flag("copy", parsed.copy);
-  parsed.count = settings.number("count", parsed.count, 0, UINT64_MAX);
-  parsed.rate_mpps = settings.decimal("rate_mpps", parsed.rate_mpps, 0, 1000);
-  parsed.queues =
-      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
+  parsed.loop = settings.flag("loop");
+  parsed.copy = settings.flag("copy");
+  parsed.count = settings.number("count");
+  parsed.rate_mpps = settings.decimal("rate_mpps");
+  parsed.queues = settings.count("queues");
   return parsed;
 }
 

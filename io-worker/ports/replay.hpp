@@ -22,11 +22,11 @@ inline constexpr std::uint32_t kReplayRestoredBytes = kHeaderRewriteBytes;
 
 struct ReplaySettings {
   std::string file;
-  bool loop = true;
+  bool loop = false;
   bool copy = false;
   std::uint64_t count = 0;  ///< packets in all; 0: endless, or one pass without loop
   double rate_mpps = 0;     ///< million packets a second; 0: as fast as they are taken
-  std::uint32_t queues = 1;
+  std::uint32_t queues = 0;
 };
 
 /// Throws Error for a bad setting.

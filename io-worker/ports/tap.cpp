@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNameAllowed = "a name of at most 15 bytes without / : % and blanks";
 
 std::string interface_name(const PortSettings& settings) {
-  std::string name = settings.text("interface", "");
+  std::string name = settings.text("interface");
   if (name.empty()) settings.refuse("needs 'interface', the one to make");
   if (name.size() >= IFNAMSIZ || name == "." || name == ".." ||
       name.find_first_of("/:% \t") != std::string::npos) {
@@ -25,7 +25,7 @@ std::string interface_name(const PortSettings& settings) {
 /// the senders to it.
 MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
   MacAddress mac{};
-  const std::string text = settings.text("host_mac", port.mac);
+  const std::string text = settings.has("host_mac") ? settings.text("host_mac") : port.mac;
   if (!parse_mac(text, mac) || is_group(mac)) {
     settings.refuse("host_mac", text, "a unicast MAC address like '06:00:00:00:00:01'");
   }
@@ -36,14 +36,12 @@ MacAddress host_mac(const PortSettings& settings, const PlanPort& port) {
 }  // namespace
 
 TapSettings tap_settings(const PlanPort& port) {
-  const PortSettings settings(
-      port, {"host_addresses", "host_mac", "interface", "queues", "ring", "super_frames"});
+  const PortSettings settings(port);
   TapSettings parsed;
   parsed.interface = interface_name(settings);
-  parsed.queues =
-      static_cast<std::uint32_t>(settings.number("queues", parsed.queues, 1, kPortQueueCountMax));
-  parsed.ring = static_cast<std::uint32_t>(settings.number("ring", parsed.ring, 64, 65536));
-  parsed.super_frames = settings.flag("super_frames", parsed.super_frames);
+  parsed.queues = settings.count("queues");
+  parsed.ring = settings.count("ring");
+  parsed.super_frames = settings.flag("super_frames");
   parsed.host_mac = host_mac(settings, port);
   for (const std::string& text : settings.list("host_addresses")) {
     const auto address = parse_address(text);

@@ -22,9 +22,9 @@ namespace millrace {
 
 struct TapSettings {
   std::string interface;
-  std::uint32_t queues = 1;
-  std::uint32_t ring = 1024;  ///< packets that the kernel keeps for each queue
-  MacAddress host_mac{};      ///< of the host's end
+  std::uint32_t queues = 0;
+  std::uint32_t ring = 0;  ///< packets that the kernel keeps for each queue
+  MacAddress host_mac{};   ///< of the host's end
   std::vector<InterfaceAddress> host_addresses;
   bool super_frames = false;  ///< the host's stack leaves cutting and checksums to the port
 };

@@ -11,14 +11,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "shared/config/known_devices.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/config/plan_settings.hpp"
 
 namespace millrace {
 
 inline constexpr std::string_view kLoopDevice = "loop";
-inline constexpr std::uint32_t kLoopDepthDefault = 1024;  ///< packets
-inline constexpr std::uint32_t kLoopDepthMin = 64, kLoopDepthMax = 65536;
 inline constexpr std::uint32_t kLoopTickMinMs = 100, kLoopTickMaxMs = 3'600'000;
 inline constexpr std::string_view kLoopTicksAllowed =
     "a time from 100ms to 3600s, like 500ms or 1s";
@@ -32,8 +31,7 @@ inline bool has_loop(const Plan& plan) { return std::ranges::any_of(plan.ports, 
 /// Packets that each of the port's rings holds: its setting `depth`, rounded up to a power of two.
 /// The plan has been checked.
 inline std::uint32_t loop_depth(const PlanPort& port) {
-  const std::string text = setting_of(port.settings, "depth", std::to_string(kLoopDepthDefault));
-  return std::bit_ceil(static_cast<std::uint32_t>(std::stoul(text)));
+  return std::bit_ceil(port_number(port, "depth"));
 }
 
 /// Milliseconds of a setting `tick`; nothing when it is none.

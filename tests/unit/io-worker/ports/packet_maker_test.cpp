@@ -25,6 +25,8 @@ GenerateSettings settings_of(std::vector<std::uint64_t> sizes, std::uint64_t flo
   GenerateSettings settings;
   settings.sizes = std::move(sizes);
   settings.flows = flows;
+  settings.sources = kGenerateSourceCountMax;
+  settings.seed = 1;
   settings.numbered = numbered;
   settings.destinations = {{0x0a000000, 0x00ffffff}};
   return settings;

@@ -114,6 +114,7 @@ TEST(Record, LooksOnlyAtSelectedPackets) {
 TEST(Record, UnderstandsWhatTheGeneratorMakes) {
   GenerateSettings settings;
   settings.flows = 3;
+  settings.sources = 1;
   settings.numbered = true;
   settings.sizes = {kNumberedSizeMin};
   settings.destinations = {{.address = 0x0a000000, .host_mask = 0x00ffffff}};
