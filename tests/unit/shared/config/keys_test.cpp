@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/keys.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "shared/config/known_devices.hpp"
 #include "tests/places.hpp"
@@ -63,6 +68,74 @@ TEST(Schema, HasTheKeysOfEveryDevice) {
     EXPECT_EQ(keys_of(port), both(kPortKeys, device.settings)) << device.name;
   }
   EXPECT_EQ(json["$defs"]["port"]["oneOf"].size(), known_devices().size());
+}
+
+/// Of a number that may be a list: of one of it.
+const Json& one_of(const Json& rule) { return rule.contains("anyOf") ? rule["anyOf"][0] : rule; }
+
+TEST(Schema, SaysTheRangesAndDefaultsOfEveryDevice) {
+  const Json ports = schema()["$defs"]["port"]["oneOf"];
+  for (const KnownDevice& device : known_devices()) {
+    const Json& port = alternative(ports, "device", device.name);
+    for (const KnownSetting& setting : device.settings) {
+      SCOPED_TRACE(std::string(device.name) + ": " + std::string(setting.name));
+      const Json& rule = port["properties"][std::string(setting.name)];
+      if (setting.kind == SettingKind::kInteger || setting.kind == SettingKind::kNumber) {
+        EXPECT_EQ(one_of(rule).value("minimum", -1.0), setting.low);
+        EXPECT_EQ(one_of(rule).value("maximum", -1.0), setting.high);
+      }
+      const Json& otherwise = rule.contains("default") ? rule["default"] : Json("");
+      const std::string found =
+          otherwise.is_string() ? otherwise.get<std::string>() : otherwise.dump();
+      const bool told = rule.value("description", "").find("default: ") != std::string::npos;
+      EXPECT_EQ(told ? setting.otherwise : found, setting.otherwise);
+    }
+  }
+}
+
+using Row = std::vector<std::string>;
+
+/// The first table of settings in a section of the ports' README: by key, default and what is
+/// allowed.
+std::map<std::string, Row> readme_table(const std::string& device) {
+  std::ifstream in(test::source_folder() / "io-worker/ports/README.md");
+  std::map<std::string, Row> table;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("## ")) inside = line == "## `" + device + "`";
+    if (inside && !table.empty() && line.empty()) break;
+    if (!inside || !line.starts_with("| `")) continue;
+    Row cells;
+    std::istringstream rest(line.substr(2));
+    for (std::string cell; std::getline(rest, cell, '|');) {
+      std::erase(cell, '`');
+      const std::size_t first = cell.find_first_not_of(' ');
+      cells.push_back(first == cell.npos ? "" : cell.substr(first));
+    }
+    const std::string key = cells[0].substr(0, cells[0].find(' '));
+    table[key] = {cells[1], cells[2]};
+  }
+  return table;
+}
+
+TEST(PortsReadme, SaysTheRangesAndDefaultsOfEveryDevice) {
+  for (const KnownDevice& device : known_devices()) {
+    const auto table = readme_table(std::string(device.name));
+    EXPECT_EQ(table.size(), device.settings.size()) << device.name;
+    for (const KnownSetting& setting : device.settings) {
+      SCOPED_TRACE(std::string(device.name) + ": " + std::string(setting.name));
+      const auto row = table.find(std::string(setting.name));
+      ASSERT_NE(row, table.end());
+      const std::string &otherwise = row->second[0], &allowed = row->second[1];
+      EXPECT_EQ(otherwise.starts_with("needed"), setting.required);
+      EXPECT_TRUE(otherwise.starts_with(setting.otherwise)) << otherwise;
+      const bool elsewhere = allowed.starts_with("as above") || allowed.starts_with("likewise");
+      const bool any = setting.kind != SettingKind::kInteger || setting.high == KnownSetting{}.high;
+      if (any || elsewhere) continue;
+      const std::string end = ".." + std::to_string(static_cast<std::uint64_t>(setting.high));
+      EXPECT_THAT(allowed, testing::HasSubstr(end));
+    }
+  }
 }
 
 TEST(Schema, HasTheKeysOfBothKindsOfGroups) {
