@@ -23,4 +23,21 @@ bool setting_flag(const std::string& key, const std::string& value) {
   return value == "true";
 }
 
+void refuse_key(std::string_view type, const std::string& key,
+                std::span<const KnownSetting> known) {
+  std::string names;
+  for (const KnownSetting& one : known) {
+    names.append(names.empty() ? "" : ", ").append(one.name);
+  }
+  throw Error(key + ": " + std::string(type) + " has no such setting; there are " + names);
+}
+
+void check_keys(const PlanFunction& function, std::span<const KnownSetting> known,
+                bool sets_classes) {
+  for (const auto& [key, value] : function.settings) {
+    const bool is_classes = sets_classes && key == "classes";
+    if (!is_classes && known_setting(known, key) == nullptr) refuse_key(function.type, key, known);
+  }
+}
+
 }  // namespace millrace

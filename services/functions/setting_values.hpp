@@ -3,7 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+
+#include "shared/config/known.hpp"
+#include "shared/config/plan.hpp"
 
 /// Values of a function's settings. The loader has checked ranges by KnownSetting; `millrace try`
 /// and tests give text that it has not seen. Throw Error that names the key and the value.
@@ -13,5 +18,13 @@ namespace millrace {
 std::uint64_t setting_number(const std::string& key, const std::string& value);
 /// "true" or "false".
 bool setting_flag(const std::string& key, const std::string& value);
+
+/// Function `type` knows `known`, and `key` is none of these.
+[[noreturn]] void refuse_key(std::string_view type, const std::string& key,
+                             std::span<const KnownSetting> known);
+/// Refuses each key that is not one of `known`. `classes` is one of a function's own where it sets
+/// any.
+void check_keys(const PlanFunction& function, std::span<const KnownSetting> known,
+                bool sets_classes = false);
 
 }  // namespace millrace

@@ -18,6 +18,7 @@
 #include "services/functions/acl/acl_settings.hpp"
 #include "services/functions/acl/acl_text.hpp"
 #include "services/functions/rule_files.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -125,15 +126,13 @@ class Acl final : public Function {
   std::unique_ptr<AclSearch> search_;  ///< null: compute() uses the bit vectors, or is not called
 };
 
+constexpr std::array kSettings = {
+    KnownSetting{.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    KnownSetting{.name = "default"}, KnownSetting{.name = "non_ip"}, KnownSetting{.name = "method"},
+    KnownSetting{.name = "reject_rate"}};
+
 void check_acl(const PlanFunction& function) {
-  for (const auto& [key, value] : function.settings) {
-    if (key != "rules" && key != "classes" && key != "default" && key != "non_ip" &&
-        key != "method" && key != "reject_rate") {
-      throw Error(key +
-                  ": acl has no such setting; there are rules, classes, default, non_ip, method, "
-                  "reject_rate");
-    }
-  }
+  check_keys(function, kSettings, true);
   acl_settings(function);
   check_rule_files(function, "acl");
 }
@@ -191,10 +190,6 @@ std::unique_ptr<Function> make_acl(const FunctionContext& context) {
   return std::make_unique<Acl>(context);
 }
 
-constexpr std::array kSettings = {
-    KnownSetting{.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
-    KnownSetting{.name = "default"}, KnownSetting{.name = "non_ip"}, KnownSetting{.name = "method"},
-    KnownSetting{.name = "reject_rate"}};
 constexpr std::array kRegions = {Region{Region::Start::kNetwork, 40},
                                  Region{Region::Start::kTransport, 14}};
 

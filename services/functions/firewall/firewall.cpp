@@ -18,6 +18,7 @@
 #include "services/functions/firewall/firewall_settings.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/rule_files.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -131,14 +132,7 @@ class Firewall final : public Function {
 };
 
 void check_firewall(const PlanFunction& function) {
-  const std::span<const KnownSetting> known = known_firewall_settings();
-  for (const auto& [key, value] : function.settings) {
-    if (std::ranges::find(known, key, &KnownSetting::name) == known.end()) {
-      throw Error(key +
-                  ": firewall has no such setting; there are rules, nft, iptables, "
-                  "ip6tables, default, non_ip, reject_rate, sources");
-    }
-  }
+  check_keys(function, known_firewall_settings());
   firewall_settings(function);
   check_firewall_files(function);
 }

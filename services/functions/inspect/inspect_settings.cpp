@@ -42,9 +42,7 @@ InspectSettings inspect_settings(const Settings& settings) {
       }
       read.trusts_checksums = value == "trust";
     } else if (key != "rules" && key != "classes" && key != "events") {
-      throw Error(key +
-                  ": inspect has no such setting; there are rules, classes, events, streams, "
-                  "memory_mb, window_kb, depth_kb, checksums");
+      refuse_key("inspect", key, kKnown);
     }
   }
   return read;

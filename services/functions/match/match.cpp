@@ -7,6 +7,7 @@
 #include "services/functions/match/match_verdicts.hpp"
 #include "services/functions/match/scanner.hpp"
 #include "services/functions/rule_files.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -36,12 +37,12 @@ class MatchFunction final : public Function {
   MatchVerdicts verdicts_;
 };
 
+constexpr KnownSetting kSettings[] = {
+    {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
+    {.name = "events", .kind = SettingKind::kFlag}};
+
 void check_match(const PlanFunction& function) {
-  for (const auto& [key, value] : function.settings) {
-    if (key != "rules" && key != "classes" && key != "events") {
-      throw Error(key + ": match has no such setting; there are rules, classes, events");
-    }
-  }
+  check_keys(function, kSettings, true);
   match_tells(function);
   check_rule_files(function, "match");
 }
@@ -60,9 +61,6 @@ std::unique_ptr<Function> make_match(const FunctionContext& context) {
 FunctionType match_type() {
   static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
                                         {Region::Start::kPayload, kWholePacket}};
-  static constexpr KnownSetting kSettings[] = {
-      {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
-      {.name = "events", .kind = SettingKind::kFlag}};
   FunctionType type;
   type.traits = {.type = "match",
                  .summary = "literal strings over payloads: drop, class, alert",

@@ -10,6 +10,7 @@
 
 #include "services/functions/nat/pool_settings.hpp"
 #include "services/functions/route/route_text.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {

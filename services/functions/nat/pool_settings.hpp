@@ -5,9 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "services/functions/nat/port_blocks.hpp"
 #include "shared/config/known.hpp"
@@ -34,9 +31,5 @@ constexpr std::array<KnownSetting, kPoolSettings.size() + N> with_pool_settings(
   std::ranges::copy(own, std::ranges::copy(kPoolSettings, all.begin()).out);
   return all;
 }
-
-/// Throws Error: function `type` knows `known`, and `key` is none of these.
-[[noreturn]] void refuse_key(std::string_view type, const std::string& key,
-                             std::span<const KnownSetting> known);
 
 }  // namespace millrace

@@ -8,6 +8,7 @@
 
 #include "services/functions/nat/nat_ports.hpp"
 #include "services/functions/nat/pool_settings.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {

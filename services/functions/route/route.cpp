@@ -99,19 +99,6 @@ BuildReport build_route(const FunctionContext& context) {
   });
 }
 
-constexpr std::array kSettings = {
-    KnownSetting{.name = "table",
-                 .kind = SettingKind::kInputFile,
-                 .list = true,
-                 .required = true,
-                 .unless = "routes"},
-    KnownSetting{.name = "routes"},
-    KnownSetting{.name = "neighbours"},
-    KnownSetting{.name = "answers", .kind = SettingKind::kFlag},
-    KnownSetting{.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
-    KnownSetting{.name = "punt_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
-    KnownSetting{.name = "proxy_arp", .list = true},
-    KnownSetting{.name = "advertise", .list = true}};
 constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
 
 /// An ICMP error stands in front of what it quotes. Those of IPv6 are the longer ones.
@@ -134,7 +121,7 @@ FunctionType route_type() {
                      .rewrites = Rewrites::kHeaders,
                      .headroom = kErrorHeadroom,
                      .tailroom = kAnswerTailroom,
-                     .settings = kSettings},
+                     .settings = known_route_settings()},
           .make = make_route,
           .build = build_route,
           .check = check_settings,

@@ -7,19 +7,28 @@
 #include <utility>
 
 #include "services/functions/rate.hpp"
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
 namespace {
 
-bool flag_of(const std::string& key, const std::string& value) {
-  if (value != "true" && value != "false") {
-    throw Error(key + ": '" + value + "' is no flag; there are: true, false");
-  }
-  return value == "true";
-}
+constexpr KnownSetting kSettings[] = {
+    {.name = "table",
+     .kind = SettingKind::kInputFile,
+     .list = true,
+     .required = true,
+     .unless = "routes"},
+    {.name = "routes"},
+    {.name = "neighbours"},
+    {.name = "answers", .kind = SettingKind::kFlag},
+    {.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
+    {.name = "proxy_arp", .list = true},
+    {.name = "advertise", .list = true}};
 
 }  // namespace
+
+std::span<const KnownSetting> known_route_settings() { return kSettings; }
 
 RouteSettings route_settings(const PlanFunction& function) {
   RouteSettings settings;
@@ -29,7 +38,7 @@ RouteSettings route_settings(const PlanFunction& function) {
       if (value.empty()) throw Error("table: the path of a route table is expected");
       has_table = true;
     } else if (key == "answers") {
-      settings.answers = flag_of(key, value);
+      settings.answers = setting_flag(key, value);
     } else if (key == "icmp_rate") {
       settings.icmp_rate = parse_rate(key, value);
     } else if (key == "punt_rate") {
@@ -45,9 +54,7 @@ RouteSettings route_settings(const PlanFunction& function) {
     } else if (key == "advertise") {
       settings.advertise.push_back(value);
     } else {
-      throw Error("'" + key +
-                  "' is no setting of route; there are: table, routes, neighbours, answers, "
-                  "icmp_rate, punt_rate, proxy_arp, advertise");
+      refuse_key("route", key, kSettings);
     }
   }
   if (!has_table && !settings.follows_kernel) {

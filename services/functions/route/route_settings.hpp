@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "shared/config/known.hpp"
 #include "shared/config/plan.hpp"
 
 namespace millrace {
@@ -21,5 +23,6 @@ struct RouteSettings {
   std::vector<std::string> advertise;  ///< likewise
 };
 RouteSettings route_settings(const PlanFunction& function);
+std::span<const KnownSetting> known_route_settings();
 
 }  // namespace millrace

@@ -3,15 +3,18 @@
 #include "services/functions/tee/tee.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 
+#include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/side_list.hpp"
 
 namespace millrace {
 namespace {
+
+constexpr KnownSetting kSettings[] = {
+    {.name = "port", .kind = SettingKind::kOutputPort, .required = true}, {.name = "packets"}};
 
 struct TeeSettings {
   std::string port;
@@ -33,7 +36,7 @@ TeeSettings tee_settings(const Settings& settings) {
     } else if (key == "packets") {
       read.packets = copy_of(value);
     } else {
-      throw Error(key + ": no such setting; allowed: packets, port");
+      refuse_key("tee", key, kSettings);
     }
   }
   if (read.port.empty()) throw Error("port: expected a port for the copies");
@@ -95,9 +98,6 @@ void check_tee(const PlanFunction& function) { tee_settings(function.settings); 
 }  // namespace
 
 FunctionType tee_type() {
-  static constexpr std::array kSettings = {
-      KnownSetting{.name = "port", .kind = SettingKind::kOutputPort, .required = true},
-      KnownSetting{.name = "packets"}};
   FunctionType type;
   type.traits = {.type = "tee",
                  .summary = "copies packets to another port; all pass",

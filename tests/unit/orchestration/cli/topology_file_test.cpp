@@ -154,6 +154,12 @@ TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
       std::set<std::string> found;
       for (const auto& [key, value] : item["properties"].items()) found.insert(key);
       EXPECT_EQ(found, expected) << type;
+      for (const KnownSetting& setting : function.settings) {
+        if (setting.kind != SettingKind::kInteger) continue;
+        const auto& rule = item["properties"][std::string(setting.name)];
+        EXPECT_EQ(rule.value("minimum", -1.0), setting.low) << type << ' ' << setting.name;
+        EXPECT_EQ(rule.value("maximum", -1.0), setting.high) << type << ' ' << setting.name;
+      }
       ++compared;
     }
   }

@@ -24,5 +24,15 @@ TEST(SettingValues, Flags) {
             "pickup: 'yes' is neither true nor false");
 }
 
+TEST(SettingValues, KeysThatAFunctionDoesNotHaveAreRefusedWithThoseThatItHas) {
+  constexpr KnownSetting kRows[] = {{.name = "rules"}, {.name = "default"}};
+  PlanFunction function{.name = "wall", .type = "acl", .settings = {{"rules", "x"}}};
+  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows); }), "");
+  function.settings.emplace_back("classes", "voice");
+  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows, true); }), "");
+  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows); }),
+            "classes: acl has no such setting; there are rules, default");
+}
+
 }  // namespace
 }  // namespace millrace

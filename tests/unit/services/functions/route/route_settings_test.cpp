@@ -90,7 +90,7 @@ TEST(RouteSettings, NeighboursOfTheKernelNeedAnswers) {
 TEST(RouteSettings, WhatIsNoFlagIsRefused) {
   for (const std::string value : {"", "yes", "True", "1", "true "}) {
     EXPECT_EQ(refusal_of({{"table", "a"}, {"answers", value}}),
-              "answers: '" + value + "' is no flag; there are: true, false");
+              "answers: '" + value + "' is neither true nor false");
   }
 }
 
@@ -106,7 +106,7 @@ TEST(RouteSettings, WhatIsNoRateIsRefused) {
 
 TEST(RouteSettings, AnotherKeyIsRefused) {
   EXPECT_EQ(refusal_of({{"table", "a"}, {"tables", "b"}}),
-            "'tables' is no setting of route; there are: table, routes, neighbours, answers, "
+            "tables: route has no such setting; there are table, routes, neighbours, answers, "
             "icmp_rate, punt_rate, proxy_arp, advertise");
 }
 

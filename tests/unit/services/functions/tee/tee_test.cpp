@@ -95,7 +95,8 @@ TEST(Tee, RefusesWhatItCannotDo) {
   EXPECT_THAT(refused({{"port", "spi"}}), HasSubstr("port: there is no port 'spi'"));
   EXPECT_THAT(refused({{"port", "spy"}, {"packets", "some"}}),
               HasSubstr("packets is 'some'; allowed: all, passed, dropped"));
-  EXPECT_THAT(refused({{"port", "spy"}, {"rate", "1"}}), HasSubstr("rate: no such setting"));
+  EXPECT_THAT(refused({{"port", "spy"}, {"rate", "1"}}),
+              HasSubstr("rate: tee has no such setting"));
   EXPECT_EQ(refused({{"port", "spy"}}), "");
 }
 
