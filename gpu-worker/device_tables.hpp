@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gpu-worker/device.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/actor/new_tables.hpp"
 
 namespace millrace {

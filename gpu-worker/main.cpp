@@ -4,7 +4,7 @@
 #include "gpu-worker/device_tables.hpp"
 #include "gpu-worker/gpu_actor.hpp"
 #include "gpu-worker/open_device.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
 namespace millrace {

@@ -5,7 +5,7 @@
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "io-worker/loop/open_queues.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/actor/setup_beat.hpp"
 #include "shared/control/actor_process.hpp"
 #include "shared/driver/eal.hpp"

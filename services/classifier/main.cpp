@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "services/classifier/classifier_actor.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
 namespace millrace {

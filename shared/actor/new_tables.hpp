@@ -6,7 +6,7 @@
 
 /// Tables that change while traffic flows, from both threads of an actor: the control thread reads
 /// plan.bin and makes them ready, which may take seconds; the data thread goes over to them between
-/// two batches. Implemented by services/classifier/function_stages.hpp.
+/// two batches. Implemented by services/functions/stages/function_stages.hpp.
 
 namespace millrace {
 

@@ -10,8 +10,8 @@
 namespace millrace {
 
 /// The functions of the stages, as an actor sees them: what to do with a batch, nothing of how.
-/// Implemented over the functions table (services/classifier/function_stages.hpp); tests put their
-/// own in.
+/// Implemented over the functions table (services/functions/stages/function_stages.hpp); tests put
+/// their own in.
 class StageWork {
  public:
   virtual ~StageWork() = default;

@@ -7,7 +7,7 @@
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
 #include "io-worker/loop/open_queues.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
 /// An io-worker that stops in the middle of each burst that it sends: a kill finds a part

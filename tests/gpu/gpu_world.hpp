@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "services/classifier/function_stages.hpp"
 #include "services/functions/builder/build_image.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/flow_key.hpp"
 #include "shared/config/loader.hpp"

@@ -3,7 +3,7 @@
 
 #include "io-worker/egress/egress_actor.hpp"
 #include "io-worker/ingress/ingress_actor.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
 /// An io-worker whose transmit queues say that they took every packet, and leave the thousandth

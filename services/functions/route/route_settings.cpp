@@ -23,6 +23,7 @@ constexpr KnownSetting kSettings[] = {
     {.name = "neighbours"},
     {.name = "answers", .kind = SettingKind::kFlag},
     {.name = "icmp_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
+    {.name = "punt_rate", .kind = SettingKind::kInteger, .low = 0, .high = 1e6},
     {.name = "proxy_arp", .list = true},
     {.name = "advertise", .list = true}};
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "services/classifier/classifier_actor.hpp"
-#include "services/classifier/function_stages.hpp"
+#include "services/functions/stages/function_stages.hpp"
 #include "shared/control/actor_process.hpp"
 
 /// Classifiers that do something odd besides their work, as programs to put in the place of the

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "services/classifier/function_tables.hpp"
+#include "services/functions/stages/function_tables.hpp"
 #include "shared/actor/context.hpp"
 #include "shared/actor/new_tables.hpp"
 #include "shared/actor/stage_work.hpp"

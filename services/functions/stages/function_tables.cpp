@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "services/classifier/function_tables.hpp"
+#include "services/functions/stages/function_tables.hpp"
 
 #include <utility>
 
