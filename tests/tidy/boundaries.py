@@ -22,6 +22,15 @@ FENCES = (
     ("dpdk-boundary", r"^rte_", "DPDK headers stay out of device code",
      lambda path: not path.endswith((".cu", ".cuh"))),
 )
+# Parts of the product from the ground up: each includes only itself and those in front of it. Of
+# those in one row neither includes the other.
+LAYERS = (("shared/",), ("services/functions/",), ("io-worker/",), ("services/", "gpu-worker/"),
+          ("orchestration/",))
+# What processes see of shared/config: the plan, and what its settings may be. The rest makes the
+# plan, which is the supervisor's.
+PLAN_HEADERS = {f"shared/config/{name}.hpp" for name in (
+    "known", "known_devices", "loop", "plan", "plan_fields", "plan_reasons", "plan_settings",
+    "vlan")}
 STRUCT = re.compile(r"\bstruct\s+(?:alignas\([^)]*\)\s*)?(\w+)[^;{(]*\{")
 MEMBER_POINTER = re.compile(r"^[ \t]*(?:const\s+)?[\w:<>]+\s*\*\s*(?:const\s+)?\w+\s*(?:=[^;]*)?;",
                             re.MULTILINE)
@@ -51,6 +60,33 @@ def fences(file):
                           f"includes {name}: shared/ includes nothing of other folders")
 
 
+def layer_of(path):
+    """Number of the layer and the part of it that a path is in; None outside the product."""
+    for number, parts in enumerate(LAYERS):
+        for part in parts:
+            if path.startswith(part):
+                return number, part
+    return None
+
+
+def layers(file):
+    """No part of the product includes one that stands on it, or beside it."""
+    own = layer_of(file.path)
+    if own is None or not file.path.endswith(CPP):
+        return
+    for line, quoted, name in includes(file):
+        other = layer_of(name) if quoted else None
+        if other is None or own[1] == "shared/":  # of shared/ there is a rule of its own
+            continue
+        if other[0] > own[0] or (other[0] == own[0] and other != own):
+            yield Finding("layers", file.path, line,
+                          f"includes {name}: {own[1]} does not stand on {other[1]}")
+        makes_plans = own[1] == "orchestration/"
+        if name.startswith("shared/config/") and name not in PLAN_HEADERS and not makes_plans:
+            yield Finding("plan-boundary", file.path, line,
+                          f"includes {name}: processes see the plan, not how it is made")
+
+
 def no_pointers_in_layout(file):
     """No pointer is stored in shared memory: structs whose size is asserted hold indexes."""
     if not (file.path.startswith("shared/layout/") and file.path.endswith(".hpp")):
@@ -76,4 +112,4 @@ def pragma_once(file):
         yield Finding("pragma-once", file.path, 1, "a header without #pragma once")
 
 
-FILE_RULES = (fences, no_pointers_in_layout, no_packets_in_control, pragma_once)
+FILE_RULES = (fences, layers, no_pointers_in_layout, no_packets_in_control, pragma_once)

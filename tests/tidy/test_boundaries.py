@@ -4,7 +4,7 @@
 
 import pytest
 
-from boundaries import fences, no_packets_in_control, no_pointers_in_layout, pragma_once
+from boundaries import fences, layers, no_packets_in_control, no_pointers_in_layout, pragma_once
 from source import File
 
 
@@ -34,6 +34,29 @@ def test_an_include_over_a_boundary_is_found(path, include, rule):
     ("shared/config/yaml.cpp", "<yaml-cpp/yaml.h>"), ("services/a.cpp", "<rte_ring.h>")])
 def test_an_include_on_its_side_is_allowed(path, include):
     assert rules(fences, path, f"#include {include}\n") == []
+
+
+@pytest.mark.parametrize("path, include, rule", [
+    ("services/functions/a.cpp", "io-worker/ports/port.hpp", "layers"),
+    ("io-worker/main.cpp", "services/classifier/classifier_actor.hpp", "layers"),
+    ("services/hub/a.cpp", "gpu-worker/a.hpp", "layers"),
+    ("gpu-worker/a.cpp", "services/hub/a.hpp", "layers"),
+    ("services/hub/a.cpp", "orchestration/cli/a.hpp", "layers"),
+    ("services/hub/a.cpp", "shared/config/loader.hpp", "plan-boundary")])
+def test_an_arrow_that_runs_back_up_is_found(path, include, rule):
+    assert rules(layers, path, f'#include "{include}"\n') == [rule]
+
+
+@pytest.mark.parametrize("path, include", [
+    ("services/functions/a.cpp", "shared/config/plan.hpp"),
+    ("io-worker/main.cpp", "services/functions/table.hpp"),
+    ("services/hub/a.cpp", "io-worker/ports/tap.hpp"),
+    ("services/fused/main.cpp", "services/classifier/classifier_actor.hpp"),
+    ("gpu-worker/a.cpp", "services/functions/function.hpp"),
+    ("orchestration/cli/a.cpp", "shared/config/loader.hpp"),
+    ("tests/unit/a.cpp", "orchestration/cli/a.hpp")])
+def test_an_arrow_that_runs_down_is_allowed(path, include):
+    assert rules(layers, path, f'#include "{include}"\n') == []
 
 
 def test_a_pointer_in_a_shared_struct_is_found_and_in_a_view_allowed():
