@@ -77,7 +77,11 @@ class Topology:
         with open(self.run_dir / f"{number}.log", "w", encoding="utf-8") as log:
             self.processes[number] = subprocess.Popen(
                 command, stdout=log, stderr=log, close_fds=False,
-                preexec_fn=lambda: os.dup2(self.segment, SEGMENT_FD))
+                preexec_fn=self._hand_segment)
+
+    def _hand_segment(self):
+        os.dup2(self.segment, SEGMENT_FD)
+        os.set_inheritable(SEGMENT_FD, True)  # dup2 leaves it as it is where both are one
 
     def _await(self, condition, what):
         deadline = time.monotonic() + 10

@@ -6,6 +6,7 @@
 #include <exception>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "shared/metrics/counter_ids.hpp"
+#include "tests/bench/instruction_counter.hpp"
 
 /// What a running topology does in an interval: two looks at its status file, as JSON.
 
@@ -25,11 +27,12 @@ using Json = nlohmann::json;
 
 struct Look {
   std::uint64_t at_ns = 0;
-  std::vector<std::vector<std::uint64_t>> counters;   ///< by actor
-  std::vector<std::vector<std::uint64_t>> latency;    ///< by stream
-  std::vector<std::vector<std::uint64_t>> stages;     ///< by stage: waiting and work
-  std::vector<std::vector<std::uint64_t>> handovers;  ///< by stage: at a device
-  std::vector<LaneRecord> streams;                    ///< sums over the lanes of a stream
+  std::vector<std::vector<std::uint64_t>> counters;        ///< by actor
+  std::vector<std::optional<std::uint64_t>> instructions;  ///< by actor: of its process
+  std::vector<std::vector<std::uint64_t>> latency;         ///< by stream
+  std::vector<std::vector<std::uint64_t>> stages;          ///< by stage: waiting and work
+  std::vector<std::vector<std::uint64_t>> handovers;       ///< by stage: at a device
+  std::vector<LaneRecord> streams;                         ///< sums over the lanes of a stream
 };
 
 std::uint64_t sum(const std::uint64_t* first, std::size_t count) {
@@ -50,10 +53,22 @@ std::vector<std::uint64_t> stage_buckets(const Plan& plan, const StatusView& sta
   return sums;
 }
 
-Look look_at(const Plan& plan, const StatusView& status) {
+using Counters = std::vector<InstructionCounter>;
+
+/// Of the process of each actor; those of actors that share one (`fused`) count the same.
+Counters instruction_counters(const Plan& plan, const StatusView& status) {
+  Counters counters;
+  for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    counters.emplace_back(status.actor(actor).pid.load());
+  }
+  return counters;
+}
+
+Look look_at(const Plan& plan, const StatusView& status, const Counters& instructions) {
   Look look;
   look.at_ns = monotonic_ns();
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+    look.instructions.push_back(instructions[actor].read());
     const std::uint64_t* first = status.counters(actor);
     look.counters.emplace_back(first, first + kActorCounterCount);
   }
@@ -92,6 +107,8 @@ std::uint64_t quantile_ns(const std::vector<std::uint64_t>& before,
   return 0;
 }
 
+constexpr const char* kKinds[] = {"hub", "standby", "ingress", "classifier", "gpu", "egress"};
+
 Json actor_figures(const Plan& plan, std::size_t actor, const Look& a, const Look& b,
                    const TscScale& scale) {
   const auto moved = [&](Counter id) {
@@ -102,8 +119,15 @@ Json actor_figures(const Plan& plan, std::size_t actor, const Look& a, const Loo
   const std::uint64_t batches = moved(Counter::kBatches);
   const double busy_ns = static_cast<double>(scale.to_ns(moved(Counter::kBusyCycles)));
   const double all_ns = static_cast<double>(b.at_ns - a.at_ns);
+  const std::optional<std::uint64_t>&before = a.instructions[actor], &after = b.instructions[actor];
+  Json instructions;  // null: the host has no counters
+  if (before && after && packets != 0) {
+    instructions = static_cast<double>(*after - *before) / static_cast<double>(packets);
+  }
   return {
       {"actor", plan.actors[actor].name},
+      {"kind", kKinds[static_cast<std::size_t>(plan.actors[actor].kind)]},
+      {"instructions_per_packet", instructions},
       {"core", plan.actors[actor].core},
       {"packets", packets},
       {"batches", batches},
@@ -133,14 +157,20 @@ Json stage_figures(const Plan& plan, std::size_t stage, const Look& a, const Loo
   return figures;
 }
 
-Json stream_figures(std::size_t stream, const Look& a, const Look& b) {
+Json stream_figures(const Plan& plan, std::size_t stream, const Look& a, const Look& b) {
   const LaneRecord& before = a.streams[stream];
   const LaneRecord& after = b.streams[stream];
   const auto packets = static_cast<double>(after.received - before.received);
   const auto batches = static_cast<double>(after.batches - before.batches);
+  const auto missed = [&](const Look& look) {
+    return look
+        .counters[plan.streams[stream].ingress][static_cast<std::size_t>(Counter::kRxMissed)];
+  };
   return {
       {"stream", stream},
       {"mpps", packets / static_cast<double>(b.at_ns - a.at_ns) * 1e3},
+      {"missed_mpps",
+       static_cast<double>(missed(b) - missed(a)) / static_cast<double>(b.at_ns - a.at_ns) * 1e3},
       {"transmitted", after.transmitted[0] - before.transmitted[0]},
       {"transmitted_bytes", after.transmitted_bytes[0] - before.transmitted_bytes[0]},
       {"dropped", after.dropped[0] - before.dropped[0]},
@@ -158,12 +188,13 @@ Json figures(const std::string& plan_path, double seconds) {
   const Mapping mapping = Mapping::attach_status(status_file_name(plan.name), false);
   const StatusView status = StatusView::attach(mapping.base(), mapping.bytes(), plan);
   const TscScale scale(status.header().tsc_hz);
-  const Look a = look_at(plan, status);
+  const Counters instructions = instruction_counters(plan, status);
+  const Look a = look_at(plan, status, instructions);
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const Look b = look_at(plan, status);
+  const Look b = look_at(plan, status, instructions);
   Json result{{"seconds", static_cast<double>(b.at_ns - a.at_ns) / 1e9}};
   for (std::size_t s = 0; s < plan.streams.size(); ++s) {
-    result["streams"].push_back(stream_figures(s, a, b));
+    result["streams"].push_back(stream_figures(plan, s, a, b));
   }
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     result["stages"].push_back(stage_figures(plan, i, a, b));

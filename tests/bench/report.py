@@ -8,6 +8,7 @@ import platform
 import random
 import sys
 
+from path_runs import spread_of
 from plot import Axis, line_chart
 
 
@@ -29,54 +30,70 @@ def load_options(parser):
     return options
 
 
-def print_header(cpu, cores, kernel, command):
-    print(f"machine: {cpu}, {cores} cores, Linux {kernel}")
-    print(f"command: {' '.join(command)}")
-    if cores < 6:
-        print(
-            "fewer cores than actors: this says how it shares cores, not how fast the path is"
-        )
-    print(
-        f"\n{'case':<18} {'offered':>8} {'Mpps':>8} {'fill':>6} {'p50 us':>8} {'p99 us':>8} "
-        f"{'p99.9 us':>9} {'unacc.':>6}"
-    )
+def print_header(machine, command):
+    print(f"machine: {machine}")
+    print(f"command: {command}")
+    print(f"\n{'case':<22} {'offered':>8} {'Mpps: median (least to most)':>29} {'missed':>8} "
+          f"{'fill':>5} {'p50 us':>7} {'p99 us':>7} {'model Mpps':>22} {'of it':>5} {'unacc.':>6}")
 
 
-def print_case(case, figures):
-    if "error" in figures:
-        print(f"{case.name:<18} not measured: {figures['error']}")
+def rate_of(runs, key="mpps"):
+    """Median, and between what it lay."""
+    median, least, most = spread_of(runs, key)
+    return f"{median:.2f} ({least:.2f} to {most:.2f})"
+
+
+def print_case(case, results, cores):
+    """A line of the case, and one for each kind of actor beside the model's."""
+    if "error" in results:
+        print(f"{case.name:<22} not measured: {results['error']}", flush=True)
         return
-    streams = figures["streams"]
-    worst = max(streams, key=lambda s: s["p99_us"])
-    rate = sum(s["mpps"] for s in streams)
-    fill = sum(s["fill"] for s in streams) / len(streams)
+    runs, models = results["runs"], results["models"]
+    median = {key: spread_of(runs, key)[0] for key in runs[0]}
     offered = f"{case.rate_mpps:g}" if case.rate_mpps else "all"
-    print(
-        f"{case.name:<18} {offered:>8} {rate:8.2f} {fill:6.1f} {worst['p50_us']:8.2f} "
-        f"{worst['p99_us']:8.2f} {worst['p999_us']:9.2f} "
-        f"{sum(s['unaccounted'] for s in streams):6d}"
-    )
-    for actor in figures["actors"]:
-        print(
-            f"    {actor['actor']:<22} core {actor['core']:>3}  busy {actor['busy_share']:6.1%}  "
-            f"{actor['busy_ns_per_packet']:7.2f} ns/packet  sleeps {actor['sleeps']}"
-        )
+    enough = cores >= case.actors
+    times = [f"{median[key]:7.2f}" if enough else f"{'-':>7}" for key in ("p50_us", "p99_us")]
+    ratio = f"{median['mpps'] / spread_of(models, 'mpps')[0]:.2f}"
+    missed = f"{median['missed_mpps']:8.2f}" if case.rate_mpps else f"{'-':>8}"
+    print(f"{case.name:<22} {offered:>8} {rate_of(runs):>29} {missed} {median['fill']:5.1f} "
+          f"{times[0]} {times[1]} {rate_of(models):>22} "
+          f"{ratio if enough else '-':>5} "
+          f"{max(run['unaccounted'] for run in runs):6d}", flush=True)
+    if not enough:
+        print(f"    {cores} cores for {case.actors} actors: no times and no ratio; the rates "
+              "say how they share cores")
+        return
+    for kind, actor in results["actors"].items():
+        model = results["model_actors"][kind]
+        print(f"    {kind:<12} busy {actor['busy_share']:6.1%}  "
+              f"{actor['busy_ns_per_packet']:6.1f} ns a packet (model "
+              f"{model['busy_ns_per_packet']:.1f})  {instructions(actor)} (model "
+              f"{instructions(model)})", flush=True)
+
+
+BUSY = 0.9  # of its time: an actor that has less to do also counts instructions of waiting
+
+
+def instructions(actor):
+    count = actor["instructions_per_packet"]
+    if count is None:
+        return "no counters"
+    return f"{'' if actor['busy_share'] >= BUSY else 'at most '}{count:.0f} instructions"
 
 
 def write_svg(path, results):
-    """p50 and p99 over the offered load, one line a kind of case."""
+    """p50 and p99 over the offered load, one line a kind of case; True if there is any."""
     curves = {}
-    for result in results:
-        rate = result["case"]["rate_mpps"]
-        if "error" in result["figures"] or not rate:
+    for case, found in results:
+        if "error" in found or not case.rate_mpps:
             continue
-        kind = result["case"]["name"].rsplit("-", 1)[0]
-        stream = result["figures"]["streams"][0]
+        kind = case.name.rsplit("-", 1)[0]
         for quantile in ("p50_us", "p99_us"):
             points = curves.setdefault(f"{kind} {quantile[:3]}", [])
-            points.append((rate, max(stream[quantile], 0.1)))
+            points.append((case.rate_mpps, max(spread_of(found["runs"], quantile)[0], 0.1)))
     if curves:
         chart = line_chart("Latency over load", Axis("offered, Mpps", log=True),
                            Axis("us", log=True),
                            {name: sorted(points) for name, points in sorted(curves.items())})
         pathlib.Path(path).write_text(chart)
+    return bool(curves)

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the path with real processes: 64-byte packets, replay -> workers -> null.
+"""Measures the path with real processes: replay -> workers -> null.
 
-Prints the machine, the command, each case's rate, latency, fill and where each actor's time
-goes, beside a plain model of the path (path_probe) in the same run when it is there. Nothing
-here passes or fails on speed.
+Each case is started five times, and before each start and behind the last one runs a plain model of
+the path on the same cores (path_model.cpp): processes, lanes, slots, batches and buffers are as
+many, and nothing is done but the work itself. Prints the machine, the command, medians and ranges,
+the ratio, and where the time and the instructions of each actor go beside the model's; writes a
+page of it. Latency is by packet: each has that of its batch's first one. Nothing here passes or
+fails on speed.
 """
 
 import argparse
@@ -14,13 +17,15 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import subprocess
 import sys
-import time
 
-from cases import cases_for, topology_of, write_capture
-from launcher import Topology, fresh_folder
-from report import print_case, print_header, write_svg
+from cases import cases_for
+from launcher import fresh_folder
+from path_page import write_page
+from path_runs import measure_case
+from report import print_case, print_header
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -54,100 +59,46 @@ def reserve_hugepages(pages):
         )
 
 
-def measure(case, binaries, folder, seconds):
-    """Figures of one case, or the reason why there are none."""
-    return measure_text(topology_of(case, folder), binaries, folder / case.name, seconds)
+def machine():
+    return f"{cpu_model()}, {len(os.sched_getaffinity(0))} cores, Linux {platform.release()}"
 
 
-def measure_text(text, binaries, folder, seconds):
-    """The same of a topology, whose name is `bench`."""
-    run_dir = fresh_folder(folder)
-    yaml = run_dir / "topology.yaml"
-    yaml.write_text(text)
-    plan = run_dir / "plan.bin"
-    planned = subprocess.run(
-        [binaries / "millrace-bench-plan", yaml, plan], text=True, capture_output=True, check=False
-    )
-    if planned.returncode != 0:
-        return {"error": planned.stderr.strip()}
-    actors, tables = [], []
-    for line in planned.stdout.splitlines():
-        words = line.split()
-        if words[0] == "table":
-            tables.append(words[1])
-        else:
-            actors.append((words[5], words[2] if words[3] == "1" else "spare"))
-    for table in tables:
-        subprocess.run(
-            [binaries / "millrace-builder", "--plan", plan, "--function", table],
-            check=True,
-            capture_output=True,
-        )
-    topology = Topology(binaries, run_dir, "bench", actors)
-    try:
-        topology.start()
-        time.sleep(0.5)
-        output = subprocess.run(
-            [binaries / "millrace-figures", plan, str(seconds)],
-            text=True,
-            capture_output=True,
-            check=False,
-        )
-        if output.returncode != 0:
-            return {"error": output.stderr + topology.log()}
-        figures = json.loads(output.stdout)
-        if not any(stream["mpps"] for stream in figures["streams"]):
-            return {"error": "nothing flows\n" + topology.log()}
-        return figures
-    finally:
-        topology.stop()
-
-
-def run_probe(binaries):
-    """A model of the path without functions, tables and ports: the same run's baseline."""
-    probe = binaries / "path_probe"
-    source = ROOT / "../shared/probes/path_probe.cpp"
-    if not probe.exists() and source.exists():
-        probe = pathlib.Path("/tmp/millrace-path-probe")
-        subprocess.run(
-            ["g++", "-std=c++20", "-O3", "-march=native", "-o", probe, source], check=True
-        )
-    if not probe.exists():
-        return "path_probe is not here: no baseline"
-    return subprocess.run([probe], text=True, capture_output=True, check=False).stdout
+def pages_of(case):
+    """Huge pages of 2 MB that a case and its model need, one after the other."""
+    buffers = case.streams * case.buffers * 2304
+    return max(64, 40 + buffers // (2 << 20) + 8 * case.streams)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", help="folder of the executables")
-    parser.add_argument("--seconds", type=float, default=2.0, help="measured time of a case")
-    parser.add_argument("--quick", action="store_true", help="three short cases")
+    parser.add_argument("--seconds", type=float, help="measured time of a start; default: 1.5")
+    parser.add_argument("--model-seconds", type=float, help="of the model; default: 0.7")
+    parser.add_argument("--starts", type=int, default=5, help="of each case")
+    parser.add_argument("--quick", action="store_true", help="few cases, in short: two minutes")
     parser.add_argument("--only", default="", help="only cases whose name holds this")
-    parser.add_argument("--no-probe", action="store_true", help="without the baseline")
     parser.add_argument("--json", help="write all figures to this file")
-    parser.add_argument("--svg", help="draw latency against offered load into this file")
+    parser.add_argument("--out", type=pathlib.Path, default="build/path-figures",
+                        help="folder of the page")
     options = parser.parse_args()
+    options.seconds = options.seconds or (0.4 if options.quick else 1.5)
+    options.model_seconds = options.model_seconds or (0.25 if options.quick else 0.7)
     binaries = find_binaries(options.bin)
     cores = len(os.sched_getaffinity(0))
     folder = fresh_folder("/tmp/millrace-bench")
-    write_capture(folder / "small.pcap")
-    reserve_hugepages(160)
-    print_header(cpu_model(), cores, platform.release(), sys.argv)
+    cases = [case for case in cases_for(cores, options.quick) if options.only in case.name]
+    reserve_hugepages(max(map(pages_of, cases), default=0))
+    print_header(machine(), shlex.join(sys.argv))
     results = []
-    for case in cases_for(cores, options.quick):
-        if options.only not in case.name:
-            continue
-        figures = measure(case, binaries, folder, 0.5 if options.quick else options.seconds)
-        results.append({"case": case.__dict__, "figures": figures})
-        print_case(case, figures)
-    probe = "" if options.no_probe else run_probe(binaries)
-    if probe:
-        print("\nbaseline of the same run: path_probe\n" + probe)
+    for case in cases:
+        results.append((case, measure_case(case, binaries, folder, options)))
+        print_case(*results[-1], cores)
     if options.json:
-        document = {"cpu": cpu_model(), "cores": cores, "cases": results, "probe": probe}
+        document = {"machine": machine(), "cases": [{"case": vars(case), **found}
+                                                    for case, found in results]}
         pathlib.Path(options.json).write_text(json.dumps(document, indent=1))
-    if options.svg:
-        write_svg(options.svg, results)
+    write_page(options.out, results, machine(), options)
+    print(f"written: {options.out}/README.md")
 
 
 if __name__ == "__main__":
