@@ -22,15 +22,6 @@ compile() {
   cmake --build "$build" -j "$jobs"
 }
 
-# Optional: a measurement of the machine, where its source lies beside this tree.
-compile_probe() {
-  local source=../shared/probes/path_probe.cpp
-  [ -f "$source" ] || return 0
-  g++ -std=c++20 -O3 -march=x86-64-v3 -w -pthread -static-libstdc++ -static-libgcc \
-    "$source" -o "$stage/bin/path_probe" 2>"$build/probe.log" ||
-    echo "bundle: path_probe left out, it does not compile ($build/probe.log)"
-}
-
 # Libraries of the executables that are not glibc's, beside them.
 copy_libraries() {
   local name path
@@ -100,7 +91,6 @@ for program in "$build"/bin/*; do
   if [ -f "$program" ] && [ -x "$program" ]; then install -s -m 0755 "$program" "$stage/bin/"; fi
 done
 compgen -G "$stage/bin/*" >/dev/null || { echo "bundle: nothing was built" >&2; exit 1; }
-compile_probe
 copy_libraries
 copy_files
 check_libraries
