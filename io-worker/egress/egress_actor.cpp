@@ -232,7 +232,7 @@ void EgressActor::remember(const SlotHeader& header) noexcept {
   if (!metrics_kept()) return;
   if (released_count_ == released_.size()) note_released();
   released_[released_count_++] = {header.time_first_tsc, header.time_stage_tsc, header.stream,
-                                  header.lane, is_stand_in(header)};
+                                  header.lane, header.count, is_stand_in(header)};
 }
 
 void EgressActor::note_released() noexcept {
@@ -244,7 +244,7 @@ void EgressActor::note_released() noexcept {
                     scale_.ns_between(batch.stage_tsc, now));
     }
     const std::uint64_t ns = scale_.ns_between(batch.first_tsc, now);
-    note_duration(context_.status.latency(batch.stream), ns);
+    note_duration(context_.status.latency(batch.stream), ns, batch.count);
     latency_high_[batch.stream].note(now, ns);
   }
 }

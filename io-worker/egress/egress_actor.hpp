@@ -59,6 +59,7 @@ class EgressActor : public Actor {
     std::uint64_t stage_tsc;
     std::uint16_t stream;
     std::uint16_t lane;
+    std::uint16_t count;  ///< packets: each has the batch's latency
     bool stand_in;
   };
 

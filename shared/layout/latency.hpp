@@ -25,15 +25,17 @@ constexpr std::uint64_t latency_of_bucket(std::uint32_t bucket) noexcept {
   const std::uint32_t exponent = bucket / 16 - 1;
   return (std::uint64_t{16} + bucket % 16) << exponent;
 }
-/// Counts one duration. The histogram's one writer calls it: nothing is locked, nothing is lost
-/// with it.
-inline void note_duration(LatencyHistogram& histogram, std::uint64_t ns) noexcept {
+
+/// Counts a duration, of one thing or of `count` alike. The histogram's one writer calls it:
+/// nothing is lost with it.
+inline void note_duration(LatencyHistogram& histogram, std::uint64_t ns,
+                          std::uint64_t count = 1) noexcept {
   if (!metrics_kept()) return;
   const auto add = [](std::atomic<std::uint64_t>& word, std::uint64_t more) {
     word.store(word.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
   };
-  add(histogram.count[latency_bucket(ns)], 1);
-  add(histogram.sum_ns, ns);
+  add(histogram.count[latency_bucket(ns)], count);
+  add(histogram.sum_ns, ns * count);
 }
 static_assert(latency_bucket(15) == 15 && latency_bucket(16) == 16 && latency_bucket(31) == 31);
 static_assert(latency_bucket(32) == 32 && latency_bucket(34) == 33 && latency_of_bucket(33) == 34);
