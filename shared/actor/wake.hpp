@@ -28,19 +28,29 @@ void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
 /// the latest.
 class Wakes {
  public:
-  void add(std::uint32_t actor) noexcept { actors_ |= std::uint64_t{1} << actor; }
+  void add(std::uint32_t actor) noexcept {
+    actors_[actor / kWordBits] |= std::uint64_t{1} << actor % kWordBits;
+    any_ = true;
+  }
   void send(const ActorContext& context) noexcept {
-    if (actors_ == 0) return;
+    if (!any_) return;
+    any_ = false;
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    for (; actors_ != 0; actors_ &= actors_ - 1) {
-      ActorEntry& entry = context.entry(static_cast<std::uint32_t>(std::countr_zero(actors_)));
-      if (entry.sleeping.load(std::memory_order_relaxed) != 0) futex_wake(entry.sleeping);
+    for (std::uint32_t word = 0; word < kWords; ++word) {
+      std::uint64_t& actors = actors_[word];
+      for (; actors != 0; actors &= actors - 1) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(actors));
+        ActorEntry& entry = context.entry(word * kWordBits + bit);
+        if (entry.sleeping.load(std::memory_order_relaxed) != 0) futex_wake(entry.sleeping);
+      }
     }
   }
 
  private:
-  static_assert(kActorCountMax <= 64);
-  std::uint64_t actors_ = 0;
+  static constexpr std::uint32_t kWordBits = 64;
+  static constexpr std::uint32_t kWords = (kActorCountMax + kWordBits - 1) / kWordBits;
+  std::uint64_t actors_[kWords] = {};
+  bool any_ = false;
 };
 
 /// Announces sleep. The caller then looks at its links again, and calls sleep() or cancel_sleep().

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kSlotCountMax =
     16384;  ///< slots of a topology; a descriptor has 16 bits
 inline constexpr std::uint32_t kBufferCountMax = 1u << 20;  ///< of all streams
 inline constexpr std::uint32_t kStreamCountMax = 16;
-inline constexpr std::uint32_t kLaneCountMax = 64;  ///< lanes of all paths together
+inline constexpr std::uint32_t kLaneCountMax = 128;  ///< lanes of all paths together
 inline constexpr std::uint32_t kPortCountMax = 16;
 inline constexpr std::uint32_t kPathCountMax = 8;
 inline constexpr std::uint32_t kGroupCountMax = 8;
@@ -40,7 +40,7 @@ inline constexpr std::uint32_t kStageFunctionCountMax =
 inline constexpr std::uint32_t kFilterInstructionMax = 1024;  ///< of a path's `match`
 inline constexpr std::uint32_t kTranslationEntryMax = 4096;   ///< of each list of a PlanTranslation
 inline constexpr std::uint32_t kCrashLimitMax = 1000;  ///< deaths that may take a function out
-inline constexpr std::uint32_t kActorCountMax = 64;
+inline constexpr std::uint32_t kActorCountMax = 128;
 inline constexpr std::uint32_t kEventFilesMax = 99;   ///< renamed files of events that are kept
 inline constexpr std::uint32_t kCoreCountMax = 1024;  ///< of a host; as many as cpu_set_t has
 inline constexpr std::uint32_t kNodeCountMax = 64;    ///< NUMA nodes with cores

@@ -30,7 +30,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kStatusMagic = 0x315441545352494dull;  ///< "MIRSTAT1"
-inline constexpr std::uint32_t kStatusAbi = 13;
+inline constexpr std::uint32_t kStatusAbi = 14;
 inline constexpr std::uint32_t kActorCounterCount =
     64;  ///< room for Counter (shared/metrics/metrics.yaml)
 
@@ -198,7 +198,7 @@ struct alignas(kCacheLine) LaneMap {
   std::atomic<std::uint16_t> worker[kLaneCountMax];  ///< index in the group; kNoWorker: none yet
 };
 inline constexpr std::uint16_t kNoWorker = 0xffff;
-static_assert(sizeof(LaneMap) == 128);
+static_assert(sizeof(LaneMap) == 256);
 
 /// Why a batch did not visit a stage.
 enum class SkipReason : std::uint8_t { kUnavailable = 0, kOverload = 1 };
@@ -310,8 +310,9 @@ struct alignas(kCacheLine) StatusHeader {
   std::atomic<std::uint64_t>
       batches_handed_on;  ///< leader: untouched batches of dead actors passed on
   std::atomic<std::uint64_t>
-      batches_redone;                     ///< leader: batches of a dead GPU given to the stand-in
-  std::atomic<std::uint64_t> held_lanes;  ///< leader: bit i: lane i is held back at every ingress
+      batches_redone;                    ///< leader: batches of a dead GPU given to the stand-in
+  std::atomic<std::uint64_t> held_lane;  ///< leader: 1 + the lane that every ingress holds back; 0:
+                                         ///< none
 };
 static_assert(sizeof(StatusHeader) == 320 && alignof(StatusHeader) == 64);
 static_assert(offsetof(StatusHeader, magic) == 0 && offsetof(StatusHeader, abi) == 8);
@@ -337,6 +338,6 @@ static_assert(offsetof(StatusHeader, lane_states_discarded) == 280);
 static_assert(offsetof(StatusHeader, batches_worker_lost) == 288);
 static_assert(offsetof(StatusHeader, batches_handed_on) == 296);
 static_assert(offsetof(StatusHeader, batches_redone) == 304);
-static_assert(offsetof(StatusHeader, held_lanes) == 312 && kLaneCountMax <= 64);
+static_assert(offsetof(StatusHeader, held_lane) == 312);
 
 }  // namespace millrace

@@ -3,6 +3,8 @@
 
 #include "shared/links/outbox.hpp"
 
+#include <utility>
+
 #include "shared/layout/actor_states.hpp"
 
 namespace millrace {
@@ -42,7 +44,7 @@ Outbox::Outbox(const ActorContext& context)
 void Outbox::read_roster() noexcept {
   const Plan& plan = *context_.plan;
   skipping_.read_roster();
-  if (ingress_) read_held_lanes();
+  if (ingress_) read_held_lane();
   for (Target& target : targets_) {
     const ActorState state = context_.state_of(target.actor);
     target.open = rule_of(state).may_be_chosen;
@@ -60,16 +62,12 @@ void Outbox::read_roster() noexcept {
   }
 }
 
-void Outbox::read_held_lanes() noexcept {
-  const std::uint64_t held = context_.status.header().held_lanes.load(std::memory_order_acquire);
-  const std::uint32_t stream = context_.plan->actors[context_.me.actor].index;
-  for (std::uint32_t lane = 0; lane < offered_.size(); ++lane) {
-    const bool newly = ((held & ~held_lanes_) >> lane & 1) != 0;
-    if (!newly) continue;
-    context_.status.ingress_lane(stream, lane)
-        .offered.store(offered_[lane], std::memory_order_release);
-  }
-  held_lanes_ = held;
+void Outbox::read_held_lane() noexcept {
+  const std::uint64_t held = context_.status.header().held_lane.load(std::memory_order_acquire);
+  if (held == std::exchange(held_lane_, held) || held == 0 || held > offered_.size()) return;
+  const auto lane = static_cast<std::uint32_t>(held - 1);
+  context_.status.ingress_lane(context_.plan->actors[context_.me.actor].index, lane)
+      .offered.store(offered_[lane], std::memory_order_release);
 }
 
 void Outbox::take_back(Target& target) noexcept {
@@ -136,7 +134,7 @@ bool Outbox::offer(const Waiting& batch) noexcept {
       owns_slots_ ? descriptor.stage : context_.plan->stages[descriptor.stage].next;
   const std::uint64_t sequence = ingress_ ? context_.segment.slot(descriptor.slot).sequence : 0;
   const bool goes_on = sequence <= (ingress_ ? offered_[batch.lane] : 0);
-  if (!goes_on && (held_lanes_ >> batch.lane & 1) != 0) [[unlikely]]
+  if (!goes_on && held_lane_ == batch.lane + 1u) [[unlikely]]
     return false;
   Target* target = choose(stage, batch.stream, batch.lane);
   if (target == nullptr) return false;

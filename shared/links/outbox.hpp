@@ -68,7 +68,7 @@ class Outbox {
   bool offer(const Waiting& batch) noexcept;
   void wait_here(const Waiting& batch) noexcept;
   void take_back(Target& target) noexcept;
-  void read_held_lanes() noexcept;
+  void read_held_lane() noexcept;
 
   ActorContext context_;
   Wakes wakes_;
@@ -84,7 +84,7 @@ class Outbox {
   // Of an ingress: a lane that is to move to another worker of a group with state is held back
   // here, from the batch on that had not gone on when that was said.
   bool ingress_;
-  std::uint64_t held_lanes_ = 0;
+  std::uint64_t held_lane_ = 0;  ///< 1 + the lane that is held back; 0: none
   std::vector<std::uint64_t> offered_;  ///< by lane: last sequence that went on
   std::vector<Waiting> pending_;        ///< circular; as large as all slots
   std::uint32_t pending_first_ = 0, pending_count_ = 0;

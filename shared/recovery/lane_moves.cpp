@@ -109,7 +109,7 @@ bool Recovery::has_left(std::uint32_t lane) const {
 }
 
 void Recovery::let_lanes_go() {
-  context_.status.header().held_lanes.store(0, std::memory_order_release);
+  context_.status.header().held_lane.store(0, std::memory_order_release);
   bump_epoch();
   move_.reset();
 }
@@ -177,7 +177,7 @@ bool Recovery::finish_leaving() {
 
 bool Recovery::move_lanes() {
   StatusHeader& header = context_.status.header();
-  if (!move_ && header.held_lanes.load() != 0) {
+  if (!move_ && header.held_lane.load() != 0) {
     // An earlier leader died over it: it is not known which have heard what, so all do before it
     // goes on.
     bump_epoch();
@@ -194,7 +194,7 @@ bool Recovery::move_lanes() {
       continue;
     move_ = next_move(group);
     if (!move_) continue;
-    header.held_lanes.store(std::uint64_t{1} << move_->lane, std::memory_order_release);
+    header.held_lane.store(std::uint64_t{move_->lane} + 1, std::memory_order_release);
     bump_epoch();
     move_->epoch = header.epoch.load();
     move_->since_ns = last_tick_ns_;

@@ -28,7 +28,7 @@
 
 namespace millrace {
 
-inline constexpr std::uint64_t kWatchMagic = 0x315443544157524dull;  ///< "MRWATCT1"
+inline constexpr std::uint64_t kWatchMagic = 0x325443544157524dull;  ///< "MRWATCT2"
 inline constexpr std::uint32_t kWatchCountMax = 4;   ///< watchers of one topology at a time
 inline constexpr std::uint32_t kWatchPointMax = 64;  ///< places that one of them looks at
 inline constexpr std::uint32_t kWatchLinkMax = kActorCountMax * kActorCountMax;
@@ -69,7 +69,7 @@ struct WatchHeader {
   std::atomic<std::uint32_t> following;
   std::uint8_t link[kWatchLinkMax];
 };
-static_assert(sizeof(WatchHeader) == 144 + kWatchLinkMax);
+static_assert(sizeof(WatchHeader) == 80 + kActorCountMax + kWatchLinkMax);
 
 /// Which packets of a slot are followed. Written by its ingress before the batch leaves; valid
 /// while the slot has that generation.

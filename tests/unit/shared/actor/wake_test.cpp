@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "shared/base/clock.hpp"
+#include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
 namespace {
@@ -105,6 +106,31 @@ TEST(Wake, ASignalEndsASleepOnADescriptor) {
   sleeper.join();
   EXPECT_LT(monotonic_ns() - began, 3'000'000'000u) << "400 sleeps of 10 ms take 4 s";
   sigaction(SIGUSR1, &before, nullptr);
+}
+
+TEST(Wakes, ReachEachActorOfALargeTopologyOnce) {
+  test::SmallWorld world(R"(
+millrace: 1
+name: large
+ports: { a: { device: "null" } }
+workers: { many: { kind: classifier, max: 100 } }
+functions: { f: { type: pass } }
+paths: { p: { from: a, run: f } }
+)");
+  const std::uint32_t count = world.status.header().actor_count;
+  ASSERT_GT(count, 100u);
+  for (std::uint32_t i = 0; i < count; ++i) world.context("hub").entry(i).sleeping = 1;
+  Wakes wakes;
+  wakes.send(world.context("hub"));
+  for (const std::uint32_t actor : {1u, 63u, 64u, 101u}) wakes.add(actor);
+  wakes.send(world.context("hub"));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const bool woken = i == 1 || i == 63 || i == 64 || i == 101;
+    EXPECT_EQ(world.context("hub").entry(i).sleeping, woken ? 0u : 1u) << i;
+  }
+  world.context("hub").entry(101).sleeping = 1;
+  wakes.send(world.context("hub"));
+  EXPECT_EQ(world.context("hub").entry(101).sleeping, 1u) << "it was told once";
 }
 
 /// Two actors that each wait for the other's number, as producer and consumer of a link do.

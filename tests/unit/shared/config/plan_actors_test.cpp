@@ -66,12 +66,12 @@ TEST(PlanActors, RefuseMoreEgressActorsThanTransmitQueues) {
             "2:17: found 2 egress actors with port 'a'; allowed: at most 1, its transmit queues");
 }
 
-TEST(PlanActors, RefuseMoreThanSixtyFour) {
-  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers:\n  c: {kind: classifier, max: 60}\n"
+TEST(PlanActors, RefuseMoreThanATopologyHas) {
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers:\n  c: {kind: classifier, max: 124}\n"
                              "  d: {kind: classifier, max: 1}\n")),
-            "6:30: found 65 actors; allowed: at most 64 in a topology");
+            "6:30: found 129 actors; allowed: at most 128 in a topology");
   EXPECT_EQ(wrong(with_ports("paths: {p: {from: a}}\nworkers:\n  c: {kind: classifier, max: "
-                             "60}\n")),
+                             "124}\n")),
             "");
 }
 

@@ -86,8 +86,18 @@ TEST(PlanPaths, NumberTheLanesOfTheTopology) {
       plan_of(with_ports("paths: {p: {from: a, lanes: 5}, q: {from: b, lanes: 2}}\n"));
   EXPECT_EQ(plan.paths[0].lane_first, 0u);
   EXPECT_EQ(plan.paths[1].lane_first, 5u);
-  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a, lanes: 60}, q: {from: b, lanes: 5}}\n")),
-            "3:54: found 65 lanes; allowed: at most 64 in a topology");
+  EXPECT_EQ(wrong(with_ports("paths: {p: {from: a, lanes: 124}, q: {from: b, lanes: 5}}\n")),
+            "3:55: found 129 lanes; allowed: at most 128 in a topology");
+}
+
+TEST(PlanPaths, WithoutOrderHaveLanesInTurnAndASlotForEach) {
+  const Plan plan = plan_with("run: [c1], order: none");
+  EXPECT_FALSE(plan.paths[0].ordered);
+  EXPECT_EQ(plan.paths[0].lane_count, 16u);
+  EXPECT_EQ(plan.streams[0].slot_count, 16u);
+  EXPECT_EQ(plan_with("run: [c1], order: none, lanes: 40").streams[0].slot_count, 40u);
+  EXPECT_EQ(plan_with("run: [c1], order: none, slots: 3").streams[0].slot_count, 3u);
+  EXPECT_TRUE(plan_with("run: [c1], order: kept").paths[0].ordered);
 }
 
 TEST(PlanStreams, HaveThreeSlotsALaneAndAtLeastSixteen) {

@@ -277,7 +277,7 @@ TEST_F(OutboxTest, AnIngressHoldsALaneBackFromTheBatchOnThatHasNotGoneYet) {
     }
     return count;
   };
-  world_.status.header().held_lanes = 1u << 1;
+  world_.status.header().held_lane = 1 + 1;
   send(outbox, "ingress.a.0", kFirst, 1, 1);
   EXPECT_EQ(sent(), 3u) << "it counts from the epoch on";
   outbox.read_roster();
@@ -288,7 +288,7 @@ TEST_F(OutboxTest, AnIngressHoldsALaneBackFromTheBatchOnThatHasNotGoneYet) {
   send(outbox, "ingress.a.0", kFirst, 1, 0);
   outbox.flush();
   EXPECT_EQ(sent(), 4u) << "other lanes go on";
-  world_.status.header().held_lanes = 0;
+  world_.status.header().held_lane = 0;
   outbox.read_roster();
   outbox.flush();
   EXPECT_EQ(sent(), 5u);
@@ -298,7 +298,7 @@ TEST_F(OutboxTest, AnIngressHoldsALaneBackFromTheBatchOnThatHasNotGoneYet) {
 TEST_F(OutboxTest, WhatHasBeenOnItsWayBeforeIsNotHeldBack) {
   Outbox outbox = open("ingress.a.0");
   outbox.start_lane(1, 2);  // an earlier life sealed two
-  world_.status.header().held_lanes = 1u << 1;
+  world_.status.header().held_lane = 1 + 1;
   outbox.read_roster();
   send(outbox, "ingress.a.0", kFirst, 2, 1);
   EXPECT_EQ(outbox.pending(), 0u);

@@ -22,7 +22,7 @@ class LaneMoves : public test::RecoveryFixture {
     }
     return lanes;
   }
-  std::uint64_t held() const { return totals().held_lanes.load(); }
+  std::uint64_t held() const { return totals().held_lane.load(); }
   /// The ingress says that it had offered so many batches of the lane when that was held back.
   void offered(std::uint32_t lane, std::uint64_t sequence) const {
     world_.status.ingress_lane(0, lane).offered = sequence;
