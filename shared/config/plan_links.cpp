@@ -16,21 +16,36 @@ using Actors = std::vector<std::uint32_t>;
 /// Links in the order of their first mention, each once.
 class LinkTable {
  public:
-  explicit LinkTable(Plan& plan)
-      // A ring of n entries takes n - 1.
-      : plan_(plan), depth_(std::bit_ceil(plan.slot_count + plan.stand_in_slot_count + 1)) {}
+  explicit LinkTable(Plan& plan) : plan_(plan) {}
   void add(const Actors& producers, const Actors& consumers) {
     for (const std::uint32_t producer : producers) {
       for (const std::uint32_t consumer : consumers) {
         if (!known_.emplace(producer, consumer).second) continue;
-        plan_.links.push_back({.producer = producer, .consumer = consumer, .depth = depth_});
+        plan_.links.push_back({.producer = producer,
+                               .consumer = consumer,
+                               // A ring of n entries takes n - 1.
+                               .depth = std::bit_ceil(slots_between(producer, consumer) + 1)});
       }
     }
   }
 
  private:
+  /// Slots that can be in a link. A ring that is deeper than it is used goes through the caches in
+  /// vain, on both sides.
+  std::uint32_t slots_between(std::uint32_t producer, std::uint32_t consumer) const {
+    const ActorKind from = plan_.actors[producer].kind;
+    const bool recovers = from == ActorKind::kHub || from == ActorKind::kStandby;
+    const bool to_egress = plan_.actors[consumer].kind == ActorKind::kEgress && !recovers;
+    std::uint32_t slots = from == ActorKind::kIngress ? 0 : plan_.stand_in_slot_count;
+    for (const PlanStream& stream : plan_.streams) {
+      if (from == ActorKind::kIngress && stream.ingress != producer) continue;
+      if (to_egress && stream.egress != consumer) continue;
+      slots += stream.slot_count;
+    }
+    return slots;
+  }
+
   Plan& plan_;
-  std::uint32_t depth_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> known_;
 };
 

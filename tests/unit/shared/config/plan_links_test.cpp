@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "shared/config/plan_printer.hpp"
@@ -69,16 +70,31 @@ TEST(PlanLinks, ReachOnlyTheEgressOfTheirStreams) {
                           "hub_egress.1", "standby_egress.0", "standby_egress.1"}));
 }
 
-TEST(PlanLinks, AreDeeperThanAllSlotsThatThereAre) {
+TEST(PlanLinks, AreDeeperThanTheSlotsThatCanBeInThem) {
   const auto depth = [](int slots) {
     return plan_of(with_ports("paths: {p: {from: a, slots: " + std::to_string(slots) + "}}\n"))
         .links.front()
         .depth;
   };
-  // 64 stand-in slots; a ring of n takes n - 1.
-  EXPECT_EQ(depth(16), 128u);
-  EXPECT_EQ(depth(63), 128u);
-  EXPECT_EQ(depth(64), 256u);
+  // A ring of n takes n - 1.
+  EXPECT_EQ(depth(31), 32u);
+  EXPECT_EQ(depth(32), 64u);
+}
+
+TEST(PlanLinks, HaveTheSlotsOfTheProducersOrTheConsumersStreams) {
+  const Plan plan = plan_of(
+      "millrace: 1\negress: {count: 2}\nports: {a: {device: null}, b: {device: null}}\n"
+      "workers: {w: {kind: classifier, max: 1}}\nfunctions: {f: {type: plain}}\n"
+      "paths: {p: {from: a, run: f, slots: 40}, q: {from: b, run: f, slots: 300}}\n");
+  std::map<std::string, std::uint32_t> depths;
+  for (const PlanLink& link : plan.links) depths[link_name(plan, link)] = link.depth;
+  EXPECT_EQ(depths["ingress.a.0_w.0"], 64u);
+  EXPECT_EQ(depths["ingress.b.0_w.0"], 512u);
+  // 64 stand-in slots may come from recovery.
+  EXPECT_EQ(depths["w.0_egress.0"], 128u) << "of 40 and 64";
+  EXPECT_EQ(depths["w.0_egress.1"], 512u) << "of 300 and 64";
+  EXPECT_EQ(depths["hub_egress.0"], 512u) << "of all, 404";
+  EXPECT_EQ(depths["hub_w.0"], 512u);
 }
 
 TEST(TakersOf, AGpuGroupAreBothIncarnationsAndTheStandIn) {
