@@ -71,12 +71,16 @@ void ClassifierActor::take_stock(std::uint64_t now_tsc) noexcept {
 
 std::uint32_t ClassifierActor::recheck_windows() noexcept {
   std::uint32_t done = 0;
+  std::uint32_t left = window_.waiting();  // no lane is looked at behind the last that waits
   const SegmentLayout& layout = context_.segment.layout();
   for (std::uint32_t stage = 0; stage < context_.plan->stages.size(); ++stage) {
     if (!context_.plan->stages[stage].stateful) continue;
     for (std::uint32_t stream = 0; stream < layout.stream_count; ++stream) {
       const std::uint32_t row = row_of(static_cast<std::uint8_t>(stage), stream);
-      for (std::uint32_t lane = 0; lane < layout.lane_count; ++lane) {
+      for (std::uint32_t lane = 0; lane < layout.lane_count && left != 0; ++lane) {
+        const std::uint32_t waiting = window_.waiting(row, lane);
+        if (waiting == 0) continue;  // the next number lies in a line of another core
+        left -= waiting;
         const std::uint64_t next = released_in_window(context_.segment, stage, stream, lane) + 1;
         const std::uint32_t slot = window_.remove(row, lane, next);
         if (slot == OrderWindow::kNone) continue;

@@ -110,10 +110,13 @@ bool Skipping::admit(std::uint32_t slot, std::uint8_t stage) noexcept {
   const auto is_full = [&] {
     return share.count == share.words.size() || share.of_lane[header.lane] >= lane_share;
   };
-  if (is_full()) {
-    forget_what_left(share, stage);
-    if (is_full()) return false;
+  // Each look asks another core for a line, so they are bounded, and end with the first place.
+  if (is_full()) forget_if_left(share, stage, 0);
+  for (std::uint32_t looks = std::min(share.count, kLooksMax); is_full() && looks != 0; --looks) {
+    if (share.next >= share.count) share.next = 0;
+    if (!forget_if_left(share, stage, share.next)) ++share.next;
   }
+  if (is_full()) return false;
   share.words[share.count] =
       Descriptor{static_cast<std::uint16_t>(slot), stage, header.generation}.word();
   share.lane[share.count++] = header.lane;
@@ -132,16 +135,14 @@ bool Skipping::is_in(std::uint64_t word, std::uint8_t stage) const noexcept {
   return state.stage == stage && (generation & kGenerationMask) == batch.generation;
 }
 
-void Skipping::forget_what_left(Share& share, std::uint8_t stage) noexcept {
-  for (std::uint32_t i = 0; i < share.count;) {
-    if (is_in(share.words[i], stage)) {
-      ++i;
-      continue;
-    }
-    --share.of_lane[share.lane[i]];
-    share.words[i] = share.words[--share.count];
-    share.lane[i] = share.lane[share.count];
-  }
+bool Skipping::forget_if_left(Share& share, std::uint8_t stage, std::uint32_t at) noexcept {
+  if (is_in(share.words[at], stage)) return false;
+  --share.of_lane[share.lane[at]];
+  // What comes behind moves up, so that the one that is in for the longest stays in front.
+  const std::uint32_t behind = --share.count - at;
+  std::copy_n(share.words.begin() + at + 1, behind, share.words.begin() + at);
+  std::copy_n(share.lane.begin() + at + 1, behind, share.lane.begin() + at);
+  return true;
 }
 
 std::uint8_t Skipping::skip(std::uint32_t slot, std::uint8_t stage, SkipReason why) noexcept {

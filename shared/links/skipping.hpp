@@ -55,17 +55,21 @@ class Skipping {
  private:
   /// What this producer has in a stage, or had.
   struct Share {
-    std::vector<std::uint64_t> words;    ///< descriptors; PlanStage::share at most
+    std::vector<std::uint64_t> words;  ///< descriptors, the oldest first; PlanStage::share at most
     std::vector<std::uint32_t> of_lane;  ///< how many of them, by lane
     std::vector<std::uint16_t> lane;     ///< of each word
     std::uint32_t count = 0;
+    std::uint32_t next = 0;  ///< of the words: the one to look at behind the oldest
   };
+  static constexpr std::uint32_t kLooksMax = 16;  ///< at words, for one batch
+
   bool unavailable(std::uint8_t stage) const noexcept {
     return goes_on_without_[stage] && !alive_[context_.plan->stages[stage].group];
   }
   bool admit(std::uint32_t slot, std::uint8_t stage) noexcept;
   bool is_in(std::uint64_t word, std::uint8_t stage) const noexcept;
-  void forget_what_left(Share& share, std::uint8_t stage) noexcept;
+  /// Forgets the word `at`, if its batch has left the stage.
+  bool forget_if_left(Share& share, std::uint8_t stage, std::uint32_t at) noexcept;
   std::uint8_t skip(std::uint32_t slot, std::uint8_t stage, SkipReason why) noexcept;
 
   ActorContext context_;

@@ -145,6 +145,37 @@ TEST_F(SkippingTest, APlaceIsFreeWhenTheBatchIsThroughTheStageWhereverItWas) {
   EXPECT_EQ(skipped(0, SkipReason::kOverload), 6u);
 }
 
+TEST(SkippingShare, OfManyBatchesAFewAreLookedAtForEachThatComes) {
+  SmallWorld world(R"(
+millrace: 1
+name: wide
+batch: { capacity: 8 }
+ports: { a: { device: "null" }, b: { device: "null" } }
+workers: { front: { kind: classifier, max: 1 } }
+functions: { look: { type: pass, on: front, overload: pass, share: 40 } }
+paths: { p: { from: a, to: b, run: look, slots: 60 } }
+)");
+  world.start_all();
+  Outbox outbox(world.context("ingress.a.0"));
+  outbox.read_roster();
+  std::vector<std::uint32_t> slots;
+  const auto send = [&] {
+    slots.push_back(world.make({.sequence = slots.size() + 1, .state = {SlotKind::kHeld, 0}}));
+    outbox.send(slots.back(), 0);
+  };
+  const auto in_stage = [&] { return world.slots_in("ingress.a.0", "front.0").size(); };
+  for (int i = 0; i < 41; ++i) send();
+  ASSERT_EQ(in_stage(), 40u);
+  world.segment.slot(slots[0]).state = SlotState{SlotKind::kHeld, kEgressStage}.word();
+  send();
+  EXPECT_EQ(in_stage(), 41u) << "the oldest has left: the first look";
+  world.segment.slot(slots[39]).state = SlotState{SlotKind::kHeld, kEgressStage}.word();
+  int sent = 0;
+  for (; in_stage() == 41 && sent < 6; ++sent) send();
+  EXPECT_EQ(in_stage(), 42u) << "the looks go round";
+  EXPECT_GT(sent, 1) << "but not at once";
+}
+
 TEST_F(SkippingTest, RecoveryHasNoShareOfItsOwn) {
   Outbox outbox(world_.context("hub"));
   outbox.read_roster();
