@@ -7,6 +7,7 @@ import json
 import subprocess
 
 import topology
+from audited_sums import problems_of
 from processes import wait_until
 
 START_SECONDS = 120
@@ -55,22 +56,6 @@ class Audited(topology.Topology):
         if kind is None:
             self.final = json.loads(self.story())["audit"]
             require_exact(self.final)
-
-
-def problems_of(audit):
-    """What is wrong with the audit of something that has come to rest; empty when it is exact."""
-    total = {name: sum(audit[name].values()) for name in ("generated", "dropped", "consumed")}
-    wrong = [] if audit["exact"] else ["not exact"]
-    if audit["received"] + total["generated"] != (audit["transmitted"] + total["dropped"]
-                                                  + total["consumed"]):
-        wrong.append(f"received {audit['received']} and generated {total['generated']}, "
-                     f"transmitted {audit['transmitted']}, dropped {total['dropped']} and "
-                     f"consumed {total['consumed']}")
-    wrong += [f"{name.replace('_', ' ')} {audit[name]}" for name in ("in_flight", "unaccounted")
-              if audit[name] != 0]
-    wrong += [f"{audit[name]['in_use']} {name} in use" for name in ("slots", "buffers")
-              if audit[name]["in_use"] != 0]
-    return wrong + audit["problems"]
 
 
 def require_exact(audit):
