@@ -9,7 +9,6 @@
 #include "shared/config/loop.hpp"
 #include "shared/layout/latency.hpp"
 #include "shared/links/completion.hpp"
-#include "shared/links/fetch_ahead.hpp"
 #include "shared/links/ledger.hpp"
 #include "shared/packet/tick.hpp"
 
@@ -83,7 +82,7 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       window_high_(context.status.actor_tally(context.me.actor).window),
       outputs_(default_outputs(*context.plan, context.segment.layout().lane_count)),
       has_ticks_(streams_with_ticks(*context.plan)),
-      bytes_read_(bytes_read(context)),
+      fetcher_(context),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz),
       paths_(paths_of_lanes(*context.plan, context.segment.layout().lane_count)),
@@ -106,9 +105,9 @@ std::uint32_t EgressActor::do_work() noexcept {
   }
   Taken taken;
   for (std::uint32_t batches = 0; batches < kBatchesPerRound && inbox_.take(taken); ++batches) {
-    fetch_slot(context_, taken.slot, bytes_read_);
+    fetcher_.taken(taken.slot);
     std::uint32_t next = 0;
-    if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
+    if (inbox_.peek(next)) fetcher_.next(next);
     accept(taken);
     ++done;
   }

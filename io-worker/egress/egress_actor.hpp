@@ -15,6 +15,7 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/links/fetch_ahead.hpp"
 #include "shared/links/hole_watch.hpp"
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
@@ -82,7 +83,7 @@ class EgressActor : public Actor {
   PeakMark window_high_;
   std::vector<std::uint8_t> outputs_;  ///< by stream and lane: port of packets without an output
   std::vector<bool> has_ticks_;        ///< by stream: of a loop with ticks
-  std::uint32_t bytes_read_;
+  SlotFetcher fetcher_;
   ReturnLinks returns_;
   TscScale scale_;
   std::vector<PeakMark> latency_high_;  ///< by stream

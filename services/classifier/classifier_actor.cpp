@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "shared/links/completion.hpp"
-#include "shared/links/fetch_ahead.hpp"
 #include "shared/links/skipping.hpp"
 
 namespace millrace {
@@ -44,7 +43,7 @@ ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
       holes_(row_count(context), context.segment.layout().lane_count),
       window_high_(context.status.actor_tally(context.me.actor).window),
       scale_(context.status.header().tsc_hz),
-      bytes_read_(bytes_read(context)) {}
+      fetcher_(context) {}
 
 void ClassifierActor::read_roster() noexcept {
   inbox_.read_roster();
@@ -97,8 +96,9 @@ std::uint32_t ClassifierActor::do_work() noexcept {
   std::uint32_t done = outbox_.pending() != 0 ? outbox_.flush() : 0;
   Taken taken;
   for (std::uint32_t i = 0; i < kBatchesPerRound && inbox_.take(taken); ++i, ++done) {
+    fetcher_.taken(taken.slot);
     std::uint32_t next = 0;
-    if (inbox_.peek(next)) fetch_slot(context_, next, bytes_read_);
+    if (inbox_.peek(next)) fetcher_.next(next);
     process(taken);
   }
   // A batch of a lane may pass through another worker's hands, or recovery's, which were dealt it
@@ -164,7 +164,6 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
   hook(HookPoint::kWorkState);
   context_.set_state(slot, SlotKind::kWorked, stage);
   const Batch batch = context_.segment.batch(slot);
-  fetch_slot(context_, slot, bytes_read_);
   work_.run(stage, batch);
   std::uint32_t next = 0;
   if (inbox_.peek(next)) fetch_first_packets(context_, next);

@@ -7,6 +7,7 @@
 
 #include "shared/actor/run_loop.hpp"
 #include "shared/actor/stage_work.hpp"
+#include "shared/links/fetch_ahead.hpp"
 #include "shared/links/hole_watch.hpp"
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
@@ -55,7 +56,7 @@ class ClassifierActor : public Actor {
   HoleWatch holes_;
   PeakMark window_high_;
   TscScale scale_;
-  std::uint32_t bytes_read_;
+  SlotFetcher fetcher_;
   std::uint32_t rounds_to_recheck_ = 0;  ///< of the lanes' next numbers, while batches wait
   bool stopping_ = false;
 };

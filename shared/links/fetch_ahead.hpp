@@ -26,6 +26,29 @@ inline void fetch_slot(const ActorContext& context, std::uint32_t slot,
   prefetch_lines_for_write(&context.segment.slot(slot), bytes);
 }
 
+/// Fetches each slot once: as the next one, or, where that was not to be seen, when it is taken.
+class SlotFetcher {
+ public:
+  explicit SlotFetcher(const ActorContext& context)
+      : context_(context), bytes_(bytes_read(context)) {}
+  void next(std::uint32_t slot) noexcept {
+    if (slot == ahead_) return;
+    fetch_slot(context_, slot, bytes_);
+    ahead_ = slot;
+  }
+  void taken(std::uint32_t slot) noexcept {
+    if (slot != ahead_) fetch_slot(context_, slot, bytes_);
+    ahead_ = kNone;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  ActorContext context_;
+  std::uint32_t bytes_;
+  std::uint32_t ahead_ = kNone;  ///< the slot that was fetched as the next one
+};
+
 /// The first lines of the first packets; whoever works through the batch fetches the others as it
 /// goes. The slot has been fetched.
 inline void fetch_first_packets(const ActorContext& context, std::uint32_t slot) noexcept {
