@@ -23,6 +23,10 @@ class NullTxQueue final : public TxQueue {
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
     return static_cast<std::uint32_t>(packets.size());
   }
+  bool reads_batches() const noexcept override { return true; }
+  std::uint32_t send_of(const Batch&, std::span<const std::uint16_t> packets) noexcept override {
+    return static_cast<std::uint32_t>(packets.size());
+  }
   bool failed() const noexcept override { return false; }
 };
 

@@ -23,12 +23,17 @@ class PcapTxQueue final : public TxQueue {
   PcapTxQueue(const std::string& path, bool restarted);
 
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override {
-    std::uint32_t sent = 0;
-    while (sent < packets.size() && error_ == 0) {
-      sent += send_burst(
-          packets.subspan(sent, std::min<std::size_t>(packets.size() - sent, kBurstMax)));
-    }
-    return sent;
+    return send_each(packets.size(), [&](std::size_t i) {
+      const TxPacket& packet = packets[i];
+      return Record{packet.bytes, packet.wire_length, packet.time_ns};
+    });
+  }
+  bool reads_batches() const noexcept override { return true; }
+  std::uint32_t send_of(const Batch& batch,
+                        std::span<const std::uint16_t> packets) noexcept override {
+    return send_each(packets.size(), [&](std::size_t i) {
+      return Record{batch.bytes(packets[i]), batch.wire_length(packets[i]), 0};
+    });
   }
   bool waits_when_full() const noexcept override { return true; }
   bool failed() const noexcept override { return error_ != 0; }
@@ -43,10 +48,28 @@ class PcapTxQueue final : public TxQueue {
 
  private:
   using RecordHeader = std::array<std::byte, kPcapRecordHeaderBytes>;
+  struct Record {
+    std::span<const std::byte> bytes;
+    std::uint32_t wire_length = 0;
+    std::uint64_t time_ns = 0;  ///< 0: when it is written
+  };
 
   void begin(const std::string& path);
   void go_on(const std::string& path);
-  std::uint32_t send_burst(std::span<const TxPacket> packets) noexcept;
+  /// Writes records 0..count - 1, as `record_of` gives them; returns how many are whole.
+  template <typename RecordOf>
+  std::uint32_t send_each(std::size_t count, const RecordOf& record_of) noexcept {
+    std::uint32_t sent = 0;
+    while (sent < count && error_ == 0) {
+      const std::uint64_t now_ns = system_clock_ns();
+      const std::size_t some = std::min<std::size_t>(count - sent, kBurstMax);
+      for (std::size_t i = 0; i < some; ++i) add(i, record_of(sent + i), now_ns);
+      sent += write_records(some);
+    }
+    return sent;
+  }
+  void add(std::size_t place, const Record& record, std::uint64_t now_ns) noexcept;
+  std::uint32_t write_records(std::size_t count) noexcept;
   std::uint64_t write_all(std::span<iovec> pieces) noexcept;
 
   const std::string path_;
@@ -54,6 +77,7 @@ class PcapTxQueue final : public TxQueue {
   std::uint64_t end_ = 0;  ///< of the last whole record
   int error_ = 0;          ///< errno of the write that failed for good; 0: none has
   std::array<RecordHeader, kBurstMax> headers_{};
+  std::array<std::uint64_t, kBurstMax> record_bytes_{};
   std::array<iovec, std::size_t{2} * kBurstMax> pieces_{};
 };
 
@@ -95,24 +119,22 @@ void PcapTxQueue::go_on(const std::string& path) {
   }
 }
 
-std::uint32_t PcapTxQueue::send_burst(std::span<const TxPacket> packets) noexcept {
-  std::size_t piece = 0;
-  const std::uint64_t now_ns = system_clock_ns();
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    const TxPacket& packet = packets[i];
-    put_pcap_record_header(headers_[i].data(), packet.time_ns != 0 ? packet.time_ns : now_ns,
-                           static_cast<std::uint32_t>(packet.bytes.size()), packet.wire_length);
-    pieces_[piece++] = {headers_[i].data(), headers_[i].size()};
-    // writev(2) does not write through it.
-    pieces_[piece++] = {const_cast<std::byte*>(packet.bytes.data()), packet.bytes.size()};
-  }
-  std::uint64_t written = write_all(std::span(pieces_).first(piece));
+void PcapTxQueue::add(std::size_t place, const Record& record, std::uint64_t now_ns) noexcept {
+  put_pcap_record_header(headers_[place].data(), record.time_ns != 0 ? record.time_ns : now_ns,
+                         static_cast<std::uint32_t>(record.bytes.size()), record.wire_length);
+  pieces_[2 * place] = {headers_[place].data(), headers_[place].size()};
+  // writev(2) does not write through it.
+  pieces_[2 * place + 1] = {const_cast<std::byte*>(record.bytes.data()), record.bytes.size()};
+  record_bytes_[place] = kPcapRecordHeaderBytes + record.bytes.size();
+}
+
+/// Those at places 0..count - 1.
+std::uint32_t PcapTxQueue::write_records(std::size_t count) noexcept {
+  std::uint64_t written = write_all(std::span(pieces_).first(2 * count));
   std::uint32_t whole = 0;
-  while (whole < packets.size()) {
-    const std::uint64_t record = kPcapRecordHeaderBytes + packets[whole].bytes.size();
-    if (written < record) break;
-    written -= record;
-    end_ += record;
+  while (whole < count && written >= record_bytes_[whole]) {
+    written -= record_bytes_[whole];
+    end_ += record_bytes_[whole];
     ++whole;
   }
   // Cuts off what is there of a record that did not fit; if that fails too, a restart does it.

@@ -173,6 +173,15 @@ class TxQueue {
   /// Takes the first n packets for transmission and returns n. The caller retries a bounded number
   /// of times, then drops the rest as tx_full, or waits when waits_when_full().
   virtual std::uint32_t send(std::span<const TxPacket> packets) noexcept = 0;
+  /// It takes packets where their batch has them, by send_of().
+  virtual bool reads_batches() const noexcept { return false; }
+  /// As send(), of packets of `batch` by their numbers in it, which ascend: nothing is put together
+  /// for them. Called where reads_batches() alone.
+  virtual std::uint32_t send_of(const Batch& batch,
+                                std::span<const std::uint16_t> packets) noexcept {
+    static_cast<void>(batch), static_cast<void>(packets);
+    return 0;
+  }
   /// Files: never dropped for want of speed. An error that lasts (disk full, interface down) is
   /// told by failed().
   virtual bool waits_when_full() const noexcept { return false; }

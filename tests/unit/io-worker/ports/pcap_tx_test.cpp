@@ -6,8 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
 #include "io-worker/ports/pcap.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/layout/batch_arena.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 #include "tests/unit/io-worker/ports/libpcap_oracle.hpp"
 #include "tests/unit/io-worker/ports/test_pool.hpp"
@@ -52,6 +57,29 @@ void expect_packets(const std::string& path, std::uint32_t count) {
   EXPECT_EQ(oracle.link_type, DLT_EN10MB);
   ASSERT_EQ(oracle.packets.size(), count);
   for (std::uint32_t i = 0; i < count; ++i) ASSERT_EQ(oracle.packets[i], packet_of(i)) << i;
+}
+
+TEST(PcapTx, WritesPacketsWhereTheirBatchHasThem) {
+  const TestFolder folder;
+  BatchArena arena;
+  std::vector<std::string> frames;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    frames.push_back(frame_of(i, 60 + i));
+    arena.add(std::as_bytes(std::span(frames.back())));
+  }
+  const Batch batch = arena.batch();
+  batch.begin_cut(5);
+  batch.wire_lengths[3] = 1000;
+  const auto queue = open(folder.path("a"), false);
+  ASSERT_TRUE(queue->reads_batches());
+  EXPECT_EQ(queue->send_of(batch, std::array<std::uint16_t, 3>{0, 3, 4}), 3u);
+  const test::PcapReading oracle = read_with_libpcap(folder.path("a"));
+  ASSERT_EQ(oracle.packets.size(), 3u);
+  EXPECT_EQ(oracle.packets[0].bytes, frames[0]);
+  EXPECT_EQ(oracle.packets[1].bytes, frames[3]);
+  EXPECT_EQ(oracle.packets[1].wire_length, 1000u);
+  EXPECT_EQ(oracle.packets[2].bytes, frames[4]);
+  EXPECT_EQ(oracle.packets[2].wire_length, 64u);
 }
 
 TEST(PcapTx, WritesWhatLibpcapReadsBack) {
