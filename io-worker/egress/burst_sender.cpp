@@ -3,7 +3,9 @@
 
 #include "io-worker/egress/burst_sender.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 #include "shared/base/clock.hpp"
@@ -16,6 +18,18 @@ namespace millrace {
 namespace {
 
 using packet_walk::kMacsBytes;
+
+/// Every packet of the longest batch.
+constexpr auto kEvery = [] {
+  std::array<std::uint16_t, kBatchCapacityMax> every{};
+  std::iota(every.begin(), every.end(), std::uint16_t{0});
+  return every;
+}();
+
+/// They ascend; those of a batch that leaves whole are side by side.
+bool side_by_side(std::span<const std::uint16_t> packets) noexcept {
+  return packets.back() - packets.front() + std::size_t{1} == packets.size();
+}
 
 }  // namespace
 
@@ -37,9 +51,11 @@ BurstSender::BurstSender(const ActorContext& context, TxQueues& ports, ReturnLin
     add(packet_walk::kTypeVlan, vlan->id);
   }
   for (std::uint8_t port = 0; port < kPortCountMax; ++port) {
-    bursts_.push_back(reaches(port) ? std::make_unique<Burst>() : nullptr);
-    if (!reaches(port)) continue;
+    const bool reached = ports_[tags_[port].link] != nullptr;
+    bursts_.push_back(reached ? std::make_unique<Burst>() : nullptr);
+    if (!reached) continue;
     const TxQueue& queue = *ports_[tags_[port].link];
+    bursts_[port]->tagged = tags_[port].bytes != 0;
     bursts_[port]->held = queue.holds_buffers();
     if (tags_[port].link == port && queue.holds_buffers()) holding_.push_back(port);
   }
@@ -64,7 +80,7 @@ BurstSender::Burst& BurstSender::burst_for(std::uint8_t port) noexcept {
   Burst& burst = *bursts_[port];
   if (burst.count == 0) used_.push_back(port);
   if (burst.count < kBatchCapacityMax) return burst;
-  send(port);
+  send_burst(port);
   return burst;
 }
 
@@ -74,7 +90,7 @@ void BurstSender::push_tags(std::byte* frame, const Tags& tags) const noexcept {
   std::memcpy(frame - tags.bytes + kMacsBytes, tags.content.data(), tags.bytes);
 }
 
-void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
+void BurstSender::add_carefully(std::uint32_t packet, std::uint8_t port) noexcept {
   const Tags& tags = tags_[port];
   if (tags.bytes != 0) [[unlikely]] {
     std::byte* const frame = batch_->data(packet);
@@ -86,10 +102,7 @@ void BurstSender::add(std::uint32_t packet, std::uint8_t port) noexcept {
     push_tags(frame, tags);
   }
   Burst& burst = burst_for(port);
-  burst.index[burst.count] = static_cast<std::uint16_t>(packet);
-  burst.packets[burst.count++] = {batch_->buffer[packet], batch_->bytes(packet),
-                                  batch_->wire_length(packet), 0};
-  burst.bytes += batch_->length[packet];
+  burst.index[burst.count++] = static_cast<std::uint16_t>(packet);
 }
 
 void BurstSender::add_side(std::uint32_t buffer, std::span<const std::byte> bytes,
@@ -107,14 +120,29 @@ void BurstSender::add_side(std::uint32_t buffer, std::span<const std::byte> byte
   }
   Burst& burst = burst_for(port);
   burst.index[burst.count] = kOfPool;
-  burst.packets[burst.count++] = {buffer, bytes, static_cast<std::uint32_t>(bytes.size()), 0};
-  burst.bytes += bytes.size();
+  burst.side[burst.count++] = {buffer, bytes};
   burst.has_side = true;
 }
 
 void BurstSender::send_all() noexcept {
-  for (const std::uint8_t port : used_) send(port);
+  for (const std::uint8_t port : used_) send_burst(port);
   used_.clear();
+}
+
+void BurstSender::send_whole(std::uint8_t port) noexcept {
+  if (tags_[port].bytes != 0) [[unlikely]] {
+    for (std::uint32_t i = 0; i < batch_->count; ++i) add(i, port);
+    send_all();
+    return;
+  }
+  send(port, {*bursts_[port], std::span(kEvery).first(batch_->count)});
+}
+
+void BurstSender::send_burst(std::uint8_t port) noexcept {
+  Burst& burst = *bursts_[port];
+  send(port, {burst, std::span(burst.index).first(burst.count)});
+  burst.count = 0;
+  burst.has_side = false;
 }
 
 void BurstSender::publish(std::uint32_t stream, std::uint32_t lane) noexcept {
@@ -126,84 +154,126 @@ void BurstSender::publish(std::uint32_t stream, std::uint32_t lane) noexcept {
   for (TxCommit* const loop : loops_) loop->commit();
 }
 
-void BurstSender::drop(Burst& burst, std::uint32_t at, Reason why) noexcept {
-  count_end(*record_, record_->dropped, why);
-  burst.bytes -= burst.packets[at].bytes.size();
-  if (burst.index[at] == kOfPool) {
-    pool_.put(burst.packets[at].buffer);
-  } else {
-    batch_->drop(burst.index[at], why);
+TxPacket BurstSender::packet_at(const Load& load, std::size_t at) const noexcept {
+  const std::uint16_t packet = load.index[at];
+  if (packet == kOfPool) {
+    const SidePacket& side = load.burst.side[at];
+    return {side.buffer, side.bytes, static_cast<std::uint32_t>(side.bytes.size()), 0};
   }
+  return {batch_->buffer[packet], batch_->bytes(packet), batch_->wire_length(packet), 0};
 }
 
-void BurstSender::send(std::uint8_t port) noexcept {
-  Burst& burst = *bursts_[port];
+std::uint64_t BurstSender::bytes_of(const Load& load) const noexcept {
+  std::uint64_t bytes = 0;
+  if (!load.burst.has_side && side_by_side(load.index)) {
+    // In 32 bits, and so many at a time.
+    const std::span lengths = batch_->length.subspan(load.index.front(), load.index.size());
+    return std::accumulate(lengths.begin(), lengths.end(), std::uint32_t{0});
+  }
+  for (std::size_t at = 0; at < load.index.size(); ++at) {
+    const std::uint16_t packet = load.index[at];
+    bytes += packet == kOfPool ? load.burst.side[at].bytes.size() : batch_->length[packet];
+  }
+  return bytes;
+}
+
+std::uint64_t BurstSender::drop(const Load& load, std::size_t at, Reason why) noexcept {
+  count_end(*record_, record_->dropped, why);
+  const std::uint16_t packet = load.index[at];
+  if (packet == kOfPool) {
+    pool_.put(load.burst.side[at].buffer);
+    return load.burst.side[at].bytes.size();
+  }
+  batch_->drop(packet, why);
+  return batch_->length[packet];
+}
+
+void BurstSender::send(std::uint8_t port, const Load& load) noexcept {
   TxQueue& queue = *ports_[tags_[port].link];
-  if (burst.held) mark_held(burst);
+  if (load.burst.held) mark_held(load);
+  const auto count = static_cast<std::uint32_t>(load.index.size());
+  const bool reads_batch = !load.burst.has_side && queue.reads_batches();
+  if (!reads_batch) {
+    for (std::uint32_t i = 0; i < count; ++i) packets_[i] = packet_at(load, i);
+  }
+  std::uint64_t bytes = bytes_of(load);
   std::uint32_t at = 0, refused = 0;
-  for (std::uint32_t tries = 0; at < burst.count;) {
-    const std::uint32_t taken = queue.send({burst.packets.data() + at, burst.count - at});
+  for (std::uint32_t tries = 0; at < count;) {
+    const std::uint32_t taken = reads_batch
+                                    ? queue.send_of(*batch_, load.index.subspan(at))
+                                    : queue.send(std::span(packets_).subspan(at, count - at));
     if (context_.watched()) [[unlikely]]
-      show_sent(burst, port, at, taken);  // later the queue may have given it up
-    sent(burst, at, taken);
+      show_sent(load, port, at, taken);  // later the queue may have given it up
+    sent(load, at, taken);
     at += taken;
-    if (at == burst.count || queue.failed()) break;
+    if (at == count || queue.failed()) break;
     if (queue.refused()) [[unlikely]] {
-      drop(burst, at++, Reason::kOversize);
+      bytes -= drop(load, at++, Reason::kOversize);
       ++refused;
       continue;
     }
     if (!queue.waits_when_full() && ++tries == kTxRetriesMax) break;
     ++context_.counter(Counter::kTxRetries);
-    if (burst.held) reclaim(queue);  // makes room
+    if (load.burst.held) reclaim(queue);  // makes room
   }
   record_->transmitted[port] += at - refused;
   context_.counter(Counter::kPacketsOut) += at - refused;
-  const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
-  for (; at < burst.count; ++at) drop(burst, at, why);
-  record_->transmitted_bytes[port] += burst.bytes;
-  context_.counter(Counter::kBytes) += burst.bytes;
-  burst.count = 0;
-  burst.bytes = 0;
-  burst.has_side = false;
+  if (at < count) [[unlikely]] {
+    const Reason why = queue.failed() ? Reason::kNoOutput : Reason::kTxFull;
+    for (; at < count; ++at) bytes -= drop(load, at, why);
+  }
+  record_->transmitted_bytes[port] += bytes;
+  context_.counter(Counter::kBytes) += bytes;
 }
 
-void BurstSender::show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+void BurstSender::show_sent(const Load& load, std::uint8_t port, std::size_t first,
                             std::uint32_t count) const noexcept {
   const std::uint64_t now = tsc_now();
-  for (const TxPacket& packet : std::span(burst.packets).subspan(first, count)) {
+  for (std::size_t at = first; at < first + count; ++at) {
+    const TxPacket packet = packet_at(load, at);
     context_.watch->port_out(context_.me.actor, port, {packet.bytes, packet.wire_length, now});
   }
 }
 
 /// The queue has taken these.
-void BurstSender::sent(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept {
-  if (!burst.held && !burst.has_side) return;
-  for (std::uint32_t at = first; at < first + count; ++at) {
-    const std::uint16_t packet = burst.index[at];
-    if (packet == kOfPool) {
-      if (!burst.held) pool_.put(burst.packets[at].buffer);
+void BurstSender::sent(const Load& load, std::size_t first, std::uint32_t count) noexcept {
+  const Burst& burst = load.burst;
+  if (count == 0 || (!burst.held && !burst.has_side)) return;
+  const std::span<const std::uint16_t> index = load.index.subspan(first, count);
+  if (!burst.has_side && side_by_side(index)) {
+    std::fill_n(kept_.begin() + index.front(), count, true);
+    kept_count_ += count;
+    return;
+  }
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (index[i] == kOfPool) {
+      if (!burst.held) pool_.put(burst.side[first + i].buffer);
     } else if (burst.held) {
-      kept_[packet] = true;
+      kept_[index[i]] = true;
       ++kept_count_;
     }
   }
 }
 
-void BurstSender::mark_held(const Burst& burst) noexcept {
+void BurstSender::mark_held(const Load& load) noexcept {
   const std::uint32_t number = context_.plan->actors[context_.me.actor].index;
-  for (std::uint32_t i = 0; i < burst.count; ++i) {
+  const std::uint32_t mark = Mark{MarkKind::kTx, number}.word();
+  for (std::size_t at = 0; at < load.index.size(); ++at) {
+    const std::uint16_t packet = load.index[at];
     hook(HookPoint::kSendMark);
-    context_.segment.mark(burst.packets[i].buffer) = Mark{MarkKind::kTx, number}.word();
+    context_.segment.mark(packet == kOfPool ? load.burst.side[at].buffer : batch_->buffer[packet]) =
+        mark;
   }
 }
 
 std::uint32_t BurstSender::not_kept(const Batch& batch, std::span<std::uint32_t> rest) noexcept {
   std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < batch.count; ++i) {
-    if (!kept_[i]) rest[count++] = batch.buffer[i];
-    kept_[i] = false;
+  if (kept_count_ != batch.count) {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      if (!kept_[i]) rest[count++] = batch.buffer[i];
+    }
   }
+  std::fill_n(kept_.begin(), batch.count, false);
   kept_count_ = 0;
   return count;
 }
@@ -214,21 +284,24 @@ std::uint32_t BurstSender::reclaim() noexcept {
   return count;
 }
 
+/// Those of the pool; returns the others, in front.
+std::span<const std::uint32_t> BurstSender::put_side(std::span<std::uint32_t> buffers) noexcept {
+  const auto of_streams = std::remove_if(buffers.begin(), buffers.end(), [&](std::uint32_t buffer) {
+    if (!pool_.is_side(buffer)) return false;
+    pool_.put(buffer);
+    return true;
+  });
+  return {buffers.begin(), of_streams};
+}
+
 std::uint32_t BurstSender::reclaim(TxQueue& queue) noexcept {
   std::array<std::uint32_t, kReclaimMax> buffers;
   std::uint32_t count = 0, given_up = 0;
   do {
     given_up = queue.reclaim(buffers);
-    std::uint32_t of_streams = 0;
-    for (const std::uint32_t buffer : std::span(buffers).first(given_up)) {
-      if (pool_.is_side(buffer)) {
-        pool_.put(buffer);
-      } else {
-        buffers[of_streams++] = buffer;
-      }
-    }
-    returns_.give_back_buffers({buffers.data(), of_streams});
     count += given_up;
+    const auto back = std::span(buffers).first(given_up);
+    returns_.give_back_buffers(pool_.all_here() ? back : put_side(back));
   } while (given_up == kReclaimMax && count < kBufferCountMax);
   return count;
 }

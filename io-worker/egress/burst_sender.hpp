@@ -32,13 +32,23 @@ class BurstSender {
   /// The same for packets of no batch: those of the pool alone.
   void begin(LaneRecord& record) noexcept;
   bool reaches(std::uint8_t port) const noexcept {
-    return port < kPortCountMax && ports_[tags_[port].link];
+    return port < kPortCountMax && bursts_[port] != nullptr;
   }
   /// A packet of the batch; `port` is one that it reaches.
-  void add(std::uint32_t packet, std::uint8_t port) noexcept;
+  void add(std::uint32_t packet, std::uint8_t port) noexcept {
+    Burst& burst = *bursts_[port];
+    if (burst.tagged || burst.count - 1 >= kBatchCapacityMax - 1) [[unlikely]] {
+      add_carefully(packet, port);  // the first too
+      return;
+    }
+    burst.index[burst.count++] = static_cast<std::uint16_t>(packet);
+  }
   /// A packet of the pool; the sender frees its buffer, or the queue that keeps it does.
   void add_side(std::uint32_t buffer, std::span<const std::byte> bytes, std::uint8_t port) noexcept;
   void send_all() noexcept;
+  /// Instead of these two where every packet of the batch leaves by one port, which it reaches, and
+  /// nothing beside them was added: the queue reads the batch itself.
+  void send_whole(std::uint8_t port) noexcept;
   /// Publishes the ledger's record that this began with: what was sent to loops comes in with it.
   void publish(std::uint32_t stream, std::uint32_t lane) noexcept;
   /// Once a round, at its start.
@@ -65,25 +75,43 @@ class BurstSender {
     std::array<std::byte, 8> content{};
   };
 
-  /// Packets for one port.
+  /// Bytes of the pool that leave as a packet.
+  struct SidePacket {
+    std::uint32_t buffer = 0;
+    std::span<const std::byte> bytes;
+  };
+
+  /// A port that is reached, and what is to leave by it.
   struct Burst {
-    std::uint32_t count = 0;
-    std::uint64_t bytes = 0;
+    bool tagged = false;    ///< frames get Tags
     bool held = false;      ///< the port's queue holds buffers
     bool has_side = false;  ///< a packet of the pool is among them
-    std::array<TxPacket, kBatchCapacityMax> packets;
+    std::uint32_t count = 0;
     std::array<std::uint16_t, kBatchCapacityMax> index;  ///< in the batch; kOfPool
+    std::array<SidePacket, kBatchCapacityMax> side;      ///< at the places of kOfPool
+  };
+
+  /// Packets of a burst, or of a whole batch: their numbers in the batch, or kOfPool.
+  struct Load {
+    const Burst& burst;
+    std::span<const std::uint16_t> index;
   };
 
   void push_tags(std::byte* frame, const Tags& tags) const noexcept;
+  void add_carefully(std::uint32_t packet, std::uint8_t port) noexcept;
   Burst& burst_for(std::uint8_t port) noexcept;
-  void send(std::uint8_t port) noexcept;
-  void drop(Burst& burst, std::uint32_t at, Reason why) noexcept;
-  void show_sent(const Burst& burst, std::uint8_t port, std::uint32_t first,
+  void send_burst(std::uint8_t port) noexcept;
+  void send(std::uint8_t port, const Load& load) noexcept;
+  TxPacket packet_at(const Load& load, std::size_t at) const noexcept;
+  std::uint64_t bytes_of(const Load& load) const noexcept;
+  /// Returns its bytes.
+  std::uint64_t drop(const Load& load, std::size_t at, Reason why) noexcept;
+  void show_sent(const Load& load, std::uint8_t port, std::size_t first,
                  std::uint32_t count) const noexcept;
-  void mark_held(const Burst& burst) noexcept;
-  void sent(const Burst& burst, std::uint32_t first, std::uint32_t count) noexcept;
+  void mark_held(const Load& load) noexcept;
+  void sent(const Load& load, std::size_t first, std::uint32_t count) noexcept;
   std::uint32_t reclaim(TxQueue& queue) noexcept;
+  std::span<const std::uint32_t> put_side(std::span<std::uint32_t> buffers) noexcept;
 
   ActorContext context_;
   TxQueues& ports_;
@@ -96,6 +124,7 @@ class BurstSender {
   std::vector<std::uint8_t> used_;              ///< ports with a burst that is not sent yet
   std::vector<std::uint8_t> holding_;           ///< ports whose queue holds buffers
   std::vector<TxCommit*> loops_;
+  std::array<TxPacket, kBatchCapacityMax> packets_;  ///< of a load whose queue reads no batches
   std::uint32_t kept_count_ = 0;                ///< packets of the present batch in such queues
   std::array<bool, kBatchCapacityMax> kept_{};  ///< by packet of the present batch
 };

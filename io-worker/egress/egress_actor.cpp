@@ -4,6 +4,7 @@
 #include "io-worker/egress/egress_actor.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "shared/config/loop.hpp"
@@ -59,6 +60,17 @@ void end_ticks(const Batch& batch) noexcept {
   for (std::uint32_t i = 0; i < batch.count; ++i) {
     if (batch.leaves(i) && is_tick(batch.bytes(i))) batch.consume(i, Reason::kControl);
   }
+}
+
+/// A column is equal to itself moved by one when all its values are.
+bool is_uniform(std::span<const std::uint8_t> column) noexcept {
+  return std::memcmp(column.data(), column.data() + 1, column.size() - 1) == 0;
+}
+
+/// Every packet of the batch goes on to a port, and all to the same.
+bool leaves_whole(const Batch& batch) noexcept {
+  return batch.count != 0 && batch.goes_on(0) && is_uniform(batch.verdict) &&
+         is_uniform(batch.output);
 }
 
 std::vector<std::uint32_t> paths_of_lanes(const Plan& plan, std::uint32_t lane_count) {
@@ -170,6 +182,13 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
     end_ticks(batch);
   const bool asks = batch.header->side_count != 0 && !stand_in;
   sender_.begin(batch, record);
+  const auto port_of = [&](std::uint32_t packet) {
+    return batch.output[packet] == kOutputDefault ? default_output : batch.output[packet];
+  };
+  if (!asks && !stand_in && leaves_whole(batch) && sender_.reaches(port_of(0))) {
+    sender_.send_whole(port_of(0));
+    return;
+  }
   if (asks) [[unlikely]]
     side_.begin(batch, record, now_ns());
   for (std::uint32_t i = 0; i < batch.count; ++i) {
@@ -180,7 +199,7 @@ void EgressActor::transmit(const Batch& batch, LaneRecord& record) noexcept {
       count_not_sent(batch, i, record);
       continue;
     }
-    const std::uint8_t port = batch.output[i] == kOutputDefault ? default_output : batch.output[i];
+    const std::uint8_t port = port_of(i);
     if (!sender_.reaches(port)) {
       batch.drop(i, Reason::kNoOutput);
       count_end(record, record.dropped, Reason::kNoOutput);

@@ -32,6 +32,7 @@ class SidePool {
     return area_.at(buffer) + kBufferHeadroom;
   }
   std::uint32_t free() const noexcept { return count_; }
+  bool all_here() const noexcept { return count_ == size_; }
 
  private:
   void find_free() noexcept;

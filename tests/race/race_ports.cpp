@@ -106,6 +106,16 @@ std::uint32_t WitnessTx::send(std::span<const TxPacket> packets) noexcept {
   return count;
 }
 
+std::uint32_t WitnessTx::send_of(const Batch& batch,
+                                 std::span<const std::uint16_t> packets) noexcept {
+  std::array<TxPacket, kBatchCapacityMax> of;
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::uint16_t packet = packets[i];
+    of[i] = {batch.buffer[packet], batch.bytes(packet), batch.wire_length(packet), 0};
+  }
+  return send(std::span(of).first(packets.size()));
+}
+
 std::uint32_t WitnessTx::reclaim(std::span<std::uint32_t> out) noexcept {
   std::uint32_t count = 0;
   while (held_ > kKept && count < out.size()) {

@@ -44,6 +44,10 @@ class WitnessTx : public TxQueue {
  public:
   WitnessTx(Arena& arena, const SegmentView& segment, std::uint32_t stream, bool holds);
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override;
+  /// As a driver's queue does; the other one gets its packets one by one.
+  bool reads_batches() const noexcept override { return holds_; }
+  std::uint32_t send_of(const Batch& batch,
+                        std::span<const std::uint16_t> packets) noexcept override;
   bool waits_when_full() const noexcept override { return holds_; }
   bool failed() const noexcept override { return false; }
   void flush() noexcept override {}

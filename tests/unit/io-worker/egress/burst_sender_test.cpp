@@ -6,11 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+#include <string>
+#include <vector>
+
 #include "tests/unit/io-worker/egress/side_fixture.hpp"
 
 namespace millrace {
 namespace {
 
+using test::FakeTx;
 using test::Ordinals;
 using BurstSenderTest = test::SideTest;
 
@@ -24,6 +29,52 @@ TEST_F(BurstSenderTest, MoreThanABurstForOnePortLeavesInOrder) {
   work();
   ASSERT_FALSE(tx_[1]->sent.empty());
   EXPECT_TRUE(std::ranges::is_sorted(tx_[1]->sent));
+}
+
+/// Batches whose packets all leave by one port, and mixed ones.
+TEST_F(BurstSenderTest, AQueueThatReadsBatchesSendsWhatAnotherIsGiven) {
+  constexpr std::uint32_t kCount = 8;
+  for (const bool holds : {false, true}) {
+    tx_[0]->holds = tx_[1]->holds = holds;
+    tx_[0]->kept = tx_[1]->kept = 0;
+    start();
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      std::vector<Ordinals> sent;
+      for (const bool reads : {false, true}) {
+        const std::uint64_t sequence = record().released_sequence + 1;
+        const Batch of = world_.segment.batch(arrives(sequence, 0, kCount));
+        std::mt19937 random(seed);
+        for (std::uint32_t i = 0; i < kCount && seed != 0; ++i) {
+          of.output[i] = random() % 3 == 0 ? kOutputDefault : random() % 2;
+          if (random() % 4 == 0) of.drop(i, Reason::kOversize);
+          if (random() % 4 == 0) of.finish(i, 0);
+        }
+        for (FakeTx* const tx : tx_) {
+          tx->reads = reads;
+          tx->sent.clear();
+          tx->batches_read = 0;
+        }
+        work();
+        EXPECT_EQ(tx_[1]->batches_read != 0 || tx_[0]->batches_read != 0, reads);
+        for (FakeTx* const tx : tx_) {
+          for (std::uint64_t& ordinal : tx->sent) ordinal -= (sequence - 1) * kCount;
+          sent.push_back(tx->sent);
+        }
+      }
+      EXPECT_EQ(sent[0], sent[2]);
+      EXPECT_EQ(sent[1], sent[3]);
+    }
+    EXPECT_EQ(record().unaccounted, 0u);
+  }
+  EXPECT_EQ(world_.buffers_returned(0, Returner::kEgress).size(), 16 * kCount);
+}
+
+TEST_F(BurstSenderTest, OfABatchThatLeavesWholeNothingIsLostWhenThePortTakesFewAtATime) {
+  tx_[1]->room = 1;
+  arrives(1, 0, 8);
+  work();
+  EXPECT_EQ(tx_[1]->sent, (Ordinals{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(record().transmitted_bytes[1], 8u * test::SmallWorld::kPacketBytes);
 }
 
 TEST_F(BurstSenderTest, AFullPortDropsFramesOfThePoolAndFreesThem) {

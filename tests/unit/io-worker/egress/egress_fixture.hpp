@@ -45,6 +45,16 @@ class FakeTx : public TxQueue {
     }
     return count;
   }
+  bool reads_batches() const noexcept override { return reads; }
+  std::uint32_t send_of(const Batch& batch,
+                        std::span<const std::uint16_t> numbers) noexcept override {
+    ++batches_read;
+    std::vector<TxPacket> packets;
+    for (const std::uint16_t i : numbers) {
+      packets.push_back({batch.buffer[i], batch.bytes(i), batch.wire_length(i), 0});
+    }
+    return send(packets);
+  }
   bool waits_when_full() const noexcept override { return waits; }
   bool failed() const noexcept override { return broken; }
   TroubleText trouble() const noexcept override {
@@ -73,13 +83,14 @@ class FakeTx : public TxQueue {
 
   std::uint32_t room = 1000;
   bool waits = false, broken = false, holds = false;
+  bool reads = true;  ///< batches
   const char* why = "";
   std::function<void()> on_send;     ///< what others do meanwhile
   std::size_t kept = 1000;           ///< buffers that it gives up only when more come
   std::deque<std::uint32_t> ring;    ///< buffers that it holds
   std::uint64_t never = UINT64_MAX;  ///< ordinal of a packet that it cannot send
   bool refusing = false;
-  int calls = 0, flushes = 0;
+  int calls = 0, flushes = 0, batches_read = 0;
   Ordinals sent;
   std::vector<std::vector<std::byte>> frames;  ///< the same packets, whole
   std::uint64_t bytes = 0;
