@@ -70,7 +70,14 @@ void DpdkProcess::put(std::uint32_t stream, std::span<const std::uint32_t> buffe
   held_ -= static_cast<std::uint32_t>(buffers.size());
 }
 
+void DpdkProcess::open_send_pool(std::uint32_t queue) {
+  rte_mempool* const pool = find_send_pool(queue);
+  forget_own_cache(*pool);
+  send_pools_.push_back(pool);
+}
+
 std::vector<rte_mbuf*>& DpdkProcess::all_headers(std::uint32_t queue) {
+  gather_sent();  // or those of this queue would come a second time
   const SendHeaders about = send_headers(*context_.plan)[queue];
   std::vector<rte_mbuf*>& headers = headers_[queue];
   headers.clear();
@@ -81,13 +88,15 @@ std::vector<rte_mbuf*>& DpdkProcess::all_headers(std::uint32_t queue) {
 void DpdkProcess::put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept {
   MILLRACE_CHECK(queue < headers_.size());
   MILLRACE_CHECK(headers.size() <= freed_.capacity() - freed_.size());
-  for (rte_mbuf* header : headers) {
-    freed_.push_back(Mbufs::sent_buffer(header));
-    headers_[queue].push_back(header);
-  }
+  headers_[queue].insert(headers_[queue].end(), headers.begin(), headers.end());
+  const std::size_t before = freed_.size();
+  freed_.resize(before + headers.size());
+  std::transform(headers.begin(), headers.end(),
+                 freed_.begin() + static_cast<std::ptrdiff_t>(before), Mbufs::sent_buffer);
 }
 
 std::uint32_t DpdkProcess::reclaim(std::span<std::uint32_t> out) noexcept {
+  gather_sent();
   const std::size_t count = std::min(out.size(), freed_.size());
   // The newest first: they are still in the cache.
   std::copy(freed_.end() - static_cast<std::ptrdiff_t>(count), freed_.end(), out.begin());

@@ -33,11 +33,17 @@ class DpdkProcess final : public DriverBuffers {
   bool take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept override;
   void put(std::uint32_t stream, std::span<const std::uint32_t> buffers) noexcept override;
   void put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept override;
-  /// Egress: up to out.size() of the buffers that drivers have freed.
+  /// Egress: headers that drivers have freed since are free, and their buffers can be reclaimed.
+  void gather_sent() noexcept {
+    for (rte_mempool* const pool : send_pools_) flush_sent(*pool);
+  }
+  /// Egress: up to out.size() of the buffers of gathered headers.
   std::uint32_t reclaim(std::span<std::uint32_t> out) noexcept;
   /// Buffers in the receive queue of this process's ingress.
   std::uint32_t held() const noexcept { return held_; }
   const Mbufs& mbufs() const noexcept { return mbufs_; }
+  /// Egress: a queue that it opens. Throws Error.
+  void open_send_pool(std::uint32_t queue);
   /// Egress: the free headers of transmit queue `queue`, the newest last; all of them from here on.
   std::vector<rte_mbuf*>& all_headers(std::uint32_t queue);
   void note_handed_out(std::uint32_t count) noexcept { held_ -= count; }
@@ -52,7 +58,8 @@ class DpdkProcess final : public DriverBuffers {
   std::uint32_t held_ = 0;
   /// Free ones of an egress, by transmit queue.
   std::vector<std::vector<rte_mbuf*>> headers_;
-  std::vector<std::uint32_t> freed_;  ///< by drivers, in an egress; room for all buffers
+  std::vector<rte_mempool*> send_pools_;  ///< of the queues that this egress has opened
+  std::vector<std::uint32_t> freed_;      ///< by drivers, in an egress; room for all buffers
 };
 
 }  // namespace millrace

@@ -31,7 +31,9 @@ DpdkTx::DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queu
       headers_(process.all_headers(number_)),
       area_(context.segment.buffers()),
       queue_(queue),
-      pause_(context, plan_port) {}
+      pause_(context, plan_port) {
+  process.open_send_pool(number_);
+}
 
 /// The process that stops the port has waited until this was called.
 void DpdkTx::roster_moved() noexcept {
@@ -39,21 +41,23 @@ void DpdkTx::roster_moved() noexcept {
   emptied_ |= pause_.now();
 }
 
-std::uint32_t DpdkTx::send(std::span<const TxPacket> packets) noexcept {
+template <typename FrameOf>
+std::uint32_t DpdkTx::send_each(std::size_t wanted, const FrameOf& frame_of) noexcept {
   if (pause_.now()) return 0;
   if (std::exchange(emptied_, false)) [[unlikely]]
     process_.all_headers(number_);
+  if (headers_.size() < wanted) process_.gather_sent();
   std::array<rte_mbuf*, kBatchCapacityMax> burst;
-  const auto count =
-      static_cast<std::uint16_t>(std::min({packets.size(), burst.size(), headers_.size()}));
+  const auto count = static_cast<std::uint16_t>(std::min({wanted, burst.size(), headers_.size()}));
+  // A pointer of our own: the vector's would be read again after each store to a header.
+  rte_mbuf* const* const end = headers_.data() + headers_.size();
   for (std::uint16_t i = 0; i < count; ++i) {
-    const TxPacket& packet = packets[i];
-    rte_mbuf* mbuf = headers_[headers_.size() - 1 - i];
-    std::byte* const start = area_.at(packet.buffer);
-    Mbufs::point(mbuf, packet.buffer, start);
-    mbuf->data_off = static_cast<std::uint16_t>(packet.bytes.data() - start);
-    mbuf->data_len = static_cast<std::uint16_t>(packet.bytes.size());
-    mbuf->pkt_len = static_cast<std::uint32_t>(packet.bytes.size());
+    const Frame frame = frame_of(i);
+    rte_mbuf* const mbuf = *(end - 1 - i);
+    Mbufs::point(mbuf, frame.buffer, area_.at(frame.buffer));
+    mbuf->data_off = frame.offset;
+    mbuf->data_len = frame.length;
+    mbuf->pkt_len = frame.length;
     mbuf->ol_flags = 0;
     burst[i] = mbuf;
   }
@@ -63,6 +67,25 @@ std::uint32_t DpdkTx::send(std::span<const TxPacket> packets) noexcept {
   headers_.insert(headers_.end(), burst.begin() + sent, burst.begin() + count);
   if (sent == 0) queue_.look_at_link();
   return sent;
+}
+
+std::uint32_t DpdkTx::send(std::span<const TxPacket> packets) noexcept {
+  return send_each(packets.size(), [&](std::size_t i) {
+    const TxPacket& packet = packets[i];
+    const std::ptrdiff_t offset = packet.bytes.data() - area_.at(packet.buffer);
+    return Frame{packet.buffer, static_cast<std::uint16_t>(offset),
+                 static_cast<std::uint16_t>(packet.bytes.size())};
+  });
+}
+
+std::uint32_t DpdkTx::send_of(const Batch& batch, std::span<const std::uint16_t> packets) noexcept {
+  const std::uint32_t* const buffers = batch.buffer.data();
+  const std::uint16_t* const offsets = batch.offset.data();
+  const std::uint16_t* const lengths = batch.length.data();
+  return send_each(packets.size(), [&](std::size_t i) {
+    const std::uint16_t packet = packets[i];
+    return Frame{buffers[packet], offsets[packet], lengths[packet]};
+  });
 }
 
 void DpdkTx::flush() noexcept {

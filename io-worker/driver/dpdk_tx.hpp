@@ -19,6 +19,9 @@ class DpdkTx final : public TxQueue {
   DpdkTx(DpdkProcess& process, const ActorContext& context, DpdkQueue queue,
          std::uint32_t plan_port);
   std::uint32_t send(std::span<const TxPacket> packets) noexcept override;
+  bool reads_batches() const noexcept override { return true; }
+  std::uint32_t send_of(const Batch& batch,
+                        std::span<const std::uint16_t> packets) noexcept override;
   bool failed() const noexcept override { return false; }
   /// Asks the driver for what it has sent, where it can be asked.
   void flush() noexcept override;
@@ -30,6 +33,14 @@ class DpdkTx final : public TxQueue {
   }
 
  private:
+  /// What a header says of a packet.
+  struct Frame {
+    std::uint32_t buffer;
+    std::uint16_t offset, length;
+  };
+  template <typename FrameOf>
+  std::uint32_t send_each(std::size_t count, const FrameOf& frame_of) noexcept;
+
   DpdkProcess& process_;
   std::uint32_t number_;             ///< in send_headers(plan)
   std::vector<rte_mbuf*>& headers_;  ///< free ones, the process's

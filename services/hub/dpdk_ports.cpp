@@ -85,6 +85,7 @@ void DpdkPorts::run(Port& port) {
     set_up_transmit(port.number, queue, args.tx_descriptors);
   }
   start_device(port.number, args);
+  flush_sent_headers();  // of queues that were set up anew
   // What the ring did not want of a dead ingress's is where it was.
   for (std::uint32_t i = 0; i < plan.streams.size(); ++i) {
     if (plan.streams[i].port == port.plan && !lives(plan.streams[i].ingress)) empty_[i].clear();
@@ -110,6 +111,7 @@ bool DpdkPorts::stop(std::uint32_t actor) {
   for (Port& port : ports_) {
     if (!port.runs || !uses(actor, port)) continue;
     stop_device(port.number);
+    flush_sent_headers();
     port.runs = false;
     port.stopped_at_ns = monotonic_ns();
   }
@@ -117,12 +119,19 @@ bool DpdkPorts::stop(std::uint32_t actor) {
   return true;
 }
 
+/// What a stopped driver has freed lies in this process's caches.
+void DpdkPorts::flush_sent_headers() noexcept {
+  for (const DriverPool& pool : send_pools_) flush_sent(*pool);
+}
+
 /// What its driver had in hand when it was killed: half-written headers, chains.
 void DpdkPorts::reset_headers(std::uint32_t actor) {
   const PlanActor& dead = context_.plan->actors[actor];
   if (dead.kind == ActorKind::kEgress) {
-    for (const SendHeaders& queue : send_headers_) {
+    for (std::size_t number = 0; number < send_headers_.size(); ++number) {
+      const SendHeaders& queue = send_headers_[number];
       if (queue.egress != dead.index) continue;
+      forget_caches(*send_pools_[number]);
       for (std::uint32_t i = 0; i < queue.count; ++i) Mbufs::reset(mbufs_.sending(queue.first + i));
     }
     return;
@@ -247,6 +256,7 @@ void DpdkPorts::watch_links(const std::function<void(const std::string&, bool)>&
     port.looks_down = up ? 0 : port.looks_down + 1;
     if (port.looks_down > 1 && calls_its_peer(port_args(context_.plan->ports[port.plan]))) {
       call_again(port.number);
+      flush_sent_headers();
     }
     if (up == port.link_up) continue;
     port.link_up = up;

@@ -61,6 +61,7 @@ class DpdkPorts final : public DriverBuffers, public DriverQueues {
   bool restart(Port& port);
   bool lives(std::uint32_t actor) const;
   bool uses(std::uint32_t actor, const Port& port) const;
+  void flush_sent_headers() noexcept;
   void reset_headers(std::uint32_t actor);
   void refill_from(std::uint32_t stream);
   void return_rest(std::vector<std::uint32_t>& rest);

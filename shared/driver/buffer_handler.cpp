@@ -71,8 +71,21 @@ unsigned count_nothing(const rte_mempool*) { return 0; }
 
 std::string pool_name(std::uint32_t stream) { return "millrace." + std::to_string(stream); }
 
-DriverPool make_empty_pool(const std::string& name, std::uint32_t count, BufferArea area) {
-  DriverPool pool(rte_mempool_create_empty(name.c_str(), count, kMbufBytes, 0,
+std::string send_pool_name(std::uint32_t queue) { return "millrace.send." + std::to_string(queue); }
+
+/// Caches take 1 MB of DPDK's memory a pool: a topology with more of them does without.
+constexpr std::size_t kCachedPoolsMax = 16;
+
+/// Headers in a cache: it is emptied at half as many again, of which DPDK wants the pool to be as
+/// large at least.
+std::uint32_t cache_of(std::uint32_t headers, std::size_t pools) {
+  if (pools > kCachedPoolsMax) return 0;
+  return std::min<std::uint32_t>(RTE_MEMPOOL_CACHE_MAX_SIZE, headers / 2);
+}
+
+DriverPool make_empty_pool(const std::string& name, std::uint32_t count, std::uint32_t cached,
+                           BufferArea area) {
+  DriverPool pool(rte_mempool_create_empty(name.c_str(), count, kMbufBytes, cached,
                                            sizeof(rte_pktmbuf_pool_private), SOCKET_ID_ANY, 0));
   if (pool == nullptr) throw system_error("make pool " + name, rte_errno);
   if (const int error = rte_mempool_set_ops_byname(pool.get(), kHandlerName.data(), nullptr);
@@ -110,7 +123,7 @@ void FreePool::operator()(rte_mempool* pool) const { rte_mempool_free(pool); }
 DriverPool make_pool(const ActorContext& context, std::uint32_t stream) {
   const PlanStream& plan = context.plan->streams[stream];
   const BufferArea area = context.segment.buffers();
-  DriverPool pool = make_empty_pool(pool_name(stream), plan.buffer_count, area);
+  DriverPool pool = make_empty_pool(pool_name(stream), plan.buffer_count, 0, area);
   pool->pool_id = stream;
   for (std::uint32_t i = 0; i < plan.buffer_count; ++i) {
     g_mbufs.make(plan.buffer_first + i, area, pool.get());
@@ -119,14 +132,40 @@ DriverPool make_pool(const ActorContext& context, std::uint32_t stream) {
 }
 
 DriverPool make_send_pool(const ActorContext& context, std::uint32_t queue) {
-  const SendHeaders headers = send_headers(*context.plan)[queue];
+  const std::vector<SendHeaders> all = send_headers(*context.plan);
+  const SendHeaders headers = all[queue];
   const BufferArea area = context.segment.buffers();
-  DriverPool pool = make_empty_pool("millrace.send." + std::to_string(queue), headers.count, area);
+  DriverPool pool = make_empty_pool(send_pool_name(queue), headers.count,
+                                    cache_of(headers.count, all.size()), area);
   pool->pool_id = kSending | queue;
   for (std::uint32_t i = 0; i < headers.count; ++i) {
     g_mbufs.make_sending(headers.first + i, area, pool.get());
   }
   return pool;
+}
+
+rte_mempool* find_send_pool(std::uint32_t queue) {
+  rte_mempool* const pool = rte_mempool_lookup(send_pool_name(queue).c_str());
+  if (pool != nullptr) return pool;
+  throw Error("the hub has no pool of transmit queue " + std::to_string(queue) +
+              "; end the topology and start it with one build");
+}
+
+std::uint64_t send_cache_bytes(const Plan& plan) {
+  const std::size_t pools = send_headers(plan).size();
+  return pools > kCachedPoolsMax ? 0 : pools * sizeof(rte_mempool_cache) * RTE_MAX_LCORE;
+}
+
+void flush_sent(rte_mempool& pool) noexcept { rte_mempool_cache_flush(nullptr, &pool); }
+
+void forget_own_cache(rte_mempool& pool) noexcept {
+  rte_mempool_cache* const cache = rte_mempool_default_cache(&pool, rte_lcore_id());
+  if (cache != nullptr) cache->len = 0;
+}
+
+void forget_caches(rte_mempool& pool) noexcept {
+  if (pool.cache_size == 0) return;
+  for (unsigned lcore = 0; lcore < RTE_MAX_LCORE; ++lcore) pool.local_cache[lcore].len = 0;
 }
 
 void check_pool(std::uint32_t stream) {

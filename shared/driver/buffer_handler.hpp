@@ -47,6 +47,23 @@ using DriverPool = std::unique_ptr<rte_mempool, FreePool>;
 DriverPool make_pool(const ActorContext& context, std::uint32_t stream);
 /// Hub: the pool of a transmit queue, by its index in send_headers(plan). Throws Error.
 DriverPool make_send_pool(const ActorContext& context, std::uint32_t queue);
+/// io-worker: the pool of a transmit queue, which the hub has made. Throws Error.
+rte_mempool* find_send_pool(std::uint32_t queue);
+
+// Pools for sending have a cache a process, into which drivers free without a call of ours, and out
+// of which nothing is taken. It says nothing to others: marks and rings do.
+
+/// What drivers have freed into this thread's cache goes to put_sent() now. Data thread, or the
+/// hub's that stops devices.
+void flush_sent(rte_mempool& pool) noexcept;
+/// An egress that begins: this thread's cache holds nothing of its own.
+void forget_own_cache(rte_mempool& pool) noexcept;
+/// Hub: what the caches of a dead egress's processes held is found by its marks.
+void forget_caches(rte_mempool& pool) noexcept;
+
+/// Of DPDK's own memory, what the caches of a topology take.
+std::uint64_t send_cache_bytes(const Plan& plan);
+
 /// io-worker: CHECKs that pool and handler fit. Throws Error that says what differs.
 void check_pool(std::uint32_t stream);
 

@@ -13,6 +13,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/huge_pages.hpp"
+#include "shared/driver/buffer_handler.hpp"
 #include "shared/driver/port_args.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -28,10 +29,11 @@ int first_of(const cpu_set_t& cpus) {
   throw Error("this process may run on no CPU");
 }
 
-void refuse_without_pages() {
+void refuse_without_pages(const Plan& plan) {
   const HugePages pages = huge_pages().value_or(HugePages{});
-  if (pages.free >= kPrimaryPages && pages.allowed >= kPrimaryPages) return;
-  throw Error("DPDK needs huge pages for itself: " + too_few_huge_pages(pages, kPrimaryPages));
+  const std::uint64_t wanted = kPrimaryPages + (send_cache_bytes(plan) + kHugePage - 1) / kHugePage;
+  if (pages.free >= wanted && pages.allowed >= wanted) return;
+  throw Error("DPDK needs huge pages for itself: " + too_few_huge_pages(pages, wanted));
 }
 
 std::string folder_of_pages() {
@@ -68,7 +70,7 @@ std::vector<std::string> words_for(const Plan& plan, std::uint32_t actor, int cp
 
 Eal::Eal(const Plan& plan, std::uint32_t actor)
     : primary_(plan.actors[actor].kind == ActorKind::kHub) {
-  if (primary_) refuse_without_pages();
+  if (primary_) refuse_without_pages(plan);
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (const int error = pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed)) {

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "io-worker/driver/dpdk_rx.hpp"
 #include "io-worker/driver/dpdk_tx.hpp"
@@ -123,6 +125,7 @@ TEST_F(DpdkProcessTest, AQueueWhoseHeadersAreAllInTheDriverIsFullUntilTheyComeBa
   headers.resize(1);
   std::array<TxPacket, 2> both = {packet, to_send(packets_[1])};
   EXPECT_EQ(tx_->send(both), 1u);
+  process_->gather_sent();
   headers.clear();
   EXPECT_EQ(tx_->send(both), 0u);
   process_->put_sent(0, away);
@@ -145,7 +148,61 @@ TEST_F(DpdkProcessTest, AfterARestartOfThePortAllHeadersAreTheQueuesAgain) {
   world_.world.status.header().epoch.fetch_add(1);
   tx_->roster_moved();
   EXPECT_EQ(tx_->send({&packet, 1}), 1u);
+  process_->gather_sent();
   EXPECT_EQ(headers.size(), all);
+}
+
+TEST_F(DpdkProcessTest, PacketsAreSentFromTheirBatch) {
+  be_ingress();
+  ASSERT_EQ(poll(4), 4u);
+  const Batch batch = world_.world.segment.batch(world_.world.make({.count = 4}));
+  for (std::uint32_t i = 0; i < 4; ++i) batch.buffer[i] = packets_[i].buffer;
+  be_egress();
+  EXPECT_TRUE(tx_->reads_batches());
+  batch.offset[3] += 4;
+  batch.length[3] = 44;
+  const std::vector<rte_mbuf*> headers = process_->all_headers(0);
+  EXPECT_EQ(tx_->send_of(batch, std::array<std::uint16_t, 3>{0, 1, 3}), 3u);
+  const rte_mbuf* const last = headers[headers.size() - 3];
+  EXPECT_EQ(Mbufs::sent_buffer(last), batch.buffer[3]);
+  EXPECT_EQ(rte_pktmbuf_mtod(last, std::byte*), batch.data(3));
+  EXPECT_EQ(last->data_len, 44);
+  EXPECT_EQ(last->pkt_len, 44u);
+  std::array<std::uint32_t, 8> out;
+  ASSERT_EQ(tx_->reclaim(out), 3u);
+  std::sort(out.begin(), out.begin() + 3);
+  std::array<std::uint32_t, 3> sent = {batch.buffer[0], batch.buffer[1], batch.buffer[3]};
+  std::sort(sent.begin(), sent.end());
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), out.begin()));
+}
+
+/// The hub has taken the ring's buffers home; what lies in the cache has been freed before.
+TEST_F(DpdkProcessTest, WhatADriverFreedBeforeThePortStoppedIsReclaimedAndNoHeaderComesTwice) {
+  be_ingress();
+  ASSERT_EQ(poll(2), 2u);
+  be_egress();
+  const TxPacket packet = to_send(packets_[0]);
+  const TxPacket other = to_send(packets_[1]);
+  ASSERT_EQ(tx_->send({&packet, 1}), 1u);
+  const std::vector<rte_mbuf*>& headers = process_->all_headers(0);
+  ASSERT_EQ(tx_->send({&other, 1}), 1u);
+  process_->gather_sent();
+  EXPECT_EQ(headers.size(), 64u + kBatchCapacityMax);
+  EXPECT_EQ(std::set(headers.begin(), headers.end()).size(), headers.size());
+  std::array<std::uint32_t, 8> out;
+  EXPECT_EQ(tx_->reclaim(out), 2u);
+}
+
+TEST_F(DpdkProcessTest, ANextLifeBelievesNothingOfTheCacheOfTheOneBefore) {
+  be_ingress();
+  ASSERT_EQ(poll(1), 1u);
+  be_egress();
+  const TxPacket packet = to_send(packets_[0]);
+  ASSERT_EQ(tx_->send({&packet, 1}), 1u);
+  be_egress();
+  std::array<std::uint32_t, 8> out;
+  EXPECT_EQ(tx_->reclaim(out), 0u) << "recovery has it, by its mark";
+  EXPECT_EQ(process_->all_headers(0).size(), 64u + kBatchCapacityMax);
 }
 
 TEST_F(DpdkProcessTest, AnEgressGivesADriverNoBuffers) {
