@@ -21,7 +21,9 @@ Inbox::Inbox(const ActorContext& context) : context_(context) {
                         context_.segment.link(i),
                         i,
                         PeakMark(context_.status.link(i).high)});
+    hot_.push_back(static_cast<std::uint32_t>(hot_.size()));
   }
+  cold_.reserve(hot_.size());
 }
 
 void Inbox::read_roster() noexcept {
@@ -101,9 +103,10 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
 }
 
 bool Inbox::peek(std::uint32_t& slot) noexcept {
-  const std::size_t count = sources_.size();
-  for (std::size_t i = 0, at = next_; i < count; ++i, at = at + 1 == count ? 0 : at + 1) {
-    Source& source = sources_[at];
+  const std::size_t count = hot_.size();
+  for (std::size_t i = 0, at = next_; i < count; ++i, ++at) {
+    if (at >= count) at = 0;
+    Source& source = sources_[hot_[at]];
     std::uint64_t word = 0;
     if (source.gpu || !source.open || !source.ring.peek(word)) continue;
     slot = Descriptor::from_word(word).slot;
@@ -113,14 +116,46 @@ bool Inbox::peek(std::uint32_t& slot) noexcept {
   return false;
 }
 
-bool Inbox::take(Taken& out) noexcept {
-  const std::size_t count = sources_.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    Source& source = sources_[next_];
-    if (++next_ == count) next_ = 0;
-    if (source.open && take_from(source, out)) return true;
+bool Inbox::take_hot(Taken& out) noexcept {
+  for (std::size_t left = hot_.size(); left != 0; --left) {
+    if (next_ >= hot_.size()) next_ = 0;
+    Source& source = sources_[hot_[next_]];
+    if (source.open && take_from(source, out)) {
+      source.found_empty = 0;
+      ++next_;
+      return true;
+    }
+    if (++source.found_empty < kFoundEmptyMax || sources_.size() <= kAllHotMax) {
+      ++next_;
+      continue;
+    }
+    cold_.push_back(hot_[next_]);
+    hot_[next_] = hot_.back();
+    hot_.pop_back();
   }
   return false;
+}
+
+bool Inbox::take_cold(Taken& out, std::size_t looks) noexcept {
+  for (; looks != 0; --looks) {
+    if (next_cold_ >= cold_.size()) next_cold_ = 0;
+    Source& source = sources_[cold_[next_cold_]];
+    if (!source.open || !take_from(source, out)) {
+      ++next_cold_;
+      continue;
+    }
+    source.found_empty = 0;
+    hot_.push_back(cold_[next_cold_]);
+    cold_[next_cold_] = cold_.back();
+    cold_.pop_back();
+    return true;
+  }
+  return false;
+}
+
+bool Inbox::take(Taken& out) noexcept {
+  if (cold_.empty()) return take_hot(out);
+  return take_cold(out, 1) || take_hot(out) || take_cold(out, cold_.size());
 }
 
 }  // namespace millrace

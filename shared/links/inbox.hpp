@@ -46,14 +46,24 @@ class Inbox {
     Owner life;  ///< of a GPU: its present one
     SpscRing<std::uint64_t> ring;
     std::uint32_t link = 0;
-    PeakMark high;  ///< most batches that were in it
+    PeakMark high;                  ///< most batches that were in it
+    std::uint32_t found_empty = 0;  ///< times in a row
   };
+  static constexpr std::size_t kAllHotMax = 8;         ///< sources that are all read in turn
+  static constexpr std::uint32_t kFoundEmptyMax = 64;  ///< then a source gets cold
+
+  bool take_hot(Taken& out) noexcept;
+  bool take_cold(Taken& out, std::size_t looks) noexcept;
   bool take_from(Source& source, Taken& out) noexcept;
   bool accept(const Source& source, std::uint64_t word) noexcept;
 
   ActorContext context_;
   std::vector<Source> sources_;
-  std::size_t next_ = 0;
+  // A look at an empty link costs its line. Of many, those from which nothing came lately are cold:
+  // one of them is looked at for each batch that a hot one gives, and all when no hot one has any.
+  std::vector<std::uint32_t> hot_, cold_;  ///< numbers in sources_
+  std::size_t next_ = 0;                   ///< in hot_
+  std::size_t next_cold_ = 0;
 };
 
 }  // namespace millrace

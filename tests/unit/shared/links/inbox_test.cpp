@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "tests/unit/support/small_world.hpp"
@@ -165,6 +167,76 @@ TEST_F(InboxTest, TheResultAreaIsTheIncarnations) {
   ASSERT_TRUE(world_.push("gpu.0.b", "deep.0", world_.word_of(slot, kSecond)));
   ASSERT_TRUE(take());
   EXPECT_EQ(taken_.gpu, 1u);
+}
+
+/// So many sources that those from which nothing comes are not looked at each time.
+constexpr std::uint32_t kManySources = 12;
+constexpr const char* kMany = R"(
+millrace: 1
+name: many
+batch: { capacity: 8 }
+ports:
+  a: { device: "null" }
+  b: { device: "null" }
+workers:
+  front: { kind: classifier, count: 12, max: 12, dispatch: any }
+  deep: { kind: classifier, count: 1, max: 1, dispatch: flow }
+functions:
+  first: { type: pass, on: front }
+  second: { type: state, on: deep }
+paths:
+  only: { from: [a], to: b, run: [first, second], slots: 64 }
+)";
+
+class InboxOfMany : public ::testing::Test {
+ protected:
+  InboxOfMany() : inbox_(world_.context("deep.0")) {
+    world_.start_all();
+    inbox_.read_roster();
+  }
+  std::uint32_t send(const std::string& from) {
+    return world_.send(from, "deep.0",
+                       {.count = 1, .owner = from, .state = {SlotKind::kHeld, kSecond}});
+  }
+  std::vector<std::uint32_t> take(std::size_t most) {
+    std::vector<std::uint32_t> slots;
+    for (Taken taken; slots.size() < most && inbox_.take(taken);) slots.push_back(taken.slot);
+    return slots;
+  }
+  void be_idle() {
+    for (int i = 0; i < 200; ++i) ASSERT_TRUE(take(1).empty());
+  }
+
+  SmallWorld world_{kMany};
+  Inbox inbox_;
+};
+
+TEST_F(InboxOfMany, AfterALongQuietEachLinkIsStillRead) {
+  be_idle();
+  std::set<std::uint32_t> sent;
+  for (std::uint32_t i = 0; i < kManySources; ++i) sent.insert(send("front." + std::to_string(i)));
+  const std::vector<std::uint32_t> taken = take(100);
+  EXPECT_EQ(std::set(taken.begin(), taken.end()), sent);
+  EXPECT_TRUE(inbox_.empty());
+}
+
+TEST_F(InboxOfMany, ALinkThatIsAlwaysFullDoesNotKeepTheOthersWaiting) {
+  be_idle();
+  for (int i = 0; i < 30; ++i) send("front.7");
+  ASSERT_EQ(take(1).size(), 1u);
+  const std::uint32_t seldom = send("front.2");
+  const std::vector<std::uint32_t> taken = take(kManySources);
+  EXPECT_NE(std::find(taken.begin(), taken.end(), seldom), taken.end());
+}
+
+TEST_F(InboxOfMany, WhatALinkHoldsLeavesInItsOrderThroughACold) {
+  std::vector<std::uint32_t> sent;
+  for (int i = 0; i < 3; ++i) {
+    be_idle();
+    sent.push_back(send("front.4"));
+    sent.push_back(send("front.4"));
+    EXPECT_EQ(take(10), (std::vector<std::uint32_t>{sent.end() - 2, sent.end()}));
+  }
 }
 
 using InboxDeathTest = InboxTest;
