@@ -3,6 +3,7 @@
 
 #include "shared/links/outbox.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "shared/layout/actor_states.hpp"
@@ -10,7 +11,10 @@
 namespace millrace {
 namespace {
 constexpr std::uint32_t kNoTarget = UINT32_MAX;
-}
+// A look at a worker's load waits for a line that it has just written. These are on their way
+// together; of a larger group the others' loads are estimates, from above.
+constexpr std::uint32_t kLooksMax = 4;
+}  // namespace
 
 Outbox::Outbox(const ActorContext& context)
     : context_(context),
@@ -20,8 +24,9 @@ Outbox::Outbox(const ActorContext& context)
       group_targets_(context.plan->groups.size()),
       egress_target_(context.plan->actors.size(), kNoTarget),
       next_worker_(context.plan->groups.size(), 0),
-      lane_worker_(context.plan->groups.size(),
-                   std::vector<std::uint16_t>(context.segment.layout().lane_count, kNoWorker)),
+      next_look_(context.plan->groups.size(), 0),
+      lane_target_(context.plan->groups.size(),
+                   std::vector<std::uint32_t>(context.segment.layout().lane_count, kNoTarget)),
       ingress_(context.plan->actors[context.me.actor].kind == ActorKind::kIngress),
       offered_(context.segment.layout().lane_count),
       pending_(context.segment.slot_count() + 1) {
@@ -53,11 +58,18 @@ void Outbox::read_roster() noexcept {
     target.life = {static_cast<std::uint16_t>(target.actor), incarnation};
     const bool worker = plan.actors[target.actor].kind == ActorKind::kClassifier;
     if (state == ActorState::kReclaiming && worker) take_back(target);
+    target.load = target.ring.size();
   }
   for (std::uint32_t group = 0; group < plan.groups.size(); ++group) {
-    for (std::uint32_t lane = 0; lane < lane_worker_[group].size(); ++lane) {
-      lane_worker_[group][lane] =
+    for (std::uint32_t lane = 0; lane < lane_target_[group].size(); ++lane) {
+      const std::uint16_t worker =
           context_.status.lane_map(group).worker[lane].load(std::memory_order_relaxed);
+      const auto takes = [&](std::uint32_t number) {
+        return targets_[number].index == worker && targets_[number].open;
+      };
+      const std::vector<std::uint32_t>& numbers = group_targets_[group];
+      const auto found = std::find_if(numbers.begin(), numbers.end(), takes);
+      lane_target_[group][lane] = found == numbers.end() ? kNoTarget : *found;
     }
   }
 }
@@ -85,29 +97,33 @@ void Outbox::take_back(Target& target) noexcept {
 }
 
 Outbox::Target* Outbox::choose_worker(std::uint32_t group, std::uint32_t lane) noexcept {
-  const std::vector<std::uint32_t>& numbers = group_targets_[group];
   if (context_.plan->groups[group].dispatch == Dispatch::kFlow) {
-    const std::uint16_t worker = lane_worker_[group][lane];
-    for (const std::uint32_t number : numbers) {
-      if (targets_[number].index == worker && targets_[number].open) return &targets_[number];
-    }
-    return nullptr;
+    const std::uint32_t number = lane_target_[group][lane];
+    return number == kNoTarget ? nullptr : &targets_[number];
   }
+  const std::vector<std::uint32_t>& numbers = group_targets_[group];
   if (numbers.size() == 1) return targets_[numbers[0]].open ? &targets_[numbers[0]] : nullptr;
-  Target* best = nullptr;
-  std::uint32_t best_load = UINT32_MAX;
+  return least_loaded(group);
+}
+
+Outbox::Target* Outbox::least_loaded(std::uint32_t group) noexcept {
+  const std::vector<std::uint32_t>& numbers = group_targets_[group];
   const auto count = static_cast<std::uint32_t>(numbers.size());
+  std::uint32_t& look = next_look_[group];
+  for (std::uint32_t i = 0; i < std::min(count, kLooksMax); ++i) {
+    Target& target = targets_[numbers[look]];
+    if (++look == count) look = 0;
+    target.load = target.ring.size();
+  }
+  Target* best = nullptr;
   std::uint32_t at = next_worker_[group];
   for (std::uint32_t i = 0; i < count; ++i, ++at) {
     if (at >= count) at = 0;
     Target& target = targets_[numbers[at]];
-    if (!target.open) continue;
-    const std::uint32_t load = target.ring.size();
-    if (load >= best_load) continue;
+    if (!target.open || (best != nullptr && target.load >= best->load)) continue;
     best = &target;
-    best_load = load;
     next_worker_[group] = at + 1;
-    if (load == 0) break;
+    if (target.load == 0) break;
   }
   return best;
 }
@@ -153,6 +169,7 @@ bool Outbox::offer(const Waiting& batch) noexcept {
                          {.kind = TraceKind::kSent, .number = target->link});
   }
   MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as all slots
+  ++target->load;
   wakes_.add(target->actor);
   return true;
 }

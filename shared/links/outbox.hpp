@@ -57,6 +57,7 @@ class Outbox {
     bool open = false;  ///< may be chosen
     Owner life;         ///< its present one
     SpscRing<std::uint64_t> ring;
+    std::uint32_t load = 0;  ///< at most so many batches lie in the ring: as of the last look at it
   };
   struct Waiting {
     std::uint64_t descriptor = 0;
@@ -65,6 +66,7 @@ class Outbox {
 
   Target* choose(std::uint8_t stage, std::uint32_t stream, std::uint32_t lane) noexcept;
   Target* choose_worker(std::uint32_t group, std::uint32_t lane) noexcept;
+  Target* least_loaded(std::uint32_t group) noexcept;
   bool offer(const Waiting& batch) noexcept;
   void wait_here(const Waiting& batch) noexcept;
   void take_back(Target& target) noexcept;
@@ -79,8 +81,9 @@ class Outbox {
   std::vector<std::vector<std::uint32_t>> group_targets_;  ///< by group: numbers in targets_
   std::vector<std::uint32_t> egress_target_;               ///< by actor
   std::vector<std::uint32_t> next_worker_;  ///< by group: where the round robin stands
-  std::vector<std::vector<std::uint16_t>>
-      lane_worker_;  ///< by group, by lane: private copy of the lane map
+  std::vector<std::uint32_t> next_look_;    ///< by group: whose load is looked at next
+  /// By group, by lane: number in targets_, as the lane map and the roster say.
+  std::vector<std::vector<std::uint32_t>> lane_target_;
   // Of an ingress: a lane that is to move to another worker of a group with state is held back
   // here, from the batch on that had not gone on when that was said.
   bool ingress_;

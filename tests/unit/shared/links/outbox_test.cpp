@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,46 @@ TEST_F(OutboxTest, AnyTakesTheLeastLoaded) {
   const Slots more = send(outbox, "ingress.a.0", kFirst, 2);
   EXPECT_EQ(world_.slots_in("ingress.a.0", "front.2")[0], more[0]);
   EXPECT_EQ(world_.link("ingress.a.0", "front.0").size(), 2u);
+}
+
+/// More than are looked at for a batch.
+TEST(OutboxOfMany, AWorkerThatTakesMoreIsGivenMore) {
+  constexpr std::uint32_t kWorkers = 12, kBatches = 60;
+  SmallWorld world(R"(
+millrace: 1
+name: many
+batch: { capacity: 8 }
+ports:
+  a: { device: "null" }
+  b: { device: "null" }
+workers:
+  front: { kind: classifier, count: 12, max: 12, dispatch: any }
+functions:
+  first: { type: pass, on: front }
+paths:
+  only: { from: [a], to: b, run: [first], slots: 64 }
+)");
+  world.start_all();
+  Outbox outbox(world.context("ingress.a.0"));
+  outbox.read_roster();
+  std::vector<std::uint32_t> given(kWorkers);
+  for (std::uint32_t i = 0; i < kBatches; ++i) {
+    outbox.send(world.make({.sequence = i + 1, .state = {SlotKind::kHeld, kFirst}}), kFirst);
+    for (std::uint32_t worker = 0; worker < kWorkers; ++worker) {
+      auto link = world.link("ingress.a.0", "front." + std::to_string(worker));
+      std::uint64_t word = 0;
+      // Only number 5 works.
+      if (worker == 5) given[worker] += link.take({&word, 1}, [](std::uint64_t) {});
+    }
+  }
+  for (std::uint32_t worker = 0; worker < kWorkers; ++worker) {
+    given[worker] += world.link("ingress.a.0", "front." + std::to_string(worker)).size();
+  }
+  EXPECT_EQ(std::accumulate(given.begin(), given.end(), 0u), kBatches);
+  for (std::uint32_t worker = 0; worker < kWorkers; ++worker) {
+    if (worker == 5) continue;
+    EXPECT_LT(2 * given[worker], given[5]) << worker;
+  }
 }
 
 TEST_F(OutboxTest, AnyLeavesOutWhoIsNotAlive) {
