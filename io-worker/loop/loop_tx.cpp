@@ -6,7 +6,8 @@
 
 namespace millrace {
 
-LoopTxQueue::LoopTxQueue(const ActorContext& context, std::uint32_t port) : context_(context) {
+LoopTxQueue::LoopTxQueue(const ActorContext& context, std::uint32_t port)
+    : context_(context), wakes_(*context.plan) {
   const Plan& plan = *context.plan;
   const std::vector<LoopPlace>& places = context.segment.layout().loops;
   for (std::size_t i = 0; i < places.size(); ++i) {

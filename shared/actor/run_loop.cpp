@@ -26,7 +26,11 @@ std::uint64_t spin_ns(const Plan& plan, std::uint32_t actor) {
 }
 
 RunLoop::RunLoop(const ActorContext& context, Actor& actor, const std::atomic<bool>& stop)
-    : context_(context), actor_(actor), stop_(stop), scale_(context.status.header().tsc_hz) {
+    : context_(context),
+      actor_(actor),
+      stop_(stop),
+      fences_for_all_(fences_for_all(*context.plan, context.me.actor)),
+      scale_(context.status.header().tsc_hz) {
   longest_ = PeakMark(context.status.actor_tally(context.me.actor).turn_ns);
   spin_ticks_ = scale_.to_ticks(spin_ns(*context.plan, context.me.actor));
   turn_clock::read();  // the first turn begins now
@@ -107,7 +111,10 @@ void RunLoop::idle(std::uint64_t now) noexcept {
   ActorEntry& entry = context_.my_entry();
   actor_.before_sleep();
   const int descriptor = actor_.wait_descriptor();
-  if (descriptor < 0) announce_sleep(entry);
+  if (descriptor < 0) {
+    announce_sleep(entry);
+    if (fences_for_all_) fence_for_all();
+  }
   if (has_work()) {
     cancel_sleep(entry);
     return;

@@ -76,6 +76,7 @@ class RunLoop {
   std::uint64_t spin_ticks_;       ///< idle for longer: sleep
   std::uint64_t stock_tsc_ = 0;    ///< when to take stock next
   std::uint64_t stopped_tsc_ = 0;  ///< told to stop; 0: not yet
+  const bool fences_for_all_;      ///< when it announces sleep
   PeakMark longest_;               ///< turn
   TscScale scale_;
 };

@@ -4,6 +4,7 @@
 #include "shared/actor/wake.hpp"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,15 @@ void sleep_on(std::span<const int> descriptors, std::uint64_t timeout_ns) noexce
   for (std::size_t i = 0; i < count; ++i) items[i] = {descriptors[i], POLLIN, 0};
   const timespec wait{0, static_cast<long>(std::min(timeout_ns, kSleepMaxNs))};
   ppoll(items.data(), count, &wait, nullptr);
+}
+
+bool join_fences() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void fence_for_all() noexcept {
+  // Where it is refused, no producer has joined either.
+  syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {

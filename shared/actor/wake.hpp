@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "shared/actor/context.hpp"
 #include "shared/layout/status_file.hpp"
@@ -13,6 +14,11 @@
 /// and looks at all its links once more before it waits; a producer pushes, fences and looks at the
 /// word. One of the two sees the other (Dekker), so no wake-up is lost; the wait is bounded all the
 /// same.
+///
+/// A sleeper with a core of its own sleeps seldom, and its producers push all the time. So it
+/// fences for them too, by membarrier(2): all cores on which threads of the topology run pass a
+/// full fence, which takes a microsecond or two. Where cores are shared, sleeps are frequent, and
+/// each side fences for itself.
 
 namespace millrace {
 
@@ -23,19 +29,42 @@ inline void wake(ActorEntry& entry) noexcept;
 
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept;
 
+/// From here on this process's threads pass the fences of fence_for_all(). False: this kernel has
+/// none (before Linux 4.16), or it is forbidden.
+bool join_fences() noexcept;
+/// A full fence in every thread that runs of the processes that have joined; those that do not run
+/// have passed one.
+void fence_for_all() noexcept;
+/// Whether the actor fences for its producers when it announces sleep.
+inline bool fences_for_all(const Plan& plan, std::uint32_t actor) {
+  return !plan.fused && !shares_core(plan, actor);
+}
+
 /// What to wake for what a round has pushed. One fence for all of them, and by then the pushes have
 /// mostly left the store buffer, so it costs little. A caller of add must send in the next round at
 /// the latest.
 class Wakes {
  public:
+  explicit Wakes(const Plan& plan) {
+    if (!join_fences()) return;
+    for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
+      if (fences_for_all(plan, actor)) fenced_by_sleeper_[actor / kWordBits] |= bit_of(actor);
+    }
+  }
   void add(std::uint32_t actor) noexcept {
-    actors_[actor / kWordBits] |= std::uint64_t{1} << actor % kWordBits;
+    const std::uint32_t word = actor / kWordBits;
+    actors_[word] |= bit_of(actor);
+    must_fence_ |= (bit_of(actor) & ~fenced_by_sleeper_[word]) != 0;
     any_ = true;
   }
   void send(const ActorContext& context) noexcept {
     if (!any_) return;
     any_ = false;
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (std::exchange(must_fence_, false)) {
+      std::atomic_thread_fence(std::memory_order_seq_cst);
+    } else {
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
     for (std::uint32_t word = 0; word < kWords; ++word) {
       std::uint64_t& actors = actors_[word];
       for (; actors != 0; actors &= actors - 1) {
@@ -49,8 +78,14 @@ class Wakes {
  private:
   static constexpr std::uint32_t kWordBits = 64;
   static constexpr std::uint32_t kWords = (kActorCountMax + kWordBits - 1) / kWordBits;
+  static constexpr std::uint64_t bit_of(std::uint32_t actor) noexcept {
+    return std::uint64_t{1} << actor % kWordBits;
+  }
+
   std::uint64_t actors_[kWords] = {};
+  std::uint64_t fenced_by_sleeper_[kWords] = {};  ///< a bit an actor
   bool any_ = false;
+  bool must_fence_ = false;  ///< one of them fences for itself alone
 };
 
 /// Announces sleep. The caller then looks at its links again, and calls sleep() or cancel_sleep().

@@ -18,6 +18,7 @@ constexpr std::uint32_t kLooksMax = 4;
 
 Outbox::Outbox(const ActorContext& context)
     : context_(context),
+      wakes_(*context.plan),
       skipping_(context),
       split_(context),
       owns_slots_(context.plan->actors[context.me.actor].kind != ActorKind::kGpu),

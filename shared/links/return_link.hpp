@@ -19,7 +19,8 @@ namespace millrace {
 /// One returner's side, for all streams.
 class ReturnLinks {
  public:
-  ReturnLinks(const ActorContext& context, Returner from) : context_(context) {
+  ReturnLinks(const ActorContext& context, Returner from)
+      : context_(context), wakes_(*context.plan) {
     for (std::uint32_t stream = 0; stream < context.segment.layout().stream_count; ++stream) {
       rings_.push_back(
           {context.segment.slot_return(stream, from), context.segment.buffer_return(stream, from)});

@@ -140,10 +140,12 @@ struct Pair {
   std::atomic<std::uint64_t> slept_out{0};
 };
 
-void play(Pair& pair, std::uint32_t side, std::uint32_t turns) {
+/// `for_all`: the sleeper fences for the other, which does not.
+void play(Pair& pair, std::uint32_t side, std::uint32_t turns, bool for_all) {
   for (std::uint32_t next = side; next < turns; next += 2) {
     while (pair.turn.load(std::memory_order_acquire) != next) {
       announce_sleep(pair.entry[side]);
+      if (for_all) fence_for_all();
       if (pair.turn.load(std::memory_order_acquire) == next) {
         cancel_sleep(pair.entry[side]);
         break;
@@ -153,21 +155,35 @@ void play(Pair& pair, std::uint32_t side, std::uint32_t turns) {
       if (monotonic_ns() - before >= kSleepMaxNs) pair.slept_out.fetch_add(1);
     }
     pair.turn.store(next + 1, std::memory_order_release);
-    wake(pair.entry[1 - side]);
+    if (!for_all) {
+      wake(pair.entry[1 - side]);
+      continue;
+    }
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (pair.entry[1 - side].sleeping.load(std::memory_order_relaxed) != 0) {
+      futex_wake(pair.entry[1 - side].sleeping);
+    }
   }
 }
 
-TEST(Wake, NoWakeUpIsLostInTwentyThousandTurns) {
+void play_both(bool for_all) {
   constexpr std::uint32_t kTurns = 20'000;
   const auto pair = std::make_unique<Pair>();
   const std::uint64_t before = monotonic_ns();
-  std::thread other([&] { play(*pair, 1, kTurns); });
-  play(*pair, 0, kTurns);
+  std::thread other([&] { play(*pair, 1, kTurns, for_all); });
+  play(*pair, 0, kTurns, for_all);
   other.join();
   // Every lost wake-up sleeps its 10 ms out: 20,000 of them take 200 s. A loaded machine may make
   // a few of them look so.
   EXPECT_LT(pair->slept_out, kTurns / 20);
   EXPECT_LT(monotonic_ns() - before, 60'000'000'000u);
+}
+
+TEST(Wake, NoWakeUpIsLostInTwentyThousandTurns) { play_both(false); }
+
+TEST(Wake, NoneIsLostWhenTheSleeperFencesForAll) {
+  if (!join_fences()) GTEST_SKIP() << "this kernel has no such fence";
+  play_both(true);
 }
 
 }  // namespace
