@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <iomanip>
 #include <sstream>
@@ -226,7 +227,10 @@ void put_nodes(const Plan& plan, Out& out) {
 
 void put_links(const Plan& plan, Out& out) {
   out << "links: " << plan.links.size();
-  if (!plan.links.empty()) out << ", " << plan.links.front().depth << " descriptors deep each";
+  if (!plan.links.empty()) {
+    const auto [least, most] = std::ranges::minmax_element(plan.links, {}, &PlanLink::depth);
+    out << ", " << least->depth << " to " << most->depth << " descriptors deep";
+  }
   std::size_t column = SIZE_MAX / 2;
   for (const PlanLink& link : plan.links) {
     const std::string name = link_name(plan, link);

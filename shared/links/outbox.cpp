@@ -169,7 +169,7 @@ bool Outbox::offer(const Waiting& batch) noexcept {
     context_.watch->step(context_.me.actor, descriptor.slot, leaving,
                          {.kind = TraceKind::kSent, .number = target->link});
   }
-  MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as all slots
+  MILLRACE_CHECK(target->ring.push({&batch.descriptor, 1}));  // as deep as its slots
   ++target->load;
   wakes_.add(target->actor);
   return true;

@@ -14,10 +14,10 @@
 /// classifier_gpu, classifier_egress, ingress_egress, and for a gpu incarnation gpu_classifier and
 /// gpu_egress.
 ///
-/// Element: Descriptor (8 bytes). Depth: above all slots of the topology, so a push cannot fail
-/// (CHECKed). After the push to a CPU actor the batch belongs to the ring, then to whoever takes
-/// it. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder` says which
-/// incarnation may complete it.
+/// Element: Descriptor (8 bytes). Depth: above all slots that its producer may hand on, so a push
+/// cannot fail (CHECKed). After the push to a CPU actor the batch belongs to the ring, then to
+/// whoever takes it. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder`
+/// says which incarnation may complete it.
 ///
 /// A batch that nobody can take now (its group has no worker alive) waits here, in order, held by
 /// this actor; unless the functions of the stage want to be skipped then (skipping.hpp).
