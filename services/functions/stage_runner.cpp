@@ -31,11 +31,16 @@ std::uint32_t usual_start(Region::Start from) {
   return 0;
 }
 
+/// Ends of a usual frame's IP header: IPv4's with all options, which hardly a packet has, and
+/// IPv6's, in the frame's first line.
+constexpr std::uint32_t kLongestHeaderEnd = 14 + 60, kUsualHeaderEnd = 14 + 40;
+
 std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
   std::uint32_t bytes = 0;
   for (const Region& region : regions) {
     const std::uint32_t length = std::min(region.bytes, kPrefetchBytesMax);
-    bytes = std::max(bytes, usual_start(region.from) + length);
+    const std::uint32_t end = usual_start(region.from) + length;
+    bytes = std::max(bytes, end == kLongestHeaderEnd ? kUsualHeaderEnd : end);
   }
   return std::min(bytes, kPrefetchBytesMax);
 }
@@ -47,6 +52,16 @@ constexpr std::size_t kPacketsAhead = 16;
 void prefetch(const Batch& batch, std::span<const std::uint16_t> packets,
               std::uint32_t bytes_max) noexcept {
   if (bytes_max == 0) return;
+  if (bytes_max <= kCacheLine) {
+    // Pointers of our own: those of the batch would be read again for each packet.
+    const std::uint32_t* const buffers = batch.buffer.data();
+    const std::uint16_t* const offsets = batch.offset.data();
+    const BufferArea area = batch.buffers;
+    for (const std::uint16_t packet : packets) {
+      prefetch_for_write(area.at(buffers[packet]) + offsets[packet]);
+    }
+    return;
+  }
   for (const std::uint16_t packet : packets) {
     const std::byte* const frame = batch.data(packet);
     const std::uint32_t bytes = std::min<std::uint32_t>(bytes_max, batch.length[packet]);

@@ -72,66 +72,125 @@ const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet
   return gateway == nullptr ? nullptr : gateway->data();
 }
 
-/// 1..kFramesMax packets, which lie at `frames`.
-void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
-                 std::span<const std::uint16_t> packets, const Frames& frames, Router* router,
-                 const RouteGroups& groups, const HopsNow& now) noexcept {
-  // Pointers of our own: those of the batch would be read again after each store to a frame.
-  std::uint8_t* const output = call.batch.output.data();
-  const std::span<const std::uint32_t> results = call.results;
-  for (std::size_t i = 0; i < packets.size(); ++i) {
-    const std::uint16_t packet = packets[i];
-    const std::uint32_t word = results[packet];
-    static_assert(kRouteHopMask < kRouteIpv6 && kRouteHopMask < kRouteTtlExpired);
-    // A number in range means that no flag is set.
-    std::uint32_t number = word;
-    const bool is_ipv4 = forwards(hops, number);
-    if (!is_ipv4 && !forwards(hops, number = word ^ kRouteIpv6)) {
-      end(hops, call, packet, word, router);
-      continue;
-    }
-    call.counters.hit(number);
-    if (hops[number].kind == kGroup) [[unlikely]] {
-      number = groups.member_of(now.real(number), call.batch.bytes(packet));
-      if (!forwards(hops, number)) {
-        call.batch.drop(packet, Reason::kUnavailable);
-        continue;
-      }
-      call.counters.hit(number);
-    }
-    const RouteRewrite& hop = hops[number];
-    const std::uint8_t* target = hop.macs.data();
-    if (router != nullptr) {
-      const std::uint32_t real = now.real(number);
-      target = plain_target(call, packet, frames[i], real, hop, is_ipv4, *router);
-      if (target == nullptr) {
-        router->forward(call, packet, real, hop, !is_ipv4);
-        continue;
-      }
-    }
-    if (is_ipv4) [[likely]] {
-      decrement_ttl(frames[i]);
-    } else {
-      decrement_hop_limit(frames[i]);
-    }
-    std::memcpy(frames[i], hop.macs.data(), hop.macs.size());
-    if (target != hop.macs.data()) std::memcpy(frames[i], target, sizeof(MacAddress));
-    output[packet] = hop.output;
-  }
-}
-
-}  // namespace
-
 /// One hop less: TTL - 1, and in the checksum, behind TTL and protocol, one more for it, end-around
 /// (RFC 1624, equation 3; the same result as summing anew). All four bytes as one little-endian
 /// number, TTL lowest, which is not 0.
-void decrement_ttl(std::byte* frame) noexcept {
+void decrement_ttl_of(std::byte* frame) noexcept {
   std::uint32_t word = 0;
   std::memcpy(&word, frame + kTtlAt, sizeof word);
   const std::uint32_t carry = word >= 0xfffe'0000 ? 0x1'0000 : 0;
   word += 0x1'0000 - 1 + carry;
   std::memcpy(frame + kTtlAt, &word, sizeof word);
 }
+
+/// A packet of any kind.
+void finish_one(std::span<const RouteRewrite> hops, const FinishContext& call, std::uint16_t packet,
+                std::byte* frame, Router* router, const RouteGroups& groups,
+                const HopsNow& now) noexcept {
+  const std::uint32_t word = call.results[packet];
+  static_assert(kRouteHopMask < kRouteIpv6 && kRouteHopMask < kRouteTtlExpired);
+  // A number in range means that no flag is set.
+  std::uint32_t number = word;
+  const bool is_ipv4 = forwards(hops, number);
+  if (!is_ipv4 && !forwards(hops, number = word ^ kRouteIpv6)) {
+    end(hops, call, packet, word, router);
+    return;
+  }
+  call.counters.hit(number);
+  if (hops[number].kind == kGroup) [[unlikely]] {
+    number = groups.member_of(now.real(number), call.batch.bytes(packet));
+    if (!forwards(hops, number)) {
+      call.batch.drop(packet, Reason::kUnavailable);
+      return;
+    }
+    call.counters.hit(number);
+  }
+  const RouteRewrite& hop = hops[number];
+  const std::uint8_t* target = hop.macs.data();
+  if (router != nullptr) {
+    const std::uint32_t real = now.real(number);
+    target = plain_target(call, packet, frame, real, hop, is_ipv4, *router);
+    if (target == nullptr) {
+      router->forward(call, packet, real, hop, !is_ipv4);
+      return;
+    }
+  }
+  if (is_ipv4) [[likely]] {
+    decrement_ttl_of(frame);
+  } else {
+    decrement_hop_limit(frame);
+  }
+  std::memcpy(frame, hop.macs.data(), hop.macs.size());
+  if (target != hop.macs.data()) std::memcpy(frame, target, sizeof(MacAddress));
+  call.batch.output[packet] = hop.output;
+}
+
+/// Packets in a row of one word, IPv4 to one next hop that nobody has to be asked about: what there
+/// is to know of it is known since the first of them.
+class Row {
+ public:
+  explicit Row(const FunctionCounters& counters) : counters_(counters) {}
+  ~Row() { count(); }
+  Row(const Row&) = delete;  // it counts once
+  Row& operator=(const Row&) = delete;
+
+  bool goes_on(std::uint32_t word) const noexcept { return word == word_; }
+  /// False: the packets of this word are no row.
+  bool begin(std::span<const RouteRewrite> hops, std::uint32_t word,
+             const Router* router) noexcept {
+    count();
+    word_ = kNone;
+    if (router != nullptr || !forwards(hops, word) || hops[word].kind == kGroup) return false;
+    word_ = word;
+    hop_ = hops[word];
+    return true;
+  }
+  void pass(std::byte* frame, std::uint8_t& output) noexcept {
+    ++packets_;
+    decrement_ttl_of(frame);
+    std::memcpy(frame, hop_.macs.data(), hop_.macs.size());
+    output = hop_.output;
+  }
+
+ private:
+  static constexpr std::uint64_t kNone = UINT64_MAX;  ///< a word of a GPU may be any of 32 bits
+
+  /// Once a row: one packet after the other would wait for the store before.
+  void count() noexcept {
+    if (packets_ != 0 && metrics_kept() && word_ < counters_.hits.size()) {
+      counters_.hits[word_] += packets_;
+    }
+    packets_ = 0;
+  }
+
+  const FunctionCounters& counters_;
+  std::uint64_t word_ = kNone;
+  std::uint64_t packets_ = 0;
+  RouteRewrite hop_;  ///< a copy: the hop would be read again after each store to a frame
+};
+
+/// 1..kFramesMax packets, which lie at `frames`.
+void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
+                 std::span<const std::uint16_t> packets, const Frames& frames, Router* router,
+                 const RouteGroups& groups, const HopsNow& now) noexcept {
+  // Pointers of our own: those of the batch would be read again after each store to a frame.
+  std::uint8_t* const output = call.batch.output.data();
+  const std::uint32_t* const results = call.results.data();
+  Row row(call.counters);
+  for (std::size_t i = 0; i < packets.size(); ++i) {
+    const std::uint16_t packet = packets[i];
+    const std::uint32_t word = results[packet];
+    if (!row.goes_on(word) && !row.begin(hops, word, router)) {
+      finish_one(hops, call, packet, frames[i], router, groups, now);
+      continue;
+    }
+    row.pass(frames[i], output[packet]);
+  }
+}
+
+}  // namespace
+
+void decrement_ttl(std::byte* frame) noexcept { decrement_ttl_of(frame); }
 
 void decrement_hop_limit(std::byte* frame) noexcept {
   frame[kHopLimitAt] = std::byte(std::to_integer<std::uint8_t>(frame[kHopLimitAt]) - 1);
