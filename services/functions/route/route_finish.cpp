@@ -166,7 +166,7 @@ class Row {
   const FunctionCounters& counters_;
   std::uint64_t word_ = kNone;
   std::uint64_t packets_ = 0;
-  RouteRewrite hop_;  ///< a copy: the hop would be read again after each store to a frame
+  RouteRewrite hop_{};  ///< a copy: the hop would be read again after each store to a frame
 };
 
 /// 1..kFramesMax packets, which lie at `frames`.
