@@ -11,6 +11,7 @@
 #include "services/events/signature_book.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
+#include "shared/layout/event_text.hpp"
 #include "shared/layout/mapping.hpp"
 
 namespace millrace {
@@ -24,8 +25,8 @@ class TryEvents {
   EventLog& log() { return log_; }
   /// Writes what was told since the last call. `time_ns`: of the packets, system clock.
   void write(std::uint64_t time_ns);
-  std::uint64_t lines() const { return number_; }  ///< written
-  /// Records that did not fit; nothing is written of them.
+  std::uint64_t lines() const { return lines_; }  ///< written
+  /// Lines that did not fit; nothing is written of them.
   std::uint64_t lost() const;
 
  private:
@@ -35,10 +36,11 @@ class TryEvents {
   EventLog log_{rings_, 0};
   EventReader reader_{rings_, 0};
   std::vector<EventRecord> records_;
+  EventLine line_{};
   EventTimes times_;
   SignatureBook signatures_;
   RecordFile file_;
-  std::uint64_t number_ = 0;
+  std::uint64_t lines_ = 0;
 };
 
 }  // namespace millrace

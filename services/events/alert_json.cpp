@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/events/alert_json.hpp"
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <span>
@@ -56,6 +57,26 @@ void put_metadata(const SignatureName& name, std::string& out) {
   out += '}';
 }
 
+struct SignatureOfLine {
+  std::uint32_t sid, gid, revision;
+  std::uint8_t priority;
+  EventAction action;
+};
+
+void put_alert_of(const SignatureOfLine& signature, const SignatureName* name, std::string& out) {
+  put_key("alert", out);
+  out += '{';
+  put_text("action", text_of(signature.action), out);
+  put_value("gid", signature.gid, out);
+  put_value("signature_id", signature.sid, out);
+  put_value("rev", signature.revision, out);
+  put_text("signature", name == nullptr ? std::string_view() : name->message, out);
+  put_text("category", name == nullptr ? std::string_view() : name->classification, out);
+  put_value("severity", signature.priority, out);
+  if (name != nullptr) put_metadata(*name, out);
+  out += '}';
+}
+
 }  // namespace
 
 void put_alert(const AlertEvent& alert, std::string& out) {
@@ -71,24 +92,44 @@ void put_alert(const AlertEvent& alert, std::string& out) {
   out += '}';
 }
 
+void put_app(std::span<const char> app, FlowDirection direction, std::string& out) {
+  if (!app.empty() && app[0] != 0) put_text("app_proto", text_of(app), out);
+  if (direction == FlowDirection::kToServer) put_text("direction", "to_server", out);
+  if (direction == FlowDirection::kToClient) put_text("direction", "to_client", out);
+}
+
 void put_signature(const SignatureEvent& event, const SignatureName* name, std::string& out) {
-  if (event.app[0] != 0) put_text("app_proto", text_of(event.app), out);
-  if (event.direction == FlowDirection::kToServer) put_text("direction", "to_server", out);
-  if (event.direction == FlowDirection::kToClient) put_text("direction", "to_client", out);
+  put_app(event.app, event.direction, out);
   if (event.scope == SignatureScope::kTransaction) {
     put_value("tx_id", event.transaction.number(), out);
   }
-  put_key("alert", out);
+  put_alert_of({.sid = event.sid,
+                .gid = event.gid,
+                .revision = event.revision,
+                .priority = event.priority,
+                .action = event.action},
+               name, out);
+}
+
+void put_drop(const DropEvent& event, const SignatureName* name, std::string& out) {
+  // Suricata's words.
+  static constexpr std::array kReasons = {"rules", "flow drop", "stream error", "stream memcap",
+                                          "decode error"};
+  static_assert(kReasons.size() == static_cast<std::size_t>(EventDropReason::kCount));
+  put_app({}, event.direction, out);
+  put_key("drop", out);
   out += '{';
-  put_text("action", text_of(event.action), out);
-  put_value("gid", event.gid, out);
-  put_value("signature_id", event.sid, out);
-  put_value("rev", event.revision, out);
-  put_text("signature", name == nullptr ? std::string_view() : name->message, out);
-  put_text("category", name == nullptr ? std::string_view() : name->classification, out);
-  put_value("severity", event.priority, out);
-  if (name != nullptr) put_metadata(*name, out);
+  put_value("len", event.bytes, out);
+  const auto reason = static_cast<std::size_t>(event.reason);
+  put_text("reason", reason < kReasons.size() ? kReasons[reason] : "unknown", out);
   out += '}';
+  if (event.reason != EventDropReason::kRule || event.gid == 0) return;
+  put_alert_of({.sid = event.sid,
+                .gid = event.gid,
+                .revision = event.revision,
+                .priority = event.priority,
+                .action = EventAction::kBlocked},
+               name, out);
 }
 
 }  // namespace millrace

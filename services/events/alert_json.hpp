@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "services/functions/ids/signature_names.hpp"
@@ -17,5 +18,11 @@ void put_alert(const AlertEvent& alert, std::string& out);
 /// Of a record of kSignature: app_proto, direction and tx_id as far as they are known, and the
 /// object `alert`. `name`: null when nothing is known of the signature; then it has no message.
 void put_signature(const SignatureEvent& event, const SignatureName* name, std::string& out);
+
+/// Of a record of kDrop: direction, the object `drop` and, where a rule did it, `alert`.
+void put_drop(const DropEvent& event, const SignatureName* name, std::string& out);
+
+/// app_proto and direction, as far as they are known. `app`: zeros behind it.
+void put_app(std::span<const char> app, FlowDirection direction, std::string& out);
 
 }  // namespace millrace

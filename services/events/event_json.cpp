@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <optional>
 
 #include "services/events/alert_json.hpp"
 #include "services/events/flow_identity.hpp"
@@ -12,6 +13,7 @@
 #include "services/events/json_line.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
+#include "shared/layout/event_text.hpp"
 
 namespace millrace {
 namespace {
@@ -43,17 +45,26 @@ std::size_t character_bytes(std::string_view text) {
 
 void put_anomaly(const EventRecord& record, std::string& out) {
   const AnomalyEvent& anomaly = record.anomaly;
+  const bool is_app = anomaly.type == AnomalyType::kAppUnreadable;
+  if (is_app) put_app(anomaly.app, anomaly.direction, out);
   put_key("anomaly", out);
   out += '{';
-  put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
-  put_text("event", anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown",
-           out);
-  put_text("mac", mac_text(anomaly.mac), out);
+  if (is_app) {
+    put_app(anomaly.app, FlowDirection::kUnknown, out);
+    put_text("type", "applayer", out);
+    put_text("event", "UNREADABLE", out);
+    put_text("layer", "proto_parser", out);
+  } else {
+    put_text("type", record.ip_version == 6 ? "nd" : "arp", out);
+    put_text("event",
+             anomaly.type == AnomalyType::kAddressConflict ? "address_conflict" : "unknown", out);
+    put_text("mac", mac_text(anomaly.mac), out);
+  }
   out += '}';
 }
 
-const char* type_of(EventKind kind) {
-  switch (kind) {
+const char* type_of(const EventRecord& record) {
+  switch (record.kind) {
     case EventKind::kAlert:
     case EventKind::kSignature:
       return "alert";
@@ -63,10 +74,40 @@ const char* type_of(EventKind kind) {
       return "flow";
     case EventKind::kTranslation:
       return "nat";
+    case EventKind::kDrop:
+      return "drop";
+    case EventKind::kApp: {
+      static constexpr std::array kNames = {"http", "dns", "tls", "ssh"};
+      static_assert(kNames.size() == static_cast<std::size_t>(EventApp::kCount));
+      const auto app = static_cast<std::size_t>(record.app.app);
+      return app < kNames.size() ? kNames[app] : "unknown";
+    }
+    case EventKind::kText:
     case EventKind::kCount:
       break;
   }
   return "unknown";
+}
+
+/// Number of the transaction that the record is about.
+std::optional<std::uint64_t> transaction_of(const EventRecord& record) {
+  if (record.kind == EventKind::kApp) return record.app.transaction.number();
+  if (record.kind != EventKind::kSignature) return std::nullopt;
+  if (record.signature.scope != SignatureScope::kTransaction) return std::nullopt;
+  return record.signature.transaction.number();
+}
+
+/// What its kind alone has.
+void put_payload(const EventRecord& record, const EventPlace& place, EventTimes& times,
+                 std::string& out) {
+  [[maybe_unused]] const auto transaction = transaction_of(record);
+  if (record.kind == EventKind::kApp) put_value("tx_id", *transaction, out);
+  if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
+  if (record.kind == EventKind::kSignature) put_signature(record.signature, place.signature, out);
+  if (record.kind == EventKind::kDrop) put_drop(record.drop, place.signature, out);
+  if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
+  if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
+  if (record.kind == EventKind::kTranslation) put_translation(record, out);
 }
 
 template <typename Item>
@@ -95,7 +136,9 @@ void put_packet(const EventRecord& record, const Plan& plan, std::string& out) {
 
 /// Of what is about a connection: names by which other lines, and other programs, know it.
 void put_identity(const EventRecord& record, std::string& out) {
-  if (record.kind == EventKind::kAnomaly) return;
+  if (record.kind == EventKind::kAnomaly && record.anomaly.type != AnomalyType::kAppUnreadable) {
+    return;
+  }
   if (record.kind == EventKind::kTranslation &&
       record.translation.scope != TranslationScope::kSession) {
     return;
@@ -192,20 +235,17 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   out += "{\"timestamp\":\"";
   times.put(place.time_ns, out);
   out += '"';
-  put_text("event_type", type_of(record.kind), out);
+  put_text("event_type", type_of(record), out);
   put_identity(record, out);
   if (of_packet) put_packet(record, plan, out);
-  if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
-  if (record.kind == EventKind::kSignature) put_signature(record.signature, place.signature, out);
-  if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
-  if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
-  if (record.kind == EventKind::kTranslation) put_translation(record, out);
+  put_payload(record, place, times, out);
   put_key("millrace", out);
   out += '{';
   put_name("function", plan.functions, record.function, out);
   put_path(record.lane, plan, out);
   put_text("actor", place.actor, out);
   put_value("record", place.number, out);
+  if (const auto texts = texts_for(place.text); texts != 0) put_value("records", 1 + texts, out);
   if (of_packet) {
     put_value("batch", record.sequence, out);
     put_value("packet", record.packet, out);

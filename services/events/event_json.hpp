@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -34,7 +36,8 @@ struct EventPlace {
   std::string_view actor;                    ///< of the ring that it lay in
   std::uint64_t number = 0;                  ///< in that ring, counted from the topology's start
   std::uint64_t time_ns = 0;                 ///< system clock
-  const SignatureName* signature = nullptr;  ///< of kSignature; null: not known
+  const SignatureName* signature = nullptr;  ///< of the record's signature; null: not known
+  std::span<const std::byte> text = {};      ///< of the event (event_text.hpp)
 };
 
 /// Adds the line with its end. Whatever the record holds (it is another process's), the line is

@@ -46,15 +46,37 @@ EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t ts
 }
 
 /// The last process was killed while it wrote. All words are set, not added to: should we be killed
-/// here, the next one does the same once more.
+/// here, the next one does the same once more. Behind let_go_until() nothing is left to do.
 void EventPump::finish_what_was_begun() noexcept {
   const std::uint64_t number = sink_.intent_ring.load(std::memory_order_acquire);
   if (number == 0 || number > sources_.size() || file_ == nullptr) return;
+  EventReader& reader = sources_[number - 1].reader;
   const std::uint64_t lines = file_->lines_behind({sink_.intent_file, sink_.intent_offset});
-  store(sink_.file_written, sink_.intent_written + lines);
-  store(sink_.file_lost, sink_.intent_lost);
-  sources_[number - 1].reader.let_go_until(sink_.intent_head + lines);
+  if (reader.head() == sink_.intent_head) {
+    std::uint64_t refused = 0;
+    const std::uint32_t records = records_of(reader, lines, refused);
+    store(sink_.file_written, sink_.intent_written + lines);
+    store(sink_.file_lost, sink_.intent_lost + refused);
+    reader.let_go_until(sink_.intent_head + records);
+  }
   sink_.intent_ring.store(0, std::memory_order_release);
+}
+
+/// That the next `lines` lines of a ring take, with those between them that are refused.
+std::uint32_t EventPump::records_of(EventReader& reader, std::uint64_t lines,
+                                    std::uint64_t& refused) noexcept {
+  std::uint64_t skipped = 0;
+  const std::uint32_t count = reader.peek(records_, skipped);
+  std::span<const EventRecord> rest(records_.data(), count);
+  while (lines != 0 && !rest.empty()) {
+    next_line(rest, line_);
+    if (line_.is_whole) {
+      --lines;
+    } else {
+      ++refused;
+    }
+  }
+  return count - static_cast<std::uint32_t>(rest.size());
 }
 
 void EventPump::use(Plan plan) {
@@ -63,9 +85,10 @@ void EventPump::use(Plan plan) {
 }
 
 const SignatureName* EventPump::name_of(const EventRecord& record) {
-  if (record.kind != EventKind::kSignature) return nullptr;
+  const auto asked = named_signature(record);
+  if (!asked) return nullptr;
   const SignatureName* name = signatures_.find(record);
-  const bool known = name != nullptr && name->revision == record.signature.revision;
+  const bool known = name != nullptr && name->revision == asked->revision;
   if (known || !newest_ || std::exchange(asked_, true)) return name;
   if (auto plan = newest_()) {
     use(std::move(*plan));
@@ -74,17 +97,28 @@ const SignatureName* EventPump::name_of(const EventRecord& record) {
   return name;
 }
 
-void EventPump::put_lines(const Source& source, std::uint64_t head, std::uint32_t count) {
+void EventPump::put_lines(const Source& source, std::uint64_t head,
+                          std::span<const EventRecord> records) {
   lines_.clear();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const EventRecord& record = records_[i];
-    times_ns_[i] = now_ns_ - scale_.ns_between(record.time_tsc, now_tsc_);
-    const SignatureName* const signature = name_of(record);
-    put_event(record,
+  line_count_ = refused_ = 0;
+  const std::size_t count = records.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    times_ns_[i] = now_ns_ - scale_.ns_between(records[i].time_tsc, now_tsc_);
+  }
+  while (!records.empty()) {
+    const std::size_t at = count - records.size();
+    next_line(records, line_);
+    if (!line_.is_whole) {
+      ++refused_;
+      continue;
+    }
+    ++line_count_;
+    put_event(line_.record,
               {.actor = source.actor,
-               .number = head + i,
-               .time_ns = times_ns_[i],
-               .signature = signature},
+               .number = head + at,
+               .time_ns = times_ns_[at],
+               .signature = name_of(line_.record),
+               .text = line_.text()},
               plan_, times_, lines_);
   }
 }
@@ -101,7 +135,7 @@ void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t coun
   sink_.intent_ring.store(ring + 1, std::memory_order_release);
   const std::uint64_t lines = file_->write(lines_);
   store(sink_.file_written, written + lines);
-  store(sink_.file_lost, lost + count - lines);
+  store(sink_.file_lost, lost + refused_ + line_count_ - lines);
   sources_[ring].reader.let_go_until(head + count);
   sink_.intent_ring.store(0, std::memory_order_release);
   if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
@@ -114,8 +148,8 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
   const std::uint32_t count = source.reader.peek(records_, skipped);
   if (skipped != 0) store(sink_.file_lost, load(sink_.file_lost) + skipped);
   if (count == 0) return 0;
-  put_lines(source, head, count);
   const std::span<const EventRecord> records(records_.data(), count);
+  put_lines(source, head, records);
   if (ipfix_ != nullptr) ipfix_->begin(records);
   if (file_ != nullptr) {
     write(ring, head, count);
@@ -124,7 +158,7 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
   }
   if (ipfix_ != nullptr) ipfix_->send(records, {times_ns_.data(), count}, now_ns_);
   socket_.put(lines_);
-  return count;
+  return line_count_ + refused_;
 }
 
 std::size_t EventPump::turn() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
+#include "shared/layout/event_text.hpp"
 
 namespace millrace {
 
@@ -35,7 +37,7 @@ class EventPump {
   /// Where a signature is not known, this is asked for the newest plan: a table that was just
   /// switched to brings new ones. At most once a turn.
   void on_unknown(std::function<std::optional<Plan>()> newest) { newest_ = std::move(newest); }
-  /// Of each ring at most kRecordsPerTurn. Returns how many there were.
+  /// Of each ring at most kRecordsPerTurn. Returns how many lines there were.
   std::size_t turn();
 
   static constexpr std::uint32_t kRecordsPerTurn = 256;
@@ -49,8 +51,10 @@ class EventPump {
   void finish_what_was_begun() noexcept;
   std::uint32_t tell(std::uint32_t ring);
   void write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept;
+  std::uint32_t records_of(EventReader& reader, std::uint64_t lines,
+                           std::uint64_t& refused) noexcept;
   const SignatureName* name_of(const EventRecord& record);
-  void put_lines(const Source& source, std::uint64_t head, std::uint32_t count);
+  void put_lines(const Source& source, std::uint64_t head, std::span<const EventRecord> records);
 
   Plan plan_;
   EventRings rings_;
@@ -67,6 +71,9 @@ class EventPump {
   std::array<EventRecord, kRecordsPerTurn> records_;
   std::array<std::uint64_t, kRecordsPerTurn> times_ns_;  ///< of each of these; system clock
   std::string lines_;
+  std::uint32_t line_count_ = 0;  ///< in `lines_`
+  std::uint32_t refused_ = 0;     ///< records beside these that make no line
+  EventLine line_{};
   std::uint64_t now_tsc_ = 0, now_ns_ = 0;  ///< the same moment by both clocks
 };
 

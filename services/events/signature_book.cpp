@@ -12,6 +12,16 @@
 
 namespace millrace {
 
+std::optional<NamedSignature> named_signature(const EventRecord& record) noexcept {
+  if (record.kind == EventKind::kSignature) {
+    const SignatureEvent& event = record.signature;
+    return NamedSignature{.gid = event.gid, .sid = event.sid, .revision = event.revision};
+  }
+  if (record.kind != EventKind::kDrop || record.drop.gid == 0) return std::nullopt;
+  const DropEvent& event = record.drop;
+  return NamedSignature{.gid = event.gid, .sid = event.sid, .revision = event.revision};
+}
+
 void SignatureBook::read(const std::string& image, Editions& editions,
                          std::vector<std::string>& problems) {
   if (std::ranges::count(editions, image, &Edition::image) != 0) return;
@@ -46,12 +56,13 @@ std::vector<std::string> SignatureBook::use(const Plan& plan) {
 
 const SignatureName* SignatureBook::find(const EventRecord& record) const noexcept {
   if (record.function >= functions_.size()) return nullptr;
-  const SignatureEvent& event = record.signature;
+  const auto asked = named_signature(record);
+  if (!asked) return nullptr;
   const SignatureName* newest = nullptr;
   for (const Edition& edition : functions_[record.function]) {
-    const SignatureName* const found = edition.names->find(event.gid, event.sid);
+    const SignatureName* const found = edition.names->find(asked->gid, asked->sid);
     if (found == nullptr) continue;
-    if (found->revision == event.revision) return found;
+    if (found->revision == asked->revision) return found;
     if (newest == nullptr) newest = found;
   }
   return newest;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,12 @@
 
 namespace millrace {
 
+struct NamedSignature {
+  std::uint32_t gid, sid, revision;
+};
+/// That the record names. Nothing: it names none.
+std::optional<NamedSignature> named_signature(const EventRecord& record) noexcept;
+
 /// Names of signatures of all functions of a topology: of the images in use, and of each function
 /// the image before, whose records may still be under way. One thread.
 class SignatureBook {
@@ -20,8 +27,8 @@ class SignatureBook {
   /// Reads what is new: of the functions as they compute, and of the editions beside them. Returns
   /// what cannot be read; that is tried again with the next plan.
   std::vector<std::string> use(const Plan& plan);
-  /// Of a record of kSignature: that of its revision, else of the newest one. Null: nothing is
-  /// known. Good until use().
+  /// Of a record that names a signature (kSignature, kDrop): that of its revision, else of the
+  /// newest one. Null: nothing is known. Good until use().
   const SignatureName* find(const EventRecord& record) const noexcept;
 
  private:

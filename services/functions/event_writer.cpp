@@ -8,6 +8,7 @@
 #include "services/functions/flow/flow_tuple.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet.hpp"
+#include "shared/layout/event_text.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -52,8 +53,8 @@ void put_ports(std::span<const std::byte> frame, const PacketHeaders& headers,
 
 }  // namespace
 
-EventRecord* EventWriter::add(EventKind kind) const noexcept {
-  EventRecord* const record = log_->add();
+EventRecord* EventWriter::add(EventKind kind, std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = log_->add(text);
   if (record == nullptr) return nullptr;
   *record = {};
   const SlotHeader& header = *batch_->header;
@@ -66,8 +67,9 @@ EventRecord* EventWriter::add(EventKind kind) const noexcept {
   return record;
 }
 
-EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noexcept {
-  EventRecord* const record = add(kind);
+EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet,
+                                std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = add(kind, text);
   if (record == nullptr) return nullptr;
   record->packet = static_cast<std::uint8_t>(packet);
   const std::span<const std::byte> frame = batch_->bytes(packet);
@@ -78,8 +80,9 @@ EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet) const noex
   return record;
 }
 
-EventRecord* EventWriter::begin_flow(EventKind kind, const FlowTuple& tuple) const noexcept {
-  EventRecord* const record = log_ == nullptr ? nullptr : add(kind);
+EventRecord* EventWriter::begin_flow(EventKind kind, const FlowTuple& tuple,
+                                     std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = log_ == nullptr ? nullptr : add(kind, text);
   if (record == nullptr) return nullptr;
   record->source = tuple.source;
   record->destination = tuple.destination;
@@ -108,8 +111,25 @@ void EventWriter::translation(const FlowTuple& inside, const FlowTuple& outside,
                          .padding = {}};
 }
 
-void EventWriter::signature(std::uint32_t packet, const SignatureEvent& what) const noexcept {
-  if (EventRecord* const record = emit(EventKind::kSignature, packet)) record->signature = what;
+void EventWriter::signature(std::uint32_t packet, const SignatureEvent& what,
+                            std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = emit(EventKind::kSignature, packet, text);
+  if (record == nullptr) return;
+  record->signature = what;
+  record->signature.texts = texts_for(text);
+}
+
+void EventWriter::app(std::uint32_t packet, const FlowTuple& client, const AppEvent& what,
+                      std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = begin_flow(EventKind::kApp, client, text);
+  if (record == nullptr) return;
+  record->packet = static_cast<std::uint8_t>(packet);
+  record->app = what;
+  record->app.texts = texts_for(text);
+}
+
+void EventWriter::drop(std::uint32_t packet, const DropEvent& what) const noexcept {
+  if (EventRecord* const record = emit(EventKind::kDrop, packet)) record->drop = what;
 }
 
 void EventWriter::put_name(std::string_view name, std::span<char> to) noexcept {

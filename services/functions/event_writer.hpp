@@ -29,9 +29,11 @@ class EventWriter {
   /// A record about the packet as it is now, so call it before it is changed: addresses, ports and
   /// protocol as far as its headers tell them. The caller fills in the payload of `kind`, all of
   /// which is zero, and nothing else needs to be. Null: no process listens, or there is no room,
-  /// which is counted as lost. Some 100 ns. `packet`: index in the batch.
-  EventRecord* emit(EventKind kind, std::uint32_t packet) const noexcept {
-    return log_ == nullptr ? nullptr : begin(kind, packet);
+  /// which is counted as lost. Some 100 ns. `packet`: index in the batch. `text`: behind it
+  /// (event_text.hpp); then the payload is to have `texts`.
+  EventRecord* emit(EventKind kind, std::uint32_t packet,
+                    std::span<const std::byte> text = {}) const noexcept {
+    return log_ == nullptr ? nullptr : begin(kind, packet, text);
   }
   /// Tells of an alert: rule `rule` of the function, by its name, took `action`.
   void alert(std::uint32_t packet, std::uint32_t rule, std::string_view name,
@@ -45,7 +47,14 @@ class EventWriter {
 
   /// Tells that a signature has matched. `what` has no garbage: begin with SignatureEvent{}.
   /// `what.app`: put_name(name_of(protocol), ...) makes it.
-  void signature(std::uint32_t packet, const SignatureEvent& what) const noexcept;
+  void signature(std::uint32_t packet, const SignatureEvent& what,
+                 std::span<const std::byte> text = {}) const noexcept;
+  /// Tells of a transaction that the packet brings something of. `client`: its flow, as packets of
+  /// the client have it.
+  void app(std::uint32_t packet, const FlowTuple& client, const AppEvent& what,
+           std::span<const std::byte> text) const noexcept;
+  /// Tells that the packet is dropped.
+  void drop(std::uint32_t packet, const DropEvent& what) const noexcept;
 
   /// Tells that a flow has ended: `tuple` as its first packet had it.
   void flow_ended(const FlowTuple& tuple, const FlowEvent& what) const noexcept;
@@ -59,9 +68,11 @@ class EventWriter {
   static void put_name(std::string_view name, std::span<char> to) noexcept;
 
  private:
-  EventRecord* begin(EventKind kind, std::uint32_t packet) const noexcept;
-  EventRecord* begin_flow(EventKind kind, const FlowTuple& tuple) const noexcept;
-  EventRecord* add(EventKind kind) const noexcept;
+  EventRecord* begin(EventKind kind, std::uint32_t packet,
+                     std::span<const std::byte> text) const noexcept;
+  EventRecord* begin_flow(EventKind kind, const FlowTuple& tuple,
+                          std::span<const std::byte> text = {}) const noexcept;
+  EventRecord* add(EventKind kind, std::span<const std::byte> text) const noexcept;
 
   EventLog* log_ = nullptr;
   const Batch* batch_ = nullptr;

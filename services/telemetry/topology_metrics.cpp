@@ -65,7 +65,7 @@ void add_events(const StatusSource& source, Families& families) {
     const double lost = load(ring.lost);
     lost_in_rings += lost;
     if (!ever_ran(source, actor)) continue;
-    families.add(Metric::kEventsEmitted, {source.plan.actors[actor].name}, load(ring.tail) + lost);
+    families.add(Metric::kEventsEmitted, {source.plan.actors[actor].name}, load(ring.lines) + lost);
   }
   const EventSink& sink = rings.sink();
   families.add(Metric::kEventsLost, {"ring"}, lost_in_rings);

@@ -7,6 +7,7 @@
 
 #include "shared/base/fnv.hpp"
 #include "shared/layout/event_rings.hpp"
+#include "shared/layout/event_text.hpp"
 
 /// A number that changes when a struct of the rings of events does, as fingerprint.hpp has one for
 /// the segment. It is part of the status file's hash, and a test
@@ -58,9 +59,29 @@ inline constexpr std::uint64_t kEventFingerprint =
            offsetof(SignatureEvent, direction),
            offsetof(SignatureEvent, scope),
            offsetof(SignatureEvent, app),
+           offsetof(SignatureEvent, texts),
+           offsetof(AnomalyEvent, app),
+           offsetof(AnomalyEvent, direction),
+           offsetof(AppEvent, direction),
+           offsetof(AppEvent, app),
+           offsetof(AppEvent, texts),
+           offsetof(DropEvent, sid),
+           offsetof(DropEvent, gid),
+           offsetof(DropEvent, revision),
+           offsetof(DropEvent, bytes),
+           offsetof(DropEvent, reason),
+           offsetof(DropEvent, priority),
+           offsetof(DropEvent, direction),
+           offsetof(EventText, kind),
+           offsetof(EventText, place),
+           offsetof(EventText, bytes),
+           offsetof(EventText, back),
            sizeof(EventRing),
            offsetof(EventRing, tail),
            offsetof(EventRing, lost),
+           offsetof(EventRing, lines),
+           offsetof(EventRing, next_tail),
+           offsetof(EventRing, next_lines),
            offsetof(EventRing, head),
            sizeof(EventSink),
            offsetof(EventSink, file_written),
@@ -81,6 +102,10 @@ inline constexpr std::uint64_t kEventFingerprint =
            static_cast<std::uint64_t>(EventKind::kCount),
            static_cast<std::uint64_t>(AnomalyType::kCount),
            static_cast<std::uint64_t>(FlowTcpState::kCount),
+           static_cast<std::uint64_t>(EventApp::kCount),
+           static_cast<std::uint64_t>(EventDropReason::kCount),
+           static_cast<std::uint64_t>(EventField::kCount),
+           kEventTextsMax,
            kEventRingRecords});
 
 }  // namespace millrace

@@ -12,7 +12,8 @@
 /// What a function tells of a packet or a flow, in two cache lines: which one, when, about which
 /// packet, and a payload that its kind says how to read. It goes from the data thread to the
 /// process `events` by a ring (event_rings.hpp); what becomes of it there is services/events'
-/// business.
+/// business. What is longer follows as text, in records of its own (event_text.hpp): a payload that
+/// ends with `texts` says how many of them there are.
 
 namespace millrace {
 
@@ -22,6 +23,9 @@ enum class EventKind : std::uint8_t {
   kFlow = 2,         ///< a flow has ended; about no packet
   kTranslation = 3,  ///< a translation has begun or ended (RFC 8158); about no packet
   kSignature = 4,    ///< a rule of `ids` has matched: an alert too
+  kApp = 5,          ///< a transaction of a protocol above TCP or UDP; text says what it is
+  kDrop = 6,         ///< `ids` has dropped a packet
+  kText = 7,         ///< no event: text of the one in front
   kCount
 };
 
@@ -61,18 +65,50 @@ struct SignatureEvent {
   FlowDirection direction;
   SignatureScope scope;
   char app[kEventAppBytes];  ///< what the flow carries, as EVE's app_proto; zeros: not known
-  std::uint8_t padding[28];
+  std::uint8_t padding[27];
+  std::uint8_t texts;
+};
+
+enum class EventApp : std::uint8_t { kHttp = 0, kDns = 1, kTls = 2, kSsh = 3, kCount };
+/// The record's addresses and ports are those of the client's packets.
+struct AppEvent {
+  EventCount transaction;   ///< its number in its flow
+  FlowDirection direction;  ///< of what is told: DNS is told of by message; of others: unknown
+  EventApp app;
+  std::uint8_t padding[57];
+  std::uint8_t texts;
+};
+
+/// Why `ids` has dropped a packet.
+enum class EventDropReason : std::uint8_t {
+  kRule = 0,        ///< the signature
+  kFlow = 1,        ///< a rule has dropped its flow before
+  kStream = 2,      ///< its data cannot be read as its receiver would
+  kStreamFull = 3,  ///< there is no room for its data
+  kHidden = 4,      ///< no rule can see what it carries: a fragment, headers that break off
+  kCount
+};
+struct DropEvent {
+  std::uint32_t rule, sid, gid, revision;  ///< as in SignatureEvent, of kRule; gid 0: not known
+  std::uint16_t bytes;                     ///< of the packet, from the IP header on
+  EventDropReason reason;
+  std::uint8_t priority;
+  FlowDirection direction;
+  std::uint8_t padding[47];
 };
 
 enum class AnomalyType : std::uint8_t {
   kAddressConflict = 0,  ///< another host claims an address of ours, or of a permanent neighbour:
                          ///< the record's source
+  kAppUnreadable = 1,    ///< a parser of `ids` has given up one direction of a flow
   kCount
 };
 struct AnomalyEvent {
   AnomalyType type;
-  std::array<std::uint8_t, 6> mac;  ///< of the host that it is about
-  std::uint8_t padding[61];
+  std::array<std::uint8_t, 6> mac;  ///< of kAddressConflict: of the host that it is about
+  char app[kEventAppBytes];         ///< of kAppUnreadable: as EVE's app_proto
+  FlowDirection direction;          ///< of kAppUnreadable
+  std::uint8_t padding[48];
 };
 
 /// How far a flow had come. Closed: TCP says that both sides are done, or one has reset it.
@@ -156,12 +192,15 @@ struct alignas(kCacheLine) EventRecord {
     FlowEvent flow;
     TranslationEvent translation;
     SignatureEvent signature;
+    AppEvent app;
+    DropEvent drop;
     std::byte payload[kEventPayloadBytes];
   };
 };
 static_assert(sizeof(AlertEvent) == 68 && offsetof(AlertEvent, action) == 4);
 static_assert(offsetof(AlertEvent, name) == 5);
 static_assert(sizeof(AnomalyEvent) == 68 && offsetof(AnomalyEvent, mac) == 1);
+static_assert(offsetof(AnomalyEvent, app) == 7 && offsetof(AnomalyEvent, direction) == 19);
 static_assert(sizeof(FlowEvent) == 68 && offsetof(FlowEvent, packets) == 0);
 static_assert(offsetof(FlowEvent, bytes) == 16 && offsetof(FlowEvent, lasted_ms) == 32);
 static_assert(offsetof(FlowEvent, idle_ms) == 40 && offsetof(FlowEvent, phase) == 48);
@@ -178,7 +217,13 @@ static_assert(offsetof(SignatureEvent, gid) == 8 && offsetof(SignatureEvent, rev
 static_assert(offsetof(SignatureEvent, transaction) == 16);
 static_assert(offsetof(SignatureEvent, action) == 24 && offsetof(SignatureEvent, priority) == 25);
 static_assert(offsetof(SignatureEvent, direction) == 26 && offsetof(SignatureEvent, scope) == 27);
-static_assert(offsetof(SignatureEvent, app) == 28);
+static_assert(offsetof(SignatureEvent, app) == 28 && offsetof(SignatureEvent, texts) == 67);
+static_assert(sizeof(AppEvent) == 68 && offsetof(AppEvent, direction) == 8);
+static_assert(offsetof(AppEvent, app) == 9 && offsetof(AppEvent, texts) == 67);
+static_assert(sizeof(DropEvent) == 68 && offsetof(DropEvent, sid) == 4);
+static_assert(offsetof(DropEvent, gid) == 8 && offsetof(DropEvent, revision) == 12);
+static_assert(offsetof(DropEvent, bytes) == 16 && offsetof(DropEvent, reason) == 18);
+static_assert(offsetof(DropEvent, priority) == 19 && offsetof(DropEvent, direction) == 20);
 static_assert(sizeof(EventRecord) == 128 && std::is_trivially_copyable_v<EventRecord>);
 static_assert(offsetof(EventRecord, time_tsc) == 0 && offsetof(EventRecord, sequence) == 8);
 static_assert(offsetof(EventRecord, source) == 16 && offsetof(EventRecord, destination) == 32);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "shared/layout/event_text.hpp"
+
 namespace millrace {
 namespace {
 
@@ -41,30 +43,51 @@ EventLog::EventLog(const EventRings& rings, std::uint32_t number) {
 }
 
 /// Not before the first record: until then another process may still play the actor (a successor
-/// makes its functions first).
+/// makes its functions first). It may have been killed between its stores of `tail` and `lines`.
 void EventLog::attach() noexcept {
   attached_ = true;
   added_ = published_ = ring_->tail.load(std::memory_order_relaxed);
   lost_ = told_lost_ = ring_->lost.load(std::memory_order_relaxed);
+  lines_ = ring_->lines.load(std::memory_order_relaxed);
+  if (ring_->next_tail.load(std::memory_order_relaxed) == added_) {
+    lines_ = ring_->next_lines.load(std::memory_order_relaxed);
+    ring_->lines.store(lines_, std::memory_order_relaxed);
+  }
   seen_head_ = ring_->head.load(std::memory_order_acquire);
 }
 
-EventRecord* EventLog::add() noexcept {
+/// Whatever the other side has written: a distance that is no distance finds no room.
+bool EventLog::has_room(std::uint64_t records) noexcept {
+  const auto fits = [&] {
+    const std::uint64_t used = added_ - seen_head_;
+    return used <= kEventRingRecords && records <= kEventRingRecords - used;
+  };
+  if (fits()) return true;
+  seen_head_ = ring_->head.load(std::memory_order_acquire);
+  return fits();
+}
+
+EventRecord* EventLog::add(std::span<const std::byte> text) noexcept {
   if (!attached_) attach();
-  // Whatever the other side has written: a distance that is no distance finds no room.
-  if (added_ - seen_head_ >= kEventRingRecords) {
-    seen_head_ = ring_->head.load(std::memory_order_acquire);
-    if (added_ - seen_head_ >= kEventRingRecords) {
-      ++lost_;
-      return nullptr;
-    }
+  const std::uint8_t texts = texts_for(text);
+  if (!has_room(1 + std::uint64_t{texts})) {
+    ++lost_;
+    return nullptr;
   }
-  return &records_[added_++ & kMask];
+  EventRecord* const head = &records_[added_++ & kMask];
+  for (std::uint8_t place = 0; place < texts; ++place) {
+    records_[added_++ & kMask] = text_record(text, place);
+  }
+  ++lines_;
+  return head;
 }
 
 void EventLog::tell() noexcept {
   ring_->lost.store(lost_, std::memory_order_relaxed);
+  ring_->next_tail.store(added_, std::memory_order_relaxed);
+  ring_->next_lines.store(lines_, std::memory_order_release);
   ring_->tail.store(added_, std::memory_order_release);
+  ring_->lines.store(lines_, std::memory_order_release);
   published_ = added_;
   told_lost_ = lost_;
 }
@@ -87,7 +110,9 @@ std::uint32_t EventReader::peek(std::span<EventRecord> out, std::uint64_t& skipp
   }
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(there, out.size()));
   for (std::uint32_t i = 0; i < count; ++i) out[i] = records_[(head + i) & kMask];
-  return count;
+  if (count == there) return count;
+  const std::uint32_t whole = whole_lines(out);
+  return whole == 0 ? count : whole;
 }
 
 void EventReader::let_go_until(std::uint64_t head) noexcept {

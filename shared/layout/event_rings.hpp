@@ -20,6 +20,9 @@
 /// process `events`. Neither side waits for the other. What finds no room is lost and counted.
 /// Every word has one writer and is changed by one store, so a killed side leaves nothing half
 /// done: records behind `tail` do not exist yet, those in front of `head` have been dealt with.
+///
+/// A line is what is told of at once: a record, and the records of text behind it
+/// (event_text.hpp). It is there as a whole, or lost as a whole.
 
 namespace millrace {
 
@@ -29,17 +32,22 @@ inline constexpr std::size_t kEventAlignment = 4096;  ///< a page
 
 /// Indexes of one ring; they only grow, and record number n is at n modulo kEventRingRecords.
 struct alignas(kCacheLine) EventRing {
-  std::atomic<std::uint64_t> tail;  ///< producer's: behind the newest record
-  std::atomic<std::uint64_t> lost;  ///< producer's: records that found no room
-  std::uint64_t padding_0[6];
+  std::atomic<std::uint64_t> tail;   ///< producer's: behind the newest record
+  std::atomic<std::uint64_t> lost;   ///< producer's: lines that found no room
+  std::atomic<std::uint64_t> lines;  ///< producer's: in front of `tail`, since the ring began
+  // What `tail` and `lines` are about to be: a successor finds out whether `lines` is.
+  std::atomic<std::uint64_t> next_tail, next_lines;
+  std::uint64_t padding_0[3];
   alignas(kCacheLine) std::atomic<std::uint64_t> head;  ///< consumer's: behind the last one told
   std::uint64_t padding_1[7];
 };
 static_assert(sizeof(EventRing) == 128 && offsetof(EventRing, tail) == 0);
 static_assert(offsetof(EventRing, lost) == 8 && offsetof(EventRing, head) == 64);
+static_assert(offsetof(EventRing, lines) == 16 && offsetof(EventRing, next_tail) == 24);
+static_assert(offsetof(EventRing, next_lines) == 32);
 
-/// Of the process `events` alone; survives it. With a file, for all rings together:
-/// head = file_written + file_lost.
+/// Of the process `events` alone; survives it. With a file, for all rings together, lines in front
+/// of `head` = file_written + file_lost.
 struct alignas(kCacheLine) EventSink {
   std::atomic<std::uint64_t> file_written;    ///< lines in the file
   std::atomic<std::uint64_t> file_lost;       ///< no file, or no room in it
@@ -100,9 +108,11 @@ class EventLog {
   EventLog(const EventRings& rings, std::uint32_t number);
 
   bool on() const noexcept { return ring_ != nullptr; }
-  /// Room for one more record, with what was there before in it; null when there is none: then one
-  /// is counted as lost. What is put there exists from the next publish() on.
-  EventRecord* add() noexcept;
+  /// Room for the record of one more line, with what was there before in it, and `text` behind it
+  /// (at most kEventTextBytesMax): the record's payload is to say `texts`, texts_for(text). Null
+  /// when there is no room for all of it: then one line is counted as lost. What is put there
+  /// exists from the next publish() on.
+  EventRecord* add(std::span<const std::byte> text = {}) noexcept;
   /// All that was added since, at once.
   void publish() noexcept {
     if (added_ == published_ && lost_ == told_lost_) [[likely]]
@@ -113,6 +123,7 @@ class EventLog {
  private:
   void tell() noexcept;
   void attach() noexcept;
+  bool has_room(std::uint64_t records) noexcept;
 
   EventRing* ring_ = nullptr;
   std::span<EventRecord> records_;
@@ -120,7 +131,8 @@ class EventLog {
                 published_ = 0;  ///< behind the newest record, ours and all others' view
   std::uint64_t seen_head_ = 0;  ///< head, when it was looked at last
   std::uint64_t lost_ = 0, told_lost_ = 0;
-  bool attached_ = false;  ///< the words above are the ring's
+  std::uint64_t lines_ = 0;  ///< in front of `added_`
+  bool attached_ = false;    ///< the words above are the ring's
 };
 
 /// The consumer's side of one ring. One thread.
@@ -128,8 +140,10 @@ class EventReader {
  public:
   EventReader(const EventRings& rings, std::uint32_t number);
 
-  /// Copies the next records, at most `out.size()`; returns how many. They stay in the ring.
-  /// `skipped`: records that are gone, as the ring's words make no sense (a producer gone wrong).
+  /// Copies the next records, at most `out.size()`, kEventLineRecordsMax or more, so that no line
+  /// is cut; returns how many. They stay in the ring. next_line() (event_text.hpp) tells lines
+  /// apart. `skipped`: records that are gone, as the ring's words make no sense (a producer gone
+  /// wrong).
   std::uint32_t peek(std::span<EventRecord> out, std::uint64_t& skipped) noexcept;
   std::uint64_t head() const noexcept;
   /// The next one is number `head`, at most the ring's tail.

@@ -115,10 +115,10 @@ TEST(TopologyMetrics, OfEventsSayWhatWasToldAndWhatBecameOfIt) {
   watched.start(7);
   const EventRings rings = watched.status.events();
   ASSERT_EQ(rings.count(), 3u) << "two workers and an egress";
-  rings.ring(0).tail = 100;
+  rings.ring(0).lines = 100;
   rings.ring(0).lost = 5;
   rings.ring(1).lost = 2;  // of one that has left
-  rings.ring(2).tail = 7;
+  rings.ring(2).lines = 7;
   EventSink& sink = rings.sink();
   sink.file_written = 90;
   sink.file_lost = 10;
