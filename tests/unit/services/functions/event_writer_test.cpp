@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/functions/flow/flow_tuple.hpp"
+#include "shared/layout/event_text.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/packet_call.hpp"
 
@@ -195,6 +196,32 @@ TEST(EventWriter, TellsOfFlowsAndTranslationsByTheirTuples) {
   const EventWriter off(nullptr, call.batch, 0);
   off.flow_ended(inside, what);
   off.translation(inside, outside, TranslationAction::kCreated, TranslationScope::kSession);
+}
+
+TEST(EventWriter, TextStandsBehindItsRecord) {
+  PacketCall call({frame_of_hex(kUdpFrame)});
+  EventRingOfTest ring;
+  const EventWriter writer(&ring.log, call.batch, 3);
+  EventTextWriter text;
+  text.put(EventField::kHttpUrl, std::string(200, 'u'), 200);
+  writer.app(0, {.source_port = 9, .protocol = 6, .version = 4}, {.app = EventApp::kTls},
+             text.bytes());
+  writer.signature(0, {.sid = 5}, text.bytes());
+  writer.drop(0, {.bytes = 77});
+  const std::vector<EventRecord> told = ring.told();
+  ASSERT_EQ(told.size(), 7u);
+  EXPECT_EQ(told[0].kind, EventKind::kApp);
+  EXPECT_EQ(told[0].source_port, 9u);
+  EXPECT_EQ(told[0].app.app, EventApp::kTls);
+  EXPECT_EQ(told[0].app.texts, 2u);
+  EXPECT_EQ(told[2].kind, EventKind::kText);
+  EXPECT_EQ(told[3].signature.sid, 5u);
+  EXPECT_EQ(told[3].signature.texts, 2u);
+  EXPECT_EQ(told[3].destination_port, 53u);
+  EXPECT_EQ(told[6].kind, EventKind::kDrop);
+  EXPECT_EQ(told[6].drop.bytes, 77u);
+  ring.log.publish();
+  EXPECT_EQ(ring.rings.ring(0).lines, 3u);
 }
 
 TEST(EventWriter, CountsWhatTheRingHasNoRoomFor) {

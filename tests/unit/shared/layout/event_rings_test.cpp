@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "shared/layout/event_fingerprint.hpp"
+#include "shared/layout/event_text.hpp"
 #include "shared/layout/mapping.hpp"
 #include "shared/layout/status_layout.hpp"
 #include "tests/unit/shared/layout/stop_before_store.hpp"
@@ -132,6 +134,50 @@ TEST_F(EventRingsTest, ASuccessorKeepsTheCountOfLostOnes) {
   EXPECT_EQ(ring_.lost, 2u);
 }
 
+/// Adds a line with `records` records of text; false: no room.
+bool add_line(EventLog& log, std::uint8_t records) {
+  EventTextWriter text;
+  text.put(EventField::kHttpUrl, std::string(records * kEventTextBytes - 3, 'u'), SIZE_MAX);
+  EventRecord* const record = log.add(text.bytes());
+  if (record == nullptr) return false;
+  *record = {};
+  record->kind = EventKind::kApp;
+  record->app.texts = records;
+  return true;
+}
+
+TEST_F(EventRingsTest, ALineWithTextIsThereWholeOrLostWhole) {
+  EventLog log(rings_, 1);
+  for (std::uint64_t i = 0; i + 4 < kEventRingRecords; ++i) ASSERT_TRUE(add(log, i));
+  EXPECT_FALSE(add_line(log, 4));
+  EXPECT_TRUE(add_line(log, 2));
+  EXPECT_FALSE(add_line(log, 1));
+  EXPECT_TRUE(add(log, 7));
+  log.publish();
+  EXPECT_EQ(ring_.tail, kEventRingRecords);
+  EXPECT_EQ(ring_.lines, kEventRingRecords - 2);
+  EXPECT_EQ(ring_.lost, 2u);
+}
+
+TEST_F(EventRingsTest, APeekCutsNoLine) {
+  EventLog log(rings_, 1);
+  EventReader reader(rings_, 1);
+  ring_.head = ring_.tail = kEventRingRecords - 2;  // a line lies across the ring's end
+  ASSERT_TRUE(add(log, 7));
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(add_line(log, 3));
+  log.publish();
+  std::vector<EventRecord> out(kEventLineRecordsMax + 1);
+  std::uint64_t skipped = 0;
+  EXPECT_EQ(reader.peek(out, skipped), 17u);
+  reader.let_go_until(reader.head() + 1);
+  ASSERT_EQ(reader.peek(out, skipped), 16u);
+  std::span<const EventRecord> rest(out.data(), 16);
+  EventLine line;
+  for (; !rest.empty(); EXPECT_TRUE(line.is_whole)) next_line(rest, line);
+  reader.let_go_until(reader.head() + 16);
+  EXPECT_EQ(reader.peek(out, skipped), 8u);
+}
+
 TEST_F(EventRingsTest, NobodyListensWhereThereIsNoRing) {
   EXPECT_FALSE(EventLog().on());
   EXPECT_FALSE(EventLog(rings_, kNoEventRing).on());
@@ -206,7 +252,7 @@ bool killed_before(std::uint32_t store, const Mapping& memory, const EventRings&
 TEST_F(EventRingsTest, AProducerThatIsKilledLeavesNoHalfRecordAndNoHalfBatch) {
   std::uint32_t kills = 0;
   for (std::uint32_t store = 0;; ++store) {
-    ring_.head = ring_.tail = 0;
+    ring_.head = ring_.tail = ring_.lines = ring_.next_tail = ring_.next_lines = 0;
     std::ranges::fill(rings_.records(1), EventRecord{});
     const bool killed = killed_before(store, memory_, rings_);
     EventLog successor(rings_, 1);
@@ -220,6 +266,7 @@ TEST_F(EventRingsTest, AProducerThatIsKilledLeavesNoHalfRecordAndNoHalfBatch) {
     EXPECT_TRUE(numbers.empty() || numbers == (std::vector<std::uint64_t>{1, 2, 3}) ||
                 numbers == (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6}))
         << numbers.size() << " records, killed before store " << store;
+    EXPECT_EQ(ring_.lines, ring_.tail) << "killed before store " << store;
     if (!killed) break;
     ++kills;
   }
