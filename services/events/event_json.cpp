@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "services/events/alert_json.hpp"
+#include "services/events/app_json.hpp"
 #include "services/events/flow_identity.hpp"
 #include "services/events/flow_json.hpp"
 #include "services/events/json_line.hpp"
@@ -100,7 +101,7 @@ std::optional<std::uint64_t> transaction_of(const EventRecord& record) {
 /// What its kind alone has.
 void put_payload(const EventRecord& record, const EventPlace& place, EventTimes& times,
                  std::string& out) {
-  [[maybe_unused]] const auto transaction = transaction_of(record);
+  const auto transaction = transaction_of(record);
   if (record.kind == EventKind::kApp) put_value("tx_id", *transaction, out);
   if (record.kind == EventKind::kAlert) put_alert(record.alert, out);
   if (record.kind == EventKind::kSignature) put_signature(record.signature, place.signature, out);
@@ -108,6 +109,7 @@ void put_payload(const EventRecord& record, const EventPlace& place, EventTimes&
   if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
   if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
   if (record.kind == EventKind::kTranslation) put_translation(record, out);
+  put_fields(place.text, transaction, out);
 }
 
 template <typename Item>
@@ -246,6 +248,7 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   put_text("actor", place.actor, out);
   put_value("record", place.number, out);
   if (const auto texts = texts_for(place.text); texts != 0) put_value("records", 1 + texts, out);
+  put_cut_fields(place.text, out);
   if (of_packet) {
     put_value("batch", record.sequence, out);
     put_value("packet", record.packet, out);

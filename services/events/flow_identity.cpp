@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "services/events/base64.hpp"
 #include "shared/base/fnv.hpp"
 #include "shared/base/ip_protocol.hpp"
 
@@ -95,21 +96,6 @@ std::uint64_t word_of(std::span<const std::uint8_t> bytes) noexcept {
   return word;
 }
 
-std::string base64_of(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) group = group << 8 | (j < have ? bytes[i + j] : 0u);
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += j <= have ? kDigits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 /// What is hashed: seed, both addresses, protocol, a zero, both ports; the wire's byte order.
 class Hashed {
  public:
@@ -138,7 +124,7 @@ std::string digest_text(std::span<const std::uint8_t> bytes) {
       EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, sha1.get(), nullptr) != 1) {
     return {};
   }
-  return "1:" + base64_of(digest);
+  return "1:" + base64_of(std::as_bytes(std::span(digest)));
 }
 
 }  // namespace

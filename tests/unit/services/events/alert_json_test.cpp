@@ -78,5 +78,33 @@ TEST_F(AlertJsonTest, MetadataIsAListForEachKey) {
   EXPECT_FALSE(line(&name_)["alert"].contains("metadata")) << "a line has its limits";
 }
 
+TEST_F(AlertJsonTest, ADropSaysWhyAndByWhichRule) {
+  DropEvent drop{};
+  drop.bytes = 1500;
+  drop.reason = EventDropReason::kRule;
+  drop.direction = FlowDirection::kToServer;
+  drop.gid = 1;
+  drop.sid = 5;
+  drop.priority = 2;
+  std::string out = "{";
+  put_drop(drop, &name_, out);
+  const Json by_rule = Json::parse(out + "}");
+  EXPECT_EQ(by_rule["drop"], Json::parse(R"({"len": 1500, "reason": "rules"})"));
+  EXPECT_EQ(by_rule["direction"], "to_server");
+  EXPECT_EQ(by_rule["alert"]["action"], "blocked");
+  EXPECT_EQ(by_rule["alert"]["signature_id"], 5);
+  EXPECT_EQ(by_rule["alert"]["signature"], name_.message);
+  drop.reason = EventDropReason::kStream;
+  out = "{";
+  put_drop(drop, nullptr, out);
+  const Json other = Json::parse(out + "}");
+  EXPECT_EQ(other["drop"]["reason"], "stream error");
+  EXPECT_FALSE(other.contains("alert"));
+  drop.reason = static_cast<EventDropReason>(200);
+  out = "{";
+  put_drop(drop, nullptr, out);
+  EXPECT_EQ(Json::parse(out + "}")["drop"]["reason"], "unknown");
+}
+
 }  // namespace
 }  // namespace millrace

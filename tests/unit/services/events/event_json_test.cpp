@@ -11,6 +11,7 @@
 #include <string>
 
 #include "services/events/flow_identity.hpp"
+#include "shared/layout/event_text.hpp"
 #include "tests/unit/support/small_world.hpp"
 
 namespace millrace {
@@ -104,6 +105,53 @@ TEST_F(EventJsonTest, AnAnomalySaysWhoseItIs) {
   EXPECT_FALSE(json.contains("src_port"));
   record_.ip_version = 6;
   EXPECT_EQ(Json::parse(line())["anomaly"]["type"], "nd");
+}
+
+TEST_F(EventJsonTest, AParserThatGivesUpIsAnAnomalyOfItsFlow) {
+  record_.kind = EventKind::kAnomaly;
+  record_.anomaly = {.type = AnomalyType::kAppUnreadable, .direction = FlowDirection::kToClient};
+  std::memcpy(record_.anomaly.app, "http", 4);
+  const Json json = Json::parse(line());
+  EXPECT_EQ(json["anomaly"],
+            Json::parse(R"({"type": "applayer", "event": "UNREADABLE", "layer": "proto_parser",
+                            "app_proto": "http"})"));
+  EXPECT_EQ(json["app_proto"], "http");
+  EXPECT_EQ(json["direction"], "to_client");
+  EXPECT_EQ(json["flow_id"], flow_id_of(record_).value());
+}
+
+TEST_F(EventJsonTest, ATransactionIsALineOfItsProtocol) {
+  EventTextWriter text;
+  text.put(EventField::kHttpUrl, std::string(200, 'u'), 150);
+  record_.kind = EventKind::kApp;
+  record_.app = {.transaction = EventCount(5), .app = EventApp::kHttp};
+  std::string out;
+  put_event(record_, {.actor = "front.1", .number = 99, .time_ns = kNoonNs, .text = text.bytes()},
+            world_.plan, times_, out);
+  const Json json = Json::parse(out);
+  EXPECT_EQ(json["event_type"], "http");
+  EXPECT_EQ(json["tx_id"], 5);
+  EXPECT_EQ(json["src_ip"], "10.1.0.5");
+  EXPECT_EQ(json["flow_id"], flow_id_of(record_).value());
+  EXPECT_EQ(json["http"]["url"], std::string(150, 'u'));
+  EXPECT_EQ(json["millrace"]["records"], 3);
+  EXPECT_EQ(json["millrace"]["cut"], Json::parse(R"(["http.url"])"));
+  for (const auto& [app, type] : {std::pair{EventApp::kDns, "dns"},
+                                  {EventApp::kTls, "tls"},
+                                  {EventApp::kSsh, "ssh"},
+                                  {static_cast<EventApp>(77), "unknown"}}) {
+    record_.app.app = app;
+    EXPECT_EQ(Json::parse(line())["event_type"], type);
+  }
+}
+
+TEST_F(EventJsonTest, ADropHasItsSignature) {
+  record_.kind = EventKind::kDrop;
+  record_.drop = {.sid = 4, .gid = 1, .bytes = 60};
+  const Json json = Json::parse(line());
+  EXPECT_EQ(json["event_type"], "drop");
+  EXPECT_EQ(json["drop"]["len"], 60);
+  EXPECT_EQ(json["alert"]["signature_id"], 4);
 }
 
 TEST_F(EventJsonTest, Ipv6AndOtherProtocols) {

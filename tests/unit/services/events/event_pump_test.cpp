@@ -111,6 +111,47 @@ TEST_F(EventPumpTest, ASignatureOfANewTableHasItsNameAtOnce) {
   EXPECT_EQ(names, (std::vector<std::string>{"a name", "a name", "", ""}));
 }
 
+TEST_F(EventPumpTest, LinesOfSeveralRecordsComeWhole) {
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  constexpr std::uint32_t kMany = 200;  // of four records: more than a turn takes
+  of_.tell(0, 7, 1);
+  of_.tell_long(0, 0, kMany);
+  std::size_t turns = 0, lines = 0;
+  for (std::size_t count = 1; count != 0; lines += count, ++turns) count = pump.turn();
+  EXPECT_EQ(lines, kMany + 1);
+  EXPECT_GT(turns, 3u);
+  std::istringstream text(folder_.text("eve.json"));
+  std::string line;
+  std::getline(text, line);
+  EXPECT_FALSE(nlohmann::json::parse(line)["millrace"].contains("records"));
+  std::uint64_t next = 1, sid = 0;
+  while (std::getline(text, line)) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json["alert"]["signature_id"], sid++);
+    EXPECT_EQ(json["payload_printable"], std::string(2 * kEventTextBytes, 'p'));
+    EXPECT_EQ(json["millrace"]["record"], next);
+    next += json["millrace"]["records"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(sid, kMany);
+  EXPECT_EQ(next, of_.rings.ring(0).tail);
+  EXPECT_EQ(sink().file_written, kMany + 1);
+}
+
+TEST_F(EventPumpTest, RecordsThatMakeNoLineAreLostAndCounted) {
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  of_.tell_long(0, 1, 3);
+  of_.rings.records(0)[4].signature.texts = 2;  // of the second line, which has three
+  EXPECT_EQ(pump.turn(), 6u);
+  EXPECT_EQ(told(folder_.text("eve.json")).size(), 2u);
+  EXPECT_EQ(sink().file_written, 2u);
+  EXPECT_EQ(sink().file_lost, 4u) << "each record of it";
+  EXPECT_EQ(of_.rings.ring(0).head, of_.rings.ring(0).tail);
+}
+
 TEST_F(EventPumpTest, ServesClientsWithoutAFile) {
   EventSocket socket(folder_.path("sock"), sink());
   EventPump pump(of_.plan, of_.rings, kTscHz, nullptr, socket);
@@ -188,7 +229,7 @@ TEST_F(EventPumpTest, KilledBeforeAnyStoreItsSuccessorWritesEachRecordOnce) {
   std::vector<std::uint64_t> expected;
   for (std::uint32_t store = 0;; ++store) {
     for (std::uint32_t ring = 0; ring < 2; ++ring) {
-      of_.tell(ring, next, 3);
+      ring == 0 ? of_.tell(ring, next, 3) : of_.tell_long(ring, next, 3);
       for (std::uint32_t i = 0; i < 3; ++i) expected.push_back(next++);
     }
     const bool killed = killed_before(store, of_, settings(), folder_.path("sock"));

@@ -14,6 +14,7 @@
 
 #include "shared/base/unique_fd.hpp"
 #include "shared/layout/event_rings.hpp"
+#include "shared/layout/event_text.hpp"
 #include "shared/layout/mapping.hpp"
 #include "tests/unit/support/small_world.hpp"
 
@@ -54,6 +55,21 @@ struct EventWorld {
       if (record == nullptr) continue;
       *record = {};
       record->alert.rule = first + i;
+    }
+    log.publish();
+  }
+  /// Lines of several records each, of signatures with these numbers.
+  void tell_long(std::uint32_t ring, std::uint32_t first, std::uint32_t many) const {
+    EventLog log(rings, ring);
+    EventTextWriter text;
+    text.put(EventField::kPayload, std::string(2 * kEventTextBytes, 'p'), SIZE_MAX);
+    for (std::uint32_t i = 0; i < many; ++i) {
+      EventRecord* const record = log.add(text.bytes());
+      if (record == nullptr) continue;
+      *record = {};
+      record->kind = EventKind::kSignature;
+      record->signature.sid = first + i;
+      record->signature.texts = texts_for(text.bytes());
     }
     log.publish();
   }
