@@ -41,6 +41,7 @@ struct AppSession::Parts {
     std::string begin;       ///< first bytes, until the protocol is known
     std::uint64_t read = 0;  ///< bytes
     bool has_ended = false;
+    bool is_broken = false;  ///< of a parser that is gone
   };
 
   AppLimits limits;
@@ -78,6 +79,9 @@ void AppSession::Parts::settle(AppProtocol as) noexcept {
   protocol = as;
   is_done = true;
   if (parser) transactions = parser->transactions();
+  for (std::uint8_t i = 0; parser && i < sides.size(); ++i) {
+    sides[i].is_broken = parser->is_broken(i);
+  }
   if (datagrams) transactions = datagrams->transactions();
   parser.reset();
   datagrams.reset();
@@ -179,6 +183,10 @@ std::uint64_t AppSession::settled(std::uint8_t direction) const noexcept {
 std::uint64_t AppSession::transactions() const noexcept {
   if (parts_->datagrams) return parts_->datagrams->transactions();
   return parts_->parser ? parts_->parser->transactions() : parts_->transactions;
+}
+
+bool AppSession::is_broken(std::uint8_t direction) const noexcept {
+  return parts_->parser ? parts_->parser->is_broken(direction) : parts_->sides[direction].is_broken;
 }
 
 bool AppSession::is_done() const noexcept { return parts_->is_done; }

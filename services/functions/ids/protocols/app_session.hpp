@@ -21,6 +21,7 @@ struct AppLimits {
   std::size_t inflate_bytes = 4u << 20;  ///< that one body may decompress to
   std::uint32_t inflate_layers = 2;      ///< of content encodings
   std::uint32_t transactions = 64;       ///< of one flow at a time; the oldest one is given up
+  bool keeps_messages = false;           ///< Transaction::messages
 };
 
 /// What is told of a transaction: `direction` of it has something new. The reference is good during
@@ -59,6 +60,8 @@ class AppSession {
   std::uint64_t settled(std::uint8_t direction) const noexcept;
   /// Transactions that are through.
   std::uint64_t transactions() const noexcept;
+  /// A direction is not understood: nothing more will come of it.
+  bool is_broken(std::uint8_t direction) const noexcept;
   /// Nothing more will come of it: TLS behind its handshake, a protocol that is none of these.
   bool is_done() const noexcept;
 

@@ -15,14 +15,10 @@ constexpr std::uint8_t kPointerBits = 0xc0;
 constexpr std::size_t kPointersMax = 64;
 constexpr std::size_t kTypeAndClass = 4;
 
-struct NameRead {
-  std::string text;
-  std::size_t end;  ///< of the name, where it stands
-  bool is_whole;
-};
+}  // namespace
 
-NameRead read_name(std::span<const std::byte> message, std::size_t at) {
-  NameRead name{.text = {}, .end = at, .is_whole = false};
+DnsName dns_name(std::span<const std::byte> message, std::size_t at) {
+  DnsName name{.text = {}, .end = at, .is_whole = false};
   std::size_t pointers = 0;
   while (at < message.size() && name.text.size() < kDnsNameBytesMax) {
     const std::uint8_t length = wire_bytes::u8(message, at);
@@ -44,8 +40,6 @@ NameRead read_name(std::span<const std::byte> message, std::size_t at) {
   return name;
 }
 
-}  // namespace
-
 std::optional<DnsHeader> dns_header(std::span<const std::byte> message) noexcept {
   if (message.size() < kDnsHeaderBytes) return std::nullopt;
   const std::uint16_t flags = wire_bytes::u16(message, 2);
@@ -65,7 +59,7 @@ std::vector<std::string> dns_questions(std::span<const std::byte> message,
   std::vector<std::string> names;
   std::size_t at = kDnsHeaderBytes;
   for (std::size_t i = std::min<std::size_t>(header.questions, kDnsQuestionsMax); i > 0; --i) {
-    NameRead name = read_name(message, at);
+    DnsName name = dns_name(message, at);
     at = name.end + kTypeAndClass;
     const bool is_cut = name.text.size() >= kDnsNameBytesMax;
     if (is_cut) name.text.resize(kDnsNameBytesMax);

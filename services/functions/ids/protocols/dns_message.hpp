@@ -33,6 +33,14 @@ inline constexpr std::size_t kDnsNameBytesMax = 1024;
 /// Questions of a message that are looked at. Servers answer those with one.
 inline constexpr std::size_t kDnsQuestionsMax = 64;
 
+struct DnsName {
+  std::string text;  ///< with dots; longer than kDnsNameBytesMax by a label at most
+  std::size_t end;   ///< behind it, where it stands
+  bool is_whole;
+};
+/// The name at `at` of a message. Throws std::bad_alloc.
+DnsName dns_name(std::span<const std::byte> message, std::size_t at);
+
 /// The names that are asked for, as they were sent, with dots: "www.example.com"; the root is
 /// empty. What is behind an error is left out; a name that is longer than kDnsNameBytesMax is cut.
 /// Throws std::bad_alloc. `header` is the message's.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "services/functions/ids/protocols/wire_cursor.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -26,7 +27,7 @@ void DnsExchange::message(std::uint8_t direction, std::span<const std::byte> byt
   const auto header = dns_header(bytes);
   if (!header || header->is_answer != (direction == kServer)) return;
   if (header->is_answer) {
-    answer(header->id, place, sink);
+    answer(header->id, bytes, place, sink);
   } else {
     ask(*header, bytes, place, sink);
   }
@@ -38,6 +39,7 @@ void DnsExchange::ask(const DnsHeader& header, std::span<const std::byte> bytes,
   for (const std::string& name : dns_questions(bytes, header)) {
     transaction->put(kClient, RuleBuffer::kDnsQuery, name);
   }
+  if (keeps_messages_) transaction->messages[kClient] = text_of(bytes);
   transaction->complete(kClient);
   asked_.push_back({.id = header.id,
                     .transaction = std::move(transaction),
@@ -61,11 +63,13 @@ void DnsExchange::make_room(TransactionSink& sink) noexcept {
   }
 }
 
-void DnsExchange::answer(std::uint16_t id, Place place, TransactionSink& sink) noexcept {
+void DnsExchange::answer(std::uint16_t id, std::span<const std::byte> bytes, Place place,
+                         TransactionSink& sink) {
   const auto query = std::find_if(asked_.begin(), asked_.end(), [id](const Query& asked) {
     return asked.id == id && asked.transaction != nullptr;
   });
   if (query == asked_.end()) return;
+  if (keeps_messages_) query->transaction->messages[kServer] = text_of(bytes);
   give_up(*query->transaction, sink);
   query->transaction.reset();
   query->answer = place.begin;

@@ -27,7 +27,9 @@ class DnsExchange {
   };
 
   DnsExchange(const AppLimits& limits, std::uint64_t transactions)
-      : waiting_max_(limits.transactions), next_(transactions) {}
+      : waiting_max_(limits.transactions),
+        keeps_messages_(limits.keeps_messages),
+        next_(transactions) {}
 
   /// Messages of the other kind than their direction's are passed over. Throws std::bad_alloc.
   void message(std::uint8_t direction, std::span<const std::byte> bytes, Place place,
@@ -49,13 +51,15 @@ class DnsExchange {
 
   void ask(const DnsHeader& header, std::span<const std::byte> bytes, Place place,
            TransactionSink& sink);
-  void answer(std::uint16_t id, Place place, TransactionSink& sink) noexcept;
+  void answer(std::uint16_t id, std::span<const std::byte> bytes, Place place,
+              TransactionSink& sink);
   void pop_answered() noexcept;
   void make_room(TransactionSink& sink) noexcept;
   /// Begin of the first answer to one of the queries from number `from` of asked_ on.
   std::uint64_t first_answer(std::size_t from) const noexcept;
 
   std::uint32_t waiting_max_;
+  bool keeps_messages_;
   std::uint64_t next_;       ///< number of the next query
   std::deque<Query> asked_;  ///< oldest first, numbers without gaps
   std::array<std::uint64_t, 2> read_{};

@@ -174,6 +174,10 @@ int HttpParser::Hooks::response_complete(htp_tx_t* tx) {
         tx->response_line != nullptr) {
       put_response_headers(*tx, exchange);
     }
+    if (exchange.transaction != nullptr) {
+      exchange.transaction->body_bytes[1] =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(tx->response_message_len, 0));
+    }
     exchange.has_headers[1] = true;
     parser.finish(exchange, 1);
     if (!exchange.is_connect) return;

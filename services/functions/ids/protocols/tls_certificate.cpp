@@ -7,6 +7,7 @@
 #include <openssl/x509.h>
 
 #include <array>
+#include <ctime>
 #include <memory>
 
 #include "services/functions/ids/protocols/tls_fingerprint.hpp"
@@ -114,16 +115,40 @@ std::string text_of_serial(const ASN1_INTEGER* serial) {
   return upper_hex(cursor.take(cursor.size()), true);
 }
 
+/// Null: it is none.
+Certificate parsed(std::span<const std::byte> der) {
+  const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
+  Certificate certificate(d2i_X509(nullptr, &begin, static_cast<long>(der.size())));
+  ERR_clear_error();
+  return certificate;
+}
+
+/// Empty: it is no time.
+std::string time_text(const ASN1_TIME* time) {
+  std::tm parts{};
+  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return {};
+  std::array<char, sizeof "2026-11-27T12:00:00"> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts)};
+}
+
 }  // namespace
 
 std::optional<CertificateText> certificate_text(std::span<const std::byte> der) {
-  const auto* begin = reinterpret_cast<const unsigned char*>(der.data());
-  const Certificate certificate(d2i_X509(nullptr, &begin, static_cast<long>(der.size())));
-  ERR_clear_error();
+  const Certificate certificate = parsed(der);
   if (!certificate) return std::nullopt;
   return CertificateText{.subject = text_of_name(X509_get_subject_name(certificate.get())),
                          .issuer = text_of_name(X509_get_issuer_name(certificate.get())),
                          .serial = text_of_serial(X509_get0_serialNumber(certificate.get()))};
+}
+
+std::optional<CertificateValidity> certificate_validity(std::span<const std::byte> der) {
+  const Certificate certificate = parsed(der);
+  if (!certificate) return std::nullopt;
+  CertificateValidity validity{.from = time_text(X509_get0_notBefore(certificate.get())),
+                               .until = time_text(X509_get0_notAfter(certificate.get()))};
+  ERR_clear_error();
+  if (validity.from.empty() || validity.until.empty()) return std::nullopt;
+  return validity;
 }
 
 std::string certificate_fingerprint(std::span<const std::byte> der) {

@@ -19,6 +19,11 @@ struct CertificateText {
 
 /// Nothing: it is not DER of a certificate. Throws std::bad_alloc.
 std::optional<CertificateText> certificate_text(std::span<const std::byte> der);
+struct CertificateValidity {
+  std::string from, until;  ///< UTC: "2026-11-27T12:00:00"
+};
+/// Nothing: it is not DER of a certificate, or has no such times. Throws std::bad_alloc.
+std::optional<CertificateValidity> certificate_validity(std::span<const std::byte> der);
 /// SHA-1: "0a:1b:...".
 std::string certificate_fingerprint(std::span<const std::byte> der);
 

@@ -87,6 +87,11 @@ class Transaction {
   std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
 
+  // For the log, by direction.
+  std::array<std::string, 2> messages;        ///< of DNS, with AppLimits::keeps_messages
+  std::array<std::uint64_t, 2> body_bytes{};  ///< of HTTP, as they came
+  bool is_logged = false;                     ///< the log's note
+
  private:
   AppProtocol protocol_;
   std::uint64_t number_;
