@@ -13,15 +13,24 @@ namespace {
 
 constexpr std::uint32_t kLooksOfReplay = 512;
 
-/// Shows transactions to the detector.
+/// Shows transactions to the detector, and to the log.
 class Sink final : public TransactionSink {
  public:
+  /// `log`: null: they have been told of before.
   Sink(Detector& detector, const PacketView& view, PacketMemory& memory,
-       std::vector<MatchedRule>& matched)
-      : detector_(detector), view_(view), memory_(memory), matched_(matched) {}
+       std::vector<MatchedRule>& matched, IdsLog* log)
+      : detector_(detector),
+        view_(view),
+        memory_(memory),
+        matched_(matched),
+        log_(log != nullptr && log->has_apps() ? log : nullptr) {}
   void on_news(Transaction& transaction, std::uint8_t direction) noexcept override {
     view_.app = transaction.protocol();
+    const std::size_t before = matched_.size();
     detector_.look_at_transaction(view_, transaction, direction, memory_, matched_);
+    if (log_ == nullptr) return;
+    if (matched_.size() != before) log_->note_matched(transaction, direction);
+    log_->note(transaction, direction);
   }
 
  private:
@@ -29,6 +38,7 @@ class Sink final : public TransactionSink {
   PacketView view_;
   PacketMemory& memory_;
   std::vector<MatchedRule>& matched_;
+  IdsLog* log_;
 };
 
 class KnownText final : public StreamHistory {
@@ -63,8 +73,10 @@ std::array<std::uint32_t, 2> starts_of(const Stream* stream) noexcept {
 
 }  // namespace
 
-FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history)
+FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history,
+                     bool logs_apps)
     : detector_(detector),
+      reads_apps_(logs_apps || detector.wants_transactions()),
       limits_(limits),
       history_(history),
       cache_(kFlowsMax),
@@ -93,7 +105,7 @@ CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,
     record.protocol = record.is_over = 0;
   }
   packet.memory.mute(true);
-  if (record.is_over == 0 && detector_.wants_transactions()) {
+  if (record.is_over == 0 && reads_apps_) {
     make_session(packet, tables, record, stream, flow);
   }
   if (stream != nullptr && detector_.wants_streams()) {
@@ -130,7 +142,7 @@ void FlowWatch::make_session(const WatchedPacket& packet, IdsTables& tables, Flo
   }
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
     known_.clear();
-    Sink sink(detector_, turned(packet, direction), packet.memory, known_);
+    Sink sink(detector_, turned(packet, direction), packet.memory, known_, nullptr);
     KeptBytes kept(tables.streams, *stream, direction, record.settled[direction]);
     for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
       flow.session->read(direction, bytes, packet.tuple.destination_port, sink);
@@ -190,9 +202,13 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
   }
   flow.position[direction] = offer.position + (offer.text.size() - offer.carry);
   if (!flow.session) return;
-  Sink sink(detector_, packet.view, packet.memory, packet.matched);
+  Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
+  const bool was_broken = flow.session->is_broken(direction);
   flow.session->read(direction, offer.text.subspan(offer.carry), packet.tuple.destination_port,
                      sink);
+  if (!was_broken && flow.session->is_broken(direction)) {
+    packet.log.note_unreadable(flow.session->protocol(), direction);
+  }
 }
 
 void FlowWatch::look_at_stream(const WatchedPacket& packet, const StreamReader::Offer& offer,
@@ -254,7 +270,7 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
   }
   const PacketView view = turned(packet, direction);
   if (flow.session) {
-    Sink sink(detector_, view, packet.memory, packet.matched);
+    Sink sink(detector_, view, packet.memory, packet.matched, &packet.log);
     flow.session->end(direction, sink);
   }
   const BufferValue none{.bytes = {}, .base = flow.position[direction], .is_complete = true};
@@ -266,11 +282,11 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
 }
 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {
-  if (!detector_.wants_transactions() || packet.view.payload.empty()) return;
+  if (!reads_apps_ || packet.view.payload.empty()) return;
   CachedFlow* flow = datagrams_.find(packet.tuple);
   if (flow == nullptr) flow = &datagrams_.begin(packet.tuple);
   if (!flow->session) flow->session.emplace(limits_);
-  Sink sink(detector_, packet.view, packet.memory, packet.matched);
+  Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
   flow->session->read_datagram(packet.view.direction, packet.view.payload,
                                packet.tuple.destination_port, sink);
 }

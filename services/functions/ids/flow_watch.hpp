@@ -11,6 +11,7 @@
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/flow_cache.hpp"
 #include "services/functions/ids/ids_lane.hpp"
+#include "services/functions/ids/ids_log.hpp"
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/protocols/app_session.hpp"
 #include "services/functions/stream/stream_reader.hpp"
@@ -27,6 +28,7 @@ struct WatchedPacket {
   const FlowTuple& tuple;  ///< of its flow's direction 0
   PacketMemory& memory;
   std::vector<MatchedRule>& matched;
+  IdsLog& log;  ///< where transactions are noted, if it has any
 };
 
 /// One a worker. One thread.
@@ -34,8 +36,9 @@ class FlowWatch {
  public:
   static constexpr std::uint32_t kFlowsMax = 16'384, kDatagramFlowsMax = 1'024;
 
-  /// `detector` is borrowed. `history`: StreamLimits::history.
-  FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history);
+  /// `detector` is borrowed. `history`: StreamLimits::history. `logs_apps`: transactions are read
+  /// even if no rule asks for them.
+  FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t history, bool logs_apps);
 
   /// Of a segment: makes ready what is known of the flow, as the lane's state has it, and hands the
   /// text to its parser. `record`: of the flow. Behind it settle() or forget().
@@ -82,6 +85,7 @@ class FlowWatch {
   void lose_parser(IdsTables& tables, FlowRecord& record, CachedFlow& flow) noexcept;
 
   Detector& detector_;
+  bool reads_apps_;  ///< rules ask for transactions, or the log does
   AppLimits limits_;
   std::uint32_t history_;
   FlowCache cache_;

@@ -16,10 +16,12 @@
 #include "services/functions/ids/ids_build.hpp"
 #include "services/functions/ids/ids_image.hpp"
 #include "services/functions/ids/ids_lane.hpp"
+#include "services/functions/ids/ids_log.hpp"
 #include "services/functions/ids/ids_settings.hpp"
 #include "services/functions/ids/ids_verdicts.hpp"
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/reset_receiver.hpp"
+#include "services/functions/ids/stream_text.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/stream/tcp_data.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
@@ -75,32 +77,19 @@ struct Seen {
   const FlowTuple* tuple = nullptr;  ///< of its flow's direction 0
 };
 
-class History final : public StreamHistory {
- public:
-  History(TcpStreams& streams, const StreamTable& table) : streams_(streams), table_(table) {}
-  BufferValue whole() noexcept override {
-    const StreamReader::Offer offer = streams_.whole(table_);
-    return {.bytes = offer.text,
-            .base = offer.position - offer.carry,
-            .seen = offer.carry,
-            .is_complete = false};
-  }
-
- private:
-  TcpStreams& streams_;
-  const StreamTable& table_;
-};
-
 class Ids final : public Function {
  public:
   explicit Ids(const FunctionContext& context)
       : settings_(ids_settings(context.function.settings)),
         image_(context.function.image),
         detector_(image_.signatures(), image_.prefilter()),
-        watch_(detector_, settings_.app, settings_.limits.history),
+        watch_(detector_, settings_.app, settings_.limits.history, settings_.log.has_apps()),
         memory_(image_.signatures(), image_.flowbit_names()),
         verdicts_(image_.signatures(), image_.suppressions(),
-                  {.drops = settings_.drops(), .tells = settings_.tells}),
+                  {.drops = settings_.drops(),
+                   .tells = settings_.tells,
+                   .bytes = {settings_.alert_payload, settings_.alert_packet}}),
+        log_(settings_.log, settings_.alert_app, image_.signatures()),
         lane_(settings_.room),
         streams_(limits_of(settings_, detector_),
                  {.trusts_checksums = settings_.trusts_checksums,
@@ -175,8 +164,14 @@ class Ids final : public Function {
     }
     if (fate != FlowFate::kDropped || !settings_.drops()) return false;
     hit(call, IdsCounter::kDroppedFlow);
+    tell_drop(call, seen, EventDropReason::kFlow);
     call.batch.drop(seen.packet, call.reason(IdsReason::kRule));
     return true;
+  }
+
+  static FlowDirection direction_of(const Seen& seen) noexcept {
+    if (!seen.has_flow) return FlowDirection::kUnknown;
+    return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
   }
 
   static bool has_stream(const IdsTables* tables, const Seen& seen) noexcept {
@@ -193,6 +188,7 @@ class Ids final : public Function {
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
     if (hides(seen.headers) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
+      tell_drop(call, seen, EventDropReason::kHidden);
       return call.batch.drop(seen.packet, call.reason(IdsReason::kConflict));
     }
     const bool is_tcp = seen.headers.protocol == kTcp;
@@ -209,7 +205,7 @@ class Ids final : public Function {
       return drop_for(call, seen, taken.counter);
     }
     const std::span<const std::byte> frame = call.batch.bytes(seen.packet);
-    std::optional<History> history;
+    std::optional<StreamOfPacket> history;
     PacketView view{.frame = frame,
                     .headers = seen.headers,
                     .tuple = seen.has_flow ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
@@ -223,6 +219,7 @@ class Ids final : public Function {
       view.history = &history.emplace(streams_, tables->streams);
     }
     matched_.clear();
+    log_.begin();
     if (is_tcp) {
       look_at_segment(call, tables, seen, taken, view);
     } else {
@@ -240,7 +237,7 @@ class Ids final : public Function {
     }
     if (record != nullptr) {
       MILLRACE_CHECK(tables != nullptr && seen.tuple != nullptr);
-      const WatchedPacket watched{view, *seen.tuple, memory_, matched_};
+      const WatchedPacket watched{view, *seen.tuple, memory_, matched_, log_};
       if (has_text) watch_.read(watched, *tables, *record, taken.offer);
       view.app = watch_.protocol_of(*seen.tuple, record);
       detector_.look_at_packet(view, memory_, matched_);
@@ -259,6 +256,7 @@ class Ids final : public Function {
       if (!settings_.only_watches) drop_for(call, seen, StreamCounter::kNoRoom);
       return;
     }
+    log_.tell(call, seen.packet, *seen.tuple);
     if (record != nullptr) watch_.settle(*seen.tuple, *tables, *record);
   }
 
@@ -280,24 +278,29 @@ class Ids final : public Function {
                         PacketView& view) noexcept {
     if (seen.has_flow && seen.headers.protocol == kUdp && !seen.headers.fragment) {
       MILLRACE_CHECK(seen.tuple != nullptr);
-      watch_.read_datagram({view, *seen.tuple, memory_, matched_});
+      watch_.read_datagram({view, *seen.tuple, memory_, matched_, log_});
       view.app = watch_.protocol_of(*seen.tuple, memory_.record());
     }
     detector_.look_at_packet(view, memory_, matched_);
     conclude(call, tables, seen, view);
+    if (seen.tuple != nullptr) log_.tell(call, seen.packet, *seen.tuple);
   }
 
   /// What the rules that have matched do. True: the packet passes, and its flow is looked at on.
   bool conclude(const FinishContext& call, IdsTables* tables, const Seen& seen,
                 const PacketView& view) noexcept {
-    const FlowDirection direction =
-        view.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
     const AlertedPacket alerted{.packet = seen.packet,
-                                .direction = seen.has_flow ? direction : FlowDirection::kUnknown,
-                                .app = view.app};
+                                .direction = direction_of(seen),
+                                .app = view.app,
+                                .payload = view.payload,
+                                .log = &log_};
     const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
-    if (verdict.of_flow != FlowFate::kNone) decide(tables, seen, verdict.of_flow);
+    if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again
+      if (seen.tuple != nullptr) log_.tell(call, seen.packet, *seen.tuple);
+      decide(tables, seen, verdict.of_flow);
+    }
+    if (verdict.drops) tell_drop(call, seen, EventDropReason::kRule, verdict.rule);
     const bool is_reset =
         verdict.resets && turn_into_reset(call.batch, seen.packet, seen.headers,
                                           seen.flow.acknowledged[seen.flow.direction]);
@@ -316,10 +319,15 @@ class Ids final : public Function {
     watch_.forget(*seen.tuple);
   }
 
+  void tell_drop(const FinishContext& call, const Seen& seen, EventDropReason reason,
+                 std::optional<std::uint32_t> rule = {}) noexcept {
+    log_.drop(call, {seen.packet, seen.headers, direction_of(seen), reason, rule});
+  }
+
   void drop_for(const FinishContext& call, const Seen& seen, StreamCounter counter) noexcept {
-    call.batch.drop(
-        seen.packet,
-        call.reason(counter == StreamCounter::kNoRoom ? IdsReason::kFull : IdsReason::kConflict));
+    const bool is_full = counter == StreamCounter::kNoRoom;
+    tell_drop(call, seen, is_full ? EventDropReason::kStreamFull : EventDropReason::kStream);
+    call.batch.drop(seen.packet, call.reason(is_full ? IdsReason::kFull : IdsReason::kConflict));
   }
 
   IdsSettings settings_;
@@ -328,6 +336,7 @@ class Ids final : public Function {
   FlowWatch watch_;
   PacketMemory memory_;
   IdsVerdicts verdicts_;
+  IdsLog log_;
   IdsLane lane_;
   TcpStreams streams_;
   std::vector<MatchedRule> matched_;
@@ -354,7 +363,9 @@ std::unique_ptr<Function> make_ids(const FunctionContext& context) {
 }
 
 std::string ids_asks_for_events(const PlanFunction& function) {
-  return ids_settings(function.settings).tells ? "events: true" : "";
+  const IdsSettings settings = ids_settings(function.settings);
+  if (settings.tells) return "events: true";
+  return settings.log.has_any() ? "log" : "";
 }
 
 }  // namespace

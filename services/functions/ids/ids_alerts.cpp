@@ -3,11 +3,12 @@
 #include "services/functions/ids/ids_alerts.hpp"
 
 #include "services/functions/ids/signature_event.hpp"
+#include "shared/layout/event_text.hpp"
 
 namespace millrace {
 
 void tell_alert(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
-                const Signature& signature, EventAction action) noexcept {
+                const Signature& signature, EventAction action, const AlertBytes& bytes) noexcept {
   SignatureEvent event = signature_event(rule.signature, signature, action);
   event.direction = packet.direction;
   event.scope = rule.by_stream ? SignatureScope::kStream : SignatureScope::kPacket;
@@ -16,7 +17,22 @@ void tell_alert(const FinishContext& call, const AlertedPacket& packet, const Ma
     event.transaction = EventCount(rule.transaction);
   }
   if (packet.app != AppProtocol::kUnknown) EventWriter::put_name(name_of(packet.app), event.app);
-  call.events.signature(packet.packet, event);
+  std::span<const std::byte> app;
+  if (packet.log != nullptr && rule.transaction != kNoTransaction) {
+    app = packet.log->text_of(rule.transaction);
+  }
+  if (bytes.payload == 0 && bytes.packet == 0) {
+    return call.events.signature(packet.packet, event, app);
+  }
+  EventTextWriter text;
+  text.put_text(app);
+  if (bytes.payload != 0 && !packet.payload.empty()) {
+    text.put(EventField::kPayload, packet.payload, bytes.payload);
+  }
+  if (bytes.packet != 0) {
+    text.put(EventField::kPacket, call.batch.bytes(packet.packet), bytes.packet);
+  }
+  call.events.signature(packet.packet, event, text.bytes());
 }
 
 }  // namespace millrace

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "services/functions/function.hpp"
 #include "services/functions/ids/detect/detector.hpp"
+#include "services/functions/ids/ids_log.hpp"
 #include "services/functions/ids/rules/signature.hpp"
 #include "shared/layout/event_record.hpp"
 
@@ -16,10 +19,19 @@ struct AlertedPacket {
   std::uint16_t packet;  ///< in its batch
   FlowDirection direction = FlowDirection::kUnknown;
   AppProtocol app = AppProtocol::kUnknown;
+  std::span<const std::byte> payload = {};  ///< bytes that it carries
+  const IdsLog* log = nullptr;              ///< it may have texts of transactions
+};
+
+/// Bytes that an alert has of the packet at most; 0: it has none.
+struct AlertBytes {
+  std::uint32_t payload = 0;
+  std::uint32_t packet = 0;  ///< of the whole frame
 };
 
 /// Tells that a rule has matched, and takes `action`.
 void tell_alert(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
-                const Signature& signature, EventAction action) noexcept;
+                const Signature& signature, EventAction action,
+                const AlertBytes& bytes = {}) noexcept;
 
 }  // namespace millrace

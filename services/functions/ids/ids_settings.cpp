@@ -15,6 +15,7 @@ namespace {
 constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bits
 constexpr double kBodyMaxKb = 16.0 * 1024;
 constexpr double kInflateLayersMax = 4;
+constexpr double kAlertBytesMax = 1514;
 
 constexpr KnownSetting kKnown[] = {
     {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
@@ -24,6 +25,10 @@ constexpr KnownSetting kKnown[] = {
     {.name = "mode"},
     {.name = "learn", .kind = SettingKind::kFlag},
     {.name = "events", .kind = SettingKind::kFlag},
+    {.name = "log", .list = true},
+    {.name = "alert_app", .kind = SettingKind::kFlag},
+    {.name = "alert_payload", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
+    {.name = "alert_packet", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
     {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
     {.name = "window_kb", .kind = SettingKind::kInteger, .low = 64, .high = kStreamWindowMax >> 10},
@@ -59,6 +64,18 @@ std::pair<std::string, std::string> variable_of(const std::string& value) {
   return {name, value.substr(equals + 1)};
 }
 
+void choose(const std::string& value, IdsLogChoice& log) {
+  const std::pair<std::string_view, bool*> choices[] = {
+      {"http", &log.http}, {"dns", &log.dns},   {"tls", &log.tls},
+      {"ssh", &log.ssh},   {"drop", &log.drop}, {"anomaly", &log.anomaly}};
+  const auto* const chosen =
+      std::ranges::find(choices, value, [](const auto& choice) { return choice.first; });
+  if (chosen == std::end(choices)) {
+    throw Error("log: '" + value + "' is none of http, dns, tls, ssh, drop, anomaly");
+  }
+  *chosen->second = true;
+}
+
 std::uint32_t kilobytes(const std::string& key, const std::string& value) {
   return static_cast<std::uint32_t>(setting_number(key, value) << 10);
 }
@@ -77,6 +94,10 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
     read.limits.history = kilobytes(key, value);
   } else if (key == "body_kb") {
     read.app.body_bytes = kilobytes(key, value);
+  } else if (key == "alert_payload") {
+    read.alert_payload = static_cast<std::uint32_t>(setting_number(key, value));
+  } else if (key == "alert_packet") {
+    read.alert_packet = static_cast<std::uint32_t>(setting_number(key, value));
   } else if (key == "inflate_layers") {
     read.app.inflate_layers = static_cast<std::uint32_t>(setting_number(key, value));
   } else {
@@ -97,6 +118,10 @@ bool take_word(const std::string& key, const std::string& value, IdsSettings& re
     read.learns = setting_flag(key, value);
   } else if (key == "events") {
     read.tells = setting_flag(key, value);
+  } else if (key == "alert_app") {
+    read.alert_app = setting_flag(key, value);
+  } else if (key == "log") {
+    choose(value, read.log);
   } else if (key == "variables") {
     read.variables.push_back(variable_of(value));
   } else if (key == "classification") {
@@ -124,6 +149,7 @@ IdsSettings ids_settings(const Settings& settings) {
     throw Error(key + ": ids has no such setting; there are " + all);
   }
   read.limits.skips = read.only_watches;
+  read.app.keeps_messages = read.log.dns || read.alert_app;
   return read;
 }
 

@@ -16,6 +16,15 @@
 
 namespace millrace {
 
+/// `log`: what is told of beside alerts.
+struct IdsLogChoice {
+  bool http = false, dns = false, tls = false, ssh = false;
+  bool drop = false, anomaly = false;
+
+  bool has_apps() const noexcept { return http || dns || tls || ssh; }
+  bool has_any() const noexcept { return has_apps() || drop || anomaly; }
+};
+
 struct IdsSettings {
   StreamRoom room{.streams = 32'768, .memory_mb = 256};
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
@@ -25,6 +34,9 @@ struct IdsSettings {
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
   bool learns = false;        ///< rules that drop or reject are told of, and do nothing
   bool tells = false;         ///< `events`
+  IdsLogChoice log;
+  bool alert_app = false;  ///< alerts have what is known of their transaction
+  std::uint32_t alert_payload = 0, alert_packet = 0;  ///< bytes that an alert has of either
   /// Variables of rules, in the order of the file: name without `$`, value.
   std::vector<std::pair<std::string, std::string>> variables;
   std::string classification, thresholds;  ///< files; empty: none

@@ -78,7 +78,7 @@ void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
   call.counters.alert();
   if (!options_.tells) return;
   tell_alert(call, packet, rule, signatures_[rule.signature],
-             blocked ? EventAction::kBlocked : EventAction::kAllowed);
+             blocked ? EventAction::kBlocked : EventAction::kAllowed, options_.bytes);
 }
 
 /// The sender is told here; the caller, which drops the packet, tells the receiver.
@@ -110,6 +110,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
     if (blocked) {
       if (signature.action == RuleAction::kReject) reject(call, packet.packet, signature, verdict);
       verdict.drops = true;
+      if (!verdict.rule) verdict.rule = rule.signature;
       if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;
     }
     if (signature.action == RuleAction::kPass) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -25,11 +26,13 @@ struct IdsVerdict {
   bool resets = false;                 ///< it drops, and its receiver is to be told
   bool drops = false;                  ///< the packet
   FlowFate of_flow = FlowFate::kNone;  ///< from now on
+  std::optional<std::uint32_t> rule;   ///< the first signature that drops
 };
 
 struct IdsVerdictOptions {
   bool drops = true;  ///< rules that drop or reject do so; else they are told of alone
   bool tells = false;
+  AlertBytes bytes{};  ///< that alerts have of their packets
 };
 
 /// One a worker. One thread.

@@ -5,15 +5,19 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "shared/layout/batch_arena.hpp"
+#include "shared/layout/event_text.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {
 
-SignatureEvent told_of(const MatchedRule& rule, const AlertedPacket& packet) {
+std::vector<EventRecord> records_of(const MatchedRule& rule, const AlertedPacket& packet,
+                                    const AlertBytes& bytes = {}) {
   BatchArena arena(kBatchCapacityDefault);
   arena.add(segment(false, kAck, 1, 1, "data"));
   EventRingOfTest ring;
@@ -31,8 +35,12 @@ SignatureEvent told_of(const MatchedRule& rule, const AlertedPacket& packet) {
   signature.gid = 6;
   signature.revision = 7;
   signature.priority = 2;
-  tell_alert(call, packet, rule, signature, EventAction::kBlocked);
-  const auto told = ring.told();
+  tell_alert(call, packet, rule, signature, EventAction::kBlocked, bytes);
+  return ring.told();
+}
+
+SignatureEvent told_of(const MatchedRule& rule, const AlertedPacket& packet) {
+  const auto told = records_of(rule, packet);
   EXPECT_EQ(told.size(), 1u);
   EXPECT_EQ(told.at(0).kind, EventKind::kSignature);
   return told.at(0).signature;
@@ -60,6 +68,29 @@ TEST(IdsAlerts, SayWhatItWasLookingAt) {
   EXPECT_EQ(event.transaction.number(), 9u);
   EXPECT_EQ(event.direction, FlowDirection::kToClient);
   EXPECT_STREQ(event.app, "http");
+}
+
+TEST(IdsAlerts, HaveBytesOfTheirPacketsOnRequest) {
+  const std::string payload = "data";
+  const AlertedPacket packet{.packet = 0, .payload = std::as_bytes(std::span(payload))};
+  const auto records = records_of({3, false, kNoTransaction}, packet, {.payload = 3, .packet = 60});
+  std::span<const EventRecord> rest(records);
+  EventLine line;
+  next_line(rest, line);
+  ASSERT_TRUE(line.is_whole && rest.empty());
+  EXPECT_EQ(line.record.signature.sid, 5u);
+  std::span<const std::byte> text = line.text();
+  const auto first = next_field(text), second = next_field(text);
+  ASSERT_TRUE(first && second && text.empty());
+  EXPECT_EQ(first->field, EventField::kPayload);
+  EXPECT_EQ(first->text(), "dat");
+  EXPECT_TRUE(first->is_cut);
+  EXPECT_EQ(second->field, EventField::kPacket);
+  const Frame frame = segment(false, kAck, 1, 1, "data");
+  const std::string_view whole(reinterpret_cast<const char*>(frame.data()), frame.size());
+  EXPECT_EQ(second->text(), whole.substr(0, 60));
+  const auto without = records_of({3, false, kNoTransaction}, {.packet = 0}, {.payload = 3});
+  EXPECT_EQ(without.size(), 1u) << "a packet without payload";
 }
 
 }  // namespace

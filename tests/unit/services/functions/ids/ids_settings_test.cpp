@@ -75,5 +75,27 @@ TEST(IdsSettings, SayWhatIsWrong) {
   EXPECT_TRUE(refusal_of_ids({{"carry", "1"}}).starts_with("carry: ids has no such setting"));
 }
 
+TEST(IdsSettings, SayWhatIsToldOf) {
+  const IdsSettings none = ids_settings({{"rules", "a.rules"}});
+  EXPECT_FALSE(none.log.has_any() || none.app.keeps_messages);
+  EXPECT_EQ(none.alert_payload, 0u);
+  const IdsSettings read = ids_settings({{"rules", "a.rules"},
+                                         {"log", "http"},
+                                         {"log", "dns"},
+                                         {"alert_app", "true"},
+                                         {"alert_payload", "100"},
+                                         {"alert_packet", "1514"}});
+  EXPECT_TRUE(read.log.http && read.log.dns && read.log.has_apps() && read.app.keeps_messages);
+  EXPECT_FALSE(read.log.tls || read.log.ssh || read.log.drop || read.log.anomaly);
+  EXPECT_TRUE(read.alert_app);
+  EXPECT_EQ(read.alert_payload, 100u);
+  EXPECT_EQ(read.alert_packet, 1514u);
+  const IdsSettings rest = ids_settings(
+      {{"rules", "a.rules"}, {"log", "tls"}, {"log", "ssh"}, {"log", "drop"}, {"log", "anomaly"}});
+  EXPECT_TRUE(rest.log.tls && rest.log.ssh && rest.log.drop && rest.log.anomaly);
+  EXPECT_EQ(refusal_of_ids({{"rules", "a.rules"}, {"log", "smb"}}),
+            "log: 'smb' is none of http, dns, tls, ssh, drop, anomaly");
+}
+
 }  // namespace
 }  // namespace millrace

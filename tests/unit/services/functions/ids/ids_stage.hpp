@@ -62,7 +62,8 @@ class IdsStage : public testing::Test {
     for (const Frame& frame : frames) arena_.add(frame);
     ++sequence_;
     for (const LaneState& state : states_) state.undo.begin(0, sequence_);
-    runner_->run(arena_.batch(), states_, {.port_in = 0, .now_ns = now_s_ * 1'000'000'000});
+    runner_->run(arena_.batch(), states_,
+                 {.port_in = 0, .now_ns = now_s_ * 1'000'000'000, .events = events_});
     std::vector<int> fates;
     for (std::uint32_t i = 0; i < frames.size(); ++i) {
       const bool dropped = arena_.batch().is_dropped(i);
@@ -121,6 +122,7 @@ class IdsStage : public testing::Test {
   std::unique_ptr<Function> flow_, ids_;
   std::unique_ptr<StageRunner> runner_;
   BatchArena arena_{kBatchCapacityDefault};
+  EventLog* events_ = nullptr;  ///< where it tells; null: nowhere
   std::uint64_t sequence_ = 0, now_s_ = 1;
   std::uint32_t first_ = 1000;  ///< of the client's next connection
   std::array<std::uint32_t, 2> sent_{};
