@@ -118,8 +118,12 @@ def settings(case, rules):
 
 
 def value_of(event, key):
-    for part in key.split("."):
-        event = event.get(part) if isinstance(event, dict) else None
+    """Of a key as cases write them: "alert.metadata.a[0]"."""
+    for part in re.findall(r"[^.\[\]]+", key):
+        if isinstance(event, list) and part.isdigit():
+            event = event[int(part)] if int(part) < len(event) else None
+        else:
+            event = event.get(part) if isinstance(event, dict) else None
     return event
 
 
@@ -152,12 +156,12 @@ def as_ethernet(capture, folder):
     return path
 
 
-def alerts_of(case, rules, folder):
-    """(alert lines, "") or (None, why there are none)."""
+def lines_of(case, rules, folder, more=()):
+    """(lines of events, "") or (None, why there are none). `more`: settings."""
     out = folder / "events.json"
     command = [BUILD / "bin/millrace", "try", "flow,ids", "--json", "--pcap",
                as_ethernet(case.capture, folder), "--events", out]
-    for setting in settings(case, rules):
+    for setting in [*settings(case, rules), *more]:
         command += ["--set", setting]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
@@ -165,8 +169,15 @@ def alerts_of(case, rules, folder):
     told = json.loads(done.stdout)
     if "error" in told:
         return None, told["error"]
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
-    return [line for line in lines if line["event_type"] == "alert"], ""
+    return [json.loads(line) for line in out.read_text().splitlines()], ""
+
+
+def alerts_of(case, rules, folder):
+    """(alert lines, "") or (None, why there are none)."""
+    lines, why = lines_of(case, rules, folder)
+    if lines is not None:
+        lines = [line for line in lines if line["event_type"] == "alert"]
+    return lines, why
 
 
 def refused_sids(rules):

@@ -69,7 +69,26 @@ def fixture_lines(tmp_path_factory):
     return [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
 
 
-def test_lines_are_valid_by_suricatas_schema(lines):
+@pytest.fixture(name="app_lines", scope="module")
+def fixture_app_lines(tmp_path_factory):
+    """Of all that ids tells of, over all shared captures."""
+    folder = tmp_path_factory.mktemp("eve-ids")
+    capture = write_capture(folder / "all.pcap", [frame for _, _, frame in captured_frames()])
+    (folder / "own.rules").write_text('alert tcp any any -> any any (content:"GET"; sid:1;)\n'
+                                      'drop http any any -> any any (http.stat_code; '
+                                      'content:"404"; sid:2;)\n')
+    said = folder / "eve.json"
+    command = [BUILD / "bin/millrace", "try", "flow,ids", "--pcap", capture, "--events", said]
+    for setting in (f"rules={folder / 'own.rules'}", "events=true", "alert_payload=600",
+                    "alert_packet=600", *(f"log={one}" for one in
+                                          ("http", "dns", "tls", "ssh", "drop", "anomaly"))):
+        command += ["--set", f"ids.{setting}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
+
+
+def seen_and_valid(lines):
+    """(type, function) of all lines, which are valid."""
     schema = json.loads((shared_folder() / "data/eve/schema.json").read_text(encoding="utf-8"))
     validator = jsonschema.validators.validator_for(schema)(schema)
     seen = set()
@@ -79,7 +98,26 @@ def test_lines_are_valid_by_suricatas_schema(lines):
         assert not problems, (problems, line)
         line["millrace"] = own
         seen.add((line["event_type"], own["function"]))
-    assert seen == {("alert", "match"), ("alert", "acl"), ("flow", "flow")}
+    return seen
+
+
+def test_lines_are_valid_by_suricatas_schema(lines):
+    assert seen_and_valid(lines) == {("alert", "match"), ("alert", "acl"), ("flow", "flow")}
+
+
+def test_lines_of_ids_are_valid_by_suricatas_schema(app_lines):
+    seen = {kind for kind, function in seen_and_valid(app_lines) if function == "ids"}
+    assert seen >= {"alert", "http", "dns", "tls", "drop"}
+    assert seen <= {"alert", "http", "dns", "tls", "drop", "ssh", "anomaly"}
+
+
+def test_numbers_of_records_have_no_gap(app_lines):
+    number = 0
+    for line in app_lines:
+        own = line["millrace"]
+        assert own["record"] == number, line
+        number += own.get("records", 1)
+    assert any("records" in line["millrace"] for line in app_lines)
 
 
 def test_community_ids_are_those_of_the_ends(lines):
