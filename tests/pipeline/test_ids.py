@@ -166,3 +166,74 @@ def test_an_ids_tells_and_drops_nothing(tmp_path):
                    lambda: f"one alert: {told(tmp_path)}")
         assert dropped(wire) == 0
         wire.running.settle()
+
+
+# Answers each question with an address: ADDRESS.
+ANSWER = """
+import socket, sys
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind((sys.argv[1], 53))
+while True:
+    question, client = server.recvfrom(2048)
+    server.sendto(question[:2] + bytes.fromhex("8180000100010000" "0000") + question[12:] +
+                  bytes.fromhex("c00c00010001" "0000003c" "0004" "c0000207"), client)
+"""
+# Asks for the address of a name, again and again until the answer comes: ADDRESS NAME.
+QUESTION = """
+import socket, sys
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.settimeout(1)
+name = b"".join(bytes([len(one)]) + one.encode() for one in sys.argv[2].split("."))
+while True:
+    try:
+        client.sendto(bytes.fromhex("1234" "0100" "0001000000000000") + name +
+                      bytes.fromhex("0000010001"), (sys.argv[1], 53))
+        print(client.recv(2048)[-4:].hex())
+        break
+    except TimeoutError:
+        pass
+"""
+
+
+def lines_of_type(folder, kind):
+    lines = map(json.loads, (folder / "eve.json").read_text(encoding="utf-8").splitlines())
+    return [line for line in lines if line["event_type"] == kind]
+
+
+def test_transactions_and_drops_are_told_also_while_workers_die(tmp_path):
+    with watched(tmp_path, ", log: [http, dns, drop]") as wire:
+        serve(wire, tmp_path)
+        wire.b.start("python3", "-c", ANSWER, wire.b.ip)
+        (tmp_path / "public" / "large").write_bytes(bytes(range(256)) * (16 << 10))
+        asked = []
+
+        def transfer():
+            number = len(asked)
+            assert get(wire, f"page?{number}", "--retry", "5",
+                       "--retry-all-errors") == "a page\n"
+            answer = wire.a.run("python3", "-c", QUESTION, wire.b.ip, f"host-{number}.test",
+                                timeout=PATIENCE)
+            assert answer.stdout.strip() == "c0000207"
+            get(wire, "large", "-o", "/dev/null")
+            asked.append(number)
+        kill_workers_under(wire, transfer)
+        wire.a.start("python3", "-c", SEND, wire.b.ip, 8080, "GET /secret HTTP/1.0\r\n\r\n")
+        wait_until(lambda: any(line["drop"]["reason"] == "rules" and
+                               line["alert"]["signature"] == "the page"
+                               for line in lines_of_type(tmp_path, "drop")), PATIENCE, "a drop")
+
+        def untold():
+            pages = {line["http"]["url"] for line in lines_of_type(tmp_path, "http")
+                     if line["http"].get("status") == 200}
+            names = {line["dns"]["rrname"] for line in lines_of_type(tmp_path, "dns")
+                     if line["dns"].get("rcode") == "NOERROR"
+                     and line["dns"]["grouped"] == {"A": ["192.0.2.7"]}}
+            return [number for number in asked
+                    if f"/page?{number}" not in pages or f"host-{number}.test" not in names]
+        wait_until(lambda: not untold(), PATIENCE, lambda: f"not told: {untold()} of {asked}")
+        page = next(line for line in lines_of_type(tmp_path, "http")
+                    if line["http"]["url"] == "/page?0")
+        assert page["http"] == page["http"] | {"hostname": wire.b.ip, "http_port": 8080,
+                                               "http_method": "GET", "length": 7}
+        assert (page["src_ip"], page["dest_port"]) == ("10.1.0.5", 8080)
+        wire.running.settle()
