@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/event_text.hpp"
 
+#include <initializer_list>
+
 namespace millrace {
 namespace {
 
@@ -38,6 +40,37 @@ std::string flow_of(const Json& flow) {
          field_of(flow, "bytes_toclient");
 }
 
+std::string anomaly_of(const Json& anomaly) {
+  std::string text = " " + field_of(anomaly, "event");
+  if (anomaly.contains("app_proto")) text += " " + field_of(anomaly, "app_proto");
+  if (anomaly.contains("mac")) text += " by " + field_of(anomaly, "mac");
+  return text;
+}
+
+/// What there is of these keys, in their order.
+std::string fields_of(const Json& json, std::initializer_list<const char*> keys) {
+  std::string text;
+  for (const char* const key : keys) {
+    if (json.contains(key)) text += " " + field_of(json, key);
+  }
+  return text;
+}
+
+/// Of the line's own object: of a transaction, or a drop.
+std::string own_of(const Json& json, const std::string& type) {
+  const auto at = json.find(type);
+  if (at == json.end() || !at->is_object()) return "";
+  if (type == "http") return fields_of(*at, {"http_method", "hostname", "url", "status"});
+  if (type == "dns") return fields_of(*at, {"type", "rrtype", "rrname", "rcode"});
+  if (type == "tls") return fields_of(*at, {"version", "sni"});
+  if (type == "drop") return fields_of(*at, {"reason"});
+  std::string text;
+  for (const char* const side : {"client", "server"}) {
+    if (type == "ssh" && at->contains(side)) text += fields_of((*at)[side], {"software_version"});
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string ends_of_event(const Json& event) {
@@ -53,9 +86,8 @@ std::string text_of_event(const std::string& line) {
     text +=
         " \"" + field_of(json["alert"], "signature") + "\" " + field_of(json["alert"], "action");
   }
-  if (json.contains("anomaly")) {
-    text += " " + field_of(json["anomaly"], "event") + " by " + field_of(json["anomaly"], "mac");
-  }
+  if (json.contains("anomaly")) text += anomaly_of(json["anomaly"]);
+  text += own_of(json, field_of(json, "event_type"));
   if (json.contains("nat")) text += " " + field_of(json["nat"], "action");
   if (json.contains("src_ip")) {
     text += "  " + ends_of_event(json);

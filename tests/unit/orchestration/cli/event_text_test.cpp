@@ -47,6 +47,29 @@ TEST(EventText, AFlowAndATranslation) {
             "T nat nat: created  UDP 10.0.0.1:1  as 192.0.2.1:9");
 }
 
+TEST(EventText, TransactionsAndDrops) {
+  const auto text_of = [](const std::string& type, const std::string& own) {
+    return text_of_event(R"({"timestamp":"T","event_type":")" + type + R"(",)" + own +
+                         R"(,"millrace":{"function":"ids"}})");
+  };
+  EXPECT_EQ(text_of("http", R"("http":{"hostname":"a.test","url":"/p","http_method":"GET",)"
+                            R"("status":200})"),
+            "T http ids: GET a.test /p 200");
+  EXPECT_EQ(text_of("dns", R"("dns":{"type":"answer","rrname":"a.test","rrtype":"A",)"
+                           R"("rcode":"NOERROR"})"),
+            "T dns ids: answer A a.test NOERROR");
+  EXPECT_EQ(text_of("tls", R"("tls":{"sni":"a.test"})"), "T tls ids: a.test");
+  EXPECT_EQ(text_of("ssh", R"("ssh":{"client":{"software_version":"one"},)"
+                           R"("server":{"software_version":"two"}})"),
+            "T ssh ids: one two");
+  EXPECT_EQ(text_of("drop", R"("drop":{"reason":"rules"},"alert":{"action":"blocked",)"
+                            R"("signature":"s"})"),
+            "T drop ids: \"s\" blocked rules");
+  EXPECT_EQ(text_of("anomaly", R"("anomaly":{"event":"UNREADABLE","app_proto":"http"})"),
+            "T anomaly ids: UNREADABLE http");
+  EXPECT_EQ(text_of("http", R"("http":7)"), "T http ids:");
+}
+
 TEST(EventText, OtherLinesAreAsTheyAre) {
   for (const char* const line : {"", "no JSON", "[]", "{}", "{\"half\": "}) {
     EXPECT_EQ(text_of_event(line), line);
