@@ -108,6 +108,8 @@ def settings(case, rules):
     for group in ("address-groups", "port-groups"):
         for name, value in (variables.get(group) or {}).items():
             found.append(f"ids.variables={name}={value}")
+    for action in config.get("action-order") or []:
+        found.append(f"ids.action_order={action}")
     classes = case.folder / "classification.config"
     if classes.is_file():
         found.append(f"ids.classification={classes}")

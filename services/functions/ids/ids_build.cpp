@@ -65,7 +65,7 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
     if (!load_file(path, rules.setup, rules.rules)) empty_files.push_back(path);
   }
   leave_out_what_cannot_be_matched(rules.rules);
-  sort_signatures(rules.rules);
+  sort_signatures(rules.rules, settings.actions);
   if (!settings.thresholds.empty()) {
     rules.suppressions =
         load_threshold_file(settings.thresholds, rules.setup, rules.rules).suppressions;

@@ -3,6 +3,8 @@
 #include "services/functions/ids/ids_settings.hpp"
 
 #include <algorithm>
+#include <array>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,7 @@ constexpr KnownSetting kKnown[] = {
     {.name = "classification", .kind = SettingKind::kInputFile},
     {.name = "thresholds", .kind = SettingKind::kInputFile},
     {.name = "mode"},
+    {.name = "action_order", .list = true},
     {.name = "learn", .kind = SettingKind::kFlag},
     {.name = "events", .kind = SettingKind::kFlag},
     {.name = "log", .list = true},
@@ -74,6 +77,28 @@ void choose(const std::string& value, IdsLogChoice& log) {
     throw Error("log: '" + value + "' is none of http, dns, tls, ssh, drop, anomaly");
   }
   *chosen->second = true;
+}
+
+/// All values of `action_order`; none: Suricata's default.
+ActionOrder actions_of(const Settings& settings) {
+  constexpr std::array<std::string_view, kActionOrder.size()> kNames = {"pass", "drop", "reject",
+                                                                        "alert"};
+  ActionOrder actions = kActionOrder;
+  std::size_t count = 0;
+  std::set<std::size_t> named;
+  for (const auto& [key, value] : settings) {
+    if (key != "action_order") continue;
+    const auto place = static_cast<std::size_t>(std::ranges::find(kNames, value) - kNames.begin());
+    if (place == kNames.size()) {
+      throw Error(key + ": '" + value + "' is none of pass, drop, reject, alert");
+    }
+    if (!named.insert(place).second) throw Error(key + ": '" + value + "' stands there twice");
+    actions[count++] = kActionOrder[place];
+  }
+  if (count != 0 && count != actions.size()) {
+    throw Error("action_order: it names each of pass, drop, reject and alert");
+  }
+  return actions;
 }
 
 std::uint32_t kilobytes(const std::string& key, const std::string& value) {
@@ -129,7 +154,7 @@ bool take_word(const std::string& key, const std::string& value, IdsSettings& re
   } else if (key == "thresholds") {
     read.thresholds = value;
   } else {
-    return key == "rules";
+    return key == "rules" || key == "action_order";
   }
   return true;
 }
@@ -148,6 +173,7 @@ IdsSettings ids_settings(const Settings& settings) {
     }
     throw Error(key + ": ids has no such setting; there are " + all);
   }
+  read.actions = actions_of(settings);
   read.limits.skips = read.only_watches;
   read.app.keeps_messages = read.log.dns || read.alert_app;
   return read;

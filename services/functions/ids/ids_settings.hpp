@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "services/functions/ids/protocols/app_session.hpp"
+#include "services/functions/ids/rules/rule_set.hpp"
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_reader.hpp"
 #include "shared/config/known.hpp"
@@ -29,6 +30,7 @@ struct IdsSettings {
   StreamRoom room{.streams = 32'768, .memory_mb = 256};
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
   AppLimits app;
+  ActionOrder actions = kActionOrder;
   bool trusts_checksums = false;
   bool drops_fragments = true;
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet

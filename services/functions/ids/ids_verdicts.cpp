@@ -64,13 +64,16 @@ bool IdsVerdicts::is_suppressed(std::uint32_t signature, const FlowTuple& tuple)
 
 bool IdsVerdicts::drops(std::span<const MatchedRule> matched) const noexcept {
   if (!options_.drops) return false;
-  bool drops = false;
+  std::size_t first_drop = signatures_.size(), first_pass = signatures_.size();
   for (const MatchedRule& rule : matched) {
     const Signature& signature = signatures_[rule.signature];
-    if (signature.action == RuleAction::kPass) return false;
-    drops |= blocks(signature) && !signature.threshold;
+    if (signature.action == RuleAction::kPass) {
+      first_pass = std::min<std::size_t>(first_pass, rule.signature);
+    } else if (blocks(signature) && !signature.threshold) {
+      first_drop = std::min<std::size_t>(first_drop, rule.signature);
+    }
   }
-  return drops;
+  return first_drop < first_pass;
 }
 
 void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
@@ -114,7 +117,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
       if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;
     }
     if (signature.action == RuleAction::kPass) {
-      if (rule.is_of_flow()) verdict.of_flow = FlowFate::kPassed;
+      if (rule.is_of_flow() && !verdict.drops) verdict.of_flow = FlowFate::kPassed;
       break;
     }
     if (counted == Counted::kCounts && !signature.no_alert &&

@@ -91,13 +91,14 @@ class FlowbitOrder {
 
 }  // namespace
 
-void sort_signatures(RuleSet& rules) {
+void sort_signatures(RuleSet& rules, const ActionOrder& actions) {
   const FlowbitOrder bits(rules);
   std::vector<std::size_t> order(rules.signatures.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t at) {
     const Signature& rule = rules.signatures[at];
-    return std::tuple(rule.action, bits.place_of(at), rule.priority, rule.sid, rule.gid);
+    return std::tuple(std::ranges::find(actions, rule.action) - actions.begin(), bits.place_of(at),
+                      rule.priority, rule.sid, rule.gid);
   };
   std::ranges::sort(order, {}, key);
   std::vector<Signature> sorted;

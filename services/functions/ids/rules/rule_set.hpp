@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,11 @@
 /// Rule files as people have them, read.
 
 namespace millrace {
+
+/// Each action once; those in front count first.
+using ActionOrder = std::array<RuleAction, 4>;
+inline constexpr ActionOrder kActionOrder = {RuleAction::kPass, RuleAction::kDrop,
+                                             RuleAction::kReject, RuleAction::kAlert};
 
 /// What stands beside rules in Suricata's and Snort's configuration.
 struct RuleSetup {
@@ -58,11 +64,11 @@ RuleSet load_rule_files(const std::vector<std::string>& paths, const RuleSetup& 
 /// The same of a text; `name` stands for its path. Does not sort.
 void read_rules(std::string_view text, const std::string& name, const RuleSetup& setup,
                 RuleSet& into);
-/// Puts signatures in the order in which they count: by action (pass, drop, reject, alert); then
+/// Puts signatures in the order in which they count: by action, as `actions` has them; then
 /// rules that write flowbits without asking for any, those that do both (each behind all that write
 /// what it asks for, unless they wait for each other), those that ask alone, those without; by
 /// priority, by sid.
-void sort_signatures(RuleSet& rules);
+void sort_signatures(RuleSet& rules, const ActionOrder& actions = kActionOrder);
 
 /// No alerts of these rules for these addresses.
 struct RuleSuppression {

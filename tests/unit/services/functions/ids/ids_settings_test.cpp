@@ -65,9 +65,26 @@ TEST(IdsSettings, AreRead) {
   EXPECT_TRUE(ids_settings({{"learn", "false"}, {"mode", "ips"}}).drops());
 }
 
+TEST(IdsSettings, HaveAnOrderOfActions) {
+  EXPECT_EQ(ids_settings({}).actions, kActionOrder);
+  const ActionOrder actions = ids_settings({{"action_order", "alert"},
+                                            {"action_order", "drop"},
+                                            {"action_order", "pass"},
+                                            {"action_order", "reject"}})
+                                  .actions;
+  EXPECT_EQ(actions, (ActionOrder{RuleAction::kAlert, RuleAction::kDrop, RuleAction::kPass,
+                                  RuleAction::kReject}));
+}
+
 TEST(IdsSettings, SayWhatIsWrong) {
   EXPECT_EQ(refusal_of_ids({{"mode", "tap"}}), "mode: 'tap' is neither ips nor ids");
   EXPECT_EQ(refusal_of_ids({{"checksums", "no"}}), "checksums: 'no' is neither check nor trust");
+  EXPECT_EQ(refusal_of_ids({{"action_order", "block"}}),
+            "action_order: 'block' is none of pass, drop, reject, alert");
+  EXPECT_EQ(refusal_of_ids({{"action_order", "drop"}, {"action_order", "drop"}}),
+            "action_order: 'drop' stands there twice");
+  EXPECT_EQ(refusal_of_ids({{"action_order", "drop"}}),
+            "action_order: it names each of pass, drop, reject and alert");
   for (const char* variable : {"HOME_NET", "=1", "A=", "$A=1", "A B=1"}) {
     EXPECT_EQ(refusal_of_ids({{"variables", variable}}),
               "variables: '" + std::string(variable) + "' is not NAME=VALUE");

@@ -98,6 +98,15 @@ TEST_F(IdsVerdictsTest, WhatPassesEndsTheRest) {
   EXPECT_EQ(apply({head(kPass)}).of_flow, FlowFate::kPassed);
 }
 
+TEST_F(IdsVerdictsTest, APassBehindADropTakesNothingBack) {
+  std::swap(signatures_[kPass], signatures_[kDrop]);  // as an order of actions has them
+  const IdsVerdict verdict = apply({stream(1), stream(0), packet(kAlert)});
+  EXPECT_TRUE(verdict.drops && predicted_);
+  EXPECT_EQ(verdict.of_flow, FlowFate::kDropped);
+  EXPECT_EQ(hits_, (std::vector<std::uint64_t>{1, 1, 0, 0}));
+  EXPECT_EQ(apply({packet(0), stream(1)}).of_flow, FlowFate::kNone);
+}
+
 TEST_F(IdsVerdictsTest, ARejectAnswersTheSender) {
   EXPECT_TRUE(apply({packet(kReject)}).drops);
   EXPECT_EQ(answers_, 1u);

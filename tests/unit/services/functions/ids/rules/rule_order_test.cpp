@@ -40,6 +40,20 @@ TEST(RuleOrder, IsByActionPriorityAndSid) {
       (Sids{6, 8, 7, 9, 3, 4}));
 }
 
+TEST(RuleOrder, MayHaveItsActionsInAnyOrder) {
+  RuleSet rules;
+  rules.signatures = {rule_with(1, {}, RuleAction::kPass), rule_with(2, {}, RuleAction::kDrop),
+                      rule_with(3, {}, RuleAction::kReject), rule_with(4, {})};
+  ActionOrder actions = kActionOrder;
+  std::ranges::sort(actions);
+  do {
+    sort_signatures(rules, actions);
+    for (std::size_t at = 0; at < actions.size(); ++at) {
+      ASSERT_EQ(rules.signatures[at].action, actions[at]);
+    }
+  } while (std::ranges::next_permutation(actions).found);
+}
+
 TEST(RuleOrder, PutsWritersOfBitsInFrontOfThoseThatAsk) {
   EXPECT_EQ(sorted_sids({rule_with(1, {}), rule_with(2, {{What::kIsSet, {2}}}),
                          rule_with(3, {{What::kIsSet, {1}}, {What::kSet, {2}}}),
