@@ -40,7 +40,7 @@ Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const Packet
 void Detector::Parts::wake(const PendingRules& pending, const PacketView& packet,
                            const BufferValue& text) {
   if (pending.empty()) return;
-  news.take(text);
+  news.take(text, pending.size());
   for (const PendingRule& rule : pending) {
     if (rule.missing == kAwaitsApp) {
       if (packet.app != AppProtocol::kUnknown) found.push_back(rule.signature);

@@ -76,7 +76,7 @@ bool Detector::Parts::is_worth_a_look(const WaitingRule& waiting,
                              [&](const BufferPart& part) {
                                if (part.is_complete || part.seen == 0) return true;
                                if (part.seen >= part.bytes.size()) return false;
-                               news.take(part.value());
+                               news.take(part.value(), 1);
                                return news.has_end_of(*content);
                              });
 }

@@ -40,31 +40,34 @@ void drop_pending(PendingRules& pending, std::uint32_t signature) noexcept;
 /// Null: it does not wait.
 const PendingRule* find_pending(const PendingRules& pending, std::uint32_t signature) noexcept;
 
-/// Tells for many literals, one after the other, whether they stand in new bytes. Each three bytes
-/// that follow one another leave a mark (a bit, by a hash); a literal whose marks are not all there
-/// costs a few instructions.
+/// Tells for literals, one after the other, whether they stand in new bytes. For many of them each
+/// three bytes that follow one another leave a mark (a bit, by a hash): a literal whose marks are
+/// not all there costs a few instructions. Marks cost as much as a search for some literals.
 class NewBytes {
  public:
-  /// `value` is borrowed until the next take().
-  void take(const BufferValue& value) noexcept;
+  /// `value` is borrowed until the next take(). `literals`: how many are to be asked for, at most.
+  void take(const BufferValue& value, std::size_t literals) noexcept;
   /// Of the content's last three bytes: asked first, it spares to fetch the rule. kNoMark of a
   /// shorter content.
   static std::uint16_t last_mark(const ContentMatch& content) noexcept;
   static constexpr std::uint16_t kNoMark = 0;  ///< always there
+  /// False: no content with that last_mark() ends in the bytes.
   bool has_mark(std::uint16_t mark) const noexcept {
-    return (marks_[mark / kWordBits] >> mark % kWordBits & 1) != 0;
+    return !has_marks_ || (marks_[mark / kWordBits] >> mark % kWordBits & 1) != 0;
   }
   /// The content, of which the last kGateBytesMax bytes count, ends behind the seen bytes. It may
   /// begin in front of them.
   bool has_end_of(const ContentMatch& content) const noexcept;
 
  private:
+  void mark() noexcept;
   bool has_marks_of(std::span<const std::byte> literal) const noexcept;
 
   static constexpr std::size_t kMarks = std::size_t{1} << 16;
   static constexpr std::size_t kWordBits = 64;
   std::span<const std::byte> text_;
-  std::size_t seen_ = 0;                                   ///< of `text_`
+  std::size_t seen_ = 0;  ///< of `text_`
+  bool has_marks_ = false;
   std::array<std::uint64_t, kMarks / kWordBits> marks_{};  ///< of bytes in lower case
 };
 

@@ -12,6 +12,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::size_t kManyLiterals = 1'000;
+
 PendingRule waits(std::uint32_t signature, std::uint16_t missing, std::uint64_t since) {
   return {.signature = signature, .missing = missing, .mark = NewBytes::kNoMark, .since = since};
 }
@@ -49,7 +51,7 @@ TEST(PendingRules, TheOneThatHasWaitedLongestMakesRoom) {
 TEST(NewBytes, AContentCountsWhoseEndIsNew) {
   const auto has = [](std::string_view text, std::uint32_t seen, const ContentMatch& content) {
     NewBytes news;
-    news.take(by_hand::value_of(text, seen));
+    news.take(by_hand::value_of(text, seen), 1);
     return news.has_end_of(content);
   };
   EXPECT_TRUE(has("abcd", 3, by_hand::content("bcd")));
@@ -74,7 +76,7 @@ TEST(NewBytes, FindsWhatASearchOfEachPlaceFinds) {
     };
     const std::string text = letters(random() % 300);
     const auto seen = static_cast<std::uint32_t>(random() % (text.size() + 1));
-    news.take(by_hand::value_of(text, seen));
+    news.take(by_hand::value_of(text, seen), random() % 2 == 0 ? 1 : kManyLiterals);
     for (int content = 0; content < 50; ++content) {
       const bool nocase = random() % 2 == 0;
       std::string literal = letters(1 + random() % 8);
