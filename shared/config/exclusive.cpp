@@ -13,7 +13,7 @@
 namespace millrace {
 namespace {
 
-/// The setting by which a port names what it takes or makes; null: it shares with anybody.
+/// The setting by which a port names what it takes or makes; null: it shares with any.
 const TopologySetting* taken_by(const TopologyPort& port) {
   const std::string& device = port.device.value;
   const std::string_view key = device == "dpdk" ? "devargs" : "interface";

@@ -11,7 +11,7 @@
 
 /// The `match` of a path: a pcap filter (pcap-filter(7)) for Ethernet, compiled by libpcap when the
 /// topology is read. Names of hosts and networks are refused, because what they mean depends on
-/// whom one asks; names of ports and protocols come from this host's files.
+/// the server that is asked; names of ports and protocols come from this host's files.
 
 namespace millrace {
 

@@ -24,7 +24,7 @@ struct Host {
   std::map<std::string, int> devices{};  ///< "eth1", "0000:3b:00.0": its node; of those that tell
   std::vector<int> gpus{};  ///< nodes of NVIDIA GPUs, by PCI address; -1: it tells none
 
-  /// Each -1 when nobody knows.
+  /// Each -1 when it is not known.
   int node_of_core(int core) const;
   int node_of_device(const std::string& name) const;
   int node_of_gpu(std::size_t number) const;

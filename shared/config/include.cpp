@@ -116,7 +116,7 @@ void Reader::include(const YamlValue& name, YamlMap& front) {
                   "a topology file that can be read");
     return;
   }
-  // Called as the user would from where he called the one that includes it.
+  // Named as a user would name it from where the file that includes it was named.
   const fs::path shown_as =
       (fs::path(name.mark().file).parent_path() / *written).lexically_normal();
   if (auto map = read(std::move(text), shown_as.string(), name.mark())) {

@@ -58,7 +58,7 @@ struct PlanFunction {
       0;  ///< mask of classes that a packet needs (any of them); 0: all packets
   std::uint32_t class_mask =
       0;  ///< bits of the classes that it can set, in the order of `classes:`
-  Fallback unavailable = Fallback::kWait;  ///< when nobody of its group is alive
+  Fallback unavailable = Fallback::kWait;  ///< when no worker of its group is alive
   Fallback overload = Fallback::kWait;     ///< when the share of its stage is used up
   bool stateful = false;                   ///< needs lanes in order and one writer a lane
   std::uint64_t lane_state_bytes = 0;      ///< of shared memory for each lane; 0: none
@@ -166,9 +166,9 @@ struct PlanNode {
   std::vector<std::uint32_t> cores;
 };
 
-/// Another edition of a function than the one that computes: the next one, while everybody makes it
-/// ready, or the last one, while batches that it computed are under way. Of one that comes or went,
-/// one of both is `gone`.
+/// Another edition of a function than the one that computes: the next one, while all workers make
+/// it ready, or the last one, while batches that it computed are under way. Of one that comes or
+/// went, one of both is `gone`.
 struct PlanEdition {
   std::uint32_t number = 0;  ///< of the function
   PlanFunction function;
@@ -195,7 +195,7 @@ struct PlanReason {
   std::string summary;
 };
 
-/// `events: ipfix`: who gets flows and translations as IPFIX, by UDP.
+/// `events: ipfix`: the collector of flows and translations as IPFIX, by UDP.
 struct PlanIpfix {
   std::string collector;     ///< ADDRESS:PORT
   std::uint32_t domain = 1;  ///< observation domain
@@ -300,7 +300,7 @@ inline std::uint32_t stage_edition(const Plan& plan, std::uint32_t stage, bool o
   return edition;
 }
 
-/// True when no function of the stage waits for a group of which nobody is alive.
+/// True when no function of the stage waits for a group without a living worker.
 inline bool goes_on_without_group(const Plan& plan, const PlanStage& stage) {
   for (const std::uint32_t function : stage.functions) {
     if (plan.functions[function].unavailable == Fallback::kWait) return false;

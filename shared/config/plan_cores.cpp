@@ -47,7 +47,7 @@ void check_cores(Planning& planning, const Marked<std::vector<int>>& named) {
 class CorePool {
  public:
   explicit CorePool(const Host& host) : host_(host), cores_(host.cores) {
-    if (!cores_.empty()) cores_.erase(cores_.begin());  // for those who sleep mostly
+    if (!cores_.empty()) cores_.erase(cores_.begin());  // for those that sleep mostly
   }
   std::size_t size() const { return cores_.size(); }
   /// Of that node if it has one left; -1: any. -1 when there is none.
@@ -85,7 +85,7 @@ void plan_nodes(Planning& planning) {
   if (planning.host.nodes.empty() && !planning.host.cores.empty()) add(0, planning.host.cores);
 }
 
-/// Where most of the streams are for which `counts` holds, the lowest of several; -1: nobody knows.
+/// Where most of the streams are for which `counts` holds, the lowest of several; -1: not known.
 template <typename Counts>
 int node_of_most(const Plan& plan, Counts&& counts) {
   std::map<int, std::uint32_t> streams;
@@ -166,7 +166,7 @@ void bind_fused(Planning& planning, CorePool& pool) {
   }
 }
 
-/// One core each. Whoever has a home chooses first.
+/// One core each. Actors with a home choose first.
 void bind_each(Planning& planning, CorePool& pool) {
   Plan& plan = planning.plan;
   for (const auto& [spare, homed] :

@@ -262,7 +262,7 @@ class Differ {
         return may_be_skipped(now_, stage) &&
                std::ranges::find(stage.functions, number) != stage.functions.end();
       });
-      // Whoever leads batches past it counts those that it would have looked at.
+      // A producer that leads batches past it counts those that it would have looked at.
       if (skipped) return restart(name + "when, as batches may go past it");
       what += (what.empty() ? "" : "; ") + std::string("when ") + classes_text(now_, a.when_class) +
               " -> " + classes_text(next_, b.when_class);
@@ -316,7 +316,7 @@ class Differ {
     for (std::uint32_t i = 0; i < now_.stages.size(); ++i) stage_change(i);
   }
 
-  /// Its functions come, go, and change places under traffic, as far as nobody but who runs them
+  /// Its functions come, go, and change places under traffic, as far as only what runs them
   /// has to know.
   void stage_change(std::uint32_t number) {
     const PlanStage &a = now_.stages[number], &b = next_.stages[number];

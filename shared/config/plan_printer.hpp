@@ -50,7 +50,7 @@ struct NodeCrossing {
   std::string to;
   int to_node = -1;
 };
-/// None on a host of one node, or where nobody knows.
+/// None on a host of one node, or where it is not known.
 std::vector<NodeCrossing> node_crossings(const Plan& plan);
 
 /// Movers of packets that start with the topology but have no core of their own, by the core that

@@ -54,7 +54,7 @@ inline std::size_t reason_number(std::span<const PlanReason> declared, std::stri
 }
 
 /// Puts it behind the others, unless one of `all` or of the core has its name. There may be too
-/// many then: whoever makes a plan has to look.
+/// many then: the maker of a plan has to look.
 inline void number_reason(std::vector<PlanReason>& all, PlanReason reason) {
   const bool known = std::ranges::find(kReasonNames, reason.name) != kReasonNames.end() ||
                      std::ranges::find(all, reason.name, &PlanReason::name) != all.end();

@@ -11,7 +11,7 @@
 
 #include "shared/config/plan.hpp"
 
-/// What the settings of a plan say, for those who look at one or two of them.
+/// What the settings of a plan say, for what looks at one or two of them.
 
 namespace millrace {
 

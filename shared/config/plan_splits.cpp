@@ -16,8 +16,8 @@ bool is_shared(const Topology& topology, const std::string& gpu) {
   });
 }
 
-/// Half of the slots that there are for each of those who hand batches to the group: the other half
-/// is what the group beside it can work on.
+/// Half of the slots that there are for each of those that hand batches to the group: the other
+/// half is what the group beside it can work on.
 std::uint32_t spill_of(const Plan& plan, std::uint32_t group) {
   std::set<std::uint32_t> producers;
   for (const PlanLink& link : plan.links) {

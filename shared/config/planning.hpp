@@ -34,7 +34,7 @@ void plan_links(Planning& planning);
 void plan_splits(Planning& planning);  ///< what gpu groups leave to those beside them
 void plan_cores(Planning& planning);
 
-/// NUMA node of the interface or PCI device behind a port; -1: it has none, or nobody knows.
+/// NUMA node of the interface or PCI device behind a port; -1: it has none, or it is not known.
 int node_of(const Host& host, const PlanPort& port);
 
 /// Batches of one stream that may be in the stage, before it is divided among those in front of it;

@@ -154,7 +154,7 @@ void check_split(const Check& check, const TopologyGroup& group) {
     if (!value || shared) continue;
     check.problems.add(value->mark,
                        "'" + std::string(key) + "' of group '" + group.name.value +
-                           "', which shares its work with nobody",
+                           "', which shares its work with none",
                        "a function with 'on: [" + group.name.value + ", CLASSIFIER GROUP]'");
   }
 }

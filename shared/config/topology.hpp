@@ -79,7 +79,7 @@ struct TopologyPath {
 struct TopologyControl {
   Marked<std::string> listen;                ///< "tcp://ADDRESS:PORT"
   Marked<std::string> key;                   ///< file with our secret key
-  std::vector<Marked<std::string>> clients;  ///< files with the public keys of who may enter
+  std::vector<Marked<std::string>> clients;  ///< files with the public keys of clients
 };
 
 /// `ipfix:` of `events:`.

@@ -48,7 +48,7 @@ bool look_up_environment(const std::string& name, const std::optional<std::strin
 
 std::string read_config_file(const std::filesystem::path& path, std::size_t bytes_max,
                              bool secret) {
-  // Not blocking: a pipe that nobody writes is refused, not waited for.
+  // Not blocking: a pipe without a writer is refused, not waited for.
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) throw system_error("read it", errno);
   struct stat info {};

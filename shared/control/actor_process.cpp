@@ -113,7 +113,8 @@ ActorProcess::ActorProcess(int argc, char** argv, const char* about) {
   std::uint32_t number = 0;
   add_run_dir(app, run_dir_);
   app.add_option("--actor", number, "Number of the actor in the plan")->required();
-  app.add_flag("--successor", successor_, "Wait for the end of who plays the actor, then play it");
+  app.add_flag("--successor", successor_,
+               "Wait for the end of the process that plays the actor, then play it");
   bool layout = false;
   app.add_flag("--layout", layout, "Print this build's memory layout for the plan, and end");
   parse(app, argc, argv);
@@ -222,7 +223,7 @@ void ActorProcess::follow_signals(ActorControl& control) {
   if (g_stop_signalled) control.request_stop();
 }
 
-/// Who has a core for itself shares it with nobody: the control thread may have tables to load.
+/// An actor with a core for itself shares it with none: the control thread may have tables to load.
 void ActorProcess::start_control(const Owner& me, std::vector<PlanFollower*> followers) {
   control_ = std::make_unique<ActorControl>(run_dir_, me.actor, &watch_, std::move(followers));
   if (actor().core >= 0) control_->keep_to(cores_of_nobody(plan_));

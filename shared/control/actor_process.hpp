@@ -25,8 +25,8 @@ class ActorProcess {
   /// segment and status file (the hub makes them), binds to the actor's core, takes SIGTERM and
   /// SIGINT. Throws Error that says what it awaited; exits by itself for --help and bad usage.
   /// `--layout`: prints this build's layout for the plan (build_layout.hpp) and exits, attached to
-  /// nothing. `--successor`: somebody plays the actor now; enrol() waits for his end, and says so
-  /// by the file waiting_path(). A hub that succeeds another one attaches as everybody else does.
+  /// nothing. `--successor`: another process plays the actor; enrol() waits for its end, and says
+  /// so by the file waiting_path(). A hub that succeeds another one attaches as all others do.
   ActorProcess(int argc, char** argv, const char* about);
   ~ActorProcess();
 
@@ -39,14 +39,14 @@ class ActorProcess {
   /// Before enrol(): true when an earlier process was this actor.
   bool restarted() const;
 
-  /// Takes the actor's place; from here on rings may be touched. The hub, which nobody grants
+  /// Takes the actor's place; from here on rings may be touched. The hub, to which none grants
   /// anything, is alive at once.
   void enrol();
   /// For a process of several actors: takes the place of `actor`, while those that have one already
   /// go on saying that they live.
   ActorContext enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled);
   /// Set up: nothing but what its kind keeps from here on (process_rights.hpp). run() and
-  /// run_fused() do so themselves; whoever starts threads before them calls it before those.
+  /// run_fused() do so themselves; a main that starts threads before them calls it before those.
   /// Throws Error when the run directory is out of reach then.
   void give_up_rights();
   /// The last step before packets: system calls that its kind has no use for are refused, in all
@@ -56,7 +56,7 @@ class ActorProcess {
   void follow_signals(ActorControl& control);
   /// After enrol(): starts the control thread and runs the actor until it has finished after a
   /// stop. `remark`: an event for the others and a line of the log, unless it is empty.
-  /// `follower`: whose tables may change meanwhile; null: nobody's.
+  /// `follower`: whose tables may change meanwhile; null: none.
   void run(Actor& actor, PlanFollower* follower = nullptr, const std::string& remark = {});
   /// From the data thread, while it runs: an event of kind kPortTrouble. Never blocks.
   void warn_of_port(std::string_view text) noexcept;
@@ -83,8 +83,8 @@ class ActorProcess {
 
 /// The file that holds the plan of a run directory.
 std::string plan_path(const std::string& run_dir);
-/// Made by a successor of `actor` when nothing keeps it but the one who plays the actor still;
-/// whoever starts the successor removes it before.
+/// Made by a successor of `actor` when nothing keeps it but the one that plays the actor still;
+/// the one that starts the successor removes it before.
 std::string waiting_path(const std::string& run_dir, std::uint32_t actor);
 
 /// The one argument of a process beside the path, --run-dir. `about`: for --help. Ends the process

@@ -34,7 +34,7 @@ class BeatFile {
   UniqueFd file_;
 };
 
-/// The latest one. Nothing when nobody has ever beaten there.
+/// The latest one. Nothing when there has never been one.
 std::optional<Beat> read_beat(const std::string& path);
 
 }  // namespace millrace

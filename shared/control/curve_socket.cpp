@@ -13,8 +13,9 @@ namespace {
 constexpr const char* kChanges = "inproc://connections";
 constexpr const char* kZap = "inproc://zeromq.zap.01";  // RFC 27 says where
 constexpr const char* kDomain = "millrace";
-constexpr std::chrono::milliseconds kHandshake{10'000};  // then who says nothing is sent away
-constexpr std::chrono::milliseconds kPing{10'000};       // and who has proved himself is asked
+constexpr std::chrono::milliseconds kHandshake{
+    10'000};                                        // then a client that says nothing is sent away
+constexpr std::chrono::milliseconds kPing{10'000};  // and one that has proved itself is asked
 constexpr std::chrono::milliseconds kPingAnswer{30'000};
 constexpr std::size_t kKeyBytes = 32;
 // Frames of a ZAP question behind its delimiter.

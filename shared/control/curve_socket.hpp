@@ -10,7 +10,7 @@
 #include "shared/control/curve_keys.hpp"
 #include "shared/control/zmq_socket.hpp"
 
-/// Control over TCP: sockets that talk to nobody without the right CURVE keys. Included by
+/// Control over TCP: sockets that talk to no client without the right CURVE keys. Included by
 /// endpoint.cpp only.
 
 namespace millrace {
@@ -32,7 +32,7 @@ class ConnectionWatch {
   ZmqSocket changes_;
 };
 
-/// Connections that a server has at a time, whoever they are of. Far more than operators need, far
+/// Connections that a server has at a time, of any clients. Far more than operators need, far
 /// fewer than the 1,024 files that a process may have open by default: libzmq ends the process that
 /// has none left.
 inline constexpr std::size_t kRemoteConnectionsMax = 256;
@@ -41,7 +41,7 @@ inline constexpr std::size_t kRemoteConnectionsMax = 256;
 /// does not reach the other sockets of the process. One thread.
 class CurveServer {
  public:
-  /// `clients`: public keys of all who may enter. Throws Error when the address cannot be bound or
+  /// `clients`: public keys of all clients. Throws Error when the address cannot be bound or
   /// libzmq has no CURVE.
   CurveServer(const std::string& address, const CurveKeys& keys,
               const std::vector<std::string>& clients);
@@ -50,8 +50,8 @@ class CurveServer {
   /// called whenever one of sockets() is readable.
   std::optional<std::vector<zmq::message_t>> receive();
   bool send(std::vector<zmq::message_t> frames) { return server_.send(std::move(frames)); }
-  /// More than kRemoteConnectionsMax connections: whoever is not meant has taken the room of those
-  /// who are. libzmq can bound the time of a handshake but no number, and names no connection, so
+  /// More than kRemoteConnectionsMax connections: strangers have taken the room of clients.
+  /// libzmq can bound the time of a handshake but no number, and names no connection, so
   /// the owner ends them all with this object and makes another one: the time between is short, and
   /// clients connect again by themselves.
   bool is_overrun() const { return open_.size() > kRemoteConnectionsMax; }

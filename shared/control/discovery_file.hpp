@@ -11,8 +11,8 @@
 ///     /run/millrace/demo.telemetry.json
 ///     [{"targets": ["127.0.0.1:43210"], "labels": {"topology": "demo"}}]
 ///
-/// While a topology does not run and its bypass has the packets, nobody of it is there to be asked.
-/// Then the file itself says so, by a label of a target that never answers (port 0 cannot be
+/// While a topology does not run and its bypass has the packets, no process of it is there to be
+/// asked. Then the file itself says so, by a label of a target that never answers (port 0 cannot be
 /// listened on): what Prometheus knows of each target, `up`, has it.
 ///
 ///     [{"targets": ["127.0.0.1:0"], "labels": {"topology": "demo", "bypass": "on"}}]
@@ -28,7 +28,7 @@ inline std::string discovery_path(const std::string& run_dir) {
   return run_dir + std::string(kDiscoveryEnding);
 }
 
-/// Writes it. Readable by everybody: Prometheus may be another user. `address`: where telemetry
+/// Writes it. Readable by all users: Prometheus may be another user. `address`: where telemetry
 /// listens, "address:port". Throws Error.
 void write_discovery(const std::string& run_dir, const std::string& topology,
                      const std::string& address);

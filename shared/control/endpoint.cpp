@@ -16,7 +16,7 @@ namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{10};
-constexpr std::chrono::milliseconds kLook{200};  // whether who is asked is there still
+constexpr std::chrono::milliseconds kLook{200};  // whether the asked one is there still
 constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kCutMax = 5;  ///< handshakes; connecting anew takes 50 ms, then twice as long
 
@@ -50,7 +50,7 @@ bool may_be_remote(const ControlBody& body) {
 struct ControlServer::Sockets {
   ZmqSocket local{ZMQ_ROUTER};
   std::optional<CurveServer> remote;
-  RemoteListen listens;  ///< where and to whom `remote` does; no address: there is none
+  RemoteListen listens;  ///< where and to which `remote` does; no address: there is none
   std::uint64_t bad_frames = 0, refused_before = 0;
 
   bool send(const std::string& peer, bool by_tcp, const ControlMessage& message) noexcept {
@@ -93,12 +93,12 @@ struct ControlServer::Sockets {
     try {
       listen();
     } catch (const std::exception&) {
-      return;  // somebody was quicker to take the port: tried again in the next turn
+      return;  // another process was quicker to take the port: tried again in the next turn
     }
   }
 
-  /// The next message that is there, those of this host first. By TCP one is tried: whoever sends
-  /// nonsense without end shall not keep us here.
+  /// The next message that is there, those of this host first. By TCP one is tried: a client that
+  /// sends nonsense without end shall not keep us here.
   std::optional<Received> next() {
     end_overrun();
     while (const auto frames = local.receive()) {
@@ -176,7 +176,7 @@ struct ControlClient::Sockets {
     const auto end = Clock::now() + timeout;
     while (!socket.writable_within(kSlice)) {
       if (const auto change = failures->next()) {
-        // Without a word: of another server key, or all were sent away with somebody's too many.
+        // Without a word: of another server key, or all were sent away with a client's too many.
         const bool word = change->what != ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
         refused = word || ++cut == kCutMax;
       }
@@ -275,7 +275,7 @@ bool ControlClient::send(ControlBody body) noexcept {
     frames.push_back(to_frame(encode_message({.id = 0, .body = std::move(body)})));
     return sockets_->socket.send(std::move(frames));
   } catch (const std::exception&) {
-    return false;  // out of memory, or the context is ending: as if nobody listened
+    return false;  // out of memory, or the context is ending: as if no server listened
   }
 }
 

@@ -17,8 +17,8 @@
 /// The two ends of the control plane, over ZeroMQ: a server (hub, standby, supervisor) and its
 /// clients (actors, CLI). Endpoints are sockets in the run directory, which only its owner can
 /// enter; the server refuses peers of other users besides. The supervisor may listen by TCP too, to
-/// the owners of listed CURVE keys, who may put questions and nothing else. Each object belongs to
-/// one thread. Nothing here is on the way of a packet.
+/// the owners of listed CURVE keys, which may put questions and nothing else. Each object belongs
+/// to one thread. Nothing here is on the way of a packet.
 
 namespace millrace {
 
@@ -35,14 +35,14 @@ std::string control_endpoint(const std::string& run_dir, const std::string& name
 /// restart.
 std::string actor_peer(std::uint32_t actor);
 
-/// A message at a server, and who sent it.
+/// A message at a server, and its sender.
 struct Received {
   std::string peer;  ///< opaque, but for actors: actor_peer()
   ControlMessage message;
   bool remote = false;  ///< by TCP
 };
 
-/// Where to listen by TCP, and to whom.
+/// Where to listen by TCP, and to which clients.
 struct RemoteListen {
   std::string address;  ///< "tcp://ADDRESS:PORT"; port 0: any free one
   CurveKeys keys;
@@ -69,7 +69,7 @@ class ControlServer {
   /// Listens by TCP besides. Returns the address, with the port that was found where 0 was asked
   /// for. Throws Error when it cannot be bound or libzmq has no CURVE. With more than 256
   /// connections at a time all of them are ended: an answer that was awaited then is lost, and
-  /// strangers who come faster than they are sent away neither use up the files of this process
+  /// strangers that come faster than they are sent away neither use up the files of this process
   /// nor keep the owners of keys out.
   std::string listen(const RemoteListen& at);
 
@@ -80,7 +80,7 @@ class ControlServer {
                                   std::span<const int> also = {});
   /// Answers `to`. Never blocks; false when the asker has gone.
   bool reply(const Received& to, ControlBody body) noexcept;
-  /// Tells `peer` something that it did not ask for. Never blocks; false when nobody of that name
+  /// Tells `peer` something that it did not ask for. Never blocks; false when no peer of that name
   /// is connected.
   bool send(const std::string& peer, ControlBody body) noexcept;
   /// What was refused: such frames, and connections by TCP without the right keys.
@@ -99,7 +99,7 @@ class NoAnswer : public Error {
 
 class ControlClient {
  public:
-  /// Connects to endpoint `server`, whether or not somebody listens there yet. `identity`:
+  /// Connects to endpoint `server`, whether or not a server listens there yet. `identity`:
   /// actor_peer(), or empty for an anonymous one (CLI).
   ControlClient(const std::string& run_dir, std::string server, const std::string& identity = "");
   /// Connects by TCP, without name. Throws Error when the address makes no sense or libzmq has no
@@ -108,19 +108,19 @@ class ControlClient {
   ControlClient(ControlClient&&) noexcept;
   ~ControlClient();
 
-  /// Waits until somebody listens; false when nobody does in time.
+  /// Waits until a server listens; false when none does in time.
   bool connected_within(std::chrono::milliseconds timeout);
 
-  /// Asks; answer_within() of the number that it returns gets the answer. 0 when nobody listens
+  /// Asks; answer_within() of the number that it returns gets the answer. 0 when no server listens
   /// within `timeout`.
   std::uint64_t ask(ControlBody body, std::chrono::milliseconds timeout);
   /// The answer to question `id`, after waiting at most `timeout`; nothing when it has not come.
-  /// Throws Error for an ErrorReply (its text, with who said it). Other messages that arrive
+  /// Throws Error for an ErrorReply (its text, with its sender). Other messages that arrive
   /// meanwhile are dropped.
   std::optional<ControlBody> answer_within(std::uint64_t id, std::chrono::milliseconds timeout);
 
   /// Sends and waits for the answer. Throws Error when none came in time ("hub does not answer
-  /// `drain` within 2000 ms") and for an ErrorReply (its text, with who said it). Other messages
+  /// `drain` within 2000 ms") and for an ErrorReply (its text, with its sender). Other messages
   /// that arrive meanwhile are dropped: use receive() on clients that get commands.
   /// Where `is_there` is given and says no before an answer has come, time is up at once.
   ControlBody request(ControlBody body, std::chrono::milliseconds timeout,
@@ -136,7 +136,7 @@ class ControlClient {
     throw Error(server_ + " answered `" + asked + "` with `" + message_name(answer) + "`");
   }
 
-  /// Never blocks; false when nobody listens, or does not read.
+  /// Never blocks; false when the server does not listen, or read.
   bool send(ControlBody body) noexcept;
   /// The next message from the server, if one is there. Never blocks. Bad frames are skipped.
   std::optional<ControlMessage> receive();

@@ -60,7 +60,7 @@ struct Event {
 /// Kind of the event by which an actor says that it stays as it is; the number is the revision.
 inline constexpr const char* kPlanRefused = "plan_refused";
 
-/// on: nobody chooses the actor any more, it works off what it has and exits.
+/// on: no producer chooses the actor any more, it works off what it has and exits.
 struct Drain {
   std::uint32_t actor = 0;
   bool on = true;

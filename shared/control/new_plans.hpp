@@ -14,7 +14,7 @@
 
 namespace millrace {
 
-/// Changes of a topology's plan, for a process that nobody tells of them.
+/// Changes of a topology's plan, for a process that is not told of them.
 class NewPlans {
  public:
   /// `layout`: hash of the status file that this process has mapped.

@@ -23,7 +23,7 @@ Capabilities capabilities_of(const Plan& plan, const PlanActor& actor);
 /// Nothing; CAP_NET_BIND_SERVICE when it is to listen at a port below 1024.
 Capabilities capabilities_of_telemetry(const Plan& plan);
 
-/// Those of interfaces for whoever has ports, a fused process too; those to watch others, and end
+/// Those of interfaces for a process with ports, a fused one too; those to watch others, and end
 /// them, for hub and standby; all but a few with a driver (DPDK's as above, CUDA's).
 SystemCalls system_calls_of(const Plan& plan, const PlanActor& actor);
 /// It serves by TCP; NVML is a driver.

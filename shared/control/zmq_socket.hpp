@@ -31,12 +31,12 @@ class ZmqSocket {
   /// Peers of this user only; unknown receivers are told apart; a peer that comes back replaces
   /// itself.
   void be_server();
-  /// Sends nothing into the void while nobody is connected. `identity` empty: chosen by the server.
+  /// Sends nothing into the void without a connection. `identity` empty: chosen by the server.
   void be_client(const std::string& identity);
   void bind(const std::string& endpoint);
   void connect(const std::string& endpoint);
 
-  /// All or none of the frames of one message, without waiting. False when nobody can take it now.
+  /// All or none of the frames of one message, without waiting. False when no peer can take it now.
   bool send(std::vector<zmq::message_t> frames);
   /// Waits until send() would succeed: for a client, until it is connected.
   bool writable_within(std::chrono::milliseconds timeout);

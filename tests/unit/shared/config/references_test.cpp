@@ -63,7 +63,7 @@ TEST(References, AGpuGroupSharesItsWorkWithOneClassifierGroup) {
   EXPECT_EQ(wrong(shared("[d, g]")),
             "6:35: found '[d, g]'; allowed: first a gpu group, then a classifier group");
   EXPECT_EQ(wrong(shared("g", ", spill: 16")),
-            "4:33: found 'spill' of group 'g', which shares its work with nobody; allowed: a "
+            "4:33: found 'spill' of group 'g', which shares its work with none; allowed: a "
             "function with 'on: [g, CLASSIFIER GROUP]'");
   EXPECT_EQ(wrong(shared("[g, c]", "", "  n: {type: match, rules: x, on: g}\n")),
             "7:34: found 'g' beside [g, c] of 'm'; allowed: the same groups for all functions of a "
