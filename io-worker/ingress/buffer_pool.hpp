@@ -13,10 +13,10 @@ namespace millrace {
 
 /// The empty buffers of one ingress: a private stack in front of the return rings, so that the
 /// newest, still cached, goes out first. Each buffer in it is marked as in the ingress's hand;
-/// after a restart the stack is filled by scanning the marks. Allocation is nobody else's.
+/// after a restart the stack is filled by scanning the marks. Allocation is no other's.
 class BufferPool final : public BufferSource {
  public:
-  /// Scans the marks; the entry has been granted, so nobody else changes them.
+  /// Scans the marks; the entry has been granted, so no other changes them.
   BufferPool(const ActorContext& context, std::uint32_t stream);
   std::uint32_t take(std::span<std::uint32_t> out) noexcept override;
   bool take_exactly(std::uint32_t buffer) noexcept override;

@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How a share of a port's flows (RxShares) goes from the queue that reads it to another one, under
-// traffic. Nothing changes in the kernel: packets wait in the share's ring until somebody reads on.
+// traffic. Nothing changes in the kernel: packets wait in the share's ring until an ingress reads
+// on.
 //
-//   supervisor:   writes who shall read it (`share_wanted`)
+//   supervisor:   writes which shall read it (`share_wanted`)
 //   its reader:   polls it no more, seals what is open, waits until all sealed by then has left the
-//                 egress, leaves the share where hub and standby keep it, and writes who reads it
+//                 egress, leaves the share where hub and standby keep it, and writes which reads it
 //                 now (`share_reader`). All its other shares are polled meanwhile
 //   the new one:  finds its name there, and reads on
 //
-// Who dies meanwhile has a successor that finds the same words, and the ring says where to go on.
+// One that dies meanwhile has a successor that finds the same words, and the ring says where to go
+// on.
 //
-// At the start the kernel divides flows by the number of sockets that have joined, so nobody
+// At the start the kernel divides flows by the number of sockets that have joined, so none
 // receives before all have.
 
 #include <algorithm>
@@ -131,7 +133,7 @@ void IngressActor::tell_share(std::size_t share, std::uint32_t next) const noexc
 
 void IngressActor::join(std::uint32_t share) noexcept {
   if (shares_->join(share)) {
-    admitted_ = false;  // whoever had it may have given it away before all were there
+    admitted_ = false;  // its reader may have given it away before all were there
   } else {
     retry_ns_ = monotonic_ns() + kRetryNs;
   }

@@ -36,7 +36,7 @@ Used used_by_processes(const HostFiles& host) {
 }
 
 /// What shows that a file is in use: its own path, in a folder of shared memory that of any file of
-/// its topology ("millrace-NAME.", names have no dots). Of a table nobody may be the user for a
+/// its topology ("millrace-NAME.", names have no dots). A table may be without a user for a
 /// moment, while the only worker that had it is started again.
 std::string sign_of_use(const std::string& folder, const std::string& name) {
   const std::size_t dot = folder == "/run/millrace" ? std::string::npos : name.find('.');

@@ -11,7 +11,7 @@ namespace {
 
 using Histograms = std::vector<const LatencyHistogram*>;
 
-/// What may have ended a batch's visit to the stage: its group; of a GPU's, those who accept its
+/// What may have ended a batch's visit to the stage: its group; of a GPU's, those that accept its
 /// completions or stand in.
 Histograms histograms_of(const StatusSource& source, std::uint32_t number) {
   const PlanStage& stage = source.plan.stages[number];

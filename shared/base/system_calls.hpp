@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which system calls a process that is set up may still make (seccomp). Packets are hostile: who
+/// Which system calls a process that is set up may still make (seccomp). Packets are hostile: what
 /// takes over a process by one of them gets no further than that process could have gone itself.
 ///
 /// Processes of our own code have a list of what they may call; a list of what is forbidden would

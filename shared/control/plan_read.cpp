@@ -57,7 +57,7 @@ void read_field(const PlanField<Item, std::optional<Value>>& /*row*/, std::optio
                 Reader in, Field field) {
   if (in.has(field)) read_value(value.emplace(), in.get(field));
 }
-/// There is one when it names somebody to tell.
+/// There is one when it names a collector.
 void read_field(const PlanField<PlanEvents, std::optional<PlanIpfix>>& /*row*/,
                 std::optional<PlanIpfix>& value, Reader in, Field /*field*/) {
   PlanIpfix ipfix;

@@ -13,7 +13,7 @@
 /// The headers that a DPDK driver wants of buffers: two tables in the segment, at the same
 /// addresses in all processes. A header outside a driver's rings is always as after reset().
 ///
-/// - For receiving, mbuf n for buffer n. Only the hub writes addresses into them. Whoever has the
+/// - For receiving, mbuf n for buffer n. Only the hub writes addresses into them. The owner of the
 ///   buffer has its header.
 /// - For sending, some for each transmit queue (SendHeaders). The egress points one to the buffer
 ///   that it sends, and has it back when the driver frees it.

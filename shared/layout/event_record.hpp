@@ -117,7 +117,7 @@ enum class FlowPhase : std::uint8_t { kNew = 0, kEstablished = 1, kClosed = 2 };
 enum class FlowEndReason : std::uint8_t {
   kTimeout = 0,   ///< no packet came for as long as its state allows
   kClosed = 1,    ///< it was done
-  kForced = 2,    ///< somebody ended it, or a function did
+  kForced = 2,    ///< a user ended it, or a function did
   kShutdown = 3,  ///< the function has left
   kEvicted = 4,   ///< a new flow needed its place
 };
@@ -152,7 +152,7 @@ struct FlowEvent {
 };
 
 enum class TranslationAction : std::uint8_t { kCreated = 0, kRemoved = 1 };
-/// Session: of one flow. Mapping: of an inside address and port, whoever is spoken to (a BIB entry
+/// Session: of one flow. Mapping: of an inside address and port, with any peer (a BIB entry
 /// in RFC 8158): destinations mean nothing then.
 /// Block: ports of the outside that are an inside address's; no protocol, no ports inside; outside
 /// source_port is the first of them, destination_port the last.

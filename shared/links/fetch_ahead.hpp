@@ -49,8 +49,8 @@ class SlotFetcher {
   std::uint32_t ahead_ = kNone;  ///< the slot that was fetched as the next one
 };
 
-/// The first lines of the first packets; whoever works through the batch fetches the others as it
-/// goes. The slot has been fetched.
+/// The first lines of the first packets; the actor that works through the batch fetches the others
+/// as it goes. The slot has been fetched.
 inline void fetch_first_packets(const ActorContext& context, std::uint32_t slot) noexcept {
   constexpr std::uint32_t kPackets = 16;
   const Batch batch = context.segment.batch(slot);

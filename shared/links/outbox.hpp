@@ -16,10 +16,10 @@
 ///
 /// Element: Descriptor (8 bytes). Depth: above all slots that its producer may hand on, so a push
 /// cannot fail (CHECKed). After the push to a CPU actor the batch belongs to the ring, then to
-/// whoever takes it. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder`
+/// its taker. A batch pushed to a GPU stays the producer's by its owner word; `gpu_holder`
 /// says which incarnation may complete it.
 ///
-/// A batch that nobody can take now (its group has no worker alive) waits here, in order, held by
+/// A batch that none can take now (its group has no worker alive) waits here, in order, held by
 /// this actor; unless the functions of the stage want to be skipped then (skipping.hpp).
 
 namespace millrace {
@@ -44,7 +44,7 @@ class Outbox {
   void start_lane(std::uint32_t lane, std::uint64_t sequence) noexcept {
     if (ingress_) offered_[lane] = sequence;
   }
-  /// After the roster's epoch has moved: learns who is alive, takes back what dead consumers had
+  /// After the roster's epoch has moved: learns which are alive, takes back what dead consumers had
   /// not read.
   void read_roster() noexcept;
 
@@ -87,7 +87,7 @@ class Outbox {
   // Of an ingress: a lane that is to move to another worker of a group with state is held back
   // here, from the batch on that had not gone on when that was said.
   bool ingress_;
-  std::uint64_t held_lane_ = 0;  ///< 1 + the lane that is held back; 0: none
+  std::uint64_t held_lane_ = 0;         ///< 1 + the lane that is held back; 0: none
   std::vector<std::uint64_t> offered_;  ///< by lane: last sequence that went on
   std::vector<Waiting> pending_;        ///< circular; as large as all slots
   std::uint32_t pending_first_ = 0, pending_count_ = 0;

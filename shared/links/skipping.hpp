@@ -7,7 +7,7 @@
 
 #include "shared/actor/context.hpp"
 
-/// A stage that a batch does not visit: nobody of its group is alive (`unavailable`), or the
+/// A stage that a batch does not visit: no worker of its group is alive (`unavailable`), or the
 /// producer's share of it is used up (`overload`). The producer does what the functions of the
 /// stage ask for, then hands the batch to the following stage.
 ///
@@ -16,8 +16,8 @@
 /// GPU, on its way back from a dead worker. It looks at them only when the share seems used up.
 ///
 /// A stage with state still sees every sequence number: the producer notes the batch's in the
-/// lane's window, and whoever comes there next, a producer or a worker, goes on behind it. Noted
-/// numbers stay, so a producer may die anywhere: the batch comes to the worker after all, who
+/// lane's window, and what comes there next, a producer or a worker, goes on behind it. Noted
+/// numbers stay, so a producer may die anywhere: the batch comes to the worker after all, which
 /// passes it on untouched.
 
 namespace millrace {
@@ -49,7 +49,7 @@ class Skipping {
   /// The stage that the batch really goes to: `stage`, or one behind it. The slot is ours and held
   /// for `stage`, afterwards for the returned one, of which it has a place.
   std::uint8_t enter(std::uint32_t slot, std::uint8_t stage) noexcept;
-  /// The same for a batch that has a place in `stage` and waits for somebody to take it.
+  /// The same for a batch that has a place in `stage` and waits for a taker.
   std::uint8_t enter_again(std::uint32_t slot, std::uint8_t stage) noexcept;
 
  private:

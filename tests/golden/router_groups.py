@@ -12,7 +12,7 @@ from scapy.layers.l2 import Ether
 from router_world import World
 
 HOST = "02:00:00:00:00:05"
-DEAD = "10.3.0.99"  # nobody answers for it
+DEAD = "10.3.0.99"  # no host answers for it
 FLOWS = 160
 # By chance one of these is missed about once in 10^9 runs of a router whose hash is not known.
 SHARE = {1: (0.25, 0.75), 3: (0.5, 0.95)}

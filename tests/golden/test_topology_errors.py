@@ -37,7 +37,7 @@ def test_is_refused_with_the_right_message(case, tmp_path):
 
 @pytest.fixture
 def open_folder():
-    """A folder that everybody can look into; pytest's own cannot."""
+    """A folder that all users can look into; pytest's own is closed."""
     with tempfile.TemporaryDirectory(prefix="millrace-validate-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)

@@ -14,11 +14,12 @@ import documents
 import reach
 import sizes
 import waits
+import words
 from source import Finding, read_tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 FILE_RULES = (sizes.FILE_RULES + bans.FILE_RULES + boundaries.FILE_RULES
-              + waits.FILE_RULES)
+              + waits.FILE_RULES + words.FILE_RULES)
 TREE_RULES = reach.TREE_RULES + documents.TREE_RULES
 
 

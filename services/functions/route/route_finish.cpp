@@ -125,7 +125,7 @@ void finish_one(std::span<const RouteRewrite> hops, const FinishContext& call, s
   call.batch.output[packet] = hop.output;
 }
 
-/// Packets in a row of one word, IPv4 to one next hop that nobody has to be asked about: what there
+/// Packets in a row of one word, IPv4 to one next hop whose neighbour is known: what there
 /// is to know of it is known since the first of them.
 class Row {
  public:

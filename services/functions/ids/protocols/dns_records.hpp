@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-/// What a message of DNS (RFC 1035 4) says, for those who are told of it.
+/// What a message of DNS (RFC 1035 4) says, for readers of events.
 
 namespace millrace {
 

@@ -26,7 +26,7 @@ TEST(Peak, IsTheHighestOfTheLastTenSeconds) {
   }
   mark.note(kStart + 16 * kHz, 3);
   EXPECT_EQ(peak_of(peak, kStart + 16 * kHz, kHz), 8u);
-  EXPECT_EQ(peak_of(peak, kStart + 60 * kHz, kHz), 0u);  // nobody wrote since
+  EXPECT_EQ(peak_of(peak, kStart + 60 * kHz, kHz), 0u);  // not written since
 }
 
 TEST(Peak, KnowsAWindowFromTheOneAWholeTurnOfTheCellsAgo) {
