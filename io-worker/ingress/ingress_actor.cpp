@@ -31,7 +31,7 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       slots_used_(context.status.stream_peaks(stream).slots_used) {
   const PlanStream& plan = context_.plan->streams[stream_];
   find_lanes();
-  burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * lane_count_));
+  burst_ = std::min(kBurstMax, std::max(context_.segment.capacity(), kBurstPerLane * open_max_));
   has_classes_ = !context_.plan->classes.empty();
   slot_bytes_written_ = written_bytes();
   free_slots_.resize(plan.slot_count);
@@ -63,7 +63,7 @@ void IngressActor::collect_slots() noexcept {
 std::uint32_t IngressActor::do_work() noexcept {
   outbox_.wake_consumers();
   // Each look costs lines of other cores, so many come back at once.
-  if (free_slot_count_ <= lane_count_ || refusing_) collect_slots();
+  if (free_slot_count_ <= open_max_ || refusing_) collect_slots();
   refusing_ = false;
   const bool drained = context_.status.header().drained.load(std::memory_order_acquire) != 0;
   resting_ = drained && !queue_.reads_when_drained();
@@ -110,10 +110,10 @@ std::uint32_t IngressActor::place() noexcept {
   const std::uint32_t before = placed_;
   if (before == polled_count_) return 0;
   const std::uint64_t now = turn_clock::last();  // they were there when the turn began
-  const bool one_lane = lane_count_ == 1 && takes_all_;
+  const bool one_lane = open_max_ == 1 && takes_all_;
   if (!one_lane || lanes_[0].has_keys) prefetch_headers();
   if (one_lane) {
-    while (placed_ < polled_count_ && place_many(lanes_[0], now)) {
+    while (placed_ < polled_count_ && place_many(lanes_[feeds_.front().lanes.of({})], now)) {
     }
   } else {
     while (placed_ < polled_count_ && place_one(now)) ++placed_;
@@ -159,7 +159,9 @@ bool IngressActor::place_many(Lane& lane, std::uint64_t now) noexcept {
       std::min(polled_count_ - placed_, context_.segment.capacity() - lane.count);
   fill(lane, {&first, count});  // ordinals ascend: what comes behind is not old either
   placed_ += count;
-  if (lane.count == context_.segment.capacity()) seal(0);
+  if (lane.count == context_.segment.capacity()) {
+    seal(static_cast<std::uint32_t>(&lane - lanes_.data()));
+  }
   return true;
 }
 
@@ -297,6 +299,7 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   context_.counter(Counter::kBytes) += lane.open_bytes;
   lane.slot = kNoSlot;
   lane.count = 0;
+  if (LaneChoice& lanes = feeds_[lane.feed].lanes; lanes.in_turn()) lanes.next_turn();
   outbox_.send(slot, lane.first_stage);
 }
 

@@ -92,6 +92,7 @@ class IngressActor : public Actor {
   Place choose(const RxPacket& packet, std::span<const std::byte> bytes) const noexcept;
   void find_free_slots();
   void find_sequences();
+  void share_positions() noexcept;
   void collect_slots() noexcept;
   std::uint32_t poll() noexcept;
   void show_polled() const noexcept;
@@ -115,6 +116,7 @@ class IngressActor : public Actor {
   bool is_due(std::uint32_t number, bool short_of_slots) const noexcept;
   bool waits_for_lane(std::uint32_t number) const noexcept;
   std::uint64_t ahead_of(std::uint32_t number) const noexcept;
+  std::uint64_t in_flight_of(std::uint32_t number) const noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
   void tell_trouble() noexcept;
@@ -139,6 +141,7 @@ class IngressActor : public Actor {
   bool refusing_ = false;                    ///< since this round, or the one before
   std::vector<std::uint16_t> feed_of_slot_;  ///< of slots that are not free, from slot_first
   std::uint32_t lane_count_ = 0;
+  std::uint32_t open_max_ = 0;       ///< lanes that can have an open slot at the same time
   std::uint32_t lanes_waiting_ = 0;  ///< since the last round: open, held back by their backlog
   std::uint32_t burst_;
   bool has_classes_;

@@ -8,8 +8,19 @@
 
 namespace millrace {
 
-/// Batches of the lane that are sealed and have not left the egress.
+/// Batches that are sealed and have not left the egress: of the lane, or of all lanes that have
+/// turns with it; of these no more are counted than its backlog.
 std::uint64_t IngressActor::ahead_of(std::uint32_t number) const noexcept {
+  const Lane& lane = lanes_[number];
+  if (!feeds_[lane.feed].lanes.in_turn()) return in_flight_of(number);
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < lane_count_ && sum < lane.backlog; ++i) {
+    if (lanes_[i].feed == lane.feed) sum += in_flight_of(i);
+  }
+  return sum;
+}
+
+std::uint64_t IngressActor::in_flight_of(std::uint32_t number) const noexcept {
   const LaneLedger& ledger = context_.status.ledger(stream_, lanes_[number].number);
   return lanes_[number].sequence - ledger.released.load(std::memory_order_acquire);
 }
@@ -27,7 +38,7 @@ bool IngressActor::is_due(std::uint32_t number, bool short_of_slots) const noexc
 
 std::uint32_t IngressActor::leave_due() noexcept {
   std::uint32_t left = 0;
-  const bool short_of_slots = free_slot_count_ < lane_count_;
+  const bool short_of_slots = free_slot_count_ < open_max_;
   lanes_waiting_ = 0;
   for (std::uint32_t number = 0; number < lane_count_; ++number) {
     Lane& lane = lanes_[number];

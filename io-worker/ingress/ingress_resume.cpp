@@ -30,6 +30,7 @@ void IngressActor::find_lanes() {
       lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
     }
     lane_count_ += path.lane_count;
+    open_max_ += feeds_.back().lanes.in_turn() ? 1 : path.lane_count;
   }
   takes_all_ = feeds_.size() == 1 && feeds_.front().filter.empty();
 }
@@ -75,9 +76,24 @@ void IngressActor::find_sequences() {
         std::max(lane.wanted, told.refused.complete().position.load(std::memory_order_relaxed));
     resumed_at_ = std::max(resumed_at_, lane.wanted);
   }
+  share_positions();
   next_ordinal_ = context_.my_entry().resume_position.load(std::memory_order_relaxed);
   told_position_ = next_ordinal_;
   queue_.resume(next_ordinal_);
+}
+
+/// Lanes in turn have packets of one sequence: what any of them has sealed comes before what none
+/// has, and in which lane it was is not known any more.
+void IngressActor::share_positions() noexcept {
+  for (std::size_t feed = 0; feed < feeds_.size(); ++feed) {
+    if (!feeds_[feed].lanes.in_turn()) continue;
+    std::uint64_t wanted = 0;
+    for (const Lane& lane : lanes_)
+      wanted = lane.feed == feed ? std::max(wanted, lane.wanted) : wanted;
+    for (Lane& lane : lanes_) {
+      if (lane.feed == feed) lane.wanted = wanted;
+    }
+  }
 }
 
 /// From a slot's start to its last column that an ingress writes.

@@ -13,7 +13,8 @@ std::uint32_t lane_backlog(const Plan& plan, std::uint32_t path) {
     if (stage.path != path) continue;
     const PlanGroup& group = plan.groups[stage.group];
     if (group.kind == GroupKind::kGpu) return UINT32_MAX;
-    workers += group.dispatch == Dispatch::kFlow ? 1 : group.max;
+    const bool one = group.dispatch == Dispatch::kFlow && plan.paths[path].ordered;
+    workers += one ? 1 : group.max;
   }
   return kBacklog * std::max(workers, 1u);
 }

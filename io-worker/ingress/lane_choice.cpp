@@ -84,6 +84,7 @@ struct LaneChoice::Ends {
 LaneChoice::LaneChoice(const PlanPath& path, std::uint32_t port)
     : lane_count_(path.lane_count),
       by_(path.lanes_by),
+      in_turn_(!path.ordered),
       inside_(std::ranges::find(path.translation.inside, port) != path.translation.inside.end()),
       block_(path.translation.block),
       pool_(path.translation.pool),

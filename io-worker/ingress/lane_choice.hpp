@@ -12,7 +12,8 @@
 
 /// In which lane of its path an ingress puts a packet (LanesBy). All packets of a flow, both ways,
 /// have one lane: its worker alone knows the flow. Where lanes are not by the flow hash, ticks of a
-/// loop go to them in turn: each hears of the time, also without traffic.
+/// loop go to them in turn: each hears of the time, also without traffic. Without order a lane is
+/// only a number of batches: it has its turn until its batch leaves.
 
 namespace millrace {
 
@@ -25,8 +26,13 @@ class LaneChoice {
   /// 0..lane_count - 1 of the path. `frame`: of any length and content.
   std::uint32_t of(std::span<const std::byte> frame) const noexcept {
     if (lane_count_ == 1) return 0;
+    if (in_turn()) return turn_;
     return by_ == LanesBy::kFlow ? scaled(flow_hash_of(frame)) : by_ends(frame);
   }
+
+  /// One lane after the other has all packets.
+  bool in_turn() const noexcept { return in_turn_; }
+  void next_turn() noexcept { turn_ = turn_ + 1 == lane_count_ ? 0 : turn_ + 1; }
 
  private:
   struct Ends;
@@ -46,7 +52,9 @@ class LaneChoice {
   bool in_pool(std::uint32_t address) const noexcept;
 
   std::uint32_t lane_count_;
+  std::uint32_t turn_ = 0;
   LanesBy by_;
+  bool in_turn_;
   bool inside_;  ///< the port is one of PlanTranslation::inside
   std::uint32_t block_;
   std::vector<PlanTranslation::Range> pool_;

@@ -25,8 +25,8 @@ inline constexpr std::string_view kGpuKeys[] = {"device", "devices", "offload",
                                                 "spill"};  ///< beside kGroupKeys
 inline constexpr std::string_view kFunctionKeys[] = {"classes", "on",          "overload", "share",
                                                      "type",    "unavailable", "when"};
-inline constexpr std::string_view kPathKeys[] = {"buffers", "from",  "lanes", "match",
-                                                 "run",     "slots", "to"};
+inline constexpr std::string_view kPathKeys[] = {"buffers", "from", "lanes", "match",
+                                                 "order",   "run",  "slots", "to"};
 inline constexpr std::string_view kBatchKeys[] = {"capacity"};
 inline constexpr std::string_view kBypassKeys[] = {"bridge", "command"};
 inline constexpr std::string_view kControlKeys[] = {"clients", "key", "listen"};

@@ -10,6 +10,8 @@
 namespace millrace {
 namespace {
 
+constexpr std::string_view kOrders[] = {"kept", "none"};
+
 void read_match(const YamlValue& value, TopologyPath& path, Topology& topology) {
   const std::optional<std::string> text = value.text("a pcap filter like 'udp port 53'");
   if (!text) return;
@@ -51,6 +53,9 @@ void read_path(const YamlEntry& entry, Topology& topology) {
   }
   if (const YamlValue* match = map.find("match")) read_match(*match, path, topology);
   if (const YamlValue* to = map.find("to")) path.to = read_name(*to, "a port");
+  if (const YamlValue* order = map.find("order")) {
+    path.unordered = {order->choice(kOrders).value_or(0) == 1, order->mark()};
+  }
   path.lanes = read_count(map, "lanes", 1, kLaneCountMax);
   path.slots = read_count(map, "slots", 3, kSlotCountMax);
   path.buffers = read_count(map, "buffers", 1, kBufferCountMax);

@@ -144,6 +144,7 @@ inline constexpr auto kPlanFields<PlanPath> = std::tuple{
     plan_field("lane_first", &PlanPath::lane_first).called("lanes"),
     plan_field("lane_count", &PlanPath::lane_count).called("lanes"),
     plan_field("lanes_by", &PlanPath::lanes_by).called("lanes by what is translated"),
+    plan_field("ordered", &PlanPath::ordered).called("order"),
     plan_field("has_keys", &PlanPath::has_keys).show_as("keys").live(),
     plan_field("match", &PlanPath::match),
     plan_field("filter", &PlanPath::filter)

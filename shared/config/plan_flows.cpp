@@ -38,8 +38,25 @@ void gather(Planning& planning, std::uint32_t function, Ask&& ask) {
   }
 }
 
+/// What has state knows a flow by its lane, and reads its packets one after the other.
+void check_unordered(Planning& planning, std::uint32_t number) {
+  for (const std::uint32_t function : functions_of_path(planning.plan, number)) {
+    const PlanFunction& planned = planning.plan.functions[function];
+    if (!planned.stateful && known_of(planning, planned.type).flows == FlowUse::kNone) continue;
+    planning.problems.add(planning.topology.paths[number].unordered.mark,
+                          "'order: none' of a path with '" + planned.name + "' of type '" +
+                              planned.type + "', which has state of flows",
+                          "'order: kept', or functions without state");
+  }
+}
+
 void decide_lanes(Planning& planning, std::uint32_t number) {
   PlanPath& path = planning.plan.paths[number];
+  if (planning.topology.paths[number].unordered.value) {
+    check_unordered(planning, number);
+    path.ordered = false;
+    return;
+  }
   for (const std::uint32_t function : functions_of_path(planning.plan, number)) {
     const PlanFunction& planned = planning.plan.functions[function];
     const KnownFunction& known = known_of(planning, planned.type);

@@ -10,6 +10,7 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kFlowLanesDefault = 8;
+constexpr std::uint32_t kTurnLanesDefault = 16;  ///< as many as slots: no batch waits for another
 constexpr std::uint32_t kSlotsPerLane = 3;
 constexpr std::uint32_t kSlotsDefault = 16;
 constexpr std::uint32_t kSlotsPerShare = 4;  ///< room for what goes past, until it is in order
@@ -38,6 +39,7 @@ std::uint8_t add_stages(Planning& planning, const TopologyPath& from, std::uint3
 
 std::uint32_t lanes_of(const Plan& plan, const TopologyPath& from, std::uint32_t path) {
   if (from.lanes) return from.lanes->value;
+  if (from.unordered.value) return kTurnLanesDefault;
   std::uint32_t lanes = 1;
   for (const PlanStage& stage : plan.stages) {
     const PlanGroup& group = plan.groups[stage.group];
@@ -72,16 +74,17 @@ void each_shared_stage(const Plan& plan, std::uint32_t path, Visit&& visit) {
 std::uint32_t slots_of(Planning& planning, const TopologyPath& from, std::uint32_t path) {
   const Plan& plan = planning.plan;
   const std::uint32_t lanes = plan.paths[path].lane_count;
+  const std::uint32_t open = from.unordered.value ? 1 : lanes;  // that are filled at a time
   if (from.slots) {
-    if (from.slots->value < 2 * lanes + 1) {
+    if (from.slots->value < 2 * open + 1) {
       planning.problems.add(
           from.slots->mark,
           std::to_string(from.slots->value) + " slots for " + std::to_string(lanes) + " lanes",
-          "at least " + std::to_string(2 * lanes + 1));
+          "at least " + std::to_string(2 * open + 1));
     }
     return from.slots->value;
   }
-  std::uint32_t slots = std::max(kSlotsDefault, kSlotsPerLane * lanes);
+  std::uint32_t slots = std::max({kSlotsDefault, kSlotsPerLane * open, lanes});
   const bool gpu = std::any_of(plan.stages.begin(), plan.stages.end(), [&](const PlanStage& s) {
     return s.path == path && plan.groups[s.group].kind == GroupKind::kGpu;
   });

@@ -132,7 +132,7 @@ void put_paths(const Plan& plan, Out& out) {
     put_stages(plan, path.first_stage, out);
     out << ", " << path.lane_count << (path.lane_count == 1 ? " lane (" : " lanes (")
         << path.lane_first << " to " << path.lane_first + path.lane_count - 1 << ')'
-        << lanes_by_text(path.lanes_by)
+        << (path.ordered ? lanes_by_text(path.lanes_by) : " in turn, without order")
         << (path.has_keys ? ", with keys of flows for the GPU\n" : "\n");
     put_shares(plan, path.first_stage, out);
   }

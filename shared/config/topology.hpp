@@ -70,6 +70,7 @@ struct TopologyPath {
   Marked<std::string> match;              ///< filter; empty: takes every packet
   std::vector<std::uint64_t> filter;      ///< it compiled
   std::optional<Marked<std::string>> to;  ///< port; without: the other one of two, or the only one
+  Marked<bool> unordered;                 ///< `order: none`
   std::optional<Marked<std::uint32_t>> lanes;
   std::optional<Marked<std::uint32_t>> slots;    ///< a stream
   std::optional<Marked<std::uint32_t>> buffers;  ///< a stream

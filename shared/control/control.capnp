@@ -104,6 +104,7 @@ struct Path {
   hasKeys @6 :Bool;
   lanesBy @7 :LanesBy;
   translation @8 :Translation;
+  ordered @9 :Bool;
 }
 
 enum LanesBy { flow @0; addresses @1; inside @2; }

@@ -32,7 +32,7 @@ def hung_after(ending):
     return "2s" if ending == "hang" else "20s"
 
 
-def path_under_load(folder, seed, ending="", rate_mpps=RATE_MPPS):
+def path_under_load(folder, seed, ending="", rate_mpps=RATE_MPPS, order="kept"):
     (folder / "all.rules").write_text('alert "x" name "any x"\n')
     return f"""
 batch: {{ capacity: {CAPACITY} }}
@@ -47,7 +47,7 @@ functions:
   look: {{ type: match, rules: all.rules, on: front }}
   scan: {{ type: match, rules: all.rules, on: gpu }}
 paths:
-  main: {{ from: in, to: out, run: [look, scan] }}
+  main: {{ from: in, to: out, run: [look, scan], order: {order} }}
 """
 
 
@@ -60,13 +60,16 @@ def most_lost(struck):
     return {reason: most for reason, most in lost_max.items() if most}
 
 
-def finish(folder, ordeal):
+def finish(folder, ordeal, ordered=True):
     """(audit, packets missing in the output) at the end of the load: what is missing was dropped,
     for a reason that the kills explain and at most as much; the rest came once, in
     order."""
     audit = ordeal.drain()
     count = audit["received"]
     arrived = frames.numbers_in(folder / "out.pcap")
+    if not ordered:
+        assert arrived != sorted(arrived), "nothing has overtaken anything"
+        arrived.sort()
     assert all(first < second for first, second in zip(arrived, arrived[1:]))
     assert arrived[0] >= 0 and arrived[-1] < count
     lost = audit["dropped"]
@@ -118,6 +121,15 @@ def test_an_egress_costs_at_most_the_burst_that_it_sends(tmp_path, seed):
         for _ in range(BLOWS["kill"]):
             ordeal.strike(["egress.0"])
         finish(tmp_path, ordeal)
+
+
+@pytest.mark.parametrize("part", ["front.1", "gpu.0.a", "ingress.in.0", "egress.0"])
+def test_without_order_a_death_costs_no_more_and_nothing_comes_twice(tmp_path, seed, part):
+    with Topology(tmp_path, path_under_load(tmp_path, seed, order="none")) as running:
+        ordeal = Ordeal(running, seed)
+        for _ in range(3):
+            ordeal.strike([part])
+        finish(tmp_path, ordeal, ordered=False)
 
 
 def strike_slow(folder, seed, part):

@@ -14,7 +14,7 @@ CAPACITY = 16
 SCAN = 'alert "x" name "any x"\n'
 
 
-def two_way_topology(folder, dispatch, seed):
+def two_way_topology(folder, dispatch, seed, order="kept"):
     """Two captures cross eight classifiers and an overtaking device; nothing changes a packet."""
     (folder / "all.rules").write_text(SCAN)
     return f"""
@@ -30,7 +30,7 @@ functions:
   look: {{ type: match, rules: all.rules, on: front }}
   scan: {{ type: match, rules: all.rules, on: gpu }}
 paths:
-  main: {{ from: [a, b], run: [look, scan] }}
+  main: {{ from: [a, b], run: [look, scan], order: {order} }}
 """
 
 
@@ -83,6 +83,24 @@ def test_with_flow_each_flow_comes_out_in_order(tmp_path, seed, number):
         assert frames.by_flow(arrived) == frames.by_flow(sent[source])
         assert len(frames.by_flow(arrived)) > 150
         assert arrived != sent[source], "lanes overtook each other"
+
+
+@pytest.mark.parametrize("dispatch", ["any", "flow"])
+def test_without_order_each_packet_comes_out_once(tmp_path, seed, dispatch):
+    count = 30000
+    sent = {name: frames.flow_frames(seed + at, count, 50) for at, name in enumerate("ab")}
+    for name, packets in sent.items():
+        frames.write_capture(tmp_path / f"{name}.pcap", packets)
+    with Topology(tmp_path, two_way_topology(tmp_path, dispatch, seed, "none")) as running:
+        pids = [life[0] for name, life in running.lives().items() if name.startswith("front.")]
+        with Jitter(seed, pids):
+            audit = running.settle(received=2 * count)
+        assert_something_to_do(running, "front", 2 * count // CAPACITY)
+    assert audit["transmitted"] == 2 * count and not audit["dropped"]
+    for source, sink in (("a", "b"), ("b", "a")):
+        arrived = frames.read_capture(tmp_path / f"{sink}-out.pcap")
+        assert arrived != sent[source], "nothing has overtaken anything"
+        assert sorted(arrived) == sorted(sent[source])
 
 
 def recorder_topology(folder, seed, count=0, rate_mpps=0):

@@ -124,5 +124,70 @@ TEST_F(BacklogLanesTest, ABacklogOfOneLaneHoldsNoOtherBack) {
   EXPECT_EQ(world_.entry("ingress.a.0").resume_position, 32u) << "the busy lane's are not sealed";
 }
 
+/// Four lanes that have turns.
+class TurnTest : public test::IngressFixture {
+ protected:
+  TurnTest()
+      : IngressFixture(
+            "millrace: 1\nname: in\nbatch: { capacity: 8 }\n"
+            "ports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
+            "paths: { one: { from: a, run: [], order: none, lanes: 4, slots: 16 } }\n") {}
+};
+
+TEST_F(TurnTest, EachBatchHasTheNextLaneWhateverFlowsItsPacketsAreOf) {
+  rx_.offer(20, 7);
+  rx_.offer(20, 8);
+  rounds(2);
+  const std::vector<Left> batches = left();
+  ASSERT_EQ(batches.size(), 5u);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(batches[i].lane, i % 4);
+    EXPECT_EQ(batches[i].sequence, 1 + i / 4);
+    EXPECT_EQ(batches[i].received_total, 8u * batches[i].sequence);
+    ASSERT_EQ(batches[i].ordinals.size(), 8u);
+    EXPECT_EQ(batches[i].ordinals.front(), 8u * i);
+  }
+}
+
+TEST_F(TurnTest, WhatIsInFlightOfAnyLaneLetsABatchFill) {
+  rx_.offer(2);
+  rounds(1);
+  EXPECT_EQ(left().size(), 1u) << "nothing is in flight";
+  rx_.offer(2);
+  rounds(3);
+  EXPECT_TRUE(left().empty()) << "lane 0 has a batch in flight, lane 1 would leave";
+  rounds(1);
+  EXPECT_EQ(left(), (std::vector<Left>{{1, 1, 2, 4, {2, 3}}}));
+  release_all();
+  rx_.offer(1);
+  rounds(1);
+  EXPECT_EQ(left(), (std::vector<Left>{{2, 1, 1, 5, {4}}}));
+}
+
+TEST_F(TurnTest, ABacklogIsThatOfAllLanesTogether) {
+  rx_.offer(8 * kBacklog);
+  rounds(1);
+  ASSERT_EQ(left().size(), kBacklog);
+  rx_.offer(2);
+  rounds(10);
+  EXPECT_TRUE(left().empty());
+  release_one();
+  rounds(1);
+  EXPECT_EQ(ordinals_of(left()), (Ordinals{32, 33}));
+}
+
+TEST_F(TurnTest, ANextLifeKnowsWhatWasSealedInAnyLane) {
+  rx_.offer(16);
+  rounds(1);
+  ASSERT_EQ(left().size(), 2u);
+  world_.entry("ingress.a.0").resume_position = 0;  // it came to tell nobody
+  rx_.offer(8);
+  begin_life();
+  rounds(2);
+  const std::vector<Left> batches = left();
+  EXPECT_EQ(ordinals_of(batches), (Ordinals{16, 17, 18, 19, 20, 21, 22, 23}));
+  EXPECT_EQ(batches.front().sequence, 2u) << "of lane 0";
+}
+
 }  // namespace
 }  // namespace millrace

@@ -30,6 +30,12 @@ TEST(LaneBacklog, IsFourForEachWorkerThatMayHaveBatchesOfTheLane) {
   EXPECT_EQ(lane_backlog(plan_of({by_flow, by_load}), 0), 4 * kBacklog);
 }
 
+TEST(LaneBacklog, OfLanesInTurnIsThatOfAllWorkers) {
+  Plan plan = plan_of({group(GroupKind::kClassifier, 8, Dispatch::kFlow)});
+  plan.paths[0].ordered = false;
+  EXPECT_EQ(lane_backlog(plan, 0), 8 * kBacklog);
+}
+
 TEST(LaneBacklog, IsThatOfOneWorkerWhereThePathRunsNothing) {
   EXPECT_EQ(lane_backlog(plan_of({group(GroupKind::kClassifier, 3, Dispatch::kAny)}), 1), kBacklog);
 }

@@ -63,6 +63,19 @@ std::vector<std::byte> error_about(std::uint32_t source, std::uint32_t destinati
   return ipv4(source, destination, 1, behind);
 }
 
+TEST(LaneChoice, WithoutOrderALaneHasEveryPacketUntilItsTurnIsOver) {
+  PlanPath path = path_of(LanesBy::kFlow, 3);
+  path.ordered = false;
+  LaneChoice lanes(path, kInsidePort);
+  EXPECT_TRUE(lanes.in_turn());
+  EXPECT_FALSE(LaneChoice(path_of(LanesBy::kFlow), kInsidePort).in_turn());
+  for (const std::uint32_t wanted : {0u, 1u, 2u, 0u}) {
+    EXPECT_EQ(lanes.of({}), wanted);
+    EXPECT_EQ(lanes.of(ipv4(1, 2, 17, udp(3, wanted))), wanted);
+    lanes.next_turn();
+  }
+}
+
 TEST(LaneChoice, ByFlowIsTheFlowHash) {
   std::mt19937 random(1);
   const LaneChoice lanes(path_of(LanesBy::kFlow), kInsidePort);

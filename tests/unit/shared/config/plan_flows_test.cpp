@@ -52,6 +52,18 @@ std::string problem_of(const std::string& rest) {
 const std::string kFunctionsText =
     "functions:\n  f: {type: finds}\n  u: {type: uses}\n  c: {type: changes}\n  p: {type: plain}\n";
 
+TEST(PlanFlows, NeedOrder) {
+  const auto problem = [](const std::string& run) {
+    return problem_of(kFunctionsText + "paths: {m: {from: [a, b], order: none, run: [" + run +
+                      "]}}\n");
+  };
+  EXPECT_EQ(problem("p"), "");
+  EXPECT_NE(problem("p, f, u").find("'order: none' of a path with 'f' of type 'finds', which has "
+                                    "state of flows; allowed: 'order: kept', or functions without "
+                                    "state"),
+            std::string::npos);
+}
+
 TEST(PlanFlows, DecideWhatLanesAreBy) {
   const auto lanes_by = [](const std::string& run) {
     return plan_with(kFunctionsText + "paths: {m: {from: [a, b], run: [" + run + "]}}\n").paths[0];
