@@ -27,6 +27,7 @@ class Case:
     streams: int = 1  # each with a path, a group of workers and an egress of its own
     frame: str = "64"
     prefixes: int = 0  # of the table; 0: 257
+    order: str = "kept"
 
     @property
     def buffers(self):
@@ -49,12 +50,19 @@ def anywhere(workers, rate=0, slots=16, **more):
     return Case("-".join(words), "any", 1, workers, slots, rate, **more)
 
 
+def unordered(workers, rate=0):
+    """As anywhere(), without order: what that costs is the difference."""
+    return Case(f"none-16x{workers}-{rate or 'full'}", "any", 16, workers, 16, rate, order="none")
+
+
 def quick_cases():
     return [
         anywhere(1),
         anywhere(1, 10),
         anywhere(1, words=["imix"], frame="imix"),
         anywhere(1, words=["table"], prefixes=FULL_TABLE),
+        anywhere(2),
+        unordered(2),
         flow(8, 2, 24),
         flow(8, 2, 24, 10),
         flow(8, 2, 24, words=["table", "imix"], prefixes=FULL_TABLE, frame="imix"),
@@ -68,7 +76,8 @@ def cases_for(cores, quick):
     cases += [anywhere(1, slots=8, words=["8slots"])]
     cases += [anywhere(1, words=[frame], frame=frame) for frame in FRAMES if frame != "64"]
     cases += [anywhere(1, words=["table"], prefixes=FULL_TABLE)]
-    cases += [anywhere(2), anywhere(2, words=["table"], prefixes=FULL_TABLE)]
+    cases += [anywhere(2), unordered(2), anywhere(2, 10), unordered(2, 10)]
+    cases += [anywhere(2, words=["table"], prefixes=FULL_TABLE), anywhere(4), unordered(4)]
     cases += [flow(4, 2, 16, rate) for rate in (0, 10, 1)]
     cases += [flow(8, 2, 24, rate) for rate in (0, 30, 10, 1)]
     cases += [flow(8, 2, 24, words=[frame], frame=frame) for frame in ("128", "imix")]
@@ -97,7 +106,7 @@ def topology_of(case, folder):
             table.write_text(routes_text(case.prefixes, f"out{s}"))
         functions.append(f"  f{s}: {{ type: route, table: {table}, on: g{s} }}")
         paths.append(f"  p{s}: {{ from: [in{s}], run: [f{s}], to: out{s}, lanes: {case.lanes}, "
-                     f"slots: {case.slots}, buffers: {case.buffers} }}")
+                     f"order: {case.order}, slots: {case.slots}, buffers: {case.buffers} }}")
     sections = {"ports": ports, "workers": workers, "functions": functions, "paths": paths}
     text = f"millrace: 1\nname: bench\negress: {{ count: {case.streams} }}\n"
     for name, lines in sections.items():

@@ -89,7 +89,8 @@ def notes(options):
             "each has the latency of its batch's first one, and a batch is released at the end of "
             "the egress's turn; it begins with waiting for the batch to fill, and at full load it "
             "is what waits in the slots. `64`, `128`, `512`: bytes with FCS; `1514` without; "
-            "`imix`: 7 to 4 to 1 of 64, 594, 1518.", "",
+            "`imix`: 7 to 4 to 1 of 64, 594, 1518. `none`: a path with `order: none`; beside the "
+            "case `any` of as many workers it says what order costs.", "",
             "`ns a packet`: the actor's busy time by its packets, by the time stamp counter, with "
             "what it waits for memory. Instructions: of the actor's process in user space, with "
             "its control thread; an actor that is not busy all the time counts instructions of "
@@ -109,6 +110,8 @@ def write_page(folder, results, machine, options):
         page += ["", "This host has fewer cores than some cases have actors: of these there are no "
                  "times and no ratios, and their rates say how they share cores, not how fast the "
                  "path is."]
+    if any(not model.get("huge_pages", True) for _, found in measured for model in found["models"]):
+        page += ["", "The model found no huge pages for its table and buffers, which ours have."]
     if timed:
         page += ["", "## Where the nanoseconds and instructions go", "", *ACTORS]
         page += [row for case, found in timed for row in actor_rows(case, found)]

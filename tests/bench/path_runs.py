@@ -67,7 +67,8 @@ class Planned:
 def run_model(binaries, case, cores, seconds, restore=False, shared=False):
     """Figures of the model in the shape of a case, on `cores` in the order of its actors.
     `shared`: all streams have all workers."""
-    words = ["--streams", case.streams, "--workers", case.workers, "--lanes", case.lanes,
+    lanes = case.lanes if case.dispatch == "flow" else 1
+    words = ["--streams", case.streams, "--workers", case.workers, "--lanes", lanes,
              "--slots", case.slots, "--buffers", case.buffers, "--prefixes", case.prefixes,
              "--rate-mpps", case.rate_mpps, "--seconds", seconds,
              "--cores", ",".join(map(str, cores))]
