@@ -141,6 +141,10 @@ FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& 
   return Translated::kFull;
 }
 
+void FlowBatch::keep(std::uint32_t flow) noexcept {
+  if ((flow & kBeginning) != 0) beginning(flow).is_kept = true;
+}
+
 void FlowBatch::tell_not_kept(const Beginning& one) noexcept {
   for (const StateOfFunction& other : behind_) {
     other.function->flow_not_kept(other, one.tuple, one.own);

@@ -67,6 +67,9 @@ class FlowBatch {
   };
   /// Packets of direction 1 of a new flow will have that tuple. It has its place in the table now.
   Translated translate(std::uint32_t flow, const FlowTuple& answer) noexcept;
+  /// A flow that begins is written into the table though no packet of it goes on: what follows of
+  /// it is to be known.
+  void keep(std::uint32_t flow) noexcept;
   /// It ends now; packets of it in this batch have no flow from here on.
   void forget(std::uint32_t flow) noexcept { end(flow, FlowEndReason::kForced); }
 
@@ -81,7 +84,7 @@ class FlowBatch {
     std::array<std::uint64_t, 2> packets{}, bytes{};  ///< by direction
     std::uint32_t deadline_s = 0;
     std::uint32_t in_table = kNoFlow;  ///< its number there, once it has one
-    bool gone = false;
+    bool gone = false, is_kept = false;
   };
   static constexpr std::uint32_t kBeginning = 1u << 31;  ///< the rest is a place in beginnings_
   static constexpr std::size_t kPlaces = 2 * kBatchCapacityMax;

@@ -245,7 +245,7 @@ bool FlowTracker::keep_one(FlowBatch::Beginning& one) noexcept {
 EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
   EndOfBatch end{{{{0, refused}, {0, full}}}};
   auto& [of_refused, of_full] = end.drops;
-  const std::bitset<kBatchCapacityMax> stays = asked();
+  const std::bitset<kBatchCapacityMax> asked = this->asked();
   for (std::uint32_t i = 0; i < batch_.beginning_count_; ++i) {
     FlowBatch::Beginning& one = batch_.beginnings_[i];
     const std::uint32_t flow = i | FlowBatch::kBeginning;
@@ -253,9 +253,10 @@ EndOfBatch FlowTracker::keep(Reason refused, Reason full) noexcept {
       if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
       continue;
     }
-    if (stays[i] && keep_one(one)) continue;
-    if (stays[i]) of_full.packets += refuse(flow, full);
-    if (!stays[i]) of_refused.packets += refuse(flow, refused);
+    const bool stays = asked[i] || one.is_kept;
+    if (stays && keep_one(one)) continue;
+    if (stays) of_full.packets += refuse(flow, full);
+    if (!stays) of_refused.packets += refuse(flow, refused);
     if (one.in_table != kNoFlow) hit(FlowCounter::kBegun);
     batch_.forget(flow);
   }

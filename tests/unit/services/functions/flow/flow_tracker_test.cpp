@@ -166,6 +166,20 @@ TEST_F(Flow, OfADroppedPacketIsNotWritten) {
   EXPECT_EQ(hits(FlowCounter::kBegun), 1u);
 }
 
+TEST_F(Flow, OfADroppedPacketIsWrittenWhereItIsAskedFor) {
+  use({{"max", "100"}});
+  behind_.act = [](const FinishContext& call, std::uint16_t packet) {
+    call.flows->keep(call.flows->of(packet).flow);
+    call.batch.drop(packet, Reason::kMalformed);
+  };
+  const Sent asks;
+  send({asks});
+  EXPECT_EQ(table().count(), 1u);
+  EXPECT_EQ(hits(FlowCounter::kBegun), 1u);
+  EXPECT_THAT(send({asks, asks.answered()}), ElementsAre(State::kNew, State::kEstablished));
+  EXPECT_EQ(table().count(), 1u);
+}
+
 TEST_F(Flow, OfADroppedQuestionIsNotOpenedByWhatAnswersIt) {
   use({{"max", "100"}});
   behind_.act = [&](const FinishContext& call, std::uint16_t packet) {
