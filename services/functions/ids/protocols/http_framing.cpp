@@ -88,6 +88,14 @@ std::size_t HttpFraming::next_of_body(std::string_view bytes, bool is_end,
 
 HttpPiece HttpFraming::next(HttpExpects expects, std::string_view bytes, bool is_end,
                             std::uint64_t left) noexcept {
+  const bool is_awaited = first_bytes_ != 0;
+  HttpPiece piece = piece_of(expects, bytes, is_end, left);
+  piece.begins_compressed = is_awaited && first_bytes_ == 0;
+  return piece;
+}
+
+HttpPiece HttpFraming::piece_of(HttpExpects expects, std::string_view bytes, bool is_end,
+                                std::uint64_t left) noexcept {
   switch (expects) {
     case HttpExpects::kRequest: {
       const std::size_t line = line_or_rest(bytes, is_end);

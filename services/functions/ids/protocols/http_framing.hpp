@@ -30,6 +30,7 @@ struct HttpPiece {
     kSkip,  ///< of no message
     kBody,  ///< what stands between responses, which browsers take for a body
   } kind = Kind::kFeed;
+  bool begins_compressed = false;  ///< the first one of a compressed body
 };
 
 /// One direction.
@@ -47,6 +48,8 @@ class HttpFraming {
     enum class At : std::uint8_t { kLength, kData, kEnd } at = At::kLength;
     std::uint64_t left = 0;
   };
+  HttpPiece piece_of(HttpExpects expects, std::string_view bytes, bool is_end,
+                     std::uint64_t left) noexcept;
   HttpPiece next_response(std::string_view bytes, bool is_end) noexcept;
   std::size_t next_of_chunks(std::string_view bytes, bool is_end) noexcept;
   std::size_t next_of_body(std::string_view bytes, bool is_end, std::uint64_t left) noexcept;

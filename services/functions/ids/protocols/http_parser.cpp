@@ -16,12 +16,20 @@ constexpr std::uint32_t kRenewAfter = 256;
 /// Requests without a response, of which nothing but that is known, for each that is kept.
 constexpr std::size_t kOutstandingPerKept = 16;
 constexpr std::string_view kMadeRequest = "GET / HTTP/1.1\r\n\r\n";
+constexpr char kFirstPrintable = ' ', kLastPrintable = '~';
 constexpr std::array<std::uint8_t, 2> kDirections = {0, 1};
 
 auto* first_unanswered(auto& exchanges) {
   const auto found =
       std::ranges::find_if(exchanges, [](const HttpExchange& one) { return !one.is_finished[1]; });
   return found == exchanges.end() ? nullptr : &*found;
+}
+
+/// Text of ASCII. What deflate makes of anything is not, but for bytes that are chosen for that.
+bool is_text(std::string_view bytes) {
+  return std::ranges::all_of(bytes, [](char c) {
+    return (c >= kFirstPrintable && c <= kLastPrintable) || c == '\t' || c == '\r' || c == '\n';
+  });
 }
 
 }  // namespace
@@ -93,6 +101,7 @@ std::string_view HttpParser::take_pieces(std::uint8_t direction, std::string_vie
     const HttpExpects expected = expects(direction, left);
     const HttpPiece piece = side.framing.next(expected, bytes, side.is_ended, left);
     if (piece.bytes == 0) break;
+    if (piece.begins_compressed) leave_as_it_is(direction, bytes.substr(0, piece.bytes));
     take_piece(direction, bytes.substr(0, piece.bytes), piece.kind);
     side.taken += piece.bytes;
     bytes.remove_prefix(piece.bytes);
@@ -143,6 +152,16 @@ void HttpParser::make_request() {
   feed(0, kMadeRequest);
   is_dangling_ = false;
   if (next_response() == nullptr) lose(1);
+}
+
+/// A body that says gzip and is plain: libhtp may take it for raw deflate. `first`: of its bytes.
+void HttpParser::leave_as_it_is(std::uint8_t direction, std::string_view first) {
+  htp_tx_t* tx = direction == 0 ? htp_connp_get_in_tx(connection_.get())
+                                : htp_connp_get_out_tx(connection_.get());
+  if (tx == nullptr || !is_text(first)) return;
+  htp_content_encoding_t& encoding =
+      direction == 0 ? tx->request_content_encoding : tx->response_content_encoding_processing;
+  if (encoding == HTP_COMPRESSION_GZIP) encoding = HTP_COMPRESSION_NONE;
 }
 
 void HttpParser::feed(std::uint8_t direction, std::string_view piece) {

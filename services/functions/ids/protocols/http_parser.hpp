@@ -59,6 +59,7 @@ class HttpParser final : public AppParser {
   void take_held(std::uint8_t direction);
   void go_on_behind_connect(std::uint8_t direction);
   void take_piece(std::uint8_t direction, std::string_view piece, HttpPiece::Kind kind);
+  void leave_as_it_is(std::uint8_t direction, std::string_view first);
   void feed(std::uint8_t direction, std::string_view piece);
   void put_what_came(std::uint8_t direction);
   HttpExpects expects(std::uint8_t direction, std::uint64_t& left) const;

@@ -75,6 +75,20 @@ TEST(HttpFraming, ACompressedBodyBeginsWithAPieceThatTells) {
   EXPECT_EQ(first(framing, HttpExpects::kBytes, "ab", UINT64_MAX, true), "ab");
 }
 
+TEST(HttpFraming, SaysWhereACompressedBodyBegins) {
+  HttpFraming framing;
+  const auto begins = [&](std::string_view bytes) {
+    return framing.next(HttpExpects::kChunked, bytes, false, 0).begins_compressed;
+  };
+  framing.begin_body(true);
+  EXPECT_FALSE(begins("14\r\n"));
+  EXPECT_FALSE(begins("0123456789"));
+  EXPECT_TRUE(begins("0123456789abcdef"));
+  EXPECT_FALSE(begins("0123"));
+  framing.begin_body(false);
+  EXPECT_FALSE(begins("4\r\n") || begins("0123"));
+}
+
 TEST(HttpFraming, ChunksAreCutAtTheirEnds) {
   HttpFraming framing;
   framing.begin_body(false);

@@ -93,6 +93,20 @@ TEST(HttpLibrary, RequestsAreInflated) {
   EXPECT_EQ(http.of_request(kHttpRequestBody), sentence());
 }
 
+TEST(HttpLibrary, WhatSaysGzipAndIsPlainStaysAsItIs) {
+  // libhtp takes it for raw deflate.
+  const std::string plain = "{\"sdk_version\":11026,\"app_package\":\"com.example\"}\r\n";
+  HttpRun http;
+  http.request("POST / HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: " +
+               std::to_string(plain.size()) + "\r\n\r\n" + plain);
+  EXPECT_EQ(http.of_request(kHttpRequestBody), plain);
+  for (const std::size_t piece : {1, 7, 10'000}) {
+    const auto run = run_of("gzip", plain, {}, piece);
+    EXPECT_EQ(run->of_response(kHttpResponseBody), plain) << piece;
+    EXPECT_EQ(run->of_response(kHttpStatusMessage, 1), "Next");
+  }
+}
+
 TEST(HttpLibrary, UnknownEncodingsStayAsTheyAre) {
   EXPECT_EQ(run_of("br", "abc", {}, 1)->of_response(kHttpResponseBody), "abc");
 }
