@@ -201,14 +201,18 @@ void FlowWatch::read(const WatchedPacket& packet, IdsTables& tables, FlowRecord&
     flow.pending[direction].clear();
   }
   flow.position[direction] = offer.position + (offer.text.size() - offer.carry);
+  has_recognised_ = false;
   if (!flow.session) return;
-  Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
+  const bool was_known = flow.session->protocol() != AppProtocol::kUnknown;
   const bool was_broken = flow.session->is_broken(direction);
+  Sink sink(detector_, packet.view, packet.memory, packet.matched, &packet.log);
   flow.session->read(direction, offer.text.subspan(offer.carry), packet.tuple.destination_port,
                      sink);
   if (!was_broken && flow.session->is_broken(direction)) {
     packet.log.note_unreadable(flow.session->protocol(), direction);
   }
+  has_recognised_ =
+      flow.session->protocol() != AppProtocol::kUnknown && (!was_known || offer.position == 0);
 }
 
 void FlowWatch::look_at_stream(const WatchedPacket& packet, const StreamReader::Offer& offer,

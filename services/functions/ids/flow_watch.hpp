@@ -44,6 +44,9 @@ class FlowWatch {
   /// text to its parser. `record`: of the flow. Behind it settle() or forget().
   void read(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
             const StreamReader::Offer& offer) noexcept;
+  /// Of read(): with these data it is known what the flow carries, or they are their direction's
+  /// first, and it was.
+  bool has_recognised() const noexcept { return has_recognised_; }
   /// Behind read(): rules of streams.
   void look_at_stream(const WatchedPacket& packet, const StreamReader::Offer& offer,
                       StreamHistory& history) noexcept;
@@ -93,6 +96,7 @@ class FlowWatch {
   std::vector<std::byte> kept_;
   std::vector<MatchedRule> known_;  ///< rules that have matched before
   std::uint64_t lost_ = 0;
+  bool has_recognised_ = false;
 };
 
 }  // namespace millrace

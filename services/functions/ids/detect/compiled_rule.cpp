@@ -9,7 +9,9 @@
 namespace millrace {
 
 CompiledRule::CompiledRule(const Signature& of)
-    : signature(&of), routes(routes_of(of)), is_of_flow(of.looks_at_heads_only()) {
+    : signature(&of),
+      routes(routes_of(of)),
+      is_of_flow(of.looks_at_heads_only() || of.at_recognition) {
   matchers.reserve(of.buffers.size());
   while_doing(of.place, [&] {
     for (const BufferTests& tests : of.buffers) matchers.emplace_back(tests);

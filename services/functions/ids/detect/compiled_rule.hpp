@@ -31,7 +31,7 @@ struct CompiledRule {
   // Of the gate whose end is the end of a content.
   std::uint16_t gate_buffer = 0, gate_test = kNoTest;
   bool is_gated = false;
-  bool is_of_flow = false;  ///< Signature::looks_at_heads_only()
+  bool is_of_flow = false;  ///< Signature::looks_at_heads_only(), at_recognition
 };
 
 }  // namespace millrace

@@ -55,7 +55,8 @@ void Detector::Parts::sort_found() noexcept {
 bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept {
   const Signature& signature = *rule.signature;
   if (signature.flow.only_stream || !head_fits(signature, packet)) return false;
-  if (app_fits(signature.protocol, packet.app) != AppFit::kYes) return false;
+  if (app_fits(signature, packet.app) != AppFit::kYes) return false;
+  if (signature.at_recognition && !packet.is_recognised) return false;
   if (!headers_pass(signature.packet, packet)) return false;
   const BufferValue payload{.bytes = packet.payload};
   return std::ranges::all_of(rule.matchers, [&](const BufferMatcher& matcher) {
@@ -100,7 +101,7 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
     };
     const bool is_tcp = packet.headers.protocol == ip_protocol::kTcp;
     look_for(is_tcp ? PayloadOf::kTcpPacket : PayloadOf::kDatagram);
-    if (is_tcp && !packet.has_flow) look_for(PayloadOf::kStream);
+    if (is_tcp && (!packet.has_flow || packet.is_unread)) look_for(PayloadOf::kStream);
   }
   parts.sort_found();
   Matching matching{packet, memory, matched};

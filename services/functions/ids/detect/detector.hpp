@@ -41,7 +41,7 @@ class Detector {
   ~Detector();
 
   /// Rules that look at single packets: headers, and `packet.payload` but for rules that look at
-  /// streams alone; without a flow these too, because nothing reads a stream then. `matched`, here
+  /// streams alone; these too without a flow, and of data that are unread. `matched`, here
   /// and below, is of this packet. With a history, rules that ask for flowbits wait for
   /// look_at_stream() and conclude_packet().
   void look_at_packet(const PacketView& packet, RuleMemory& memory,

@@ -21,7 +21,7 @@ Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const Packet
                                           StreamText& stream, bool awaited_app) noexcept {
   const Signature& signature = *rule.signature;
   if (!head_fits(signature, packet)) return {};
-  const AppFit app = app_fits(signature.protocol, packet.app);
+  const AppFit app = app_fits(signature, packet.app);
   if (app == AppFit::kNo) return {};
   if (app == AppFit::kNotYet) return {.found = Found::kNotYet, .missing = kAwaitsApp};
   if (rule.matchers.empty()) return {.found = Found::kYes};

@@ -21,17 +21,6 @@ bool is_same(const BufferPart& one, const BufferPart& other) noexcept {
   return one.base == other.base && one.seen == other.seen && one.bytes == other.bytes;
 }
 
-/// The packet as one of that direction would be.
-PacketView turned_to(const PacketView& packet, std::uint8_t direction) noexcept {
-  PacketView view = packet;
-  if (packet.direction == direction) return view;
-  view.direction = direction;
-  view.tuple = reversed(packet.tuple);
-  view.history = nullptr;
-  view.payload = {};
-  return view;
-}
-
 /// Parts of the bodies that have been searched, to find those that hold the same.
 class SearchedBodies {
  public:
@@ -128,7 +117,7 @@ Detector::Parts::BufferLook Detector::Parts::look_at_buffers(const CompiledRule&
                                                              std::uint8_t direction) noexcept {
   const Signature& signature = *rule.signature;
   if (!head_fits(signature, packet) || !headers_pass(signature.packet, packet)) return {};
-  if (app_fits(signature.protocol, transaction.protocol()) != AppFit::kYes) return {};
+  if (app_fits(signature, transaction.protocol()) != AppFit::kYes) return {};
   for (std::size_t buffer = 0; buffer < signature.buffers.size(); ++buffer) {
     const bool of_payload = signature.buffers[buffer].buffer == RuleBuffer::kPayload;
     const Look look = of_payload ? look_at_payload(rule, buffer, packet)

@@ -208,6 +208,16 @@ std::span<const std::byte> rule_payload(std::span<const std::byte> frame,
   return begin < end ? frame.subspan(begin, end - begin) : std::span<const std::byte>{};
 }
 
+PacketView turned_to(const PacketView& packet, std::uint8_t direction) noexcept {
+  PacketView view = packet;
+  if (packet.direction == direction) return view;
+  view.direction = direction;
+  view.tuple = reversed(packet.tuple);
+  view.history = nullptr;
+  view.payload = {};
+  return view;
+}
+
 bool head_fits(const Signature& signature, const PacketView& packet) noexcept {
   if (!protocol_fits(signature.protocol, packet.headers)) return false;
   if (!flow_fits(signature.flow, packet)) return false;
@@ -220,9 +230,16 @@ bool head_fits(const Signature& signature, const PacketView& packet) noexcept {
   return ends_fit(other_way, packet);
 }
 
-AppFit app_fits(RuleProtocol protocol, AppProtocol app) noexcept {
-  const AppProtocol wanted = app_of(protocol);
-  if (wanted == AppProtocol::kUnknown || wanted == app) return AppFit::kYes;
+AppFit app_fits(const Signature& signature, AppProtocol app) noexcept {
+  const AppProtocol wanted = app_of(signature.protocol);
+  const bool asks = wanted != AppProtocol::kUnknown || !signature.not_protocols.empty();
+  const bool is_named = std::ranges::any_of(
+      signature.not_protocols, [&](RuleProtocol protocol) { return app_of(protocol) == app; });
+  if (!asks) return AppFit::kYes;
+  if (app != AppProtocol::kUnknown && !is_named &&
+      (wanted == AppProtocol::kUnknown || wanted == app)) {
+    return AppFit::kYes;
+  }
   return app == AppProtocol::kUnknown ? AppFit::kNotYet : AppFit::kNo;
 }
 

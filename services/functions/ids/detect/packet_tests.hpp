@@ -23,9 +23,12 @@ bool head_fits(const Signature& signature, const PacketView& packet) noexcept;
 
 enum class AppFit : std::uint8_t { kNo, kYes, kNotYet };
 /// What the flow carries is of the rule's protocol. kNotYet: it is not known.
-AppFit app_fits(RuleProtocol protocol, AppProtocol app) noexcept;
+AppFit app_fits(const Signature& signature, AppProtocol app) noexcept;
 
 /// Fields of headers. A field that the packet does not have passes no test.
 bool headers_pass(const PacketTests& tests, const PacketView& packet) noexcept;
+
+/// The packet as one of that direction would be: of the other one it brings no payload.
+PacketView turned_to(const PacketView& packet, std::uint8_t direction) noexcept;
 
 }  // namespace millrace

@@ -29,8 +29,10 @@ struct PacketView {
   std::uint8_t direction = 0;  ///< 0: to the server
   bool has_flow = false;       ///< of a flow that is tracked and not invalid
   bool is_established = false;
+  bool is_unread = false;  ///< its data are of no stream that is read: a SYN's, say
   AppProtocol app = AppProtocol::kUnknown;  ///< what its flow carries, this packet read
-  std::span<const std::byte> payload;       ///< rule_payload()
+  bool is_recognised = false;  ///< `app` is known by its data, or they are its direction's first
+  std::span<const std::byte> payload;  ///< rule_payload()
   /// Of the stream that the packet belongs to, where rules ask for payload and for buffers of a
   /// transaction; null: its payload is all there is.
   StreamHistory* history = nullptr;

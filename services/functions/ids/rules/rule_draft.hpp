@@ -51,6 +51,7 @@ struct RuleDraft {
   bool at_buffer = false;     ///< a sticky buffer or a transform is the option before
   bool begins_value = false;  ///< the next test begins BufferTests of its own (`many`)
   bool has_flow = false, has_priority = false;
+  bool has_app_protocol = false;        ///< `app-layer-protocol`
   std::vector<std::string> services{};  ///< `service` of Snort
   bool is_snort3 = false;  ///< its head has no addresses, or an option the form of Snort 3
 };

@@ -99,6 +99,15 @@ void check_variables(const RuleDraft& draft) {
   }
 }
 
+/// Suricata: a rule of the recognised protocol alone is looked at when that is recognised. Of
+/// DNS, which datagrams have too, each packet counts.
+void settle_recognition(RuleDraft& draft) {
+  Signature& signature = draft.signature;
+  signature.at_recognition = draft.has_app_protocol && signature.protocol != RuleProtocol::kDns &&
+                             signature.buffers.empty() && signature.flowbits.empty() &&
+                             !signature.looks_at_packet_headers();
+}
+
 void check_head(const RuleDraft& draft) {
   const Signature& signature = draft.signature;
   if (signature.sid == 0) throw RuleRefused{"sid", "it is missing"};
@@ -121,6 +130,7 @@ void finish_draft(RuleDraft& draft) {
   settle_cases(draft);
   check_variables(draft);
   settle_protocol(draft);
+  settle_recognition(draft);
   choose_fast_pattern(draft);
 }
 

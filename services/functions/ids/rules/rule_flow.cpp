@@ -118,14 +118,26 @@ constexpr ProtocolWord kProtocolWords[] = {
     {"smtp", RuleProtocol::kSmtp}, {"ftp", RuleProtocol::kFtp},    {"smb", RuleProtocol::kSmb},
 };
 
+bool is_of_tcp(RuleProtocol protocol) noexcept {
+  return protocol == RuleProtocol::kTcp || protocol == RuleProtocol::kTcpPacket ||
+         protocol == RuleProtocol::kTcpStream;
+}
+
 void set_protocol(const RuleOption& option, RuleDraft& draft) {
-  const std::string_view word = unquoted(option.value);
-  if (word.starts_with('!')) refuse_rule("a negated protocol is not supported");
+  std::string_view word = unquoted(option.value);
+  const bool is_negated = word.starts_with('!');
+  if (is_negated) word.remove_prefix(1);
   const auto* const found = std::ranges::find(kProtocolWords, word, &ProtocolWord::word);
   if (found == std::end(kProtocolWords)) {
     refuse_rule("the protocol " + quoted_word(word) + " is not recognised");
   }
   RuleProtocol& protocol = draft.signature.protocol;
+  draft.has_app_protocol = true;
+  if (is_negated) {
+    if (!is_of_tcp(protocol)) refuse_rule("a negated protocol goes with rules over tcp only");
+    draft.signature.not_protocols.push_back(found->protocol);
+    return;
+  }
   if (protocol == found->protocol) return;
   const bool is_over_tcp = protocol == RuleProtocol::kTcp && found->protocol != RuleProtocol::kDns;
   if (protocol != RuleProtocol::kIp && !is_over_tcp) {

@@ -102,13 +102,16 @@ bool Signature::looks_at_packets() const noexcept {
   });
 }
 
+bool Signature::looks_at_packet_headers() const noexcept { return asks_for_packets(*this); }
+
 bool Signature::looks_at_streams() const noexcept {
   if (asks_for_packets(*this) || !may_be_streams(protocol)) return false;
   return std::ranges::any_of(buffers, is_of_payload) || protocol == RuleProtocol::kTcpStream;
 }
 
 bool Signature::looks_at_transactions() const noexcept {
-  return protocol >= RuleProtocol::kHttp || !std::ranges::all_of(buffers, is_of_payload);
+  return protocol >= RuleProtocol::kHttp || !not_protocols.empty() ||
+         !std::ranges::all_of(buffers, is_of_payload);
 }
 
 bool Signature::looks_at_heads_only() const noexcept {

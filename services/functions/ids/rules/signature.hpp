@@ -161,6 +161,11 @@ struct Signature {
   bool no_alert = false;
   std::vector<std::pair<std::string, std::string>> metadata;
 
+  /// `app-layer-protocol:!`: what the flow carries is known, and is none of these.
+  std::vector<RuleProtocol> not_protocols;
+  /// It asks for what the flow carries and for nothing else: of each direction, the packet counts
+  /// with which that is known.
+  bool at_recognition = false;
   FlowTest flow;
   PacketTests packet;
   std::vector<FlowbitTest> flowbits;
@@ -173,6 +178,8 @@ struct Signature {
   /// where no stream is (datagrams), contents with a place (offset, depth) in a TCP packet, or it
   /// has nothing but its head. What asks for headers looks at no stream.
   bool looks_at_packets() const noexcept;
+  /// It asks for single packets, by tests of their headers or by words of `flow`.
+  bool looks_at_packet_headers() const noexcept;
   /// It looks at what TCP's receiver reads. A rule of contents with a place looks at both.
   bool looks_at_streams() const noexcept;
   /// It asks for a buffer other than the payload, or is of a recognised protocol.

@@ -182,11 +182,11 @@ TEST(PacketTests, FlowAsksForDirectionAndState) {
 }
 
 TEST(PacketTests, WhatAFlowCarriesFitsOrIsNotKnown) {
-  EXPECT_EQ(app_fits(RuleProtocol::kTcp, AppProtocol::kUnknown), AppFit::kYes);
-  EXPECT_EQ(app_fits(RuleProtocol::kHttp, AppProtocol::kUnknown), AppFit::kNotYet);
-  EXPECT_EQ(app_fits(RuleProtocol::kHttp, AppProtocol::kHttp), AppFit::kYes);
-  EXPECT_EQ(app_fits(RuleProtocol::kHttp, AppProtocol::kNone), AppFit::kNo);
-  EXPECT_EQ(app_fits(RuleProtocol::kSmb, AppProtocol::kTls), AppFit::kNo);
+  EXPECT_EQ(app_fits(Rule(RuleProtocol::kTcp), AppProtocol::kUnknown), AppFit::kYes);
+  EXPECT_EQ(app_fits(Rule(RuleProtocol::kHttp), AppProtocol::kUnknown), AppFit::kNotYet);
+  EXPECT_EQ(app_fits(Rule(RuleProtocol::kHttp), AppProtocol::kHttp), AppFit::kYes);
+  EXPECT_EQ(app_fits(Rule(RuleProtocol::kHttp), AppProtocol::kNone), AppFit::kNo);
+  EXPECT_EQ(app_fits(Rule(RuleProtocol::kSmb), AppProtocol::kTls), AppFit::kNo);
 }
 
 /// Nothing outside a frame is read, whatever its headers say (under AddressSanitizer).
@@ -202,6 +202,29 @@ TEST(PacketTests, CutFramesPassNoTestOfWhatTheyLack) {
     }
   }
   EXPECT_GT(passed, 100'000u);
+}
+
+TEST(PacketTests, AFlowMayCarryNoneOfSomeProtocols) {
+  Signature rule = Rule(RuleProtocol::kTcp);
+  rule.not_protocols = {RuleProtocol::kHttp, RuleProtocol::kTls};
+  EXPECT_EQ(app_fits(rule, AppProtocol::kUnknown), AppFit::kNotYet);
+  EXPECT_EQ(app_fits(rule, AppProtocol::kNone), AppFit::kYes);
+  EXPECT_EQ(app_fits(rule, AppProtocol::kSsh), AppFit::kYes);
+  EXPECT_EQ(app_fits(rule, AppProtocol::kHttp), AppFit::kNo);
+  EXPECT_EQ(app_fits(rule, AppProtocol::kTls), AppFit::kNo);
+}
+
+TEST(PacketTests, APacketOfTheOtherDirectionHasNoPayload) {
+  const PacketHeaders headers{};
+  const std::byte bytes[1] = {};
+  PacketView packet{.frame = bytes, .headers = headers};
+  packet.tuple = {.source_port = 1, .destination_port = 2};
+  packet.payload = bytes;
+  EXPECT_EQ(turned_to(packet, 0).payload.size(), 1u);
+  EXPECT_EQ(turned_to(packet, 0).tuple, packet.tuple);
+  EXPECT_EQ(turned_to(packet, 1).payload.size(), 0u);
+  EXPECT_EQ(turned_to(packet, 1).direction, 1);
+  EXPECT_EQ(turned_to(packet, 1).tuple, reversed(packet.tuple));
 }
 
 }  // namespace

@@ -84,8 +84,14 @@ TEST(RuleFlow, ProtocolsAreRecognised) {
   EXPECT_EQ(protocol("app-layer-protocol:tls;", RuleProtocol::kIp), RuleProtocol::kTls);
   EXPECT_EQ(protocol("app-layer-protocol:dns;", RuleProtocol::kIp), RuleProtocol::kDns);
   EXPECT_EQ(protocol("app-layer-protocol:ssh;", RuleProtocol::kSsh), RuleProtocol::kSsh);
+  const Signature others = signature_of("app-layer-protocol:!http; app-layer-protocol:!tls;",
+                                        draft_of(RuleProtocol::kTcp));
+  EXPECT_EQ(others.protocol, RuleProtocol::kTcp);
+  EXPECT_EQ(others.not_protocols,
+            (std::vector<RuleProtocol>{RuleProtocol::kHttp, RuleProtocol::kTls}));
+  EXPECT_TRUE(others.looks_at_transactions());
   expect_refused({
-      {"app-layer-protocol:!http;", "negated"},
+      {"app-layer-protocol:!bittorrent;", "not recognised"},
       {"app-layer-protocol:bittorrent;", "not recognised"},
       {"app-layer-protocol:dns;", "does not go with it"},
       {"app-layer-protocol:http; app-layer-protocol:tls;", "does not go with it"},
