@@ -50,6 +50,43 @@ std::uint32_t StreamReader::acknowledged_of(const StreamSegment& segment, std::u
 StreamReader::Offer StreamReader::offer(const StreamTable& table,
                                         const StreamSegment& segment) noexcept {
   MILLRACE_CHECK(!segment.data.empty() && segment.data.size() <= kSegmentBytesMax);
+  return offer_at(table, segment);
+}
+
+StreamReader::Offer StreamReader::skip(const StreamTable& table,
+                                       const StreamSegment& segment) noexcept {
+  MILLRACE_CHECK(limits_.skips && segment.data.empty());
+  offer_ = {};
+  const Stream* const stream = table.find(segment.tuple);
+  const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  if (stream == nullptr || !acknowledged) return {};
+  const StreamSide& side = stream->side[segment.direction];
+  const StreamBlock* const last = table.block(side.last);
+  const bool waits = last != nullptr && distance(side.next, last->end()) > 0;
+  if (side.is_over != 0 || !waits || distance(side.next, *acknowledged) <= 0) return {};
+  return offer_at(table, segment);
+}
+
+/// Of a reader that skips: where it goes on if its receiver does not ask for what is missing.
+std::uint32_t StreamReader::behind_hole(const StreamTable& table, const StreamSegment& segment,
+                                        std::uint32_t acknowledged) const noexcept {
+  const std::uint32_t end = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+  if (distance(segment.sequence, side_.next) >= 0 && distance(side_.next, end) > 0) {
+    return side_.next;  // it brings what is missing
+  }
+  std::uint32_t until = acknowledged;
+  const auto stop_at = [&](std::uint32_t sequence) {
+    if (distance(side_.next, sequence) > 0 && distance(sequence, until) > 0) until = sequence;
+  };
+  if (!segment.data.empty()) stop_at(segment.sequence);
+  const StreamBlock* const read = table.block(table.block_at(side_, side_.next));
+  const StreamBlock* const ahead = table.block(read == nullptr ? side_.first : read->next);
+  if (ahead != nullptr) stop_at(ahead->sequence);
+  return until;
+}
+
+StreamReader::Offer StreamReader::offer_at(const StreamTable& table,
+                                           const StreamSegment& segment) noexcept {
   gap_count_ = blocks_needed_ = 0;
   offer_ = {};
   direction_ = segment.direction;
@@ -57,14 +94,19 @@ StreamReader::Offer StreamReader::offer(const StreamTable& table,
   side_ = stream_ == nullptr ? StreamSide{} : stream_->side[segment.direction];
   if (side_.is_over != 0) return {.fate = repeat(table, segment)};
   const std::optional<std::uint32_t>& acknowledged = segment.acknowledged[segment.direction];
+  const bool begins = segment.begins || segment.is_picked_up;
+  if (segment.begins && side_.is_known != 0 && side_.start != segment.sequence) {
+    return {.fate = Fate::kConflicts};
+  }
   if (side_.is_known == 0) {
     // Its receiver has acknowledged where it begins.
-    if (!acknowledged && !segment.is_picked_up) return {.fate = Fate::kConflicts};
+    if (!acknowledged && !begins) return {.fate = Fate::kConflicts};
     side_.is_known = 1;
-    side_.start = side_.next = segment.is_picked_up ? segment.sequence : *acknowledged;
+    side_.start = side_.next = begins ? segment.sequence : *acknowledged;
   } else if ((segment.is_picked_up || limits_.skips) && acknowledged &&
              distance(side_.next, *acknowledged) > 0) {
-    side_.next = *acknowledged;  // what was on its way before the first packet was seen
+    // What was on its way before the first packet was seen, or what has not come by.
+    side_.next = limits_.skips ? behind_hole(table, segment, *acknowledged) : *acknowledged;
   }
   next_ = side_.next;
   const Fate fate = place(table, segment);
@@ -287,7 +329,21 @@ bool StreamReader::handshake(StreamTable& table, const FlowTuple& tuple, std::ui
     begun.start = begun.next = *acknowledges;
     return true;
   }
-  return is_own && other.is_known != 0 && other.start == *acknowledges;
+  if (own.is_known == 0 && answers_data(other, *acknowledges)) {
+    StreamSide& begun = table.change_side(*stream, direction);
+    begun.is_known = 1;
+    begun.start = begun.next = first;
+    return true;
+  }
+  return is_own && other.is_known != 0 &&
+         (other.start == *acknowledges || answers_data(other, *acknowledges));
+}
+
+/// Of a SYN+ACK for a SYN with data: it acknowledges some of them, or none.
+bool StreamReader::answers_data(const StreamSide& asking,
+                                std::uint32_t acknowledged) const noexcept {
+  return limits_.fast_open && asking.is_known != 0 && asking.is_picked_up == 0 &&
+         distance(asking.start, acknowledged) >= 0 && distance(acknowledged, asking.next) >= 0;
 }
 
 void StreamReader::acknowledge(StreamTable& table, const FlowTuple& tuple, std::uint8_t direction,

@@ -35,6 +35,9 @@ struct StreamLimits {
   /// Bytes that the receiver has acknowledged and that have not come by are given up: for a
   /// function that lets pass what does not fit.
   bool skips = false;
+  /// Data of a SYN (RFC 7413) are read when they come, and so are those behind a SYN+ACK. Their
+  /// receiver may leave them out and take others: for such a function, too.
+  bool fast_open = false;
 };
 inline constexpr std::uint32_t kStreamWindowMax = 16u << 20;
 inline constexpr std::uint32_t kStreamCarryMax = 1024;
@@ -50,6 +53,7 @@ struct StreamSegment {
   /// The flow began before its packets were seen: what is before its first segment is not known.
   bool is_picked_up;
   std::span<const std::byte> data;  ///< 1..65,535 bytes
+  bool begins = false;              ///< of a SYN: the stream begins with it
 };
 
 class StreamReader {
@@ -61,6 +65,8 @@ class StreamReader {
   static constexpr std::uint32_t kLinesOfSegment =
       StreamTable::kLinesOfBegin + 3 + StreamTable::kLinesOfRelease +
       (kGapsMax + 65'535 / kStreamBlockRoom + 1) * (StreamTable::kLinesOfBlock + 2);
+  /// The same of skip() and the commit() behind it.
+  static constexpr std::uint32_t kLinesOfSkip = 2 + StreamTable::kLinesOfRelease;
   /// The same of acknowledge().
   static constexpr std::uint32_t kLinesOfAcknowledgment = 1 + StreamTable::kLinesOfRelease;
 
@@ -83,6 +89,10 @@ class StreamReader {
 
   /// What the segment is. Changes nothing.
   Offer offer(const StreamTable& table, const StreamSegment& segment) noexcept;
+  /// With StreamLimits::skips: what waits behind a hole that the receiver has acknowledged.
+  /// `segment` has no data. Empty text: nothing does. Behind it whole() and commit(), as behind
+  /// offer().
+  Offer skip(const StreamTable& table, const StreamSegment& segment) noexcept;
   /// The text that was offered last, with as many of the read bytes in front of it as are kept, and
   /// `history` allows. `table` is the same, unchanged since. Until the next offer().
   Offer whole(const StreamTable& table) noexcept;
@@ -106,6 +116,9 @@ class StreamReader {
 
   std::uint32_t kept() const noexcept;
   std::int64_t span_max() const noexcept;
+  Offer offer_at(const StreamTable& table, const StreamSegment& segment) noexcept;
+  std::uint32_t behind_hole(const StreamTable& table, const StreamSegment& segment,
+                            std::uint32_t acknowledged) const noexcept;
   Fate place(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate repeat(const StreamTable& table, const StreamSegment& segment) noexcept;
   Fate compare(const StreamTable& table, const StreamSegment& segment) noexcept;
@@ -120,6 +133,7 @@ class StreamReader {
              const Gap& gap) noexcept;
   void begin(StreamTable& table, const StreamSegment& segment) noexcept;
   bool has_room(const StreamTable& table, const StreamSegment& segment) const noexcept;
+  bool answers_data(const StreamSide& asking, std::uint32_t acknowledged) const noexcept;
   std::uint32_t forgettable(const StreamTable& table, const StreamSide& side,
                             std::uint32_t acknowledged) const noexcept;
 

@@ -16,6 +16,13 @@ TcpStreams::Taken TcpStreams::refuse(const FinishContext& call,
   return {.fate = Fate::kRefused, .counter = counter};
 }
 
+TcpStreams::Taken TcpStreams::unread(const FinishContext& call,
+                                     StreamCounter counter) const noexcept {
+  Taken taken = refuse(call, counter);
+  taken.is_unread = true;
+  return taken;
+}
+
 /// What the headers of a segment tell of its stream. False: it must not pass.
 bool TcpStreams::follow(StreamTable& table, const FlowTuple& tuple, const PacketFlow& flow,
                         std::span<const std::byte> frame,
@@ -44,19 +51,24 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
     return refuse(call, StreamCounter::kConflicts);
   }
   if (data.empty()) return {};
-  if (!has_stream) return refuse(call, StreamCounter::kNoFlow);
-  if (flow.opens || is_tcp_syn(frame, headers)) return refuse(call, StreamCounter::kUnread);
+  if (!has_stream) return unread(call, StreamCounter::kNoFlow);
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
     return refuse(call, StreamCounter::kChecksum);
+  }
+  const bool is_syn = is_tcp_syn(frame, headers);
+  const bool is_answer = is_syn && tcp_acknowledgment(frame, headers);
+  if ((is_syn || flow.opens) && (!reads_opening_ || is_answer)) {
+    return unread(call, StreamCounter::kUnread);
   }
   if (!options_.keeps_urgent && clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
   return offer(call, *table,
                {.tuple = call.flows->tuple(flow.flow, 0),
                 .direction = flow.direction,
-                .sequence = tcp_sequence(frame, headers),
+                .sequence = tcp_sequence(frame, headers) + (is_syn ? 1 : 0),
                 .acknowledged = flow.acknowledged,
                 .is_picked_up = flow.is_picked_up,
-                .data = data});
+                .data = data,
+                .begins = is_syn});
 }
 
 TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable& table,
@@ -69,6 +81,24 @@ TcpStreams::Taken TcpStreams::offer(const FinishContext& call, const StreamTable
   const StreamCounter without_text =
       taken.offer.has_new ? StreamCounter::kAhead : StreamCounter::kSeen;
   taken.counter = taken.offer.text.empty() ? without_text : StreamCounter::kTexts;
+  taken.segment.emplace(segment);
+  return taken;
+}
+
+TcpStreams::Taken TcpStreams::skip(const FinishContext& call, const StreamTable& table,
+                                   std::uint16_t packet, std::uint8_t direction) noexcept {
+  const PacketFlow flow = call.flows->of(packet);
+  const auto& acknowledged = flow.acknowledged[direction];
+  if (!acknowledged) return {};
+  const StreamSegment segment{.tuple = call.flows->tuple(flow.flow, 0),
+                              .direction = direction,
+                              .sequence = *acknowledged,
+                              .acknowledged = flow.acknowledged,
+                              .is_picked_up = flow.is_picked_up,
+                              .data = {}};
+  Taken taken{.offer = reader_.skip(table, segment)};
+  if (taken.offer.text.empty()) return {};
+  taken.fate = Fate::kOffered;
   taken.segment.emplace(segment);
   return taken;
 }

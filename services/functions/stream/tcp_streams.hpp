@@ -58,16 +58,21 @@ class TcpStreams {
     StreamCounter counter = StreamCounter::kTexts;
     StreamReader::Offer offer{};             ///< of kOffered
     std::optional<StreamSegment> segment{};  ///< likewise; it borrows from the call
+    bool is_unread = false;  ///< of kRefused: its data are of no stream, and may be looked at so
   };
 
   /// Throws std::bad_alloc.
   TcpStreams(const StreamLimits& limits, TcpStreamOptions options)
-      : options_(options), reader_(limits) {}
+      : options_(options), reads_opening_(limits.fast_open), reader_(limits) {}
 
   /// A packet of TCP with its headers, as it may be: cut, a fragment, of no flow. Follows
   /// handshakes and acknowledgments, and takes the flag URG away. `table`: null without a state.
   Taken take(const FinishContext& call, StreamTable* table, std::uint16_t packet,
              const PacketHeaders& headers) noexcept;
+  /// StreamReader::skip() of a direction of the packet's flow; behind it, if the text is not empty,
+  /// commit().
+  Taken skip(const FinishContext& call, const StreamTable& table, std::uint16_t packet,
+             std::uint8_t direction) noexcept;
   /// Counts a segment that the caller has no room for.
   void refuse_for_room(const FinishContext& call) const noexcept {
     hit(call, StreamCounter::kNoRoom);
@@ -81,12 +86,14 @@ class TcpStreams {
  private:
   void hit(const FinishContext& call, StreamCounter counter) const noexcept;
   Taken refuse(const FinishContext& call, StreamCounter counter) const noexcept;
+  Taken unread(const FinishContext& call, StreamCounter counter) const noexcept;
   Taken offer(const FinishContext& call, const StreamTable& table,
               const StreamSegment& segment) noexcept;
   bool follow(StreamTable& table, const FlowTuple& tuple, const PacketFlow& flow,
               std::span<const std::byte> frame, const PacketHeaders& headers) const noexcept;
 
   TcpStreamOptions options_;
+  bool reads_opening_;
   StreamReader reader_;
 };
 

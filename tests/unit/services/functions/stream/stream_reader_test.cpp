@@ -33,7 +33,8 @@ class Reads {
                                 .sequence = kStart + static_cast<std::uint32_t>(at),
                                 .acknowledged = {std::nullopt, acknowledged},
                                 .is_picked_up = picked_up,
-                                .data = std::as_bytes(std::span(data))};
+                                .data = std::as_bytes(std::span(data)),
+                                .begins = begins};
     const StreamReader::Offer offer = reader.offer(table, segment);
     text.assign(reinterpret_cast<const char*>(offer.text.data()), offer.text.size());
     carry = offer.carry;
@@ -48,7 +49,7 @@ class Reads {
   StreamReader reader;
   const FlowTuple tuple = tuple_number(1);
   std::optional<std::uint32_t> acknowledged = kStart;
-  bool picked_up = false;
+  bool picked_up = false, begins = false;
   std::string text, read;
   std::uint32_t carry = 0;
 };
@@ -137,6 +138,66 @@ TEST(StreamReader, AFlowThatWasPickedUpBeginsWhereItIs) {
   stream.acknowledge(1013);  // it has got what was on its way
   EXPECT_EQ(stream.send(1013, "nop"), Fate::kPasses);
   EXPECT_EQ(stream.read, "abcnop");
+}
+
+TEST(StreamReader, DataOfASynMayBeginAStream) {
+  Reads stream({.window = 4096, .depth = 0, .carry = 0, .fast_open = true});
+  stream.acknowledged.reset();
+  EXPECT_EQ(stream.send(0, "abc"), Fate::kConflicts);  // no SYN
+  stream.begins = true;
+  EXPECT_EQ(stream.send(0, "abc"), Fate::kPasses);
+  EXPECT_EQ(stream.send(0, "abc"), Fate::kPasses);
+  EXPECT_EQ(stream.send(7, "abc"), Fate::kConflicts);  // another SYN
+  EXPECT_EQ(stream.read, "abc");
+  // The SYN+ACK for it acknowledges some of its data, or none.
+  const auto answered = [&](std::uint32_t first, std::int64_t until) {
+    StreamTable table = stream.memory.table();
+    return stream.reader.handshake(table, stream.tuple, 0, first,
+                                   kStart + static_cast<std::uint32_t>(until));
+  };
+  EXPECT_FALSE(answered(900, -1));
+  EXPECT_FALSE(answered(900, 4));
+  EXPECT_TRUE(answered(900, 1));
+  EXPECT_TRUE(answered(900, 3));
+  EXPECT_FALSE(answered(901, 3));  // where the other side begins is known
+  stream.begins = false;
+  stream.acknowledge(1);
+  EXPECT_EQ(stream.send(0, "abcd"), Fate::kPasses);
+  EXPECT_EQ(stream.send(1, "bX"), Fate::kConflicts);
+  EXPECT_EQ(stream.read, "abcd");
+}
+
+TEST(StreamReader, WhatWaitsBehindAnAcknowledgedHoleIsRead) {
+  Reads stream({.window = 4096, .depth = 0, .carry = 0, .skips = true});
+  std::string text;
+  const auto skip = [&] {
+    StreamTable table = stream.memory.table();
+    const StreamSegment segment{.tuple = stream.tuple,
+                                .direction = 1,
+                                .sequence = *stream.acknowledged,
+                                .acknowledged = {std::nullopt, stream.acknowledged},
+                                .is_picked_up = false,
+                                .data = {}};
+    const StreamReader::Offer offer = stream.reader.skip(table, segment);
+    text.assign(reinterpret_cast<const char*>(offer.text.data()), offer.text.size());
+    EXPECT_TRUE(text.empty() || stream.reader.commit(table, segment));
+    return text;
+  };
+  EXPECT_EQ(skip(), "");  // there is no stream
+  stream.send(0, "abc");
+  EXPECT_EQ(skip(), "");
+  stream.send(6, "ghi");
+  stream.send(12, "mno");
+  stream.acknowledge(5);
+  EXPECT_EQ(skip(), "");
+  stream.acknowledge(15);
+  EXPECT_EQ(skip(), "ghi");
+  EXPECT_EQ(skip(), "mno");
+  EXPECT_EQ(skip(), "");
+  stream.send(18, "stu");
+  stream.acknowledge(21);
+  stream.send(15, "pqr");  // what was missing comes by, behind its acknowledgment
+  EXPECT_EQ(stream.text, "pqrstu");
 }
 
 TEST(StreamReader, RoomIsBounded) {

@@ -39,8 +39,11 @@ class Taker final : public Function {
       if (taken.fate == TcpStreams::Fate::kOffered) has_room = streams.commit(call, *table, taken);
     }
   }
+  void read_openings() { streams = TcpStreams({.window = 4096, .fast_open = true}, kOptions); }
+
+  static constexpr TcpStreamOptions kOptions{.first_counter = kFirstCounter};
   StreamMemory memory{{.streams = 1, .blocks = 20}};
-  TcpStreams streams{{.window = 4096, .depth = 0, .carry = 2}, {.first_counter = kFirstCounter}};
+  TcpStreams streams{{.window = 4096, .depth = 0, .carry = 2}, kOptions};
   TcpStreams::Fate fate = TcpStreams::Fate::kPasses;
   StreamCounter counter = StreamCounter::kTexts;
   std::uint32_t carry = 0;
@@ -117,6 +120,20 @@ TEST_F(TcpStreamsTest, RefusesWhatNoReceiverShouldRead) {
   send(0, "of a second stream", 40'001);
   EXPECT_FALSE(taker_.has_room);
   EXPECT_EQ(hits(StreamCounter::kNoRoom), 1u);
+}
+
+TEST_F(TcpStreamsTest, DataOfASynAreReadWhereTheyMay) {
+  taker_.read_openings();
+  take(segment(false, kSyn, 1000, 0, "in a SYN"));
+  EXPECT_EQ(taker_.text, "in a SYN");
+  take(segment(true, kSyn | kAck, 5000, 1009, "in a SYN+ACK"));
+  expect_refused(StreamCounter::kUnread);
+  take(segment(true, kSyn | kAck, 5000, 1009));
+  EXPECT_EQ(taker_.fate, TcpStreams::Fate::kPasses);
+  take(segment(true, kAck, 5001, 1009, "answer"));
+  EXPECT_EQ(taker_.text, "answer");
+  take(segment(false, kAck, 1009, 5007, " and behind"));
+  EXPECT_EQ(taker_.text, " and behind");
 }
 
 TEST_F(TcpStreamsTest, WithoutATableDataDoesNotPass) {
