@@ -25,7 +25,8 @@ FRONT = {0: 4, 9: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes
 VERSION = (7, 0)  # of Suricata: some checks are of one version
 # Rules that other versions of Suricata refuse, or settings that change what is detected.
 UNLIKE = re.compile(r"async-oneside|http2|error-policy|exception-policy|midstream-policy|dp=|"
-                    r"urgent\.policy|packet-alert-max|bypass")
+                    r"urgent\.policy|bypass")
+ALERTS_MAX = 15  # of a packet, where a case says nothing
 
 
 @dataclass
@@ -92,6 +93,12 @@ def configuration(case):
     return yaml.safe_load(path.read_text()) or {}
 
 
+def classification(case):
+    """The case's own; else that of public rules, which Suricata brings along."""
+    own = case.folder / "classification.config"
+    return own if own.is_file() else unpack("rules") / "et-open/classification.config"
+
+
 def settings(case, rules):
     """Settings of flow and ids that say what the arguments of the case say."""
     config = configuration(case)
@@ -108,11 +115,12 @@ def settings(case, rules):
     for group in ("address-groups", "port-groups"):
         for name, value in (variables.get(group) or {}).items():
             found.append(f"ids.variables={name}={value}")
+    alerts = re.search(r"packet-alert-max=(\d+)", case.arguments)
+    found.append("ids.alerts_max=" +
+                 str(alerts[1] if alerts else config.get("packet-alert-max", ALERTS_MAX)))
     for action in config.get("action-order") or []:
         found.append(f"ids.action_order={action}")
-    classes = case.folder / "classification.config"
-    if classes.is_file():
-        found.append(f"ids.classification={classes}")
+    found.append(f"ids.classification={classification(case)}")
     thresholds = case.folder / "threshold.config"
     if thresholds.is_file():
         found.append(f"ids.thresholds={thresholds}")

@@ -13,6 +13,7 @@
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/flow_watch.hpp"
+#include "services/functions/ids/hole_reader.hpp"
 #include "services/functions/ids/ids_build.hpp"
 #include "services/functions/ids/ids_image.hpp"
 #include "services/functions/ids/ids_lane.hpp"
@@ -88,6 +89,7 @@ class Ids final : public Function {
         verdicts_(image_.signatures(), image_.suppressions(),
                   {.drops = settings_.drops(),
                    .tells = settings_.tells,
+                   .alerts_max = settings_.alerts_max,
                    .bytes = {settings_.alert_payload, settings_.alert_packet}}),
         log_(settings_.log, settings_.alert_app, image_.signatures()),
         lane_(settings_.room),
@@ -111,7 +113,7 @@ class Ids final : public Function {
       const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
       const Seen seen = see(call, packet, headers);
       memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
-      if (!is_decided(call, seen)) look(call, tables, seen);
+      if (!is_decided(call, tables, seen)) look(call, tables, seen);
     }
     for (std::uint64_t i = lost; i < watch_.lost(); ++i) hit(call, IdsCounter::kLostParser);
   }
@@ -150,10 +152,21 @@ class Ids final : public Function {
     return seen;
   }
 
+  /// What is dropped with its flow is that too which does not fit into the flow.
+  FlowFate fate_of(const FinishContext& call, const IdsTables* tables, const Seen& seen) noexcept {
+    const FlowRecord* record = memory_.record();
+    const bool is_invalid =
+        seen.flow.flow != kNoFlow && seen.flow.state == FlowState::kInvalid && tables != nullptr;
+    if (is_invalid) record = tables->records.find(call.flows->tuple(seen.flow.flow, 0));
+    if (record == nullptr || (is_invalid && record->fate != FlowFate::kDropped)) {
+      return FlowFate::kNone;
+    }
+    return record->fate;
+  }
+
   /// What rules have said of its flow before.
-  bool is_decided(const FinishContext& call, const Seen& seen) noexcept {
-    const FlowRecord* const record = memory_.record();
-    const FlowFate fate = record == nullptr ? FlowFate::kNone : record->fate;
+  bool is_decided(const FinishContext& call, const IdsTables* tables, const Seen& seen) noexcept {
+    const FlowFate fate = fate_of(call, tables, seen);
     if (fate == FlowFate::kPassed && seen.headers.protocol == kTcp && seen.flow.opens) {
       memory_.end_record();
       return false;
@@ -193,6 +206,9 @@ class Ids final : public Function {
     }
     const bool is_tcp = seen.headers.protocol == kTcp;
     StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
+    matched_.clear();
+    log_.begin();
+    if (is_tcp && settings_.only_watches) read_behind_holes(call, tables, seen);
     const bool had_stream =
         is_tcp && is_syn(call.batch.bytes(seen.packet), seen.headers) && has_stream(tables, seen);
     const TcpStreams::Taken taken =
@@ -201,11 +217,12 @@ class Ids final : public Function {
       memory_.end_record();
       watch_.forget(*seen.tuple);
     }
-    if (taken.fate == TcpStreams::Fate::kRefused && !settings_.only_watches) {
+    const bool is_refused = taken.fate == TcpStreams::Fate::kRefused;
+    if (is_refused && !taken.is_unread && !settings_.only_watches) {
       return drop_for(call, seen, taken.counter);
     }
     const std::span<const std::byte> frame = call.batch.bytes(seen.packet);
-    std::optional<StreamOfPacket> history;
+    std::optional<KeptHistory> history;
     PacketView view{.frame = frame,
                     .headers = seen.headers,
                     .tuple = seen.has_flow ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
@@ -213,18 +230,30 @@ class Ids final : public Function {
                     .direction = seen.flow.direction,
                     .has_flow = seen.has_flow,
                     .is_established = seen.flow.state == FlowState::kEstablished,
+                    .is_unread = taken.is_unread,
                     .payload = rule_payload(frame, seen.headers)};
     memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
       view.history = &history.emplace(streams_, tables->streams);
     }
-    matched_.clear();
-    log_.begin();
     if (is_tcp) {
       look_at_segment(call, tables, seen, taken, view);
     } else {
       look_at_datagram(call, tables, seen, view);
     }
+  }
+
+  void read_behind_holes(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
+    if (tables == nullptr || !seen.has_flow) return;
+    const PacketView view{.frame = call.batch.bytes(seen.packet),
+                          .headers = seen.headers,
+                          .tuple = call.flows->tuple(seen.flow.flow, seen.flow.direction),
+                          .direction = seen.flow.direction,
+                          .has_flow = true,
+                          .is_established = seen.flow.state == FlowState::kEstablished,
+                          .payload = {}};
+    memory_.set_tuple(view.tuple);
+    holes_.read(call, *tables, seen.packet, {view, *seen.tuple, memory_, matched_, log_});
   }
 
   void look_at_segment(const FinishContext& call, IdsTables* tables, const Seen& seen,
@@ -240,6 +269,7 @@ class Ids final : public Function {
       const WatchedPacket watched{view, *seen.tuple, memory_, matched_, log_};
       if (has_text) watch_.read(watched, *tables, *record, taken.offer);
       view.app = watch_.protocol_of(*seen.tuple, record);
+      view.is_recognised = has_text && watch_.has_recognised();
       detector_.look_at_packet(view, memory_, matched_);
       if (has_text) watch_.look_at_stream(watched, taken.offer, *view.history);
       detector_.conclude_packet(view, memory_, matched_);
@@ -249,6 +279,7 @@ class Ids final : public Function {
       detector_.conclude_packet(view, memory_, matched_);
     }
     if (!conclude(call, tables, seen, view)) return;
+    if (view.is_unread && !settings_.only_watches) return drop_for(call, seen, taken.counter);
     if (tables == nullptr || seen.tuple == nullptr) return;
     if (taken.fate == TcpStreams::Fate::kOffered &&
         !streams_.commit(call, tables->streams, taken)) {
@@ -300,6 +331,7 @@ class Ids final : public Function {
       if (seen.tuple != nullptr) log_.tell(call, seen.packet, *seen.tuple);
       decide(tables, seen, verdict.of_flow);
     }
+    if (verdict.of_flow == FlowFate::kDropped && seen.has_flow) call.flows->keep(seen.flow.flow);
     if (verdict.drops) tell_drop(call, seen, EventDropReason::kRule, verdict.rule);
     const bool is_reset =
         verdict.resets && turn_into_reset(call.batch, seen.packet, seen.headers,
@@ -339,6 +371,7 @@ class Ids final : public Function {
   IdsLog log_;
   IdsLane lane_;
   TcpStreams streams_;
+  HoleReader holes_{streams_, watch_};
   std::vector<MatchedRule> matched_;
 };
 

@@ -35,9 +35,11 @@ LaneNeeds IdsLane::needs_of(const StreamRoom& room, const LaneRequest& request) 
   // A flow ends by its own packet, by time, by room and by its TCP.
   constexpr std::uint32_t kEnds = 4;
   constexpr std::uint32_t kLinesOfPacket =
-      StreamReader::kLinesOfSegment + StreamReader::kLinesOfAcknowledgment +
-      2 * StreamTable::kLinesOfEnd + FlowRecords::kLinesOfBegin + kLinesOfRecord +
-      kEnds * FlowRecords::kLinesOfEnd + kCountsOfPacket * RuleCounts::kLinesOfCount;
+      // A hole of each direction may be given up, with what a parser reads behind it.
+      2 * (StreamReader::kLinesOfSkip + 1) + StreamReader::kLinesOfSegment +
+      StreamReader::kLinesOfAcknowledgment + 2 * StreamTable::kLinesOfEnd +
+      FlowRecords::kLinesOfBegin + kLinesOfRecord + kEnds * FlowRecords::kLinesOfEnd +
+      kCountsOfPacket * RuleCounts::kLinesOfCount;
   LaneNeeds needs = StreamLane::needs_of(with_own(room), request, kLinesOfPacket);
   needs.undo_lines += 2;  // heads of the function's own
   return needs;

@@ -18,6 +18,7 @@ constexpr double kDepthMaxKb = 4.0 * 1024 * 1024 - 1;  // in bytes it has 32 bit
 constexpr double kBodyMaxKb = 16.0 * 1024;
 constexpr double kInflateLayersMax = 4;
 constexpr double kAlertBytesMax = 1514;
+constexpr double kAlertsMax = 65'535;
 
 constexpr KnownSetting kKnown[] = {
     {.name = "rules", .kind = SettingKind::kInputFile, .list = true, .required = true},
@@ -32,6 +33,7 @@ constexpr KnownSetting kKnown[] = {
     {.name = "alert_app", .kind = SettingKind::kFlag},
     {.name = "alert_payload", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
     {.name = "alert_packet", .kind = SettingKind::kInteger, .low = 0, .high = kAlertBytesMax},
+    {.name = "alerts_max", .kind = SettingKind::kInteger, .low = 0, .high = kAlertsMax},
     {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
     {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
     {.name = "window_kb", .kind = SettingKind::kInteger, .low = 64, .high = kStreamWindowMax >> 10},
@@ -123,6 +125,8 @@ bool take_size(const std::string& key, const std::string& value, IdsSettings& re
     read.alert_payload = static_cast<std::uint32_t>(setting_number(key, value));
   } else if (key == "alert_packet") {
     read.alert_packet = static_cast<std::uint32_t>(setting_number(key, value));
+  } else if (key == "alerts_max") {
+    read.alerts_max = static_cast<std::uint32_t>(setting_number(key, value));
   } else if (key == "inflate_layers") {
     read.app.inflate_layers = static_cast<std::uint32_t>(setting_number(key, value));
   } else {
@@ -174,7 +178,7 @@ IdsSettings ids_settings(const Settings& settings) {
     throw Error(key + ": ids has no such setting; there are " + all);
   }
   read.actions = actions_of(settings);
-  read.limits.skips = read.only_watches;
+  read.limits.fast_open = read.limits.skips = read.only_watches;
   read.app.keeps_messages = read.log.dns || read.alert_app;
   return read;
 }

@@ -31,6 +31,7 @@ struct IdsSettings {
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
   AppLimits app;
   ActionOrder actions = kActionOrder;
+  std::uint32_t alerts_max = 0;  ///< of a packet; 0: all
   bool trusts_checksums = false;
   bool drops_fragments = true;
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet

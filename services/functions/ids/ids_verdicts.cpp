@@ -98,6 +98,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
                               const FlowTuple& tuple, PacketMemory& memory,
                               std::vector<MatchedRule>& matched) noexcept {
   IdsVerdict verdict;
+  std::uint32_t alerts = 0;
   std::ranges::sort(matched, {}, [](const MatchedRule& rule) {
     return std::pair(rule.signature, rule.transaction);
   });
@@ -121,7 +122,9 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
       break;
     }
     if (counted == Counted::kCounts && !signature.no_alert &&
-        !is_suppressed(rule.signature, tuple)) {
+        !is_suppressed(rule.signature, tuple) &&
+        (options_.alerts_max == 0 || alerts < options_.alerts_max)) {
+      ++alerts;
       tell(call, packet, rule, blocked);
     }
   }

@@ -32,6 +32,7 @@ struct IdsVerdict {
 struct IdsVerdictOptions {
   bool drops = true;  ///< rules that drop or reject do so; else they are told of alone
   bool tells = false;
+  std::uint32_t alerts_max = 0;  ///< of a packet; more do what they do, and are not told; 0: all
   AlertBytes bytes{};  ///< that alerts have of their packets
 };
 

@@ -110,5 +110,75 @@ TEST(FlowWatch, WhatIsMadeAnewSaysTheSame) {
   for (const std::uint64_t hits : seen) EXPECT_GT(hits, 0u);
 }
 
+// Rules of what a flow carries, and of nothing else.
+using FlowWatchRecognition = IdsStage;
+
+TEST_F(FlowWatchRecognition, CountsOnceForEachDirection) {
+  use("alert tcp any any -> any any (app-layer-protocol:!tls; sid:1;)\n"
+      "alert tcp any any -> any any (app-layer-protocol:!http; sid:2;)\n"
+      "alert tcp any any -> any any (app-layer-protocol:http; sid:3;)\n"
+      "alert tcp any any -> any any (app-layer-protocol:!tls; content:\"Host\"; sid:4;)\n");
+  open();
+  client("GE");
+  EXPECT_EQ(hits(0), 0u);
+  client("T / HTTP/1.1\r\n");
+  EXPECT_EQ(hits(0), 1u);
+  client("Host: a\r\n\r\n");
+  server("HTTP/1.1 200 OK\r\n");
+  server("Content-Length: 0\r\n\r\n");
+  EXPECT_EQ(hits(0), 2u);
+  EXPECT_EQ(hits(1), 0u);
+  EXPECT_EQ(hits(2), 2u);
+  EXPECT_EQ(hits(3), 1u);
+}
+
+TEST_F(FlowWatchRecognition, ADropIsForTheFlow) {
+  use("drop tcp any any -> any 80 (app-layer-protocol:!tls; sid:1;)\n");
+  open();
+  EXPECT_EQ(client("GET / HTTP/1.1\r\n"), kByRule);
+  EXPECT_EQ(server("answer"), kByRule);
+  EXPECT_EQ(hits(0), 1u);
+  EXPECT_EQ(alerts(), 1u);
+}
+
+// Data of a SYN, and of no connection.
+using FlowWatchOpenings = IdsStage;
+constexpr char kDropWordAtOnce[] =
+    "drop tcp any any -> any 80 (msg:\"word\"; content:\"forbidden\"; sid:1;)\n";
+
+TEST_F(FlowWatchOpenings, RulesSeeDataThatNoStreamHas) {
+  use(kDropWordAtOnce);
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0, "a forbidden word")), kByRule);
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0, "a word")), kConflict);
+  open();
+  EXPECT_EQ(send(segment(false, kFin | kAck, 1, 1, "forbidden", 40'001)), kByRule);
+  EXPECT_EQ(send(segment(false, kFin | kAck, 1, 1, "allowed", 40'001)), kConflict);
+  EXPECT_EQ(hits(0), 2u);
+  EXPECT_EQ(alerts(), 2u);
+}
+
+TEST_F(FlowWatchOpenings, AnIdsReadsDataOfASyn) {
+  use("alert http any any -> any any (http.uri; content:\"/secret\"; sid:1;)\n"
+      "alert http any any -> any any (http.stat_code; content:\"204\"; sid:2;)\n"
+      "alert tcp any any -> any any (content:\"second\"; sid:3;)\n",
+      {{"mode", "ids"}});
+  const std::string question = "GET /secret HTTP/1.1\r\nHost: a\r\n\r\n";
+  const auto bytes = static_cast<std::uint32_t>(question.size());
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0, question)), kPasses);
+  EXPECT_EQ(hits(0), 1u);
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0, question)), kPasses);  // sent once more
+  EXPECT_EQ(send(segment(true, kSyn | kAck, kServer, first_ + 1 + bytes)), kPasses);
+  // The answer does not wait for the last segment of the handshake.
+  sent_ = {bytes, 0};
+  EXPECT_EQ(server("HTTP/1.1 204 None\r\n\r\n"), kPasses);
+  EXPECT_EQ(client("GET /second HTTP/1.1\r\nHost: a\r\n\r\n"), kPasses);
+  EXPECT_EQ(server("HTTP/1.1 204 None\r\n\r\n"), kPasses);
+  EXPECT_EQ(hits(0), 1u);
+  EXPECT_EQ(hits(1), 2u);
+  EXPECT_EQ(hits(2), 1u);
+  EXPECT_EQ(hits(IdsCounter::kLostParser), 0u);
+  EXPECT_EQ(hits(StreamCounter::kUnread), 0u);
+}
+
 }  // namespace
 }  // namespace millrace

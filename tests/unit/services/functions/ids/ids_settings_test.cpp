@@ -26,7 +26,8 @@ TEST(IdsSettings, HaveDefaults) {
   EXPECT_EQ(read.room.memory_mb, 256u);
   EXPECT_EQ(read.limits.history, 16u << 10);
   EXPECT_EQ(read.limits.window, 1u << 20);
-  EXPECT_FALSE(read.limits.skips || read.only_watches || read.tells || read.trusts_checksums);
+  EXPECT_FALSE(read.limits.skips || read.limits.fast_open || read.only_watches || read.tells ||
+               read.trusts_checksums);
   EXPECT_TRUE(read.drops() && read.drops_fragments);
 }
 
@@ -44,6 +45,7 @@ TEST(IdsSettings, AreRead) {
                                          {"depth_kb", "8"},
                                          {"history_kb", "9"},
                                          {"body_kb", "10"},
+                                         {"alerts_max", "3"},
                                          {"inflate_layers", "3"},
                                          {"checksums", "trust"},
                                          {"fragments", "pass"}});
@@ -52,7 +54,8 @@ TEST(IdsSettings, AreRead) {
   EXPECT_EQ(read.variables[0].second, "[10.0.0.0/8, !10.1.0.0/16]");
   EXPECT_EQ(read.classification, "/c");
   EXPECT_EQ(read.thresholds, "/t");
-  EXPECT_TRUE(read.only_watches && read.tells && read.limits.skips && read.trusts_checksums);
+  EXPECT_TRUE(read.limits.fast_open && read.only_watches && read.tells && read.limits.skips &&
+              read.trusts_checksums);
   EXPECT_FALSE(read.drops() || read.drops_fragments);
   EXPECT_EQ(read.room.streams, 5u);
   EXPECT_EQ(read.room.memory_mb, 6u);
@@ -61,6 +64,7 @@ TEST(IdsSettings, AreRead) {
   EXPECT_EQ(read.limits.history, 9u << 10);
   EXPECT_EQ(read.app.body_bytes, std::size_t{10} << 10);
   EXPECT_EQ(read.app.inflate_layers, 3u);
+  EXPECT_EQ(read.alerts_max, 3u);
   EXPECT_FALSE(ids_settings({{"learn", "true"}}).drops());
   EXPECT_TRUE(ids_settings({{"learn", "false"}, {"mode", "ips"}}).drops());
 }

@@ -103,6 +103,18 @@ TEST_F(IdsTest, AnIdsDropsNothing) {
   EXPECT_EQ(hits(StreamCounter::kConflicts), 1u);
 }
 
+TEST_F(IdsTest, WhatFollowsADroppedFirstPacketIsDroppedWithoutAnAlert) {
+  use("drop tcp any any -> any any (sid:1;)\n");
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0)), kByRule);
+  EXPECT_EQ(send(segment(false, kSyn, first_, 0)), kByRule);
+  EXPECT_EQ(send(segment(true, kSyn | kAck, kServer, first_ + 1)), kByRule);
+  EXPECT_EQ(hits(0), 1u);
+  EXPECT_EQ(alerts(), 1u);
+  EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 2u);
+  EXPECT_EQ(send(segment(true, kAck, kServer + 1'000'000, first_ + 1, "invalid")), kByRule);
+  EXPECT_EQ(hits(IdsCounter::kDroppedFlow), 3u);
+}
+
 TEST_F(IdsTest, WhileItLearnsRulesOnlyTell) {
   use(kDropWord, {{"learn", "true"}});
   open();

@@ -98,6 +98,13 @@ TEST_F(IdsVerdictsTest, WhatPassesEndsTheRest) {
   EXPECT_EQ(apply({head(kPass)}).of_flow, FlowFate::kPassed);
 }
 
+TEST_F(IdsVerdictsTest, AlertsOfAPacketAreLimited) {
+  options_.alerts_max = 1;
+  EXPECT_TRUE(apply({packet(kAlert), packet(kReject), packet(kDrop)}).drops);
+  EXPECT_EQ(hits_, (std::vector<std::uint64_t>{0, 1, 1, 1}));
+  EXPECT_EQ(tally_.alerts, 1u);
+}
+
 TEST_F(IdsVerdictsTest, APassBehindADropTakesNothingBack) {
   std::swap(signatures_[kPass], signatures_[kDrop]);  // as an order of actions has them
   const IdsVerdict verdict = apply({stream(1), stream(0), packet(kAlert)});
