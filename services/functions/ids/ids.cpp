@@ -22,7 +22,6 @@
 #include "services/functions/ids/ids_verdicts.hpp"
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/reset_receiver.hpp"
-#include "services/functions/ids/stream_text.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/stream/tcp_data.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
