@@ -47,6 +47,9 @@ class DpdkRx final : public RxQueue {
   RxPacket packet_of(rte_mbuf* mbuf) noexcept;
 
  private:
+  void read_packet(rte_mbuf* mbuf, RxPacket& out) noexcept;
+  /// A packet in several buffers, which few are: out of the way of the others.
+  [[gnu::cold, gnu::noinline]] void put_together(rte_mbuf* mbuf, RxPacket& packet) const noexcept;
   void read_counts() noexcept;
 
   DpdkProcess& process_;

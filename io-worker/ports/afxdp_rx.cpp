@@ -156,6 +156,7 @@ void AfxdpRxQueue::receive(BufferSource& pool, std::uint32_t pieces, RxPacket& o
          static_cast<std::uint16_t>(std::min(bytes, room_)),
          wire,
          wire > room_,
+         false,
          ordinal_++,
          0};
   if (without_checksums_ && !out.oversize) complete_bare_checksum({data, out.length});

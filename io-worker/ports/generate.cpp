@@ -107,7 +107,8 @@ class GenerateRxQueue final : public RxQueue {
       const auto late_ns = scale_.to_ns(late);
       const std::uint32_t length =
           maker_.make(area.at(buffers[i]) + kBufferHeadroom, clock_ns - late_ns);
-      out[i] = {buffers[i],   kBufferHeadroom, static_cast<std::uint16_t>(length), length, false,
+      out[i] = {buffers[i],   kBufferHeadroom, static_cast<std::uint16_t>(length),
+                length,       false,           false,
                 next.ordinal, next.due_tsc};
     }
     return taken;

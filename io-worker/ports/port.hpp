@@ -63,10 +63,11 @@ struct RxPacket {
   std::uint16_t length = 0;       ///< bytes in the buffer
   std::uint32_t wire_length = 0;  ///< as it was on the wire; > length: cut by the capture
   bool oversize = false;       ///< did not fit: only the first bytes are here; it will be dropped
+  bool malformed = false;      ///< of one that is oversize: it is dropped as malformed
   std::uint64_t ordinal = 0;   ///< number of the packet in its source, from 0
   std::uint64_t time_tsc = 0;  ///< arrival; 0: now
-  bool malformed = false;      ///< of one that is oversize: it is dropped as malformed
 };
+static_assert(sizeof(RxPacket) == 32);  // two to a line: a burst of them stays in the first cache
 
 /// Shares of a port, a bit each, by number.
 using ShareSet = std::uint32_t;

@@ -59,7 +59,7 @@ std::uint32_t NumberedRx::poll(BufferSource& pool, std::span<RxPacket> out) noex
     const std::uint64_t flow = next_ * 0x9e3779b97f4a7c15ull >> 58;
     std::memcpy(data, &flow, 6);  // the MAC address: the flow of a frame that is not IP
     std::memcpy(data + 16, &next_, sizeof next_);
-    out[i] = {buffers[i], kBufferHeadroom, 60, 60, false, next_, 0};
+    out[i] = {buffers[i], kBufferHeadroom, 60, 60, false, false, next_, 0};
   }
   if (next_ > arena_.handed_out[stream_]) arena_.handed_out[stream_] = next_;
   return count;

@@ -86,7 +86,8 @@ class FakeRx : public RxQueue {
       std::memset(data, 0, kBytes);
       std::memcpy(data, &offered[next].flow, 6);
       std::memcpy(data + 16, &next, sizeof next);
-      out[count++] = {buffer, kBufferHeadroom, kBytes, kBytes, offered[next].oversize, next, 0};
+      out[count++] = {buffer, kBufferHeadroom, kBytes, kBytes, offered[next].oversize, false, next,
+                      0};
       ++next;
     }
     return count;

@@ -115,7 +115,7 @@ class MixedRx : public RxQueue {
       const Frame& frame = frames[next];
       std::memcpy(pool.area().at(buffer) + kBufferHeadroom, frame.data(), frame.size());
       const auto bytes = static_cast<std::uint16_t>(frame.size());
-      out[count++] = {buffer, kBufferHeadroom, bytes, bytes, false, next++, 0};
+      out[count++] = {buffer, kBufferHeadroom, bytes, bytes, false, false, next++, 0};
     }
     return count;
   }
