@@ -4,7 +4,6 @@
 #include "io-worker/ingress/buffer_pool.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace millrace {
@@ -46,16 +45,36 @@ void BufferPool::put(std::span<const std::uint32_t> buffers) noexcept {
   stacked_ += static_cast<std::uint32_t>(buffers.size());
 }
 
-void BufferPool::collect(std::uint32_t most) noexcept {
-  std::array<std::uint32_t, kBurstMax> taken;
-  const auto stamp = [this](std::uint32_t buffer) {
-    MILLRACE_CHECK(buffer - first_ < count_);
-    context_.segment.mark(buffer) = hand_;
+void BufferPool::collect() noexcept {
+  for (auto& ring : returned_) collect_from(ring);
+}
+
+void BufferPool::collect_newest() noexcept {
+  if (!exact_) collect_from(returned_[static_cast<std::size_t>(Returner::kEgress)]);
+}
+
+/// Straight onto the stack, at most kBurstMax of them.
+void BufferPool::collect_from(SpscRing<std::uint32_t>& ring) noexcept {
+  const auto stamp = [this](std::span<const std::uint32_t> taken) {
+    std::uint32_t highest = 0;
+    for (const std::uint32_t buffer : taken) highest = std::max(highest, buffer - first_);
+    MILLRACE_CHECK(highest < count_);
+    // Of our own: members would be read again after each store.
+    std::uint32_t* const marks = &context_.segment.mark(0);
+    const std::uint32_t hand = hand_;
+    for (const std::uint32_t buffer : taken) {
+      hook(HookPoint::kTakeOwner);
+      marks[buffer] = hand;
+    }
   };
-  for (auto& ring : returned_) {
-    const std::span<std::uint32_t> room(taken.data(), std::min<std::size_t>(most, taken.size()));
-    const std::uint32_t count = ring.take(room, stamp);
-    put({taken.data(), count});
+  // In exact mode the stack is only where they are copied to.
+  const std::span<std::uint32_t> room = std::span(stack_).subspan(exact_ ? 0 : stacked_);
+  const std::uint32_t count =
+      ring.take(room.first(std::min<std::size_t>(room.size(), kBurstMax)), stamp);
+  if (exact_) {
+    put(room.first(count));
+  } else {
+    stacked_ += count;
   }
 }
 
@@ -68,17 +87,17 @@ std::uint32_t BufferPool::free() const noexcept {
 
 std::uint32_t BufferPool::take(std::span<std::uint32_t> out) noexcept {
   const auto wanted = static_cast<std::uint32_t>(out.size());
-  if (stacked_ < wanted) collect(kBurstMax);
+  if (stacked_ < wanted) collect();
   const std::uint32_t count = std::min(wanted, stacked_);
   stacked_ -= count;
-  // Top of the stack first.
-  for (std::uint32_t i = 0; i < count; ++i) out[i] = stack_[stacked_ + count - 1 - i];
+  const std::uint32_t* const bottom = stack_.data() + stacked_;
+  std::reverse_copy(bottom, bottom + count, out.begin());
   return count;
 }
 
 bool BufferPool::take_exactly(std::uint32_t buffer) noexcept {
   exact_ = true;
-  if (free_[buffer - first_] == 0) collect(kBurstMax);
+  if (free_[buffer - first_] == 0) collect();
   if (free_[buffer - first_] == 0) return false;
   free_[buffer - first_] = 0;
   return true;
@@ -93,7 +112,7 @@ std::uint32_t BufferPool::take_run(std::uint32_t first, std::uint32_t count) noe
   };
   std::uint32_t taken = count_free();
   if (taken < count) {
-    collect(kBurstMax);
+    collect();
     taken = count_free();
   }
   std::fill_n(begin, taken, 0);
@@ -106,9 +125,11 @@ void BufferPool::give_back(std::span<const std::uint32_t> buffers) noexcept {
 }
 
 void BufferPool::hold(std::span<const std::uint32_t> buffers) noexcept {
+  std::uint32_t* const marks = &context_.segment.mark(0);
+  const std::uint32_t held = held_;
   for (const std::uint32_t buffer : buffers) {
     hook(HookPoint::kHoldMark);
-    context_.segment.mark(buffer) = held_;
+    marks[buffer] = held;
   }
 }
 

@@ -26,11 +26,16 @@ class BufferPool final : public BufferSource {
   BufferArea area() const noexcept override { return context_.segment.buffers(); }
   std::uint32_t first() const noexcept override { return first_; }
   std::uint32_t count() const noexcept override { return count_; }
+  /// Puts what the egress has given back on top, up to kBurstMax of it: in each round with packets.
+  /// Were the ring looked at only when the stack is empty, the ring would be the pool, and all
+  /// buffers would pass through the cache in turn.
+  void collect_newest() noexcept;
   /// Empty buffers here and in the return rings; counted when asked in exact mode.
   std::uint32_t free() const noexcept;
 
  private:
-  void collect(std::uint32_t most) noexcept;
+  void collect() noexcept;
+  void collect_from(SpscRing<std::uint32_t>& ring) noexcept;
   void put(std::span<const std::uint32_t> buffers) noexcept;
 
   ActorContext context_;

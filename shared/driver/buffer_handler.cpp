@@ -52,6 +52,7 @@ int free_mbufs(rte_mempool* pool, void* const* objects, unsigned count) {
 
 int take_mbufs(rte_mempool* pool, void** objects, unsigned count) {
   if ((pool->pool_id & kSending) != 0) return -ENOBUFS;
+  const Mbufs mbufs = g_mbufs;  // of our own: it would be read again after each store
   std::array<std::uint32_t, kAtOnce> buffers;
   for (unsigned done = 0; done < count;) {
     const unsigned now = std::min(count - done, kAtOnce);
@@ -59,7 +60,7 @@ int take_mbufs(rte_mempool* pool, void** objects, unsigned count) {
       if (done != 0) free_mbufs(pool, objects, done);
       return -ENOBUFS;
     }
-    for (unsigned i = 0; i < now; ++i) objects[done + i] = g_mbufs.at(buffers[i]);
+    for (unsigned i = 0; i < now; ++i) objects[done + i] = mbufs.at(buffers[i]);
     done += now;
   }
   return 0;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "shared/base/check.hpp"
@@ -61,7 +62,7 @@ class SpscRing {
       if (room_behind(at) < count) return false;
     }
     hook(HookPoint::kPushElement);
-    for (std::uint32_t i = 0; i < count; ++i) table()[(at + i) & ring_->mask] = elements[i];
+    write(at, elements);
     hook(HookPoint::kPushTail);
     move(ring_->prod, at + count);
     produced_ = at + count;
@@ -69,16 +70,22 @@ class SpscRing {
   }
 
   /// Consumer only. Takes up to out.size() elements; `stamp(element)` writes the ownership of each
-  /// before the ring lets go of it. Returns how many.
+  /// before the ring lets go of it. One that takes a span is called once, with all of them, and has
+  /// the hook of each store. Returns how many.
   template <typename Stamp>
   std::uint32_t take(std::span<Element> out, Stamp&& stamp) noexcept {
     const std::uint32_t at = ring_->cons.tail;
     const std::uint32_t count = available_from(at, static_cast<std::uint32_t>(out.size()));
     if (count == 0) return 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      out[i] = table()[(at + i) & ring_->mask];
-      hook(HookPoint::kTakeOwner);
-      stamp(out[i]);
+    const std::span<Element> taken = out.first(count);
+    read(at, taken);
+    if constexpr (std::is_invocable_v<Stamp&, std::span<const Element>>) {
+      stamp(std::span<const Element>(taken));
+    } else {
+      for (const Element element : taken) {
+        hook(HookPoint::kTakeOwner);
+        stamp(element);
+      }
     }
     hook(HookPoint::kTakeTail);
     move(ring_->cons, at + count);  // the stamps are visible before it
@@ -122,6 +129,31 @@ class SpscRing {
     __atomic_store_n(both, std::uint64_t{to} << 32 | to, __ATOMIC_RELEASE);
   }
   Element* table() const noexcept { return reinterpret_cast<Element*>(ring_ + 1); }
+  // Up to the table's end and then from its start, so that no index needs the mask and many
+  // elements go at a time. One is the usual case of links.
+  void write(std::uint32_t at, std::span<const Element> elements) const noexcept {
+    Element* const to = table() + (at & ring_->mask);
+    if (elements.size() == 1) {
+      *to = elements[0];
+      return;
+    }
+    const std::size_t straight = straight_from(at, elements.size());
+    std::copy_n(elements.begin(), straight, to);
+    std::copy(elements.begin() + straight, elements.end(), table());
+  }
+  void read(std::uint32_t at, std::span<Element> out) const noexcept {
+    const Element* const from = table() + (at & ring_->mask);
+    if (out.size() == 1) {
+      out[0] = *from;
+      return;
+    }
+    const std::size_t straight = straight_from(at, out.size());
+    std::copy_n(from, straight, out.begin());
+    std::copy_n(table(), out.size() - straight, out.begin() + straight);
+  }
+  std::size_t straight_from(std::uint32_t at, std::size_t count) const noexcept {
+    return std::min<std::size_t>(count, ring_->size - (at & ring_->mask));
+  }
   std::uint32_t room_behind(std::uint32_t head) const noexcept {
     return ring_->capacity - (head - seen_consumed_);
   }

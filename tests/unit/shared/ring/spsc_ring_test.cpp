@@ -100,6 +100,21 @@ TEST_F(SpscRingTest, StampsEveryElementBeforeItLetsGo) {
   EXPECT_EQ(snapshot(), (Words{12}));
 }
 
+TEST_F(SpscRingTest, AStampOfAllComesOnceBeforeTheRingLetsGo) {
+  for (int turn = 0; turn < 5; ++turn) {  // round the end of the memory, too
+    push({10, 11, 12});
+    Words stamped;
+    Words out(3);
+    const auto stamp = [&](std::span<const std::uint64_t> words) {
+      EXPECT_EQ(snapshot(), (Words{10, 11, 12})) << "gone from the ring before it is stamped";
+      stamped.insert(stamped.end(), words.begin(), words.end());
+    };
+    EXPECT_EQ(ring_.take(out, stamp), 3u);
+    EXPECT_EQ(stamped, (Words{10, 11, 12}));
+    EXPECT_EQ(out, stamped);
+  }
+}
+
 TEST_F(SpscRingTest, AViewThatSlumberedSeesWhatOthersDid) {
   Ring producer = other_view();
   Ring consumer = other_view();
