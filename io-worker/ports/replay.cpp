@@ -20,8 +20,7 @@ namespace {
 /// One packet of the capture. Its bytes are padded, so that what is restored has a fixed size.
 struct StoredPacket {
   std::uint64_t start = 0;  ///< in the store
-  std::uint32_t captured = 0;
-  std::uint32_t wire_length = 0;
+  RxPacket described;       ///< but for its buffer, ordinal and time
 };
 
 struct Capture {
@@ -45,8 +44,9 @@ void store_packet(Capture& capture, const CaptureRecord& record, std::uint32_t r
   const std::size_t padded = std::max<std::size_t>(lines * kCacheLine, kReplayRestoredBytes);
   capture.store.resize(start + padded);
   if (kept > 0) std::memcpy(capture.store.data() + start, record.bytes.data(), kept);
-  capture.packets.push_back(
-      {start, static_cast<std::uint32_t>(record.bytes.size()), record.wire_length});
+  StoredPacket& packet = capture.packets.emplace_back();
+  packet.start = start;
+  describe_received(packet.described, 0, record.bytes.size(), record.wire_length, room);
 }
 
 /// Packets for the queue from the reader's present one on, which was the first without a buffer.
@@ -138,17 +138,19 @@ class ReplayRxQueue final : public RxQueue {
 
   /// out.size() packets of the capture, into consecutive buffers.
   void hand_out(BufferArea area, std::uint32_t buffer, std::span<RxPacket> out) noexcept {
-    const std::uint32_t room = buffer_room(area);
+    const bool whole = first_pass_ > 0 || copy_;
     const StoredPacket* packet = capture_.packets.data() + packet_;
     const std::byte* const store = capture_.store.data();
     Schedule schedule = schedule_;  // a copy of our own stays in registers
     for (RxPacket& handed : out) {
       fetch_ahead(area, buffer);
       const Schedule::Next next = schedule.next();
-      describe_received(handed, buffer, packet->captured, packet->wire_length, room);
+      handed = packet->described;
+      handed.buffer = buffer;
       handed.ordinal = next.ordinal;
       handed.time_tsc = next.due_tsc;
-      restore(area.at(buffer) + handed.offset, store + packet->start, handed.length);
+      restore(area.at(buffer) + kBufferHeadroom, store + packet->start, packet->described.length,
+              whole);
       ++buffer;
       ++packet;
     }
@@ -171,8 +173,9 @@ class ReplayRxQueue final : public RxQueue {
   }
 
   // Constant sizes for the usual case: the store is padded and a buffer is longer than that.
-  void restore(std::byte* to, const std::byte* from, std::uint32_t length) noexcept {
-    if (first_pass_ > 0 || copy_) {
+  static void restore(std::byte* to, const std::byte* from, std::uint32_t length,
+                      bool whole) noexcept {
+    if (whole) {
       std::memcpy(to, from, length);
     } else if (length <= kCacheLine) {
       std::memcpy(to, from, kCacheLine);
