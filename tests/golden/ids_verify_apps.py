@@ -46,6 +46,8 @@ def judge(case, folder):
         return Judgement("cannot judge", "no checks of these lines")
     if unlike := UNLIKE.search(case.arguments):
         return Judgement("cannot judge", f"argument {unlike[0]}")
+    if (case.folder / "firewall.rules").is_file():
+        return Judgement("cannot judge", "rules of a firewall, of Suricata 8")
     rules = case.folder / "test.rules"
     if not rules.is_file():
         rules = folder / "no.rules"

@@ -61,6 +61,12 @@ void put_location(Transaction& transaction, EventTextWriter& text) {
   text.put(EventField::kHttpLocation, *to, kAppValueBytesMax);
 }
 
+/// As Suricata has it.
+std::string name_of_version(const std::string& version) {
+  if (version == "1.0") return "TLSv1";
+  return version.starts_with("1.") ? "TLS " + version : version;
+}
+
 template <typename Number>
 std::span<const std::byte> bytes_of(const Number& number) {
   return std::as_bytes(std::span(&number, 1));
@@ -104,7 +110,7 @@ void put_tls(Transaction& transaction, EventTextWriter& text) {
   const std::string* version = value_of(transaction, kServer, RuleBuffer::kTlsVersion);
   if (version == nullptr) version = value_of(transaction, kClient, RuleBuffer::kTlsVersion);
   if (version != nullptr) {
-    const std::string name = version->starts_with("1.") ? "TLS " + *version : *version;
+    const std::string name = name_of_version(*version);
     text.put(EventField::kTlsVersion, name, kAppValueBytesMax);
   }
   put_all(kFields, transaction, text);

@@ -41,6 +41,18 @@ class Sink final : public TransactionSink {
   IdsLog* log_;
 };
 
+/// Shows transactions to the log alone.
+class LogSink final : public TransactionSink {
+ public:
+  explicit LogSink(IdsLog& log) : log_(log) {}
+  void on_news(Transaction& transaction, std::uint8_t direction) noexcept override {
+    log_.note(transaction, direction);
+  }
+
+ private:
+  IdsLog& log_;
+};
+
 class KnownText final : public StreamHistory {
  public:
   explicit KnownText(const BufferValue& text) : text_(text) {}
@@ -255,6 +267,16 @@ FlowCache& FlowWatch::cache_of(const FlowTuple& tuple) noexcept {
 }
 
 void FlowWatch::forget(const FlowTuple& tuple) noexcept { cache_of(tuple).forget(tuple); }
+
+void FlowWatch::note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLog& log) noexcept {
+  CachedFlow* const flow = cache_.find(tuple);
+  const FlowRecord* const record = tables.records.find(tuple);
+  if (flow == nullptr || record == nullptr || flow->id != record->id || !flow->session) return;
+  if (flow->position != positions_of(tables.streams.find(tuple))) return;
+  log.begin();
+  LogSink sink(log);
+  for (std::uint8_t direction = 0; direction < 2; ++direction) flow->session->end(direction, sink);
+}
 
 void FlowWatch::note_fin(const WatchedPacket& packet, std::uint32_t sequence) noexcept {
   CachedFlow* const flow = cache_.find(packet.tuple);

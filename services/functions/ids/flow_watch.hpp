@@ -66,6 +66,8 @@ class FlowWatch {
   /// What the packet's flow carries.
   AppProtocol protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept;
   void forget(const FlowTuple& tuple) noexcept;
+  /// The flow ends: notes transactions of it that are not through, if this worker has read them.
+  void note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLog& log) noexcept;
   /// Flows whose parsers were lost: what they were in the middle of was not kept.
   std::uint64_t lost() const noexcept { return lost_; }
 

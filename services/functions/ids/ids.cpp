@@ -127,8 +127,12 @@ class Ids final : public Function {
 
  private:
   void end_flow(const StateOfFunction& own, const FlowTuple& tuple) noexcept {
-    watch_.forget(tuple);
     auto tables = lane_.laid_out(own.state);
+    if (tables && log_.has_apps()) {
+      watch_.note_rest(tuple, *tables, log_);
+      log_.tell(own.events, 0, tuple);
+    }
+    watch_.forget(tuple);
     if (!tables) return;
     tables->records.end(tuple);
     if (tuple.protocol == kTcp) tables->streams.end(tuple);
@@ -286,7 +290,7 @@ class Ids final : public Function {
       if (!settings_.only_watches) drop_for(call, seen, StreamCounter::kNoRoom);
       return;
     }
-    log_.tell(call, seen.packet, *seen.tuple);
+    log_.tell(call.events, seen.packet, *seen.tuple);
     if (record != nullptr) watch_.settle(*seen.tuple, *tables, *record);
   }
 
@@ -313,7 +317,7 @@ class Ids final : public Function {
     }
     detector_.look_at_packet(view, memory_, matched_);
     conclude(call, tables, seen, view);
-    if (seen.tuple != nullptr) log_.tell(call, seen.packet, *seen.tuple);
+    if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
   }
 
   /// What the rules that have matched do. True: the packet passes, and its flow is looked at on.
@@ -327,7 +331,7 @@ class Ids final : public Function {
     const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
     if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again
-      if (seen.tuple != nullptr) log_.tell(call, seen.packet, *seen.tuple);
+      if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
       decide(tables, seen, verdict.of_flow);
     }
     if (verdict.of_flow == FlowFate::kDropped && seen.has_flow) call.flows->keep(seen.flow.flow);

@@ -146,13 +146,13 @@ void IdsLog::note_unreadable(AppProtocol app, std::uint8_t direction) noexcept {
   if (choice_.anomaly) unreadable_ = {app, direction_of(direction)};
 }
 
-void IdsLog::tell(const FinishContext& call, std::uint16_t packet,
+void IdsLog::tell(const EventWriter& events, std::uint16_t packet,
                   const FlowTuple& client) noexcept {
   for (const Line& line : lines_) {
-    call.events.app(packet, client, line.event, std::span(texts_).subspan(line.begin, line.bytes));
+    events.app(packet, client, line.event, std::span(texts_).subspan(line.begin, line.bytes));
   }
   if (unreadable_) {
-    if (EventRecord* const record = call.events.emit(EventKind::kAnomaly, packet)) {
+    if (EventRecord* const record = events.emit(EventKind::kAnomaly, packet)) {
       record->anomaly.type = AnomalyType::kAppUnreadable;
       record->anomaly.direction = unreadable_->direction;
       EventWriter::put_name(name_of(unreadable_->app), record->anomaly.app);

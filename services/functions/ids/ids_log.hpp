@@ -39,7 +39,7 @@ class IdsLog {
   /// The parser of the flow's `direction` has given up.
   void note_unreadable(AppProtocol app, std::uint8_t direction) noexcept;
   /// Tells what is kept. `client`: the flow as its client's packets have it.
-  void tell(const FinishContext& call, std::uint16_t packet, const FlowTuple& client) noexcept;
+  void tell(const EventWriter& events, std::uint16_t packet, const FlowTuple& client) noexcept;
 
   struct Dropped {
     std::uint16_t packet;  ///< in its batch

@@ -160,6 +160,20 @@ TEST_F(IdsLogTest, OfDnsEachMessageIsTold) {
   EXPECT_EQ(lines[2].record.app.direction, FlowDirection::kToClient);
 }
 
+TEST_F(IdsLogTest, WhatIsNotThroughIsToldWhenItsFlowEnds) {
+  use(kNoRuleOfApps, {{"log", "http"}});
+  open();
+  client(kAsk);
+  EXPECT_TRUE(told().empty());
+  now_s_ += 1'000'000;  // longer than any time-out
+  open(40'001);
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].record.source_port, 40'000u);
+  EXPECT_EQ(lines[0].values.at(EventField::kHttpUrl), "/page");
+  EXPECT_FALSE(lines[0].values.contains(EventField::kHttpStatus));
+}
+
 TEST_F(IdsLogTest, SshIsToldWhenBothHaveSpoken) {
   use(kNoRuleOfApps, {{"log", "ssh"}});
   open();
