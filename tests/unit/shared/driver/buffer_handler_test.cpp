@@ -74,11 +74,31 @@ TEST(BufferHandler, AHeaderForSendingComesBackAsItsQueuesWithTheBufferItPointsTo
     EXPECT_EQ(headers[i]->buf_addr, world.world.segment.buffers().at(7 + i));
   }
   rte_pktmbuf_free_bulk(headers.data(), 3);
+  EXPECT_TRUE(counting.sent.empty()) << "they lie in the cache";
+  flush_sent(*pool);
   EXPECT_EQ(counting.of, 0u);
   EXPECT_EQ(counting.sent, (std::vector<std::uint32_t>{7, 8, 9}));
   EXPECT_TRUE(counting.freed.empty());
   rte_mbuf* none = nullptr;
-  EXPECT_NE(rte_pktmbuf_alloc_bulk(pool.get(), &none, 1), 0) << "nobody receives into it";
+  EXPECT_NE(rte_pktmbuf_alloc_bulk(pool.get(), &none, 1), 0) << "nothing is received into it";
+}
+
+TEST(BufferHandler, WhatACacheHeldIsForgottenByTheHubAndByTheNextLife) {
+  test::DpdkWorld world;
+  Counting counting;
+  register_buffer_handler(world.hub, counting);
+  const DriverPool pool = make_send_pool(world.hub, 0);
+  EXPECT_EQ(find_send_pool(0), pool.get());
+  EXPECT_GE(send_cache_bytes(world.world.plan), sizeof(rte_mempool_cache) * RTE_MAX_LCORE);
+  std::array<rte_mbuf*, 2> headers = {Mbufs(world.world.segment).sending(0),
+                                      Mbufs(world.world.segment).sending(1)};
+  rte_pktmbuf_free_bulk(headers.data(), 2);
+  forget_own_cache(*pool);
+  flush_sent(*pool);
+  rte_pktmbuf_free_bulk(headers.data(), 2);
+  forget_caches(*pool);
+  flush_sent(*pool);
+  EXPECT_TRUE(counting.sent.empty());
 }
 
 }  // namespace
