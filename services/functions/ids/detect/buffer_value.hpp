@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace millrace {
@@ -15,5 +16,11 @@ struct BufferValue {
   std::uint32_t seen = 0;   ///< of `bytes`, those at its begin that were looked at before
   bool is_complete = true;  ///< nothing will follow
 };
+
+/// By memcmp(), which compilers do not make of std::ranges::equal() over std::byte.
+inline bool is_equal(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
+  return one.size() == other.size() &&
+         (one.empty() || std::memcmp(one.data(), other.data(), one.size()) == 0);
+}
 
 }  // namespace millrace

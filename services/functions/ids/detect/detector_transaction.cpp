@@ -8,28 +8,30 @@
 namespace millrace {
 namespace {
 
-/// Calls visit(buffer) for each buffer but the payload.
-void each_buffer(auto&& visit) {
-  for (std::size_t place = 0; place < kRuleBufferCount; ++place) {
-    const auto buffer = static_cast<RuleBuffer>(place);
-    if (buffer != RuleBuffer::kPayload) visit(buffer);
-  }
+/// As many bytes in front of those that are new as a literal may have there, less one, and these.
+std::span<const std::byte> searched_bytes(const BufferValue& value) noexcept {
+  return value.bytes.subspan(value.seen - std::min<std::size_t>(value.seen, kGateBytesMax - 1));
 }
 
-/// The same bytes under another name.
-bool is_same(const BufferPart& one, const BufferPart& other) noexcept {
-  return one.base == other.base && one.seen == other.seen && one.bytes == other.bytes;
+/// A search of one finds what a search of the other does.
+bool is_same(const BufferValue& one, const BufferValue& other) noexcept {
+  return one.bytes.size() - one.seen == other.bytes.size() - other.seen &&
+         is_equal(searched_bytes(one), searched_bytes(other));
+}
+
+constexpr bool is_body(RuleBuffer buffer) noexcept {
+  return ScanGroup(buffer).place() == ScanGroup(RuleBuffer::kFileData).place();
 }
 
 /// Parts of the bodies that have been searched, to find those that hold the same.
 class SearchedBodies {
  public:
-  bool has(RuleBuffer buffer, const BufferPart& part, std::size_t place) noexcept {
-    if (ScanGroup(buffer).place() != ScanGroup(RuleBuffer::kFileData).place()) return false;
-    return searched_ != nullptr && place < searched_->size() && is_same((*searched_)[place], part);
+  bool has(const BufferValue& value, std::size_t place) const noexcept {
+    return searched_ != nullptr && place < searched_->size() &&
+           is_same((*searched_)[place].value(), value);
   }
   void add(RuleBuffer buffer, const std::vector<BufferPart>& parts) noexcept {
-    if (ScanGroup(buffer).place() == ScanGroup(RuleBuffer::kFileData).place()) searched_ = &parts;
+    if (is_body(buffer)) searched_ = &parts;
   }
 
  private:
@@ -40,16 +42,18 @@ class SearchedBodies {
 
 void Detector::Parts::name_by_values(Transaction& transaction, std::uint8_t direction) {
   SearchedBodies bodies;
-  each_buffer([&](RuleBuffer buffer) {
-    if (!transaction.has_news(direction, buffer)) return;
+  transaction.each_news(direction, [&](RuleBuffer buffer) {
     const std::vector<BufferPart>& values = transaction.parts(direction, buffer);
     if (values.empty()) return;
     for (std::size_t place = 0; place < values.size(); ++place) {
-      if (bodies.has(buffer, values[place], place)) continue;
-      prefilter.search(buffer, values[place].value(), found);
+      const BufferValue value = values[place].value();
+      if (!is_body(buffer) || !bodies.has(value, place)) prefilter.search(buffer, value, found);
     }
     bodies.add(buffer, values);
     add(prefilter.ungated(buffer));
+    if (direction == 1 && buffer == RuleBuffer::kFileData) {
+      add(prefilter.ungated(RuleBuffer::kHttpResponseBody));
+    }
   });
 }
 
@@ -151,12 +155,6 @@ void Detector::look_at_transaction(const PacketView& packet, Transaction& transa
       done.insert(place, number);
     }
   }
-  each_buffer([&](RuleBuffer buffer) {
-    if (!transaction.has_news(direction, buffer)) return;
-    for (BufferPart& part : transaction.parts(direction, buffer)) {
-      part.seen = static_cast<std::uint32_t>(part.bytes.size());
-    }
-  });
   transaction.taken(direction);
 }
 

@@ -118,8 +118,7 @@ void end_request_body(HttpExchange& exchange, const BodyRoom& room) {
 void put_response_body(const htp_tx_t* tx, HttpExchange& exchange, std::string_view bytes,
                        const BodyRoom& room) {
   if (tx != nullptr) begin_response_file(*tx, exchange);
-  grow(exchange, 1, RuleBuffer::kHttpResponseBody, bytes, room);
-  grow(exchange, 1, RuleBuffer::kFileData, bytes, room);
+  grow(exchange, 1, RuleBuffer::kFileData, bytes, room);  // which is the response's body too
 }
 
 }  // namespace millrace

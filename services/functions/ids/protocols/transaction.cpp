@@ -11,7 +11,11 @@ namespace {
 /// Values that were seen whole are kept up to this number: a body of many files forgets them.
 constexpr std::size_t kSeenPartsMax = 16;
 
-std::size_t place_of(RuleBuffer buffer) { return static_cast<std::size_t>(buffer); }
+/// The body of a response is its file: they are kept once.
+std::size_t place_of(std::uint8_t direction, RuleBuffer buffer) noexcept {
+  const bool is_file = direction == 1 && buffer == RuleBuffer::kHttpResponseBody;
+  return static_cast<std::size_t>(is_file ? RuleBuffer::kFileData : buffer);
+}
 
 void forget_seen_parts(std::vector<BufferPart>& parts) {
   if (parts.size() < kSeenPartsMax) return;
@@ -40,14 +44,16 @@ std::string_view name_of(AppProtocol protocol) noexcept {
 }
 
 void Transaction::put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes) {
-  parts_[direction][place_of(buffer)].push_back(
+  const std::size_t place = place_of(direction, buffer);
+  parts_[direction][place].push_back(
       {.bytes = std::string(bytes), .base = 0, .seen = 0, .is_complete = true});
-  news_[direction].set(place_of(buffer));
+  news_[direction].set(place);
 }
 
 void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes,
                          std::size_t limit) {
-  std::vector<BufferPart>& parts = parts_[direction][place_of(buffer)];
+  const std::size_t place = place_of(direction, buffer);
+  std::vector<BufferPart>& parts = parts_[direction][place];
   if (parts.empty() || parts.back().is_complete) {
     forget_seen_parts(parts);
     parts.emplace_back();
@@ -60,14 +66,15 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
   part.bytes.append(bytes.substr(skipped));
   part.seen -= static_cast<std::uint32_t>(std::min<std::size_t>(part.seen, gone));
   part.base += gone + skipped;
-  news_[direction].set(place_of(buffer));
+  news_[direction].set(place);
 }
 
 void Transaction::complete(std::uint8_t direction, RuleBuffer buffer) noexcept {
-  std::vector<BufferPart>& parts = parts_[direction][place_of(buffer)];
+  const std::size_t place = place_of(direction, buffer);
+  std::vector<BufferPart>& parts = parts_[direction][place];
   if (!parts.empty() && parts.back().is_complete) return;
   if (!parts.empty()) parts.back().is_complete = true;
-  news_[direction].set(place_of(buffer));
+  news_[direction].set(place);
 }
 
 void Transaction::complete(std::uint8_t direction) noexcept {
@@ -79,21 +86,20 @@ void Transaction::complete(std::uint8_t direction) noexcept {
 }
 
 std::vector<BufferPart>& Transaction::parts(std::uint8_t direction, RuleBuffer buffer) noexcept {
-  return parts_[direction][place_of(buffer)];
+  return parts_[direction][place_of(direction, buffer)];
 }
 
 bool Transaction::has_news(std::uint8_t direction, RuleBuffer buffer) const noexcept {
-  return news_[direction][place_of(buffer)];
+  return news_[direction].has(place_of(direction, buffer));
 }
 
 void Transaction::taken(std::uint8_t direction) noexcept {
-  for (std::size_t i = 0; i < kRuleBufferCount; ++i) {
-    if (!news_[direction][i]) continue;
-    for (BufferPart& part : parts_[direction][i]) {
+  each_news(direction, [&](RuleBuffer buffer) {
+    for (BufferPart& part : parts(direction, buffer)) {
       part.seen = static_cast<std::uint32_t>(part.bytes.size());
     }
-  }
-  news_[direction].reset();
+  });
+  news_[direction] = {};
 }
 
 }  // namespace millrace

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <array>
-#include <bitset>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -56,7 +56,8 @@ struct WaitingRule {
   std::uint8_t direction;
 };
 
-/// Of the parser's thread. Parsers put(), detection looks and notes what it has found.
+/// Of the parser's thread. Parsers put(), detection looks and notes what it has found. The body of
+/// a response and its kFileData are one value: what is put as one of them is there as both.
 class Transaction {
  public:
   Transaction(AppProtocol protocol, std::uint64_t number) : protocol_(protocol), number_(number) {}
@@ -84,6 +85,12 @@ class Transaction {
   void taken(std::uint8_t direction) noexcept;
 
   // Detection's notes.
+  /// Calls visit(buffer) for each buffer with news, in their order. A response's body is kFileData.
+  void each_news(std::uint8_t direction, auto&& visit) const {
+    for (std::uint64_t left = news_[direction].bits; left != 0; left &= left - 1) {
+      visit(static_cast<RuleBuffer>(std::countr_zero(left)));
+    }
+  }
   std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
 
@@ -96,7 +103,14 @@ class Transaction {
   AppProtocol protocol_;
   std::uint64_t number_;
   std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
-  std::array<std::bitset<kRuleBufferCount>, 2> news_;
+  /// A bit for each buffer.
+  struct News {
+    std::uint64_t bits = 0;
+    void set(std::size_t place) noexcept { bits |= std::uint64_t{1} << place; }
+    bool has(std::size_t place) const noexcept { return (bits >> place & 1) != 0; }
+  };
+  static_assert(kRuleBufferCount <= 64);
+  std::array<News, 2> news_;
   std::array<bool, 2> complete_{};
 };
 

@@ -82,7 +82,6 @@ TEST(DetectorTransaction, ABodyIsFoundAcrossPiecesByEitherOfItsNames) {
        Rule(RuleProtocol::kHttp).asks(content("abcdef"), RuleBuffer::kHttpResponseBody).fast(0, 0),
        Rule(RuleProtocol::kHttp).asks(content("abcdef"), RuleBuffer::kHttpRequestBody).fast(0, 0)});
   const auto append = [&](std::string_view bytes) {
-    exchange.transaction.append(kResponse, RuleBuffer::kHttpResponseBody, bytes, kLimit);
     exchange.transaction.append(kResponse, RuleBuffer::kFileData, bytes, kLimit);
   };
   append("--abc");

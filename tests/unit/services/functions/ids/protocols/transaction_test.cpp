@@ -64,6 +64,33 @@ TEST(Transaction, AppendBehindACompleteValueBeginsAnother) {
   EXPECT_FALSE(parts[1].is_complete);
 }
 
+TEST(Transaction, TheBodyOfAResponseIsItsFile) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  const auto bytes_of = [&](std::uint8_t direction, RuleBuffer buffer) {
+    const auto& parts = transaction.parts(direction, buffer);
+    return parts.empty() ? std::string("(none)") : parts[0].bytes;
+  };
+  transaction.append(1, RuleBuffer::kFileData, "abc", 10);
+  EXPECT_EQ(bytes_of(1, RuleBuffer::kHttpResponseBody), "abc");
+  EXPECT_TRUE(transaction.has_news(1, RuleBuffer::kHttpResponseBody));
+  transaction.append(0, RuleBuffer::kFileData, "xyz", 10);
+  EXPECT_EQ(bytes_of(0, RuleBuffer::kHttpRequestBody), "(none)");
+  EXPECT_EQ(bytes_of(0, RuleBuffer::kHttpResponseBody), "(none)");
+  transaction.taken(1);
+  transaction.complete(1, RuleBuffer::kFileData);
+  EXPECT_TRUE(transaction.parts(1, RuleBuffer::kHttpResponseBody)[0].is_complete);
+}
+
+TEST(Transaction, EachBufferWithNewsIsVisitedInOrder) {
+  Transaction transaction(AppProtocol::kHttp, 0);
+  transaction.put(0, RuleBuffer::kHttpCookie, "a");
+  transaction.put(0, RuleBuffer::kHttpUri, "/");
+  transaction.put(1, RuleBuffer::kHttpServer, "b");
+  std::vector<RuleBuffer> visited;
+  transaction.each_news(0, [&](RuleBuffer buffer) { visited.push_back(buffer); });
+  EXPECT_EQ(visited, (std::vector{RuleBuffer::kHttpUri, RuleBuffer::kHttpCookie}));
+}
+
 TEST(Transaction, ManyCompleteValuesAreForgottenWhenTheyWereSeen) {
   Transaction transaction(AppProtocol::kHttp, 0);
   for (int i = 0; i < 1000; ++i) {
