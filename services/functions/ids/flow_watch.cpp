@@ -94,6 +94,7 @@ FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t 
       cache_(kFlowsMax),
       datagrams_(kDatagramFlowsMax) {
   kept_.reserve(history);
+  limits_.pool = &pool_;
 }
 
 CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,

@@ -95,6 +95,7 @@ class FlowWatch {
   std::uint32_t history_;
   FlowCache cache_;
   FlowCache datagrams_;  ///< of their own: questions of DNS, each a flow, drive no stream out
+  TextPool pool_;  ///< of the sessions in the caches
   std::vector<std::byte> kept_;
   std::vector<MatchedRule> known_;  ///< rules that have matched before
   std::uint64_t lost_ = 0;

@@ -22,6 +22,7 @@ struct AppLimits {
   std::uint32_t inflate_layers = 2;      ///< of content encodings
   std::uint32_t transactions = 64;       ///< of one flow at a time; the oldest one is given up
   bool keeps_messages = false;           ///< Transaction::messages
+  TextPool* pool = nullptr;              ///< room for bodies; borrowed; null: there is none
 };
 
 /// What is told of a transaction: `direction` of it has something new. The reference is good during

@@ -235,7 +235,7 @@ HttpExchange* HttpParser::next_response() { return first_unanswered(exchanges_);
 /// Of requests without a response, the oldest is given up where there are too many.
 HttpExchange& HttpParser::begin_exchange() {
   HttpExchange& made = exchanges_.emplace_back();
-  made.transaction = std::make_unique<Transaction>(AppProtocol::kHttp, begun_);
+  made.transaction = std::make_unique<Transaction>(AppProtocol::kHttp, begun_, limits_.pool);
   made.is_dangling = is_dangling_;
   ++begun_;
   ++since_renewal_;
@@ -315,6 +315,7 @@ void HttpParser::settle() {
       settled_ = front.end;
       ++transactions_;
     }
+    if (front.transaction != nullptr) front.transaction->recycle();
     exchanges_.pop_front();
   }
   const bool is_idle = exchanges_.empty() && htp_connp_get_in_tx(connection_.get()) == nullptr &&

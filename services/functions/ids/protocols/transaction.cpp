@@ -3,6 +3,7 @@
 #include "services/functions/ids/protocols/transaction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace millrace {
 
@@ -10,6 +11,8 @@ namespace {
 
 /// Values that were seen whole are kept up to this number: a body of many files forgets them.
 constexpr std::size_t kSeenPartsMax = 16;
+/// A value that needs more room gets so many times of what it has: bodies are copied less often.
+constexpr std::size_t kGrowth = 4;
 
 /// The body of a response is its file: they are kept once.
 std::size_t place_of(std::uint8_t direction, RuleBuffer buffer) noexcept {
@@ -57,12 +60,17 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
   if (parts.empty() || parts.back().is_complete) {
     forget_seen_parts(parts);
     parts.emplace_back();
+    if (pool_ != nullptr) parts.back().bytes = pool_->take();
   }
   BufferPart& part = parts.back();
   const std::size_t skipped = bytes.size() > limit ? bytes.size() - limit : 0;
   const std::size_t kept = bytes.size() - skipped;
   const std::size_t gone = bytes_to_drop(part, kept, limit);
   part.bytes.erase(0, gone);
+  if (part.bytes.size() + kept > part.bytes.capacity()) {
+    const std::size_t wanted = std::min(limit, kGrowth * part.bytes.size());
+    part.bytes.reserve(std::max(part.bytes.size() + kept, wanted));
+  }
   part.bytes.append(bytes.substr(skipped));
   part.seen -= static_cast<std::uint32_t>(std::min<std::size_t>(part.seen, gone));
   part.base += gone + skipped;
@@ -83,6 +91,15 @@ void Transaction::complete(std::uint8_t direction) noexcept {
     complete(direction, static_cast<RuleBuffer>(i));
   }
   complete_[direction] = true;
+}
+
+void Transaction::recycle() {
+  if (pool_ == nullptr) return;
+  for (std::uint8_t direction = 0; direction < 2; ++direction) {
+    for (const RuleBuffer body : {RuleBuffer::kFileData, RuleBuffer::kHttpRequestBody}) {
+      for (BufferPart& part : parts(direction, body)) pool_->give(std::move(part.bytes));
+    }
+  }
 }
 
 std::vector<BufferPart>& Transaction::parts(std::uint8_t direction, RuleBuffer buffer) noexcept {

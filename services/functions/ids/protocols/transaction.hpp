@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/protocols/text_pool.hpp"
 #include "services/functions/ids/rules/rule_buffer.hpp"
 
 /// A question and its answer (HTTP, DNS), or a handshake (TLS, SSH), as buffers that rules name.
@@ -60,7 +61,9 @@ struct WaitingRule {
 /// a response and its kFileData are one value: what is put as one of them is there as both.
 class Transaction {
  public:
-  Transaction(AppProtocol protocol, std::uint64_t number) : protocol_(protocol), number_(number) {}
+  /// `pool`: room for values that grow; borrowed; null: there is none.
+  Transaction(AppProtocol protocol, std::uint64_t number, TextPool* pool = nullptr)
+      : protocol_(protocol), number_(number), pool_(pool) {}
 
   AppProtocol protocol() const noexcept { return protocol_; }
   std::uint64_t number() const noexcept { return number_; }  ///< in its flow, from 0
@@ -81,16 +84,19 @@ class Transaction {
   bool is_complete(std::uint8_t direction) const noexcept { return complete_[direction]; }
   /// Values, and whether they are whole, have changed since taken().
   bool has_news(std::uint8_t direction, RuleBuffer buffer) const noexcept;
-  /// Detection has looked at all that is new: values are `seen`.
-  void taken(std::uint8_t direction) noexcept;
-
-  // Detection's notes.
   /// Calls visit(buffer) for each buffer with news, in their order. A response's body is kFileData.
   void each_news(std::uint8_t direction, auto&& visit) const {
     for (std::uint64_t left = news_[direction].bits; left != 0; left &= left - 1) {
       visit(static_cast<RuleBuffer>(std::countr_zero(left)));
     }
   }
+  /// Detection has looked at all that is new: values are `seen`.
+  void taken(std::uint8_t direction) noexcept;
+
+  /// Gives the room of values that grow back to the pool. Nothing else may follow.
+  void recycle();
+
+  // Detection's notes.
   std::vector<WaitingRule> waiting;
   std::vector<std::uint32_t> matched;  ///< signatures that have matched; ascending
 
@@ -102,6 +108,7 @@ class Transaction {
  private:
   AppProtocol protocol_;
   std::uint64_t number_;
+  TextPool* pool_;
   std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
   /// A bit for each buffer.
   struct News {
