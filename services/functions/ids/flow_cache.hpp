@@ -52,6 +52,7 @@ class FlowCache {
   std::uint32_t& bucket_of(const FlowTuple& tuple) noexcept;
   std::uint32_t place_of(const FlowTuple& tuple) noexcept;
   void leave_bucket(std::uint32_t place) noexcept;
+  bool is_youngest(const FlowTuple& tuple) const noexcept;
   void leave_order(std::uint32_t place) noexcept;
   void put_youngest(std::uint32_t place) noexcept;
   void put_oldest(std::uint32_t place) noexcept;

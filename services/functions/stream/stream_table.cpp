@@ -96,8 +96,10 @@ std::uint32_t* StreamTable::reference_to(const FlowTuple& tuple) const noexcept 
 }
 
 Stream* StreamTable::find(const FlowTuple& tuple) const noexcept {
-  const std::uint32_t reference = *reference_to(tuple);
-  return reference == 0 ? nullptr : stream(reference);
+  // A segment asks for its stream several times.
+  if (found_ != 0 && stream(found_)->tuple == tuple) return stream(found_);
+  found_ = *reference_to(tuple);
+  return found_ == 0 ? nullptr : stream(found_);
 }
 
 Stream* StreamTable::begin(const FlowTuple& tuple) noexcept {
@@ -118,6 +120,7 @@ Stream* StreamTable::begin(const FlowTuple& tuple) noexcept {
 void StreamTable::end(const FlowTuple& tuple) noexcept {
   std::uint32_t* const word = reference_to(tuple);
   if (*word == 0) return;
+  found_ = 0;
   const std::uint32_t reference = *word;
   Stream& ended = *stream(reference);
   for (std::uint8_t direction = 0; direction < 2; ++direction) {

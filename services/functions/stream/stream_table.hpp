@@ -71,7 +71,7 @@ constexpr std::int32_t sequence_distance(std::uint32_t from, std::uint32_t to) n
 }
 
 /// A cheap view. One thread, which changes the lane's state at that moment. Pointers are good until
-/// the stream ends.
+/// the stream ends. While it is used, no other table ends a stream of the same state.
 class StreamTable {
  public:
   struct Shape {
@@ -131,6 +131,7 @@ class StreamTable {
 
   LaneState state_;
   Shape shape_;
+  mutable std::uint32_t found_ = 0;  ///< that find() has found last, and has not ended since
 };
 
 }  // namespace millrace
