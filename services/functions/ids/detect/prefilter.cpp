@@ -15,10 +15,20 @@
 namespace millrace {
 namespace {
 
-/// Equal gates of a group are one literal.
+constexpr std::size_t kStreamPlace = ScanGroup(PayloadOf::kStream).place();
+
+/// Groups of one database are looked for by one search: segments of TCP hold a stream's bytes, and
+/// mostly those of a body.
+constexpr std::size_t database_of(std::size_t group) noexcept {
+  const bool is_shared = group == ScanGroup(PayloadOf::kTcpPacket).place() ||
+                         group == ScanGroup(RuleBuffer::kFileData).place();
+  return is_shared ? kStreamPlace : group;
+}
+
+/// Equal gates of a database are one literal.
 struct GroupGates {
-  std::vector<HsLiteral> literals;                 ///< their numbers are their places
-  std::vector<std::vector<std::uint32_t>> owners;  ///< by literal: signatures, ascending
+  std::vector<HsLiteral> literals;  ///< of the database of this place; numbers are their places
+  std::vector<std::vector<std::uint32_t>> owners;  ///< by its database's literal: signatures
   std::vector<std::uint32_t> ungated;
   std::uint32_t longest = 0;
 };
@@ -29,14 +39,15 @@ class GateCollector {
   void add(ScanGroup group, const std::optional<RuleGate>& gate, std::uint32_t signature) {
     GroupGates& gates = gates_[group.place()];
     if (!gate) return gates.ungated.push_back(signature);
-    const auto [place, is_new] = places_[group.place()].try_emplace(
-        {gate->bytes, gate->nocase}, static_cast<unsigned>(gates.literals.size()));
+    const std::size_t database = database_of(group.place());
+    std::vector<HsLiteral>& literals = gates_[database].literals;
+    const auto [place, is_new] = places_[database].try_emplace(
+        {gate->bytes, gate->nocase}, static_cast<unsigned>(literals.size()));
     if (is_new) {
-      gates.literals.push_back(
-          {.bytes = gate->bytes, .nocase = gate->nocase, .number = place->second});
-      gates.owners.emplace_back();
-      gates.longest = std::max(gates.longest, static_cast<std::uint32_t>(gate->bytes.size()));
+      literals.push_back({.bytes = gate->bytes, .nocase = gate->nocase, .number = place->second});
     }
+    gates.longest = std::max(gates.longest, static_cast<std::uint32_t>(gate->bytes.size()));
+    if (gates.owners.size() <= place->second) gates.owners.resize(place->second + 1);
     gates.owners[place->second].push_back(signature);
   }
   AllGates take() { return std::move(gates_); }
@@ -74,10 +85,7 @@ AllGates collect_gates(std::span<const Signature> signatures) {
 }
 
 /// Bodies and streams come in pieces, each behind bytes that have been searched before.
-bool comes_in_pieces(std::size_t group) {
-  return group == ScanGroup(PayloadOf::kStream).place() ||
-         group == ScanGroup(RuleBuffer::kFileData).place();
-}
+bool comes_in_pieces(std::size_t database) { return database == kStreamPlace; }
 
 /// What the databases were made of.
 std::uint64_t hash_of(const AllGates& groups) {
@@ -124,13 +132,16 @@ std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
 
 struct Prefilter::Parts {
   struct Group {
-    HsDatabase database;
     std::vector<std::vector<std::uint32_t>> owners;
     std::vector<std::uint32_t> ungated;
     std::uint32_t carry = 0;
-    bool one_place = false;
+  };
+  struct Database {
+    HsDatabase literals;
+    std::uint32_t carry = 0;  ///< the longest of its groups
   };
   std::array<Group, ScanGroup::kCount> groups;
+  std::array<Database, ScanGroup::kCount> databases;
   HsScratch scratch;
   // Of the search in hand.
   std::vector<std::uint32_t> literals;  ///< found, each once
@@ -149,6 +160,25 @@ struct Prefilter::Parts {
     parts.literals.push_back(literal);
     return 0;
   }
+  /// Leaves what it has found in `literals`.
+  void scan(std::size_t place, const BufferValue& value, std::uint32_t carry) noexcept {
+    const Database& database = databases[place];
+    literals.clear();
+    if (database.literals == nullptr || value.seen >= value.bytes.size()) return;
+    const std::uint32_t back = std::min(value.seen, carry);
+    // Of a database that reports the first place alone, a literal may be in the new bytes too.
+    Search search{*this, comes_in_pieces(place) ? back : 0u};
+    scan_text(database.literals.get(), value.bytes.subspan(value.seen - back), scratch.get(),
+              on_literal, &search);
+    for (const std::uint32_t literal : literals) is_found[literal] = false;
+  }
+  void name(const Group& group, std::span<const std::uint32_t> of, Candidates& found) {
+    for (const std::uint32_t literal : of) {
+      if (literal >= group.owners.size()) continue;  // of other groups of its database
+      const std::vector<std::uint32_t>& owners = group.owners[literal];
+      found.insert(found.end(), owners.begin(), owners.end());
+    }
+  }
 };
 
 Prefilter::Prefilter(std::span<const std::byte> built, std::span<const Signature> signatures)
@@ -161,18 +191,20 @@ Prefilter::Prefilter(std::span<const std::byte> built, std::span<const Signature
   std::size_t at = sizeof header, most = 0;
   for (std::size_t place = 0; place < ScanGroup::kCount; ++place) {
     Parts::Group& group = parts_->groups[place];
+    Parts::Database& database = parts_->databases[place];
     if (header.bytes[place] > built.size() - at) throw Error("the prefilter is cut short");
-    group.database = deserialize_database(built.subspan(at, header.bytes[place]));
+    database.literals = deserialize_database(built.subspan(at, header.bytes[place]));
     at += header.bytes[place];
-    if ((group.database == nullptr) != gates[place].literals.empty()) {
+    if ((database.literals == nullptr) != gates[place].literals.empty()) {
       throw Error("the prefilter lacks a database");
     }
-    grow_scratch(parts_->scratch, group.database.get());
+    grow_scratch(parts_->scratch, database.literals.get());
+    most = std::max(most, gates[place].literals.size());
     group.owners = std::move(gates[place].owners);
     group.ungated = std::move(gates[place].ungated);
     group.carry = gates[place].longest == 0 ? 0 : gates[place].longest - 1;
-    group.one_place = !comes_in_pieces(place);
-    most = std::max(most, group.owners.size());
+    std::uint32_t& carry = parts_->databases[database_of(place)].carry;
+    carry = std::max(carry, group.carry);
   }
   parts_->literals.reserve(most);
   parts_->is_found.resize(most);
@@ -183,23 +215,22 @@ Prefilter::Prefilter(Prefilter&&) noexcept = default;
 Prefilter& Prefilter::operator=(Prefilter&&) noexcept = default;
 
 void Prefilter::search(ScanGroup group_of, const BufferValue& value, Candidates& found) noexcept {
-  Parts& parts = *parts_;
-  const Parts::Group& group = parts.groups[group_of.place()];
-  if (group.database == nullptr || value.seen >= value.bytes.size()) return;
-  const std::uint32_t back = std::min(value.seen, group.carry);
-  // Of a database that reports the first place alone, a literal may be in the new bytes too.
-  Parts::Search search{parts, group.one_place ? 0u : back};
-  scan_text(group.database.get(), value.bytes.subspan(value.seen - back), parts.scratch.get(),
-            Parts::on_literal, &search);
-  if (parts.literals.empty()) return;
-  for (const std::uint32_t literal : parts.literals) {
-    parts.is_found[literal] = false;
-    const std::vector<std::uint32_t>& owners = group.owners[literal];
-    found.insert(found.end(), owners.begin(), owners.end());
-  }
-  parts.literals.clear();
+  const Parts::Group& group = parts_->groups[group_of.place()];
+  if (group.owners.empty()) return;
+  parts_->scan(database_of(group_of.place()), value, group.carry);
+  if (parts_->literals.empty()) return;
+  parts_->name(group, parts_->literals, found);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
+}
+
+void Prefilter::search_segment(const BufferValue& text, FoundLiterals& found) noexcept {
+  parts_->scan(kStreamPlace, text, parts_->databases[kStreamPlace].carry);
+  found.numbers.assign(parts_->literals.begin(), parts_->literals.end());
+}
+
+void Prefilter::name(ScanGroup group, const FoundLiterals& literals, Candidates& found) noexcept {
+  parts_->name(parts_->groups[group.place()], literals.numbers, found);
 }
 
 std::span<const std::uint32_t> Prefilter::ungated(ScanGroup group) const noexcept {

@@ -21,9 +21,8 @@ namespace millrace {
 /// Rules whose fast pattern was found: numbers of signatures, ascending, each once.
 using Candidates = std::vector<std::uint32_t>;
 
-/// What is searched with one database: the payload of packets of one kind or of streams; all
-/// bodies, because file.data holds the bytes of http.request_body or http.response_body; each other
-/// buffer.
+/// What has rules of its own: the payload of packets of one kind or of streams; all bodies, because
+/// file.data holds the bytes of http.request_body or http.response_body; each other buffer.
 class ScanGroup {
  public:
   constexpr ScanGroup(PayloadOf kind) noexcept  // NOLINT(google-explicit-*)
@@ -48,6 +47,11 @@ class ScanGroup {
 /// Throws Error.
 std::vector<std::byte> build_prefilter(std::span<const Signature> signatures);
 
+/// What search_segment() has found.
+struct FoundLiterals {
+  std::vector<std::uint32_t> numbers;
+};
+
 /// One thread; allocates at construction only, but for the room of `found`, which is the caller's
 /// to keep.
 class Prefilter {
@@ -63,6 +67,13 @@ class Prefilter {
   /// ascending before and behind it. Goes back in front of the seen bytes by as much as the longest
   /// gate needs.
   void search(ScanGroup group, const BufferValue& value, Candidates& found) noexcept;
+
+  /// Looks in the text of a segment for the gates of streams, packets of TCP and bodies at once,
+  /// which end behind its seen bytes.
+  void search_segment(const BufferValue& text, FoundLiterals& found) noexcept;
+  /// Adds signatures of one of these groups, in no order: all that search() of the new bytes, or of
+  /// some of them, would name.
+  void name(ScanGroup group, const FoundLiterals& literals, Candidates& found) noexcept;
 
   /// Signatures that no literal gates (transforms stand before it, or there is none), and whose
   /// first buffer is of this group: always candidates. Ascending.

@@ -145,5 +145,36 @@ TEST(Prefilter, FindsInPiecesWhatEndsInEachOfThem) {
   EXPECT_GT(kept_back, 1'000u);
 }
 
+TEST(Prefilter, OneSearchOfASegmentFindsWhatASearchForEachGroupFinds) {
+  std::mt19937 random(11);
+  std::uint64_t named = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Signature> rules = random_rules(random);
+    for (Signature& rule : rules) {
+      auto& match = std::get<ContentMatch>(rule.buffers[0].tests[0]);
+      if (random() % 3 == 0) match.depth = RuleNumber{.value = 400};
+      if (random() % 3 == 0) rule.buffers[0].buffer = RuleBuffer::kFileData;
+    }
+    Prefilter prefilter(build_prefilter(rules), rules);
+    for (int text = 0; text < 20; ++text) {
+      const std::string bytes = letters(random, 1 + random() % 400);
+      const auto seen = static_cast<std::uint32_t>(random() % bytes.size());
+      const BufferValue value = value_of(bytes, seen);
+      FoundLiterals literals;
+      prefilter.search_segment(value, literals);
+      for (const ScanGroup group : {ScanGroup(PayloadOf::kStream), ScanGroup(PayloadOf::kTcpPacket),
+                                    ScanGroup(RuleBuffer::kFileData)}) {
+        Candidates found, wanted;
+        prefilter.name(group, literals, found);
+        std::ranges::sort(found);
+        prefilter.search(group, value, wanted);
+        ASSERT_EQ(found, wanted) << "round " << round << ", group " << group.place();
+        named += found.size();
+      }
+    }
+  }
+  EXPECT_GT(named, 1'000u);
+}
+
 }  // namespace
 }  // namespace millrace
