@@ -6,13 +6,14 @@
 
 namespace millrace {
 
-BufferValue KeptHistory::whole() noexcept {
-  const StreamReader::Offer offer = streams_.whole(table_);
+BufferValue KeptHistory::value_of(const StreamReader::Offer& offer) noexcept {
   return {.bytes = offer.text,
           .base = offer.position - offer.carry,
           .seen = offer.carry,
           .is_complete = false};
 }
+
+BufferValue KeptHistory::whole() noexcept { return value_of(streams_.whole(table_)); }
 
 void HoleReader::read(const FinishContext& call, IdsTables& tables, std::uint16_t number,
                       const WatchedPacket& packet) noexcept {
@@ -20,9 +21,9 @@ void HoleReader::read(const FinishContext& call, IdsTables& tables, std::uint16_
     const TcpStreams::Taken taken = streams_.skip(call, tables.streams, number, direction);
     if (taken.fate != TcpStreams::Fate::kOffered) continue;
     PacketView view = turned_to(packet.view, direction);
-    KeptHistory history(streams_, tables.streams);
+    KeptHistory history(streams_, tables.streams, taken.offer);
     view.history = &history;
-    read_one(call, tables, {view, packet.tuple, packet.memory, packet.matched}, taken);
+    read_one(call, tables, {view, packet.tuple, packet.memory, packet.matched, packet.log}, taken);
   }
 }
 
@@ -31,7 +32,7 @@ void HoleReader::read_one(const FinishContext& call, IdsTables& tables, const Wa
   FlowRecord* const record = packet.memory.need_record();
   if (record == nullptr) return;
   PacketView view = packet.view;
-  const WatchedPacket watched{view, packet.tuple, packet.memory, packet.matched};
+  const WatchedPacket watched{view, packet.tuple, packet.memory, packet.matched, packet.log};
   watch_.read(watched, tables, *record, taken.offer);
   view.app = watch_.protocol_of(packet.tuple, record);
   watch_.look_at_stream(watched, taken.offer, *view.history);

@@ -15,12 +15,17 @@ namespace millrace {
 /// The bytes of a stream that are kept, of the text that was offered last. Borrows.
 class KeptHistory final : public StreamHistory {
  public:
-  KeptHistory(TcpStreams& streams, const StreamTable& table) : streams_(streams), table_(table) {}
+  KeptHistory(TcpStreams& streams, const StreamTable& table, const StreamReader::Offer& offer)
+      : streams_(streams), table_(table), text_(value_of(offer)) {}
   BufferValue whole() noexcept override;
+  BufferValue text() noexcept override { return text_; }
 
  private:
+  static BufferValue value_of(const StreamReader::Offer& offer) noexcept;
+
   TcpStreams& streams_;
   const StreamTable& table_;
+  BufferValue text_;
 };
 
 /// For `mode: ids`: a host has data that have not come by, as its acknowledgment says. What waits

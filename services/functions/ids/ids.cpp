@@ -237,7 +237,7 @@ class Ids final : public Function {
                     .payload = rule_payload(frame, seen.headers)};
     memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
-      view.history = &history.emplace(streams_, tables->streams);
+      view.history = &history.emplace(streams_, tables->streams, taken.offer);
     }
     if (is_tcp) {
       look_at_segment(call, tables, seen, taken, view);

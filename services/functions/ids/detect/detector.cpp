@@ -35,7 +35,10 @@ Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const st
     const bool streams = rule.routes.takes(PayloadOf::kStream);
     wants_streams |= streams || (rule.routes.transactions && rule.routes.has_payload);
     wants_transactions |= signatures[number].looks_at_transactions();
-    if (streams) longest = std::max(longest, longest_literal(signatures[number]));
+    // A rule that is looked at with transactions may wait for a content of the stream too.
+    if (streams || rule.routes.transactions) {
+      longest = std::max(longest, longest_literal(signatures[number]));
+    }
     if (streams && !rule.routes.has_payload) stream_heads.push_back(number);
   }
   carry = static_cast<std::uint32_t>(longest) - 1;
@@ -45,6 +48,36 @@ Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const st
 
 void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
   found.insert(found.end(), numbers.begin(), numbers.end());
+}
+
+bool ends_with(const BufferValue& text, const BufferValue& value, std::uint32_t carry) noexcept {
+  const std::size_t fresh = value.bytes.size() - value.seen;
+  const std::size_t bytes = fresh + std::min(value.seen, carry);
+  return fresh <= text.bytes.size() - text.seen && bytes <= text.bytes.size() &&
+         is_equal(text.bytes.last(bytes), value.bytes.last(bytes));
+}
+
+const FoundLiterals* Detector::Parts::literals_of(StreamHistory* history) noexcept {
+  if (history == nullptr) return nullptr;
+  if (history->search != 0 && history->search == searches) return &literals;
+  const BufferValue text = history->text();
+  if (text.bytes.empty()) return nullptr;
+  prefilter.search_segment(text, literals);
+  history->search = ++searches;
+  return &literals;
+}
+
+/// A segment that lets its receiver read itself alone is searched with the stream.
+void Detector::Parts::name_by_payload(PayloadOf kind, const PacketView& packet) {
+  const BufferValue payload{.bytes = packet.payload};
+  const bool is_text = kind == PayloadOf::kTcpPacket && packet.history != nullptr &&
+                       ends_with(packet.history->text(), payload, 0);
+  if (const FoundLiterals* found_there = is_text ? literals_of(packet.history) : nullptr) {
+    prefilter.name(kind, *found_there, found);
+  } else {
+    prefilter.search(kind, payload, found);
+  }
+  add(prefilter.ungated(kind));
 }
 
 void Detector::Parts::sort_found() noexcept {
@@ -95,13 +128,11 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
   parts.late.clear();
   parts.heads.find(packet, parts.found);
   if (!packet.payload.empty()) {
-    const auto look_for = [&](PayloadOf kind) {
-      parts.prefilter.search(kind, {.bytes = packet.payload}, parts.found);
-      parts.add(parts.prefilter.ungated(kind));
-    };
     const bool is_tcp = packet.headers.protocol == ip_protocol::kTcp;
-    look_for(is_tcp ? PayloadOf::kTcpPacket : PayloadOf::kDatagram);
-    if (is_tcp && (!packet.has_flow || packet.is_unread)) look_for(PayloadOf::kStream);
+    parts.name_by_payload(is_tcp ? PayloadOf::kTcpPacket : PayloadOf::kDatagram, packet);
+    if (is_tcp && (!packet.has_flow || packet.is_unread)) {
+      parts.name_by_payload(PayloadOf::kStream, packet);
+    }
   }
   parts.sort_found();
   Matching matching{packet, memory, matched};

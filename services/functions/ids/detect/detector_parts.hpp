@@ -44,6 +44,11 @@ struct Detector::Parts {
   void add(std::span<const std::uint32_t> rules);
   void sort_found() noexcept;
 
+  /// What one search finds in the text of the packet's segment; null: there is none. Good until the
+  /// next packet.
+  const FoundLiterals* literals_of(StreamHistory* history) noexcept;
+  void name_by_payload(PayloadOf kind, const PacketView& packet);
+
   /// Everything of a rule on one packet.
   bool packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept;
   /// Everything of a rule on a stream but its flowbits. `missing`: also kAwaitsApp.
@@ -54,9 +59,12 @@ struct Detector::Parts {
               Matching& matching) noexcept;
 
   /// Adds rules that new values name; marks nothing as seen.
-  void name_by_values(Transaction& transaction, std::uint8_t direction);
-  void wake(Transaction& transaction, std::uint8_t direction);
-  bool is_worth_a_look(const WaitingRule& waiting, Transaction& transaction) noexcept;
+  void name_by_values(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
+  void name_by_body(const PacketView& packet, const BufferValue& value) noexcept;
+  void wake(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
+  bool is_worth_a_look(WaitingRule& waiting, const PacketView& packet,
+                       Transaction& transaction) noexcept;
+  bool payload_is_worth_a_look(WaitingRule& waiting, const PacketView& packet) noexcept;
   /// Which buffer does not match, and how; with kYes all of them do.
   struct BufferLook {
     Look look;
@@ -90,6 +98,12 @@ struct Detector::Parts {
   RuleVariables variables;
   MatcherScratch scratch;
   NewBytes news;
+  FoundLiterals literals;      ///< of the segment in hand
+  std::uint64_t searches = 0;  ///< of segments, so far
 };
+
+/// The same bytes are new in both, and a literal that reaches so far in front of them as `carry`
+/// finds the same there.
+bool ends_with(const BufferValue& text, const BufferValue& value, std::uint32_t carry) noexcept;
 
 }  // namespace millrace

@@ -86,7 +86,14 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   StreamText stream(text, history);
   parts.found.clear();
   parts.wake(pending, packet, text);
-  parts.prefilter.search(PayloadOf::kStream, text, parts.found);
+  const BufferValue searched = history.text();
+  const bool is_searched =
+      searched.bytes.data() == text.bytes.data() && searched.bytes.size() == text.bytes.size();
+  if (const FoundLiterals* literals = is_searched ? parts.literals_of(&history) : nullptr) {
+    parts.prefilter.name(PayloadOf::kStream, *literals, parts.found);
+  } else {
+    parts.prefilter.search(PayloadOf::kStream, text, parts.found);
+  }
   parts.add(parts.prefilter.ungated(PayloadOf::kStream));
   if (has_new) parts.add(parts.stream_heads);
   parts.sort_found();

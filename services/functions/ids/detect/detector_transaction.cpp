@@ -40,14 +40,32 @@ class SearchedBodies {
 
 }  // namespace
 
-void Detector::Parts::name_by_values(Transaction& transaction, std::uint8_t direction) {
+/// Most bodies are what the segment brings, as it is.
+void Detector::Parts::name_by_body(const PacketView& packet, const BufferValue& value) noexcept {
+  if (value.seen >= value.bytes.size()) return;
+  const RuleBuffer body = RuleBuffer::kFileData;
+  const bool is_text =
+      packet.history != nullptr && ends_with(packet.history->text(), value, prefilter.carry(body));
+  if (const FoundLiterals* found_there = is_text ? literals_of(packet.history) : nullptr) {
+    prefilter.name(body, *found_there, found);
+  } else {
+    prefilter.search(body, value, found);
+  }
+}
+
+void Detector::Parts::name_by_values(const PacketView& packet, Transaction& transaction,
+                                     std::uint8_t direction) {
   SearchedBodies bodies;
   transaction.each_news(direction, [&](RuleBuffer buffer) {
     const std::vector<BufferPart>& values = transaction.parts(direction, buffer);
     if (values.empty()) return;
     for (std::size_t place = 0; place < values.size(); ++place) {
       const BufferValue value = values[place].value();
-      if (!is_body(buffer) || !bodies.has(value, place)) prefilter.search(buffer, value, found);
+      if (!is_body(buffer)) {
+        prefilter.search(buffer, value, found);
+      } else if (!bodies.has(value, place)) {
+        name_by_body(packet, value);
+      }
     }
     bodies.add(buffer, values);
     add(prefilter.ungated(buffer));
@@ -57,11 +75,29 @@ void Detector::Parts::name_by_values(Transaction& transaction, std::uint8_t dire
   });
 }
 
-bool Detector::Parts::is_worth_a_look(const WaitingRule& waiting,
+/// Of a rule that a stream did not match up to `waiting.until`.
+bool Detector::Parts::payload_is_worth_a_look(WaitingRule& waiting,
+                                              const PacketView& packet) noexcept {
+  const ContentMatch* content =
+      rules[waiting.signature].content_at(waiting.buffer, waiting.missing);
+  if (content == nullptr || packet.history == nullptr) return true;
+  const BufferValue text = packet.history->text();
+  if (text.bytes.empty()) return true;
+  const std::uint64_t end = text.base + text.bytes.size();
+  if (waiting.until == end) return false;  // this text was looked at
+  if (waiting.until != text.base + text.seen) return true;
+  news.take(text, 1);
+  if (news.has_end_of(*content)) return true;
+  waiting.until = end;
+  return false;
+}
+
+bool Detector::Parts::is_worth_a_look(WaitingRule& waiting, const PacketView& packet,
                                       Transaction& transaction) noexcept {
   const CompiledRule& rule = rules[waiting.signature];
   const RuleBuffer buffer = rule.signature->buffers[waiting.buffer].buffer;
-  if (buffer == RuleBuffer::kPayload || transaction.is_complete(waiting.direction)) return true;
+  if (transaction.is_complete(waiting.direction)) return true;
+  if (buffer == RuleBuffer::kPayload) return payload_is_worth_a_look(waiting, packet);
   if (!transaction.has_news(waiting.direction, buffer)) return false;
   const ContentMatch* content = rule.content_at(waiting.buffer, waiting.missing);
   if (content == nullptr) return true;
@@ -74,11 +110,12 @@ bool Detector::Parts::is_worth_a_look(const WaitingRule& waiting,
                              });
 }
 
-void Detector::Parts::wake(Transaction& transaction, std::uint8_t direction) {
-  std::erase_if(transaction.waiting, [&](const WaitingRule& waiting) {
+void Detector::Parts::wake(const PacketView& packet, Transaction& transaction,
+                           std::uint8_t direction) {
+  std::erase_if(transaction.waiting, [&](WaitingRule& waiting) {
     if (waiting.direction != direction) return false;
     const bool named = std::ranges::binary_search(found, waiting.signature);
-    if (!named && !is_worth_a_look(waiting, transaction)) return false;
+    if (!named && !is_worth_a_look(waiting, packet, transaction)) return false;
     found.push_back(waiting.signature);
     std::ranges::inplace_merge(found, found.end() - 1);
     return true;
@@ -93,7 +130,7 @@ Look Detector::Parts::look_at_payload(const CompiledRule& rule, std::size_t buff
   if (value.bytes.empty()) return {.found = Found::kNotYet};
   const Look look = rule.matchers[buffer].look(value, variables, scratch);
   // What follows in the flow may have it, while the transaction lasts.
-  return look.found == Found::kYes ? look : Look{.found = Found::kNotYet};
+  return look.found == Found::kNo ? Look{.found = Found::kNotYet} : look;
 }
 
 Look Detector::Parts::look_at_buffer(const CompiledRule& rule, std::size_t buffer,
@@ -137,11 +174,13 @@ void Detector::look_at_transaction(const PacketView& packet, Transaction& transa
   Parts& parts = *parts_;
   const PacketView view = turned_to(packet, direction);
   parts.found.clear();
-  parts.name_by_values(transaction, direction);
+  parts.name_by_values(view, transaction, direction);
   parts.sort_found();
-  parts.wake(transaction, direction);
+  parts.wake(view, transaction, direction);
   parts.sort_found();
   Matching matching{view, memory, matched};
+  const BufferValue text = view.history == nullptr ? BufferValue{} : view.history->text();
+  const std::uint64_t until = text.base + text.bytes.size();
   std::vector<std::uint32_t>& done = transaction.matched;
   for (const std::uint32_t number : parts.found) {
     const auto place = std::ranges::lower_bound(done, number);
@@ -149,7 +188,7 @@ void Detector::look_at_transaction(const PacketView& packet, Transaction& transa
     const auto [look, buffer] =
         parts.look_at_buffers(parts.rules[number], view, transaction, direction);
     if (look.found == Found::kNotYet) {
-      transaction.waiting.push_back({number, buffer, look.missing, direction});
+      transaction.waiting.push_back({number, buffer, look.missing, direction, until});
     } else if (look.found == Found::kYes &&
                parts.conclude(number, true, transaction.number(), matching)) {
       done.insert(place, number);

@@ -19,6 +19,10 @@ class StreamHistory {
   virtual ~StreamHistory() = default;
   /// The text, with all bytes before it that are kept. Good until the next packet.
   virtual BufferValue whole() noexcept = 0;
+  /// The text, with the bytes before it that are carried; costs nothing. Empty: it is not told.
+  virtual BufferValue text() noexcept { return {}; }
+
+  std::uint64_t search = 0;  ///< the detector's: number of its search of text(); 0: none so far
 };
 
 /// The packet that is looked at, or that brings what is looked at. Borrowed.

@@ -55,6 +55,7 @@ struct WaitingRule {
   std::uint16_t buffer;   ///< place in Signature::buffers: what that asks for is not there
   std::uint16_t missing;  ///< Look::missing
   std::uint8_t direction;
+  std::uint64_t until;  ///< end of the stream's text, in the stream, by which it did not match
 };
 
 /// Of the parser's thread. Parsers put(), detection looks and notes what it has found. The body of

@@ -41,6 +41,8 @@ class Stream : public StreamHistory {
     packet.app = app;
     std::vector<MatchedRule> matched = packets_matches;
     const std::uint64_t asked_before = asked;
+    text_ = tells_text ? value : BufferValue{};
+    search = 0;
     detector_.look_at_stream(packet.view(), value, *this, pending, memory, matched);
     asked_for_history = asked > asked_before;
     std::set<std::uint32_t> numbers;
@@ -50,6 +52,7 @@ class Stream : public StreamHistory {
     }
     return numbers;
   }
+  BufferValue text() noexcept override { return text_; }
   BufferValue whole() noexcept override {
     ++asked;
     BufferValue value = by_hand::value_of(kept_);
@@ -62,6 +65,7 @@ class Stream : public StreamHistory {
   by_hand::Memory memory;
   std::uint64_t asked = 0;
   bool asked_for_history = false;
+  bool tells_text = false;  ///< as a segment does: all groups are searched at once
   std::vector<MatchedRule> packets_matches;
 
  private:
@@ -71,6 +75,7 @@ class Stream : public StreamHistory {
   std::size_t kept_max_;
   std::string kept_;
   std::uint64_t base_ = 0;
+  BufferValue text_;
 };
 using NumberSet = std::set<std::uint32_t>;
 
@@ -210,6 +215,7 @@ TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
     }
     for (std::size_t piece_max : {std::size_t{1}, std::size_t{4}, std::size_t{30}, text.size()}) {
       Stream stream(rules);
+      stream.tells_text = random() % 2 == 0;
       NumberSet found;
       for (std::size_t at = 0; at < text.size();) {
         const std::size_t bytes = std::min(text.size() - at, 1 + random() % piece_max);

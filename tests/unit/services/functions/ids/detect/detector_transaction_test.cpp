@@ -179,6 +179,90 @@ TEST(DetectorTransaction, ThePayloadOfThePacketCountsBesideBuffers) {
   EXPECT_TRUE(exchange.detector.wants_streams());
 }
 
+/// A stream whose last bytes are the text.
+class TextHistory : public StreamHistory {
+ public:
+  TextHistory(std::string_view stream, std::size_t bytes) : stream_(stream), bytes_(bytes) {}
+  BufferValue whole() noexcept override {
+    ++asked;
+    return by_hand::value_of(stream_, seen());
+  }
+  BufferValue text() noexcept override {
+    const std::uint32_t carry = std::min(seen(), 63u);
+    BufferValue value = by_hand::value_of(stream_.substr(seen() - carry), carry);
+    value.base = seen() - carry;
+    return value;
+  }
+  int asked = 0;
+
+ private:
+  std::uint32_t seen() const { return static_cast<std::uint32_t>(stream_.size() - bytes_); }
+  std::string_view stream_;
+  std::size_t bytes_;
+};
+
+TEST(DetectorTransaction, AStreamIsAskedForWhenTheContentThatIsMissingComes) {
+  const auto rule = [](std::string bytes) {
+    return Rule(RuleProtocol::kHttp)
+        .asks(content("first"), RuleBuffer::kFileData)
+        .fast(0, 0)
+        .asks(content(std::move(bytes)));
+  };
+  Exchange exchange({rule("later"), rule("never")});
+  exchange.packet.direction = kResponse;
+  std::string stream;
+  const auto read = [&](std::string_view bytes, std::string_view body) {
+    stream += bytes;
+    TextHistory history(stream, bytes.size());
+    if (!body.empty()) {
+      exchange.transaction.append(kResponse, RuleBuffer::kFileData, body, kLimit);
+    }
+    PacketView view = exchange.packet.view();
+    view.history = &history;
+    std::vector<MatchedRule> matched;
+    exchange.detector.look_at_transaction(view, exchange.transaction, kResponse, exchange.memory,
+                                          matched);
+    return std::pair(matched.size(), history.asked);
+  };
+  using Outcome = std::pair<std::size_t, int>;
+  EXPECT_EQ(read("head first ", "first "), (Outcome{0, 2}));
+  EXPECT_EQ(read("xyz", "xyz"), (Outcome{0, 0})) << "neither content has come";
+  EXPECT_EQ(read("la", "la"), (Outcome{0, 0}));
+  stream += "-";  // bytes of which the transaction was not told
+  EXPECT_EQ(read("x", "x"), (Outcome{0, 2}));
+  EXPECT_EQ(read("lat", "lat"), (Outcome{0, 0}));
+  EXPECT_EQ(read("er", "er"), (Outcome{1, 1}));
+  EXPECT_EQ(read("more", "more"), (Outcome{0, 0}));
+}
+
+/// What a body has that is a segment's text, and one that is not.
+TEST(DetectorTransaction, ABodyIsSearchedWithItsSegmentWhereItIsThat) {
+  for (const std::string_view head : {"", "head: ", "abcdef"}) {
+    for (const std::string_view behind : {"", "-", "abcdef"}) {
+      Exchange exchange(
+          {Rule(RuleProtocol::kHttp).asks(content("abcdef"), RuleBuffer::kFileData).fast(0, 0),
+           Rule(RuleProtocol::kHttp).asks(content("xyz"), RuleBuffer::kFileData).fast(0, 0)});
+      std::string stream;
+      const auto read = [&](std::string_view body) {
+        const std::string bytes = std::string(head).append(body).append(behind);
+        stream += bytes;
+        TextHistory history(stream, bytes.size());
+        exchange.transaction.append(kRequest, RuleBuffer::kFileData, body, kLimit);
+        PacketView view = exchange.packet.view();
+        view.history = &history;
+        std::vector<MatchedRule> matched;
+        exchange.detector.look_at_transaction(view, exchange.transaction, kRequest, exchange.memory,
+                                              matched);
+        return matched.size();
+      };
+      EXPECT_EQ(read("--abc"), 0u);
+      EXPECT_EQ(read("d"), 0u);
+      EXPECT_EQ(read("ef"), 1u);
+      EXPECT_EQ(read("xyz"), 1u);
+    }
+  }
+}
+
 TEST(DetectorTransaction, ALaterRuleSeesTheBitsOfAnEarlierOne) {
   using What = FlowbitTest::What;
   Signature sets = uri_rule("abc"), asks = uri_rule("abc");
