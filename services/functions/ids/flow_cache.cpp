@@ -84,6 +84,7 @@ CachedFlow& FlowCache::begin(const FlowTuple& tuple) noexcept {
   CachedFlow& flow = places_[place].flow;
   flow.session.reset();
   for (PendingRules& pending : flow.pending) pending.clear();
+  for (FlowRules& rules : flow.rules) rules.clear();
   flow.id = 0;
   flow.start = {};
   flow.position = flow.base = {};
@@ -100,6 +101,7 @@ void FlowCache::forget(const FlowTuple& tuple) noexcept {
   put_oldest(place);
   places_[place].flow.session.reset();
   for (PendingRules& pending : places_[place].flow.pending) pending.clear();
+  for (FlowRules& rules : places_[place].flow.rules) rules.clear();
 }
 
 }  // namespace millrace

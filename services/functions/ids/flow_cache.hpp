@@ -23,6 +23,7 @@ struct CachedFlow {
   std::array<std::uint64_t, 2> base{};                ///< where `session` begins
   std::array<std::optional<std::uint32_t>, 2> fin{};  ///< sequence number of a FIN
   std::array<PendingRules, 2> pending;
+  std::array<FlowRules, 2> rules;
   std::optional<AppSession> session;  ///< nothing: no parser reads on
 };
 
@@ -51,8 +52,8 @@ class FlowCache {
 
   std::uint32_t& bucket_of(const FlowTuple& tuple) noexcept;
   std::uint32_t place_of(const FlowTuple& tuple) noexcept;
-  void leave_bucket(std::uint32_t place) noexcept;
   bool is_youngest(const FlowTuple& tuple) const noexcept;
+  void leave_bucket(std::uint32_t place) noexcept;
   void leave_order(std::uint32_t place) noexcept;
   void put_youngest(std::uint32_t place) noexcept;
   void put_oldest(std::uint32_t place) noexcept;

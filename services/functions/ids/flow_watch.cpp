@@ -67,6 +67,7 @@ PacketView turned(const WatchedPacket& packet, std::uint8_t direction) noexcept 
   PacketView view = packet.view;
   view.payload = {};
   view.history = nullptr;
+  view.rules = nullptr;
   if (view.direction == direction) return view;
   view.direction = direction;
   view.tuple = reversed(view.tuple);
@@ -265,6 +266,11 @@ void FlowWatch::settle(const FlowTuple& tuple, IdsTables& tables, FlowRecord& re
 
 FlowCache& FlowWatch::cache_of(const FlowTuple& tuple) noexcept {
   return tuple.protocol == ip_protocol::kTcp ? cache_ : datagrams_;
+}
+
+FlowRules* FlowWatch::rules_of(const FlowTuple& tuple, std::uint8_t direction) noexcept {
+  CachedFlow* const flow = cache_.find(tuple);
+  return flow == nullptr ? nullptr : &flow->rules[direction];
 }
 
 void FlowWatch::forget(const FlowTuple& tuple) noexcept { cache_of(tuple).forget(tuple); }

@@ -65,6 +65,8 @@ class FlowWatch {
 
   /// What the packet's flow carries.
   AppProtocol protocol_of(const FlowTuple& tuple, const FlowRecord* record) noexcept;
+  /// Of a flow of TCP; null: nothing is known of it. Good until the next read(), end() or forget().
+  FlowRules* rules_of(const FlowTuple& tuple, std::uint8_t direction) noexcept;
   void forget(const FlowTuple& tuple) noexcept;
   /// The flow ends: notes transactions of it that are not through, if this worker has read them.
   void note_rest(const FlowTuple& tuple, const IdsTables& tables, IdsLog& log) noexcept;
@@ -93,9 +95,9 @@ class FlowWatch {
   bool reads_apps_;  ///< rules ask for transactions, or the log does
   AppLimits limits_;
   std::uint32_t history_;
+  TextPool pool_;  ///< of the sessions in the caches
   FlowCache cache_;
   FlowCache datagrams_;  ///< of their own: questions of DNS, each a flow, drive no stream out
-  TextPool pool_;  ///< of the sessions in the caches
   std::vector<std::byte> kept_;
   std::vector<MatchedRule> known_;  ///< rules that have matched before
   std::uint64_t lost_ = 0;

@@ -273,6 +273,7 @@ class Ids final : public Function {
       if (has_text) watch_.read(watched, *tables, *record, taken.offer);
       view.app = watch_.protocol_of(*seen.tuple, record);
       view.is_recognised = has_text && watch_.has_recognised();
+      view.rules = watch_.rules_of(*seen.tuple, view.direction);
       detector_.look_at_packet(view, memory_, matched_);
       if (has_text) watch_.look_at_stream(watched, taken.offer, *view.history);
       detector_.conclude_packet(view, memory_, matched_);

@@ -3,6 +3,7 @@
 #include "services/functions/ids/detect/detector.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "services/functions/ids/detect/detector_parts.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
@@ -50,6 +51,23 @@ void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
   found.insert(found.end(), numbers.begin(), numbers.end());
 }
 
+const FlowRules* Detector::Parts::rules_of(const PacketView& packet) {
+  if (packet.rules == nullptr || packet.headers.fragment) return nullptr;
+  FlowRules& kept = *packet.rules;
+  if (kept.is_known) return &kept;
+  const auto keep = [&](std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& to) {
+    std::ranges::copy_if(numbers, std::back_inserter(to), [&](std::uint32_t number) {
+      return head_fits_flow(*rules[number].signature, packet);
+    });
+  };
+  kept.clear();
+  keep(heads.of_protocol(packet), kept.heads);
+  keep(prefilter.ungated(PayloadOf::kTcpPacket), kept.packets);
+  keep(prefilter.ungated(PayloadOf::kStream), kept.streams);
+  kept.is_known = true;
+  return &kept;
+}
+
 bool ends_with(const BufferValue& text, const BufferValue& value, std::uint32_t carry) noexcept {
   const std::size_t fresh = value.bytes.size() - value.seen;
   const std::size_t bytes = fresh + std::min(value.seen, carry);
@@ -77,7 +95,8 @@ void Detector::Parts::name_by_payload(PayloadOf kind, const PacketView& packet) 
   } else {
     prefilter.search(kind, payload, found);
   }
-  add(prefilter.ungated(kind));
+  const FlowRules* kept = kind == PayloadOf::kTcpPacket ? rules_of(packet) : nullptr;
+  add(kept == nullptr ? prefilter.ungated(kind) : kept->packets);
 }
 
 void Detector::Parts::sort_found() noexcept {
@@ -126,7 +145,12 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
   Parts& parts = *parts_;
   parts.found.clear();
   parts.late.clear();
-  parts.heads.find(packet, parts.found);
+  if (const FlowRules* rules = parts.rules_of(packet)) {
+    parts.add(rules->heads);
+    parts.add(parts.heads.of_app(packet));
+  } else {
+    parts.heads.find(packet, parts.found);
+  }
   if (!packet.payload.empty()) {
     const bool is_tcp = packet.headers.protocol == ip_protocol::kTcp;
     parts.name_by_payload(is_tcp ? PayloadOf::kTcpPacket : PayloadOf::kDatagram, packet);

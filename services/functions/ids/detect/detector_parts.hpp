@@ -44,6 +44,8 @@ struct Detector::Parts {
   void add(std::span<const std::uint32_t> rules);
   void sort_found() noexcept;
 
+  /// Null: they are not kept for the packet's flow.
+  const FlowRules* rules_of(const PacketView& packet);
   /// What one search finds in the text of the packet's segment; null: there is none. Good until the
   /// next packet.
   const FoundLiterals* literals_of(StreamHistory* history) noexcept;

@@ -94,7 +94,8 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   } else {
     parts.prefilter.search(PayloadOf::kStream, text, parts.found);
   }
-  parts.add(parts.prefilter.ungated(PayloadOf::kStream));
+  const FlowRules* rules = parts.rules_of(packet);
+  parts.add(rules == nullptr ? parts.prefilter.ungated(PayloadOf::kStream) : rules->streams);
   if (has_new) parts.add(parts.stream_heads);
   parts.sort_found();
   Matching matching{packet, memory, matched};

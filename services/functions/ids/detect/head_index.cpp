@@ -46,11 +46,18 @@ HeadIndex::Kind HeadIndex::kind_of(std::uint8_t protocol) noexcept {
   return protocol == ip_protocol::kSctp ? Kind::kSctp : Kind::kOther;
 }
 
+std::span<const std::uint32_t> HeadIndex::of_protocol(const PacketView& packet) const noexcept {
+  return by_kind_[static_cast<std::size_t>(kind_of(packet.headers.protocol))];
+}
+
+std::span<const std::uint32_t> HeadIndex::of_app(const PacketView& packet) const noexcept {
+  return by_app_[static_cast<std::size_t>(packet.app)];
+}
+
 void HeadIndex::find(const PacketView& packet, Candidates& found) const noexcept {
-  const Candidates& of_kind = by_kind_[static_cast<std::size_t>(kind_of(packet.headers.protocol))];
-  found.insert(found.end(), of_kind.begin(), of_kind.end());
-  const Candidates& of_app = by_app_[static_cast<std::size_t>(packet.app)];
-  found.insert(found.end(), of_app.begin(), of_app.end());
+  for (const std::span<const std::uint32_t> rules : {of_protocol(packet), of_app(packet)}) {
+    found.insert(found.end(), rules.begin(), rules.end());
+  }
 }
 
 }  // namespace millrace

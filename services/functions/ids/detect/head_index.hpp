@@ -23,6 +23,9 @@ class HeadIndex {
 
   /// Adds rules that may match: those of the packet's protocol, and of what its flow carries.
   void find(const PacketView& packet, Candidates& found) const noexcept;
+  /// Those of the packet's protocol; of what its flow carries.
+  std::span<const std::uint32_t> of_protocol(const PacketView& packet) const noexcept;
+  std::span<const std::uint32_t> of_app(const PacketView& packet) const noexcept;
 
  private:
   /// Kinds of packets, by the protocols of rules.

@@ -158,9 +158,13 @@ bool protocol_fits(RuleProtocol protocol, const PacketHeaders& headers) noexcept
   }
 }
 
-bool flow_fits(const FlowTest& flow, const PacketView& packet) noexcept {
+bool direction_fits(const FlowTest& flow, const PacketView& packet) noexcept {
   if (flow.to_server && !(packet.has_flow && packet.direction == 0)) return false;
-  if (flow.to_client && !(packet.has_flow && packet.direction == 1)) return false;
+  return !flow.to_client || (packet.has_flow && packet.direction == 1);
+}
+
+bool flow_fits(const FlowTest& flow, const PacketView& packet) noexcept {
+  if (!direction_fits(flow, packet)) return false;
   const bool established = packet.has_flow && packet.is_established;
   if ((flow.established && !established) || (flow.not_established && established)) return false;
   if (flow.only_fragments && !packet.headers.fragment) return false;
@@ -194,6 +198,16 @@ bool ends_fit(const Ends& ends, const PacketView& packet) noexcept {
          ends.destination.contains(packet.headers.ip_version, tuple.destination);
 }
 
+bool ends_fit(const Signature& signature, const PacketView& packet) noexcept {
+  const Ends ends{signature.source_ports, signature.destination_ports, signature.source,
+                  signature.destination};
+  if (ends_fit(ends, packet)) return true;
+  if (!signature.both_ways) return false;
+  const Ends other_way{signature.destination_ports, signature.source_ports, signature.destination,
+                       signature.source};
+  return ends_fit(other_way, packet);
+}
+
 }  // namespace
 
 std::span<const std::byte> rule_payload(std::span<const std::byte> frame,
@@ -214,20 +228,19 @@ PacketView turned_to(const PacketView& packet, std::uint8_t direction) noexcept 
   view.direction = direction;
   view.tuple = reversed(packet.tuple);
   view.history = nullptr;
+  view.rules = nullptr;
   view.payload = {};
   return view;
 }
 
 bool head_fits(const Signature& signature, const PacketView& packet) noexcept {
   if (!protocol_fits(signature.protocol, packet.headers)) return false;
-  if (!flow_fits(signature.flow, packet)) return false;
-  const Ends ends{signature.source_ports, signature.destination_ports, signature.source,
-                  signature.destination};
-  if (ends_fit(ends, packet)) return true;
-  if (!signature.both_ways) return false;
-  const Ends other_way{signature.destination_ports, signature.source_ports, signature.destination,
-                       signature.source};
-  return ends_fit(other_way, packet);
+  return flow_fits(signature.flow, packet) && ends_fit(signature, packet);
+}
+
+bool head_fits_flow(const Signature& signature, const PacketView& packet) noexcept {
+  return protocol_fits(signature.protocol, packet.headers) &&
+         direction_fits(signature.flow, packet) && ends_fit(signature, packet);
 }
 
 AppFit app_fits(const Signature& signature, AppProtocol app) noexcept {

@@ -8,6 +8,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/ids/detect/buffer_value.hpp"
+#include "services/functions/ids/detect/flow_rules.hpp"
 #include "services/functions/ids/protocols/transaction.hpp"
 #include "shared/base/packet.hpp"
 
@@ -40,6 +41,8 @@ struct PacketView {
   /// Of the stream that the packet belongs to, where rules ask for payload and for buffers of a
   /// transaction; null: its payload is all there is.
   StreamHistory* history = nullptr;
+  /// Of its flow's direction, where the packet is of TCP; null: not kept. They are written.
+  FlowRules* rules = nullptr;
 };
 
 }  // namespace millrace

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <variant>
+
 #include "services/functions/ids/detect/prefilter.hpp"
 #include "tests/unit/services/functions/ids/detect/memory_by_hand.hpp"
 #include "tests/unit/services/functions/ids/detect/packet_by_hand.hpp"
@@ -47,6 +50,43 @@ TEST(Detector, PacketsMatchByPayloadAndByHeadersInTheOrderOfRules) {
   EXPECT_EQ(looking.at(Packet::udp("-abc-")), (Numbers{0, 3, 4}));
   EXPECT_EQ(looking.at(Packet::udp("")), (Numbers{1, 4}));
   EXPECT_EQ(looking.at(Packet::tcp("abc")), (Numbers{1, 2}));
+}
+
+/// A flow of which it is known which rules fit it, beside one of which nothing is kept.
+TEST(Detector, RulesThatAreKeptForAFlowAreThoseThatFitIt) {
+  const Signature any = Rule(RuleProtocol::kTcp);
+  Signature to_client = any, not_established = any, other_port = any, either_way = any;
+  to_client.flow.to_client = true;
+  not_established.flow.not_established = true;
+  other_port.destination_ports = {.is_any = false, .ranges = {{1, 1}}};
+  Packet packet = Packet::tcp("abc");
+  const std::uint16_t source = packet.tuple.source_port;
+  either_way.destination_ports = {.is_any = false, .ranges = {{source, source}}};
+  either_way.both_ways = true;
+  Signature negated = Rule(RuleProtocol::kTcpPacket).asks(content("abc"));
+  std::get<ContentMatch>(negated.buffers[0].tests[0]).negated = true;
+  Looking looking({any, to_client, not_established, other_port, either_way, negated});
+  FlowRules rules;
+  const auto look = [&](bool is_established) {
+    PacketView view = packet.view();
+    view.is_established = is_established;
+    std::vector<MatchedRule> by_all, by_kept;
+    looking.detector.look_at_packet(view, looking.memory, by_all);
+    view.rules = &rules;
+    looking.detector.look_at_packet(view, looking.memory, by_kept);
+    Numbers numbers;
+    for (const MatchedRule& rule : by_kept) numbers.push_back(rule.signature);
+    EXPECT_TRUE(
+        std::ranges::equal(by_all, by_kept, {}, &MatchedRule::signature, &MatchedRule::signature));
+    return numbers;
+  };
+  EXPECT_EQ(look(true), (Numbers{0, 4}));
+  EXPECT_TRUE(rules.is_known);
+  EXPECT_EQ(rules.heads, (Numbers{0, 2, 4}));
+  EXPECT_EQ(rules.packets, (Numbers{5}));
+  EXPECT_EQ(look(false), (Numbers{0, 2, 4}));
+  packet = Packet::tcp("xyz");
+  EXPECT_EQ(look(true), (Numbers{0, 4, 5}));
 }
 
 TEST(Detector, ANegatedContentNeedsAPayload) {
