@@ -44,6 +44,21 @@ TEST(StreamTable, FindsWhatHasBegunUntilItEnds) {
   for (const std::uint16_t there : {0, 1, 3}) EXPECT_NE(table.find(tuple_number(there)), nullptr);
 }
 
+TEST(StreamTable, TheOneThatWasFoundLastIsGoneWhenItEnds) {
+  StreamMemory memory({.streams = 2, .blocks = 1});
+  StreamTable table = memory.table();
+  Stream* const begun = table.begin(tuple_number(1));
+  ASSERT_EQ(table.find(tuple_number(1)), begun);
+  EXPECT_EQ(table.find(tuple_number(2)), nullptr);
+  ASSERT_EQ(table.find(tuple_number(1)), begun);
+  ASSERT_EQ(table.find(tuple_number(1)), begun);
+  table.end(tuple_number(1));
+  EXPECT_EQ(table.find(tuple_number(1)), nullptr);
+  ASSERT_NE(table.begin(tuple_number(2)), nullptr);
+  EXPECT_EQ(table.find(tuple_number(1)), nullptr);
+  EXPECT_EQ(table.find(tuple_number(2))->tuple, tuple_number(2));
+}
+
 TEST(StreamTable, KeepsBlocksInOrderAndGivesThemBack) {
   StreamMemory memory({.streams = 2, .blocks = 3});
   StreamTable table = memory.table();
