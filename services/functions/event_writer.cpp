@@ -132,6 +132,18 @@ void EventWriter::drop(std::uint32_t packet, const DropEvent& what) const noexce
   if (EventRecord* const record = emit(EventKind::kDrop, packet)) record->drop = what;
 }
 
+void EventWriter::signature(std::uint32_t packet, const SignatureEvent& what,
+                            std::span<const std::byte> frame, const PacketHeaders& headers,
+                            std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = log_ == nullptr ? nullptr : add(EventKind::kSignature, text);
+  if (record == nullptr) return;
+  record->packet = static_cast<std::uint8_t>(packet);
+  put_addresses(frame, headers, *record);
+  put_ports(frame, headers, *record);
+  record->signature = what;
+  record->signature.texts = texts_for(text);
+}
+
 void EventWriter::put_name(std::string_view name, std::span<char> to) noexcept {
   constexpr std::string_view kCut = "...";
   if (name.size() <= to.size()) {

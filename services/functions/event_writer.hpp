@@ -12,7 +12,8 @@
 
 namespace millrace {
 
-struct FlowTuple;  // services/functions/flow/flow_tuple.hpp
+struct PacketHeaders;  // shared/base/packet.hpp
+struct FlowTuple;      // services/functions/flow/flow_tuple.hpp
 
 /// How a function tells of packets in finish(). Three words: made for each call, whether it is used
 /// or not. What it tells is seen by others when all functions of the stage have had the batch: a
@@ -49,6 +50,10 @@ class EventWriter {
   /// `what.app`: put_name(name_of(protocol), ...) makes it.
   void signature(std::uint32_t packet, const SignatureEvent& what,
                  std::span<const std::byte> text = {}) const noexcept;
+  /// The same, with the addresses, ports and protocol of `frame`, which the packet carries or makes
+  /// whole. `headers`: of `frame`, IPv4 or IPv6.
+  void signature(std::uint32_t packet, const SignatureEvent& what, std::span<const std::byte> frame,
+                 const PacketHeaders& headers, std::span<const std::byte> text = {}) const noexcept;
   /// Tells of a transaction that the packet brings something of. `client`: its flow, as packets of
   /// the client have it.
   void app(std::uint32_t packet, const FlowTuple& client, const AppEvent& what,

@@ -41,6 +41,10 @@ bool is_tcp_fin(std::span<const std::byte> frame, const PacketHeaders& headers) 
   return (wire_bytes::u16(frame, headers.transport_offset + kFlagsAt) & kFinFlag) != 0;
 }
 
+bool is_tcp_urgent(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  return (wire_bytes::u16(frame, headers.transport_offset + kFlagsAt) & kUrgentFlag) != 0;
+}
+
 std::optional<std::uint32_t> tcp_acknowledgment(std::span<const std::byte> frame,
                                                 const PacketHeaders& headers) noexcept {
   const std::uint16_t flags = wire_bytes::u16(frame, headers.transport_offset + kFlagsAt);

@@ -39,15 +39,20 @@ bool TcpStreams::follow(StreamTable& table, const FlowTuple& tuple, const Packet
 
 TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table,
                                    std::uint16_t packet, const PacketHeaders& headers) noexcept {
-  const std::span<std::byte> frame = call.batch.bytes(packet);
+  const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
+  const FlowTuple* const tuple = flow.flow == kNoFlow ? nullptr : &call.flows->tuple(flow.flow, 0);
+  return take(call, table, {call.batch.bytes(packet), headers, flow, tuple});
+}
+
+TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table,
+                                   const Segment& segment) noexcept {
+  const auto& [frame, headers, flow, tuple, may_change] = segment;
   if (headers.status != ParseStatus::kOk || headers.fragment || headers.payload_offset == 0) {
     return refuse(call, StreamCounter::kUnread);
   }
-  const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
-  const bool has_stream =
-      flow.flow != kNoFlow && flow.state != FlowState::kInvalid && table != nullptr;
+  const bool has_stream = tuple != nullptr && flow.state != FlowState::kInvalid && table != nullptr;
   const std::span<const std::byte> data = tcp_data(frame, headers);
-  if (has_stream && !follow(*table, call.flows->tuple(flow.flow, 0), flow, frame, headers)) {
+  if (has_stream && !follow(*table, *tuple, flow, frame, headers)) {
     return refuse(call, StreamCounter::kConflicts);
   }
   if (data.empty()) return {};
@@ -55,14 +60,19 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
     return refuse(call, StreamCounter::kChecksum);
   }
+<<<<<<< HEAD
   const bool is_syn = is_tcp_syn(frame, headers);
   const bool is_answer = is_syn && tcp_acknowledgment(frame, headers);
   if ((is_syn || flow.opens) && (!reads_opening_ || is_answer)) {
     return unread(call, StreamCounter::kUnread);
+=======
+  if (!options_.keeps_urgent && !may_change && is_tcp_urgent(frame, headers)) {
+    return refuse(call, StreamCounter::kUnread);
+>>>>>>> e01abda (stream, events: a segment and an alert may be of a packet in another one)
   }
   if (!options_.keeps_urgent && clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
   return offer(call, *table,
-               {.tuple = call.flows->tuple(flow.flow, 0),
+               {.tuple = *tuple,
                 .direction = flow.direction,
                 .sequence = tcp_sequence(frame, headers) + (is_syn ? 1 : 0),
                 .acknowledged = flow.acknowledged,

@@ -65,8 +65,18 @@ class TcpStreams {
   TcpStreams(const StreamLimits& limits, TcpStreamOptions options)
       : options_(options), reads_opening_(limits.fast_open), reader_(limits) {}
 
-  /// A packet of TCP with its headers, as it may be: cut, a fragment, of no flow. Follows
-  /// handshakes and acknowledgments, and takes the flag URG away. `table`: null without a state.
+  /// A segment of TCP.
+  struct Segment {
+    std::span<std::byte> frame;
+    const PacketHeaders& headers;  ///< of the frame
+    const PacketFlow& flow;
+    const FlowTuple* tuple;  ///< of its flow's direction 0; null: it has none
+    bool may_change = true;  ///< false: it is a copy, so the flag URG refuses it
+  };
+  /// A segment with its headers, as it may be: cut, a fragment, of no flow. Follows handshakes and
+  /// acknowledgments, and takes the flag URG away. `table`: null without a state.
+  Taken take(const FinishContext& call, StreamTable* table, const Segment& segment) noexcept;
+  /// The same of a packet of the batch.
   Taken take(const FinishContext& call, StreamTable* table, std::uint16_t packet,
              const PacketHeaders& headers) noexcept;
   /// StreamReader::skip() of a direction of the packet's flow; behind it, if the text is not empty,
