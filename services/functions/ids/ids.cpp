@@ -3,43 +3,31 @@
 #include "services/functions/ids/ids.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/ids/detect/detector.hpp"
-#include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/flow_watch.hpp"
 #include "services/functions/ids/hole_reader.hpp"
-#include "services/functions/ids/ids_build.hpp"
 #include "services/functions/ids/ids_image.hpp"
 #include "services/functions/ids/ids_lane.hpp"
 #include "services/functions/ids/ids_log.hpp"
 #include "services/functions/ids/ids_settings.hpp"
 #include "services/functions/ids/ids_verdicts.hpp"
 #include "services/functions/ids/packet_memory.hpp"
+#include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/ids/reset_receiver.hpp"
-#include "services/functions/rule_files.hpp"
 #include "services/functions/stream/tcp_data.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/ip_protocol.hpp"
-#include "shared/base/packet.hpp"
 
 namespace millrace {
 namespace {
 
 using ip_protocol::kTcp, ip_protocol::kUdp;
-constexpr std::uint32_t kExtraCounters = static_cast<std::uint32_t>(IdsCounter::kCount) +
-                                         static_cast<std::uint32_t>(StreamCounter::kCount);
 constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-
-/// Places in kReasons; the first one is RuleReason's.
-enum class IdsReason : std::uint8_t { kRule, kConflict, kFull };
-constexpr std::array kReasons = {kRuleReasons[0], kStreamConflict, kStreamFull};
 
 StreamLimits limits_of(const IdsSettings& settings, const Detector& detector) {
   StreamLimits limits = settings.limits;
@@ -47,35 +35,12 @@ StreamLimits limits_of(const IdsSettings& settings, const Detector& detector) {
   return limits;
 }
 
-/// Of a packet whose flow is not known: its addresses, without ports where it has none.
-FlowTuple tuple_of(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
-  if (const auto tuple = flow_tuple_of(frame, headers)) return *tuple;
-  FlowTuple tuple{.protocol = headers.protocol, .version = headers.ip_version};
-  constexpr std::size_t kIpv4At = 12, kIpv4End = 20, kIpv6At = 8, kIpv6End = 40;
-  const bool is_ipv4 = headers.ip_version == 4;
-  const std::size_t end = headers.network_offset + (is_ipv4 ? kIpv4End : kIpv6End);
-  if (headers.ip_version == 0 || frame.size() < end) return {};
-  const auto from = frame.begin() + headers.network_offset + (is_ipv4 ? kIpv4At : kIpv6At);
-  const std::size_t bytes = is_ipv4 ? 4 : sizeof(Ipv6Bytes);
-  std::copy_n(from, bytes, std::as_writable_bytes(std::span(tuple.source)).begin());
-  std::copy_n(from + static_cast<std::ptrdiff_t>(bytes), bytes,
-              std::as_writable_bytes(std::span(tuple.destination)).begin());
-  return tuple;
-}
-
 bool is_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
   return headers.status == ParseStatus::kOk && !headers.fragment && headers.payload_offset != 0 &&
          is_tcp_syn(frame, headers);
 }
 
-/// A packet and its flow.
-struct Seen {
-  std::uint16_t packet;
-  const PacketHeaders& headers;
-  PacketFlow flow{};
-  bool has_flow = false;
-  const FlowTuple* tuple = nullptr;  ///< of its flow's direction 0
-};
+using Seen = SeenPacket;
 
 class Ids final : public Function {
  public:
@@ -92,6 +57,9 @@ class Ids final : public Function {
                    .bytes = {settings_.alert_payload, settings_.alert_packet}}),
         log_(settings_.log, settings_.alert_app, image_.signatures()),
         lane_(settings_.room),
+        layers_({.puts_together = settings_.fragments == FragmentUse::kAssemble,
+                 .drops = !settings_.only_watches,
+                 .checks_checksums = !settings_.trusts_checksums && !settings_.only_watches}),
         streams_(limits_of(settings_, detector_),
                  {.trusts_checksums = settings_.trusts_checksums,
                   .keeps_urgent = settings_.only_watches,
@@ -109,10 +77,13 @@ class Ids final : public Function {
     IdsTables* const tables = laid_out ? &*laid_out : nullptr;
     const std::uint64_t lost = watch_.lost();
     for (const std::uint16_t packet : call.selected.packets) {
-      const PacketHeaders headers = parse_headers(call.batch.bytes(packet));
-      const Seen seen = see(call, packet, headers);
-      memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
-      if (!is_decided(call, tables, seen)) look(call, tables, seen);
+      layers_.begin(call, tables, packet);
+      do {
+        const Seen& seen = layers_.seen();
+        memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
+        if (!is_decided(call, tables, seen)) look(call, tables, seen);
+      } while (!call.batch.is_dropped(packet) && go_in(call, tables));
+      layers_.settle(!call.batch.is_dropped(packet));
     }
     for (std::uint64_t i = lost; i < watch_.lost(); ++i) hit(call, IdsCounter::kLostParser);
   }
@@ -127,15 +98,21 @@ class Ids final : public Function {
 
  private:
   void end_flow(const StateOfFunction& own, const FlowTuple& tuple) noexcept {
-    auto tables = lane_.laid_out(own.state);
-    if (tables && log_.has_apps()) {
-      watch_.note_rest(tuple, *tables, log_);
-      log_.tell(own.events, 0, tuple);
+    if (auto tables = lane_.laid_out(own.state)) {
+      end_flow(own.events, 0, *tables, tuple);
+    } else {
+      watch_.forget(tuple);
+    }
+  }
+  void end_flow(const EventWriter& events, std::uint16_t packet, IdsTables& tables,
+                const FlowTuple& tuple) noexcept {
+    if (log_.has_apps()) {
+      watch_.note_rest(tuple, tables, log_);
+      log_.tell(events, packet, tuple);
     }
     watch_.forget(tuple);
-    if (!tables) return;
-    tables->records.end(tuple);
-    if (tuple.protocol == kTcp) tables->streams.end(tuple);
+    tables.records.end(tuple);
+    if (tuple.protocol == kTcp) tables.streams.end(tuple);
   }
   static std::uint32_t now_s(const FinishContext& call) noexcept {
     return static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);
@@ -144,15 +121,26 @@ class Ids final : public Function {
     call.counters.hit(image_.signatures().size() + static_cast<std::size_t>(counter));
   }
 
-  static Seen see(const FinishContext& call, std::uint16_t packet,
-                  const PacketHeaders& headers) noexcept {
-    Seen seen{.packet = packet, .headers = headers};
-    if (call.flows == nullptr) return seen;
-    seen.flow = call.flows->of(packet);
-    seen.has_flow = seen.flow.flow != kNoFlow && (seen.flow.state == FlowState::kNew ||
-                                                  seen.flow.state == FlowState::kEstablished);
-    if (seen.has_flow) seen.tuple = &call.flows->tuple(seen.flow.flow, 0);
-    return seen;
+  /// From what has been looked at to what is in it. False: there is nothing, or it does not pass.
+  bool go_in(const FinishContext& call, IdsTables* tables) noexcept {
+    const PacketLayers::Next next = layers_.next();
+    for (const FlowTuple& ended : layers_.ended()) {
+      MILLRACE_CHECK(tables != nullptr);
+      end_flow(call.events, layers_.seen().packet, *tables, ended);
+    }
+    const Seen& seen = layers_.seen();
+    if (next == PacketLayers::Next::kMore) {
+      const bool is_datagram = seen.layer == Seen::Layer::kDatagram;
+      hit(call, is_datagram ? IdsCounter::kDatagram : IdsCounter::kCarried);
+      return true;
+    }
+    if (next == PacketLayers::Next::kEnd || next == PacketLayers::Next::kWaits) return false;
+    hit(call, IdsCounter::kHidden);
+    const bool is_full = next == PacketLayers::Next::kFull;
+    if (settings_.only_watches) return false;
+    tell_drop(call, seen, is_full ? EventDropReason::kStreamFull : EventDropReason::kHidden);
+    call.batch.drop(seen.packet, call.reason(is_full ? IdsReason::kFull : IdsReason::kConflict));
+    return false;
   }
 
   /// What is dropped with its flow is that too which does not fit into the flow.
@@ -189,33 +177,54 @@ class Ids final : public Function {
     if (!seen.has_flow) return FlowDirection::kUnknown;
     return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
   }
+  /// Its flow is one of `flow`.
+  static bool is_of_batch(const Seen& seen) noexcept {
+    return seen.has_flow && seen.layer != Seen::Layer::kCarried;
+  }
+  /// Of a packet that is invalid `flow` knows its flow too.
+  static TcpStreams::Segment segment_of(const FinishContext& call, const Seen& seen) noexcept {
+    const FlowTuple* tuple = seen.tuple;
+    if (seen.flow.flow != kNoFlow) tuple = &call.flows->tuple(seen.flow.flow, 0);
+    return {seen.frame, seen.headers, seen.flow, tuple, seen.layer == Seen::Layer::kPacket};
+  }
 
   static bool has_stream(const IdsTables* tables, const Seen& seen) noexcept {
     return tables != nullptr && seen.tuple != nullptr &&
            tables->streams.find(*seen.tuple) != nullptr;
   }
 
-  /// No rule can see what it carries.
-  bool hides(const PacketHeaders& headers) const noexcept {
+  bool is_put_together(const PacketHeaders& headers) const noexcept {
+    return headers.fragment && settings_.fragments == FragmentUse::kAssemble;
+  }
+
+  /// No rule can see what it carries, or of which flow it is.
+  bool hides(const Seen& seen) const noexcept {
+    const PacketHeaders& headers = seen.headers;
     if (chain_breaks_off(headers)) return true;
-    return headers.fragment && headers.protocol != kTcp && settings_.drops_fragments;
+    const bool has_ports = ip_protocol::has_ports(headers.protocol);
+    if (seen.layer == Seen::Layer::kDatagram && has_ports && !seen.has_flow) return true;
+    if (is_put_together(headers)) {
+      return has_ports && headers.first_fragment && headers.payload_offset == 0;
+    }
+    return headers.fragment && headers.protocol != kTcp &&
+           settings_.fragments == FragmentUse::kDrop;
   }
 
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
-    if (hides(seen.headers) && !settings_.only_watches) {
+    if (hides(seen) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       tell_drop(call, seen, EventDropReason::kHidden);
       return call.batch.drop(seen.packet, call.reason(IdsReason::kConflict));
     }
-    const bool is_tcp = seen.headers.protocol == kTcp;
+    const bool is_part = is_put_together(seen.headers);
+    const bool is_tcp = seen.headers.protocol == kTcp && !is_part;
     StreamTable* const table = tables == nullptr ? nullptr : &tables->streams;
     matched_.clear();
     log_.begin();
     if (is_tcp && settings_.only_watches) read_behind_holes(call, tables, seen);
-    const bool had_stream =
-        is_tcp && is_syn(call.batch.bytes(seen.packet), seen.headers) && has_stream(tables, seen);
+    const bool had_stream = is_tcp && is_syn(seen.frame, seen.headers) && has_stream(tables, seen);
     const TcpStreams::Taken taken =
-        is_tcp ? streams_.take(call, table, seen.packet, seen.headers) : TcpStreams::Taken{};
+        is_tcp ? streams_.take(call, table, segment_of(call, seen)) : TcpStreams::Taken{};
     if (had_stream && !has_stream(tables, seen)) {  // both sides begin another one
       memory_.end_record();
       watch_.forget(*seen.tuple);
@@ -224,17 +233,10 @@ class Ids final : public Function {
     if (is_refused && !taken.is_unread && !settings_.only_watches) {
       return drop_for(call, seen, taken.counter);
     }
-    const std::span<const std::byte> frame = call.batch.bytes(seen.packet);
     std::optional<KeptHistory> history;
-    PacketView view{.frame = frame,
-                    .headers = seen.headers,
-                    .tuple = seen.has_flow ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
-                                           : tuple_of(frame, seen.headers),
-                    .direction = seen.flow.direction,
-                    .has_flow = seen.has_flow,
-                    .is_established = seen.flow.state == FlowState::kEstablished,
-                    .is_unread = taken.is_unread,
-                    .payload = rule_payload(frame, seen.headers)};
+    PacketView view = view_of(call, seen);
+    view.is_unread = taken.is_unread;
+    if (!is_part) view.payload = rule_payload(seen.frame, seen.headers);
     memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
       view.history = &history.emplace(streams_, tables->streams, taken.offer);
@@ -246,15 +248,21 @@ class Ids final : public Function {
     }
   }
 
+  static PacketView view_of(const FinishContext& call, const Seen& seen) noexcept {
+    return {.frame = seen.frame,
+            .headers = seen.headers,
+            .tuple = is_of_batch(seen) ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
+                                       : ends_of(seen.frame, seen.headers),
+            .direction = seen.flow.direction,
+            .has_flow = seen.has_flow,
+            .is_established = seen.flow.state == FlowState::kEstablished,
+            .payload = {}};
+  }
+
+  /// Of flows that `flow` has, not of those in tunnels.
   void read_behind_holes(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
-    if (tables == nullptr || !seen.has_flow) return;
-    const PacketView view{.frame = call.batch.bytes(seen.packet),
-                          .headers = seen.headers,
-                          .tuple = call.flows->tuple(seen.flow.flow, seen.flow.direction),
-                          .direction = seen.flow.direction,
-                          .has_flow = true,
-                          .is_established = seen.flow.state == FlowState::kEstablished,
-                          .payload = {}};
+    if (tables == nullptr || !is_of_batch(seen)) return;
+    const PacketView view = view_of(call, seen);
     memory_.set_tuple(view.tuple);
     holes_.read(call, *tables, seen.packet, {view, *seen.tuple, memory_, matched_, log_});
   }
@@ -328,17 +336,20 @@ class Ids final : public Function {
                                 .direction = direction_of(seen),
                                 .app = view.app,
                                 .payload = view.payload,
-                                .log = &log_};
+                                .log = &log_,
+                                .inner = seen.layer == Seen::Layer::kPacket ? nullptr : &view};
     const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
     if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again
       if (seen.tuple != nullptr) log_.tell(call.events, seen.packet, *seen.tuple);
       decide(tables, seen, verdict.of_flow);
     }
-    if (verdict.of_flow == FlowFate::kDropped && seen.has_flow) call.flows->keep(seen.flow.flow);
+    if (verdict.of_flow == FlowFate::kDropped && is_of_batch(seen)) {
+      call.flows->keep(seen.flow.flow);
+    }
     if (verdict.drops) tell_drop(call, seen, EventDropReason::kRule, verdict.rule);
-    const bool is_reset =
-        verdict.resets && turn_into_reset(call.batch, seen.packet, seen.headers,
+    const bool is_reset = verdict.resets && seen.layer == Seen::Layer::kPacket &&
+                          turn_into_reset(call.batch, seen.packet, seen.headers,
                                           seen.flow.acknowledged[seen.flow.direction]);
     if (is_reset) hit(call, IdsCounter::kReset);
     if (verdict.drops && !is_reset) call.batch.drop(seen.packet, call.reason(IdsReason::kRule));
@@ -357,7 +368,7 @@ class Ids final : public Function {
 
   void tell_drop(const FinishContext& call, const Seen& seen, EventDropReason reason,
                  std::optional<std::uint32_t> rule = {}) noexcept {
-    log_.drop(call, {seen.packet, seen.headers, direction_of(seen), reason, rule});
+    log_.drop(call, {seen.packet, direction_of(seen), reason, rule});
   }
 
   void drop_for(const FinishContext& call, const Seen& seen, StreamCounter counter) noexcept {
@@ -374,58 +385,16 @@ class Ids final : public Function {
   IdsVerdicts verdicts_;
   IdsLog log_;
   IdsLane lane_;
+  PacketLayers layers_;
   TcpStreams streams_;
   HoleReader holes_{streams_, watch_};
   std::vector<MatchedRule> matched_;
 };
 
-void check_ids(const PlanFunction& function) {
-  ids_settings(function.settings);
-  check_rule_files(function, "ids");
-  check_input_files(function, "classification");
-  check_input_files(function, "thresholds");
-}
-
-LaneNeeds needs_of(const LaneRequest& request) {
-  return IdsLane::needs_of(ids_settings(request.settings).room, request);
-}
-
-BuildReport build_ids(const FunctionContext& context) {
-  check_ids(context.function);
-  return build_ids_image(context, kExtraCounters);
-}
+}  // namespace
 
 std::unique_ptr<Function> make_ids(const FunctionContext& context) {
   return std::make_unique<Ids>(context);
-}
-
-std::string ids_asks_for_events(const PlanFunction& function) {
-  const IdsSettings settings = ids_settings(function.settings);
-  if (settings.tells) return "events: true";
-  return settings.log.has_any() ? "log" : "";
-}
-
-}  // namespace
-
-FunctionType ids_type() {
-  static constexpr Region kRegions[] = {{Region::Start::kFrame, 128},
-                                        {Region::Start::kPayload, kWholePacket}};
-  FunctionType type;
-  type.traits = {.type = "ids",
-                 .summary = "rules of Suricata and Snort over streams and protocols: drop, alert",
-                 .regions = kRegions,
-                 .stateful = true,
-                 .lane_needs = needs_of,
-                 .flows = FlowUse::kNeeds,
-                 .has_image = true,
-                 .reasons = kReasons,
-                 .rewrites = Rewrites::kHeaders,
-                 .settings = known_ids_settings()};
-  type.make = make_ids;
-  type.build = build_ids;
-  type.check = check_ids;
-  type.asks_for_events = ids_asks_for_events;
-  return type;
 }
 
 }  // namespace millrace

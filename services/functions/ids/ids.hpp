@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "services/functions/function.hpp"
 
@@ -14,10 +15,19 @@ enum class IdsCounter : std::uint8_t {
   kDroppedFlow,  ///< packets of flows that a rule has dropped
   kPassedFlow,   ///< packets of flows that a rule has passed
   kLostParser,   ///< flows that are no longer parsed: what a parser was in the middle of was lost
-  kHidden,       ///< dropped: fragments, and IPv6 whose headers could not be walked to their end
+  kHidden,       ///< what cannot be looked at: fragments that are not put together, tunnels that
+                 ///< are too deep, IPv6 whose headers could not be walked to their end
   kReset,        ///< segments that went on as a RST for their receiver
+  kDatagram,     ///< datagrams that were put together
+  kCarried,      ///< packets in tunnels that were looked at
   kCount
 };
+
+/// Reasons of drops, in the order of FunctionTraits::reasons; the first one is RuleReason's.
+enum class IdsReason : std::uint8_t { kRule, kConflict, kFull };
+
+/// The function of a worker; its image is built. Throws Error.
+std::unique_ptr<Function> make_ids(const FunctionContext& context);
 
 /// `ids`: rules of Suricata and Snort over packets, byte streams of TCP and what they carry. It
 /// stands behind `flow` in its stage. The README says what passes.

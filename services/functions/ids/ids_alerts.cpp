@@ -6,6 +6,16 @@
 #include "shared/layout/event_text.hpp"
 
 namespace millrace {
+namespace {
+
+/// With the addresses of what was looked at.
+void tell(const FinishContext& call, const AlertedPacket& packet, const SignatureEvent& event,
+          std::span<const std::byte> text) noexcept {
+  if (packet.inner == nullptr) return call.events.signature(packet.packet, event, text);
+  call.events.signature(packet.packet, event, packet.inner->frame, packet.inner->headers, text);
+}
+
+}  // namespace
 
 void tell_alert(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
                 const Signature& signature, EventAction action, const AlertBytes& bytes) noexcept {
@@ -21,9 +31,7 @@ void tell_alert(const FinishContext& call, const AlertedPacket& packet, const Ma
   if (packet.log != nullptr && rule.transaction != kNoTransaction) {
     app = packet.log->text_of(rule.transaction);
   }
-  if (bytes.payload == 0 && bytes.packet == 0) {
-    return call.events.signature(packet.packet, event, app);
-  }
+  if (bytes.payload == 0 && bytes.packet == 0) return tell(call, packet, event, app);
   EventTextWriter text;
   text.put_text(app);
   if (bytes.payload != 0 && !packet.payload.empty()) {
@@ -32,7 +40,7 @@ void tell_alert(const FinishContext& call, const AlertedPacket& packet, const Ma
   if (bytes.packet != 0) {
     text.put(EventField::kPacket, call.batch.bytes(packet.packet), bytes.packet);
   }
-  call.events.signature(packet.packet, event, text.bytes());
+  tell(call, packet, event, text.bytes());
 }
 
 }  // namespace millrace

@@ -21,6 +21,8 @@ struct AlertedPacket {
   AppProtocol app = AppProtocol::kUnknown;
   std::span<const std::byte> payload = {};  ///< bytes that it carries
   const IdsLog* log = nullptr;              ///< it may have texts of transactions
+  /// Of what was looked at, where that is not the packet of the batch itself. Null: it is.
+  const PacketView* inner = nullptr;
 };
 
 /// Bytes that an alert has of the packet at most; 0: it has none.

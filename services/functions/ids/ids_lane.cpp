@@ -17,8 +17,24 @@ std::uint32_t records_for(std::uint32_t streams) noexcept {
   return std::min(2 * streams, kRecordsMax);
 }
 
+/// A block of 1 KiB a stream; a datagram of 64 KiB has room in any lane.
+FragmentTable::Shape fragments_for(std::uint32_t streams) noexcept {
+  constexpr std::uint32_t kBlocksMin = 2 * FragmentTable::kBlocksMax, kBlocksMax = 1u << 18;
+  constexpr std::uint32_t kBlocksOfDatagram = 2;
+  const std::uint32_t blocks = std::clamp(streams, kBlocksMin, kBlocksMax);
+  return {.datagrams = blocks / kBlocksOfDatagram, .blocks = blocks};
+}
+
+/// As many as there are streams, which they share with those of no tunnel.
+std::uint32_t inner_flows_for(std::uint32_t streams) noexcept {
+  return std::min(streams, kRecordsMax);
+}
+
 std::uint64_t own_bytes(std::uint32_t streams) noexcept {
-  return FlowRecords::bytes_for(records_for(streams)) + RuleCounts::bytes_for(records_for(streams));
+  return FlowRecords::bytes_for(records_for(streams)) +
+         RuleCounts::bytes_for(records_for(streams)) +
+         FragmentTable::bytes_for(fragments_for(streams)) +
+         InnerFlows::bytes_for(inner_flows_for(streams));
 }
 
 StreamRoom with_own(StreamRoom room) noexcept {
@@ -34,14 +50,22 @@ LaneNeeds IdsLane::needs_of(const StreamRoom& room, const LaneRequest& request) 
   constexpr std::uint32_t kLinesOfRecord = 8;  // its fate, its parser, its flowbits, their names
   // A flow ends by its own packet, by time, by room and by its TCP.
   constexpr std::uint32_t kEnds = 4;
-  constexpr std::uint32_t kLinesOfPacket =
-      // A hole of each direction may be given up, with what a parser reads behind it.
-      2 * (StreamReader::kLinesOfSkip + 1) + StreamReader::kLinesOfSegment +
+  constexpr std::uint32_t kLinesOfFlowEnd = StreamTable::kLinesOfEnd + FlowRecords::kLinesOfEnd;
+  constexpr std::uint32_t kLinesOfLayer =
       StreamReader::kLinesOfAcknowledgment + 2 * StreamTable::kLinesOfEnd +
-      FlowRecords::kLinesOfBegin + kLinesOfRecord + kEnds * FlowRecords::kLinesOfEnd +
+      FlowRecords::kLinesOfBegin + FlowRecords::kLinesOfEnd + kLinesOfRecord +
       kCountsOfPacket * RuleCounts::kLinesOfCount;
+  constexpr std::uint32_t kLinesOfStep = FragmentTable::kLinesOfSettle + AgedTable::kLinesOfBegin +
+                                         InnerFlows::kLinesOfFollow +
+                                         InnerFlows::kEndsMax * kLinesOfFlowEnd;
+  // One layer is a segment, or a fragment that is kept: nothing is in it.
+  constexpr std::uint32_t kLinesOfPacket =
+      std::max(StreamReader::kLinesOfSegment, FragmentTable::kLinesOfAdd) +
+      // A hole of each direction may be given up, with what a parser reads behind it.
+      2 * (StreamReader::kLinesOfSkip + 1) + kEnds * FlowRecords::kLinesOfEnd +
+      kLayersMax * (kLinesOfLayer + kLinesOfStep);
   LaneNeeds needs = StreamLane::needs_of(with_own(room), request, kLinesOfPacket);
-  needs.undo_lines += 2;  // heads of the function's own
+  needs.undo_lines += 4;  // heads of the function's own
   return needs;
 }
 
@@ -58,11 +82,17 @@ std::optional<IdsTables> IdsLane::tables_behind(
     const LaneState& state, const std::optional<StreamTable>& streams) const noexcept {
   if (!streams) return std::nullopt;
   const std::uint32_t records = records_for(streams->shape().streams);
+  const FragmentTable::Shape fragments = fragments_for(streams->shape().streams);
   const std::uint64_t at = StreamTable::bytes_for(streams->shape());
+  const std::uint64_t counts_at = at + FlowRecords::bytes_for(records);
+  const std::uint64_t fragments_at = counts_at + RuleCounts::bytes_for(records);
   return IdsTables{
       .streams = *streams,
       .records = FlowRecords(state, at, records, secret_),
-      .counts = RuleCounts(state, at + FlowRecords::bytes_for(records), records, secret_)};
+      .counts = RuleCounts(state, counts_at, records, secret_),
+      .fragments = FragmentTable(state, fragments_at, fragments, secret_),
+      .inner_flows = InnerFlows(state, fragments_at + FragmentTable::bytes_for(fragments),
+                                inner_flows_for(streams->shape().streams), secret_)};
 }
 
 }  // namespace millrace

@@ -8,6 +8,8 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/ids/flow_records.hpp"
+#include "services/functions/ids/packets/fragment_table.hpp"
+#include "services/functions/ids/packets/inner_flows.hpp"
 #include "services/functions/ids/rule_counts.hpp"
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_table.hpp"
@@ -20,6 +22,8 @@ struct IdsTables {
   StreamTable streams;
   FlowRecords records;
   RuleCounts counts;
+  FragmentTable fragments;
+  InnerFlows inner_flows;
 };
 
 /// Finds it there. One a worker.
@@ -27,6 +31,8 @@ class IdsLane {
  public:
   /// Counts of rules of one packet at most; more are not counted.
   static constexpr std::uint32_t kCountsOfPacket = 16;
+  /// Packets that are looked at with one: itself, and what it makes whole and carries.
+  static constexpr std::uint32_t kLayersMax = 6;
 
   /// Draws a secret for hashes; throws where there is no source of random numbers.
   explicit IdsLane(const StreamRoom& room);

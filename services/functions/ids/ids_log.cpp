@@ -163,7 +163,8 @@ void IdsLog::tell(const EventWriter& events, std::uint16_t packet,
 
 void IdsLog::tell_drop(const FinishContext& call, const Dropped& what) const noexcept {
   DropEvent event{};
-  event.bytes = bytes_of(call.batch.bytes(what.packet), what.headers);
+  const std::span<const std::byte> frame = call.batch.bytes(what.packet);
+  event.bytes = bytes_of(frame, parse_headers(frame));
   event.reason = what.reason;
   event.direction = what.direction;
   if (what.rule) {

@@ -43,7 +43,6 @@ class IdsLog {
 
   struct Dropped {
     std::uint16_t packet;  ///< in its batch
-    const PacketHeaders& headers;
     FlowDirection direction;
     EventDropReason reason;
     std::optional<std::uint32_t> rule;  ///< number of the signature that says so

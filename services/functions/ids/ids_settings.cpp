@@ -57,6 +57,13 @@ bool is_second(const std::string& key, const std::string& value, std::string_vie
   return value == second;
 }
 
+FragmentUse fragment_use(const std::string& key, const std::string& value) {
+  if (value == "assemble") return FragmentUse::kAssemble;
+  if (value == "drop") return FragmentUse::kDrop;
+  if (value == "pass") return FragmentUse::kPass;
+  throw Error(key + ": '" + value + "' is none of assemble, drop, pass");
+}
+
 std::pair<std::string, std::string> variable_of(const std::string& value) {
   constexpr std::string_view kLetters =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -140,7 +147,7 @@ bool take_word(const std::string& key, const std::string& value, IdsSettings& re
   if (key == "checksums") {
     read.trusts_checksums = is_second(key, value, "check", "trust");
   } else if (key == "fragments") {
-    read.drops_fragments = !is_second(key, value, "drop", "pass");
+    read.fragments = fragment_use(key, value);
   } else if (key == "mode") {
     read.only_watches = is_second(key, value, "ips", "ids");
   } else if (key == "learn") {

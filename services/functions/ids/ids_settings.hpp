@@ -26,6 +26,13 @@ struct IdsLogChoice {
   bool has_any() const noexcept { return has_apps() || drop || anomaly; }
 };
 
+/// What is done with fragments of IP.
+enum class FragmentUse : std::uint8_t {
+  kAssemble,  ///< they are put together, and the whole is looked at
+  kDrop,
+  kPass,  ///< each is looked at by itself
+};
+
 struct IdsSettings {
   StreamRoom room{.streams = 32'768, .memory_mb = 256};
   StreamLimits limits{.history = 16u << 10};  ///< `carry` is the rules'
@@ -33,7 +40,7 @@ struct IdsSettings {
   ActionOrder actions = kActionOrder;
   std::uint32_t alerts_max = 0;  ///< of a packet; 0: all
   bool trusts_checksums = false;
-  bool drops_fragments = true;
+  FragmentUse fragments = FragmentUse::kAssemble;
   bool only_watches = false;  ///< `mode: ids`: it drops nothing and changes no packet
   bool learns = false;        ///< rules that drop or reject are told of, and do nothing
   bool tells = false;         ///< `events`

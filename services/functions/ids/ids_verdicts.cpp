@@ -85,11 +85,12 @@ void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
 }
 
 /// The sender is told here; the caller, which drops the packet, tells the receiver.
-void IdsVerdicts::reject(const FinishContext& call, std::uint16_t packet,
+void IdsVerdicts::reject(const FinishContext& call, const AlertedPacket& packet,
                          const Signature& signature, IdsVerdict& verdict) noexcept {
+  if (packet.inner != nullptr) return;  // an answer would be about the outer packet
   if (signature.reject_to != RejectTo::kDestination && !verdict.tells_sender) {
     verdict.tells_sender = true;
-    rejecter_.tell_sender(call, packet);
+    rejecter_.tell_sender(call, packet.packet);
   }
   verdict.resets |= signature.reject_to != RejectTo::kSource;
 }
@@ -112,7 +113,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
     call.counters.hit(rule.signature);
     const bool blocked = options_.drops && blocks(signature);
     if (blocked) {
-      if (signature.action == RuleAction::kReject) reject(call, packet.packet, signature, verdict);
+      if (signature.action == RuleAction::kReject) reject(call, packet, signature, verdict);
       verdict.drops = true;
       if (!verdict.rule) verdict.rule = rule.signature;
       if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;

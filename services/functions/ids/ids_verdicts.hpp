@@ -33,7 +33,7 @@ struct IdsVerdictOptions {
   bool drops = true;  ///< rules that drop or reject do so; else they are told of alone
   bool tells = false;
   std::uint32_t alerts_max = 0;  ///< of a packet; more do what they do, and are not told; 0: all
-  AlertBytes bytes{};  ///< that alerts have of their packets
+  AlertBytes bytes{};            ///< that alerts have of their packets
 };
 
 /// One a worker. One thread.
@@ -50,7 +50,7 @@ class IdsVerdicts {
 
  private:
   bool is_suppressed(std::uint32_t signature, const FlowTuple& tuple) const noexcept;
-  void reject(const FinishContext& call, std::uint16_t packet, const Signature& signature,
+  void reject(const FinishContext& call, const AlertedPacket& packet, const Signature& signature,
               IdsVerdict& verdict) noexcept;
   void tell(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
             bool blocked) const noexcept;

@@ -60,15 +60,13 @@ TcpStreams::Taken TcpStreams::take(const FinishContext& call, StreamTable* table
   if (!options_.trusts_checksums && !has_good_tcp_checksum(frame, headers)) {
     return refuse(call, StreamCounter::kChecksum);
   }
-<<<<<<< HEAD
   const bool is_syn = is_tcp_syn(frame, headers);
   const bool is_answer = is_syn && tcp_acknowledgment(frame, headers);
   if ((is_syn || flow.opens) && (!reads_opening_ || is_answer)) {
     return unread(call, StreamCounter::kUnread);
-=======
+  }
   if (!options_.keeps_urgent && !may_change && is_tcp_urgent(frame, headers)) {
     return refuse(call, StreamCounter::kUnread);
->>>>>>> e01abda (stream, events: a segment and an alert may be of a packet in another one)
   }
   if (!options_.keeps_urgent && clear_urgent(frame, headers)) hit(call, StreamCounter::kUrgent);
   return offer(call, *table,

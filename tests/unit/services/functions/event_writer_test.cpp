@@ -9,6 +9,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "shared/layout/event_text.hpp"
+#include "shared/packet/wire_bytes.hpp"
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/packet_call.hpp"
 
@@ -124,6 +125,23 @@ TEST(EventWriter, TellsOfSignatures) {
   EXPECT_STREQ(record.signature.app, "http");
   EXPECT_EQ(record.ip_version, 4u);
   EventWriter().signature(0, what);  // no reader
+}
+
+TEST(EventWriter, TellsOfAPacketInAnother) {
+  PacketCall call({frame_of_hex(kArpFrame)});
+  EventRingOfTest ring;
+  SignatureEvent what{};
+  what.sid = 7;
+  const Frame inner = frame_of_hex(kUdpFrame);
+  const PacketHeaders headers = parse_headers(inner);
+  EventWriter(&ring.log, call.batch, 3).signature(0, what, inner, headers);
+  const EventRecord record = only(ring);
+  EXPECT_EQ(record.kind, EventKind::kSignature);
+  EXPECT_EQ(record.signature.sid, 7u);
+  EXPECT_EQ(record.protocol, 17u);
+  EXPECT_EQ(record.source_port, wire_bytes::u16(inner, headers.transport_offset));
+  EXPECT_EQ(record.source[0], std::to_integer<std::uint8_t>(inner[headers.network_offset + 12u]));
+  EventWriter().signature(0, what, inner, headers);  // no reader
 }
 
 TEST(EventWriter, ClearsWhatAnEarlierRecordLeft) {

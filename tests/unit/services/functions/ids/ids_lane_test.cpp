@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/unit/services/functions/lane_memory.hpp"
+#include "tests/unit/services/functions/stream/tcp_frames.hpp"
 
 namespace millrace {
 namespace {
@@ -34,12 +37,22 @@ TEST(IdsLane, KeepsAllBesideEachOther) {
   for (const FlowTuple& tuple : tuples) {
     EXPECT_EQ(tables->counts.count({1, 1, 0}, limit, tuple, 1), Counted::kCounts);
   }
+  constexpr std::array<std::byte, 24> kFront{std::byte{0x45}}, kData{};
+  const IpFragment fragment{.key = tuples[0], .more = true, .data = kData, .front = kFront};
+  EXPECT_EQ(tables->fragments.add(fragment, {}), FragmentTable::Outcome::kWaits);
+  const Frame inner = segment(false, kSyn, 1, 0);
+  const PacketHeaders headers = parse_headers(inner);
+  const FlowTuple inner_tuple = *flow_tuple_of(inner, headers);
+  EXPECT_NE(tables->inner_flows.follow(inner, headers, inner_tuple, 1).tuple, nullptr);
   // Another worker finds it.
   auto again = IdsLane(kRoom).laid_out(memory.state);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->records.find(tuples[5])->flowbits[7], 6u);
   EXPECT_EQ(again->counts.count({1, 1, 0}, limit, tuples[0], 1), Counted::kBeyond);
   EXPECT_NE(again->streams.find(tuples[2]), nullptr);
+  EXPECT_EQ(again->fragments.datagrams(), 1u);
+  EXPECT_EQ(again->fragments.blocks(), 2u);
+  EXPECT_EQ(again->inner_flows.count(), 1u);
   EXPECT_EQ(memory.state.undo.undo(0, 1), LaneUndoLog::Undone::kAll);
   EXPECT_FALSE(lane.laid_out(memory.state));
 }

@@ -28,7 +28,7 @@ TEST(IdsSettings, HaveDefaults) {
   EXPECT_EQ(read.limits.window, 1u << 20);
   EXPECT_FALSE(read.limits.skips || read.limits.fast_open || read.only_watches || read.tells ||
                read.trusts_checksums);
-  EXPECT_TRUE(read.drops() && read.drops_fragments);
+  EXPECT_TRUE(read.drops() && read.fragments == FragmentUse::kAssemble);
 }
 
 TEST(IdsSettings, AreRead) {
@@ -56,7 +56,8 @@ TEST(IdsSettings, AreRead) {
   EXPECT_EQ(read.thresholds, "/t");
   EXPECT_TRUE(read.limits.fast_open && read.only_watches && read.tells && read.limits.skips &&
               read.trusts_checksums);
-  EXPECT_FALSE(read.drops() || read.drops_fragments);
+  EXPECT_FALSE(read.drops());
+  EXPECT_EQ(read.fragments, FragmentUse::kPass);
   EXPECT_EQ(read.room.streams, 5u);
   EXPECT_EQ(read.room.memory_mb, 6u);
   EXPECT_EQ(read.limits.window, 7u << 10);
@@ -89,6 +90,10 @@ TEST(IdsSettings, SayWhatIsWrong) {
             "action_order: 'drop' stands there twice");
   EXPECT_EQ(refusal_of_ids({{"action_order", "drop"}}),
             "action_order: it names each of pass, drop, reject and alert");
+  EXPECT_EQ(refusal_of_ids({{"fragments", "keep"}}),
+            "fragments: 'keep' is none of assemble, drop, pass");
+  EXPECT_EQ(ids_settings({{"fragments", "drop"}}).fragments, FragmentUse::kDrop);
+  EXPECT_EQ(ids_settings({{"fragments", "assemble"}}).fragments, FragmentUse::kAssemble);
   for (const char* variable : {"HOME_NET", "=1", "A=", "$A=1", "A B=1"}) {
     EXPECT_EQ(refusal_of_ids({{"variables", variable}}),
               "variables: '" + std::string(variable) + "' is not NAME=VALUE");

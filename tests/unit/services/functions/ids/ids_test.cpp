@@ -365,7 +365,7 @@ TEST_F(IdsTest, WhatHidesItsPayloadDoesNotPass) {
 TEST_F(IdsTest, FragmentsPassWhereTheyMay) {
   constexpr char kRule[] = "drop udp any any -> any any (content:\"xx\"; sid:1;)\n";
   const Frame later = frame_of_hex(kLaterFragmentFrame);
-  use(kRule);
+  use(kRule, {{"fragments", "drop"}});
   EXPECT_EQ(send(later), kConflict);
   EXPECT_EQ(hits(IdsCounter::kHidden), 1u);
   use(kRule, {{"fragments", "pass"}});

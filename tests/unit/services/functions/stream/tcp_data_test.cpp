@@ -44,8 +44,10 @@ TEST(TcpData, AChecksumOverIpv6) {
 TEST(TcpData, UrgentDataBecomesPlain) {
   Frame frame = segment(false, kAck | kUrg, 1, 7, "data");
   const PacketHeaders headers = parse_headers(frame);
+  EXPECT_TRUE(is_tcp_urgent(frame, headers));
   EXPECT_TRUE(clear_urgent(frame, headers));
   EXPECT_EQ(frame, segment(false, kAck, 1, 7, "data"));
+  EXPECT_FALSE(is_tcp_urgent(frame, headers));
   EXPECT_FALSE(clear_urgent(frame, headers));
 }
 
