@@ -21,7 +21,8 @@ ALERT_KEYS = {"alert.signature_id", "alert.gid", "alert.rev", "alert.signature",
               "alert.severity", "alert.action"}
 LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto"}
 ADDRESSES = {"src_ip", "dest_ip"}
-FRONT = {0: 4, 9: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
+PPP = 9
+FRONT = {0: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
 VERSION = (7, 0)  # of Suricata: some checks are of one version
 # Rules that other versions of Suricata refuse, or settings that change what is detected.
 UNLIKE = re.compile(r"async-oneside|http2|error-policy|exception-policy|midstream-policy|dp=|"
@@ -148,16 +149,24 @@ def agrees(event, match):
     return all(same(key, value_of(event, key), wanted) for key, wanted in match.items())
 
 
+def front_of(link_type, packet):
+    """Bytes in front of IP."""
+    if link_type != PPP:
+        return FRONT[link_type]
+    at = 2 if packet[:2] == b"\xff\x03" else 0  # address and control may be left out,
+    return at + (1 if packet[at:at + 1] and packet[at] & 1 else 2)  # and a zero byte
+
+
 def as_ethernet(capture, folder):
     """The capture, or a copy whose packets have a header of Ethernet in front of IP."""
     link_type, packets = packets_of(capture)
-    if link_type not in FRONT:
+    if link_type not in FRONT and link_type != PPP:
         return capture
     path = folder / "ethernet.pcap"
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, ETHERNET))
         for packet, _, time in packets:
-            ip = packet[FRONT[link_type]:]
+            ip = packet[front_of(link_type, packet):]
             kind = b"\x86\xdd" if ip[:1] and ip[0] >> 4 == 6 else b"\x08\x00"
             frame = bytes(12) + kind + ip
             out.write(struct.pack("<IIII", time // 10**9, time % 10**9 // 1000, len(frame),
