@@ -22,6 +22,7 @@ drop tcp any any -> any 7000 (msg:"the word"; flow:to_server; content:"{WORD}"; 
 drop http any any -> any any (msg:"the page"; flow:to_server; http.uri; content:"/secret"; sid:2;)
 alert http any any -> any any (msg:"the answer"; flow:to_client; http.stat_code; content:"404"; \
   sid:3;)
+drop udp any any -> any 7000 (msg:"the datagram"; content:"{WORD}"; sid:4;)
 """
 TOPOLOGY = """
 batch: {{ capacity: 32 }}
@@ -50,6 +51,25 @@ for piece in sys.argv[3:]:
     while unacknowledged():
         time.sleep(0.001)
 print(client.recv(65536).decode())
+"""
+
+# Writes the beginnings of datagrams down, line by line: ADDRESS FILE.
+DATAGRAMS = """
+import pathlib, socket, sys
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind((sys.argv[1], 7000))
+with open(pathlib.Path(sys.argv[2]), "wb", buffering=0) as file:
+    while True:
+        data = server.recv(65536)
+        file.write(b"%s %d\\n" % (data.split()[0], len(data)))
+"""
+# Sends a datagram of 4 kB, in fragments: ADDRESS NAME WORD.
+SEND_DATAGRAM = """
+import socket, sys
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.setsockopt(socket.IPPROTO_IP, 10, 0)
+text = sys.argv[2].encode() + b" " + bytes(1460) + sys.argv[3].encode()
+client.sendto(text.ljust(4000), (sys.argv[1], 7000))
 """
 
 
@@ -236,4 +256,26 @@ def test_transactions_and_drops_are_told_also_while_workers_die(tmp_path):
         assert page["http"] == page["http"] | {"hostname": wire.b.ip, "http_port": 8080,
                                                "http_method": "GET", "length": 7}
         assert (page["src_ip"], page["dest_port"]) == ("10.1.0.5", 8080)
+
+
+def test_a_word_in_a_datagram_of_fragments_does_not_arrive(tmp_path):
+    with watched(tmp_path) as wire:
+        wire.b.start("python3", "-c", DATAGRAMS, wire.b.ip, tmp_path / "datagrams")
+        wait_until(lambda: wire.b.run("ss", "-Hlun", "sport = :7000").stdout, PATIENCE, "a server")
+
+        def send(name, word):
+            wire.a.run("python3", "-c", SEND_DATAGRAM, wire.b.ip, name, word)
+
+        for number in range(1, 4):
+            before = dropped(wire)
+            send(f"dirty-{number}", WORD)
+            wait_until(lambda before=before: dropped(wire) > before, PATIENCE, "a drop")
+            send(f"clean-{number}", "harmless-words")
+            wait_until(lambda number=number: len(
+                (tmp_path / "datagrams").read_bytes().splitlines()) == number, PATIENCE,
+                "a datagram")
+        lines = (tmp_path / "datagrams").read_bytes().splitlines()
+        assert lines == [b"clean-%d 4000" % number for number in range(1, 4)]
+        wait_until(lambda: told(tmp_path) == {"the datagram": 3}, PATIENCE,
+                   lambda: f"an alert a datagram: {told(tmp_path)}")
         wire.running.settle()
