@@ -3,11 +3,11 @@
 #include "services/functions/ids/ids.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "services/functions/ids/detect/detector.hpp"
+#include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/flow_watch.hpp"
 #include "services/functions/ids/hole_reader.hpp"
 #include "services/functions/ids/ids_image.hpp"
