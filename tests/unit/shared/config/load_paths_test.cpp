@@ -39,10 +39,10 @@ TEST(LoadPaths, RefusesWrongOnes) {
   EXPECT_EQ(wrong(path("from:")),
             "5:7: found nothing as 'from'; allowed: a port or a list of "
             "them");
-  EXPECT_EQ(
-      wrong(path("form: a, from: b")),
-      "5:7: found 'form' in 'p'; allowed: buffers, from, lanes, match, run, slots, to; did you "
-      "mean 'from'?");
+  EXPECT_EQ(wrong(path("form: a, from: b")),
+            "5:7: found 'form' in 'p'; allowed: buffers, from, lanes, match, order, run, slots, "
+            "to; did you "
+            "mean 'from'?");
   EXPECT_EQ(wrong(path("from: a, placement: fused")),
             "5:27: found 'placement' of one path, whose ports, groups and egress others share; "
             "allowed: 'placement: fused' of the whole topology; for one path alone, a topology of "
@@ -55,10 +55,10 @@ TEST(LoadPaths, RefusesWrongOnes) {
             "pcap-filter(7)");
   EXPECT_EQ(wrong(path("from: a, match: [udp]")),
             "5:23: found a list as 'match'; allowed: a pcap filter like 'udp port 53'");
-  EXPECT_EQ(wrong(path("from: a, lanes: 65")),
-            "5:23: found '65' as 'lanes'; allowed: a whole number from 1 to 64");
+  EXPECT_EQ(wrong(path("from: a, lanes: 129")),
+            "5:23: found '129' as 'lanes'; allowed: a whole number from 1 to 128");
   EXPECT_EQ(wrong(path("from: a, lanes: many")),
-            "5:23: found 'many' as 'lanes'; allowed: a whole number from 1 to 64");
+            "5:23: found 'many' as 'lanes'; allowed: a whole number from 1 to 128");
   EXPECT_EQ(wrong(path("from: a, slots: 2")),
             "5:23: found '2' as 'slots'; allowed: a whole number from 3 to 16384");
   EXPECT_EQ(wrong(path("from: a, to: [b]")), "5:20: found a list as 'to'; allowed: a port");

@@ -105,9 +105,9 @@ TEST(LoadWorkers, RefusesWrongGroups) {
             "5:13: found 'clasifier' as 'kind'; allowed: classifier, gpu; did you mean "
             "'classifier'?");
   EXPECT_EQ(wrong(group("kind: classifier, count: 0")),
-            "5:32: found '0' as 'count'; allowed: a whole number from 1 to 64");
+            "5:32: found '0' as 'count'; allowed: a whole number from 1 to 128");
   EXPECT_EQ(wrong(group("kind: classifier, count: 3, max: 2")),
-            "5:40: found '2' as 'max'; allowed: a whole number from 3 to 64");
+            "5:40: found '2' as 'max'; allowed: a whole number from 3 to 128");
   EXPECT_EQ(wrong(group("kind: classifier, dispatch: flows")),
             "5:35: found 'flows' as 'dispatch'; allowed: any, flow; did you mean 'flow'?");
   EXPECT_EQ(wrong(group("kind: classifier, seed: 1")),
