@@ -9,6 +9,7 @@
 
 #include "io-worker/ingress/buffer_pool.hpp"
 #include "io-worker/ingress/lane_choice.hpp"
+#include "io-worker/ingress/lane_set.hpp"
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
@@ -17,14 +18,15 @@
 ///
 /// Each packet goes into the open slot of its lane (symmetric flow hash). A slot leaves when it is
 /// full, when its lane has nothing in flight and the port nothing more for now (waiting would gain
-/// nothing), after 4 rounds, or when free slots run short. While its lane has as many batches in
-/// flight as keep the workers busy (lane_backlog.hpp), it leaves only when it is full: each batch
-/// costs a worker the same, however few packets are in it, and one more would only wait behind the
-/// others (ingress_leave.cpp). Sequence numbers are given when it leaves. Without a free slot
-/// nothing is polled: load is refused here and nowhere else. A path that lets packets go past its
-/// functions when they are overloaded may use its own slots only:
-/// beyond them its packets are refused, counted as received and dropped at once, so that it neither
-/// stops the port nor takes the slots of other paths (ingress_refuse.cpp).
+/// nothing), after 4 rounds (more with so many lanes that a slot takes longer to fill), or when
+/// free slots run short. While its lane has as many batches in flight as keep the workers busy
+/// (lane_backlog.hpp), it leaves only when it is full: each batch costs a worker the same, however
+/// few packets are in it, and one more would only wait behind the others (ingress_leave.cpp).
+/// Sequence numbers are given when it leaves. Without a free slot nothing is polled: load is
+/// refused here and nowhere else. A path that lets packets go past its functions when they are
+/// overloaded may use its own slots only: beyond them its packets are refused, counted as received
+/// and dropped at once, so that it neither stops the port nor takes the slots of other paths
+/// (ingress_refuse.cpp).
 
 namespace millrace {
 
@@ -71,7 +73,7 @@ class IngressActor : public Actor {
     std::uint64_t turn = 0;    ///< last one sealed with packets of shares that go
     std::uint16_t feed = 0;    ///< whose lane it is
     LatencyHistogram* latency = nullptr;  ///< of its path, here
-    Batch batch;
+    const Batch* batch = nullptr;         ///< the open slot's
   };
   /// A path that the stream feeds: its filter, and its lanes in lanes_.
   struct Feed {
@@ -81,15 +83,15 @@ class IngressActor : public Actor {
     std::uint32_t slots_max;       ///< 0: any number
     std::uint32_t slots_used = 0;  ///< counted where slots_max is not 0; open ones too
   };
-  struct Place {
-    std::uint32_t lane = 0;  ///< in lanes_
-    bool no_path = false;
+  /// Of one lane: packets that wait for their batch, in numbers_.
+  struct Run {
+    std::uint16_t begin = 0, end = 0;
   };
+  struct Picked;
   static constexpr std::uint32_t kNoSlot = UINT32_MAX;
-  static constexpr std::uint32_t kRoundsMax = 4;
+  static constexpr std::uint32_t kRoundsMin = 4;
 
   void find_lanes();
-  Place choose(const RxPacket& packet, std::span<const std::byte> bytes) const noexcept;
   void find_free_slots();
   void find_sequences();
   void share_positions() noexcept;
@@ -97,19 +99,27 @@ class IngressActor : public Actor {
   std::uint32_t poll() noexcept;
   void show_polled() const noexcept;
   std::uint32_t place() noexcept;
-  void prefetch_headers() const noexcept;
-  std::span<const std::byte> bytes_of(const RxPacket& packet) const noexcept;
-  bool place_many(Lane& lane, std::uint64_t now) noexcept;
-  bool place_one(std::uint64_t now) noexcept;
+  void place_in_one(std::uint64_t now) noexcept;
+  void sort_polled() noexcept;
+  template <typename LaneOf>
+  void sort_polled_by(LaneOf&& lane_of) noexcept;
+  std::uint32_t choose(const RxPacket& packet, std::span<const std::byte> bytes,
+                       std::uint32_t number) noexcept;
+  void place_sorted(std::uint64_t now) noexcept;
   bool is_old(const Lane& lane, const RxPacket& packet) const noexcept;
-  void skip(const RxPacket& packet) noexcept;
-  void fill(Lane& lane, std::span<const RxPacket> packets) noexcept;
+  template <typename Packets>
+  std::uint32_t place_in(std::uint32_t number, const Packets& packets, std::uint64_t now) noexcept;
+  template <typename Packets>
+  void fill(Lane& lane, const Packets& packets) noexcept;
+  template <typename Packets>
+  [[gnu::cold, gnu::noinline]] void fill_odd(Lane& lane, const Packets& packets, bool cut) noexcept;
   bool refuses(const Lane& lane) noexcept;
-  void refuse(const Lane& lane, std::span<const RxPacket> packets) noexcept;
+  template <typename Packets>
+  void refuse(const Lane& lane, const Packets& packets) noexcept;
   void note_free(std::uint32_t slot) noexcept;
   void note_used(std::uint32_t slot, std::uint16_t feed) noexcept;
-  bool open(Lane& lane, const RxPacket& first, std::uint64_t now) noexcept;
-  void prefetch_next_slot() const noexcept;
+  bool open(std::uint32_t number, const RxPacket& first, std::uint64_t now) noexcept;
+  void prefetch_free_slot(std::uint32_t next) const noexcept;
   std::uint32_t written_bytes() const noexcept;
   void seal(std::uint32_t number) noexcept;
   std::uint32_t leave_due() noexcept;
@@ -117,6 +127,7 @@ class IngressActor : public Actor {
   bool waits_for_lane(std::uint32_t number) const noexcept;
   std::uint64_t ahead_of(std::uint32_t number) const noexcept;
   std::uint64_t in_flight_of(std::uint32_t number) const noexcept;
+  void count_growths() noexcept;
   void count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept;
   void tell_progress() noexcept;
   void tell_trouble() noexcept;
@@ -144,15 +155,30 @@ class IngressActor : public Actor {
   std::uint32_t open_max_ = 0;       ///< lanes that can have an open slot at the same time
   std::uint32_t lanes_waiting_ = 0;  ///< since the last round: open, held back by their backlog
   std::uint32_t burst_;
+  std::uint32_t
+      rounds_max_;  ///< in which a lane's open slot could have filled; kRoundsMin at least
   bool has_classes_;
   std::uint32_t slot_bytes_written_;  ///< from a slot's start
+  /// How far ahead slots are fetched: one lane fills a slot before it opens the next, of several
+  /// lanes one may open a slot right behind another.
+  std::uint32_t slots_ahead_;
   std::vector<Lane> lanes_;
+  LaneSet open_;                   ///< with a slot
+  LaneSet touched_;                ///< received or sealed something since observers were told
+  std::vector<Batch> slot_views_;  ///< of the stream's slots, from slot_first, at full capacity
   std::array<SpscRing<std::uint64_t>, kReturnerCount> returned_slots_;
   std::vector<std::uint32_t> free_slots_;
   std::uint32_t free_slot_count_ = 0;
   std::array<RxPacket, kBurstMax> polled_;
   std::uint32_t placed_ = 0, polled_count_ = 0;  ///< between the two: wait for a slot
-  std::uint64_t next_ordinal_ = 0;
+  // Of several lanes: what was polled, by lane.
+  bool sorted_ = false;                          ///< since the last poll
+  std::array<std::uint8_t, kBurstMax> numbers_;  ///< in polled_, lane after lane
+  std::array<Run, kLaneCountMax> runs_;          ///< by lane
+  LaneSet to_place_;                             ///< with a run that is not empty
+  std::array<bool, kBurstMax> without_path_{};   ///< by number in polled_
+  bool some_without_path_ = false;
+  std::uint64_t next_ordinal_ = 0;   ///< below it nothing waits for a slot
   std::uint64_t told_position_ = 0;  ///< that the next life begins with
   std::uint64_t resumed_at_ = 0;     ///< highest `wanted`: above it no packet can be an old one
   std::uint64_t missed_ = 0, errors_ = 0;  ///< of the queue, counted already

@@ -29,7 +29,7 @@ bool IngressActor::is_due(std::uint32_t number, bool short_of_slots) const noexc
   const Lane& lane = lanes_[number];
   if (stopping_ || resting_) return true;
   const bool half_full = lane.count >= context_.segment.capacity() / 2;
-  if (lane.rounds >= kRoundsMax || (short_of_slots && half_full)) {
+  if (lane.rounds >= rounds_max_ || (short_of_slots && half_full)) {
     return ahead_of(number) < lane.backlog;
   }
   const bool more_waits = polled_count_ == burst_;  // the next poll fills what is open
@@ -40,24 +40,31 @@ std::uint32_t IngressActor::leave_due() noexcept {
   std::uint32_t left = 0;
   const bool short_of_slots = free_slot_count_ < open_max_;
   lanes_waiting_ = 0;
-  for (std::uint32_t number = 0; number < lane_count_; ++number) {
+  // Lines that the egress has just written: asked for together, not one after the other.
+  if (lane_count_ > 1 && polled_count_ != burst_) {
+    open_.each([&](std::uint32_t number) {
+      __builtin_prefetch(&context_.status.ledger(stream_, lanes_[number].number));
+      return true;
+    });
+  }
+  open_.each([&](std::uint32_t number) {
     Lane& lane = lanes_[number];
-    if (lane.slot == kNoSlot) continue;
     ++lane.rounds;
     if (is_due(number, short_of_slots)) {
       seal(number);
       ++left;
-    } else if (lane.rounds >= kRoundsMax) {
+    } else if (lane.rounds >= rounds_max_) {
       ++lanes_waiting_;
     }
-  }
+    return true;
+  });
   return left;
 }
 
 /// Nothing but a release by the egress, which wakes this ingress, lets the lane's open batch leave.
 bool IngressActor::waits_for_lane(std::uint32_t number) const noexcept {
   const Lane& lane = lanes_[number];
-  return lane.rounds >= kRoundsMax && !stopping_ && !resting_ && ahead_of(number) >= lane.backlog;
+  return lane.rounds >= rounds_max_ && !stopping_ && !resting_ && ahead_of(number) >= lane.backlog;
 }
 
 }  // namespace millrace

@@ -28,15 +28,4 @@ bool IngressActor::refuses(const Lane& lane) noexcept {
   return feed.slots_used >= feed.slots_max;
 }
 
-void IngressActor::refuse(const Lane& lane, std::span<const RxPacket> packets) noexcept {
-  std::uint64_t bytes = 0;
-  for (const RxPacket& packet : packets) {
-    bytes += packet.wire_length;
-    pool_.give_back({&packet.buffer, 1});
-  }
-  next_ordinal_ = packets.back().ordinal + 1;
-  context_.status.ingress_lane(stream_, lane.number)
-      .refused.add(packets.size(), bytes, next_ordinal_);
-}
-
 }  // namespace millrace

@@ -44,6 +44,9 @@ void IngressActor::find_free_slots() {
   }
   std::vector<bool> returned(plan.slot_count, false);
   feed_of_slot_.resize(plan.slot_count, 0);
+  for (std::uint32_t i = 0; i < plan.slot_count; ++i) {
+    slot_views_.push_back(context_.segment.batch(plan.slot_first + i, context_.segment.capacity()));
+  }
   for (const std::uint64_t word : words) {
     returned[Descriptor::from_word(word).slot - plan.slot_first] = true;
   }

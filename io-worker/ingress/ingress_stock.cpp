@@ -10,6 +10,7 @@
 namespace millrace {
 
 void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
+  count_growths();
   if (errors_ != errors_told_) tell_trouble();
   if (shares_ != nullptr) look_at_shares();  // no metric: others wait for it
   look_at_keepers();
@@ -26,6 +27,17 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   }
   stock_tsc_ = now_tsc;
   stock_polled_ = polled_total_;
+}
+
+void IngressActor::count_growths() noexcept {
+  count_growth(Counter::kRxMissed, queue_.missed(), missed_);
+  count_growth(Counter::kRxErrors, queue_.errors(), errors_);
+}
+
+void IngressActor::count_growth(Counter id, std::uint64_t now, std::uint64_t& seen) noexcept {
+  if (now == seen) return;  // the queue counts from 0 in each life, the counter goes on
+  context_.counter(id) += now - seen;
+  seen = now;
 }
 
 /// At the first of it, and at the end of the source once more.
