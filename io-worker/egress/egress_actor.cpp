@@ -249,8 +249,9 @@ void EgressActor::free_batch(std::uint32_t slot, const Batch& batch) noexcept {
 void EgressActor::remember(const SlotHeader& header) noexcept {
   if (!metrics_kept()) return;
   if (released_count_ == released_.size()) note_released();
-  released_[released_count_++] = {header.time_first_tsc, header.time_stage_tsc, header.stream,
-                                  header.lane, header.count, is_stand_in(header)};
+  released_[released_count_++] = {header.time_first_tsc, header.time_stage_tsc,
+                                  header.stream,         header.lane,
+                                  header.count,          is_stand_in(header)};
 }
 
 void EgressActor::note_released() noexcept {

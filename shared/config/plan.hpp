@@ -122,7 +122,7 @@ struct PlanPath {
   std::string match;      ///< pcap filter, as in the YAML; empty: takes every packet
   std::vector<std::uint64_t> filter;  ///< it compiled (shared/base/packet_filter.hpp)
   LanesBy lanes_by = LanesBy::kFlow;
-  bool ordered = true;  ///< false, `order: none`: each batch has the next lane
+  bool ordered = true;          ///< false, `order: none`: each batch has the next lane
   PlanTranslation translation;  ///< where lanes are by it
 };
 
