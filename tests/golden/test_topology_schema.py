@@ -112,12 +112,12 @@ WRONG = [
     ("queues: 2", "size: 59"), ("queues: 2", "rate_mpps: fast"),
     ("kind: gpu", "kind: gpus"), ("kind: gpu", "count: 1"), ("kind: gpu", "kind: gpu, late: 1001"),
     ("kind: gpu", "kind: gpu, devices: [1, 0, 1]"),
-    ("max: 2", "max: 0"), ("max: 2", "max: 65"), ("max: 2", "seed: 1"), ("max: 2", "cores: x"),
+    ("max: 2", "max: 0"), ("max: 2", "max: 129"), ("max: 2", "seed: 1"), ("max: 2", "cores: x"),
     ("dispatch: flow", "dispatch: flows"), ("type: match", "typ: match"),
     ("rules: /dev/null", "rule: /dev/null"), ("rules: /dev/null", "rules: {a: b}"),
     ("on: c", "when: hot"), ("on: c", "overload: stop"),
     ("on: c", "overload: pass, share: 1"), ("on: c", "on: [c, g, c]"),
-    ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 65"),
+    ("from: b", "form: b"), ("from: b", "from: {}"), ("run: [m]", "lanes: 129"),
     ("run: [m]", "slots: 2"), ("run: [m]", "match: [udp]"), ("to: a", "to: [a]"),
 ]
 
