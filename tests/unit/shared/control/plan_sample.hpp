@@ -66,6 +66,17 @@ inline std::vector<PlanFunction> filled_functions() {
            true}};
 }
 
+inline std::vector<PlanEdition> filled_editions(const std::vector<PlanFunction>& functions) {
+  std::vector<PlanEdition> editions = {{1, functions[1]}, {2, functions[2]}};
+  editions[0].function.edition = 4;
+  editions[0].function.image = "/dev/shm/m.4";
+  editions[1].function.settings = {{"rules", "w.rules"}};
+  editions[1].function.overload = Fallback::kDrop;
+  editions[1].function.share = 6;
+  editions[1].function.edition = 9;
+  return editions;
+}
+
 inline Plan filled_plan() {
   Plan plan;
   plan.name = "sample";
@@ -97,9 +108,9 @@ inline Plan filled_plan() {
   plan.classes = {"suspicious", "voice"};
   plan.reasons = {{"odd", ReasonCause::kPacket, "as no sender should"}, {"shut", {}, ""}};
   plan.groups = {
-      {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 0, 0, 100, {}, {2, 4, 70, 20}},
+      {"front", GroupKind::kClassifier, 2, 4, Dispatch::kFlow, 1, 0, 100, {}, {2, 4, 70, 20}},
       {"gpu", GroupKind::kGpu, 1, 1, Dispatch::kAny, 0, 16, 75, {{"seed", "7"}}, {}}};
-  plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7, 0}, {0, 1, {1}, 255, false, 0, 0, 3}};
+  plan.stages = {{0, 0, {0, 1}, 1, true, 12, 7, 0}, {1, 1, {1}, 255, false, 0, 0, 3}};
   plan.paths = {{"rest",
                  0,
                  3,
@@ -126,10 +137,8 @@ inline Plan filled_plan() {
   plan.sources = {"/etc/a.yaml", "/etc/b.rules"};
   plan.hash = "0123abcd";
   plan.generation = 7;
-  plan.others = {{1, plan.functions[1]}};
-  plan.others[0].function.edition = 4;
-  plan.others[0].function.image = "/dev/shm/m.4";
-  plan.other_stages = {{0, {1, 0}, 4}};
+  plan.others = filled_editions(plan.functions);
+  plan.other_stages = {{0, {1, 0}, 4}, {1, {1}, 8}};
   plan.spare_counters = 99;
   return plan;
 }
