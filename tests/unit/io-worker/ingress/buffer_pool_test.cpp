@@ -133,7 +133,7 @@ TEST_F(BufferPoolTest, WhatHasJustComeBackGoesOutBeforeWhatLiesInThePool) {
 
 TEST_F(BufferPoolTest, BuffersGoRoundForEverThroughARingThatWraps) {
   BufferPool pool(context_, 1);
-  const std::size_t some = stream_.buffer_count / 2 - 1;  // the ring's end is met at every place
+  const std::size_t some = kBurstMax - 1;  // so the ring's end is met at many places
   for (std::uint32_t turn = 0; turn < 100; ++turn) {
     const Buffers taken = take(pool, some);
     ASSERT_EQ(std::set<std::uint32_t>(taken.begin(), taken.end()).size(), some);
