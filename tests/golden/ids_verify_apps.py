@@ -46,7 +46,7 @@ def judge(case, folder):
         return Judgement("cannot judge", "no checks of these lines")
     if unlike := UNLIKE.search(case.arguments):
         return Judgement("cannot judge", f"argument {unlike[0]}")
-    if (case.folder / "firewall.rules").is_file():
+    if case.name.startswith("firewall/"):
         return Judgement("cannot judge", "rules of a firewall, of Suricata 8")
     rules = case.folder / "test.rules"
     if not rules.is_file():
