@@ -180,7 +180,7 @@ TEST_F(TurnTest, ANextLifeKnowsWhatWasSealedInAnyLane) {
   rx_.offer(16);
   rounds(1);
   ASSERT_EQ(left().size(), 2u);
-  world_.entry("ingress.a.0").resume_position = 0;  // it came to tell nobody
+  world_.entry("ingress.a.0").resume_position = 0;  // it came to tell none
   rx_.offer(8);
   begin_life();
   rounds(2);
