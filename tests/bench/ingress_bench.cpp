@@ -3,8 +3,8 @@
 //
 // What one core of an ingress costs a packet, from the port to the push of its batch, without other
 // cores: `ingress_bench`. Time is that of IngressActor::do_work() alone; between two of its turns
-// the same thread plays the egress and gives everything back. Packets a second are
-// items_per_second, ns a packet `ns`.
+// the same thread plays the egress and gives everything back. Packets a second: items_per_second,
+// ns a packet `ns`.
 //
 // Instructions a packet, where the host has no counters of its own: valgrind --tool=callgrind with
 // --toggle-collect='millrace::IngressActor::do_work()', one case by --benchmark_filter, and then
