@@ -120,7 +120,7 @@ paths: { p: { from: a, run: f } }
   const std::uint32_t count = world.status.header().actor_count;
   ASSERT_GT(count, 100u);
   for (std::uint32_t i = 0; i < count; ++i) world.context("hub").entry(i).sleeping = 1;
-  Wakes wakes;
+  Wakes wakes(*world.context("hub").plan);
   wakes.send(world.context("hub"));
   for (const std::uint32_t actor : {1u, 63u, 64u, 101u}) wakes.add(actor);
   wakes.send(world.context("hub"));

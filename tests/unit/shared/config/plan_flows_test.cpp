@@ -35,14 +35,14 @@ const KnownFunction kFlowFunctions[] = {
     {.type = "plain", .settings = {}},
 };
 
-Plan plan_with(const std::string& rest) {
+Plan plan_of_flows(const std::string& rest) {
   const std::string text = with_ports(rest);
   return make_plan(parse_topology(text, "t.yaml", kFlowFunctions), kFlowFunctions, {});
 }
 
 std::string problem_of(const std::string& rest) {
   try {
-    plan_with(rest);
+    plan_of_flows(rest);
     return "";
   } catch (const TopologyError& error) {
     return error.what();
@@ -66,7 +66,8 @@ TEST(PlanFlows, NeedOrder) {
 
 TEST(PlanFlows, DecideWhatLanesAreBy) {
   const auto lanes_by = [](const std::string& run) {
-    return plan_with(kFunctionsText + "paths: {m: {from: [a, b], run: [" + run + "]}}\n").paths[0];
+    return plan_of_flows(kFunctionsText + "paths: {m: {from: [a, b], run: [" + run + "]}}\n")
+        .paths[0];
   };
   EXPECT_EQ(lanes_by("p").lanes_by, LanesBy::kFlow);
   EXPECT_EQ(lanes_by("f, u").lanes_by, LanesBy::kAddresses);
@@ -76,7 +77,8 @@ TEST(PlanFlows, DecideWhatLanesAreBy) {
 }
 
 TEST(PlanFlows, SizeTheStateByTheLanesOfThePath) {
-  const Plan plan = plan_with(kFunctionsText + "paths: {m: {from: [a, b], run: [f], lanes: 4}}\n");
+  const Plan plan =
+      plan_of_flows(kFunctionsText + "paths: {m: {from: [a, b], run: [f], lanes: 4}}\n");
   EXPECT_EQ(plan.functions[0].lane_state_bytes, 250u);
   EXPECT_EQ(plan.functions[0].lane_undo_lines, 64u);
 }

@@ -119,8 +119,9 @@ inline Plan filled_plan() {
                  "ip",
                  {filter_word(0x6, 0, 0, 65535)},
                  LanesBy::kInside,
+                 false,
                  {{1}, {{10, 20}}, 32, {{7, 8, 3, 17, 53}}}},
-                {"all", 1, 11, 1, false, "", {}, LanesBy::kFlow, {}}};
+                {"all", 1, 11, 1, false, "", {}, LanesBy::kFlow, true, {}}};
   plan.streams = {{0, 1, {{0, 1, 20}, {1, 0, 0}}, 2, 4, 0, 24, 0, 400},
                   {1, 0, {{0, 0, 0}}, 2, 4, 24, 24, 400, 500}};
   plan.actors = {{"hub", ActorKind::kHub, 0, 0, 0, true, -1, false, -1, 0},

@@ -173,7 +173,10 @@ TEST_F(EventRingsTest, APeekCutsNoLine) {
   ASSERT_EQ(reader.peek(out, skipped), 16u);
   std::span<const EventRecord> rest(out.data(), 16);
   EventLine line;
-  for (; !rest.empty(); EXPECT_TRUE(line.is_whole)) next_line(rest, line);
+  while (!rest.empty()) {
+    next_line(rest, line);
+    EXPECT_TRUE(line.is_whole);
+  }
   reader.let_go_until(reader.head() + 16);
   EXPECT_EQ(reader.peek(out, skipped), 8u);
 }
