@@ -17,7 +17,7 @@ constexpr KnownSetting kKnown[] = {
     {.name = "events", .kind = SettingKind::kFlag},
     {.name = "streams", .kind = SettingKind::kInteger, .low = 1, .high = 1e8},
     {.name = "memory_mb", .kind = SettingKind::kInteger, .low = 1, .high = 1e6},
-    {.name = "window_kb", .kind = SettingKind::kInteger, .low = 1, .high = kStreamWindowMax >> 10},
+    {.name = "window_kb", .kind = SettingKind::kInteger, .low = 64, .high = kStreamWindowMax >> 10},
     {.name = "depth_kb", .kind = SettingKind::kInteger, .low = 0, .high = kDepthMaxKb},
     {.name = "checksums"}};
 

@@ -139,10 +139,10 @@ TEST_F(UpgradeTest, ReplacesEveryProcess) {
   }
   EXPECT_EQ(forgotten_, 4) << "ingress and egress open their ports anew: what the old ones say at "
                               "the step's begin, and after it, is not of the new ones";
-  EXPECT_THAT(lines_, testing::Contains(HasSubstr("ingress.lan.0: replaced; nobody")));
+  EXPECT_THAT(lines_, testing::Contains(HasSubstr("ingress.lan.0: replaced; it was away")));
 }
 
-TEST_F(UpgradeTest, ABuildThatDoesNotStartDisplacesNobody) {
+TEST_F(UpgradeTest, ABuildThatDoesNotStartReplacesNothing) {
   program("new", "gpu-worker", "echo no such device; exit 4");
   const auto at = std::ranges::find(fleet_->posts(), "gpu.0.a", &Post::name);
   const pid_t old = at->seat().child->pid();

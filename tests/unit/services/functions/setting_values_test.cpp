@@ -27,9 +27,9 @@ TEST(SettingValues, Flags) {
 TEST(SettingValues, KeysThatAFunctionDoesNotHaveAreRefusedWithThoseThatItHas) {
   constexpr KnownSetting kRows[] = {{.name = "rules"}, {.name = "default"}};
   PlanFunction function{.name = "wall", .type = "acl", .settings = {{"rules", "x"}}};
-  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows); }), "");
+  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows); }), "no error");
   function.settings.emplace_back("classes", "voice");
-  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows, true); }), "");
+  EXPECT_EQ(test::error_of([&] { check_keys(function, kRows, true); }), "no error");
   EXPECT_EQ(test::error_of([&] { check_keys(function, kRows); }),
             "classes: acl has no such setting; there are rules, default");
 }

@@ -140,7 +140,7 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"stage 0: function 3 of 3", [](Plan& p) { p.stages[0].functions[1] = 3; }},
       {"stage 1: next 2 of 2", [](Plan& p) { p.stages[1].next = 2; }},
       {"path 0: first_stage 3 of 2", [](Plan& p) { p.paths[0].first_stage = 3; }},
-      {"path 0: lanes [60, 68) of 64", [](Plan& p) { p.paths[0].lane_first = 60; }},
+      {"path 0: lanes [124, 132) of 128", [](Plan& p) { p.paths[0].lane_first = 124; }},
       {"path 0: no lane", [](Plan& p) { p.paths[0].lane_count = 0; }},
       {"stream 1: port 2 of 2", [](Plan& p) { p.streams[1].port = 2; }},
       {"stream 1: path 2 of 2", [](Plan& p) { p.streams[1].paths[0].path = 2; }},
@@ -166,7 +166,7 @@ TEST_F(PlanFile, RefusesIndexesOutOfRangeAndCountsAboveTheLimits) {
       {"other list 0: number 2 of 2", [](Plan& p) { p.other_stages[0].number = 2; }},
       {"other list 0: the same edition", [](Plan& p) { p.other_stages[0].edition = 0; }},
       {"17 ports, at most 16", [](Plan& p) { p.ports.resize(17, p.ports[0]); }},
-      {"65 actors, at most 64", [](Plan& p) { p.actors.resize(65, p.actors[0]); }},
+      {"129 actors, at most 128", [](Plan& p) { p.actors.resize(129, p.actors[0]); }},
   };
   for (const Row& row : rows) {
     Plan plan = filled_plan();

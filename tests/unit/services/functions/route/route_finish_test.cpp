@@ -304,7 +304,7 @@ TEST(Route, RefusesSettingsThatAreNotItsOwn) {
   EXPECT_EQ(error_of({{"table", "a"}, {"table", "b"}}), "no error");
   EXPECT_THAT(error_of({}), HasSubstr("table is missing"));
   EXPECT_THAT(error_of({{"table", ""}}), HasSubstr("path"));
-  EXPECT_THAT(error_of({{"tabel", "a"}}), HasSubstr("'tabel'"));
+  EXPECT_THAT(error_of({{"tabel", "a"}}), HasSubstr("tabel: route has no such setting"));
 }
 
 }  // namespace
