@@ -16,7 +16,7 @@ inline constexpr bool kIsOptional<std::optional<T>> = true;
 /// value.
 struct AnyInitializer {
   template <typename T>
-  requires(!kIsOptional<T>) operator T() const;
+  requires(!kIsOptional<T>) operator T() const;  // NOLINT(google-explicit-*)
 };
 
 /// Members of an aggregate without base: with how many initializers it can be made at most.
