@@ -359,7 +359,7 @@ class Ids final : public Function {
   /// Without room for a record, each packet that brings the same is decided by itself.
   void decide(IdsTables* tables, const Seen& seen, FlowFate fate) noexcept {
     FlowRecord* const record = memory_.need_record();
-    if (record == nullptr || tables == nullptr) return;
+    if (record == nullptr || tables == nullptr || seen.tuple == nullptr) return;
     tables->records.change_fate(*record);
     record->fate = fate;
     tables->streams.end(*seen.tuple);
