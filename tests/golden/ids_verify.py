@@ -56,19 +56,21 @@ def is_of_version(requires):
     return (low is None or version(low) <= VERSION) and (high is None or VERSION < version(high))
 
 
-def checks_of(folder):
-    """(match, count) of each check about alerts."""
+def checks_of(folder, is_about):
+    """(match, count) of each check for which is_about(match) holds, and of this version."""
     found = []
     for check in yaml.safe_load((folder / "test.yaml").read_text()).get("checks") or []:
         one = check.get("filter") or {}
         match = dict(one.get("match") or {})
         requires = {**(check.get("requires") or {}), **(one.get("requires") or {})}
-        about = match.pop("event_type", "")
-        is_alert = about == "alert" or (not about and any(key.startswith("alert.")
-                                                          for key in match))
-        if is_alert and is_of_version(requires):
+        if is_about(match) and is_of_version(requires):
             found.append((match, one["count"]))
     return found
+
+
+def is_about_alerts(match):
+    about = match.pop("event_type", "")
+    return about == "alert" or (not about and any(key.startswith("alert.") for key in match))
 
 
 def cases(levels):
@@ -80,7 +82,8 @@ def cases(levels):
     for row in rows:
         if row[1] in levels:
             folder = root / "tests" / row[0]
-            found.append(Case(row[0], row[1], root / row[2], folder, checks_of(folder),
+            found.append(Case(row[0], row[1], root / row[2], folder,
+                              checks_of(folder, is_about_alerts),
                               " ".join(json.loads(row[9] or "[]"))))
     assert found
     return found

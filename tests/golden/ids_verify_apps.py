@@ -4,9 +4,7 @@
 
 import re
 
-import yaml
-
-from ids_verify import (ALERT_KEYS, LINE_KEYS, UNLIKE, Judgement, agrees, is_of_version, lines_of,
+from ids_verify import (ALERT_KEYS, LINE_KEYS, UNLIKE, Judgement, agrees, checks_of, lines_of,
                         refused_sids)
 
 TYPES = ("http", "dns", "tls", "ssh", "drop")
@@ -23,16 +21,8 @@ OTHER_FORMAT = re.compile(r"dns\.quer(y|ies)\[|http\.http2|\.__")
 NO_RULE = "alert icmp any any -> any any (itype:255; icode:255; sid:1;)\n"
 
 
-def checks_of(folder):
-    """(match, count) of each check about these lines."""
-    found = []
-    for check in yaml.safe_load((folder / "test.yaml").read_text()).get("checks") or []:
-        one = check.get("filter") or {}
-        match = dict(one.get("match") or {})
-        requires = {**(check.get("requires") or {}), **(one.get("requires") or {})}
-        if match.get("event_type") in TYPES and is_of_version(requires):
-            found.append((match, one["count"]))
-    return found
+def is_about_lines(match):
+    return match.get("event_type") in TYPES
 
 
 def is_known(key):
@@ -40,7 +30,7 @@ def is_known(key):
 
 
 def judge(case, folder):
-    checks = [(match, count) for match, count in checks_of(case.folder)
+    checks = [(match, count) for match, count in checks_of(case.folder, is_about_lines)
               if not any(OTHER_FORMAT.match(key) for key in match)]
     if not checks:
         return Judgement("cannot judge", "no checks of these lines")
