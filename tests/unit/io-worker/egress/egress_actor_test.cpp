@@ -302,7 +302,7 @@ TEST_F(EgressTest, ACompletionOfAGpuIsFinishedHere) {
 TEST_F(EgressTest, EachPacketAddsTheLatencyOfItsBatch) {
   const std::uint32_t arrived = arrives(1);
   world_.segment.slot(arrived).time_first_tsc = tsc_now() - 5'000'000;  // at 1 GHz: 5 ms
-  world_.segment.slot(arrives(2)).time_first_tsc = UINT64_MAX;             // ahead of our clock
+  world_.segment.slot(arrives(2)).time_first_tsc = UINT64_MAX;          // ahead of our clock
   const std::uint16_t late = world_.segment.slot(arrived).count;
   work();
   const LatencyHistogram& histogram = world_.status.latency(0);
