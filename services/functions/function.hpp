@@ -116,6 +116,16 @@ struct LaneState {
     undo.keep(at, count);
     return bytes.subspan(at, count);
   }
+  /// Likewise an object that lies in the state.
+  template <typename Object>
+  Object& change(Object& object) const noexcept {
+    undo.keep(offset_of(&object), sizeof object);
+    return object;
+  }
+  /// From the state's start to a place in it.
+  std::size_t offset_of(const void* place) const noexcept {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(place) - bytes.data());
+  }
 };
 
 class FlowBatch;

@@ -90,11 +90,6 @@ ConnectionCounts::Head& ConnectionCounts::change_counts() const noexcept {
   return head();
 }
 
-void ConnectionCounts::change(Entry& entry) const noexcept {
-  const auto at = reinterpret_cast<std::byte*>(&entry) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(at), sizeof(Entry));
-}
-
 std::optional<std::uint8_t> ConnectionCounts::slot_of(std::uint32_t group) const noexcept {
   for (std::uint8_t slot = 0; slot < kSlots; ++slot) {
     if (head().groups[slot] == group && head().connections[slot] != 0) return slot;
@@ -171,7 +166,7 @@ std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group,
     counts.groups[*slot] = group;
   }
   ++counts.connections[*slot];
-  change(*entry);
+  state_.change(*entry);
   if (place.entry == nullptr) {
     *entry = wanted;
     ++counts.used;
@@ -186,7 +181,7 @@ void ConnectionCounts::remove(std::uint8_t slot, const FlowTuple& tuple) const n
   if (entry == nullptr) return;
   Head& counts = change_counts();
   --counts.connections[slot];
-  change(*entry);
+  state_.change(*entry);
   --entry->word;
   if ((entry->word & kCountMax) != 0) return;
   *entry = {};

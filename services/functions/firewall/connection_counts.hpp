@@ -63,7 +63,6 @@ class ConnectionCounts {
 
   explicit ConnectionCounts(const LaneState& state) noexcept : state_(state) {}
   Head& head() const noexcept;
-  void change(Entry& entry) const noexcept;
   Head& change_counts() const noexcept;
   std::optional<std::uint8_t> slot_for(std::uint32_t group) const noexcept;
   static Entry entry_for(std::uint8_t slot, std::uint32_t group, const FlowTuple& tuple) noexcept;

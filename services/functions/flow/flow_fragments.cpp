@@ -83,15 +83,13 @@ void FlowFragments::remember(std::span<const std::byte> frame, const PacketHeade
     }
     if (entry->deadline_s < place->deadline_s) place = entry;
   }
-  const auto where = reinterpret_cast<std::byte*>(place) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(where), sizeof(Entry));
-  *place = {.addresses = fragment.addresses,
-            .id = fragment.id,
-            .source_port = tuple.source_port,
-            .destination_port = tuple.destination_port,
-            .deadline_s = now_s + kTimeoutS,
-            .protocol = tuple.protocol,
-            .padding = {}};
+  state_.change(*place) = {.addresses = fragment.addresses,
+                           .id = fragment.id,
+                           .source_port = tuple.source_port,
+                           .destination_port = tuple.destination_port,
+                           .deadline_s = now_s + kTimeoutS,
+                           .protocol = tuple.protocol,
+                           .padding = {}};
 }
 
 std::optional<FlowTuple> FlowFragments::tuple_of(std::span<const std::byte> frame,

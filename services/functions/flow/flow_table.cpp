@@ -83,9 +83,7 @@ FlowTable::Head& FlowTable::head() const noexcept {
   return *reinterpret_cast<Head*>(state_.bytes.data());
 }
 
-FlowTable::Head& FlowTable::change_head() noexcept {
-  return *reinterpret_cast<Head*>(state_.change(0, sizeof(Head)).data());
-}
+FlowTable::Head& FlowTable::change_head() noexcept { return state_.change(head()); }
 
 FlowEntry& FlowTable::at(std::uint32_t flow) const noexcept {
   MILLRACE_CHECK(flow < flows_);
@@ -104,26 +102,14 @@ void FlowTable::prefetch(std::uint32_t flow) const noexcept {
   }
 }
 
-FlowEntry& FlowTable::change(std::uint32_t flow) noexcept {
-  FlowEntry& entry = at(flow);
-  const auto where = reinterpret_cast<std::byte*>(&entry) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(where), sizeof(FlowEntry));
-  return entry;
-}
+FlowEntry& FlowTable::change(std::uint32_t flow) noexcept { return state_.change(at(flow)); }
 
-FlowOwn& FlowTable::change_own(std::uint32_t flow) noexcept {
-  FlowOwn& own = at(flow).own;
-  const auto where = reinterpret_cast<std::byte*>(&own) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(where), sizeof own);
-  return own;
-}
+FlowOwn& FlowTable::change_own(std::uint32_t flow) noexcept { return state_.change(at(flow).own); }
 
 void FlowTable::count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
                       std::uint64_t bytes) noexcept {
   FlowEntry& entry = at(flow);
-  FlowTraffic& traffic = direction == 0 ? entry.sent : entry.answered;
-  const auto where = reinterpret_cast<std::byte*>(&traffic) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(where), sizeof traffic);
+  FlowTraffic& traffic = state_.change(direction == 0 ? entry.sent : entry.answered);
   traffic.packets.add(packets);
   traffic.bytes.add(bytes);
 }
@@ -131,9 +117,7 @@ void FlowTable::count(std::uint32_t flow, std::uint8_t direction, std::uint64_t 
 std::uint32_t FlowTable::count() const noexcept { return head().count; }
 
 void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
-  const auto where = reinterpret_cast<std::byte*>(word) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(where), sizeof value);
-  *word = value;
+  state_.change(*word) = value;
 }
 
 FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {

@@ -97,9 +97,9 @@ RuleCounts::RuleCounts(const LaneState& state, std::uint64_t at, std::uint32_t c
   MILLRACE_CHECK(counts >= 1 && at % kCacheLine == 0 &&
                  state.bytes.size() >= at + bytes_for(counts));
   if ((head().secret[0] | head().secret[1]) != 0) return;
-  state_.change(at_, sizeof(Head));
-  head().secret[0] = secret[0];
-  head().secret[1] = secret[1];
+  Head& head = state_.change(this->head());
+  head.secret[0] = secret[0];
+  head.secret[1] = secret[1];
 }
 
 RuleCounts::Head& RuleCounts::head() const noexcept {
@@ -126,10 +126,7 @@ Counted RuleCounts::count(const Use& use, const Threshold& threshold, const Flow
   const std::uint64_t hash =
       siphash13(std::as_bytes(std::span(&key, 1)), {head().secret[0], head().secret[1]});
   const std::uint64_t tag = std::max<std::uint64_t>(hash, 1);
-  Count& count = place_of(tag);
-  state_.change(
-      static_cast<std::size_t>(reinterpret_cast<std::byte*>(&count) - state_.bytes.data()),
-      sizeof(Count));
+  Count& count = state_.change(place_of(tag));
   if (count.tag != tag || now_s - count.since_s >= threshold.seconds) {
     count = {.tag = tag, .since_s = now_s, .matches = 0};
   }

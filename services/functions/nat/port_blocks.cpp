@@ -76,14 +76,6 @@ PortBlocks::PortBlocks(const LaneState& state, std::size_t at, const PortRange& 
   count_ = first_block_ > last ? 0 : (last - first_block_) / range.lanes + 1;
 }
 
-/// `what` lies in the state.
-template <typename T>
-T& PortBlocks::change(T& what) noexcept {
-  const auto at = reinterpret_cast<const std::byte*>(&what) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(at), sizeof what);
-  return what;
-}
-
 PortBlocks::Block& PortBlocks::block(std::uint32_t number) const noexcept {
   MILLRACE_CHECK(number < blocks_ * range_.addresses);
   return *reinterpret_cast<Block*>(state_.bytes.data() + blocks_at_ +
@@ -217,24 +209,24 @@ std::optional<PortBlocks::Port> PortBlocks::find(const PortWish& wish,
 
 void PortBlocks::own(std::uint32_t number, std::uint32_t owner_number, PortOwner& owner) noexcept {
   const std::uint32_t address = address_of(number), bit = number % blocks_;
-  change(word_of(address, bit / 64)) |= std::uint64_t{1} << bit % 64;
-  ++change(taken_of(address));
-  Block& mine = change(block(number));
+  state_.change(word_of(address, bit / 64)) |= std::uint64_t{1} << bit % 64;
+  ++state_.change(taken_of(address));
+  Block& mine = state_.change(block(number));
   mine.owner = owner_number + 1;
   mine.next = owner.first_block;
   mine.before = 0;
-  if (mine.next != 0) change(block(mine.next - 1)).before = number + 1;
-  change(owner).first_block = number + 1;
+  if (mine.next != 0) state_.change(block(mine.next - 1)).before = number + 1;
+  state_.change(owner).first_block = number + 1;
 }
 
 void PortBlocks::disown(std::uint32_t number, PortOwner& owner) noexcept {
   const std::uint32_t address = address_of(number), bit = number % blocks_;
-  change(word_of(address, bit / 64)) &= ~(std::uint64_t{1} << bit % 64);
-  --change(taken_of(address));
-  Block& mine = change(block(number));
-  if (mine.next != 0) change(block(mine.next - 1)).before = mine.before;
-  if (mine.before != 0) change(block(mine.before - 1)).next = mine.next;
-  change(owner);
+  state_.change(word_of(address, bit / 64)) &= ~(std::uint64_t{1} << bit % 64);
+  --state_.change(taken_of(address));
+  Block& mine = state_.change(block(number));
+  if (mine.next != 0) state_.change(block(mine.next - 1)).before = mine.before;
+  if (mine.before != 0) state_.change(block(mine.before - 1)).next = mine.next;
+  state_.change(owner);
   if (mine.before == 0) owner.first_block = mine.next;
   if (owner.last_used == number + 1) owner.last_used = 0;
   mine.owner = mine.next = mine.before = 0;
@@ -245,17 +237,17 @@ bool PortBlocks::take(Port port, const PortWish& wish, PortOwner& owner) noexcep
   if (fresh) own(port.block, wish.owner, owner);
   MILLRACE_CHECK(block(port.block).owner == wish.owner + 1 && !is_used(port, wish.protocol));
   const std::uint32_t bit = port.port % range_.block;
-  change(bits_of(port.block, wish.protocol)[bit / 64]) |= std::uint64_t{1} << bit % 64;
-  ++change(block(port.block)).used;
-  change(owner).last_used = port.block + 1;
+  state_.change(bits_of(port.block, wish.protocol)[bit / 64]) |= std::uint64_t{1} << bit % 64;
+  ++state_.change(block(port.block)).used;
+  state_.change(owner).last_used = port.block + 1;
   return fresh;
 }
 
 bool PortBlocks::give_back(Port port, std::uint8_t protocol, PortOwner& owner) noexcept {
   MILLRACE_CHECK(is_used(port, protocol));
   const std::uint32_t bit = port.port % range_.block;
-  change(bits_of(port.block, protocol)[bit / 64]) &= ~(std::uint64_t{1} << bit % 64);
-  const bool last = --change(block(port.block)).used == 0;
+  state_.change(bits_of(port.block, protocol)[bit / 64]) &= ~(std::uint64_t{1} << bit % 64);
+  const bool last = --state_.change(block(port.block)).used == 0;
   if (last) disown(port.block, owner);
   return last;
 }

@@ -93,8 +93,6 @@ class PortBlocks {
   struct Block;
   enum class Parity : std::uint8_t { kSame, kAny };
 
-  template <typename T>
-  T& change(T& what) noexcept;
   Block& block(std::uint32_t number) const noexcept;
   std::uint64_t* bits_of(std::uint32_t block, std::uint8_t protocol) const noexcept;
   std::uint32_t& taken_of(std::uint32_t address) const noexcept;

@@ -102,14 +102,6 @@ PortPool::Extra& PortPool::extra(std::uint32_t number) const noexcept {
                                    std::size_t{number} * sizeof(Extra));
 }
 
-/// `what` lies in the state.
-template <typename T>
-T& PortPool::change(T& what) noexcept {
-  const auto at = reinterpret_cast<const std::byte*>(&what) - state_.bytes.data();
-  state_.change(static_cast<std::size_t>(at), sizeof what);
-  return what;
-}
-
 std::uint32_t PortPool::count() const noexcept { return head().mappings; }
 
 std::uint64_t PortPool::hash_of(const FlowTuple& tuple) const noexcept {
@@ -126,7 +118,7 @@ std::optional<std::uint32_t> PortPool::add(const FlowTuple& tuple,
   const FlowTable::Insertion done = table_.insert(tuple, answer, kForEver);
   if (done.what != FlowTable::Inserted::kNew) return std::nullopt;
   table_.establish(done.flow);  // so it is not given up for another one
-  change(extra(done.flow)) = {};
+  state_.change(extra(done.flow)) = {};
   return done.flow;
 }
 
@@ -136,14 +128,14 @@ bool PortPool::permit(std::uint32_t mapping, std::uint32_t remote) noexcept {
   const FlowTuple key = permit_key(mapping, remote);
   std::optional<std::uint32_t> number = find(key);
   if (!number) number = add(key, key);
-  if (number) ++change(extra(*number)).count;
+  if (number) ++state_.change(extra(*number)).count;
   return number.has_value();
 }
 
 void PortPool::take_permit_back(std::uint32_t mapping, std::uint32_t remote) noexcept {
   if (shape_.filtering != NatFiltering::kAddress) return;
   const auto number = find(permit_key(mapping, remote));
-  if (number && --change(extra(*number)).count == 0) table_.remove(*number);
+  if (number && --state_.change(extra(*number)).count == 0) table_.remove(*number);
 }
 
 void PortPool::leave_host(std::uint32_t host) noexcept {
@@ -169,15 +161,15 @@ PortPool::Opening PortPool::map_new(const FlowTuple& tuple, std::uint32_t host) 
     table_.remove(*mapping);
     return {};
   }
-  change(extra(*mapping)) = {.count = 1,
-                             .owner = {},
-                             .host = host,
-                             .block = port->block,
-                             .port = port->port,
-                             .padding = {}};
-  ++change(extra(host)).count;
+  state_.change(extra(*mapping)) = {.count = 1,
+                                    .owner = {},
+                                    .host = host,
+                                    .block = port->block,
+                                    .port = port->port,
+                                    .padding = {}};
+  ++state_.change(extra(host)).count;
   const bool block_begins = blocks_.take(*port, wish, extra(host).owner);
-  ++change(head()).mappings;
+  ++state_.change(head()).mappings;
   Opening done{Opened::kDone, *mapping, address, port->port, true};
   if (block_begins) done.block = block_of(port->block);
   return done;
@@ -192,7 +184,7 @@ PortPool::Opening PortPool::map(const FlowTuple& tuple) noexcept {
   if (const auto mapping = find(inside_key(tuple))) {
     if (!permit(*mapping, nat_address(tuple.destination))) return {};
     const Extra& one = extra(*mapping);
-    ++change(extra(*mapping)).count;
+    ++state_.change(extra(*mapping)).count;
     return {Opened::kDone, *mapping, shape_.addresses[blocks_.address_of(one.block)], one.port};
   }
   if (head().mappings >= shape_.mappings) return {};
@@ -214,7 +206,7 @@ std::optional<PortPool::Inside> PortPool::enter(const FlowTuple& tuple) noexcept
     return std::nullopt;
   }
   permit(*mapping, remote);
-  ++change(extra(*mapping)).count;
+  ++state_.change(extra(*mapping)).count;
   const FlowTuple& inside = table_.entry(*mapping).tuple;
   return Inside{*mapping, inside.source, inside.source_port};
 }
@@ -228,7 +220,7 @@ std::optional<std::uint32_t> PortPool::outside_of(const Ipv6Bytes& inside) const
 std::optional<PortPool::Closing> PortPool::unmap(std::uint32_t number,
                                                  std::uint32_t remote) noexcept {
   take_permit_back(number, remote);
-  Extra& mapping = change(extra(number));
+  Extra& mapping = state_.change(extra(number));
   MILLRACE_CHECK(mapping.count != 0);
   if (--mapping.count != 0) return std::nullopt;
   const FlowTuple& inside = table_.entry(number).tuple;
@@ -238,13 +230,13 @@ std::optional<PortPool::Closing> PortPool::unmap(std::uint32_t number,
                           .version = inside.version},
                .address = shape_.addresses[blocks_.address_of(mapping.block)],
                .port = mapping.port};
-  Extra& host = change(extra(mapping.host));
+  Extra& host = state_.change(extra(mapping.host));
   if (blocks_.give_back({mapping.block, mapping.port}, inside.protocol, host.owner)) {
     done.block = block_of(mapping.block);
   }
   --host.count;
   leave_host(mapping.host);
-  --change(head()).mappings;
+  --state_.change(head()).mappings;
   table_.remove(number);
   return done;
 }

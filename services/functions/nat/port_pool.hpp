@@ -112,8 +112,6 @@ class PortPool {
 
   Head& head() const noexcept;
   Extra& extra(std::uint32_t number) const noexcept;
-  template <typename T>
-  T& change(T& what) noexcept;
   std::uint64_t hash_of(const FlowTuple& tuple) const noexcept;
   std::optional<std::uint32_t> find(const FlowTuple& tuple) const noexcept;
   std::optional<std::uint32_t> add(const FlowTuple& tuple, const FlowTuple& answer) noexcept;

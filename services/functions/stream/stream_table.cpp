@@ -50,7 +50,7 @@ StreamTable::StreamTable(const LaneState& state, const Shape& shape,
   static_assert(sizeof(Head) == kCacheLine);
   MILLRACE_CHECK(shape.streams >= 1 && shape.blocks >= 1 && state.bytes.size() >= bytes_for(shape));
   if ((head().secret[0] | head().secret[1]) != 0) return;
-  Head& head = change_head();
+  Head& head = state_.change(this->head());
   head.secret[0] = secret[0];
   head.secret[1] = secret[1];
 }
@@ -60,21 +60,7 @@ T* StreamTable::at(std::uint64_t offset) const noexcept {
   return reinterpret_cast<T*>(state_.bytes.data() + offset);
 }
 
-std::uint64_t StreamTable::offset_of(const void* place) const noexcept {
-  return static_cast<std::uint64_t>(static_cast<const std::byte*>(place) - state_.bytes.data());
-}
-
 StreamTable::Head& StreamTable::head() const noexcept { return *at<Head>(0); }
-
-StreamTable::Head& StreamTable::change_head() noexcept {
-  state_.change(0, sizeof(Head));
-  return head();
-}
-
-void StreamTable::set(std::uint32_t& word, std::uint32_t value) noexcept {
-  state_.change(offset_of(&word), sizeof word);
-  word = value;
-}
 
 std::uint32_t* StreamTable::bucket_of(const FlowTuple& tuple) const noexcept {
   const std::uint64_t hash =
@@ -104,16 +90,16 @@ Stream* StreamTable::find(const FlowTuple& tuple) const noexcept {
 
 Stream* StreamTable::begin(const FlowTuple& tuple) noexcept {
   if (head().streams == shape_.streams) return nullptr;
-  Head& head = change_head();
+  Head& head = state_.change(this->head());
   ++head.streams;
   std::uint32_t reference = head.free_stream;
   if (reference == 0) reference = ++head.fresh_streams;
   Stream* const begun = stream(reference);
-  state_.change(offset_of(begun), sizeof(Stream));
+  state_.change(*begun);
   head.free_stream = begun->link;  // 0 of a fresh one
   std::uint32_t* const bucket = bucket_of(tuple);
   *begun = Stream{.tuple = tuple, .link = *bucket, .padding = {}, .rounds = {}, .side = {}};
-  set(*bucket, reference);
+  state_.change(*bucket) = reference;
   return begun;
 }
 
@@ -128,21 +114,19 @@ void StreamTable::end(const FlowTuple& tuple) noexcept {
     StreamSide& side = change_side(ended, direction);
     release(side, side.blocks);
   }
-  set(*word, ended.link);
-  Head& head = change_head();
-  set(ended.link, head.free_stream);
+  state_.change(*word) = ended.link;
+  Head& head = state_.change(this->head());
+  state_.change(ended.link) = head.free_stream;
   head.free_stream = reference;
   --head.streams;
 }
 
 StreamSide& StreamTable::change_side(Stream& stream, std::uint8_t direction) noexcept {
-  StreamSide& side = stream.side[direction];
-  state_.change(offset_of(&side), sizeof side);
-  return side;
+  return state_.change(stream.side[direction]);
 }
 
 Stream& StreamTable::change_rounds(Stream& stream) noexcept {
-  state_.change(offset_of(&stream.rounds), sizeof stream.rounds);
+  state_.change(stream.rounds);
   return stream;
 }
 
@@ -176,7 +160,7 @@ std::uint32_t StreamTable::block_at(const StreamSide& side, std::uint32_t sequen
 StreamBlock& StreamTable::change_block(std::uint32_t reference) noexcept {
   StreamBlock* const changed = block(reference);
   MILLRACE_CHECK(changed != nullptr);
-  state_.change(offset_of(changed), offsetof(StreamBlock, data));
+  state_.change(state_.offset_of(changed), offsetof(StreamBlock, data));
   return *changed;
 }
 
@@ -187,7 +171,7 @@ std::uint32_t StreamTable::streams() const noexcept { return head().streams; }
 std::uint32_t StreamTable::put_block(StreamSide& side, std::uint32_t before,
                                      std::uint32_t sequence) noexcept {
   MILLRACE_CHECK(free_blocks() != 0);
-  Head& head = change_head();
+  Head& head = state_.change(this->head());
   ++head.blocks;
   std::uint32_t reference = head.free_block;
   if (reference == 0) reference = ++head.fresh_blocks;
@@ -212,7 +196,7 @@ void StreamTable::release(StreamSide& side, std::uint32_t count) noexcept {
     last = first;
     for (std::uint32_t i = 1; i < count; ++i) last = block(last)->next;
   }
-  Head& head = change_head();
+  Head& head = state_.change(this->head());
   StreamBlock& end = change_block(last);
   side.first = end.next;
   end.next = head.free_block;

@@ -120,11 +120,8 @@ class StreamTable {
  private:
   struct Head;
   Head& head() const noexcept;
-  Head& change_head() noexcept;
   template <typename T>
   T* at(std::uint64_t offset) const noexcept;
-  std::uint64_t offset_of(const void* place) const noexcept;
-  void set(std::uint32_t& word, std::uint32_t value) noexcept;
   std::uint32_t* bucket_of(const FlowTuple& tuple) const noexcept;
   Stream* stream(std::uint32_t reference) const noexcept;
   std::uint32_t* reference_to(const FlowTuple& tuple) const noexcept;

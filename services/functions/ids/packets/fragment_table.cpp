@@ -78,15 +78,6 @@ FragmentTable::Head& FragmentTable::head() const noexcept {
   return *reinterpret_cast<Head*>(state_.bytes.data() + at_);
 }
 
-FragmentTable::Head& FragmentTable::change_head() noexcept {
-  state_.change(at_, sizeof(Head));
-  return head();
-}
-
-std::uint64_t FragmentTable::offset_of(const void* place) const noexcept {
-  return static_cast<std::uint64_t>(static_cast<const std::byte*>(place) - state_.bytes.data());
-}
-
 FragmentTable::Block& FragmentTable::block(std::uint32_t reference) const noexcept {
   MILLRACE_CHECK(reference >= 1 && reference <= shape_.blocks);
   std::byte* const blocks = state_.bytes.data() + at_ + sizeof(Head) + kSourcesBytes;
@@ -96,7 +87,7 @@ FragmentTable::Block& FragmentTable::block(std::uint32_t reference) const noexce
 /// Its data behind `bytes` are free to be written without.
 FragmentTable::Block& FragmentTable::change_block(std::uint32_t reference) noexcept {
   Block& changed = block(reference);
-  state_.change(offset_of(&changed), offsetof(Block, data));
+  state_.change(state_.offset_of(&changed), offsetof(Block, data));
   return changed;
 }
 
@@ -108,8 +99,7 @@ std::uint32_t& FragmentTable::units_of(const Datagram& datagram) const noexcept 
 }
 
 void FragmentTable::count_units(const Datagram& datagram, std::int64_t more) noexcept {
-  std::uint32_t& units = units_of(datagram);
-  state_.change(offset_of(&units), sizeof units);
+  std::uint32_t& units = state_.change(units_of(datagram));
   units = static_cast<std::uint32_t>(units + more);
 }
 
@@ -136,7 +126,7 @@ AgedEntry* FragmentTable::begin(const IpFragment& fragment, std::uint32_t now_s)
 void FragmentTable::release(Datagram& datagram) noexcept {
   const auto give_back = [&](std::uint32_t first, std::uint32_t last, std::uint32_t count) {
     if (first == 0) return;
-    Head& head = change_head();
+    Head& head = state_.change(this->head());
     change_block(last).next = head.free;
     head.free = first;
     head.blocks -= count;
@@ -230,7 +220,7 @@ bool FragmentTable::has_room(const Datagram& datagram, const IpFragment& fragmen
 }
 
 std::uint32_t FragmentTable::take_block(Datagram& datagram) noexcept {
-  Head& head = change_head();
+  Head& head = state_.change(this->head());
   ++head.blocks;
   const bool is_fresh = head.free == 0;
   const std::uint32_t reference = is_fresh ? ++head.fresh : head.free;

@@ -77,10 +77,8 @@ class FragmentTable {
 
   static Datagram& datagram_of(AgedEntry& entry) noexcept;
   Head& head() const noexcept;
-  Head& change_head() noexcept;
   Block& block(std::uint32_t reference) const noexcept;
   Block& change_block(std::uint32_t reference) noexcept;
-  std::uint64_t offset_of(const void* place) const noexcept;
   std::uint32_t& units_of(const Datagram& datagram) const noexcept;
   void count_units(const Datagram& datagram, std::int64_t more) noexcept;
   std::uint32_t units_max() const noexcept;
