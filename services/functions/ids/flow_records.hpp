@@ -10,13 +10,11 @@
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "services/functions/ids/rules/signature.hpp"
+#include "services/functions/ids/tuple_table.hpp"
 #include "shared/layout/limits.hpp"
 
 /// What `ids` knows of each flow of a lane, beside its bytes: in the lane's state, behind the
-/// streams.
-///
-/// Memory, zero at the start: a head of one line; buckets of 4 bytes, one or two a record; records
-/// of three lines. References are numbers + 1; 0: none.
+/// streams: a TupleTable of records of three lines.
 
 namespace millrace {
 
@@ -51,22 +49,30 @@ static_assert(std::is_trivially_copyable_v<FlowRecord>);
 /// A cheap view. One thread, which changes the lane's state at that moment. Pointers are good until
 /// the record ends.
 class FlowRecords {
+  struct Own {
+    std::uint64_t next_id;
+  };
+  using Table = TupleTable<FlowRecord, Own>;
+
  public:
   /// Lines of the state that one call changes at most.
-  static constexpr std::uint32_t kLinesOfBegin = 5, kLinesOfEnd = 3;
+  static constexpr std::uint32_t kLinesOfBegin = Table::kLinesOfBegin,
+                                 kLinesOfEnd = Table::kLinesOfEnd;
 
-  static std::uint64_t bytes_for(std::uint32_t records) noexcept;
-  /// `at`: where they begin in the state, on a cache line. `secret`: for records that have none
-  /// yet, and keep it.
+  static std::uint64_t bytes_for(std::uint32_t records) noexcept {
+    return Table::bytes_for(records);
+  }
+  /// As TupleTable.
   FlowRecords(const LaneState& state, std::uint64_t at, std::uint32_t records,
-              const std::array<std::uint64_t, 2>& secret) noexcept;
+              const std::array<std::uint64_t, 2>& secret) noexcept
+      : state_(state), table_(state, at, records, secret) {}
 
   /// Null: there is none.
-  FlowRecord* find(const FlowTuple& tuple) const noexcept;
+  FlowRecord* find(const FlowTuple& tuple) const noexcept { return table_.find(tuple); }
   /// One that there is not. Null: there is no room.
   FlowRecord* begin(const FlowTuple& tuple) noexcept;
   /// Nothing if there is none.
-  void end(const FlowTuple& tuple) noexcept;
+  void end(const FlowTuple& tuple) noexcept { table_.end(tuple); }
 
   // To be written; one line each.
   void change_fate(FlowRecord& record) noexcept;
@@ -75,20 +81,11 @@ class FlowRecords {
   /// Two lines, where others had been meant.
   void set_names(FlowRecord& record, std::uint32_t names) noexcept;
 
-  std::uint32_t count() const noexcept;  ///< that there are
+  std::uint32_t count() const noexcept { return table_.count(); }  ///< that there are
 
  private:
-  struct Head;
-  Head& head() const noexcept;
-  Head& change_head() noexcept;
-  std::uint64_t offset_of(const void* place) const noexcept;
-  void set(std::uint32_t& word, std::uint32_t value) noexcept;
-  FlowRecord* record(std::uint32_t reference) const noexcept;
-  std::uint32_t* reference_to(const FlowTuple& tuple) const noexcept;
-
   LaneState state_;
-  std::uint64_t at_;
-  std::uint32_t records_;
+  Table table_;
 };
 
 }  // namespace millrace

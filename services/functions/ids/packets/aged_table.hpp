@@ -9,6 +9,7 @@
 
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
+#include "services/functions/ids/tuple_table.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -27,23 +28,31 @@ static_assert(std::is_trivially_copyable_v<AgedEntry>);
 
 /// Entries in a lane's state, found by a tuple, and in the order in which they were seen last. What
 /// a batch has changed is taken back when its worker dies (LaneUndoLog). A cheap view; one thread,
-/// which changes the lane's state at that moment. Pointers are good until the entry ends.
-///
-/// Memory, zero at the start: a head of one line; buckets of 4 bytes, one or two an entry; entries
-/// of two lines. References are numbers + 1; 0: none.
+/// which changes the lane's state at that moment. Pointers are good until the entry ends. Memory: as
+/// TupleTable.
 class AgedTable {
+  struct Own {
+    std::uint32_t oldest, newest;
+  };
+  using Table = TupleTable<AgedEntry, Own>;
+  static constexpr std::uint32_t kLinesOfPut = 2, kLinesOfTake = 3;  // in the order, and out of it
+
  public:
   /// Lines of the state that one call changes at most.
-  static constexpr std::uint32_t kLinesOfBegin = 6, kLinesOfEnd = 6, kLinesOfSee = 6;
+  static constexpr std::uint32_t kLinesOfBegin = Table::kLinesOfBegin + kLinesOfPut,
+                                 kLinesOfEnd = Table::kLinesOfEnd + kLinesOfTake,
+                                 kLinesOfSee = 1 + kLinesOfTake + kLinesOfPut;
 
-  static std::uint64_t bytes_for(std::uint32_t entries) noexcept;
-  /// `at`: where it begins in the state, on a cache line. `entries`: 1 or more. `secret`: for a
-  /// table that has none yet, and keeps it.
+  static std::uint64_t bytes_for(std::uint32_t entries) noexcept {
+    return Table::bytes_for(entries);
+  }
+  /// As TupleTable.
   AgedTable(const LaneState& state, std::uint64_t at, std::uint32_t entries,
-            const std::array<std::uint64_t, 2>& secret) noexcept;
+            const std::array<std::uint64_t, 2>& secret) noexcept
+      : state_(state), table_(state, at, entries, secret) {}
 
   /// Null: there is none.
-  AgedEntry* find(const FlowTuple& tuple) const noexcept;
+  AgedEntry* find(const FlowTuple& tuple) const noexcept { return table_.find(tuple); }
   /// One that there is not, seen at `now_s`. Null: the table is full.
   AgedEntry* begin(const FlowTuple& tuple, std::uint32_t now_s) noexcept;
   void end(AgedEntry& entry) noexcept;
@@ -52,27 +61,18 @@ class AgedTable {
   /// That which was seen the longest time ago; null: there is none.
   AgedEntry* oldest() const noexcept;
   /// To write `own`; one line.
-  void change_own(AgedEntry& entry) noexcept;
+  void change_own(AgedEntry& entry) noexcept { state_.change(entry.own); }
 
-  std::uint32_t count() const noexcept;  ///< that there are
+  std::uint32_t count() const noexcept { return table_.count(); }  ///< that there are
   /// A hash of `bytes` with the table's secret.
-  std::uint64_t hash(std::span<const std::byte> bytes) const noexcept;
+  std::uint64_t hash(std::span<const std::byte> bytes) const noexcept { return table_.hash(bytes); }
 
  private:
-  struct Head;
-  Head& head() const noexcept;
-  Head& change_head() noexcept;
-  std::uint64_t offset_of(const void* place) const noexcept;
-  void set(std::uint32_t& word, std::uint32_t value) noexcept;
-  AgedEntry* entry(std::uint32_t reference) const noexcept;
-  std::uint32_t reference_of(const AgedEntry& entry) const noexcept;
-  std::uint32_t* reference_to(const FlowTuple& tuple) const noexcept;
-  void put_newest(std::uint32_t reference) noexcept;
+  void put_newest(AgedEntry& newest) noexcept;
   void take_out(AgedEntry& entry) noexcept;
 
   LaneState state_;
-  std::uint64_t at_;
-  std::uint32_t entries_;
+  Table table_;
 };
 
 }  // namespace millrace
