@@ -47,7 +47,8 @@ namespace millrace {
 /// Offsets are symbolic, because headers vary: `from` is where the range starts.
 struct Region {
   enum class Start : std::uint8_t { kFrame, kNetwork, kTransport, kPayload } from = Start::kFrame;
-  std::uint32_t bytes = 64;  ///< at most; kWholePacket: to the end
+  std::uint32_t bytes = 64;           ///< at most; kWholePacket: to the end
+  std::uint32_t usual_bytes = bytes;  ///< of most packets: a CPU prefetches no more
 };
 inline constexpr std::uint32_t kWholePacket = UINT32_MAX;
 

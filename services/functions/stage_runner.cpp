@@ -31,16 +31,11 @@ std::uint32_t usual_start(Region::Start from) {
   return 0;
 }
 
-/// Ends of a usual frame's IP header: IPv4's with all options, which hardly a packet has, and
-/// IPv6's, in the frame's first line.
-constexpr std::uint32_t kLongestHeaderEnd = 14 + 60, kUsualHeaderEnd = 14 + 40;
-
 std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
   std::uint32_t bytes = 0;
   for (const Region& region : regions) {
-    const std::uint32_t length = std::min(region.bytes, kPrefetchBytesMax);
-    const std::uint32_t end = usual_start(region.from) + length;
-    bytes = std::max(bytes, end == kLongestHeaderEnd ? kUsualHeaderEnd : end);
+    const std::uint32_t length = std::min(region.usual_bytes, kPrefetchBytesMax);
+    bytes = std::max(bytes, usual_start(region.from) + length);
   }
   return std::min(bytes, kPrefetchBytesMax);
 }

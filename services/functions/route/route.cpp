@@ -99,7 +99,7 @@ BuildReport build_route(const FunctionContext& context) {
   });
 }
 
-constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead}};
+constexpr std::array kRegions = {Region{Region::Start::kFrame, kRouteBytesRead, kRouteBytesUsual}};
 
 /// An ICMP error stands in front of what it quotes. Those of IPv6 are the longer ones.
 constexpr std::uint32_t kErrorHeadroom = kIcmpv6ErrorFrontBytes - packet_walk::kEthernetBytes;

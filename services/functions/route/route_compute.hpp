@@ -16,6 +16,8 @@ namespace millrace {
 
 /// Bytes of a frame that the pass may read: Ethernet and the longest IPv4 header.
 inline constexpr std::uint32_t kRouteBytesRead = 14 + 60;
+/// Of most: hardly a packet has options of IPv4, and IPv6's header ends in the frame's first line.
+inline constexpr std::uint32_t kRouteBytesUsual = 14 + 40;
 
 /// Writes results[p] for each of `packets`, which ascend. RFC 1812 5.2.2, 5.3. Changes nothing
 /// else. The caller has prefetched the frames; the table's entries are prefetched here. Eight
