@@ -15,6 +15,7 @@
 #include "services/functions/ids/packets/carried_packet.hpp"
 #include "services/functions/ids/packets/fragment_table.hpp"
 #include "shared/base/check.hpp"
+#include "shared/packet/ip_header_checksum.hpp"
 #include "tests/unit/services/functions/ids/packets/fragment_frames.hpp"
 #include "tests/unit/services/functions/ids/packets/fragment_receiver.hpp"
 #include "tests/unit/services/functions/lane_memory.hpp"

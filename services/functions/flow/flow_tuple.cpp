@@ -38,14 +38,14 @@ bool set_icmp_ports(std::span<const std::byte> message, FlowTuple& tuple) noexce
   return false;
 }
 
+}  // namespace
+
 void set_addresses(std::span<const std::byte> ip, FlowTuple& tuple) noexcept {
   const std::size_t at = tuple.version == 4 ? 12 : 8, bytes = tuple.version == 4 ? 4 : 16;
   const auto out = [](Ipv6Bytes& address) { return std::as_writable_bytes(std::span(address)); };
   std::ranges::copy(ip.subspan(at, bytes), out(tuple.source).begin());
   std::ranges::copy(ip.subspan(at + bytes, bytes), out(tuple.destination).begin());
 }
-
-}  // namespace
 
 std::optional<FlowTuple> flow_tuple_of(std::span<const std::byte> frame,
                                        const PacketHeaders& headers) noexcept {

@@ -40,6 +40,9 @@ constexpr FlowTuple reversed(const FlowTuple& tuple) noexcept {
   return other;
 }
 
+/// Sets both addresses from a whole header of IP at the start of `ip`, of the tuple's version.
+void set_addresses(std::span<const std::byte> ip, FlowTuple& tuple) noexcept;
+
 /// Of a frame with its parsed headers. Nothing where the packet alone does not say it: no
 /// IP, a header that is cut or contradicts itself, a fragment other than the first (it has no
 /// ports), ICMP that is neither a question nor an answer (an error is about the flow that it

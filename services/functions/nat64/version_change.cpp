@@ -10,6 +10,7 @@
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
 #include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_header_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
 #include "shared/packet/quoted_headers.hpp"
@@ -164,14 +165,6 @@ std::optional<Message> counterpart(const Message& message, std::uint8_t version,
                       : message_of(icmp_counterpart({type, code, rest}));
 }
 
-/// IPv6 has no checksum of the header that could still tell.
-bool has_right_header(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
-  if (headers.ip_version != 4) return true;
-  const std::span<const std::byte> ip = frame.subspan(headers.network_offset);
-  const std::size_t bytes = ipv4_wire::header_bytes(ip);
-  return bytes != 0 && internet_checksum(ip.first(bytes)) == 0;
-}
-
 /// How long the quote is by the message's header (RFC 4884 4); 0: to its end.
 std::size_t quote_bytes(const Message& message, std::uint8_t version) noexcept {
   if (version == 6) return message.type == 1 || message.type == 3 ? (message.rest >> 24) * 8 : 0;
@@ -211,7 +204,7 @@ Changed change_version(std::span<std::byte> frame, const PacketHeaders& headers,
       headers.protocol != change.has.protocol) {
     return Changed::kUnknown;
   }
-  if (!has_right_header(frame, headers)) return Changed::kMalformed;
+  if (!has_good_ip_checksum(frame, headers)) return Changed::kMalformed;
   const auto fields = read_ip_fields(frame, headers);
   if (!fields) return headers.status == ParseStatus::kOk ? Changed::kUnknown : Changed::kMalformed;
   const std::size_t end = std::size_t{fields->payload_at} + fields->payload_bytes;
@@ -245,7 +238,7 @@ Changed change_version_of_error(std::span<std::byte> frame, const PacketHeaders&
       headers.protocol != (version == 4 ? kIcmp : kIcmpv6)) {
     return Changed::kUnknown;
   }
-  if (!has_right_header(frame, headers)) return Changed::kMalformed;
+  if (!has_good_ip_checksum(frame, headers)) return Changed::kMalformed;
   const auto outer = read_ip_fields(frame, headers);
   const auto quote = quote_of(frame, headers, change);
   if (!outer || !quote) return Changed::kMalformed;

@@ -47,13 +47,7 @@ FlowTuple key_of(std::span<const std::byte> packet, std::uint8_t version,
   FlowTuple key{.source_port = static_cast<std::uint16_t>(identification >> kHalfBits),
                 .destination_port = static_cast<std::uint16_t>(identification),
                 .version = version};
-  const bool is_ipv4 = version == 4;
-  const std::size_t bytes = is_ipv4 ? 4 : sizeof(Ipv6Bytes);
-  const auto source = packet.subspan(is_ipv4 ? ipv4_wire::kSourceAt : ipv6_wire::kSourceAt, bytes);
-  const auto destination =
-      packet.subspan(is_ipv4 ? ipv4_wire::kDestinationAt : ipv6_wire::kDestinationAt, bytes);
-  std::ranges::copy(source, std::as_writable_bytes(std::span(key.source)).begin());
-  std::ranges::copy(destination, std::as_writable_bytes(std::span(key.destination)).begin());
+  set_addresses(packet, key);
   return key;
 }
 
@@ -87,24 +81,6 @@ std::optional<IpFragment> ipv6_fragment(std::span<const std::byte> packet) noexc
                     .front = packet.first(data_at)};
 }
 
-}  // namespace
-
-std::optional<IpFragment> ip_fragment(std::span<const std::byte> frame,
-                                      const PacketHeaders& headers, std::uint8_t depth) noexcept {
-  const std::span<const std::byte> packet = frame.subspan(headers.network_offset);
-  auto fragment = headers.ip_version == 4 ? ipv4_fragment(packet) : ipv6_fragment(packet);
-  if (fragment) fragment->key.zone = depth;
-  return fragment;
-}
-
-bool has_good_ip_checksum(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
-  if (headers.ip_version != 4) return true;
-  const std::span<const std::byte> packet = frame.subspan(headers.network_offset);
-  return internet_checksum(packet.first(ipv4_wire::header_bytes(packet))) == 0;
-}
-
-namespace {
-
 void make_ipv4_header(std::span<const std::byte> front, std::span<std::byte> made,
                       std::size_t bytes) noexcept {
   wire_bytes::put16(made, ipv4_wire::kTotalLengthAt, static_cast<std::uint16_t>(bytes));
@@ -116,6 +92,14 @@ void make_ipv4_header(std::span<const std::byte> front, std::span<std::byte> mad
 }
 
 }  // namespace
+
+std::optional<IpFragment> ip_fragment(std::span<const std::byte> frame,
+                                      const PacketHeaders& headers, std::uint8_t depth) noexcept {
+  const std::span<const std::byte> packet = frame.subspan(headers.network_offset);
+  auto fragment = headers.ip_version == 4 ? ipv4_fragment(packet) : ipv6_fragment(packet);
+  if (fragment) fragment->key.zone = depth;
+  return fragment;
+}
 
 bool append_datagram_headers(std::span<const std::byte> front, std::size_t data_bytes,
                              std::vector<std::byte>& whole) noexcept {

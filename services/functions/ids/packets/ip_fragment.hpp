@@ -35,9 +35,6 @@ struct IpFragment {
 std::optional<IpFragment> ip_fragment(std::span<const std::byte> frame,
                                       const PacketHeaders& headers, std::uint8_t depth) noexcept;
 
-/// The header of IPv4 has a right checksum; other packets have none.
-bool has_good_ip_checksum(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
-
 /// The longest datagram: what its length field can say.
 inline constexpr std::size_t kDatagramBytesMax = 65'535;
 

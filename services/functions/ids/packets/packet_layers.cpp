@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/packets/packet_layers.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "services/functions/ids/packets/carried_packet.hpp"
 #include "services/functions/ids/packets/ip_fragment.hpp"
+#include "shared/packet/ip_header_checksum.hpp"
+#include "shared/packet/ipv4_wire.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -22,15 +24,10 @@ std::uint32_t now_s(const FinishContext& call) noexcept {
 FlowTuple ends_of(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
   if (const auto tuple = flow_tuple_of(frame, headers)) return *tuple;
   FlowTuple tuple{.protocol = headers.protocol, .version = headers.ip_version};
-  constexpr std::size_t kIpv4At = 12, kIpv4End = 20, kIpv6At = 8, kIpv6End = 40;
-  const bool is_ipv4 = headers.ip_version == 4;
-  const std::size_t end = headers.network_offset + (is_ipv4 ? kIpv4End : kIpv6End);
-  if (headers.ip_version == 0 || frame.size() < end) return {};
-  const auto from = frame.begin() + headers.network_offset + (is_ipv4 ? kIpv4At : kIpv6At);
-  const std::size_t bytes = is_ipv4 ? 4 : sizeof(Ipv6Bytes);
-  std::copy_n(from, bytes, std::as_writable_bytes(std::span(tuple.source)).begin());
-  std::copy_n(from + static_cast<std::ptrdiff_t>(bytes), bytes,
-              std::as_writable_bytes(std::span(tuple.destination)).begin());
+  const std::size_t bytes =
+      headers.ip_version == 4 ? ipv4_wire::kHeaderBytesMin : ipv6_wire::kHeaderBytes;
+  if (headers.ip_version == 0 || frame.size() < headers.network_offset + bytes) return {};
+  set_addresses(frame.subspan(headers.network_offset), tuple);
   return tuple;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "shared/packet/ip_header_checksum.hpp"
 #include "shared/packet/ipv4_fragments.hpp"
 #include "shared/packet/ipv6_fragments.hpp"
 #include "tests/unit/services/functions/ids/packets/fragment_frames.hpp"
