@@ -14,6 +14,7 @@
 namespace millrace {
 namespace {
 
+using json_line::put_array;
 using json_line::put_key;
 using json_line::put_text;
 using json_line::put_value;
@@ -43,15 +44,8 @@ void put_metadata(const SignatureName& name, std::string& out) {
   for (const auto& [key, list] : values) {
     out += before;
     put_json_text(key, out);
-    before = ':';
-    char between = '[';
-    out += before;
-    for (const std::string_view value : list) {
-      out += between;
-      put_json_text(value, out);
-      between = ',';
-    }
-    out += ']';
+    out += ':';
+    put_array(list, out);
     before = ',';
   }
   out += '}';

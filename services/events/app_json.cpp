@@ -17,6 +17,7 @@
 namespace millrace {
 namespace {
 
+using json_line::put_array;
 using json_line::put_key;
 using json_line::put_text;
 using json_line::put_value;
@@ -228,13 +229,7 @@ void put_cut_fields(std::span<const std::byte> text, std::string& out) {
   }
   if (cut.empty()) return;
   put_key("cut", out);
-  char between = '[';
-  for (const std::string& name : cut) {
-    out += between;
-    put_json_text(name, out);
-    between = ',';
-  }
-  out += ']';
+  put_array(cut, out);
 }
 
 }  // namespace millrace

@@ -15,6 +15,7 @@
 namespace millrace {
 namespace {
 
+using json_line::put_array;
 using json_line::put_flag;
 using json_line::put_key;
 using json_line::put_text;
@@ -144,13 +145,7 @@ void put_answers(const Message& message, std::string& out) {
   out += '{';
   for (const auto& [type, values] : groups) {
     put_key(std::string(type).c_str(), out);
-    before = '[';
-    for (const std::string_view value : values) {
-      out += before;
-      put_json_text(value, out);
-      before = ',';
-    }
-    out += ']';
+    put_array(values, out);
   }
   out += '}';
 }

@@ -28,6 +28,17 @@ inline void put_text(const char* key, std::string_view text, std::string& out) {
   put_json_text(text, out);
 }
 
+/// An array of texts; its key stands in front of it.
+template <typename Texts>
+void put_array(const Texts& texts, std::string& out) {
+  out += '[';
+  for (const std::string_view text : texts) {
+    if (out.back() != '[') out += ',';
+    put_json_text(text, out);
+  }
+  out += ']';
+}
+
 inline void put_value(const char* key, std::uint64_t number, std::string& out) {
   put_key(key, out);
   out += std::to_string(number);
