@@ -33,8 +33,8 @@ bool read_the_same(const Plan& plan, const PlanFunction& a, const PlanFunction& 
   });
 }
 
-/// The functions whose tables are to be built anew, as they are set now. What reads a file of
-/// theirs too goes along: what is in it is known once.
+/// The named functions as they are set now, to build their tables anew, and all that read one of
+/// their files too: the content of a file is the same for all.
 std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
   std::vector<PlanEdition> functions;
   const auto add = [&](std::uint32_t number) {

@@ -63,8 +63,8 @@ class Supervisor {
   /// are alive and have opened their ports. Throws Error with the log of what failed; what was
   /// started is stopped then.
   void start();
-  /// Takes over a topology whose supervisor has gone: what it wanted of each goes on. Throws Error
-  /// when nothing of it runs, or when it had not started.
+  /// Takes over a topology without a supervisor: what the last one wanted of each process goes on.
+  /// Throws Error when nothing of the topology runs, or when it had not started.
   void adopt();
   /// The same to stop it: one that had not started can be stopped too.
   void adopt_to_stop();

@@ -36,7 +36,7 @@ struct UpgradePlan {
 ///
 /// - A group that has one worker and room for another is given a second one meanwhile, as packets
 ///   of functions with `unavailable: pass | drop` would go past them while none is there.
-/// - Worker: drained, but for the only one of a group with state, whose lanes no other could take.
+/// - Worker: drained, unless it is the only one of a group with state: no other can take its lanes.
 /// - The standby ends before the hub does and starts after it, as there is one leader: for the
 ///   moment in between nothing is recovered; the next leader does it.
 /// - The hub of a topology with `dpdk` ports owns their devices and stays.

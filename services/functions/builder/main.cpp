@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   try {
     // Root builds from files of others too, which may let no other user read them.
     millrace::keep_capabilities(millrace::capability(CAP_DAC_READ_SEARCH));
-    // Nothing waits any more for what one builds whose supervisor died, and the next one may build
-    // to the same place.
+    // The builder ends with its supervisor: its image is not wanted any more, and the next builder
+    // may write to the same place.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     plan = millrace::load_plan(plan_path);
     millrace::BuildReport report = millrace::build_image(plan, function);
