@@ -28,8 +28,8 @@ static_assert(std::is_trivially_copyable_v<AgedEntry>);
 
 /// Entries in a lane's state, found by a tuple, and in the order in which they were seen last. What
 /// a batch has changed is taken back when its worker dies (LaneUndoLog). A cheap view; one thread,
-/// which changes the lane's state at that moment. Pointers are good until the entry ends. Memory: as
-/// TupleTable.
+/// which changes the lane's state at that moment. Pointers are good until the entry ends. Memory:
+/// as TupleTable.
 class AgedTable {
   struct Own {
     std::uint32_t oldest, newest;
