@@ -63,6 +63,7 @@ nvcc-check: deps ## all device code for sm_80, sm_90 and PTX; layouts under g++ 
 bench: build ## measure this machine
 	@python3 tests/bench/run.py
 	@python3 tests/bench/router.py
+	@python3 tests/bench/stateful.py
 	@python3 tests/bench/dpdk.py
 
 deb: build ## build/deb/millrace.deb: programs, systemd unit, default topology, manual, completion

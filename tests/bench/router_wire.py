@@ -30,6 +30,7 @@ PORTS = ("02:00:00:00:00:0a", "02:00:00:00:00:0b")
 HOSTS = ("10.8.1.10/24", "10.8.2.10/24")
 GATEWAYS = ("10.8.1.1", "10.8.2.1")
 NEXT = "10.8.2.10"
+FLOWS = 1024  # of the sender
 OTHERS = 4  # hub, standby, telemetry, supervisor: they share what is left
 MILLRACE = """
 ports:
@@ -47,7 +48,7 @@ ROUTE = "from: [a, b], run: [way]"
 SENDER = """
 placement: fused
 ports:
-  from: {{ device: generate, size: {size}, flows: 1024, mac: "{mac}", destinations: {to} }}
+  from: {{ device: generate, size: {size}, flows: {flows}, mac: "{mac}", destinations: {to} }}
   to:   {{ device: afpacket, interface: eth, host: true }}
 paths:
   main: {{ from: from, to: to }}
@@ -97,7 +98,7 @@ class Rig:
 
     def one(self, size, addresses, mac):
         """(arrived, sent) in millions a second, of one start of the sender."""
-        text = SENDER.format(size=size, mac=mac, to=json.dumps(addresses))
+        text = SENDER.format(size=size, flows=FLOWS, mac=mac, to=json.dumps(addresses))
         sending = Topology(self.folder, text, prefix=(
             *("ip", "netns", "exec", self.wire.a.namespace), *Cores.words(self.cores.sender)))
         sending.endless = True
