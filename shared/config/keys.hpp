@@ -10,9 +10,9 @@
 namespace millrace {
 
 inline constexpr std::string_view kTopologyKeys[] = {
-    "batch",     "bypass",          "control",   "crash_limit", "egress", "events",
-    "functions", "heartbeat_limit", "include",   "millrace",    "name",   "paths",
-    "placement", "ports",           "telemetry", "vars",        "workers"};
+    "batch",     "bypass",          "control", "crash_limit", "egress", "events",
+    "functions", "heartbeat_limit", "include", "millrace",    "name",   "neighbour_limit",
+    "paths",     "placement",       "ports",   "telemetry",   "vars",   "workers"};
 /// Sections that several files of a topology may have: merged by name (include.hpp).
 inline constexpr std::string_view kMergedKeys[] = {"functions", "paths", "ports", "vars",
                                                    "workers"};

@@ -100,6 +100,10 @@ void read_globals(const YamlMap& map, Topology& topology) {
     topology.crash_limit =
         static_cast<std::uint32_t>(limit->integer(0, kCrashLimitMax).value_or(0));
   }
+  if (const YamlValue* limit = map.find("neighbour_limit")) {
+    topology.neighbour_limit = static_cast<std::uint32_t>(
+        limit->integer(kNeighbourCountMin, kNeighbourCountMax).value_or(kNeighbourCountDefault));
+  }
   if (const YamlValue* bypass = map.find("bypass")) read_bypass(*bypass, topology);
   if (const YamlValue* control = map.find("control")) read_control(*control, topology);
   if (const YamlValue* events = map.find("events")) read_events(*events, topology);

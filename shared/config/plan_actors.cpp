@@ -101,7 +101,6 @@ void add_egress(Planning& planning) {
   plan.side_first = plan.buffer_count;
   plan.side_count = kSideBuffersDefault;
   plan.buffer_count += count * plan.side_count;
-  plan.neighbour_count = kNeighbourCountDefault;
 }
 
 }  // namespace

@@ -271,7 +271,7 @@ inline constexpr auto kPlanFields<Plan> = std::tuple{
     plan_field("buffer_count", &Plan::buffer_count).hide().follows(),
     plan_field("side_first", &Plan::side_first).hide().follows(),
     plan_field("side_count", &Plan::side_count).hide().follows(),
-    plan_field("neighbour_count", &Plan::neighbour_count).hide().follows(),
+    plan_field("neighbour_count", &Plan::neighbour_count).called("neighbour_limit"),
     plan_field("secrets", &Plan::secrets).list(kSettingCountMax, "secret").hide().follows(),
     plan_field("sources", &Plan::sources).list(kSettingCountMax, "source").hide().follows(),
     plan_field("hash", &Plan::hash).hide().follows(),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/config/planner.hpp"
 
+#include <bit>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -83,6 +84,7 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
   planning.plan.batch_capacity = topology.batch_capacity;
   planning.plan.heartbeat_limit_ms = topology.heartbeat_limit_ms;
   planning.plan.crash_limit = topology.crash_limit;
+  planning.plan.neighbour_count = std::bit_ceil(topology.neighbour_limit);
   planning.plan.telemetry_listen = topology.telemetry_listen;
   if (const auto& events = topology.events) {
     planning.plan.events = PlanEvents{.file = events->file.value,

@@ -113,6 +113,7 @@ struct Topology {
   std::uint32_t batch_capacity = 64;
   std::uint32_t heartbeat_limit_ms = 1000;
   std::uint32_t crash_limit = 5;
+  std::uint32_t neighbour_limit = kNeighbourCountDefault;
   std::vector<Marked<std::string>> bypass_bridge;   ///< two ports; empty: no bridge
   std::vector<Marked<std::string>> bypass_command;  ///< words; empty: no command
   std::optional<TopologyControl> control;

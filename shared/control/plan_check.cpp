@@ -132,7 +132,7 @@ void check_counts(const Plan& plan) {
   const auto egresses = std::ranges::count(plan.actors, ActorKind::kEgress, &PlanActor::kind);
   check_count("side_count", std::uint64_t{plan.side_count} * static_cast<std::uint64_t>(egresses),
               0, plan.buffer_count - plan.side_first);
-  check_count("neighbour_count", plan.neighbour_count, kNeighbourEntriesMin, kNeighbourEntriesMax);
+  check_count("neighbour_count", plan.neighbour_count, kNeighbourCountMin, kNeighbourCountMax);
   if (!std::has_single_bit(plan.neighbour_count)) throw Error("neighbour_count is no power of two");
 }
 

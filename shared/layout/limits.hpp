@@ -48,7 +48,9 @@ inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet
 
 inline constexpr std::uint32_t kSideBuffersDefault = 256;  ///< of an egress's own pool
+inline constexpr std::uint32_t kNeighbourCountMin = 64;  ///< entries of the table of neighbours
 inline constexpr std::uint32_t kNeighbourCountDefault = 1024;
+inline constexpr std::uint32_t kNeighbourCountMax = 65536;
 
 inline constexpr std::uint32_t kBufferHeadroom = 128;      ///< bytes in front of a received packet
 inline constexpr std::uint32_t kMbufBytes = 128;           ///< a DPDK driver's header of a buffer

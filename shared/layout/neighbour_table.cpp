@@ -49,8 +49,8 @@ void note_use(std::atomic<std::uint64_t>& used_ms, std::uint64_t now_ms) noexcep
 NeighbourTableView::NeighbourTableView(std::span<std::byte> memory,
                                        const NeighbourTimes& times) noexcept
     : header_(reinterpret_cast<NeighbourHeader*>(memory.data())), mask_(0), times_(times) {
-  MILLRACE_CHECK(memory.size() >= neighbour_table_bytes(kNeighbourEntriesMin) &&
-                 memory.size() <= neighbour_table_bytes(kNeighbourEntriesMax));
+  MILLRACE_CHECK(memory.size() >= neighbour_table_bytes(kNeighbourCountMin) &&
+                 memory.size() <= neighbour_table_bytes(kNeighbourCountMax));
   MILLRACE_CHECK(reinterpret_cast<std::uintptr_t>(memory.data()) % kCacheLine == 0);
   const std::size_t count = (memory.size() - sizeof(NeighbourHeader)) / sizeof(NeighbourEntry);
   mask_ = static_cast<std::uint32_t>(count) - 1;

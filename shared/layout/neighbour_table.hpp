@@ -30,12 +30,10 @@
 
 namespace millrace {
 
-inline constexpr std::uint32_t kNeighbourEntriesMin = 64;
-inline constexpr std::uint32_t kNeighbourEntriesMax = 65536;
 inline constexpr std::uint32_t kNeighbourWindow = 8;  ///< entries in which a key may lie
 inline constexpr std::uint32_t kNoNeighbour = UINT32_MAX;
 
-/// `entry_count`: a power of two, kNeighbourEntriesMin..kNeighbourEntriesMax.
+/// `entry_count`: a power of two, kNeighbourCountMin..kNeighbourCountMax.
 constexpr std::size_t neighbour_table_bytes(std::uint32_t entry_count) noexcept {
   return sizeof(NeighbourHeader) + std::size_t{entry_count} * sizeof(NeighbourEntry);
 }

@@ -66,8 +66,8 @@ TEST(Include, NamesPlacesInTheIncludedFile) {
            {"x.yaml", "ports:\n  a: {device: null}\n  b: {device: null, mtu: 1}\nname: other\n"}}),
       "x.yaml:3:26: found '1' as 'mtu'; allowed: a whole number from 68 to 9000\nx.yaml:4:1: found "
       "'name' in 'x.yaml'; allowed: batch, bypass, control, crash_limit, egress, events, "
-      "functions, heartbeat_limit, include, millrace, paths, placement, ports, telemetry, vars, "
-      "workers");
+      "functions, heartbeat_limit, include, millrace, neighbour_limit, paths, placement, ports, "
+      "telemetry, vars, workers");
   EXPECT_EQ(wrong_files({{"t.yaml", main_with("x.yaml")}, {"x.yaml", "millrace: 2\n" + kPorts}}),
             "x.yaml:1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1");
   EXPECT_EQ(wrong_files({{"t.yaml", main_with("x.yaml") + kPorts}, {"x.yaml", "[1]\n"}}),

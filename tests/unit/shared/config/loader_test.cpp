@@ -25,6 +25,7 @@ TEST(Loader, FillsInEveryDefault) {
   EXPECT_EQ(topology.batch_capacity, 64u);
   EXPECT_EQ(topology.heartbeat_limit_ms, 1000u);
   EXPECT_EQ(topology.crash_limit, 5u);
+  EXPECT_EQ(topology.neighbour_limit, 1024u);
   EXPECT_EQ(topology.telemetry_listen, "127.0.0.1:0");
   EXPECT_EQ(topology.egress_count.value, 1u);
   EXPECT_TRUE(topology.groups.empty());
@@ -35,11 +36,13 @@ TEST(Loader, ReadsEveryGlobalKey) {
   const Topology topology =
       parse(std::string(kLeast) +
             "name: branch\nbatch: {capacity: 32}\nheartbeat_limit: 2s\ncrash_limit: 0\n"
+            "neighbour_limit: 5000\n"
             "telemetry: {listen: '[::1]:9090'}\negress: {count: 2}\n");
   EXPECT_EQ(topology.name, "branch");
   EXPECT_EQ(topology.batch_capacity, 32u);
   EXPECT_EQ(topology.heartbeat_limit_ms, 2000u);
   EXPECT_EQ(topology.crash_limit, 0u);
+  EXPECT_EQ(topology.neighbour_limit, 5000u);
   EXPECT_EQ(topology.telemetry_listen, "[::1]:9090");
   EXPECT_EQ(topology.egress_count.value, 2u);
 }
@@ -67,10 +70,9 @@ TEST(Loader, RefusesWrongGlobals) {
        "1:11: found '2' as 'millrace'; allowed: a whole number from 1 to 1"},
       {"millrace: 1\nport: {}\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:1: found 'port' in '/etc/millrace/t.yaml'; allowed: batch, bypass, control, crash_limit, "
-       "egress, events, functions, heartbeat_limit, include, millrace, name, paths, placement, "
-       "ports, "
-       "telemetry, vars, "
-       "workers; did you mean 'ports'?"},
+       "egress, events, functions, heartbeat_limit, include, millrace, name, neighbour_limit, "
+       "paths, "
+       "placement, ports, telemetry, vars, workers; did you mean 'ports'?"},
       {"millrace: 1\nname: a.b\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:7: found 'a.b' as 'name'; allowed: a letter, then letters, digits, '-' and '_', at most "
        "24 in all"},
@@ -82,6 +84,8 @@ TEST(Loader, RefusesWrongGlobals) {
        "2:8: found '64' as 'batch'; allowed: a map of 'key: value'"},
       {"millrace: 1\ncrash_limit: 1001\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:14: found '1001' as 'crash_limit'; allowed: a whole number from 0 to 1000"},
+      {"millrace: 1\nneighbour_limit: 63\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
+       "2:18: found '63' as 'neighbour_limit'; allowed: a whole number from 64 to 65536"},
       {"millrace: 1\nheartbeat_limit: 1\nports: {a: {device: null}}\npaths: {p: {from: a}}\n",
        "2:18: found '1' as 'heartbeat_limit'; allowed: a time from 100ms to 60s, like 500ms or "
        "2s"},

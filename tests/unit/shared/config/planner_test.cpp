@@ -17,12 +17,13 @@ namespace {
 TEST(Planner, CopiesTheGlobals) {
   const Plan plan =
       plan_of(with_ports("name: x\nbatch: {capacity: 32}\nheartbeat_limit: 250ms\ncrash_limit: "
-                         "7\ntelemetry: {listen: '0.0.0.0:1'}\n"
+                         "7\nneighbour_limit: 5000\ntelemetry: {listen: '0.0.0.0:1'}\n"
                          "paths: {p: {from: a}}\n"));
   EXPECT_EQ(plan.name, "x");
   EXPECT_EQ(plan.batch_capacity, 32u);
   EXPECT_EQ(plan.heartbeat_limit_ms, 250u);
   EXPECT_EQ(plan.crash_limit, 7u);
+  EXPECT_EQ(plan.neighbour_count, 8192u);  // the next power of two
   EXPECT_EQ(plan.telemetry_listen, "0.0.0.0:1");
 }
 

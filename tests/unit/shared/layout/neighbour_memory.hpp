@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kTestSecret = 0x0123456789abcdef;
 /// A table that child processes share.
 class NeighbourMemory {
  public:
-  explicit NeighbourMemory(std::uint32_t entry_count = kNeighbourEntriesMin)
+  explicit NeighbourMemory(std::uint32_t entry_count = kNeighbourCountMin)
       : bytes_(neighbour_table_bytes(entry_count)),
         memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
     MILLRACE_CHECK(memory_ != MAP_FAILED);
@@ -73,7 +73,7 @@ inline std::vector<std::uint32_t> numbers_at(std::uint32_t home, std::size_t cou
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t number = 1; numbers.size() < count; ++number) {
     const auto words = NeighbourKeyWords::of(neighbour_key(number));
-    if (words.hash(kTestSecret) % kNeighbourEntriesMin == home) numbers.push_back(number);
+    if (words.hash(kTestSecret) % kNeighbourCountMin == home) numbers.push_back(number);
   }
   return numbers;
 }

@@ -112,7 +112,7 @@ TEST_F(NeighbourTableTest, FindsWhatWasInsertedAndNothingAlikeIt) {
 
 TEST_F(NeighbourTableTest, TheFirstSecretStays) {
   table_.init(1);
-  EXPECT_EQ(insert().number, NeighbourKeyWords::of(key_).hash(kTestSecret) % kNeighbourEntriesMin);
+  EXPECT_EQ(insert().number, NeighbourKeyWords::of(key_).hash(kTestSecret) % kNeighbourCountMin);
 }
 
 TEST_F(NeighbourTableTest, TheFirstUseAsksByMulticastOnce) {
