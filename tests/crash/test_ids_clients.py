@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from processes import PATIENCE, wait_until
 from routed import RIGHT, lay_left, lay_right
-from topology import Topology
+from topology import QUICK_RESTARTS, Topology
 from wire import Wire
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
@@ -75,7 +75,7 @@ def protected(folder):
         lay_left(wire.a)
         lay_right(wire.b)
         text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b)
-        with Topology(folder, text, prefix=wire.prefix) as running:
+        with Topology(folder, text, prefix=wire.prefix, words=QUICK_RESTARTS) as running:
             wire.running = running
             wire.a.wait_for(RIGHT["ipv4"])
             wire.b.start("python3", HARNESS / "ids_servers.py", folder, *SERVERS)
