@@ -44,8 +44,8 @@ ports:
 workers:
   front: {{ kind: classifier, count: 2, max: 3, dispatch: flow }}
 functions:
-  flow: {{ type: flow, max: 16384, pickup: false }}
-  ids: {{ type: ids, rules: own.rules, streams: 8192, memory_mb: 64 }}
+  flow: {{ type: flow, max: 131072, pickup: false }}
+  ids: {{ type: ids, rules: own.rules, streams: 65536, memory_mb: 128 }}
   route: {{ type: route, table: own.routes }}
 paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, ids, route], lanes: 6 }}
