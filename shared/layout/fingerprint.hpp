@@ -31,6 +31,7 @@ inline constexpr std::uint64_t kSegmentFingerprint = fnv1a(
      offsetof(SlotHeader, gpu_holder), offsetof(SlotHeader, time_first_tsc),
      offsetof(SlotHeader, time_sealed_tsc), offsetof(SlotHeader, time_stage_tsc),
      offsetof(SlotHeader, side_count), offsetof(SlotHeader, side_bytes),
+     offsetof(SlotHeader, hint_literals), offsetof(SlotHeader, hint_clean), kSlotHinted,
      // Columns, by one capacity.
      column_offsets(64).length, column_offsets(64).offset, column_offsets(64).verdict,
      column_offsets(64).output, column_offsets(64).wire_length, column_offsets(64).classes,

@@ -35,7 +35,7 @@
 namespace millrace {
 
 inline constexpr std::uint64_t kSegmentMagic = 0x31474553'52494dull;  ///< "MIRSEG1"
-inline constexpr std::uint32_t kSegmentAbi = 6;
+inline constexpr std::uint32_t kSegmentAbi = 7;
 
 struct alignas(kCacheLine) SegmentHeader {
   std::atomic<std::uint64_t> magic;  ///< written last: the segment is complete

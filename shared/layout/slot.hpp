@@ -26,7 +26,8 @@
 /// |     40 |    2 | stream               | ingress                                               |
 /// |     42 |    2 | lane                 | ingress; of the topology, not of the path             |
 /// |     44 |    2 | count                | ingress at seal; packets, 1..batch_capacity           |
-/// |     46 |    2 | flags                | ingress: kSlotCut; hub: kSlotStandIn                  |
+/// |     46 |    2 | flags                | ingress: kSlotCut, and 0 at open; hub: kSlotStandIn;  |
+/// |        |      |                      | a worker: kSlotHinted                                 |
 /// |     48 |    8 | received_bytes_total | ingress at seal; running like received_total          |
 /// |     56 |    8 | gpu_holder           | holder_word() of what may complete the batch: set by  |
 /// |        |      |                      | the producer before a push to a gpu; then changed by  |
@@ -36,13 +37,15 @@
 /// |     80 |    8 | time_stage_tsc       | the worker that finished the last stage               |
 /// |     88 |    2 | side_count           | a worker: records of the side list (side_list.hpp)    |
 /// |     90 |    2 | side_bytes           | a worker: bytes that they have                        |
-/// |     92 |   36 | padding              |                                                       |
+/// |     92 |    4 | hint_literals        | a worker, with kSlotHinted: payload_hint.hpp          |
+/// |     96 |   32 | hint_clean           | likewise; a bit for each packet, 32 in a word         |
 
 namespace millrace {
 
 /// Of SlotHeader::flags.
 inline constexpr std::uint16_t kSlotStandIn = 1;  ///< fills the hole of a quarantined slot; empty
 inline constexpr std::uint16_t kSlotCut = 2;      ///< some packet is shorter than on the wire
+inline constexpr std::uint16_t kSlotHinted = 4;   ///< `hint_literals`, `hint_clean` say something
 
 struct alignas(kCacheLine) SlotHeader {
   std::atomic<std::uint32_t> owner;
@@ -62,7 +65,8 @@ struct alignas(kCacheLine) SlotHeader {
   std::uint64_t time_stage_tsc;
   std::uint16_t side_count;
   std::uint16_t side_bytes;
-  std::uint8_t padding_1[36];
+  std::uint32_t hint_literals;
+  std::uint32_t hint_clean[kBatchCapacityMax / 32];
 };
 
 /// It fills the hole of a slot in quarantine, and has no packets.
@@ -80,6 +84,7 @@ static_assert(offsetof(SlotHeader, time_first_tsc) == 64 &&
               offsetof(SlotHeader, time_sealed_tsc) == 72);
 static_assert(offsetof(SlotHeader, time_stage_tsc) == 80);
 static_assert(offsetof(SlotHeader, side_count) == 88 && offsetof(SlotHeader, side_bytes) == 90);
+static_assert(offsetof(SlotHeader, hint_literals) == 92 && offsetof(SlotHeader, hint_clean) == 96);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 /// Owner word: the actor and which of its lives. Zero is never a valid owner word (incarnations
