@@ -174,7 +174,8 @@ void TryRun::make_runner() {
                        .regions = tried.traits->regions,
                        .counters = {tried.hits},
                        .number = static_cast<std::uint32_t>(members.size()),
-                       .reason_numbers = reason_numbers(reasons_, tried.traits->reasons)});
+                       .reason_numbers = reason_numbers(reasons_, tried.traits->reasons),
+                       .rewrites = tried.traits->rewrites});
   }
   runner_ = std::make_unique<StageRunner>(members);
 }

@@ -9,6 +9,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/prefetch.hpp"
+#include "shared/layout/payload_hint.hpp"
 
 namespace millrace {
 namespace {
@@ -179,6 +180,7 @@ void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
                        visit.facts, EventWriter(visit.facts.events, visit.batch, at.number),
                        at.reason_numbers, visit.flows, std::span(behind_).first(behind)});
   if (member == giver_) visit.flows = at.function->flows();
+  if (at.rewrites == Rewrites::kAll) end_hint(*visit.batch.header);
 }
 
 /// The giver of flows is told when the last function is through.

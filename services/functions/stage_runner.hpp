@@ -32,6 +32,7 @@ struct StageFunction {
   Reason drops_for = Reason::kNone;     ///< all of its drops; kNone: each for its own
   DropTally* drops = nullptr;           ///< of this actor, path and function; null: not counted
   std::vector<std::uint8_t> reason_numbers = {};  ///< FinishContext::reason_numbers
+  Rewrites rewrites = Rewrites::kNone;  ///< of its traits: kAll ends a hint (payload_hint.hpp)
 };
 
 /// What a runner shares with recovery: which function runs, and which must not.

@@ -42,7 +42,7 @@ class Maker {
            planned.unavailable == Fallback::kPass ? Fallback::kPass : Fallback::kDrop,
            &context_.status.skipped(context_.me.actor, number, SkipReason::kUnavailable), drops_for,
            &context_.status.drops(context_.me.actor, plan.stages[stage].path, number),
-           std::move(reasons)});
+           std::move(reasons), traits.rewrites});
     }
     const StageWatch watch{&context_.my_entry().in_function,
                            &context_.status.header().functions_out};
