@@ -24,11 +24,11 @@ struct Parts {
   std::uint64_t index_offset;  ///< filter, buckets, pairs, pool, entries, short entries
   LiteralCounts index;
   std::uint32_t longest;  ///< bytes of the longest literal
-  std::uint32_t padding;
+  std::uint32_t origin;   ///< what the rules were made of
 };
 static_assert(sizeof(Parts) == 88 && offsetof(Parts, database_bytes) == 40);
 static_assert(offsetof(Parts, index_offset) == 48 && offsetof(Parts, index) == 56);
-static_assert(offsetof(Parts, longest) == 80);
+static_assert(offsetof(Parts, longest) == 80 && offsetof(Parts, origin) == 84);
 
 constexpr ImageKind kKind{
     "match", fnv1a({2, sizeof(ImageHeader), sizeof(Parts), sizeof(MatchRuleEntry),
@@ -121,7 +121,7 @@ MatchRuleEntry entry_of(const MatchRule& rule, std::size_t name_offset) {
 }  // namespace
 
 std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules,
-                                           MatchPlaces places) {
+                                           MatchPlaces places, std::uint32_t origin) {
   std::stable_sort(rules.begin(), rules.end(), [](const MatchRule& one, const MatchRule& other) {
     return one.action < other.action;
   });
@@ -139,6 +139,7 @@ std::vector<std::string> write_match_image(const std::string& path, std::vector<
   }
   Parts parts{};
   parts.longest = static_cast<std::uint32_t>(longest);
+  parts.origin = origin;
   parts.rules_offset = sizeof(ImageHeader) + sizeof(Parts);
   parts.rule_count = entries.size();
   parts.names_offset = parts.rules_offset + entries.size() * sizeof(MatchRuleEntry);
@@ -181,6 +182,7 @@ MatchImage::MatchImage(const std::string& path) : file_(path, kKind) {
     database_ = part_of<std::byte>(file, parts.database_offset, parts.database_bytes);
     if (parts.longest > kMatchLiteralBytesMax) throw Error("a literal that is too long");
     longest_ = parts.longest;
+    origin_ = parts.origin;
     if (parts.index.bucket_bits > 31) throw Error("an index of literals with too many buckets");
     index_.counts = parts.index;
     std::uint64_t at = parts.index_offset;

@@ -39,10 +39,12 @@ static_assert(offsetof(MatchRuleEntry, name_offset) == 4 &&
               offsetof(MatchRuleEntry, is_byte) == 14 && offsetof(MatchRuleEntry, byte) == 15);
 
 /// Writes the image of `rules` at `path`: sorted by strength, then in the given order. Returns why
-/// single rules were left out (the library refused them): "<name>: reason". Throws Error. Takes
-/// seconds for tens of thousands of rules. Builder's thread.
+/// single rules were left out (the library refused them): "<name>: reason". `origin`: what the
+/// rules were made of, a number of the caller's. Throws Error. Takes seconds for tens of thousands
+/// of rules. Builder's thread.
 std::vector<std::string> write_match_image(const std::string& path, std::vector<MatchRule> rules,
-                                           MatchPlaces places = MatchPlaces::kOne);
+                                           MatchPlaces places = MatchPlaces::kOne,
+                                           std::uint32_t origin = 0);
 
 /// A published image, mapped. Throws Error when it is damaged or of another build or processor.
 class MatchImage {
@@ -55,6 +57,8 @@ class MatchImage {
   HsDatabase database() const;
   /// Bytes of the longest literal; 0 without rules.
   std::uint32_t longest() const { return longest_; }
+  /// As given to write_match_image().
+  std::uint32_t origin() const { return origin_; }
   /// Borrowed from this image.
   const LiteralIndex& index() const { return index_; }
 
@@ -63,7 +67,7 @@ class MatchImage {
   std::span<const MatchRuleEntry> rules_;
   std::string_view names_;
   std::span<const std::byte> database_;
-  std::uint32_t longest_ = 0;
+  std::uint32_t longest_ = 0, origin_ = 0;
   LiteralIndex index_;
 };
 
