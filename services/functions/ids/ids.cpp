@@ -8,6 +8,7 @@
 
 #include "services/functions/ids/detect/detector.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
+#include "services/functions/ids/detect/prefilter.hpp"
 #include "services/functions/ids/flow_watch.hpp"
 #include "services/functions/ids/hole_reader.hpp"
 #include "services/functions/ids/ids_image.hpp"
@@ -18,6 +19,7 @@
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/ids/reset_receiver.hpp"
+#include "services/functions/ids/seen_view.hpp"
 #include "services/functions/stream/tcp_data.hpp"
 #include "services/functions/stream/tcp_streams.hpp"
 #include "shared/base/check.hpp"
@@ -47,6 +49,7 @@ class Ids final : public Function {
   explicit Ids(const FunctionContext& context)
       : settings_(ids_settings(context.function.settings)),
         image_(context.function.image),
+        literals_(payload_literals(image_.signatures()).fingerprint),
         detector_(image_.signatures(), image_.prefilter()),
         watch_(detector_, settings_.app, settings_.limits.history, settings_.log.has_apps()),
         memory_(image_.signatures(), image_.flowbit_names()),
@@ -177,10 +180,6 @@ class Ids final : public Function {
     if (!seen.has_flow) return FlowDirection::kUnknown;
     return seen.flow.direction == 0 ? FlowDirection::kToServer : FlowDirection::kToClient;
   }
-  /// Its flow is one of `flow`.
-  static bool is_of_batch(const Seen& seen) noexcept {
-    return seen.has_flow && seen.layer != Seen::Layer::kCarried;
-  }
   /// Of a packet that is invalid `flow` knows its flow too.
   static TcpStreams::Segment segment_of(const FinishContext& call, const Seen& seen) noexcept {
     const FlowTuple* tuple = seen.tuple;
@@ -237,26 +236,18 @@ class Ids final : public Function {
     PacketView view = view_of(call, seen);
     view.is_unread = taken.is_unread;
     if (!is_part) view.payload = rule_payload(seen.frame, seen.headers);
+    view.is_clean = is_hinted_clean(call, seen, literals_);
+    if (view.is_clean) hit(call, IdsCounter::kClean);
     memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
       view.history = &history.emplace(streams_, tables->streams, taken.offer);
+      history->is_clean = view.is_clean && ends_with_new_of(view.payload, taken.offer);
     }
     if (is_tcp) {
       look_at_segment(call, tables, seen, taken, view);
     } else {
       look_at_datagram(call, tables, seen, view);
     }
-  }
-
-  static PacketView view_of(const FinishContext& call, const Seen& seen) noexcept {
-    return {.frame = seen.frame,
-            .headers = seen.headers,
-            .tuple = is_of_batch(seen) ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
-                                       : ends_of(seen.frame, seen.headers),
-            .direction = seen.flow.direction,
-            .has_flow = seen.has_flow,
-            .is_established = seen.flow.state == FlowState::kEstablished,
-            .payload = {}};
   }
 
   /// Of flows that `flow` has, not of those in tunnels.
@@ -379,6 +370,7 @@ class Ids final : public Function {
 
   IdsSettings settings_;
   IdsImage image_;
+  std::uint32_t literals_;  ///< fingerprint of those that a hint is of
   Detector detector_;
   FlowWatch watch_;
   PacketMemory memory_;

@@ -80,7 +80,7 @@ const FoundLiterals* Detector::Parts::literals_of(StreamHistory* history) noexce
   if (history->search != 0 && history->search == searches) return &literals;
   const BufferValue text = history->text();
   if (text.bytes.empty()) return nullptr;
-  prefilter.search_segment(text, literals);
+  prefilter.search_segment(text, literals, history->is_clean);
   history->search = ++searches;
   return &literals;
 }
@@ -92,7 +92,7 @@ void Detector::Parts::name_by_payload(PayloadOf kind, const PacketView& packet) 
                        ends_with(packet.history->text(), payload, 0);
   if (const FoundLiterals* found_there = is_text ? literals_of(packet.history) : nullptr) {
     prefilter.name(kind, *found_there, found);
-  } else {
+  } else if (!packet.is_clean) {
     prefilter.search(kind, payload, found);
   }
   const FlowRules* kept = kind == PayloadOf::kTcpPacket ? rules_of(packet) : nullptr;

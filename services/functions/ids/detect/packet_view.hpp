@@ -23,6 +23,8 @@ class StreamHistory {
   /// The text, with the bytes before it that are carried; costs nothing. Empty: it is not told.
   virtual BufferValue text() noexcept { return {}; }
 
+  /// The new bytes of text() hold no payload_literals() of TCP.
+  bool is_clean = false;
   std::uint64_t search = 0;  ///< the detector's: number of its search of text(); 0: none so far
 };
 
@@ -38,6 +40,8 @@ struct PacketView {
   AppProtocol app = AppProtocol::kUnknown;  ///< what its flow carries, this packet read
   bool is_recognised = false;  ///< `app` is known by its data, or they are its direction's first
   std::span<const std::byte> payload;  ///< rule_payload()
+  /// It holds no payload_literals() of the packet's protocol, which is TCP or UDP.
+  bool is_clean = false;
   /// Of the stream that the packet belongs to, where rules ask for payload and for buffers of a
   /// transaction; null: its payload is all there is.
   StreamHistory* history = nullptr;

@@ -100,6 +100,24 @@ std::uint64_t hash_of(const AllGates& groups) {
   return hash;
 }
 
+/// Sorted, each once.
+std::vector<PayloadLiterals::Literal> literals_of(const GroupGates& gates) {
+  std::vector<PayloadLiterals::Literal> literals;
+  for (const HsLiteral& literal : gates.literals)
+    literals.push_back({literal.bytes, literal.nocase});
+  std::ranges::sort(literals);
+  return literals;
+}
+
+std::uint64_t add_to_hash(std::uint64_t hash, const std::vector<PayloadLiterals::Literal>& set) {
+  hash = fnv1a({hash, set.size()});
+  for (const PayloadLiterals::Literal& literal : set) {
+    for (const char byte : literal.bytes) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
+    hash = fnv1a({hash, literal.bytes.size(), literal.nocase ? 1u : 0u});
+  }
+  return hash;
+}
+
 /// In front of the databases, which follow in the order of their groups.
 struct BuiltHeader {
   std::uint64_t gates;  ///< hash_of()
@@ -128,6 +146,15 @@ std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
   }
   std::memcpy(built.data(), &header, sizeof header);
   return built;
+}
+
+PayloadLiterals payload_literals(std::span<const Signature> signatures) {
+  const AllGates groups = collect_gates(signatures);
+  PayloadLiterals literals{.tcp = literals_of(groups[kStreamPlace]),
+                           .udp = literals_of(groups[ScanGroup(PayloadOf::kDatagram).place()])};
+  const std::uint64_t hash = add_to_hash(add_to_hash(kFnvBasis, literals.tcp), literals.udp);
+  literals.fingerprint = static_cast<std::uint32_t>(hash ^ hash >> 32);
+  return literals;
 }
 
 struct Prefilter::Parts {
@@ -161,15 +188,20 @@ struct Prefilter::Parts {
     return 0;
   }
   /// Leaves what it has found in `literals`.
-  void scan(std::size_t place, const BufferValue& value, std::uint32_t carry) noexcept {
+  void scan(std::size_t place, const BufferValue& value, std::uint32_t carry,
+            bool is_clean = false) noexcept {
     const Database& database = databases[place];
     literals.clear();
     if (database.literals == nullptr || value.seen >= value.bytes.size()) return;
     const std::uint32_t back = std::min(value.seen, carry);
+    std::span<const std::byte> text = value.bytes.subspan(value.seen - back);
+    if (is_clean) {  // what begins in front of the new bytes may be there still
+      if (back == 0) return;
+      text = text.first(std::min<std::size_t>(text.size(), std::size_t{back} + carry));
+    }
     // Of a database that reports the first place alone, a literal may be in the new bytes too.
     Search search{*this, comes_in_pieces(place) ? back : 0u};
-    scan_text(database.literals.get(), value.bytes.subspan(value.seen - back), scratch.get(),
-              on_literal, &search);
+    scan_text(database.literals.get(), text, scratch.get(), on_literal, &search);
     for (const std::uint32_t literal : literals) is_found[literal] = false;
   }
   void name(const Group& group, std::span<const std::uint32_t> of, Candidates& found) {
@@ -224,8 +256,9 @@ void Prefilter::search(ScanGroup group_of, const BufferValue& value, Candidates&
   found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
-void Prefilter::search_segment(const BufferValue& text, FoundLiterals& found) noexcept {
-  parts_->scan(kStreamPlace, text, parts_->databases[kStreamPlace].carry);
+void Prefilter::search_segment(const BufferValue& text, FoundLiterals& found,
+                               bool is_clean) noexcept {
+  parts_->scan(kStreamPlace, text, parts_->databases[kStreamPlace].carry, is_clean);
   found.numbers.assign(parts_->literals.begin(), parts_->literals.end());
 }
 

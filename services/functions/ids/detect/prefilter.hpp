@@ -47,6 +47,21 @@ class ScanGroup {
 /// Throws Error.
 std::vector<std::byte> build_prefilter(std::span<const Signature> signatures);
 
+/// Literals that packets carry as they are: without these in its payload, a packet of TCP names no
+/// rule by its payload, its stream's new bytes or a body that is part of them, and one of UDP none
+/// by its payload.
+struct PayloadLiterals {
+  struct Literal {
+    std::string bytes;  ///< kGateBytesMin..kGateBytesMax
+    bool nocase = false;
+    auto operator<=>(const Literal&) const = default;
+  };
+  std::vector<Literal> tcp, udp;  ///< ascending, each once
+  std::uint32_t fingerprint = 0;  ///< of both
+};
+/// In any order of the same signatures they are the same.
+PayloadLiterals payload_literals(std::span<const Signature> signatures);
+
 /// What search_segment() has found.
 struct FoundLiterals {
   std::vector<std::uint32_t> numbers;
@@ -69,8 +84,9 @@ class Prefilter {
   void search(ScanGroup group, const BufferValue& value, Candidates& found) noexcept;
 
   /// Looks in the text of a segment for the gates of streams, packets of TCP and bodies at once,
-  /// which end behind its seen bytes.
-  void search_segment(const BufferValue& text, FoundLiterals& found) noexcept;
+  /// which end behind its seen bytes. `is_clean`: no payload_literals() of TCP are in these.
+  void search_segment(const BufferValue& text, FoundLiterals& found,
+                      bool is_clean = false) noexcept;
   /// Adds signatures of one of these groups, in no order: all that search() of the new bytes, or of
   /// some of them, would name.
   void name(ScanGroup group, const FoundLiterals& literals, Candidates& found) noexcept;

@@ -62,6 +62,7 @@ class IdsStage : public testing::Test {
     for (const Frame& frame : frames) arena_.add(frame);
     ++sequence_;
     for (const LaneState& state : states_) state.undo.begin(0, sequence_);
+    if (front_ != nullptr) front_->run(arena_.batch(), {});
     runner_->run(arena_.batch(), states_,
                  {.port_in = 0, .now_ns = now_s_ * 1'000'000'000, .events = events_});
     std::vector<int> fates;
@@ -121,6 +122,7 @@ class IdsStage : public testing::Test {
   FunctionTally tally_{};
   std::unique_ptr<Function> flow_, ids_;
   std::unique_ptr<StageRunner> runner_;
+  StageRunner* front_ = nullptr;  ///< a stage in front of it; null: there is none
   BatchArena arena_{kBatchCapacityDefault};
   EventLog* events_ = nullptr;  ///< where it tells; null: nowhere
   std::uint64_t sequence_ = 0, now_s_ = 1;

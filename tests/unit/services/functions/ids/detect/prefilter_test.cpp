@@ -176,5 +176,72 @@ TEST(Prefilter, OneSearchOfASegmentFindsWhatASearchForEachGroupFinds) {
   EXPECT_GT(named, 1'000u);
 }
 
+TEST(Prefilter, OfASegmentThatIsCleanOnlyWhatBeginsInFrontOfItIsLookedFor) {
+  std::uint64_t named = 0, clean = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const std::vector<Signature> rules = random_rules(random);
+    const PayloadLiterals literals = payload_literals(rules);
+    Prefilter prefilter(build_prefilter(rules), rules);
+    for (int text = 0; text < 40; ++text) {
+      const std::string before = letters(random, random() % 100);
+      const std::string fresh = letters(random, 1 + random() % 4 * (random() % 60));
+      const bool is_clean = std::ranges::none_of(literals.tcp, [&](const auto& literal) {
+        return by_hand::ends_behind(fresh, 0, literal.bytes, literal.nocase);
+      });
+      if (!is_clean) continue;
+      ++clean;
+      const std::string bytes = before + fresh;
+      const BufferValue value = value_of(bytes, static_cast<std::uint32_t>(before.size()));
+      FoundLiterals found, wanted;
+      prefilter.search_segment(value, found, true);
+      prefilter.search_segment(value, wanted);
+      std::ranges::sort(found.numbers);
+      std::ranges::sort(wanted.numbers);
+      ASSERT_EQ(found.numbers, wanted.numbers)
+          << "seed " << seed << ", text " << before << " " << fresh;
+      named += found.numbers.size();
+    }
+  }
+  EXPECT_GT(clean, 500u);
+  EXPECT_GT(named, 50u);
+}
+
+TEST(Prefilter, BytesThatAreSaidToBeCleanAreNotSearched) {
+  const std::vector<Signature> rules{
+      Rule(RuleProtocol::kTcp).asks(content("forbidden")).fast(0, 0)};
+  Prefilter prefilter(build_prefilter(rules), rules);
+  const auto count = [&](const std::string& bytes, std::uint32_t seen) {
+    FoundLiterals found;
+    prefilter.search_segment(value_of(bytes, seen), found, true);
+    return found.numbers.size();
+  };
+  EXPECT_EQ(count("forbidden", 0), 0u);
+  EXPECT_EQ(count("x" + std::string(9, '-') + "forbidden", 1), 0u);
+  EXPECT_EQ(count("forbidden", 1), 1u);
+  EXPECT_EQ(count("forbidden", 8), 1u);
+}
+
+TEST(Prefilter, LiteralsOfPayloadsDoNotDependOnTheOrderOfRules) {
+  const std::vector<Signature> rules{
+      Rule(RuleProtocol::kTcp).asks(content("tcp")).fast(0, 0),
+      Rule(RuleProtocol::kUdp).asks(content("udp")).fast(0, 0),
+      Rule(RuleProtocol::kIp).asks(content("any", true)).fast(0, 0),
+      Rule(RuleProtocol::kTcp).asks(content("tcp")).fast(0, 0),
+      Rule(RuleProtocol::kHttp).asks(content("body"), RuleBuffer::kFileData).fast(0, 0),
+      Rule(RuleProtocol::kHttp).asks(content("uri"), RuleBuffer::kHttpUri).fast(0, 0),
+  };
+  const PayloadLiterals literals = payload_literals(rules);
+  using Set = std::vector<PayloadLiterals::Literal>;
+  EXPECT_EQ(literals.tcp, (Set{{"any", true}, {"body", false}, {"tcp", false}}));
+  EXPECT_EQ(literals.udp, (Set{{"any", true}, {"udp", false}}));
+  std::vector<Signature> turned(rules.rbegin(), rules.rend());
+  EXPECT_EQ(payload_literals(turned).fingerprint, literals.fingerprint);
+  turned.pop_back();
+  EXPECT_EQ(payload_literals(turned).fingerprint, literals.fingerprint);  // another has its literal
+  turned.pop_back();
+  EXPECT_NE(payload_literals(turned).fingerprint, literals.fingerprint);
+}
+
 }  // namespace
 }  // namespace millrace

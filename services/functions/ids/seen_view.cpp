@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/seen_view.hpp"
+
+#include "services/functions/ids/detect/packet_tests.hpp"
+#include "shared/base/ip_protocol.hpp"
+#include "shared/layout/payload_hint.hpp"
+
+namespace millrace {
+
+bool is_of_batch(const SeenPacket& seen) noexcept {
+  return seen.has_flow && seen.layer != SeenPacket::Layer::kCarried;
+}
+
+PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept {
+  return {.frame = seen.frame,
+          .headers = seen.headers,
+          .tuple = is_of_batch(seen) ? call.flows->tuple(seen.flow.flow, seen.flow.direction)
+                                     : ends_of(seen.frame, seen.headers),
+          .direction = seen.flow.direction,
+          .has_flow = seen.has_flow,
+          .is_established = seen.flow.state == FlowState::kEstablished,
+          .payload = {}};
+}
+
+/// What is put together, or was in a tunnel, is not what the function in front has searched.
+bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen,
+                     std::uint32_t literals) noexcept {
+  const std::uint8_t protocol = seen.headers.protocol;
+  const bool is_searched = protocol == ip_protocol::kTcp || protocol == ip_protocol::kUdp;
+  return seen.layer == SeenPacket::Layer::kPacket && is_searched && !seen.headers.fragment &&
+         is_hinted_clean(*call.batch.header, seen.packet, literals);
+}
+
+bool ends_with_new_of(std::span<const std::byte> payload,
+                      const StreamReader::Offer& offer) noexcept {
+  const std::span<const std::byte> fresh = offer.text.subspan(offer.carry);
+  return fresh.size() <= payload.size() && is_equal(payload.last(fresh.size()), fresh);
+}
+
+}  // namespace millrace

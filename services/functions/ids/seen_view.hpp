@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "services/functions/function.hpp"
+#include "services/functions/ids/detect/packet_view.hpp"
+#include "services/functions/ids/packets/packet_layers.hpp"
+#include "services/functions/stream/stream_reader.hpp"
+
+/// From what PacketLayers has of a packet to what detection asks for.
+
+namespace millrace {
+
+/// Its flow is one of `flow`.
+bool is_of_batch(const SeenPacket& seen) noexcept;
+
+/// Without payload and history. It borrows from both.
+PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept;
+
+/// A function in front has found none of the literals in its payload (payload_hint.hpp).
+/// `literals`: PayloadLiterals::fingerprint.
+bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen,
+                     std::uint32_t literals) noexcept;
+
+/// All that is new of the text stands at the end of the payload too.
+bool ends_with_new_of(std::span<const std::byte> payload,
+                      const StreamReader::Offer& offer) noexcept;
+
+}  // namespace millrace
