@@ -14,6 +14,7 @@
 #include "services/functions/match/match.hpp"
 #include "services/functions/nat/nat.hpp"
 #include "services/functions/nat64/nat64.hpp"
+#include "services/functions/prefilter/prefilter.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
 #include "services/functions/tee/tee.hpp"
@@ -32,6 +33,7 @@ std::span<const FunctionType> function_types() {
       nat_type(),
       nat64_type(),
       inspect_type(),
+      prefilter_type(),
       ids_type(),
       record_type(),
       tee_type(),

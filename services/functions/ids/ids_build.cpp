@@ -56,15 +56,22 @@ bool load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
 
 }  // namespace
 
+LoadedRules load_ids_rules(const PlanFunction& function, const IdsSettings& settings) {
+  LoadedRules loaded;
+  loaded.setup = setup_of(function, settings);
+  for (const std::string& path : values_of(function, "rules")) {
+    if (!load_file(path, loaded.setup, loaded.rules)) loaded.empty_files.push_back(path);
+  }
+  leave_out_what_cannot_be_matched(loaded.rules);
+  return loaded;
+}
+
 BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_counters) {
   const IdsSettings settings = ids_settings(context.function.settings);
+  LoadedRules loaded = load_ids_rules(context.function, settings);
   IdsRules rules;
-  rules.setup = setup_of(context.function, settings);
-  std::vector<std::string> empty_files, refusals;
-  for (const std::string& path : values_of(context.function, "rules")) {
-    if (!load_file(path, rules.setup, rules.rules)) empty_files.push_back(path);
-  }
-  leave_out_what_cannot_be_matched(rules.rules);
+  rules.setup = std::move(loaded.setup);
+  rules.rules = std::move(loaded.rules);
   sort_signatures(rules.rules, settings.actions);
   if (!settings.thresholds.empty()) {
     rules.suppressions =
@@ -75,9 +82,10 @@ BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_
   report.counter_count = static_cast<std::uint32_t>(report.accepted) + extra_counters;
   write_signature_names(names_beside_image(context.function.image), rules.rules.signatures);
   write_ids_image(context.function.image, rules, report.counter_count);
+  std::vector<std::string> refusals;
   for (const RuleRefusal& refusal : rules.rules.refusals) refusals.push_back(refusal.line());
   report_refusals(std::move(refusals), report);
-  report_empty_files(empty_files, report);
+  report_empty_files(loaded.empty_files, report);
   return report;
 }
 

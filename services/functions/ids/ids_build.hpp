@@ -4,9 +4,23 @@
 
 #include <cstdint>
 
+#include <string>
+#include <vector>
+
 #include "services/functions/function.hpp"
+#include "services/functions/ids/ids_settings.hpp"
+#include "services/functions/ids/rules/rule_set.hpp"
 
 namespace millrace {
+
+/// What the files of a function's `rules` hold.
+struct LoadedRules {
+  RuleSetup setup;
+  RuleSet rules;  ///< those that workers can match, in the order of the files
+  std::vector<std::string> empty_files;
+};
+/// `settings`: of the function. Throws Error. Builder's thread.
+LoadedRules load_ids_rules(const PlanFunction& function, const IdsSettings& settings);
 
 /// Reads the rule files of the function and what stands beside them, and writes its image.
 /// `extra_counters`: behind those of the rules. Builder's thread. Throws Error.
