@@ -6,10 +6,13 @@
 // bytes of payload a second. 64 connections ask for pages of HTTP: a request, a response of 16
 // segments, an acknowledgment for every other one. Without MILLRACE_RULES (rule files, with colons
 // between them) there are 2,000 rules of made words. The caller's own work, new numbers and
-// checksums, is part of both stages.
+// checksums, is part of both stages. `behind_prefilter` is the same stage with the hints of a
+// `prefilter` on a GPU in front: its results are there, its finish is part of the stage. `clean`
+// says in how many of a hundred packets with data it has found no fast pattern.
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -22,6 +25,7 @@
 #include "services/functions/ids/ids.hpp"
 #include "services/functions/ids/ids_image.hpp"
 #include "services/functions/match/vectorscan.hpp"
+#include "services/functions/prefilter/prefilter.hpp"
 #include "services/functions/stage_runner.hpp"
 #include "shared/layout/batch_arena.hpp"
 #include "tests/unit/services/functions/lane_memory.hpp"
@@ -53,6 +57,25 @@ std::string made_rules() {
   }
   return rules;
 }
+
+/// What stands in front of the stage.
+enum class Front : std::uint8_t { kNone, kPrefilter };
+
+/// The same rules for what stands in front.
+PlanFunction front_plan_of(const PlanFunction& ids, const MatchFolder& folder) {
+  PlanFunction plan{.name = "prefilter", .type = "prefilter"};
+  for (const auto& setting : ids.settings) {
+    if (setting.first == "rules") plan.settings.push_back(setting);
+  }
+  plan.image = folder.path("prefilter.image");
+  return plan;
+}
+
+/// Packets of one batch, and what is computed of them in front: their payloads stay the same.
+struct Burst {
+  std::vector<Frame> frames;
+  std::vector<std::uint32_t> words;
+};
 
 /// The image of the rules, and the settings of a function that has it.
 PlanFunction plan_of(const MatchFolder& folder) {
@@ -91,13 +114,15 @@ std::string response() {
 /// Connections through `flow` and, perhaps, `ids`.
 class Stage {
  public:
-  Stage(const MatchFolder& folder, bool reads) : plan_(plan_of(folder)) {
+  Stage(const MatchFolder& folder, bool reads, Front front = Front::kNone)
+      : plan_(plan_of(folder)), front_plan_(front_plan_of(plan_, folder)) {
     hits_.resize(ids_type().build({.function = plan_, .ports = {}}).counter_count);
     flow_ = flow_type().make({.function = flow_plan_, .ports = {}});
     ids_ = ids_type().make({.function = plan_, .ports = {}});
     std::vector<StageFunction> stage{{.function = flow_.get()}};
     if (reads) stage.push_back({.function = ids_.get(), .counters = {hits_}, .number = 1});
     runner_ = std::make_unique<StageRunner>(stage);
+    if (front == Front::kPrefilter) put_in_front();
     for (std::uint16_t i = 0; i < kConnections; ++i) open(static_cast<std::uint16_t>(10'000 + i));
   }
   /// A page for each connection. Returns false if a packet was dropped.
@@ -107,31 +132,50 @@ class Stage {
       passes &= run(parts_[part]);
       if (part % 2 == 1) passes &= run(acks_[part / 2]);
     }
-    for (Frame& frame : asks_) advance(frame, true);
-    for (auto& frames : parts_) {
-      for (Frame& frame : frames) advance(frame, false);
+    for (Frame& frame : asks_.frames) advance(frame, true);
+    for (Burst& burst : parts_) {
+      for (Frame& frame : burst.frames) advance(frame, false);
     }
-    for (auto& frames : acks_) {
-      for (Frame& frame : frames) advance(frame, true);
+    for (Burst& burst : acks_) {
+      for (Frame& frame : burst.frames) advance(frame, true);
     }
     return passes;
+  }
+  /// Of packets with data, those that are clean, in percent.
+  double clean() const {
+    std::size_t clean = std::ranges::count(asks_.words, 0u), packets = asks_.words.size();
+    for (const Burst& burst : parts_) {
+      clean += static_cast<std::size_t>(std::ranges::count(burst.words, 0u));
+      packets += burst.words.size();
+    }
+    return packets == 0 ? 0 : 100.0 * static_cast<double>(clean) / static_cast<double>(packets);
   }
   static std::size_t bytes() { return request().size() + std::size_t{kSegments} * kBytes; }
 
  private:
+  void put_in_front() {
+    front_hits_.resize(
+        prefilter_type().build({.function = front_plan_, .ports = {}}).counter_count);
+    prefilter_ = prefilter_type().make({.function = front_plan_, .ports = {}});
+    front_ = std::make_unique<StageRunner>(
+        std::vector<StageFunction>{{.function = prefilter_.get(), .counters = {front_hits_}}});
+  }
   void open(std::uint16_t port) {
-    run({segment(false, kSyn, kFirst, 0, {}, port)});
-    run({segment(true, kSyn | kAck, kFirst, kFirst + 1, {}, port)});
-    run({segment(false, kAck, kFirst + 1, kFirst + 1, {}, port)});
+    for (const Frame& frame : {segment(false, kSyn, kFirst, 0, {}, port),
+                               segment(true, kSyn | kAck, kFirst, kFirst + 1, {}, port),
+                               segment(false, kAck, kFirst + 1, kFirst + 1, {}, port)}) {
+      Burst alone{{frame}, {}};
+      run(alone);
+    }
     const std::string ask = request(), page = response();
     const auto asked = static_cast<std::uint32_t>(kFirst + 1 + ask.size());
-    asks_.push_back(segment(false, kAck, kFirst + 1, kFirst + 1, ask, port));
+    asks_.frames.push_back(segment(false, kAck, kFirst + 1, kFirst + 1, ask, port));
     for (std::uint32_t part = 0; part < kSegments; ++part) {
       const std::uint32_t at = kFirst + 1 + part * kBytes;
-      parts_[part].push_back(
+      parts_[part].frames.push_back(
           segment(true, kAck, at, asked, page.substr(std::size_t{part} * kBytes, kBytes), port));
       if (part % 2 == 1) {
-        acks_[part / 2].push_back(segment(false, kAck, asked, at + kBytes, {}, port));
+        acks_[part / 2].frames.push_back(segment(false, kAck, asked, at + kBytes, {}, port));
       }
     }
   }
@@ -143,9 +187,16 @@ class Stage {
     add_to_number(frame, 4, sent);
     add_to_number(frame, 8, received);
   }
-  bool run(const std::vector<Frame>& frames) {
+  bool run(Burst& burst) {
     arena_.clear();
-    for (const Frame& frame : frames) arena_.add(frame);
+    for (const Frame& frame : burst.frames) arena_.add(frame);
+    if (front_ != nullptr) {
+      if (burst.words.empty()) {
+        burst.words.resize(kConnections);
+        front_->run_compute(arena_.batch(), burst.words);
+      }
+      front_->run_finish(arena_.batch(), burst.words, {});
+    }
     const std::array<LaneState, 2> states{of_flow_.state, of_ids_.state};
     ++sequence_;
     for (const LaneState& state : states) state.undo.begin(0, sequence_);
@@ -154,28 +205,30 @@ class Stage {
   }
 
   PlanFunction flow_plan_{.name = "flow", .type = "flow", .settings = {{"max", "1000"}}};
-  PlanFunction plan_;
-  std::vector<std::uint64_t> hits_;
+  PlanFunction plan_, front_plan_;
+  std::vector<std::uint64_t> hits_, front_hits_;
   LaneMemory of_flow_{flow_type().traits.lane_needs({.settings = flow_plan_.settings})};
   LaneMemory of_ids_{ids_type().traits.lane_needs({.settings = plan_.settings})};
-  std::unique_ptr<Function> flow_, ids_;
-  std::unique_ptr<StageRunner> runner_;
-  std::vector<Frame> asks_;
-  std::array<std::vector<Frame>, kSegments> parts_;
-  std::array<std::vector<Frame>, kSegments / 2> acks_;
+  std::unique_ptr<Function> flow_, ids_, prefilter_;
+  std::unique_ptr<StageRunner> runner_, front_;
+  Burst asks_;
+  std::array<Burst, kSegments> parts_;
+  std::array<Burst, kSegments / 2> acks_;
   BatchArena arena_{kConnections};
   std::uint64_t sequence_ = 0;
 };
 
-void stage(benchmark::State& state, bool reads) {
+void stage(benchmark::State& state, bool reads, Front front = Front::kNone) {
   const MatchFolder folder;
-  Stage made(folder, reads);
+  Stage made(folder, reads, front);
   for (auto _ : state) {
     if (!made.round()) state.SkipWithError("a packet was dropped");
   }
   const auto bytes = static_cast<std::int64_t>(kConnections * Stage::bytes());
   state.SetBytesProcessed(state.iterations() * bytes);
+  if (front != Front::kNone) state.counters["clean"] = made.clean();
 }
+void behind_prefilter(benchmark::State& state) { stage(state, true, Front::kPrefilter); }
 void flow_alone(benchmark::State& state) { stage(state, false); }
 void flow_and_ids(benchmark::State& state) { stage(state, true); }
 
@@ -222,6 +275,7 @@ void bare_scan(benchmark::State& state) {
 
 BENCHMARK(bare_scan);
 BENCHMARK(flow_and_ids);
+BENCHMARK(behind_prefilter);
 BENCHMARK(flow_alone);
 
 }  // namespace
