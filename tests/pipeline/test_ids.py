@@ -74,7 +74,7 @@ client.sendto(text.ljust(4000), (sys.argv[1], 7000))
 
 
 @contextlib.contextmanager
-def watched(folder, more=""):
+def watched(folder, more="", text=TOPOLOGY):
     """`wire.a` asks, `wire.b` is the server."""
     (folder / "own.rules").write_text(RULES)
     (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
@@ -84,7 +84,7 @@ def watched(folder, more=""):
     with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
         lay_left(wire.a)
         lay_right(wire.b)
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, folder=folder, more=more)
+        text = text.format(a=wire.port_a, b=wire.port_b, folder=folder, more=more)
         with Topology(folder, text, prefix=wire.prefix) as running:
             wire.running = running
             wire.a.wait_for(RIGHT["ipv4"])
