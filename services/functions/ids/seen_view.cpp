@@ -24,12 +24,17 @@ PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept {
 }
 
 /// What is put together, or was in a tunnel, is not what the function in front has searched.
-bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen,
+bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen, const PacketView& view,
                      std::uint32_t literals) noexcept {
   const std::uint8_t protocol = seen.headers.protocol;
   const bool is_searched = protocol == ip_protocol::kTcp || protocol == ip_protocol::kUdp;
-  return seen.layer == SeenPacket::Layer::kPacket && is_searched && !seen.headers.fragment &&
-         is_hinted_clean(*call.batch.header, seen.packet, literals);
+  if (seen.layer != SeenPacket::Layer::kPacket || !is_searched || seen.headers.fragment ||
+      !is_hinted_clean(*call.batch.header, seen.packet, literals)) {
+    return false;
+  }
+  const FlowTuple ends = ends_of(seen.frame, seen.headers);
+  return ends.source_port == view.tuple.source_port &&
+         ends.destination_port == view.tuple.destination_port;
 }
 
 bool ends_with_new_of(std::span<const std::byte> payload,

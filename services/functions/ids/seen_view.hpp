@@ -21,9 +21,9 @@ bool is_of_batch(const SeenPacket& seen) noexcept;
 /// Without payload and history. It borrows from both.
 PacketView view_of(const FinishContext& call, const SeenPacket& seen) noexcept;
 
-/// A function in front has found none of the literals in its payload (payload_hint.hpp).
-/// `literals`: PayloadLiterals::fingerprint.
-bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen,
+/// A function in front has found none of the literals in its payload (payload_hint.hpp), and it
+/// still has the ports that `view` has. `literals`: PayloadLiterals::fingerprint.
+bool is_hinted_clean(const FinishContext& call, const SeenPacket& seen, const PacketView& view,
                      std::uint32_t literals) noexcept;
 
 /// All that is new of the text stands at the end of the payload too.

@@ -70,6 +70,7 @@ void add(const std::vector<PayloadLiterals::Literal>& literals, std::uint8_t pro
   for (const PayloadLiterals::Literal& literal : literals) {
     rules.push_back({.nocase = literal.nocase,
                      .protocol = protocol,
+                     .port = literal.port,
                      .name = std::to_string(rules.size()),
                      .literal = literal.bytes});
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "services/functions/match/vectorscan.hpp"
@@ -100,20 +101,61 @@ std::uint64_t hash_of(const AllGates& groups) {
   return hash;
 }
 
-/// Sorted, each once.
-std::vector<PayloadLiterals::Literal> literals_of(const GroupGates& gates) {
-  std::vector<PayloadLiterals::Literal> literals;
-  for (const HsLiteral& literal : gates.literals)
-    literals.push_back({literal.bytes, literal.nocase});
-  std::ranges::sort(literals);
-  return literals;
+using Ports = std::set<std::uint16_t>;  // 0: any
+
+/// Ports of one side; any where there are too many.
+Ports ports_of(const PortSet& set) {
+  if (set.is_any) return {0};
+  Ports ports;
+  for (const auto& [low, high] : set.ranges) {
+    if (high - low >= static_cast<int>(PayloadLiterals::kPortsMax)) return {0};
+    for (std::uint32_t port = low; port <= high; ++port) {
+      ports.insert(static_cast<std::uint16_t>(port));
+    }
+    if (ports.size() > PayloadLiterals::kPortsMax) return {0};
+  }
+  return ports;
+}
+
+/// A packet that the rule fits has one of them at some side.
+Ports ports_of(const Signature& signature) {
+  Ports source = ports_of(signature.source_ports);
+  Ports destination = ports_of(signature.destination_ports);
+  if (source.contains(0)) return destination;
+  return destination.contains(0) || source.size() < destination.size() ? source : destination;
+}
+
+/// Literals of one database, which `groups` share.
+std::vector<PayloadLiterals::Literal> literals_of(const AllGates& gates, std::size_t database,
+                                                  std::span<const Signature> signatures) {
+  const std::vector<HsLiteral>& literals = gates[database].literals;
+  std::vector<Ports> ports(literals.size());
+  for (std::size_t group = 0; group < gates.size(); ++group) {
+    if (database_of(group) != database) continue;
+    const auto& owners = gates[group].owners;
+    for (std::size_t literal = 0; literal < owners.size(); ++literal) {
+      for (const std::uint32_t owner : owners[literal]) {
+        ports[literal].merge(ports_of(signatures[owner]));
+      }
+    }
+  }
+  std::vector<PayloadLiterals::Literal> found;
+  for (std::size_t literal = 0; literal < literals.size(); ++literal) {
+    const auto& [bytes, nocase, number] = literals[literal];
+    if (ports[literal].contains(0) || ports[literal].size() > PayloadLiterals::kPortsMax) {
+      ports[literal] = {0};
+    }
+    for (const std::uint16_t port : ports[literal]) found.push_back({bytes, nocase, port});
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 std::uint64_t add_to_hash(std::uint64_t hash, const std::vector<PayloadLiterals::Literal>& set) {
   hash = fnv1a({hash, set.size()});
   for (const PayloadLiterals::Literal& literal : set) {
     for (const char byte : literal.bytes) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
-    hash = fnv1a({hash, literal.bytes.size(), literal.nocase ? 1u : 0u});
+    hash = fnv1a({hash, literal.bytes.size(), literal.nocase ? 1u : 0u, literal.port});
   }
   return hash;
 }
@@ -150,8 +192,9 @@ std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
 
 PayloadLiterals payload_literals(std::span<const Signature> signatures) {
   const AllGates groups = collect_gates(signatures);
-  PayloadLiterals literals{.tcp = literals_of(groups[kStreamPlace]),
-                           .udp = literals_of(groups[ScanGroup(PayloadOf::kDatagram).place()])};
+  constexpr std::size_t kDatagramPlace = ScanGroup(PayloadOf::kDatagram).place();
+  PayloadLiterals literals{.tcp = literals_of(groups, kStreamPlace, signatures),
+                           .udp = literals_of(groups, kDatagramPlace, signatures)};
   const std::uint64_t hash = add_to_hash(add_to_hash(kFnvBasis, literals.tcp), literals.udp);
   literals.fingerprint = static_cast<std::uint32_t>(hash ^ hash >> 32);
   return literals;

@@ -47,16 +47,19 @@ class ScanGroup {
 /// Throws Error.
 std::vector<std::byte> build_prefilter(std::span<const Signature> signatures);
 
-/// Literals that packets carry as they are: without these in its payload, a packet of TCP names no
-/// rule by its payload, its stream's new bytes or a body that is part of them, and one of UDP none
-/// by its payload.
+/// Literals that packets carry as they are. A packet of TCP that holds none of them names no rule
+/// that fits its ports by its payload, by its stream's new bytes, or by a body that is part of
+/// these; one of UDP none by its payload.
 struct PayloadLiterals {
   struct Literal {
     std::string bytes;  ///< kGateBytesMin..kGateBytesMax
     bool nocase = false;
+    std::uint16_t port = 0;  ///< of either side, which all of its rules ask for; 0: any
     auto operator<=>(const Literal&) const = default;
   };
-  std::vector<Literal> tcp, udp;  ///< ascending, each once
+  /// A literal whose rules ask for more ports counts for any.
+  static constexpr std::size_t kPortsMax = 16;
+  std::vector<Literal> tcp, udp;  ///< ascending, each once; one for each port
   std::uint32_t fingerprint = 0;  ///< of both
 };
 /// In any order of the same signatures they are the same.

@@ -24,7 +24,8 @@ struct SeenCase {
     hint_clean(*call.batch.header, 0);
   }
   bool is_hinted(std::uint32_t literals = kLiterals) {
-    return is_hinted_clean(call.context(), seen, literals);
+    const PacketView view = view_of(call.context(), seen);
+    return is_hinted_clean(call.context(), seen, view, literals);
   }
   PacketCall call;
   SeenPacket seen;
@@ -46,6 +47,14 @@ TEST(SeenView, AHintSaysNothingOfWhatAPacketCarries) {
     seen.seen.layer = layer;
     EXPECT_FALSE(seen.is_hinted());
   }
+}
+
+TEST(SeenView, AHintIsOfThePortsThatThePacketHas) {
+  SeenCase seen(frame_of_hex(kUdpFrame));
+  PacketView view = view_of(seen.call.context(), seen.seen);
+  EXPECT_TRUE(is_hinted_clean(seen.call.context(), seen.seen, view, kLiterals));
+  ++view.tuple.source_port;
+  EXPECT_FALSE(is_hinted_clean(seen.call.context(), seen.seen, view, kLiterals));
 }
 
 TEST(SeenView, ATextThatEndsWithThePayloadIsNewOfIt) {

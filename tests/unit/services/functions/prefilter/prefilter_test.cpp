@@ -56,13 +56,16 @@ TEST(PrefilterFunction, SaysOfEachPacketWhetherItHoldsAFastPattern) {
       "alert udp any any -> any any (content:\"of-udp\"; sid:2;)\n"
       "alert tcp any any -> any any (content:\"Any-Case\"; nocase; sid:3;)\n"
       "alert http any any -> any any (http.uri; content:\"of-uri\"; sid:4;)\n"
-      "alert http any any -> any any (file.data; content:\"of-body\"; sid:5;)\n");
+      "alert http any any -> any any (file.data; content:\"of-body\"; sid:5;)\n"
+      "alert tcp any any -> any 80 (content:\"near\"; sid:6;)\n"
+      "alert tcp any any -> any [25,110] (content:\"far\"; sid:7;)\n");
   BatchArena arena(kBatchCapacityMax);
   const Batch batch =
       batch_of(arena, std::vector<Frame>{tcp_packet("an of-tcp"), tcp_packet("of-udp of-uri of-tc"),
                                          tcp_packet("-aNY-cASE-"), tcp_packet("of-body"),
                                          tcp_packet(""), udp_packet("of-tcp"), udp_packet("of-udp"),
-                                         frame_of_hex(kNineExtensionsUdpFrame)});
+                                         frame_of_hex(kNineExtensionsUdpFrame), tcp_packet("near"),
+                                         tcp_packet("far")});
   front.runner->run(batch, {});
   const std::uint32_t literals = batch.header->hint_literals;
   std::string clean;
@@ -70,9 +73,9 @@ TEST(PrefilterFunction, SaysOfEachPacketWhetherItHoldsAFastPattern) {
     clean += is_hinted_clean(*batch.header, i, literals) ? 'c' : '-';
     EXPECT_TRUE(batch.goes_on(i));
   }
-  EXPECT_EQ(clean, "-c--cc--");
-  EXPECT_EQ(front.count(PrefilterCounter::kClean), 3u);
-  EXPECT_EQ(front.count(PrefilterCounter::kHit), 4u);
+  EXPECT_EQ(clean, "-c--cc---c");
+  EXPECT_EQ(front.count(PrefilterCounter::kClean), 4u);
+  EXPECT_EQ(front.count(PrefilterCounter::kHit), 5u);
   EXPECT_EQ(front.count(PrefilterCounter::kHidden), 1u);
 }
 

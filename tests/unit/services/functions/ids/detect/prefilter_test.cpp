@@ -222,6 +222,32 @@ TEST(Prefilter, BytesThatAreSaidToBeCleanAreNotSearched) {
   EXPECT_EQ(count("forbidden", 8), 1u);
 }
 
+TEST(Prefilter, ALiteralHasThePortsThatAllOfItsRulesAskFor) {
+  using Ranges = std::vector<std::pair<std::uint16_t, std::uint16_t>>;
+  const auto ports_of = [](std::vector<std::pair<Ranges, Ranges>> ends) {
+    std::vector<Signature> rules;
+    for (const auto& [source, destination] : ends) {
+      Signature& rule =
+          rules.emplace_back(Rule(RuleProtocol::kTcp).asks(content("word")).fast(0, 0));
+      rule.source_ports = {.is_any = source.empty(), .ranges = source};
+      rule.destination_ports = {.is_any = destination.empty(), .ranges = destination};
+    }
+    std::vector<std::uint16_t> ports;
+    for (const auto& literal : payload_literals(rules).tcp) ports.push_back(literal.port);
+    return ports;
+  };
+  using Ports = std::vector<std::uint16_t>;
+  EXPECT_EQ(ports_of({{{}, {}}}), Ports{0});
+  EXPECT_EQ(ports_of({{{}, {{80, 81}}}}), (Ports{80, 81}));
+  EXPECT_EQ(ports_of({{{{25, 25}}, {{80, 81}}}}), Ports{25});
+  EXPECT_EQ(ports_of({{{{25, 25}}, {}}, {{}, {{80, 80}}}}), (Ports{25, 80}));
+  EXPECT_EQ(ports_of({{{{25, 25}}, {}}, {{}, {}}}), Ports{0});
+  EXPECT_EQ(ports_of({{{}, {{1024, 65'535}}}}), Ports{0});
+  EXPECT_EQ(ports_of({{{}, {{1, 16}}}}).size(), 16u);
+  EXPECT_EQ(ports_of({{{}, {{1, 16}}}, {{}, {{17, 17}}}}), Ports{0});
+  EXPECT_EQ(ports_of({{{{0, 65'535}}, {{7, 7}}}}), Ports{7});
+}
+
 TEST(Prefilter, LiteralsOfPayloadsDoNotDependOnTheOrderOfRules) {
   const std::vector<Signature> rules{
       Rule(RuleProtocol::kTcp).asks(content("tcp")).fast(0, 0),
@@ -233,8 +259,8 @@ TEST(Prefilter, LiteralsOfPayloadsDoNotDependOnTheOrderOfRules) {
   };
   const PayloadLiterals literals = payload_literals(rules);
   using Set = std::vector<PayloadLiterals::Literal>;
-  EXPECT_EQ(literals.tcp, (Set{{"any", true}, {"body", false}, {"tcp", false}}));
-  EXPECT_EQ(literals.udp, (Set{{"any", true}, {"udp", false}}));
+  EXPECT_EQ(literals.tcp, (Set{{"any", true, 0}, {"body", false, 0}, {"tcp", false, 0}}));
+  EXPECT_EQ(literals.udp, (Set{{"any", true, 0}, {"udp", false, 0}}));
   std::vector<Signature> turned(rules.rbegin(), rules.rend());
   EXPECT_EQ(payload_literals(turned).fingerprint, literals.fingerprint);
   turned.pop_back();
