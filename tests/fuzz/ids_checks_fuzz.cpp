@@ -85,6 +85,25 @@ std::vector<std::vector<Match>> regex_tests() {
   };
 }
 
+/// What is decoded, with contents, and behind each place of a content.
+std::vector<std::vector<Match>> base64_tests() {
+  std::vector<std::vector<Match>> all;
+  for (const Base64Form form : {Base64Form::kPlain, Base64Form::kFolded}) {
+    Base64Decode decode{.form = form};
+    all.push_back({decode});
+    decode.decoded = std::make_shared<const BufferTests>(
+        BufferTests{.buffer = RuleBuffer::kBase64Data,
+                    .tests = {ContentMatch{.bytes = "a"}, behind("b", 0),
+                              ContentMatch{.bytes = "c", .negated = true, .depth = {{9}}}}});
+    all.push_back({decode});
+    decode.bytes = 12;
+    decode.offset = 1;
+    decode.relative = true;
+    all.push_back({ContentMatch{.bytes = "="}, decode, behind(".", 0)});
+  }
+  return all;
+}
+
 std::vector<Checked> all_checks() {
   std::vector<Checked> checks;
   const auto add = [&](std::vector<std::vector<Match>> sets, bool is_plain, bool is_settled) {
@@ -99,6 +118,7 @@ std::vector<Checked> all_checks() {
   add(plain_tests(), true, true);
   add(other_tests(), false, true);
   add(regex_tests(), false, false);
+  add(base64_tests(), false, true);
   using Kind = Transform::Kind;
   const ContentMatch digest{.bytes = "\x01"};
   for (const auto& transforms : std::vector<std::vector<Transform>>{

@@ -14,7 +14,7 @@ constexpr std::int64_t kAllIsNew = -1;
 
 struct MatcherScratch::Parts {
   TransformScratch texts;
-  RegexScratch regex;
+  WalkScratch walk;
 };
 
 MatcherScratch::MatcherScratch() : parts_(std::make_unique<Parts>()) {}
@@ -34,13 +34,13 @@ Look BufferMatcher::look(const BufferValue& value, RuleVariables& variables,
   const Transforms& transforms = compiled_->transforms();
   const bool ends_here = value.is_complete || compiled_->tests().buffer == RuleBuffer::kPayload;
   if (transforms.needs_all() && !ends_here) return {.found = Found::kNotYet};
-  const BufferValue text = transforms.apply(value, parts.texts, parts.regex);
+  const BufferValue text = transforms.apply(value, parts.texts, parts.walk.regex);
   const auto begin = static_cast<std::int64_t>(text.base);
   const bool is_all_new = text.seen == 0 || compiled_->is_always_new();
   const TestText test_text{
       .bytes = text.bytes, .begin = begin, .is_complete = text.is_complete, .ends_here = ends_here};
   TestWalk walk(*compiled_, test_text, is_all_new ? kAllIsNew : begin + text.seen, variables,
-                parts.regex);
+                parts.walk);
   return walk.go();
 }
 

@@ -115,6 +115,11 @@ CompiledTests::CompiledTests(const BufferTests& tests)
                   [&] { regexes_.emplace_back(pcre->expression, pcre->flags); });
       is_always_new_ = is_always_new_ || regexes_.back().minds_what_follows();
     }
+    if (const auto* decode = std::get_if<Base64Decode>(&test); decode && decode->decoded) {
+      plan.decoded = decoded_.size();
+      decoded_.push_back(std::make_unique<CompiledTests>(*decode->decoded));
+      is_always_new_ = is_always_new_ || decoded_.back()->is_always_new();
+    }
     uses_variables_ = uses_variables_ || millrace::uses_variables(test);
     is_always_new_ = is_always_new_ || is_about_absence(test);
     const auto number = static_cast<std::uint16_t>(place);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -22,8 +23,9 @@
 namespace millrace {
 
 struct TestPlan {
-  std::optional<std::size_t> regex;  ///< of a PcreMatch, its place in CompiledTests::regexes
-  bool is_depended = false;          ///< of a choice: a later test goes on from its end
+  std::optional<std::size_t> regex;    ///< of a PcreMatch, its place in CompiledTests::regexes
+  std::optional<std::size_t> decoded;  ///< of a Base64Decode with tests, likewise
+  bool is_depended = false;            ///< of a choice: a later test goes on from its end
   /// Not a choice: fails, where it fails, whatever the choices before it.
   bool is_fixed = false;
   /// A choice: where none of its places has led to a match, no other choice before it helps.
@@ -44,6 +46,10 @@ class CompiledTests {
   const BufferTests& tests() const noexcept { return tests_; }
   const TestPlan& plan(std::size_t place) const noexcept { return plans_[place]; }
   const Regex& regex(const TestPlan& plan) const noexcept { return regexes_[*plan.regex]; }
+  /// Of what the test decodes; null: nothing is asked of it.
+  const CompiledTests* decoded(const TestPlan& plan) const noexcept {
+    return plan.decoded ? decoded_[*plan.decoded].get() : nullptr;
+  }
   const Transforms& transforms() const noexcept { return transforms_; }
   /// A number of some test is a variable of the rule: then a choice can matter to any test.
   bool uses_variables() const noexcept { return uses_variables_; }
@@ -59,6 +65,7 @@ class CompiledTests {
   const BufferTests& tests_;
   Transforms transforms_;
   std::vector<Regex> regexes_;
+  std::vector<std::unique_ptr<const CompiledTests>> decoded_;
   std::vector<TestPlan> plans_;
   bool uses_variables_ = false, is_always_new_ = false;
   std::int64_t span_ = 0;

@@ -13,6 +13,9 @@ namespace {
 // Searches cost a step for so many bytes.
 constexpr std::int64_t kContentBytesAStep = 4096;
 constexpr std::int64_t kRegexBytesAStep = 1024;
+constexpr std::int64_t kBase64BytesAStep = 256;
+
+constexpr std::int64_t kAllIsNew = -1;  ///< TestWalk::seen_end_
 
 TestEnd passed_if(bool passes, std::int64_t cursor) noexcept {
   return {.passed = passes ? Passed::kYes : Passed::kNo, .cursor = cursor};
@@ -57,7 +60,7 @@ TestWalk::Outcome TestWalk::go(std::uint16_t place, std::int64_t cursor,
     furthest = std::max(furthest, end.furthest);
   }
   if (furthest > seen_end_) return {.kind = Kind::kYes};
-  return {.kind = Kind::kNo, .is_stale = true, .back_to = place};
+  return {.kind = may_decode_more_ ? Kind::kLater : Kind::kNo, .is_stale = true, .back_to = place};
 }
 
 void TestWalk::Tried::add(const Outcome& outcome) noexcept {
@@ -142,7 +145,7 @@ RegexMatch TestWalk::find_regex(const TestPlan& plan, std::int64_t subject,
                        .begins_here = subject > text_.begin || text_.begin == 0,
                        .ends_here = text_.ends_here};
   const Regex& regex = tests_.regex(plan);
-  const RegexMatch match = regex.find(text, scratch_);
+  const RegexMatch match = regex.find(text, scratch_.regex);
   const std::int64_t bytes = match.found == RegexMatch::Found::kYes
                                  ? static_cast<std::int64_t>(match.end - text.from)
                                  : text_.end() - from;
@@ -202,6 +205,50 @@ TestEnd TestWalk::run_negated_regex(std::uint16_t place, std::int64_t cursor) no
   return {};
 }
 
+/// What is decoded is a text of its own, which is looked at twice where bytes have been seen: does
+/// it pass, and by something that is new.
+TestEnd TestWalk::run_base64(std::uint16_t place, std::int64_t cursor) noexcept {
+  const auto& test = std::get<Base64Decode>(tests_.tests().tests[place]);
+  const std::int64_t from = (test.relative ? cursor : 0) + std::int64_t{test.offset};
+  const TestEnd later{.passed = text_.is_complete ? Passed::kNo : Passed::kLater};
+  if (from >= text_.end()) return later;
+  if (from < text_.begin) return {};
+  const std::int64_t bytes = std::min<std::int64_t>(text_.end() - from, test.bytes);
+  const auto encoded = text_.bytes.subspan(text_.index(from), static_cast<std::size_t>(bytes));
+  const bool is_all = text_.is_complete || bytes == std::int64_t{test.bytes};
+  if (!charge(1 + bytes / kBase64BytesAStep)) return {};
+  const auto seen = static_cast<std::size_t>(std::clamp<std::int64_t>(seen_end_ - from, 0, bytes));
+  const std::size_t old =
+      decode_base64(encoded.first(seen), test.form, false, scratch_.decoded).written;
+  const Base64Text decoded = decode_base64(encoded, test.form, is_all, scratch_.decoded);
+  if (decoded.written == 0) return is_all || decoded.has_ended ? TestEnd{} : later;
+  const TestText text{.bytes = std::span(scratch_.decoded).first(decoded.written),
+                      .is_complete = is_all || decoded.has_ended,
+                      .ends_here = text_.ends_here || is_all || decoded.has_ended};
+  TestEnd end{.passed = Passed::kYes, .cursor = cursor};
+  if (const auto* const tests = tests_.decoded(tests_.plan(place))) {
+    const Found found = look_at(*tests, text, kAllIsNew);
+    if (found == Found::kNotYet) return later;
+    if (found == Found::kNo) return {};
+    if (old != 0 && look_at(*tests, text, static_cast<std::int64_t>(old)) != Found::kYes) {
+      may_decode_more_ = may_decode_more_ || !text.is_complete;
+      return end;
+    }
+  }
+  if (old < decoded.written) end.furthest = from + bytes;
+  return end;
+}
+
+/// By the steps that are left.
+Found TestWalk::look_at(const CompiledTests& tests, const TestText& text,
+                        std::int64_t seen_end) noexcept {
+  TestWalk walk(tests, text, seen_end, variables_, scratch_);
+  walk.steps_ = steps_;
+  const Look look = walk.go();
+  steps_ = walk.steps_;
+  return look.found;
+}
+
 TestEnd TestWalk::run_single(std::uint16_t place, std::int64_t cursor) noexcept {
   const Match& test = tests_.tests().tests[place];
   if (const auto* content = std::get_if<ContentMatch>(&test)) {
@@ -227,6 +274,7 @@ TestEnd TestWalk::run_single(std::uint16_t place, std::int64_t cursor) noexcept 
   if (const auto* one = std::get_if<BufferSize>(&test)) {
     return run_buffer_size(*one, text_, cursor);
   }
+  if (std::holds_alternative<Base64Decode>(test)) return run_base64(place, cursor);
   if (!text_.ends_here) return {.passed = Passed::kLater};
   const auto& dataset = std::get<DatasetMatch>(test);
   return passed_if(is_in_dataset(dataset, text_.bytes) != dataset.negated, cursor);

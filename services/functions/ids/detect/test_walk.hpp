@@ -2,14 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
+#include "services/functions/ids/detect/base64_text.hpp"
 #include "services/functions/ids/detect/buffer_matcher.hpp"
 #include "services/functions/ids/detect/compiled_tests.hpp"
 #include "services/functions/ids/detect/content_range.hpp"
 #include "services/functions/ids/detect/test_text.hpp"
 
 namespace millrace {
+
+/// Memory that a walk needs. One thread.
+struct WalkScratch {
+  RegexScratch regex;
+  std::vector<std::byte> decoded =
+      std::vector<std::byte>(base64_bytes_max(Base64Decode::kBytesMax));
+};
 
 /// Goes through the tests of a buffer in their order, and through the places of each choice from
 /// low to high, until all tests pass.
@@ -18,7 +28,7 @@ class TestWalk {
   /// All are borrowed. `seen_end`: a match whose bytes all lie in front of it does not count;
   /// negative: each one counts.
   TestWalk(const CompiledTests& tests, const TestText& text, std::int64_t seen_end,
-           RuleVariables& variables, RegexScratch& scratch) noexcept
+           RuleVariables& variables, WalkScratch& scratch) noexcept
       : tests_(tests), text_(text), seen_end_(seen_end), variables_(variables), scratch_(scratch) {}
 
   Look go() noexcept;
@@ -48,6 +58,8 @@ class TestWalk {
   Outcome try_content(std::uint16_t place, std::int64_t cursor, std::int64_t furthest) noexcept;
   Outcome try_regex(std::uint16_t place, std::int64_t cursor, std::int64_t furthest) noexcept;
   TestEnd run_single(std::uint16_t place, std::int64_t cursor) noexcept;
+  TestEnd run_base64(std::uint16_t place, std::int64_t cursor) noexcept;
+  Found look_at(const CompiledTests& tests, const TestText& text, std::int64_t seen_end) noexcept;
   TestEnd run_negated_regex(std::uint16_t place, std::int64_t cursor) noexcept;
 
   RegexMatch find_regex(const TestPlan& plan, std::int64_t subject, std::int64_t from) noexcept;
@@ -66,8 +78,9 @@ class TestWalk {
   const TestText& text_;
   std::int64_t seen_end_;
   RuleVariables& variables_;
-  RegexScratch& scratch_;
+  WalkScratch& scratch_;
   std::int64_t steps_ = 0;
+  bool may_decode_more_ = false;  ///< what was decoded has passed by bytes that were seen
 };
 
 }  // namespace millrace

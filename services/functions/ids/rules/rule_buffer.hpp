@@ -66,6 +66,8 @@ enum class RuleBuffer : std::uint8_t {
 
   kSshProtocol,  ///< "2.0"
   kSshSoftware,
+
+  kBase64Data,  ///< what base64_decode makes; of a draft alone: its tests go to the Base64Decode
   kCount
 };
 inline constexpr std::size_t kRuleBufferCount = static_cast<std::size_t>(RuleBuffer::kCount);

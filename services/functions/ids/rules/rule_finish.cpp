@@ -129,6 +129,7 @@ void finish_draft(RuleDraft& draft) {
   check_head(draft);
   settle_cases(draft);
   check_variables(draft);
+  settle_base64(draft);
   settle_protocol(draft);
   settle_recognition(draft);
   choose_fast_pattern(draft);

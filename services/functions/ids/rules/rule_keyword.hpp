@@ -30,6 +30,7 @@ RuleKeywords flow_keywords() noexcept;       ///< flow, flowbits, app-layer-prot
 RuleKeywords threshold_keywords() noexcept;  ///< threshold, detection_filter
 RuleKeywords dataset_keywords() noexcept;    ///< dataset
 RuleKeywords transform_keywords() noexcept;  ///< to_lowercase, ...
+RuleKeywords base64_keywords() noexcept;     ///< base64_decode
 RuleKeywords tls_keywords() noexcept;        ///< keywords of TLS that are no sticky buffers
 
 /// Makes a sticky buffer of the rule's dialect the one that tests behind it are about. False: there
@@ -43,6 +44,8 @@ std::string_view reason_of_refusal(std::string_view keyword) noexcept;
 
 // Parts of finish_draft().
 void choose_fast_pattern(RuleDraft& draft);
+/// Tests of `base64_data` go to the base64_decode of the rule.
+void settle_base64(RuleDraft& draft);
 /// What buffers say of the protocol and the direction of the rule.
 void settle_protocol(RuleDraft& draft);
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -114,8 +115,24 @@ struct DatasetMatch {
   std::vector<std::string> values;
 };
 
+struct BufferTests;  // signature.hpp
+enum class Base64Form : std::uint8_t {
+  kPlain,   ///< RFC 4648: it ends in front of the first other character
+  kMime,    ///< RFC 2045: other characters are left out
+  kFolded,  ///< Snort: likewise, up to padding, or to a line that the next one does not continue
+};
+/// `base64_decode`: something is encoded there, and passes what stands behind `base64_data`.
+struct Base64Decode {
+  static constexpr std::uint32_t kBytesMax = 65'535;
+  std::uint32_t bytes = kBytesMax;  ///< of the text, at most
+  std::uint32_t offset = 0;
+  bool relative = false;
+  Base64Form form = Base64Form::kPlain;
+  std::shared_ptr<const BufferTests> decoded;  ///< null: nothing is asked
+};
+
 using Match = std::variant<ContentMatch, PcreMatch, ByteTest, ByteJump, ByteExtract, ByteMath,
-                           IsDataAt, BufferSize, DatasetMatch>;
+                           IsDataAt, BufferSize, DatasetMatch, Base64Decode>;
 
 /// What is done to a buffer before it is looked at, in the order of the rule.
 struct Transform {

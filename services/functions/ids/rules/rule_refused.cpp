@@ -14,7 +14,6 @@ struct Refused {
 constexpr std::string_view kNoBitsOfHosts = "bits of hosts and pairs of hosts are not kept";
 constexpr std::string_view kNoFiles = "files are not taken out of flows";
 constexpr std::string_view kNoEvents = "events of decoders and parsers are not kept";
-constexpr std::string_view kNoBase64 = "base64 within a buffer is not decoded";
 
 constexpr Refused kRefused[] = {
     {"xbits", kNoBitsOfHosts},
@@ -39,8 +38,6 @@ constexpr Refused kRefused[] = {
     {"stream-event", kNoEvents},
     {"app-layer-event", kNoEvents},
     {"engine-event", kNoEvents},
-    {"base64_decode", kNoBase64},
-    {"base64_data", kNoBase64},
     {"ssl_state", "where a handshake is at a packet is not known"},
     {"sd_pattern", "patterns of sensitive data are not known"},
     {"regex", "expressions of Hyperscan's own are not supported; there is pcre"},

@@ -18,6 +18,7 @@ void add_transform(Transform transform, RuleDraft& draft) {
   if (draft.buffer == RuleBuffer::kPayload || !draft.at_buffer) {
     refuse_rule("a transform stands directly behind a sticky buffer");
   }
+  if (draft.buffer == RuleBuffer::kBase64Data) refuse_rule("it does not go with base64_data");
   if (draft.transforms.size() == kTransformsMax) refuse_rule("too many transforms of a buffer");
   draft.transforms.push_back(std::move(transform));
 }

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "shared/base/error.hpp"
 #include "tests/unit/services/functions/ids/detect/match_calls.hpp"
@@ -54,6 +57,72 @@ TEST(BufferMatcher, DatasetsAreAboutWholeBuffers) {
   EXPECT_EQ(look_at(matcher, "ab").found, Found::kNo);
   EXPECT_EQ(look_at(matcher, "abc", false).found, Found::kNotYet);
   EXPECT_EQ(found_in({DatasetMatch{.negated = true, .values = {"a", "abc"}}}, "ab"), Found::kYes);
+}
+
+Base64Decode decode_of(std::vector<Match> tests) {
+  Base64Decode decode;
+  decode.decoded = std::make_shared<const BufferTests>(
+      BufferTests{.buffer = RuleBuffer::kBase64Data, .tests = std::move(tests)});
+  return decode;
+}
+
+TEST(BufferMatcher, LooksIntoWhatIsDecoded) {
+  Base64Decode decode =
+      decode_of({ContentMatch{.bytes = "foo"}, ContentMatch{.bytes = "r", .distance = {{2}}}});
+  EXPECT_EQ(found_in({decode}, "Zm9vYmFy"), Found::kYes);
+  EXPECT_EQ(found_in({decode}, "Zm9vYmFv"), Found::kNo);
+  EXPECT_EQ(found_in({decode}, ""), Found::kNo);
+  decode.offset = 2;
+  EXPECT_EQ(found_in({decode}, "==Zm9vYmFy"), Found::kYes);
+  EXPECT_EQ(found_in({decode}, "Zm9vYmFy"), Found::kNo);
+  decode.bytes = 4;
+  EXPECT_EQ(found_in({decode}, "==Zm9vYmFy"), Found::kNo);
+}
+
+TEST(BufferMatcher, DecodesBehindEachPlaceOfTheContentBefore) {
+  Base64Decode decode = decode_of({ContentMatch{.bytes = "foo"}});
+  decode.relative = true;
+  decode.offset = 1;
+  const std::vector<Match> tests = {ContentMatch{.bytes = "key"}, decode,
+                                    ContentMatch{.bytes = "end", .distance = {{0}}}};
+  EXPECT_EQ(found_in(tests, "key=bar key=Zm9v end"), Found::kYes);
+  EXPECT_EQ(found_in(tests, "key=bar key=Zm9v"), Found::kNo);
+  EXPECT_EQ(found_in(tests, "key=bar key=Ym9v end"), Found::kNo);
+}
+
+TEST(BufferMatcher, WithoutTestsSomethingHasToBeDecoded) {
+  EXPECT_EQ(found_in({Base64Decode{}}, "Z"), Found::kYes);
+  EXPECT_EQ(found_in({Base64Decode{}}, "."), Found::kNo);
+}
+
+TEST(BufferMatcher, WhatIsDecodedWaitsForMore) {
+  const BufferTests buffer = of_body({decode_of({ContentMatch{.bytes = "bar"}})});
+  const BufferMatcher matcher(buffer);
+  EXPECT_EQ(look_at(matcher, "", false).found, Found::kNotYet);
+  EXPECT_EQ(look_at(matcher, "Zm9", false).found, Found::kNotYet);
+  EXPECT_EQ(look_at(matcher, "Zm9vYmF", false).found, Found::kNotYet);
+  EXPECT_EQ(look_at(matcher, "Zm9vYmFy", false).found, Found::kYes);
+  EXPECT_EQ(look_at(matcher, "Zm9v.mFy", false).found, Found::kNo) << "nothing follows";
+  EXPECT_EQ(look_at(matcher, ".", false).found, Found::kNo);
+}
+
+TEST(BufferMatcher, WhatWasDecodedBeforeDoesNotMatchAgain) {
+  const BufferTests buffer = of_stream({decode_of({ContentMatch{.bytes = "foo"}})});
+  const BufferMatcher matcher(buffer);
+  EXPECT_EQ(look_at(matcher, "Zm9v", false).found, Found::kYes);
+  EXPECT_EQ(look_at(matcher, "Zm9vYmFy", false, 4).found, Found::kNotYet);
+  EXPECT_EQ(look_at(matcher, "Zm9vYmFy.", false, 4).found, Found::kNo);
+  EXPECT_EQ(look_at(matcher, "Zm9vZm9v", false, 4).found, Found::kYes);
+  EXPECT_EQ(look_at(matcher, "Zm9v", false, 3).found, Found::kYes);
+}
+
+TEST(BufferMatcher, AbsenceInWhatIsDecoded) {
+  const Base64Decode decode = decode_of({ContentMatch{.bytes = "bar", .negated = true}});
+  EXPECT_EQ(found_in({decode}, "Zm9v"), Found::kYes);
+  EXPECT_EQ(found_in({decode}, "Zm9vYmFy"), Found::kNo);
+  const BufferTests body = of_body({decode});
+  EXPECT_EQ(look_at(BufferMatcher(body), "Zm9v", false).found, Found::kNotYet);
+  EXPECT_EQ(look_at(BufferMatcher(body), "Zm9v.", false).found, Found::kYes);
 }
 
 TEST(BufferMatcher, WithoutTestsABufferMatches) {

@@ -165,6 +165,7 @@ class Walk {
     return (text_.is_complete || stays) && is_within != test.negated && from(next, state);
   }
   bool pass(const DatasetMatch&, std::size_t, const State&) { return false; }
+  bool pass(const Base64Decode&, std::size_t, const State&) { return false; }
 
   const std::vector<Match>& tests_;
   const Text& text_;
