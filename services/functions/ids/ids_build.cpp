@@ -3,6 +3,7 @@
 #include "services/functions/ids/ids_build.hpp"
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,8 +20,17 @@
 namespace millrace {
 namespace {
 
-RuleSetup setup_of(const PlanFunction& function, const IdsSettings& settings) {
+/// Hosts have packets in one lane of several paths, or in several lanes of one.
+KeptBits kept_bits_of(std::span<const PlanPath> paths) {
+  if (paths.size() != 1) return KeptBits::kNone;
+  if (paths[0].lane_count == 1) return KeptBits::kOfHosts;
+  return paths[0].lanes_by == LanesBy::kAddresses ? KeptBits::kOfPairs : KeptBits::kNone;
+}
+
+RuleSetup setup_of(const FunctionContext& context, const IdsSettings& settings) {
+  const PlanFunction& function = context.function;
   RuleSetup setup = default_rule_setup();
+  setup.kept_bits = kept_bits_of(context.paths);
   for (const auto& [name, value] : settings.variables) setup.variables[name] = value;
   if (!settings.classification.empty()) load_classification(settings.classification, setup);
   const std::vector<std::string> paths = values_of(function, "rules");
@@ -56,10 +66,10 @@ bool load_file(const std::string& path, const RuleSetup& setup, RuleSet& into) {
 
 }  // namespace
 
-LoadedRules load_ids_rules(const PlanFunction& function, const IdsSettings& settings) {
+LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& settings) {
   LoadedRules loaded;
-  loaded.setup = setup_of(function, settings);
-  for (const std::string& path : values_of(function, "rules")) {
+  loaded.setup = setup_of(context, settings);
+  for (const std::string& path : values_of(context.function, "rules")) {
     if (!load_file(path, loaded.setup, loaded.rules)) loaded.empty_files.push_back(path);
   }
   leave_out_what_cannot_be_matched(loaded.rules);
@@ -68,7 +78,7 @@ LoadedRules load_ids_rules(const PlanFunction& function, const IdsSettings& sett
 
 BuildReport build_ids_image(const FunctionContext& context, std::uint32_t extra_counters) {
   const IdsSettings settings = ids_settings(context.function.settings);
-  LoadedRules loaded = load_ids_rules(context.function, settings);
+  LoadedRules loaded = load_ids_rules(context, settings);
   IdsRules rules;
   rules.setup = std::move(loaded.setup);
   rules.rules = std::move(loaded.rules);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-
 #include <string>
 #include <vector>
 
@@ -13,14 +12,14 @@
 
 namespace millrace {
 
-/// What the files of a function's `rules` hold.
+/// What the files of a function's `rules` hold, for the lanes that its paths have.
 struct LoadedRules {
   RuleSetup setup;
   RuleSet rules;  ///< those that workers can match, in the order of the files
   std::vector<std::string> empty_files;
 };
 /// `settings`: of the function. Throws Error. Builder's thread.
-LoadedRules load_ids_rules(const PlanFunction& function, const IdsSettings& settings);
+LoadedRules load_ids_rules(const FunctionContext& context, const IdsSettings& settings);
 
 /// Reads the rule files of the function and what stands beside them, and writes its image.
 /// `extra_counters`: behind those of the rules. Builder's thread. Throws Error.

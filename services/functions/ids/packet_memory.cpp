@@ -59,6 +59,16 @@ void PacketMemory::set_flowbit(std::uint16_t bit, bool value) noexcept {
   has_changed_ = true;
 }
 
+bool PacketMemory::host_bit(const HostBit& bit) const noexcept {
+  return tables_ != nullptr && tables_->counts.bit(bit, tuple_, packet_.now_s);
+}
+
+void PacketMemory::set_host_bit(const HostBit& bit, bool value) noexcept {
+  if (is_muted_ || tables_ == nullptr || counts_ == IdsLane::kCountsOfPacket) return;
+  ++counts_;
+  tables_->counts.set_bit(bit, value, tuple_, packet_.now_s);
+}
+
 Counted PacketMemory::counted(std::uint32_t signature, std::uint8_t use,
                               const Threshold& threshold) noexcept {
   if (tables_ == nullptr || counts_ == IdsLane::kCountsOfPacket) return Counted::kCounts;

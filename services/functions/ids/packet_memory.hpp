@@ -47,6 +47,9 @@ class PacketMemory final : public RuleMemory {
 
   bool flowbit(std::uint16_t bit) const noexcept override;
   void set_flowbit(std::uint16_t bit, bool value) noexcept override;
+  bool host_bit(const HostBit& bit) const noexcept override;
+  /// One is a change as a count is: behind kCountsOfPacket it does nothing.
+  void set_host_bit(const HostBit& bit, bool value) noexcept override;
   bool count(std::uint32_t signature, std::uint8_t use,
              const Threshold& threshold) noexcept override;
 

@@ -49,6 +49,14 @@ FlowTuple tracked(TrackBy by, const FlowTuple& tuple) noexcept {
   return about;
 }
 
+/// No rule has so many thresholds.
+RuleCounts::Use use_of(const HostBit& bit) noexcept {
+  constexpr unsigned kHalf = 32;
+  return {.gid = static_cast<std::uint32_t>(bit.name >> kHalf),
+          .sid = static_cast<std::uint32_t>(bit.name),
+          .number = UINT32_MAX};
+}
+
 constexpr std::uint32_t buckets_for(std::uint32_t counts) noexcept {
   return (counts + kCountsOfBucket - 1) / kCountsOfBucket;
 }
@@ -82,7 +90,7 @@ struct RuleCounts::Head {
 struct RuleCounts::Count {
   std::uint64_t tag;      ///< hash of its Key; 0: free
   std::uint32_t since_s;  ///< the time begins
-  std::uint32_t matches;  ///< in it
+  std::uint32_t matches;  ///< in it; of a bit of a host: the seconds for which it is set
 };
 
 std::uint64_t RuleCounts::bytes_for(std::uint32_t counts) noexcept {
@@ -120,12 +128,41 @@ RuleCounts::Count& RuleCounts::place_of(std::uint64_t tag) const noexcept {
   return *oldest;
 }
 
-Counted RuleCounts::count(const Use& use, const Threshold& threshold, const FlowTuple& tuple,
-                          std::uint32_t now_s) noexcept {
-  const Key key{.about = tracked(threshold.by, tuple), .use = use};
+std::uint64_t RuleCounts::tag_of(const Use& use, TrackBy by,
+                                 const FlowTuple& tuple) const noexcept {
+  const Key key{.about = tracked(by, tuple), .use = use};
   const std::uint64_t hash =
       siphash13(std::as_bytes(std::span(&key, 1)), {head().secret[0], head().secret[1]});
-  const std::uint64_t tag = std::max<std::uint64_t>(hash, 1);
+  return std::max<std::uint64_t>(hash, 1);
+}
+
+/// A host is the same one whether a packet comes from it or goes to it.
+std::uint64_t RuleCounts::tag_of(const HostBit& bit, const FlowTuple& tuple) const noexcept {
+  if (bit.by != TrackBy::kDestination) return tag_of(use_of(bit), bit.by, tuple);
+  return tag_of(use_of(bit), TrackBy::kSource, reversed(tuple));
+}
+
+bool RuleCounts::bit(const HostBit& bit, const FlowTuple& tuple,
+                     std::uint32_t now_s) const noexcept {
+  const std::uint64_t tag = tag_of(bit, tuple);
+  const Count& count = place_of(tag);
+  return count.tag == tag && now_s - count.since_s < count.matches;
+}
+
+void RuleCounts::set_bit(const HostBit& bit, bool value, const FlowTuple& tuple,
+                         std::uint32_t now_s) noexcept {
+  const std::uint64_t tag = tag_of(bit, tuple);
+  Count& place = place_of(tag);
+  if (value) {
+    state_.change(place) = {.tag = tag, .since_s = now_s, .matches = bit.seconds};
+  } else if (place.tag == tag) {
+    state_.change(place) = {};
+  }
+}
+
+Counted RuleCounts::count(const Use& use, const Threshold& threshold, const FlowTuple& tuple,
+                          std::uint32_t now_s) noexcept {
+  const std::uint64_t tag = tag_of(use, threshold.by, tuple);
   Count& count = state_.change(place_of(tag));
   if (count.tag != tag || now_s - count.since_s >= threshold.seconds) {
     count = {.tag = tag, .since_s = now_s, .matches = 0};

@@ -44,8 +44,16 @@ class RuleCounts {
   Counted count(const Use& use, const Threshold& threshold, const FlowTuple& tuple,
                 std::uint32_t now_s) noexcept;
 
+  /// Bits of hosts have places as counts have: of those in a bucket the one that was set or began
+  /// first makes room. set_bit() changes kLinesOfCount lines at most.
+  bool bit(const HostBit& bit, const FlowTuple& tuple, std::uint32_t now_s) const noexcept;
+  void set_bit(const HostBit& bit, bool value, const FlowTuple& tuple,
+               std::uint32_t now_s) noexcept;
+
  private:
   struct Head;
+  std::uint64_t tag_of(const Use& use, TrackBy by, const FlowTuple& tuple) const noexcept;
+  std::uint64_t tag_of(const HostBit& bit, const FlowTuple& tuple) const noexcept;
   struct Count;
   Head& head() const noexcept;
   Count& place_of(std::uint64_t tag) const noexcept;

@@ -78,7 +78,7 @@ void add(const std::vector<PayloadLiterals::Literal>& literals, std::uint8_t pro
 
 BuildReport build_prefilter_image(const FunctionContext& context) {
   check_prefilter(context.function);
-  LoadedRules loaded = load_ids_rules(context.function, ids_settings(context.function.settings));
+  LoadedRules loaded = load_ids_rules(context, ids_settings(context.function.settings));
   const PayloadLiterals literals = payload_literals(loaded.rules.signatures);
   std::vector<MatchRule> rules;
   add(literals.tcp, ip_protocol::kTcp, rules);

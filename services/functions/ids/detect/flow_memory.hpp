@@ -19,6 +19,10 @@ class RuleMemory {
   virtual bool flowbit(std::uint16_t bit) const noexcept = 0;
   virtual void set_flowbit(std::uint16_t bit, bool value) noexcept = 0;
 
+  /// Of the packet's hosts: it is set, and its time is not over. Without room it is not kept.
+  virtual bool host_bit(const HostBit& bit) const noexcept = 0;
+  virtual void set_host_bit(const HostBit& bit, bool value) noexcept = 0;
+
   /// Counts one more match of the rule for the packet's address by `threshold.by`, and says whether
   /// it counts as one (kLimit, kThreshold, kBoth: is to be told of; kDetectionFilter: matches).
   /// `use` tells apart the several thresholds of a rule. Without room: true.

@@ -18,6 +18,7 @@ bool flowbits_pass(const Signature& signature, bool has_flow, const RuleMemory& 
   return std::ranges::all_of(signature.flowbits, [&](const FlowbitTest& test) {
     if (test.what != What::kIsSet && test.what != What::kIsNotSet) return true;
     const bool wanted = test.what == What::kIsSet;
+    if (test.host) return memory.host_bit(*test.host) == wanted;
     return has_flow && std::ranges::any_of(test.bits, [&](std::uint16_t bit) {
              return memory.flowbit(bit) == wanted;
            });
@@ -28,6 +29,11 @@ bool take_effect(const Signature& signature, std::uint32_t number, RuleMemory& m
   using What = FlowbitTest::What;
   for (const FlowbitTest& test : signature.flowbits) {
     if (test.what == What::kIsSet || test.what == What::kIsNotSet) continue;
+    if (test.host) {
+      memory.set_host_bit(*test.host, test.what == What::kSet || (test.what == What::kToggle &&
+                                                                  !memory.host_bit(*test.host)));
+      continue;
+    }
     for (const std::uint16_t bit : test.bits) {
       memory.set_flowbit(
           bit, test.what == What::kSet || (test.what == What::kToggle && !memory.flowbit(bit)));

@@ -53,20 +53,6 @@ void set_flow(const RuleOption& option, RuleDraft& draft) {
   }
 }
 
-std::uint16_t flowbit_number(std::string_view name, RuleDraft& draft) {
-  if (name.empty() || name.find_first_of(" \t\"") != std::string_view::npos) {
-    refuse_rule(quoted_word(name) + " is no name of a flowbit");
-  }
-  const auto found = std::ranges::find(draft.flowbits, name);
-  const auto number = static_cast<std::uint16_t>(found - draft.flowbits.begin());
-  if (found != draft.flowbits.end()) return number;
-  if (draft.flowbits.size() >= kFlowbitsMax) {
-    refuse_rule("rules have at most " + std::to_string(kFlowbitsMax) + " names of flowbits");
-  }
-  draft.flowbits.emplace_back(name);
-  return number;
-}
-
 struct FlowbitCommand {
   std::string_view name;
   FlowbitTest::What what;
@@ -84,8 +70,8 @@ void add_any_of(FlowbitTest::What what, std::string_view names, RuleDraft& draft
   if (parts.size() > 1 && what != FlowbitTest::What::kIsSet) {
     refuse_rule("'|' goes with isset only");
   }
-  FlowbitTest test{.what = what, .bits = {}};
-  for (const std::string_view name : parts) test.bits.push_back(flowbit_number(name, draft));
+  FlowbitTest test{.what = what, .bits = {}, .host = {}};
+  for (const std::string_view name : parts) test.bits.push_back(flowbit_number(name, "", draft));
   draft.signature.flowbits.push_back(std::move(test));
 }
 
@@ -153,6 +139,22 @@ constexpr std::array kKeywords = {
 };
 
 }  // namespace
+
+std::uint16_t flowbit_number(std::string_view name, std::string_view prefix, RuleDraft& draft) {
+  if (name.empty() || name.find_first_of(" \t\"") != std::string_view::npos) {
+    refuse_rule(quoted_word(name) + " is no name of a bit");
+  }
+  std::string full(prefix);
+  full.append(name);
+  const auto found = std::ranges::find(draft.flowbits, full);
+  const auto number = static_cast<std::uint16_t>(found - draft.flowbits.begin());
+  if (found != draft.flowbits.end()) return number;
+  if (draft.flowbits.size() >= kFlowbitsMax) {
+    refuse_rule("rules have at most " + std::to_string(kFlowbitsMax) + " names of bits");
+  }
+  draft.flowbits.push_back(std::move(full));
+  return number;
+}
 
 RuleKeywords flow_keywords() noexcept { return kKeywords; }
 

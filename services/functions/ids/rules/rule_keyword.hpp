@@ -27,6 +27,7 @@ RuleKeywords byte_keywords() noexcept;       ///< byte_test, byte_jump, ...
 RuleKeywords size_keywords() noexcept;       ///< isdataat, bsize, urilen, bufferlen
 RuleKeywords header_keywords() noexcept;     ///< what headers of packets have
 RuleKeywords flow_keywords() noexcept;       ///< flow, flowbits, app-layer-protocol
+RuleKeywords host_bit_keywords() noexcept;   ///< xbits
 RuleKeywords threshold_keywords() noexcept;  ///< threshold, detection_filter
 RuleKeywords dataset_keywords() noexcept;    ///< dataset
 RuleKeywords transform_keywords() noexcept;  ///< to_lowercase, ...
@@ -38,6 +39,10 @@ RuleKeywords tls_keywords() noexcept;        ///< keywords of TLS that are no st
 bool apply_sticky_buffer(const RuleOption& option, RuleDraft& draft);
 /// `http_uri` and the like behind a content, in Suricata's dialect. False: there is none.
 bool apply_buffer_modifier(const RuleOption& option, RuleDraft& draft);
+
+/// Of the bit with that name, which stands behind `prefix` in RuleSet::flowbits: a new one, or that
+/// which another rule has. Throws RuleRefused: too many, or no name.
+std::uint16_t flowbit_number(std::string_view name, std::string_view prefix, RuleDraft& draft);
 
 /// Why a keyword that is known is refused; empty: it is not known.
 std::string_view reason_of_refusal(std::string_view keyword) noexcept;

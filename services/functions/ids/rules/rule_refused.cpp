@@ -11,13 +11,11 @@ namespace {
 struct Refused {
   std::string_view keyword, reason;
 };
-constexpr std::string_view kNoBitsOfHosts = "bits of hosts and pairs of hosts are not kept";
 constexpr std::string_view kNoFiles = "files are not taken out of flows";
 constexpr std::string_view kNoEvents = "events of decoders and parsers are not kept";
 
 constexpr Refused kRefused[] = {
-    {"xbits", kNoBitsOfHosts},
-    {"hostbits", kNoBitsOfHosts},
+    {"hostbits", "bits of hosts without a time are not kept; there is xbits"},
     {"flowint", "numbers of flows are not kept"},
     {"stream_size", "the size of a stream at a packet is not known"},
     {"lua", "scripts are not run"},

@@ -21,13 +21,17 @@ using ActionOrder = std::array<RuleAction, 4>;
 inline constexpr ActionOrder kActionOrder = {RuleAction::kPass, RuleAction::kDrop,
                                              RuleAction::kReject, RuleAction::kAlert};
 
+/// Of hosts, and of pairs of them, bits can be kept where all of their packets meet in one lane.
+enum class KeptBits : std::uint8_t { kNone, kOfPairs, kOfHosts };
+
 /// What stands beside rules in Suricata's and Snort's configuration.
 struct RuleSetup {
   /// Without `$`: HOME_NET, HTTP_PORTS, ... ; values as in Suricata's YAML, which may name others.
   std::map<std::string, std::string, std::less<>> variables;
   /// classification.config: name -> priority, description.
   std::map<std::string, std::pair<std::uint8_t, std::string>, std::less<>> classes;
-  std::string folder;  ///< of `dataset` files that have no absolute path
+  std::string folder;                       ///< of `dataset` files that have no absolute path
+  KeptBits kept_bits = KeptBits::kOfHosts;  ///< rules with others (`xbits`) are refused
 };
 /// Suricata's defaults: HOME_NET [192.168.0.0/16,10.0.0.0/8,172.16.0.0/12], EXTERNAL_NET
 /// !$HOME_NET, HTTP_PORTS 80, ... ; those that rules of Snort name besides; names and priorities of

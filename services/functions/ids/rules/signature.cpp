@@ -118,7 +118,7 @@ bool Signature::looks_at_heads_only() const noexcept {
   if (asks_for_packets(*this) || looks_at_transactions() || !buffers.empty()) return false;
   return protocol != RuleProtocol::kTcpStream && asks_nothing(flow) &&
          std::ranges::all_of(flowbits, [](const FlowbitTest& test) {
-           return test.what == FlowbitTest::What::kSet;
+           return test.what == FlowbitTest::What::kSet && !test.host;
          });
 }
 

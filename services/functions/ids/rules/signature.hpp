@@ -111,14 +111,23 @@ struct PacketTests {
   bool same_address = false;
 };
 
-/// `flowbits`. Bits have numbers: RuleSet::flowbits.
+enum class TrackBy : std::uint8_t { kSource, kDestination, kBoth, kRule, kFlow };
+
+/// `xbits`: a bit of a host, which is the packet's source or destination, or of both as a pair. The
+/// host has it whether packets come from it or go to it.
+struct HostBit {
+  TrackBy by = TrackBy::kSource;
+  std::uint32_t seconds = 30;  ///< for which it is set
+  std::uint64_t name = 0;      ///< hash of its name
+};
+/// `flowbits` and `xbits`. Bits have numbers: RuleSet::flowbits, those of hosts behind "xbits:".
 inline constexpr std::size_t kFlowbitsMax = 512;
 struct FlowbitTest {
   enum class What : std::uint8_t { kIsSet, kIsNotSet, kSet, kUnset, kToggle } what;
-  std::vector<std::uint16_t> bits;  ///< one, or with kIsSet any of them
+  std::vector<std::uint16_t> bits;  ///< one, or with kIsSet any of them; one of a host
+  std::optional<HostBit> host{};    ///< nothing: they are of the flow
 };
 
-enum class TrackBy : std::uint8_t { kSource, kDestination, kBoth, kRule, kFlow };
 /// `threshold`, `detection_filter`, and lines of a threshold file.
 struct Threshold {
   enum class Kind : std::uint8_t {

@@ -14,11 +14,12 @@ namespace {
 
 class IdsBuildTest : public testing::Test {
  protected:
-  BuildReport build(const std::string& rules, const Settings& more = {}) {
+  BuildReport build(const std::string& rules, const Settings& more = {},
+                    std::span<const PlanPath> paths = {}) {
     plan_ = PlanFunction{.name = "ids", .type = "ids", .settings = more};
     plan_.settings.emplace_back("rules", folder_.write("own.rules", rules));
     plan_.image = folder_.path("ids.image");
-    return build_ids_image({.function = plan_, .ports = {}}, 5);
+    return build_ids_image({.function = plan_, .ports = {}, .paths = paths}, 5);
   }
   const MatchFolder folder_;
   PlanFunction plan_;
@@ -63,6 +64,21 @@ TEST_F(IdsBuildTest, WhatIsWrongIsSaid) {
   EXPECT_EQ(build("# nothing\n").refusals.size(), 1u);
   EXPECT_THROW(build("", {{"thresholds", folder_.write("t", "rate_filter gen_id 1\n")}}), Error);
   EXPECT_THROW(build("", {{"classification", "/nowhere/c"}}), Error);
+}
+
+TEST_F(IdsBuildTest, BitsOfHostsNeedALaneThatHasAllTheirPackets) {
+  const std::string rules =
+      "alert ip any any -> any any (xbits:set,a,track ip_src; sid:1;)\n"
+      "alert ip any any -> any any (xbits:set,a,track ip_pair; sid:2;)\n";
+  const PlanPath one{.name = "one"};
+  const PlanPath four{.name = "four", .lane_count = 4, .lanes_by = LanesBy::kAddresses};
+  const PlanPath inside{.name = "inside", .lane_count = 4, .lanes_by = LanesBy::kInside};
+  const PlanPath two[] = {one, one};
+  EXPECT_EQ(build(rules, {}, {&one, 1}).accepted, 2u);
+  EXPECT_EQ(build(rules, {}, {&four, 1}).accepted, 1u);
+  EXPECT_EQ(build(rules, {}, {&inside, 1}).accepted, 0u);
+  EXPECT_EQ(build(rules, {}, two).accepted, 0u);
+  EXPECT_EQ(build(rules).accepted, 0u) << "where nothing is known of lanes";
 }
 
 }  // namespace

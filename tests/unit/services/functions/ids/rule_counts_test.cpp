@@ -121,6 +121,36 @@ TEST(RuleCounts, TheOldestOfABucketMakesRoom) {
   EXPECT_EQ(memory.count(limit, 20, between(0, 1)), Counted::kCounts);  // it was given up
 }
 
+/// Bits as a map of addresses to ends has them.
+TEST(RuleCounts, BitsOfHostsAreThoseOfAMap) {
+  std::mt19937 random(4);
+  CountMemory memory(4096);
+  const HostBit bit{.by = TrackBy::kDestination, .seconds = 9, .name = 5};
+  const HostBit from{.by = TrackBy::kSource, .seconds = 9, .name = 5};
+  std::map<std::uint8_t, std::uint32_t> ends;
+  for (std::uint32_t now = 1; now < 3000; ++now) {
+    memory.lane.state.undo.begin(0, 1);
+    RuleCounts bits(memory.lane.state, 0, memory.counts, {1, 2});
+    const auto host = static_cast<std::uint8_t>(random() % 20);
+    const FlowTuple tuple = between(static_cast<std::uint8_t>(random() % 50), host);
+    ASSERT_EQ(bits.bit(bit, tuple, now), ends[host] > now);
+    EXPECT_EQ(bits.bit(from, reversed(tuple), now), ends[host] > now) << "it is the host's";
+    const auto what = random() % 4;
+    if (what == 0) bits.set_bit(bit, true, tuple, now), ends[host] = now + 9;
+    if (what == 1) bits.set_bit(bit, false, tuple, now), ends[host] = 0;
+    ASSERT_EQ(bits.bit(bit, tuple, now), ends[host] > now);
+  }
+}
+
+TEST(RuleCounts, BitsOfPairsAreAlikeBothWays) {
+  CountMemory memory(64);
+  RuleCounts bits(memory.lane.state, 0, memory.counts, {1, 2});
+  bits.set_bit({.by = TrackBy::kBoth, .name = 1}, true, between(1, 2), 7);
+  EXPECT_TRUE(bits.bit({.by = TrackBy::kBoth, .name = 1}, between(2, 1), 8));
+  EXPECT_FALSE(bits.bit({.by = TrackBy::kBoth, .name = 2}, between(1, 2), 8));
+  EXPECT_FALSE(bits.bit({.by = TrackBy::kBoth, .name = 1}, between(1, 3), 8));
+}
+
 TEST(RuleCounts, ABatchThatIsTakenBackHasCountedNothing) {
   CountMemory memory(64);
   const Threshold limit{.kind = Kind::kLimit, .count = 2, .seconds = 60};

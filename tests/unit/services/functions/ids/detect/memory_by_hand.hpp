@@ -22,12 +22,21 @@ class Memory : public RuleMemory {
       bits.erase(bit);
     }
   }
+  bool host_bit(const HostBit& bit) const noexcept override { return hosts.contains(bit.name); }
+  void set_host_bit(const HostBit& bit, bool value) noexcept override {
+    if (value) {
+      hosts.insert(bit.name);
+    } else {
+      hosts.erase(bit.name);
+    }
+  }
   bool count(std::uint32_t signature, std::uint8_t use, const Threshold&) noexcept override {
     counted.emplace_back(signature, use);
     return counted.size() >= lets_pass;
   }
 
   std::set<std::uint16_t> bits;
+  std::set<std::uint64_t> hosts;  ///< names of bits of one host
   std::vector<std::pair<std::uint32_t, std::uint8_t>> counted;
   std::size_t lets_pass = 0;
 };

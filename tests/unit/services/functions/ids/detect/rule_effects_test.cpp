@@ -54,6 +54,27 @@ TEST(RuleEffects, AMatchChangesBits) {
   EXPECT_TRUE(memory.bits.empty());
 }
 
+Signature with_host_bit(What what) {
+  Signature signature = Rule(RuleProtocol::kTcp);
+  signature.flowbits.push_back({what, {1}, HostBit{.name = 77}});
+  return signature;
+}
+
+TEST(RuleEffects, BitsOfHostsNeedNoFlow) {
+  Memory memory;
+  EXPECT_FALSE(flowbits_pass(with_host_bit(What::kIsSet), false, memory));
+  EXPECT_TRUE(flowbits_pass(with_host_bit(What::kIsNotSet), false, memory));
+  take_effect(with_host_bit(What::kSet), 0, memory);
+  EXPECT_EQ(memory.hosts, (std::set<std::uint64_t>{77}));
+  EXPECT_TRUE(memory.bits.empty());
+  EXPECT_TRUE(flowbits_pass(with_host_bit(What::kIsSet), false, memory));
+  take_effect(with_host_bit(What::kToggle), 0, memory);
+  EXPECT_TRUE(memory.hosts.empty());
+  take_effect(with_host_bit(What::kToggle), 0, memory);
+  take_effect(with_host_bit(What::kUnset), 0, memory);
+  EXPECT_TRUE(memory.hosts.empty());
+}
+
 TEST(RuleEffects, AFilterHoldsTheMatchBackAndNotItsBits) {
   Memory memory;
   memory.lets_pass = 2;

@@ -10,8 +10,7 @@ namespace {
 TEST(RuleKeywords, UnknownAndKnownButUnsupportedOnesAreRefused) {
   EXPECT_EQ(refusal_of("nonsense:1;"), "nonsense: it is not known");
   EXPECT_EQ(refusal_of("nonsense;"), "nonsense: it is not known");
-  EXPECT_EQ(refusal_of("xbits:set,a,track ip_src;"),
-            "xbits: bits of hosts and pairs of hosts are not kept");
+  EXPECT_EQ(refusal_of("flowint:a,+,1;"), "flowint: numbers of flows are not kept");
 }
 
 TEST(RuleKeywords, ValuesStandWhereTheyAreAskedFor) {
