@@ -359,7 +359,7 @@ class Ids final : public Function {
 
   void tell_drop(const FinishContext& call, const Seen& seen, EventDropReason reason,
                  std::optional<std::uint32_t> rule = {}) noexcept {
-    log_.drop(call, {seen.packet, direction_of(seen), reason, rule});
+    log_.drop(call, {seen.packet, direction_of(seen), reason, rule, seen.inner(), seen.headers});
   }
 
   void drop_for(const FinishContext& call, const Seen& seen, StreamCounter counter) noexcept {

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "services/functions/ids/app_text.hpp"
+#include "services/functions/ids/packets/packet_layers.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -44,6 +46,26 @@ std::uint16_t bytes_of(std::span<const std::byte> frame, const PacketHeaders& he
   const std::size_t bytes = wire_bytes::u16(frame, at) + (is_ipv4 ? 0 : kIpv6HeaderBytes);
   return static_cast<std::uint16_t>(
       std::min<std::size_t>(bytes, std::numeric_limits<std::uint16_t>::max()));
+}
+
+/// Addresses and ports of what a packet carries, as a record has them.
+void put_ends(std::span<const std::byte> frame, const PacketHeaders& headers,
+              EventRecord& record) noexcept {
+  const FlowTuple ends = ends_of(frame, headers);
+  record.source = ends.source;
+  record.destination = ends.destination;
+  record.source_port = ends.source_port;
+  record.destination_port = ends.destination_port;
+  record.ip_version = ends.version;
+  record.protocol = ends.protocol;
+  const std::size_t at = headers.transport_offset;
+  if (!ip_protocol::is_icmp(ends.protocol)) return;
+  // Its type, low, and its code, which stand in this order.
+  const bool is_there = at != 0 && at + sizeof(std::uint16_t) <= frame.size();
+  record.destination_port = is_there
+                                ? static_cast<std::uint16_t>(wire_bytes::u8(frame, at + 1) << 8 |
+                                                             wire_bytes::u8(frame, at))
+                                : std::uint16_t{0};
 }
 
 }  // namespace
@@ -163,8 +185,10 @@ void IdsLog::tell(const EventWriter& events, std::uint16_t packet,
 
 void IdsLog::tell_drop(const FinishContext& call, const Dropped& what) const noexcept {
   DropEvent event{};
-  const std::span<const std::byte> frame = call.batch.bytes(what.packet);
-  event.bytes = bytes_of(frame, parse_headers(frame));
+  const bool is_inner = !what.inner.empty();
+  const std::span<const std::byte> frame = is_inner ? what.inner : call.batch.bytes(what.packet);
+  const PacketHeaders headers = is_inner ? what.inner_headers : parse_headers(frame);
+  event.bytes = bytes_of(frame, headers);
   event.reason = what.reason;
   event.direction = what.direction;
   if (what.rule) {
@@ -175,7 +199,10 @@ void IdsLog::tell_drop(const FinishContext& call, const Dropped& what) const noe
     event.revision = signature.revision;
     event.priority = signature.priority;
   }
-  call.events.drop(what.packet, event);
+  EventRecord* const record = call.events.emit(EventKind::kDrop, what.packet);
+  if (record == nullptr) return;
+  record->drop = event;
+  if (is_inner) put_ends(frame, headers, *record);
 }
 
 }  // namespace millrace

@@ -46,6 +46,9 @@ class IdsLog {
     FlowDirection direction;
     EventDropReason reason;
     std::optional<std::uint32_t> rule;  ///< number of the signature that says so
+    /// For what it is dropped, where that is not itself: what it carries, or makes whole.
+    std::span<const std::byte> inner = {};
+    PacketHeaders inner_headers = {};  ///< of `inner`
   };
   /// The packet is about to be dropped.
   void drop(const FinishContext& call, const Dropped& what) noexcept {

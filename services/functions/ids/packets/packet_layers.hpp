@@ -28,6 +28,11 @@ struct SeenPacket {
   PacketFlow flow{};
   bool has_flow = false;             ///< of a flow that is tracked and not invalid
   const FlowTuple* tuple = nullptr;  ///< of its flow's direction 0; null: it has no flow
+
+  /// Its bytes, where it is not the packet of the batch itself.
+  std::span<const std::byte> inner() const noexcept {
+    return layer == Layer::kPacket ? std::span<const std::byte>() : frame;
+  }
 };
 
 /// As flow_tuple_of(); of what that says nothing of, the addresses, without ports. All zero: it is

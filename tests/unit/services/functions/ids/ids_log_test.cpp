@@ -6,6 +6,7 @@
 
 #include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/ids/ids_stage.hpp"
+#include "tests/unit/services/functions/ids/packets/tunnel_frames.hpp"
 #include "tests/unit/services/functions/ids/protocols/dns_wire.hpp"
 #include "tests/unit/services/functions/ids/told_lines.hpp"
 
@@ -127,6 +128,24 @@ TEST_F(IdsLogTest, ADroppedSegmentThatComesAgainIsNotToldTwice) {
   server(kAnswered.substr(0, 9));
   server(kAnswered.substr(9));
   ASSERT_EQ(told().size(), 1u) << "in other pieces it passes";
+}
+
+TEST_F(IdsLogTest, ADropForWhatATunnelCarriesIsToldWithTheAddressesInIt) {
+  use("drop udp any any -> any 53 (content:\"forbidden\"; sid:1;)\n", {{"log", "drop"}});
+  const Frame inner = datagram(false, "forbidden");
+  EXPECT_EQ(send(in_tunnel(inner, Tunnel::kIp)), kByRule);
+  EXPECT_EQ(send(inner), kByRule);
+  const auto lines = told();
+  ASSERT_EQ(lines.size(), 2u);
+  const EventRecord &carried = lines[0].record, &plain = lines[1].record;
+  EXPECT_EQ(carried.protocol, 17);
+  EXPECT_EQ(carried.ip_version, 4);
+  EXPECT_EQ(carried.source, plain.source);
+  EXPECT_EQ(carried.destination, plain.destination);
+  EXPECT_EQ(carried.source_port, 5000u);
+  EXPECT_EQ(carried.destination_port, 53u);
+  EXPECT_EQ(carried.drop.bytes, plain.drop.bytes);
+  EXPECT_EQ(carried.drop.sid, 1u);
 }
 
 TEST_F(IdsLogTest, AFlowThatARuleEndsTellsItsTransactionAndItsDrops) {
