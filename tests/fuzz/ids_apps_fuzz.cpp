@@ -59,6 +59,7 @@ void check_same(AppConversation& whole, AppConversation& cut) {
   if (whole.session().protocol() == AppProtocol::kHttp) return;  // bodies are kept by pieces
   MILLRACE_CHECK(whole.session().is_done() == cut.session().is_done());
   MILLRACE_CHECK(whole.session().transactions() == cut.session().transactions());
+  if (whole.session().protocol() == AppProtocol::kSmtp) return;  // files too
   MILLRACE_CHECK(whole.told().records == cut.told().records);
 }
 

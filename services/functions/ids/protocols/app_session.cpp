@@ -11,6 +11,7 @@
 #include "services/functions/ids/protocols/app_probe.hpp"
 #include "services/functions/ids/protocols/dns_parser.hpp"
 #include "services/functions/ids/protocols/http_parser.hpp"
+#include "services/functions/ids/protocols/smtp_parser.hpp"
 #include "services/functions/ids/protocols/ssh_parser.hpp"
 #include "services/functions/ids/protocols/tls_parser.hpp"
 
@@ -29,6 +30,8 @@ std::unique_ptr<AppParser> make_parser(AppProtocol protocol, const AppLimits& li
       return std::make_unique<TlsParser>(limits, transactions);
     case AppProtocol::kSsh:
       return std::make_unique<SshParser>(limits, transactions);
+    case AppProtocol::kSmtp:
+      return std::make_unique<SmtpParser>(limits, transactions);
     default:
       return nullptr;
   }

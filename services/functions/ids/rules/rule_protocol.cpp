@@ -55,6 +55,20 @@ bool is_of_services(const RuleDraft& draft) {
          });
 }
 
+/// Files of mails: where the rule is of SMTP, or of services with SMTP and without HTTP.
+bool is_of_mail(const RuleDraft& draft, RuleBuffer buffer) {
+  if (buffer != RuleBuffer::kFileData && buffer != RuleBuffer::kFileName) return false;
+  if (draft.signature.protocol == RuleProtocol::kSmtp) return true;
+  return !is_of_services(draft) && std::ranges::count(draft.services, "smtp") != 0;
+}
+
+/// A client sends mails.
+void settle_mail(RuleBuffer buffer, Signature& signature) {
+  take_owner(buffer, RuleProtocol::kSmtp, signature.protocol);
+  if (signature.flow.to_client) refuse_buffer(buffer, "the rule's direction does not have it");
+  signature.flow.to_server = true;
+}
+
 void settle_direction(RuleBuffer buffer, FlowTest& flow) {
   const RuleBufferTraits& traits = traits_of(buffer);
   if (traits.of_request == traits.of_response) return;
@@ -77,11 +91,15 @@ void settle_protocol(RuleDraft& draft) {
   for (const BufferTests& tests : signature.buffers) {
     const auto owner = protocol_of(traits_of(tests.buffer).owner);
     if (!owner) continue;
-    if (*owner == RuleProtocol::kHttp && !is_of_services(draft)) {
-      refuse_buffer(tests.buffer, "of the rule's services, none is read");
+    if (is_of_mail(draft, tests.buffer)) {
+      settle_mail(tests.buffer, signature);
+    } else {
+      if (*owner == RuleProtocol::kHttp && !is_of_services(draft)) {
+        refuse_buffer(tests.buffer, "of the rule's services, none is read");
+      }
+      take_owner(tests.buffer, *owner, signature.protocol);
+      settle_direction(tests.buffer, signature.flow);
     }
-    take_owner(tests.buffer, *owner, signature.protocol);
-    settle_direction(tests.buffer, signature.flow);
     if (has_packet_tests(signature)) {
       refuse_buffer(tests.buffer, "it does not go with tests of a packet's headers");
     }

@@ -122,9 +122,9 @@ TEST(AppSession, NothingIsSettledUntilTheProtocolIsKnown) {
 }
 
 TEST(AppSession, RawProtocolsAreDoneAtOnce) {
-  AppSession session({}, AppProtocol::kSmtp, 0);
+  AppSession session({}, AppProtocol::kFtp, 0);
   EXPECT_TRUE(session.is_done());
-  EXPECT_EQ(session.protocol(), AppProtocol::kSmtp);
+  EXPECT_EQ(session.protocol(), AppProtocol::kFtp);
 }
 
 TEST(AppSession, DatagramsOfDnsAreTransactions) {

@@ -39,7 +39,7 @@ TEST(RuleProtocolOf, BuffersThatTheProtocolDoesNotHaveAreRefused) {
       {"http.uri; content:\"a\";", RuleProtocol::kTcpPacket},
       {"tls.sni; content:\"a\";", RuleProtocol::kHttp},
       {"dns.query; content:\"a\";", RuleProtocol::kIcmp},
-      {"file.data; content:\"a\";", RuleProtocol::kSmtp},
+      {"file.data; content:\"a\";", RuleProtocol::kFtp},
       {"http.uri; content:\"a\"; tls.sni; content:\"b\";", RuleProtocol::kTcp},
       {"http.uri; content:\"a\"; dns.query; content:\"b\";", RuleProtocol::kTcp},
   };
@@ -53,8 +53,9 @@ TEST(RuleProtocolOf, BuffersThatTheProtocolDoesNotHaveAreRefused) {
 TEST(RuleProtocolOf, ServicesSayWhoseFilesAreMeant) {
   EXPECT_EQ(refusal_of("file_data; content:\"a\"; service:ftp-data,http,imap,pop3;"), "");
   EXPECT_EQ(refusal_of("file_data; content:\"a\"; metadata:service http;"), "");
-  expect_refused({{"file_data; content:\"a\"; service:smtp;", "none is read"},
-                  {"file_data; content:\"a\"; metadata:service smtp;", "none is read"}});
+  expect_refused({{"file_data; content:\"a\"; service:imap;", "none is read"},
+                  {"http.uri; content:\"a\"; service:smtp;", "none is read"},
+                  {"file_data; content:\"a\"; metadata:service ftp-data;", "none is read"}});
 }
 
 TEST(RuleProtocolOf, BuffersHaveADirection) {
@@ -80,6 +81,19 @@ TEST(RuleProtocolOf, TestsOfPacketsGoWithPayloadsOnly) {
         << test;
     EXPECT_EQ(refusal_of(std::string(test) + " content:\"a\";"), "") << test;
   }
+}
+
+TEST(RuleProtocolOf, FilesOfMailsAreThoseOfSmtp) {
+  const Signature head = signature_of("file.data; content:\"a\";", draft_of(RuleProtocol::kSmtp));
+  EXPECT_EQ(head.protocol, RuleProtocol::kSmtp);
+  EXPECT_TRUE(head.flow.to_server);
+  const Signature service =
+      signature_of("file_data; content:\"a\"; service:smtp,imap; flow:to_server;");
+  EXPECT_EQ(service.protocol, RuleProtocol::kSmtp);
+  EXPECT_EQ(signature_of("file_data; content:\"a\"; service:http,smtp;").protocol,
+            RuleProtocol::kHttp);
+  expect_refused({{"file_data; content:\"a\"; service:smtp; flow:to_client;", "direction"}});
+  EXPECT_NE(refusal_of("http.uri; content:\"a\";", draft_of(RuleProtocol::kSmtp)), "");
 }
 
 }  // namespace

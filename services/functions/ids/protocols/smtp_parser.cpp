@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#include "services/functions/ids/protocols/smtp_parser.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "services/functions/ids/protocols/ascii.hpp"
+#include "services/functions/ids/protocols/wire_cursor.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint8_t kClient = 0, kServer = 1;
+/// A longer line is taken in pieces.
+constexpr std::size_t kPieceBytes = 4u << 10;
+static_assert(kPieceBytes >= MimeReader::kPieceBytesMin);
+constexpr std::string_view kLineEnd = "\r\n";
+
+std::string_view text_without_end(std::string_view line) noexcept {
+  return line.substr(0, line.find_last_not_of(kLineEnd) + 1);
+}
+
+bool is_command(std::string_view line, std::string_view name) noexcept {
+  return starts_with_nocase(line, name) &&
+         (line.size() == name.size() || !is_ascii_alnum(line[name.size()]));
+}
+
+}  // namespace
+
+void SmtpParser::read(std::uint8_t direction, std::span<const std::byte> bytes,
+                      TransactionSink& sink) {
+  Side& side = sides_[direction];
+  if (direction == kServer) {
+    side.settled = side.bytes += bytes.size();
+    return;
+  }
+  sink_ = &sink;
+  read_lines(text_of(bytes));
+  if (has_news_) tell();
+  if (!mail_) settle();
+}
+
+void SmtpParser::end(std::uint8_t direction, TransactionSink& sink) {
+  sink_ = &sink;
+  sides_[direction].has_ended = true;
+  if (direction == kClient) {
+    const Line rest = std::exchange(line_, {});
+    if (!rest.bytes.empty()) take_piece(rest.bytes, !rest.goes_on);
+    if (mail_) end_mail();
+    state_ = State::kCommand;
+  }
+  is_done_ = is_done_ || (sides_[kClient].has_ended && sides_[kServer].has_ended);
+}
+
+void SmtpParser::read_lines(std::string_view text) {
+  Side& side = sides_[kClient];
+  while (!text.empty() && !is_done_) {
+    const bool is_chunk = state_ == State::kChunk;
+    const std::size_t room =
+        is_chunk ? std::min<std::uint64_t>(chunk_bytes_, text.size()) : text.size();
+    const std::size_t taken = take_line(text.substr(0, room));
+    side.bytes += taken;
+    text.remove_prefix(taken);
+    if (is_chunk && (chunk_bytes_ -= taken) == 0) end_chunk();
+  }
+  side.bytes += text.size();
+}
+
+/// As much of `text` as goes into one piece. Returns how many bytes these are.
+std::size_t SmtpParser::take_line(std::string_view text) {
+  constexpr char kTlsHandshake = 0x16;
+  if (asks_for_tls_ && text[0] == kTlsHandshake) {
+    is_done_ = true;
+    return 0;
+  }
+  asks_for_tls_ = false;
+  text = text.substr(0, kPieceBytes - line_.bytes.size());
+  const std::size_t end = text.find('\n');
+  const bool ends = end != std::string_view::npos;
+  if (ends) text = text.substr(0, end + 1);
+  line_.bytes.append(text);
+  if (!ends && line_.bytes.size() < kPieceBytes) return text.size();
+  const std::string piece = std::exchange(line_.bytes, {});
+  take_piece(piece, !std::exchange(line_.goes_on, !ends));
+  return text.size();
+}
+
+/// A line may go on in the next chunk.
+void SmtpParser::end_chunk() {
+  state_ = State::kCommand;
+  aside_ = std::exchange(line_, {});
+  if (is_last_chunk_) end_mail();
+}
+
+void SmtpParser::take_piece(std::string_view piece, bool begins) {
+  if (state_ == State::kMail) return take_mail(piece, begins);
+  if (state_ == State::kChunk) return mime_.read(piece, begins, *this);
+  if (begins) take_command(text_without_end(piece));
+}
+
+void SmtpParser::take_command(std::string_view line) {
+  if (is_command(line, "MAIL")) {
+    if (mail_) end_mail();
+    begin_mail();
+  } else if (is_command(line, "DATA")) {
+    begin_mail();
+    state_ = State::kMail;
+    is_behind_line_end_ = true;
+  } else if (is_command(line, "BDAT")) {
+    take_chunk(line.substr(std::string_view("BDAT").size()));
+  } else if (is_command(line, "RSET") && mail_) {
+    end_mail();
+  } else if (is_command(line, "STARTTLS")) {
+    asks_for_tls_ = true;
+  }
+}
+
+/// " 1000 LAST"
+void SmtpParser::take_chunk(std::string_view arguments) {
+  arguments.remove_prefix(std::min(arguments.find_first_not_of(" \t"), arguments.size()));
+  std::uint64_t bytes = 0;
+  const char* const stop = arguments.data() + arguments.size();
+  const auto [rest, error] = std::from_chars(arguments.data(), stop, bytes);
+  if (error != std::errc{}) return;
+  std::string_view last(rest, static_cast<std::size_t>(stop - rest));
+  last.remove_prefix(std::min(last.find_first_not_of(" \t"), last.size()));
+  begin_mail();
+  is_last_chunk_ = is_command(last, "LAST");
+  chunk_bytes_ = bytes;
+  if (bytes != 0) {
+    state_ = State::kChunk;
+    line_ = std::exchange(aside_, {});
+  } else if (is_last_chunk_) {
+    end_mail();
+  }
+}
+
+void SmtpParser::take_mail(std::string_view piece, bool begins) {
+  const bool begins_line = begins && is_behind_line_end_;
+  is_behind_line_end_ = piece.ends_with(kLineEnd);
+  if (begins_line && piece == ".\r\n") {
+    end_mail();
+    state_ = State::kCommand;
+    return;
+  }
+  if (begins_line && piece.starts_with('.')) piece.remove_prefix(1);
+  mime_.read(piece, begins, *this);
+}
+
+void SmtpParser::begin_mail() {
+  if (!mail_) mail_.emplace(AppProtocol::kSmtp, transactions_, limits_.pool);
+}
+
+void SmtpParser::end_mail() {
+  const Line rest = std::exchange(aside_, {});
+  if (!rest.bytes.empty()) mime_.read(rest.bytes, !rest.goes_on, *this);
+  mime_.end(*this);
+  for (const std::uint8_t direction : {kClient, kServer}) {
+    mail_->complete(direction);
+    sink_->on_news(*mail_, direction);
+  }
+  has_news_ = false;
+  mail_->recycle();
+  mail_.reset();
+  ++transactions_;
+  settle();
+}
+
+/// What a parser that is made anew does not need: lines that are through.
+void SmtpParser::settle() noexcept {
+  if (line_.bytes.empty() && !line_.goes_on && !asks_for_tls_)
+    sides_[kClient].settled = sides_[kClient].bytes;
+}
+
+void SmtpParser::tell() {
+  has_news_ = false;
+  sink_->on_news(*mail_, kClient);
+}
+
+void SmtpParser::begin_file(std::string_view name) {
+  if (!name.empty()) mail_->put(kClient, RuleBuffer::kFileName, name);
+  has_news_ = has_news_ || !name.empty();
+}
+
+/// Detection looks before bytes are cut off that it has not seen.
+void SmtpParser::file_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto& parts = mail_->parts(kClient, RuleBuffer::kFileData);
+    const bool grows = !parts.empty() && !parts.back().is_complete;
+    const std::size_t unseen = grows ? parts.back().bytes.size() - parts.back().seen : 0;
+    if (unseen >= limits_.body_bytes) {
+      tell();
+      continue;
+    }
+    const std::size_t next = std::min(limits_.body_bytes - unseen, bytes.size());
+    mail_->append(kClient, RuleBuffer::kFileData, bytes.substr(0, next), limits_.body_bytes);
+    has_news_ = true;
+    bytes.remove_prefix(next);
+  }
+}
+
+void SmtpParser::end_file() {
+  mail_->complete(kClient, RuleBuffer::kFileData);
+  has_news_ = true;
+}
+
+}  // namespace millrace

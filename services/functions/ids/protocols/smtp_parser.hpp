@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "services/functions/ids/protocols/app_parser.hpp"
+#include "services/functions/ids/protocols/http_multipart.hpp"
+#include "services/functions/ids/protocols/mime_reader.hpp"
+
+/// SMTP (RFC 5321): each mail is a transaction, from MAIL to its end. Its request has what the
+/// mail's parts hold, decoded, as values of kFileData, and the names of their files.
+
+namespace millrace {
+
+/// What the server says is not read, as the two directions have no order when a parser is made
+/// anew. So what follows DATA is a mail, also where the server refuses it: commands that follow
+/// then stand in front of the headers of the next mail. It ends with a dot alone between line ends
+/// of two bytes, as RFC 5321 has it. Where TLS begins behind STARTTLS, nothing more is read.
+class SmtpParser final : public AppParser, private FileSink {
+ public:
+  SmtpParser(const AppLimits& limits, std::uint64_t transactions)
+      : limits_(limits), transactions_(transactions) {}
+
+  void read(std::uint8_t direction, std::span<const std::byte> bytes,
+            TransactionSink& sink) override;
+  void end(std::uint8_t direction, TransactionSink& sink) override;
+
+  std::uint64_t settled(std::uint8_t direction) const noexcept override {
+    return sides_[direction].settled;
+  }
+  std::uint64_t transactions() const noexcept override { return transactions_; }
+  bool is_done() const noexcept override { return is_done_; }
+  bool is_broken(std::uint8_t /*direction*/) const noexcept override { return false; }
+
+ private:
+  enum class State : std::uint8_t { kCommand, kMail, kChunk };
+  struct Side {
+    std::uint64_t bytes = 0;  ///< taken
+    std::uint64_t settled = 0;
+    bool has_ended = false;
+  };
+
+  void read_lines(std::string_view text);
+  std::size_t take_line(std::string_view text);
+  void take_piece(std::string_view piece, bool begins);
+  void take_command(std::string_view line);
+  void take_chunk(std::string_view arguments);
+  void end_chunk();
+  void take_mail(std::string_view piece, bool begins);
+  void begin_mail();
+  void end_mail();
+  void settle() noexcept;
+  void tell();
+
+  void begin_file(std::string_view name) override;
+  void file_bytes(std::string_view bytes) override;
+  void end_file() override;
+
+  AppLimits limits_;
+  std::uint64_t transactions_;
+  std::array<Side, 2> sides_;
+  std::optional<Transaction> mail_;
+  MimeReader mime_;
+  TransactionSink* sink_ = nullptr;  ///< during read() and end()
+  State state_ = State::kCommand;
+  /// Of the client, a line that has begun. Between chunks, that of the mail is put aside.
+  struct Line {
+    std::string bytes;
+    bool goes_on = false;  ///< pieces of it were taken before
+  };
+  Line line_, aside_;
+  std::uint64_t chunk_bytes_ = 0;  ///< of the chunk that are still to come
+  bool is_last_chunk_ = false, asks_for_tls_ = false, has_news_ = false, is_done_ = false;
+  bool is_behind_line_end_ = true;  ///< of the mail: of two bytes
+};
+
+}  // namespace millrace
