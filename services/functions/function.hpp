@@ -133,6 +133,7 @@ class FlowBatch;
 struct FlowEntry;
 struct FlowOwn;
 struct FlowTuple;
+struct TcpSegment;
 
 /// What every function of a stage is told alike about a batch.
 struct BatchFacts {
@@ -216,6 +217,11 @@ class Function {
   /// there was no room. `tuple`: of its first packet. `kept`: what functions have kept with it.
   virtual void flow_not_kept(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
                              const FlowOwn& /*kept*/) noexcept {}
+  /// A segment of a flow whose numbers the function changes (FlowOwn::renumbered), in direction 1,
+  /// as it has come in: its numbers become those that direction 0 is told. Called in front of
+  /// finish; nothing else is changed. `tuple`: of direction 0.
+  virtual void renumber(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
+                        TcpSegment& /*segment*/) noexcept {}
 };
 
 /// What a function needs of the world, beside its image.

@@ -24,9 +24,9 @@ constexpr DeclaredReason kFlowReasons[] = {
 /// Flows that may be at the end of their time, looked at in one batch: as many begin in it at most.
 constexpr std::uint32_t looks_of(std::uint32_t batch_capacity) { return batch_capacity; }
 
-/// A packet: its flow's lines and its deadline, or its fragment, and what a function behind keeps;
-/// and a flow that begins, ends, or both.
-constexpr std::uint32_t kLinesOfPacket = 6 + FlowTable::kLinesChangedMax;
+/// A packet: its flow's lines and its deadline, or its fragment, and what functions behind keep or
+/// send; and a flow that begins, ends, or both.
+constexpr std::uint32_t kLinesOfPacket = 10 + FlowTable::kLinesChangedMax;
 
 LaneNeeds needs_of(const LaneRequest& request) {
   const FlowSettings settings = flow_settings(request.settings);
@@ -48,7 +48,7 @@ class FlowFunction final : public Function {
   void compute(const Batch&, Selection, std::span<std::uint32_t>) noexcept override {}
 
   void finish(const FinishContext& call) noexcept override {
-    batch_->begin(call, flows_of_lane(settings_, call.facts.lane_count), secret_);
+    batch_->begin(call, settings_, secret_);
     FlowTracker tracker(*batch_, settings_, call);
     tracker.expire(looks_of(call.batch.capacity));
     tracker.follow(call.selected.packets);

@@ -48,8 +48,11 @@ FlowEvent event_of(const FlowEntry& flow, FlowEndReason why, std::uint64_t now_m
 
 }  // namespace
 
-void FlowBatch::begin(const FinishContext& call, std::uint32_t flows,
+void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
                       const std::array<std::uint64_t, 2>& secret) noexcept {
+  const std::uint32_t flows = flows_of_lane(settings, call.facts.lane_count);
+  settings_ = &settings;
+  port_in_ = call.facts.port_in;
   table_.emplace(call.state, flows, secret);
   fragments_.emplace(call.state, FlowTable::bytes_for(flows));
   behind_ = call.behind;
@@ -143,6 +146,52 @@ FlowBatch::Translated FlowBatch::translate(std::uint32_t flow, const FlowTuple& 
 
 void FlowBatch::keep(std::uint32_t flow) noexcept {
   if ((flow & kBeginning) != 0) beginning(flow).is_kept = true;
+}
+
+/// Its time begins anew, by its TCP.
+void FlowBatch::prolong(std::uint32_t flow) noexcept {
+  const std::uint32_t deadline_s = static_cast<std::uint32_t>(now_ms_ / 1000) +
+                                   tcp_timeout_s(own(flow).tcp, settings_->timeouts.tcp);
+  std::uint32_t number = flow;
+  if (resolve(number)) {
+    table_->set_deadline(number, deadline_s);
+  } else {
+    beginning(flow).deadline_s = deadline_s;
+  }
+}
+
+void FlowBatch::follow(std::uint32_t flow, std::uint8_t direction,
+                       const TcpSegment& segment) noexcept {
+  if (follow_tcp(change_own(flow).tcp, direction, segment, settings_->tcp) == TcpStep::kFine) {
+    prolong(flow);
+  }
+}
+
+void FlowBatch::take_out(std::uint16_t packet) noexcept {
+  packets_[packet] = {};
+  is_question_.reset(packet);
+}
+
+bool FlowBatch::begin_with(std::uint16_t packet, const FlowTuple& tuple,
+                           const TcpSegment& segment) noexcept {
+  const std::optional<TcpTrack> track = begin_tcp(segment, settings_->tcp);
+  PacketFlow& is = packets_[packet];
+  if (!track) return false;
+  if (is.flow == kNoFlow) {
+    if (beginning_count_ == kBatchCapacityMax || table_->find(tuple) || find_beginning(tuple)) {
+      return false;
+    }
+    Beginning one{.tuple = tuple, .answer = reversed(tuple)};
+    one.own.started_ms = now_ms_;
+    one.own.port_in = port_in_;
+    one.packets[0] = 1;
+    is.flow = add_beginning(one);
+  }
+  change_own(is.flow).tcp = *track;
+  prolong(is.flow);
+  is = {.flow = is.flow, .state = FlowState::kNew, .opens = true};
+  is_question_.set(packet);
+  return true;
 }
 
 void FlowBatch::tell_not_kept(const Beginning& one) noexcept {

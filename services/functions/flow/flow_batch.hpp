@@ -10,6 +10,7 @@
 
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/flow/flow_fragments.hpp"
+#include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/flow/flow_table.hpp"
 #include "services/functions/function.hpp"
 #include "shared/layout/limits.hpp"
@@ -70,8 +71,18 @@ class FlowBatch {
   /// A flow that begins is written into the table though no packet of it goes on: what follows of
   /// it is to be known.
   void keep(std::uint32_t flow) noexcept;
+  /// A segment of it that a function behind has sent, and that no packet of this batch is.
+  void follow(std::uint32_t flow, std::uint8_t direction, const TcpSegment& segment) noexcept;
   /// It ends now; packets of it in this batch have no flow from here on.
   void forget(std::uint32_t flow) noexcept { end(flow, FlowEndReason::kForced); }
+
+  /// The packet has become an answer to its sender: it is of no flow. One that it has begun is not
+  /// written into the table for it.
+  void take_out(std::uint16_t packet) noexcept;
+  /// The packet, which is of no flow, of one that begins or of one that only it has asked for, has
+  /// become the SYN `segment`: its flow begins with that. `tuple`: of the packet, TCP. False: there
+  /// is another flow with that tuple, and nothing is changed.
+  bool begin_with(std::uint16_t packet, const FlowTuple& tuple, const TcpSegment& segment) noexcept;
 
  private:
   friend class FlowFunction;
@@ -89,8 +100,10 @@ class FlowBatch {
   static constexpr std::uint32_t kBeginning = 1u << 31;  ///< the rest is a place in beginnings_
   static constexpr std::size_t kPlaces = 2 * kBatchCapacityMax;
 
-  void begin(const FinishContext& call, std::uint32_t flows,
+  /// `settings`: borrowed until the batch is through.
+  void begin(const FinishContext& call, const FlowSettings& settings,
              const std::array<std::uint64_t, 2>& secret) noexcept;
+  void prolong(std::uint32_t flow) noexcept;
   FlowTable& table() noexcept { return *table_; }
   FlowFragments& fragments() noexcept { return *fragments_; }
   std::optional<FlowTable::Found> find_beginning(const FlowTuple& tuple) const noexcept;
@@ -112,7 +125,9 @@ class FlowBatch {
   std::optional<FlowFragments> fragments_;
   std::span<const StateOfFunction> behind_;
   EventWriter events_;
+  const FlowSettings* settings_ = nullptr;
   std::uint64_t now_ms_ = 0;
+  std::uint8_t port_in_ = kOutputDefault;
   // Flows that have gone in this batch: for room; all; of these, established ones.
   std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one

@@ -46,7 +46,11 @@ struct FlowOwn {
   std::uint64_t started_ms;   ///< since the topology started
   std::uint32_t duration_ms;  ///< up to its last packet
   std::uint8_t port_in;       ///< of the topology: where its first packet came in
-  std::uint8_t answered;      ///< 1: a packet of direction 1 has been seen
+  std::uint8_t answered : 1;  ///< 1: a packet of direction 1 has been seen
+  /// Of the one that translates numbers of TCP (`firewall`). 1: both sides count what direction 1
+  /// sends from different beginnings; `tcp` is as direction 0 counts.
+  std::uint8_t renumbered : 1;
+  std::uint8_t spare : 6;
   std::uint8_t tcp_flags[2];  ///< all that packets of direction d had
   // Of others.
   std::uint32_t nat;  ///< `nat`; 0: not translated

@@ -144,7 +144,8 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   PacketFlow is{at.flow, at.direction, FlowState::kInvalid};
   TcpStep step = TcpStep::kFine;
   if (sorted.tuple.protocol == kTcp && sorted.kind != Kind::kRest) {
-    const auto segment = segment_of(packet, sorted);
+    auto segment = segment_of(packet, sorted);
+    if (segment && at.direction == 1 && own.renumbered != 0) renumber(at.flow, *segment);
     step = segment ? follow_tcp(own.tcp, at.direction, *segment, settings_.tcp) : TcpStep::kInvalid;
     own.tcp_flags[at.direction] |= flags_of(packet, sorted);
   }
@@ -165,6 +166,13 @@ PacketFlow FlowTracker::go_on(std::uint16_t packet, const SortedPacket& sorted,
   const std::uint32_t later_s = now_s_ + timeout_s(sorted.tuple, own);
   write(at.flow, at.direction, own, step == TcpStep::kIgnored ? 0 : later_s, sorted.ip_bytes);
   return is;
+}
+
+/// As the side that began the flow counts.
+void FlowTracker::renumber(std::uint32_t flow, TcpSegment& segment) const noexcept {
+  for (const StateOfFunction& one : call_.behind) {
+    one.function->renumber(one, batch_.tuple(flow, 0), segment);
+  }
 }
 
 /// `deadline_s`: 0: as it is.
