@@ -19,6 +19,8 @@ enum class AclAction : std::uint8_t {
   kAlert = 2,   ///< counted; its end is the default's
   kClass = 3,   ///< passes, and has the class
   kReject = 4,  ///< dropped, and its sender is told
+  /// Of `firewall` alone: passes, where the sender has shown that it gets what is sent to it.
+  kSynproxy = 5,
 };
 
 inline constexpr std::uint8_t kAclIpv4 = 1, kAclIpv6 = 2;  ///< bits of AclRule::families
@@ -50,12 +52,19 @@ struct AclRule {
   std::uint32_t connections;        ///< with kRuleConnections: it matches up to so many at a time
   std::uint32_t connection_group;   ///< rules of one group count together, also after a reload
   std::uint8_t limits;              ///< kRuleRateOver, ...
-  std::uint8_t padding_behind[3] = {};
+  std::uint8_t proxy;               ///< of kSynproxy: kRuleProxySack, ...
+  std::uint16_t proxy_mss;          ///< likewise: what the sender is told
+  /// With kRuleRatePerSource, kRuleConnectionsPerSource: addresses whose first bits are equal are
+  /// one source; so many of IPv4, of IPv6; 0: all.
+  std::uint8_t rate_bits[2], connection_bits[2];
 };
+/// Bits of AclRule::proxy; below them the shift of the window.
+inline constexpr std::uint8_t kRuleProxyShiftBits = 15, kRuleProxyScale = 16, kRuleProxySack = 32,
+                              kRuleProxyTimestamp = 64;
 /// Bits of AclRule::limits. Over: the rule matches what is above the limit instead of below it.
 inline constexpr std::uint8_t kRuleRateOver = 1, kRuleRatePerSource = 2, kRuleConnections = 4,
                               kRuleConnectionsOver = 8, kRuleConnectionsPerSource = 16;
-static_assert(sizeof(AclRule) == 100 && alignof(AclRule) == 4);
+static_assert(sizeof(AclRule) == 104 && alignof(AclRule) == 4);
 static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_port_low) == 32 &&
               offsetof(AclRule, destination_port_low) == 36 &&
               offsetof(AclRule, source_length) == 40 && offsetof(AclRule, protocol) == 42 &&
@@ -65,7 +74,8 @@ static_assert(offsetof(AclRule, destination) == 16 && offsetof(AclRule, source_p
               offsetof(AclRule, log) == 58 && offsetof(AclRule, vlan_low) == 60 &&
               offsetof(AclRule, icmp_low) == 64 && offsetof(AclRule, marks) == 68 &&
               offsetof(AclRule, limit_interval_us) == 76 && offsetof(AclRule, connections) == 88 &&
-              offsetof(AclRule, limits) == 96);
+              offsetof(AclRule, limits) == 96 && offsetof(AclRule, proxy_mss) == 98 &&
+              offsetof(AclRule, rate_bits) == 100);
 
 inline constexpr std::uint16_t kAclNoTag = UINT16_MAX;  ///< instead of the number of a VLAN
 

@@ -24,7 +24,8 @@ constexpr std::uint32_t buckets_for(std::uint32_t sources) noexcept {
 struct ConnectionCounts::Head {
   std::uint64_t secret[2];  ///< all zero: nothing is laid out so far
   std::uint32_t sources, buckets;
-  std::uint32_t padding[10];
+  SourceNetwork networks[kSlots];
+  std::uint8_t padding[10];
   // The second line.
   std::uint32_t groups[kSlots];
   std::uint32_t padding_behind;
@@ -108,10 +109,11 @@ std::optional<std::uint8_t> ConnectionCounts::slot_for(std::uint32_t group) cons
 
 /// Its source's, with a count of 0.
 ConnectionCounts::Entry ConnectionCounts::entry_for(std::uint8_t slot, std::uint32_t group,
+                                                    const SourceNetwork& network,
                                                     const FlowTuple& tuple) noexcept {
   const bool of_source = (group & 1) != 0;
   const std::uint32_t version = of_source ? tuple.version : 0u;
-  return {.address = of_source ? tuple.source : Ipv6Bytes{},
+  return {.address = of_source ? network.of(tuple.source, version) : Ipv6Bytes{},
           .word = (1 + slot + kSlots * (version / 2)) << kCountBits};
 }
 
@@ -143,20 +145,20 @@ ConnectionCounts::Place ConnectionCounts::look(const Entry& wanted) const noexce
   return place;
 }
 
-std::optional<std::uint32_t> ConnectionCounts::count(std::uint32_t group,
-                                                     const FlowTuple& tuple) const noexcept {
+std::optional<std::uint32_t> ConnectionCounts::count(std::uint32_t group, const FlowTuple& tuple,
+                                                     const SourceNetwork& network) const noexcept {
   const auto slot = slot_for(group);
   if (!slot) return std::nullopt;
-  const Place place = look(entry_for(*slot, group, tuple));
+  const Place place = look(entry_for(*slot, group, network, tuple));
   if (place.entry != nullptr) return place.entry->word & kCountMax;
   return place.free != nullptr ? std::optional(0u) : std::nullopt;
 }
 
-std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group,
-                                                  const FlowTuple& tuple) const noexcept {
+std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group, const FlowTuple& tuple,
+                                                  const SourceNetwork& network) const noexcept {
   const auto slot = slot_for(group);
   if (!slot) return std::nullopt;
-  const Entry wanted = entry_for(*slot, group, tuple);
+  const Entry wanted = entry_for(*slot, group, network, tuple);
   const Place place = look(wanted);
   Entry* const entry = place.entry != nullptr ? place.entry : place.free;
   if (entry == nullptr || (entry->word & kCountMax) == kCountMax) return std::nullopt;
@@ -164,6 +166,8 @@ std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group,
   if (counts.connections[*slot] == 0) {
     state_.change(offsetof(Head, groups), kCacheLine);
     counts.groups[*slot] = group;
+    state_.change(0, kCacheLine);
+    counts.networks[*slot] = network;
   }
   ++counts.connections[*slot];
   state_.change(*entry);
@@ -177,7 +181,8 @@ std::optional<std::uint8_t> ConnectionCounts::add(std::uint32_t group,
 
 void ConnectionCounts::remove(std::uint8_t slot, const FlowTuple& tuple) const noexcept {
   if (slot >= kSlots || head().connections[slot] == 0) return;
-  Entry* const entry = look(entry_for(slot, head().groups[slot], tuple)).entry;
+  Entry* const entry =
+      look(entry_for(slot, head().groups[slot], head().networks[slot], tuple)).entry;
   if (entry == nullptr) return;
   Head& counts = change_counts();
   --counts.connections[slot];

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "services/functions/firewall/source_network.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "shared/layout/limits.hpp"
@@ -30,7 +31,7 @@ class ConnectionCounts {
   static constexpr std::uint32_t kGroupsMax = 8;  ///< of the rules that are in use
   static constexpr std::uint32_t kSourcesMax = 10'000'000;
   /// Lines of the state that one call changes at most.
-  static constexpr std::uint32_t kLinesOfAdd = 3, kLinesOfRemove = 2;
+  static constexpr std::uint32_t kLinesOfAdd = 4, kLinesOfRemove = 2;
 
   /// Of the state of a lane, for 1..kSourcesMax counts.
   static std::uint64_t bytes_for(std::uint32_t sources) noexcept;
@@ -44,11 +45,14 @@ class ConnectionCounts {
 
   /// Connections of the source of `tuple` (of a flow's direction 0) that are counted. Nothing: its
   /// source is not counted so far, and there is no room for it.
-  std::optional<std::uint32_t> count(std::uint32_t group, const FlowTuple& tuple) const noexcept;
+  /// `network`: what of an odd group's addresses is one source.
+  std::optional<std::uint32_t> count(std::uint32_t group, const FlowTuple& tuple,
+                                     const SourceNetwork& network = {}) const noexcept;
   /// Nothing: the group counts no connection.
   std::optional<std::uint8_t> slot_of(std::uint32_t group) const noexcept;
   /// One more. Returns the slot, which the connection keeps; nothing: there is no room.
-  std::optional<std::uint8_t> add(std::uint32_t group, const FlowTuple& tuple) const noexcept;
+  std::optional<std::uint8_t> add(std::uint32_t group, const FlowTuple& tuple,
+                                  const SourceNetwork& network = {}) const noexcept;
   /// It ends: `slot` is what add() has said.
   void remove(std::uint8_t slot, const FlowTuple& tuple) const noexcept;
 
@@ -65,7 +69,8 @@ class ConnectionCounts {
   Head& head() const noexcept;
   Head& change_counts() const noexcept;
   std::optional<std::uint8_t> slot_for(std::uint32_t group) const noexcept;
-  static Entry entry_for(std::uint8_t slot, std::uint32_t group, const FlowTuple& tuple) noexcept;
+  static Entry entry_for(std::uint8_t slot, std::uint32_t group, const SourceNetwork& network,
+                         const FlowTuple& tuple) noexcept;
   Place look(const Entry& wanted) const noexcept;
 
   LaneState state_;

@@ -53,7 +53,8 @@ bool IptablesLimits::read(const std::string& option, const std::string& value) {
   } else if (option == "--hashlimit-name") {
     name_ = value;
   } else if (option == "--hashlimit-srcmask") {
-    if (mask_of(value) != whole_address()) throw AclRefusal{"a limit for each network"};
+    rate_mask_ = mask_of(value);
+    if (*rate_mask_ == 0) throw AclRefusal{"--hashlimit-srcmask 0"};
   } else {
     return is_no_matter(option);
   }
@@ -67,9 +68,8 @@ bool IptablesLimits::read_connections(const std::string& option, const std::stri
     connections_ = acl_number(value, UINT32_MAX, "connections");
     connections_over_ = option == "--connlimit-above";
   } else if (option == "--connlimit-mask") {
-    const std::uint32_t mask = mask_of(value);
-    if (mask != 0 && mask != whole_address()) throw AclRefusal{"a limit for each network"};
-    per_source_ = mask != 0;
+    connections_mask_ = mask_of(value);
+    per_source_ = *connections_mask_ != 0;
   } else {
     return false;
   }
@@ -78,6 +78,13 @@ bool IptablesLimits::read_connections(const std::string& option, const std::stri
 
 std::uint32_t IptablesLimits::mask_of(const std::string& value) const {
   return acl_number(value, whole_address(), "mask");
+}
+
+/// Of AclRule.
+void IptablesLimits::set_bits(std::optional<std::uint32_t> mask,
+                              std::uint8_t (&bits)[2]) const noexcept {
+  if (!mask || *mask == whole_address()) return;
+  bits[family_ == kAclIpv4 ? 0 : 1] = static_cast<std::uint8_t>(*mask);
 }
 
 /// "10/sec", as iptables-save writes it.
@@ -95,6 +102,7 @@ void IptablesLimits::set_rate(AclRule& rule) const {
   if (match_ == "hashlimit") {
     if (mode_ != "srcip") throw AclRefusal{"--hashlimit-mode " + quoted_word(mode_)};
     bits |= kRuleRatePerSource;
+    set_bits(rate_mask_, rule.rate_bits);
     rule.limit_group = firewall_group("hashlimit " + name_);
   }
   firewall_set_limit(count, unit->second, burst_, bits, rule);
@@ -107,7 +115,10 @@ AclRule IptablesLimits::read_all() const {
   if (!has_connlimit_) return rule;
   if (!connections_) throw AclRefusal{"-m connlimit without a number"};
   std::uint8_t bits = connections_over_ ? kRuleConnectionsOver : 0;
-  if (per_source_) bits |= kRuleConnectionsPerSource;
+  if (per_source_) {
+    bits |= kRuleConnectionsPerSource;
+    set_bits(connections_mask_, rule.connection_bits);
+  }
   firewall_set_connections(*connections_, bits, rule);
   return rule;
 }

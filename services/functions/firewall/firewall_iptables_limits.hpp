@@ -29,6 +29,7 @@ class IptablesLimits {
  private:
   bool read_connections(const std::string& option, const std::string& value);
   void set_rate(AclRule& rule) const;
+  void set_bits(std::optional<std::uint32_t> mask, std::uint8_t (&bits)[2]) const noexcept;
   std::uint32_t mask_of(const std::string& value) const;
   std::uint32_t whole_address() const { return family_ == kAclIpv4 ? 32 : 128; }
 
@@ -40,6 +41,7 @@ class IptablesLimits {
   bool has_connlimit_ = false, connections_over_ = false;
   std::optional<std::uint32_t> connections_;
   bool per_source_ = true;  ///< of connections
+  std::optional<std::uint32_t> rate_mask_, connections_mask_;
 };
 
 }  // namespace millrace

@@ -16,6 +16,10 @@ namespace {
 
 bool counts_connections(const AclRule& rule) { return (rule.limits & kRuleConnections) != 0; }
 
+SourceNetwork network_of(const AclRule& rule) noexcept {
+  return {{rule.connection_bits[0], rule.connection_bits[1]}};
+}
+
 bool drops(const AclRule& rule) noexcept {
   const auto action = static_cast<AclAction>(rule.action);
   return action == AclAction::kDrop || action == AclAction::kReject;
@@ -55,6 +59,7 @@ FirewallLimits::FirewallLimits(std::span<const AclRule> rules, std::uint32_t sou
       sources_(sources),
       hit_of_no_room_(hit_of_no_room),
       groups_(firewall_groups(rules)),
+      networks_(groups_.size()),
       group_of_(rules.size()),
       limit_of_(rules.size()),
       limits_(rules.size()),
@@ -69,6 +74,7 @@ FirewallLimits::FirewallLimits(std::span<const AclRule> rules, std::uint32_t sou
     if (!counts_connections(rule)) continue;
     const auto found = std::ranges::find(groups_, rule.connection_group);
     group_of_[number] = static_cast<std::uint8_t>(found - groups_.begin());
+    networks_[group_of_[number]] = network_of(rule);
   }
 }
 
@@ -120,7 +126,8 @@ bool FirewallLimits::match_connections(const FinishContext& call, const PacketFl
   if (call.flows == nullptr || flow.flow == kNoFlow) return drops;
   const auto counts = counts_of(call);
   if (!counts) return no_room(call, drops);
-  const auto others = counts->count(rule.connection_group, call.flows->tuple(flow.flow, 0));
+  const auto others =
+      counts->count(rule.connection_group, call.flows->tuple(flow.flow, 0), network_of(rule));
   if (!others) return no_room(call, drops);
   if (!closed_) reached_ |= 1u << group_of_[number];
   const auto slot = counts->slot_of(rule.connection_group);
@@ -141,6 +148,8 @@ bool FirewallLimits::match_rate(const FinishContext& call, const AclKey& key, st
   SourceRates::Source source{.group = limit, .version = key.version};
   static_assert(sizeof source.address == sizeof key.source);
   std::memcpy(source.address.data(), key.source, sizeof key.source);
+  source.address =
+      SourceNetwork{{rule.rate_bits[0], rule.rate_bits[1]}}.of(source.address, key.version);
   switch (rates_.take(source, rule, call.facts.now_ns)) {
     case SourceRates::Taken::kBelow:
       return !over;
@@ -159,10 +168,11 @@ bool FirewallLimits::count(const FinishContext& call, const PacketFlow& flow) no
   std::uint32_t own = was;
   bool room = counts.has_value();
   for (std::uint32_t left = reached_; left != 0 && room; left &= left - 1) {
-    const std::uint32_t group = groups_[static_cast<std::size_t>(std::countr_zero(left))];
+    const auto place = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint32_t group = groups_[place];
     const auto has = counts->slot_of(group);
     if (has && (own >> kFirewallSlotShift >> *has & 1) != 0) continue;
-    const auto slot = counts->add(group, call.flows->tuple(flow.flow, 0));
+    const auto slot = counts->add(group, call.flows->tuple(flow.flow, 0), networks_[place]);
     room = slot.has_value();
     if (slot) own |= 1u << (kFirewallSlotShift + *slot);
   }

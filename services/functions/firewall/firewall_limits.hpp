@@ -65,6 +65,7 @@ class FirewallLimits {
   std::uint32_t sources_;
   std::size_t hit_of_no_room_;
   std::vector<std::uint32_t> groups_;
+  std::vector<SourceNetwork> networks_;  ///< of groups_: what is one source
   std::vector<std::uint8_t> group_of_;   ///< by rule: place in groups_
   std::vector<std::uint32_t> limit_of_;  ///< by rule: the first one of its limit_group
   std::vector<FirewallLimit> limits_;    ///< by rule

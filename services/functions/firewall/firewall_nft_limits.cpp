@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/firewall/firewall_nft_limits.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "services/functions/acl/acl_words.hpp"
@@ -38,19 +39,40 @@ std::uint8_t family_of_source(const Json& key) {
   throw AclRefusal{"counts for each of what is no source address"};
 }
 
+/// `key`: of a source, or of what `& MASK` leaves of it; `bits` becomes how many bits that are.
+const Json& without_mask(const Json& key, std::uint8_t (&bits)[2]) {
+  if (!key.is_object() || !key.contains("&")) return key;
+  const Json& parts = key["&"];
+  const std::string text = parts.at(1).get<std::string>();
+  const AclPrefix mask = acl_prefix(text, false);
+  const std::size_t whole = mask.families == kAclIpv4 ? 32 : 128;
+  const auto is_set = [&](std::size_t bit) { return (mask.bytes[bit / 8] >> (7 - bit % 8) & 1); };
+  std::size_t length = 0;
+  while (length < whole && is_set(length) != 0) ++length;
+  for (std::size_t bit = length; bit < whole; ++bit) {
+    if (is_set(bit) != 0) throw AclRefusal{"the mask " + text + " is of no network"};
+  }
+  if (length == 0) throw AclRefusal{"the mask " + text + " leaves nothing"};
+  if (length < whole) bits[whole == 32 ? 0 : 1] = static_cast<std::uint8_t>(length);
+  return parts.at(0);
+}
+
 /// `statements`: one, or an array of one. Rules with the same `name` share what they know of a
 /// source.
 void set_of_source(const Json& key, const Json& statements, const std::string& name,
                    AclRule& limits) {
-  const std::uint8_t family = family_of_source(key);
+  std::uint8_t bits[2] = {};
+  const std::uint8_t family = family_of_source(without_mask(key, bits));
   if (statements.is_array() && statements.size() != 1) throw AclRefusal{"several for each source"};
   const Json& statement = statements.is_array() ? statements[0] : statements;
   if (statement.contains("limit")) {
     set_rate(statement["limit"], kRuleRatePerSource, limits);
     limits.limit_group = firewall_group(name);
+    std::ranges::copy(bits, limits.rate_bits);
   } else if (statement.contains("ct count")) {
     set_connections(statement["ct count"], kRuleConnectionsPerSource, limits);
     limits.connection_group = firewall_group(name) | 1;
+    std::ranges::copy(bits, limits.connection_bits);
   } else {
     throw AclRefusal{nft_word(statement) + " for each source"};
   }

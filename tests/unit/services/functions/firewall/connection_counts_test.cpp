@@ -126,5 +126,25 @@ TEST(ConnectionCounts, IsAsAModelOfIt) {
   }
 }
 
+TEST(ConnectionCounts, ANetworkIsOneSource) {
+  const Lane lane(64);
+  const auto of = [](std::uint8_t net, std::uint8_t host, std::uint8_t version) {
+    FlowTuple tuple{.version = version};
+    tuple.source[version == 4 ? 2 : 7] = net;
+    tuple.source[version == 4 ? 3 : 8] = host;
+    return tuple;
+  };
+  const SourceNetwork network{{24, 64}};
+  for (const std::uint8_t version : {4, 6}) {
+    const auto slot = lane.counts->add(kPerSource, of(1, 2, version), network);
+    ASSERT_TRUE(slot);
+    ASSERT_TRUE(lane.counts->add(kPerSource, of(1, 3, version), network));
+    EXPECT_EQ(lane.counts->count(kPerSource, of(1, 4, version), network), 2u);
+    EXPECT_EQ(lane.counts->count(kPerSource, of(2, 2, version), network), 0u);
+    lane.counts->remove(*slot, of(1, 3, version));
+    EXPECT_EQ(lane.counts->count(kPerSource, of(1, 4, version), network), 1u);
+  }
+}
+
 }  // namespace
 }  // namespace millrace

@@ -68,12 +68,31 @@ TEST(IptablesLimits, ConnlimitCountsConnections) {
       "");
 }
 
+TEST(IptablesLimits, MasksMakeNetworksSources) {
+  const auto both = [](std::uint8_t family, const std::string& mask) {
+    return read({{"-m", "connlimit"},
+                 {"--connlimit-above", "2"},
+                 {"--connlimit-mask", mask},
+                 {"-m", "hashlimit"},
+                 {"--hashlimit-upto", "1/min"},
+                 {"--hashlimit-mode", "srcip"},
+                 {"--hashlimit-srcmask", mask}},
+                family)
+        .first;
+  };
+  const AclRule of_ipv4 = both(kAclIpv4, "24"), of_ipv6 = both(kAclIpv6, "64");
+  EXPECT_EQ(of_ipv4.rate_bits[0], 24);
+  EXPECT_EQ(of_ipv4.connection_bits[0], 24);
+  EXPECT_EQ(of_ipv4.rate_bits[1] | of_ipv4.connection_bits[1], 0);
+  EXPECT_EQ(of_ipv6.rate_bits[1], 64);
+  EXPECT_EQ(of_ipv6.connection_bits[1], 64);
+  EXPECT_EQ(both(kAclIpv4, "32").rate_bits[0], 0) << "all of it";
+}
+
 TEST(IptablesLimits, RefusesWhatItDoesNotUnderstand) {
   EXPECT_EQ(read({{"-m", "limit"}, {"-m", "hashlimit"}}).second, "two limits");
   EXPECT_EQ(read({{"-m", "connlimit"}, {"-m", "connlimit"}}).second, "two limits of connections");
   EXPECT_EQ(read({{"-m", "connlimit"}}).second, "-m connlimit without a number");
-  EXPECT_THAT(read({{"-m", "connlimit"}, {"--connlimit-mask", "24"}}).second,
-              HasSubstr("each network"));
   EXPECT_EQ(read({{"-m", "connlimit"}, {"--connlimit-daddr", ""}}).second,
             "unknown --connlimit-daddr");
   EXPECT_THAT(read({{"-m", "hashlimit"},
@@ -83,8 +102,9 @@ TEST(IptablesLimits, RefusesWhatItDoesNotUnderstand) {
               HasSubstr("--hashlimit-mode 'srcip,dstport'"));
   EXPECT_THAT(read({{"-m", "hashlimit"}, {"--hashlimit-mode", "srcip"}}).second,
               HasSubstr("--hashlimit ''"));
-  EXPECT_THAT(read({{"-m", "hashlimit"}, {"--hashlimit-srcmask", "24"}}).second,
-              HasSubstr("each network"));
+  EXPECT_THAT(read({{"-m", "hashlimit"}, {"--hashlimit-srcmask", "0"}}).second,
+              HasSubstr("srcmask 0"));
+  EXPECT_THAT(read({{"-m", "hashlimit"}, {"--hashlimit-srcmask", "33"}}).second, HasSubstr("mask"));
   EXPECT_THAT(
       read({{"-m", "hashlimit"}, {"--hashlimit-upto", "512kb/s"}, {"--hashlimit-mode", "srcip"}})
           .second,

@@ -61,6 +61,18 @@ TEST(FirewallNftLimits, OfEachSource) {
   EXPECT_NE(meter.limit_group, rate.limit_group);
 }
 
+std::string masked(const std::string& mask) {
+  return R"({"set": {"op": "add", "elem": {"&": [{"payload": {"protocol": "ip", "field": "saddr"}},
+      ")" +
+         mask + R"("]}, "set": "@s", "stmt": [)" + kRateOver + "]}}";
+}
+
+TEST(FirewallNftLimits, OfEachNetwork) {
+  EXPECT_EQ(limits_of(masked("255.255.255.0")).rate_bits[0], 24);
+  EXPECT_EQ(limits_of(masked("255.255.255.255")).rate_bits[0], 0) << "all of it";
+  EXPECT_EQ(limits_of(masked("ffff:ffff:ffff:ff00::")).rate_bits[1], 56);
+}
+
 std::string refusal(const std::string& text, AclRule limits = firewall_any()) {
   try {
     limits_of(text, limits);
@@ -84,6 +96,8 @@ TEST(FirewallNftLimits, SaysWhatItDoesNotUnderstand) {
   EXPECT_EQ(refusal(of_source(kCountOver, "tcp")), "counts for each of what is no source address");
   EXPECT_EQ(refusal(R"({"set": {"op": "add", "elem": "x", "set": "@s"}})"),
             "a set without a limit");
+  EXPECT_THAT(refusal(masked("255.0.255.0")), HasSubstr("of no network"));
+  EXPECT_THAT(refusal(masked("0.0.0.0")), HasSubstr("leaves nothing"));
 }
 
 }  // namespace
