@@ -16,6 +16,7 @@
 #include "services/functions/acl/acl_reject.hpp"
 #include "services/functions/firewall/firewall_limits.hpp"
 #include "services/functions/firewall/firewall_settings.hpp"
+#include "services/functions/firewall/synproxy.hpp"
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/setting_values.hpp"
@@ -30,7 +31,8 @@ class Firewall final : public Function {
       : image_(context.function.image),
         settings_(firewall_settings(context.function)),
         rejecter_(settings_.reject_rate),
-        limits_(image_.rules(), settings_.sources, image_.rules().size() + kAclHitsWrong) {
+        limits_(image_.rules(), settings_.sources, image_.rules().size() + kAclHitsWrong),
+        synproxy_(settings_.proxied, image_.rules().size() + kAclExtraCount) {
     if (image_.bits() == nullptr) throw Error("the image has no bit vectors");
   }
 
@@ -48,10 +50,16 @@ class Firewall final : public Function {
 
   void flow_ended(const StateOfFunction& own, const FlowEntry& flow) noexcept override {
     FirewallLimits::give_back(own.state, flow.tuple, flow.own.firewall);
+    if (flow.own.renumbered != 0) Synproxy::give_back(own.state, flow.tuple);
   }
   void flow_not_kept(const StateOfFunction& own, const FlowTuple& tuple,
                      const FlowOwn& kept) noexcept override {
     FirewallLimits::give_back(own.state, tuple, kept.firewall);
+    if (kept.renumbered != 0) Synproxy::give_back(own.state, tuple);
+  }
+  void renumber(const StateOfFunction& own, const FlowTuple& tuple,
+                TcpSegment& segment) noexcept override {
+    Synproxy::renumber(own.state, tuple, segment);
   }
 
  private:
@@ -69,13 +77,19 @@ class Firewall final : public Function {
       return word == kAclNotIp ? settings_.non_ip_passes : settings_.default_passes;
     }
     const PacketFlow flow = call.flows == nullptr ? PacketFlow{} : call.flows->of(packet);
+    const bool is_proxied = flow.flow != kNoFlow && call.flows->own(flow.flow).renumbered != 0;
+    if (is_proxied && flow.direction == 0 && synproxy_.is_opening(call, flow)) {
+      return synproxy_.ask_again(call, packet, flow) != Synproxy::Fate::kDropped;
+    }
     const std::uint8_t port = call.facts.port_in;
     std::uint32_t marks = std::uint32_t{1}
                           << (kAclStateShift + static_cast<std::uint32_t>(flow.state));
     marks |= port < kPortCountMax ? std::uint32_t{1} << (kAclInputShift + port) : kAclInputBits;
     key.marks |= acl_swap(marks);
-    return key.version == 4 ? decide(call, packet, flow, key, image_.bits()->ipv4)
-                            : decide(call, packet, flow, key, image_.bits()->ipv6);
+    const bool passes = key.version == 4 ? decide(call, packet, flow, key, image_.bits()->ipv4)
+                                         : decide(call, packet, flow, key, image_.bits()->ipv6);
+    if (!passes || !is_proxied) return passes;
+    return synproxy_.translate(call, packet, flow) != Synproxy::Fate::kDropped;
   }
 
   /// True: the packet goes on.
@@ -91,13 +105,12 @@ class Firewall final : public Function {
         const AclRule& rule = image_.rules()[number];
         if (firewall_has_limits(rule) && !limits_.match(call, flow, key, number)) continue;
         const auto action = static_cast<AclAction>(rule.action);
+        if (action == AclAction::kSynproxy) return prove(call, packet, flow, number);
         if (action == AclAction::kPass && !limits_.count(call, flow)) return false;
         take(call, packet, number, action);
         if (action == AclAction::kAlert) continue;
         if (action != AclAction::kPass) return false;
-        if (call.flows != nullptr && flow.flow != kNoFlow && call.flows->is_new(flow.flow)) {
-          call.flows->change_own(flow.flow).firewall = let_in_by(call, flow, number);
-        }
+        let_in(call, flow, number);
         return true;
       }
     }
@@ -105,10 +118,30 @@ class Firewall final : public Function {
     return settings_.default_passes && limits_.count(call, flow);
   }
 
-  /// FlowOwn::firewall with another rule.
-  static std::uint32_t let_in_by(const FinishContext& call, const PacketFlow& flow,
-                                 std::uint32_t number) noexcept {
-    return (call.flows->own(flow.flow).firewall & ~kFirewallRuleBits) | (number + 1);
+  /// As decide(), by a rule of synproxy.
+  bool prove(const FinishContext& call, std::uint16_t packet, const PacketFlow& flow,
+             std::uint32_t number) noexcept {
+    const AclRule& rule = image_.rules()[number];
+    const Synproxy::Fate fate = synproxy_.meet(call, packet, flow, rule);
+    const bool goes_on = fate == Synproxy::Fate::kGoesOn || fate == Synproxy::Fate::kOpens;
+    call.counters.hit(number);
+    if (rule.log != 0) {
+      call.events.alert(packet, number, image_.name(number),
+                        goes_on ? EventAction::kAllowed : EventAction::kBlocked);
+    }
+    if (!goes_on) return fate == Synproxy::Fate::kAnswered;
+    const PacketFlow now = call.flows->of(packet);
+    if (!limits_.count(call, now)) return false;
+    let_in(call, now, number);
+    return true;
+  }
+
+  /// A flow that begins keeps the rule that it goes by.
+  static void let_in(const FinishContext& call, const PacketFlow& flow,
+                     std::uint32_t number) noexcept {
+    if (call.flows == nullptr || flow.flow == kNoFlow || !call.flows->is_new(flow.flow)) return;
+    FlowOwn& own = call.flows->change_own(flow.flow);
+    own.firewall = (own.firewall & ~kFirewallRuleBits) | (number + 1);
   }
 
   /// What a rule does beside its verdict.
@@ -129,6 +162,7 @@ class Firewall final : public Function {
   FirewallSettings settings_;
   AclRejecter rejecter_;
   FirewallLimits limits_;
+  Synproxy synproxy_;
 };
 
 void check_firewall(const PlanFunction& function) {
@@ -150,7 +184,14 @@ void check_groups(const FirewallRules& rules) {
 }
 
 LaneNeeds needs_of(const LaneRequest& request) {
-  return FirewallLimits::needs_of(firewall_sources(request.settings), request);
+  const LaneNeeds limits = FirewallLimits::needs_of(firewall_sources(request.settings), request);
+  const LaneNeeds proxied = Synproxy::needs_of(firewall_proxied(request.settings), request);
+  return {.state_bytes = limits.state_bytes + proxied.state_bytes,
+          .undo_lines = limits.undo_lines + proxied.undo_lines};
+}
+
+bool is_synproxy(const AclNamedRule& named) {
+  return named.rule.action == static_cast<std::uint8_t>(AclAction::kSynproxy);
 }
 
 BuildReport build_firewall(const FunctionContext& context) {
@@ -159,6 +200,9 @@ BuildReport build_firewall(const FunctionContext& context) {
   BuildReport report;
   report.accepted = rules.rules.size();
   report.counter_count = static_cast<std::uint32_t>(rules.rules.size()) + kAclExtraCount;
+  if (std::ranges::any_of(rules.rules, is_synproxy)) {
+    report.counter_count += static_cast<std::uint32_t>(SynproxyCounter::kCount);
+  }
   check_groups(rules);
   report_refusals(std::move(rules.refusals), report);
   const AclBitsReport bits =

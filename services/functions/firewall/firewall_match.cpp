@@ -13,6 +13,7 @@
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_rules.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/quoted.hpp"
 #include "shared/layout/limits.hpp"
 
@@ -182,6 +183,35 @@ void firewall_set_connections(std::uint32_t count, std::uint8_t bits, AclRule& r
   rule.limits |= kRuleConnections | bits;
 }
 
+void firewall_set_proxy_mss(std::string_view word, AclRule& rule) {
+  constexpr std::uint32_t kMssMin = 88;  // as Linux takes
+  const std::uint32_t mss = acl_number(word, UINT16_MAX, "mss");
+  if (mss < kMssMin) throw AclRefusal{"an mss is 88 to 65535"};
+  rule.proxy_mss = static_cast<std::uint16_t>(mss);
+}
+
+void firewall_set_proxy_scale(std::string_view word, AclRule& rule) {
+  constexpr std::uint32_t kShiftMax = 14;  // RFC 7323 2.3
+  const std::uint32_t shift = acl_number(word, kShiftMax, "wscale");
+  rule.proxy = static_cast<std::uint8_t>(rule.proxy | kRuleProxyScale | shift);
+}
+
+void firewall_check_synproxy(const AclRule& rule) {
+  if (rule.protocol != ip_protocol::kTcp || rule.protocol_mask != UINT8_MAX) {
+    throw AclRefusal{"synproxy is for tcp alone"};
+  }
+  if (rule.flags_mask != 0) {
+    throw AclRefusal{"synproxy takes all of a connection: flags cannot be asked for"};
+  }
+  if ((rule.limits & kRuleConnections) != 0) {
+    throw AclRefusal{"synproxy cannot count connections; a rule in front of it can"};
+  }
+  if ((rule.proxy & (kRuleProxyScale | kRuleProxySack)) != 0 &&
+      (rule.proxy & kRuleProxyTimestamp) == 0) {
+    throw AclRefusal{"wscale and sack-perm need timestamp, which carries them"};
+  }
+}
+
 std::uint32_t firewall_group(std::string_view name) {
   std::uint64_t hash = kFnvBasis;
   for (const char byte : name) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
@@ -196,6 +226,8 @@ std::uint32_t firewall_group_of(std::span<const AclRule> matches, std::string_vi
     rule.limit_interval_us = rule.limit_burst = rule.limit_group = 0;
     rule.connections = rule.connection_group = 0;
     rule.limits &= kRuleConnectionsPerSource;
+    rule.proxy = rule.rate_bits[0] = rule.rate_bits[1] = 0;
+    rule.proxy_mss = 0;
     static_assert(std::has_unique_object_representations_v<AclRule>);
     name.append(reinterpret_cast<const char*>(&rule), sizeof rule);
   }

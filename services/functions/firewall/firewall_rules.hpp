@@ -51,6 +51,13 @@ void firewall_set_limit(std::uint32_t count, std::string_view unit, std::uint32_
                         std::uint8_t bits, AclRule& rule);
 /// So many connections at a time. `bits`: of kRuleConnectionsOver and kRuleConnectionsPerSource.
 void firewall_set_connections(std::uint32_t count, std::uint8_t bits, AclRule& rule);
+/// What a rule of synproxy tells the sender of a SYN: its MSS, 88 to 65535, and the shift of its
+/// window, 0 to 14. Throws AclRefusal.
+void firewall_set_proxy_mss(std::string_view word, AclRule& rule);
+void firewall_set_proxy_scale(std::string_view word, AclRule& rule);
+/// Throws AclRefusal for a rule of synproxy of more than TCP, one that looks at flags or counts
+/// connections, and window scale or SACK without timestamps, which carry them.
+void firewall_check_synproxy(const AclRule& rule);
 /// The number of a group of that name; not 0.
 std::uint32_t firewall_group(std::string_view name);
 /// The same for AclRule::connection_group of a rule with these matches, which stands in `chain`: it

@@ -10,6 +10,7 @@
 
 #include "services/functions/firewall/connection_counts.hpp"
 #include "services/functions/firewall/firewall_chains.hpp"
+#include "services/functions/firewall/proxied_flows.hpp"
 #include "services/functions/rate.hpp"
 #include "services/functions/rule_files.hpp"
 #include "services/functions/text_file.hpp"
@@ -29,7 +30,11 @@ constexpr std::array kSettings = {
     KnownSetting{.name = "sources",
                  .kind = SettingKind::kInteger,
                  .low = 1,
-                 .high = ConnectionCounts::kSourcesMax}};
+                 .high = ConnectionCounts::kSourcesMax},
+    KnownSetting{.name = "proxied",
+                 .kind = SettingKind::kInteger,
+                 .low = 1,
+                 .high = ProxiedFlows::kFlowsMax}};
 constexpr std::array<std::string_view, 4> kFiles = {"rules", "nft", "iptables", "ip6tables"};
 
 bool passes(const PlanFunction& function, std::string_view key) {
@@ -41,6 +46,20 @@ bool passes(const PlanFunction& function, std::string_view key) {
     passes = value == "pass";
   }
   return passes;
+}
+
+/// 1 to `most`; without the key `number`.
+std::uint32_t number_of(const Settings& settings, std::string_view name, std::uint32_t number,
+                        std::uint32_t most) {
+  for (const auto& [key, value] : settings) {
+    if (key != name) continue;
+    const char* const end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc{} || stop != end || number == 0 || number > most) {
+      throw Error(std::string(name) + ": '" + value + "'; expected 1 to " + std::to_string(most));
+    }
+  }
+  return number;
 }
 
 bool has(const PlanFunction& function, std::string_view key) {
@@ -81,22 +100,16 @@ FirewallSettings firewall_settings(const PlanFunction& function) {
     settings.reject_rate = parse_rate("reject_rate", value);
   }
   settings.sources = firewall_sources(function.settings);
+  settings.proxied = firewall_proxied(function.settings);
   return settings;
 }
 
 std::uint32_t firewall_sources(const Settings& settings) {
-  std::uint32_t sources = FirewallSettings{}.sources;
-  for (const auto& [key, value] : settings) {
-    if (key != "sources") continue;
-    const char* const end = value.data() + value.size();
-    const auto [stop, error] = std::from_chars(value.data(), end, sources);
-    if (error != std::errc{} || stop != end || sources == 0 ||
-        sources > ConnectionCounts::kSourcesMax) {
-      throw Error("sources: '" + value + "'; expected 1 to " +
-                  std::to_string(ConnectionCounts::kSourcesMax));
-    }
-  }
-  return sources;
+  return number_of(settings, "sources", FirewallSettings{}.sources, ConnectionCounts::kSourcesMax);
+}
+
+std::uint32_t firewall_proxied(const Settings& settings) {
+  return number_of(settings, "proxied", FirewallSettings{}.proxied, ProxiedFlows::kFlowsMax);
 }
 
 void check_firewall_files(const PlanFunction& function) {

@@ -19,9 +19,10 @@ struct FirewallSettings {
   std::uint32_t reject_rate = 1000;  ///< answers a second of a worker; 0: any number
   std::uint32_t sources = 65'536;    ///< that limits know at a time: counts of connections in all
                                      ///< lanes together, rates in each worker
+  std::uint32_t proxied = 16'384;    ///< connections of synproxy at a time, in all lanes together
 };
 
-/// rules, nft, iptables, ip6tables, default, non_ip, reject_rate, sources.
+/// rules, nft, iptables, ip6tables, default, non_ip, reject_rate, sources, proxied.
 std::span<const KnownSetting> known_firewall_settings();
 
 /// Throws Error that names the key.
@@ -29,6 +30,8 @@ FirewallSettings firewall_settings(const PlanFunction& function);
 
 /// FirewallSettings::sources alone. Throws Error that names the key.
 std::uint32_t firewall_sources(const Settings& settings);
+/// FirewallSettings::proxied alone; likewise.
+std::uint32_t firewall_proxied(const Settings& settings);
 
 /// The settings say where rules come from, and the files can be opened here. Throws Error.
 void check_firewall_files(const PlanFunction& function);

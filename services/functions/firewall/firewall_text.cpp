@@ -22,12 +22,41 @@ void read_action(AclLine& line, AclRule& rule) {
   if (action == "drop") return set(AclAction::kDrop);
   if (action == "reject") return set(AclAction::kReject);
   if (action == "alert") return set(AclAction::kAlert);
-  throw AclRefusal{quoted_word(action) + " is no action; there are pass, drop, reject, alert"};
+  if (action == "synproxy") return set(AclAction::kSynproxy);
+  throw AclRefusal{quoted_word(action) +
+                   " is no action; there are pass, drop, reject, alert, synproxy"};
 }
 
-bool take_per_source(AclLine& line) {
+/// "source/24", "source/24,64" behind `per`: `bits` becomes what of an address counts.
+void read_network(std::string_view word, const AclRule& rule, std::uint8_t (&bits)[2]) {
+  constexpr std::uint32_t kBitsMax[2] = {32, 128};
+  const bool has_family[2] = {(rule.families & kAclIpv4) != 0, (rule.families & kAclIpv6) != 0};
+  const std::size_t comma = word.find(',');
+  const bool two = comma != word.npos;
+  if (two != (has_family[0] && has_family[1])) {
+    throw AclRefusal{"per source/" + std::string(word) +
+                     ": a length for each family of the rule is expected; of both: per "
+                     "source/24,64"};
+  }
+  const std::string_view words[2] = {word.substr(0, comma), two ? word.substr(comma + 1) : word};
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!has_family[i]) continue;
+    const std::uint32_t length = acl_number(words[i], kBitsMax[i], "per source/");
+    if (length == 0) throw AclRefusal{"per source/0: all are one source; leave it out"};
+    bits[i] = static_cast<std::uint8_t>(length);
+  }
+}
+
+/// True: "per source" stands here.
+bool take_per_source(AclLine& line, const AclRule& rule, std::uint8_t (&bits)[2]) {
+  constexpr std::string_view kSource = "source";
   if (!line.take("per")) return false;
-  if (!line.take("source")) throw AclRefusal{"per: 'source' is expected behind it"};
+  const std::string_view word = line.word("'source'");
+  if (word == kSource) return true;
+  if (!word.starts_with(kSource) || word[kSource.size()] != '/') {
+    throw AclRefusal{"per: 'source' is expected behind it, or 'source/LENGTH'"};
+  }
+  read_network(word.substr(kSource.size() + 1), rule, bits);
   return true;
 }
 
@@ -43,7 +72,7 @@ void read_limit(AclLine& line, AclRule& rule) {
   const std::uint32_t count = acl_number(word.substr(0, slash), kCountMax, "limit");
   const std::uint32_t burst =
       line.take("burst") ? acl_number(line.word("a burst"), kCountMax, "burst") : kBurst;
-  const bool per_source = take_per_source(line);
+  const bool per_source = take_per_source(line, rule, rule.rate_bits);
   firewall_set_limit(count, word.substr(slash + 1), burst,
                      (over ? kRuleRateOver : 0) | (per_source ? kRuleRatePerSource : 0), rule);
 }
@@ -53,10 +82,26 @@ void read_connections(AclLine& line, AclRule& rule) {
   const bool over = line.take("over");
   const std::uint32_t count =
       acl_number(line.word("a number of connections"), kConnectionsMax, "connections");
-  const bool per_source = take_per_source(line);
+  const bool per_source = take_per_source(line, rule, rule.connection_bits);
   firewall_set_connections(
       count, (over ? kRuleConnectionsOver : 0) | (per_source ? kRuleConnectionsPerSource : 0),
       rule);
+}
+
+/// What the sender of a SYN is told: an option of a rule of synproxy. False: `option` is none.
+bool read_proxy_option(AclLine& line, std::string_view option, AclRule& rule) {
+  if (option == "mss") {
+    firewall_set_proxy_mss(line.word("a number"), rule);
+  } else if (option == "wscale") {
+    firewall_set_proxy_scale(line.word("a number"), rule);
+  } else if (option == "sack-perm") {
+    rule.proxy |= kRuleProxySack;
+  } else if (option == "timestamp") {
+    rule.proxy |= kRuleProxyTimestamp;
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /// Fields with a `!` in front of what they compare with.
@@ -87,6 +132,7 @@ AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports, Negati
   AclRule& rule = out.rule;
   read_action(line, rule);
   read_match(line, rule, negations);
+  const bool is_synproxy = rule.action == static_cast<std::uint8_t>(AclAction::kSynproxy);
   AclOptionNames seen;
   while (!line.at_end()) {
     const std::string_view option = seen.next(line);
@@ -102,12 +148,16 @@ AclNamedRule read_rule(AclLine line, std::span<const FirewallPort> ports, Negati
       rule.log = 1;
     } else if (option == "name") {
       out.name = line.name();
+    } else if (is_synproxy && read_proxy_option(line, option, rule)) {
+      continue;
     } else if (!acl_read_option(line, option, rule)) {
       throw AclRefusal{quoted_word(option) +
                        " is no option; there are in, state, limit, connections, " +
-                       std::string(kAclOptionNames) + ", log, name"};
+                       std::string(kAclOptionNames) + ", log, name" +
+                       (is_synproxy ? ", mss, wscale, sack-perm, timestamp" : "")};
     }
   }
+  if (is_synproxy) firewall_check_synproxy(rule);
   return out;
 }
 

@@ -179,6 +179,16 @@ TEST(FirewallLimits, ARateOfEachSource) {
   EXPECT_EQ(stage.send(kLan, {udp_of(1, 1, 7), udp_of(1, 1, 7), udp_of(2, 1, 7)}), "+-+");
 }
 
+TEST(FirewallLimits, ANetworkIsOneSource) {
+  FirewallStage stage(
+      "drop udp any -> any connections over 3 per source/30,64\n"
+      "pass udp any -> any limit 2/second burst 2 per source/31,64\n");
+  EXPECT_EQ(stage.send(kLan, {udp_of(4, 1, 7), udp_of(5, 1, 7), udp_of(4, 2, 7), udp_of(6, 1, 7)}),
+            "++-+");
+  stage.now_ns += kSecond;
+  EXPECT_EQ(stage.send(kLan, {udp_of(7, 1, 7), udp_of(8, 1, 7)}), "-+") << "the fourth of 4 to 7";
+}
+
 TEST(FirewallLimits, ARateThatIsAboveDrops) {
   FirewallStage stage(
       "drop udp any -> any port 7 limit over 1/second burst 2 per source\n"

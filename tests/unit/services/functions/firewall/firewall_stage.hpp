@@ -67,9 +67,9 @@ struct Wall final : Function {
 /// `flow`, `firewall` and a Wall, as in a stage of a worker.
 class FirewallStage {
  public:
-  explicit FirewallStage(const std::string& rules, const Settings& more = {})
+  explicit FirewallStage(const std::string& rules, const Settings& more = {}, Settings of_flow = {})
       : more_(more),
-        flow_plan_{.name = "flow", .type = "flow", .settings = {{"max", "100"}}},
+        flow_plan_{.name = "flow", .type = "flow", .settings = with_max(std::move(of_flow))},
         of_flow_(flow_type().traits.lane_needs({.settings = flow_plan_.settings})),
         of_firewall_(firewall_type().traits.lane_needs({.settings = more})) {
     load(rules);
@@ -94,7 +94,7 @@ class FirewallStage {
         {.function = &wall, .number = 2}});
   }
 
-  /// One character a packet: '+' goes on, '-' is dropped.
+  /// One character a packet: '+' goes on, '-' is dropped, '<' has become an answer.
   std::string send(std::uint8_t port, const std::vector<Frame>& frames) {
     arena_.clear();
     for (const Frame& frame : frames) arena_.add(frame);
@@ -104,8 +104,24 @@ class FirewallStage {
     const Batch batch = arena_.batch();
     runner_->run(batch, states, {.port_in = port, .now_ns = now_ns});
     std::string out;
-    for (std::uint32_t i = 0; i < batch.count; ++i) out += batch.is_dropped(i) ? '-' : '+';
+    left.clear();
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const bool answers = !batch.goes_on(i) && batch.leaves(i) && batch.output[i] == port;
+      out += batch.is_dropped(i) ? '-' : answers ? '<' : '+';
+      left.emplace_back(batch.bytes(i).begin(), batch.bytes(i).end());
+    }
+    sent.clear();
+    for (const SideRecord& record : batch.side.records()) {
+      const std::span<const std::byte> bytes = batch.side.bytes_of(record);
+      sent.emplace_back(bytes.begin(), bytes.end());
+    }
     return out;
+  }
+
+  /// Connections in the table of `flow`.
+  std::uint64_t flows() const {
+    const auto of = [&](FlowCounter one) { return flow_hits_[static_cast<std::size_t>(one)]; };
+    return of(FlowCounter::kBegun) - of(FlowCounter::kEnded);
   }
 
   /// As recovery behind a worker that died in the last batch.
@@ -120,9 +136,16 @@ class FirewallStage {
   std::vector<std::uint64_t> hits;
   std::uint64_t now_ns = 1'000'000'000;
   Wall wall;
+  // Of the last batch:
+  std::vector<Frame> left;  ///< its packets, as they are behind it
+  std::vector<Frame> sent;  ///< frames of the side list
 
  private:
   static constexpr std::array<std::uint8_t, 1> kNumbers = {57};
+  static Settings with_max(Settings settings) {
+    settings.emplace_back("max", "100");
+    return settings;
+  }
 
   AclFolder folder_;
   Settings more_;

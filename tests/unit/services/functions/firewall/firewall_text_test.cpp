@@ -78,6 +78,59 @@ TEST(FirewallText, LimitsMayBeOfEachSourceAndMatchWhatIsOver) {
             rule(2).connection_group);
 }
 
+TEST(FirewallText, LimitsMayBeOfEachNetwork) {
+  const FirewallRules rules = parse(
+      "pass tcp any -> any limit 1/second per source/24,64 connections 5 per source/20,56\n"
+      "pass tcp 10.0.0.0/8 -> any limit 1/second per source/16\n"
+      "pass tcp 2001:db8::/32 -> any connections 5 per source/48\n");
+  EXPECT_THAT(rules.refusals, IsEmpty());
+  const auto rule = [&](std::size_t i) { return rules.rules.at(i).rule; };
+  EXPECT_THAT(rule(0).rate_bits, ElementsAre(24, 64));
+  EXPECT_THAT(rule(0).connection_bits, ElementsAre(20, 56));
+  EXPECT_THAT(rule(1).rate_bits, ElementsAre(16, 0));
+  EXPECT_THAT(rule(2).connection_bits, ElementsAre(0, 48));
+  for (const char* const wrong : {"source/24", "source/33,64", "source/0,0", "source/24,129",
+                                  "source/,", "source/", "source24", "sources"}) {
+    EXPECT_THAT(parse("pass ip any -> any limit 1/second per " + std::string(wrong)).refusals,
+                ElementsAre(HasSubstr("per")))
+        << wrong;
+  }
+  EXPECT_THAT(parse("pass ip4 any -> any connections 1 per source/24,64").refusals,
+              ElementsAre(HasSubstr("each family")));
+}
+
+std::string text_error(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirewallText, SynproxySaysWhatSendersAreTold) {
+  const FirewallRules rules = parse(
+      "synproxy tcp any -> any port 80 mss 1400 wscale 7 sack-perm timestamp in wan\n"
+      "synproxy tcp any -> any\n");
+  const AclRule& rule = rules.rules.at(0).rule;
+  EXPECT_EQ(rule.action, static_cast<std::uint8_t>(AclAction::kSynproxy));
+  EXPECT_EQ(rule.proxy_mss, 1400);
+  EXPECT_EQ(rule.proxy, 7 | kRuleProxyScale | kRuleProxySack | kRuleProxyTimestamp);
+  EXPECT_EQ(rules.rules.at(1).rule.proxy, 0);
+  for (const auto& [line, why] : std::vector<std::pair<std::string, std::string>>{
+           {"synproxy ip any -> any", "tcp alone"},
+           {"synproxy udp any -> any", "tcp alone"},
+           {"synproxy tcp any -> any flags S/SA", "flags"},
+           {"synproxy tcp any -> any connections 5", "count connections"},
+           {"synproxy tcp any -> any wscale 7", "need timestamp"},
+           {"synproxy tcp any -> any sack-perm", "need timestamp"},
+           {"synproxy tcp any -> any mss 80", "88 to 65535"},
+           {"synproxy tcp any -> any wscale 15 timestamp", "wscale"},
+           {"drop tcp any -> any mss 1400", "'mss' is no option"}}) {
+    EXPECT_THAT(text_error(line), HasSubstr(why)) << line;
+  }
+}
+
 TEST(FirewallText, AnExclamationMarkIsAllBut) {
   const FirewallRules rules = parse(
       "drop tcp !10.0.0.0/8 -> any port !20-30 in !wan state !established,related name others\n"
@@ -105,15 +158,6 @@ TEST(FirewallText, ALineThatWouldPassPacketsIsLeftOutAndToldOf) {
   EXPECT_THAT(rules.refusals,
               ElementsAre("dir/edge.rules:1: 'dmz' is no port; there are lan, wan"));
   EXPECT_EQ(rules.rules.size(), 1u);
-}
-
-std::string text_error(const std::string& text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(FirewallText, AnyOtherWrongLineRefusesTheFile) {
