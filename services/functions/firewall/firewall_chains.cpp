@@ -24,6 +24,8 @@ AclAction action_of(Verdict verdict) {
       return AclAction::kDrop;
     case Verdict::kReject:
       return AclAction::kReject;
+    case Verdict::kSynproxy:
+      return AclAction::kSynproxy;
     default:
       return AclAction::kAlert;
   }

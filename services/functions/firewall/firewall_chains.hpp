@@ -14,13 +14,14 @@
 namespace millrace {
 
 struct FirewallLine {
-  enum class Verdict : std::uint8_t { kGoesOn, kPass, kDrop, kReject, kJump, kReturn };
+  enum class Verdict : std::uint8_t { kGoesOn, kPass, kDrop, kReject, kSynproxy, kJump, kReturn };
 
   std::string where;             ///< for messages
   std::string name;              ///< of the rule; empty: `where`
   std::vector<AclRule> matches;  ///< any of them; their action and name are not set
   Verdict verdict = Verdict::kGoesOn;
   std::string target;  ///< of a jump
+  AclRule told{};      ///< of kSynproxy: AclRule::proxy and proxy_mss
   bool log = false;
   std::string refusal;  ///< what of it is not understood; empty: nothing
 };

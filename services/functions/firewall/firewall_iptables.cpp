@@ -11,6 +11,7 @@
 #include "services/functions/firewall/firewall_chains.hpp"
 #include "services/functions/firewall/firewall_iptables_limits.hpp"
 #include "services/functions/firewall/firewall_negation.hpp"
+#include "services/functions/firewall/firewall_notrack.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
 
@@ -141,6 +142,8 @@ class IptablesLine {
         line_.verdict = Verdict::kDrop;
       } else if (target == "REJECT") {
         line_.verdict = Verdict::kReject;
+      } else if (target == "SYNPROXY") {
+        line_.verdict = Verdict::kSynproxy;
       } else if (target == "RETURN") {
         line_.verdict = Verdict::kReturn;
       } else if (target == "LOG" || target == "NFLOG") {
@@ -168,7 +171,7 @@ class IptablesLine {
       acl_set_fragment("later", later);
       firewall_narrow(line_.matches, {later});
     }
-    if (option == "-f" || limits_.is_flag(option)) return at + 1;
+    if (option == "-f" || limits_.is_flag(option) || read_proxy_flag(option)) return at + 1;
     const std::size_t values = option == "--tcp-flags" ? 2 : 1;
     if (at + values >= words.size()) throw AclRefusal{quoted_word(option)};
     const std::string& value = words[at + 1];
@@ -183,11 +186,24 @@ class IptablesLine {
       });
     } else if (option == "--comment") {
       line_.name = value;
+    } else if (option == "--mss" && is_synproxy()) {
+      firewall_set_proxy_mss(value, line_.told);
+    } else if (option == "--wscale" && is_synproxy()) {
+      firewall_set_proxy_scale(value, line_.told);
     } else if (!is_no_matter(option) && !limits_.read(option, value) &&
                !read_match(option, value)) {
       throw AclRefusal{quoted_word(option)};
     }
     return at + 1 + values;
+  }
+
+  bool is_synproxy() const { return line_.verdict == Verdict::kSynproxy; }
+
+  bool read_proxy_flag(const std::string& option) {
+    if (!is_synproxy()) return false;
+    if (option == "--sack-perm") line_.told.proxy |= kRuleProxySack;
+    if (option == "--timestamp") line_.told.proxy |= kRuleProxyTimestamp;
+    return option == "--sack-perm" || option == "--timestamp";
   }
 
   bool read_match(const std::string& option, const std::string& value) {
@@ -249,13 +265,27 @@ class IptablesLine {
   bool negated_ = false;  ///< of the option that is read
 };
 
-/// The table filter of a file.
+/// The tables filter and raw of a file.
 struct FilterTable {
   FirewallChains chains;
+  FirewallNotrack notrack;  ///< of PREROUTING of raw
+  bool inside_raw = false;
   bool inside = false;    ///< the lines are its
   bool complete = false;  ///< its end has been there
   bool passes = false;    ///< policy of FORWARD
 };
+
+/// One line of PREROUTING of raw.
+void read_raw(Words words, const std::string& where, std::uint8_t family,
+              std::span<const FirewallPort> ports, FirewallNotrack& notrack) {
+  // What it does is taken off; the rest is what it matches.
+  const auto target =
+      std::ranges::search(words, std::array<std::string_view, 3>{"-j", "CT", "--notrack"});
+  const bool is_notrack = !target.empty();
+  words.erase(target.begin(), target.end());
+  FirewallLine line{.where = where, .name = {}, .matches = {firewall_any()}};
+  notrack.add(IptablesLine(std::move(line), family, ports).read(words), is_notrack);
+}
 
 void read_line(const Words& words, const std::string& where, std::uint8_t family,
                std::span<const FirewallPort> ports, FilterTable& table) {
@@ -263,8 +293,12 @@ void read_line(const Words& words, const std::string& where, std::uint8_t family
   const std::string& first = words[0];
   if (first.starts_with('*')) {
     table.inside = first == "*filter";
+    table.inside_raw = first == "*raw";
     if (table.inside && table.complete) throw Error(where + ": a second table filter");
     return;
+  }
+  if (table.inside_raw && first == "-A" && words.size() > 1 && words[1] == "PREROUTING") {
+    return read_raw(words, where, family, ports, table.notrack);
   }
   if (!table.inside) return;
   if (first == "COMMIT") {
@@ -296,6 +330,7 @@ FirewallRules read_iptables(const std::string& text, const std::string& file, st
   }
   if (!table.complete) throw Error(file + ": no whole table filter, as iptables-save writes it");
   FirewallRules out;
+  table.notrack.apply_to(table.chains);
   flatten_chain(table.chains, "FORWARD", family, table.passes, out);
   return out;
 }

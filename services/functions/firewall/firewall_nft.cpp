@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "services/functions/firewall/firewall_chains.hpp"
 #include "services/functions/firewall/firewall_nft_limits.hpp"
 #include "services/functions/firewall/firewall_nft_match.hpp"
+#include "services/functions/firewall/firewall_notrack.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -25,6 +27,27 @@ std::string chain_name(const Json& of, const char* key) {
          of.at(key).get<std::string>();
 }
 
+/// What senders are told; a name of an object is not understood.
+void read_synproxy(const Json& said, AclRule& told) {
+  if (said.is_null()) return;
+  if (!said.is_object()) throw AclRefusal{"a synproxy with a name"};
+  told.proxy = 0;
+  for (const auto& [key, value] : said.items()) {
+    if (key == "mss") {
+      firewall_set_proxy_mss(std::to_string(value.get<std::uint32_t>()), told);
+    } else if (key == "wscale") {
+      firewall_set_proxy_scale(std::to_string(value.get<std::uint32_t>()), told);
+    } else if (key == "flags") {
+      for (const Json& flag : value.is_array() ? value : Json::array({value})) {
+        if (flag != "timestamp" && flag != "sack-perm") throw AclRefusal{nft_word(flag)};
+        told.proxy |= flag == "timestamp" ? kRuleProxyTimestamp : kRuleProxySack;
+      }
+    } else {
+      throw AclRefusal{"a synproxy with " + key};
+    }
+  }
+}
+
 /// False: it is no verdict. `table`: in front of the names of its chains.
 bool set_verdict(const Json& expression, const std::string& table, FirewallLine& line) {
   if (expression.contains("accept")) {
@@ -33,6 +56,9 @@ bool set_verdict(const Json& expression, const std::string& table, FirewallLine&
     line.verdict = Verdict::kDrop;
   } else if (expression.contains("reject")) {
     line.verdict = Verdict::kReject;
+  } else if (expression.contains("synproxy")) {
+    line.verdict = Verdict::kSynproxy;
+    read_synproxy(expression["synproxy"], line.told);
   } else if (expression.contains("return")) {
     line.verdict = Verdict::kReturn;
   } else if (expression.contains("goto")) {
@@ -58,6 +84,13 @@ bool ends_nothing(const Json& expression) {
   if (name != "mangle") return std::ranges::find(kNone, name) != kNone.end();
   const Json& what = expression.begin().value();
   return what.contains("key") && !what["key"].contains("payload");
+}
+
+/// `tcp flags syn` of nft: that flag is set, whatever the others are.
+Json with_mask(const std::string& how, const Json& left, const Json& flag) {
+  const Json flags = {{"payload", {{"protocol", "tcp"}, {"field", "flags"}}}};
+  if (how != "in" || left != flags || !flag.is_string()) return left;
+  return {{"&", Json::array({left, flag})}};
 }
 
 /// The rules of one rule of nft: one, or one for each verdict of a map.
@@ -109,7 +142,7 @@ class NftRule {
       const std::string how = match.at("op").get<std::string>();
       const bool negated = how == "!=";
       if (!negated && how != "==" && how != "in") throw AclRefusal{"compares by '" + how + "'"};
-      const Json &left = match.at("left"), &right = match.at("right");
+      const Json &right = match.at("right"), left = with_mask(how, match.at("left"), right);
       firewall_narrow(line_.matches, negated ? nft_all_but(left, right, ports_)
                                              : nft_matches(left, right, ports_));
     } else if (expression.contains("vmap")) {
@@ -168,6 +201,27 @@ void add_rule(const Json& rule, std::span<const FirewallPort> ports, const std::
   for (FirewallLine& one : reading.read(rule.at("expr"))) to.push_back(std::move(one));
 }
 
+/// A rule of a chain on prerouting.
+void add_early_rule(Json rule, std::span<const FirewallPort> ports, FirewallNotrack& notrack) {
+  Json matches = Json::array();
+  bool is_notrack = false;
+  for (const Json& expression : rule.at("expr")) {
+    const bool here = expression.contains("notrack");
+    is_notrack = is_notrack || here;
+    if (!here) matches.push_back(expression);
+  }
+  FirewallLine line{.where = {}, .name = {}, .matches = {firewall_any()}};
+  line.matches[0].families = families_of(rule.at("family").get<std::string>());
+  for (const FirewallLine& one : NftRule(std::move(line), "", "", ports).read(matches)) {
+    notrack.add(one, is_notrack && one.verdict == Verdict::kGoesOn);
+  }
+}
+
+/// It is on prerouting, in front of routing and of what is forwarded.
+bool is_early(const Json& chain) {
+  return chain.value("hook", "") == "prerouting" && chain.value("type", "") == "filter";
+}
+
 void add_chain(const Json& chain, FirewallChains& chains, std::vector<BaseChain>& bases) {
   const std::string name = chain_name(chain, "name");
   chains[name];
@@ -188,16 +242,27 @@ FirewallRules read_nft_ruleset(const std::string& json, const std::string& file,
                                std::span<const FirewallPort> ports) {
   FirewallChains chains;
   std::vector<BaseChain> bases;
+  std::set<std::string> early;  // chains on prerouting
+  FirewallNotrack notrack;
   try {
     const Json all = Json::parse(json);
     for (const Json& one : all.at("nftables")) {
       if (one.contains("chain")) add_chain(one["chain"], chains, bases);
-      if (one.contains("rule")) add_rule(one["rule"], ports, file, chains);
+      if (one.contains("chain") && is_early(one["chain"])) {
+        early.insert(chain_name(one["chain"], "name"));
+      }
+      if (!one.contains("rule")) continue;
+      if (early.contains(chain_name(one["rule"], "chain"))) {
+        add_early_rule(one["rule"], ports, notrack);
+      } else {
+        add_rule(one["rule"], ports, file, chains);
+      }
     }
   } catch (const Json::exception& error) {
     throw Error(file + ": no output of 'nft -j list ruleset': " + error.what());
   }
   if (bases.empty()) throw Error(file + ": no chain of type filter on hook forward");
+  notrack.apply_to(chains);
   FirewallRules out;
   for (const BaseChain& base : bases) {
     flatten_chain(chains, base.name, base.families, base.passes, out);
