@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 The Millrace authors
+# SPDX-License-Identifier: Apache-2.0
+"""Real hosts on both sides of a rule of `synproxy`: transfers, losses, deaths of workers, and
+floods of SYNs and of ACKs from addresses that no host has."""
+
+import json
+import shutil
+
+import pytest
+
+from processes import PATIENCE, wait_until
+from test_stateful_firewall import ECHO, Kept, serving
+from test_topologies import ROUTER, introduce
+from topology import Topology, millrace
+from wire import Wire
+
+TEXT = """
+workers: {{ front: {{ kind: classifier, count: 2, dispatch: flow }} }}
+ports:
+  lan: {{ device: afpacket, interface: porta, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: portb, mac: "02:00:00:00:00:0b", addresses: [192.0.2.1/24] }}
+functions:
+  flow: {{ type: flow, max: 10000 }}
+  firewall: {{ type: firewall, rules: {rules}, non_ip: pass }}
+  route: {{ type: route, table: none.routes }}
+paths:
+  all: {{ from: [lan, wan], run: [flow, firewall, route] }}
+"""
+RULES = """
+pass ip any -> any state established,related
+pass icmp any -> any
+synproxy tcp any -> any port 1-9999 in lan mss 1460 wscale 7 sack-perm timestamp
+"""
+# Counters behind those of 3 rules and 4 more.
+ANSWERED, OPENED, INVALID = "7", "8", "9"
+# Sends segments with those flags from addresses that no host has, all unlike.
+FLOOD = """
+import socket, struct, sys
+flags, count, mac, target = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+def summed(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total > 0xffff:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+out.bind(("eth", 0))
+front = bytes.fromhex(mac.replace(":", "")) + bytes.fromhex("0200000000ff0800")
+to = socket.inet_aton(target)
+for number in range(count):
+    ends = socket.inet_aton(f"10.1.{1 + number // 200 % 200}.{1 + number % 200}") + to
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 40, number & 0xffff, 0, 64, 6, 0) + ends
+    head = head[:10] + struct.pack("!H", summed(head)) + head[12:]
+    part = struct.pack("!HHIIBBHHH", 1024 + number % 60000, 80, number * 7919, number * 31, 0x50,
+                       flags, 1000, 0, 0)
+    right = summed(ends + struct.pack("!HH", 6, len(part)) + part)
+    part = part[:16] + struct.pack("!H", right) + part[18:]
+    out.send(front + head + part)
+"""
+SYN, ACK = 2, 16
+
+
+def topology(folder, wire, rules=RULES):
+    introduce(wire, "10.1.0.1", "192.0.2.1")
+    (folder / "none.routes").write_text("# the networks of the ports\n")
+    path = folder / "proxy.rules"
+    path.write_text(rules)
+    return Topology(folder, TEXT.format(rules=path), prefix=wire.prefix)
+
+
+def hits(wire, running):
+    return wire.metrics_of(running).by("number", "millrace_function_number_hits_total",
+                                       function="firewall")
+
+
+def flows(running):
+    said = millrace("flows", running.name, "--json", "--filter", "proto=tcp")
+    return len(json.loads(said.stdout)["flows"])
+
+
+def test_transfers_both_ways(tmp_path):
+    with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
+        wire.a.wait_for(wire.b.ip)
+        wire.fetch(tmp_path, 3)
+        wire.iperf(amount="10M")
+        wire.iperf("-R", amount="10M")
+        found = hits(wire, running)
+        assert found[OPENED] == found[ANSWERED] >= 5
+        audit = running.settle()
+    assert audit["generated"]["reply"] >= 2 * found[OPENED]
+
+
+LOSSY = """
+table inet lossy {
+  chain i {
+    type filter hook input priority 0
+    tcp flags & (syn | rst | fin) == 0 meta length > 1000 numgen random mod 100 < 2 drop
+  }
+}
+"""
+
+
+def sack_recoveries(host):
+    said = host.run("nstat", "-az", "TcpExtTCPSackRecovery").stdout
+    return int(said.split("TcpExtTCPSackRecovery")[1].split()[0])
+
+
+@pytest.mark.skipif(shutil.which("nft") is None or shutil.which("nstat") is None,
+                    reason="nft or nstat is not installed")
+@pytest.mark.parametrize("words, sender", [((), "a"), (("-R",), "b")])
+def test_losses_are_made_good_with_sack(tmp_path, words, sender):
+    (tmp_path / "lossy.nft").write_text(LOSSY)
+    with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
+        wire.a.wait_for(wire.b.ip)
+        for host in (wire.a, wire.b):
+            host.run("nft", "-f", tmp_path / "lossy.nft")
+        before = sack_recoveries(getattr(wire, sender))
+        wire.iperf(*words, amount="10M")
+        assert sack_recoveries(getattr(wire, sender)) > before
+        wire.fetch(tmp_path, 3)
+        running.settle()
+
+
+def test_a_connection_outlives_workers_and_a_reload(tmp_path):
+    with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
+        wire.a.wait_for(wire.b.ip)
+        workers = [name for name in running.lives() if name.startswith("front")]
+        assert len(workers) == 2
+        with serving(wire.b, ECHO, port=7), Kept(wire.a, wire.b.ip) as kept:
+            assert kept.holds()
+            for name in workers:
+                running.kill(name)
+                assert kept.holds()
+                running.wait_alive(name)
+            with Kept(wire.a, wire.b.ip) as later:
+                assert later.holds()
+            (tmp_path / "proxy.rules").write_text("pass ip any -> any state established,related\n")
+            millrace("reload", running.name, "firewall", "--accept-shrunk")
+            assert kept.holds()
+        running.settle()
+
+
+def test_a_refusal_reaches_the_client(tmp_path):
+    with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
+        wire.a.wait_for(wire.b.ip)
+        done = wire.a.run("curl", "-sS", "--max-time", PATIENCE, f"http://{wire.b.ip}:8080/",
+                          check=False, timeout=2 * PATIENCE)
+        # The client has been let in before the server says no.
+        assert "reset" in done.stderr.lower(), done.stderr
+        running.settle()
+
+
+def test_floods_leave_no_flows(tmp_path):
+    count = 4000
+    with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
+        wire.a.wait_for(wire.b.ip)
+        with serving(wire.b, ECHO, port=7), Kept(wire.a, wire.b.ip) as kept:
+            assert kept.holds()
+            before = flows(running)
+            assert before == 1
+            for flags, number in ((SYN, ANSWERED), (ACK, INVALID)):
+                wire.a.run("python3", "-c", FLOOD, flags, count, "02:00:00:00:00:0a", wire.b.ip)
+                wait_until(lambda at=number: hits(wire, running)[at] >= count * 0.9, PATIENCE,
+                           "the flood has passed")
+                assert flows(running) == before
+            assert kept.holds()
+            assert hits(wire, running)[OPENED] == 1
+        audit = running.settle()
+    assert audit["dropped"]["rule"] >= count * 0.9
