@@ -4,6 +4,7 @@
 floods of SYNs and of ACKs from addresses that no host has."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -11,8 +12,8 @@ import pytest
 from processes import PATIENCE, wait_until
 from test_stateful_firewall import ECHO, Kept, serving
 from test_topologies import ROUTER, introduce
-from topology import Topology, millrace
-from wire import Wire
+from topology import Topology, ask, millrace
+from wire import PAGES, Wire, digest
 
 TEXT = """
 workers: {{ front: {{ kind: classifier, count: 2, dispatch: flow }} }}
@@ -77,14 +78,23 @@ def flows(running):
     return len(json.loads(said.stdout)["flows"])
 
 
+def fetch(wire, folder):
+    """curl at a from a server at b, which listens before: a proxy lets the client in at once."""
+    (folder / "page").write_bytes(os.urandom(3 << 20))
+    with serving(wire.b, PAGES, folder, port=8080):
+        wire.a.run("curl", "-sS", "--max-time", PATIENCE, "-o", folder / "fetched",
+                   f"http://{wire.b.ip}:8080/page", timeout=2 * PATIENCE)
+    assert digest(folder / "fetched") == digest(folder / "page")
+
+
 def test_transfers_both_ways(tmp_path):
     with Wire(**ROUTER) as wire, topology(tmp_path, wire) as running:
         wire.a.wait_for(wire.b.ip)
-        wire.fetch(tmp_path, 3)
+        fetch(wire, tmp_path)
         wire.iperf(amount="10M")
         wire.iperf("-R", amount="10M")
         found = hits(wire, running)
-        assert found[OPENED] == found[ANSWERED] >= 5
+        assert found[ANSWERED] >= found[OPENED] >= 5
         audit = running.settle()
     assert audit["generated"]["reply"] >= 2 * found[OPENED]
 
@@ -116,7 +126,7 @@ def test_losses_are_made_good_with_sack(tmp_path, words, sender):
         before = sack_recoveries(getattr(wire, sender))
         wire.iperf(*words, amount="10M")
         assert sack_recoveries(getattr(wire, sender)) > before
-        wire.fetch(tmp_path, 3)
+        fetch(wire, tmp_path)
         running.settle()
 
 
@@ -134,7 +144,7 @@ def test_a_connection_outlives_workers_and_a_reload(tmp_path):
             with Kept(wire.a, wire.b.ip) as later:
                 assert later.holds()
             (tmp_path / "proxy.rules").write_text("pass ip any -> any state established,related\n")
-            millrace("reload", running.name, "firewall", "--accept-shrunk")
+            ask("reload", running.name, "firewall", "--accept-shrunk")
             assert kept.holds()
         running.settle()
 

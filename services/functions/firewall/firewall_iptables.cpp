@@ -172,6 +172,7 @@ class IptablesLine {
       firewall_narrow(line_.matches, {later});
     }
     if (option == "-f" || limits_.is_flag(option) || read_proxy_flag(option)) return at + 1;
+    if (option == "-o") throw AclRefusal{"-o: route, behind this, chooses the way out"};
     const std::size_t values = option == "--tcp-flags" ? 2 : 1;
     if (at + values >= words.size()) throw AclRefusal{quoted_word(option)};
     const std::string& value = words[at + 1];

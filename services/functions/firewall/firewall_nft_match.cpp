@@ -142,6 +142,9 @@ void set_meta(const std::string& key, const Json& value, std::span<const Firewal
   const std::string word = text_of(value);
   if (key == "iifname" || key == "iif") return firewall_set_inputs(word, ports, rule);
   if (key == "l4proto") return set_protocol(word, rule);
+  if (key == "oifname" || key == "oif") {
+    throw AclRefusal{"compares 'meta " + key + "': route, behind this, chooses the way out"};
+  }
   if (key != "nfproto" && key != "protocol") throw AclRefusal{"compares 'meta " + key + "'"};
   if (word == "ipv4" || word == "ip") {
     rule.families = kAclIpv4;

@@ -68,7 +68,8 @@ std::string iptables_error(const std::string& lines) {
 TEST(FirewallIptables, ALineThatDropsAndIsNotUnderstoodRefusesTheFile) {
   EXPECT_EQ(iptables_error("-A FORWARD -o wan -j ACCEPT\nCOMMIT\n"), "");
   EXPECT_THAT(iptables_error("-A FORWARD -o wan -j DROP\nCOMMIT\n"),
-              HasSubstr("f.save:3: '-o'; without this rule more would pass"));
+              HasSubstr("f.save:3: -o: route, behind this, chooses the way out; "
+                        "without this rule more would pass"));
   EXPECT_THAT(iptables_error("-A FORWARD -p tcp ! -f -j REJECT\nCOMMIT\n"),
               HasSubstr("f.save:3: ! '-f'"));
   EXPECT_THAT(iptables_error("-A FORWARD -m limit ! --limit 1/sec -j DROP\nCOMMIT\n"),

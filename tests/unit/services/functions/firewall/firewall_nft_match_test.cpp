@@ -70,7 +70,8 @@ TEST(FirewallNftMatch, SaysWhatItDoesNotUnderstand) {
   EXPECT_EQ(refusal(source, R"("@bad")"), "compares with the named set @bad");
   EXPECT_EQ(refusal(source, R"({"range": ["10.0.0.1", "10.0.0.9"]})"), "compares with 'range'");
   EXPECT_THAT(refusal(source, R"("::1")"), HasSubstr("no address of its family"));
-  EXPECT_EQ(refusal(R"({"meta": {"key": "oifname"}})", R"("wan")"), "compares 'meta oifname'");
+  EXPECT_EQ(refusal(R"({"meta": {"key": "oifname"}})", R"("wan")"),
+            "compares 'meta oifname': route, behind this, chooses the way out");
   EXPECT_EQ(refusal(R"({"rt": {"key": "mtu"}})", "7"), "compares 'rt'");
   EXPECT_EQ(refusal(R"({"payload": {"protocol": "ip", "field": "ttl"}})", "7"),
             "compares 'ip ttl'");
