@@ -143,10 +143,13 @@ std::string flows_text(std::span<const FlowLine> lines) {
   return columns_text(rows);
 }
 
+std::string flow_ends_text(const FlowLine& line) {
+  return flow_protocol_name(line.tuple.protocol) + " " + tuple_text(line.tuple, false);
+}
+
 std::string flow_change_text(std::string_view what, const FlowLine& line) {
   std::string text(what);
-  text += std::string(text.size() < 6 ? 6 - text.size() : 0, ' ') +
-          flow_protocol_name(line.tuple.protocol) + " " + tuple_text(line.tuple, false) + "  " +
+  text += std::string(text.size() < 6 ? 6 - text.size() : 0, ' ') + flow_ends_text(line) + "  " +
           std::string(line.state) + "  packets " + std::to_string(line.packets[0]) + "/" +
           std::to_string(line.packets[1]) + ", bytes " + std::to_string(line.bytes[0]) + "/" +
           std::to_string(line.bytes[1]);

@@ -56,6 +56,8 @@ std::vector<FlowTalker> top_talkers(std::span<const FlowLine> lines, FlowOrder b
 
 /// A line each, with a line of names in front; without one where there is nothing.
 std::string flows_text(std::span<const FlowLine> lines);
+/// "TCP 10.0.0.1:5000 > 192.0.2.9:53", of its first packet.
+std::string flow_ends_text(const FlowLine& line);
 /// "new    TCP ...", a line.
 std::string flow_change_text(std::string_view what, const FlowLine& line);
 std::string talkers_text(std::span<const FlowTalker> talkers);

@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   millrace::add_capture(app);
   millrace::add_trace(app);
   millrace::add_flows(app);
+  millrace::add_follow(app);
   millrace::add_neighbours(app);
   millrace::add_routes(app);
   millrace::add_audit(app);

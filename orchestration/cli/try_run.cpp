@@ -88,6 +88,8 @@ class Stopwatch : public StageListener {
 
 /// Packets of one batch came within so much time.
 constexpr std::uint64_t kBatchTimeNs = 100'000'000;
+/// And has so many bytes: a ring of events has room for what is told of them.
+constexpr std::uint64_t kBatchBytesMax = 128u << 10;
 
 }  // namespace
 
@@ -212,7 +214,10 @@ void TryRun::run() {
   prepare_folder(options_.out, options_.captures);
   prepare_folder(options_.verdicts, options_.captures);
   check_outputs();
-  if (!options_.events.empty()) events_ = std::make_unique<TryEvents>(options_.events, plan_);
+  const auto writes = [](const TriedFunction& tried) { return tried.plan.type == "streams"; };
+  if (!options_.events.empty() || std::ranges::any_of(functions_, writes)) {
+    events_ = std::make_unique<TryEvents>(options_.events, plan_);
+  }
   const std::size_t count = options_.captures.size();
   for (const std::string& capture : options_.captures) {
     run_capture(capture, place_of(options_.out, capture, count),
@@ -247,7 +252,8 @@ void TryRun::run_capture(const std::string& path, const std::string& out,
           std::max(totals_.oversize_longest, static_cast<std::uint32_t>(packet.bytes.size()));
     }
     times_ns_.push_back(packet.time_ns);
-    if (arena_.full()) run_batch(writer.get(), lines.get());
+    arena_bytes_ += bytes.size();
+    if (arena_.full() || arena_bytes_ >= kBatchBytesMax) run_batch(writer.get(), lines.get());
   }
   run_batch(writer.get(), lines.get());
   if (reader.errors() != 0) totals_.broken.push_back(path + " " + reader.trouble().text());
@@ -302,6 +308,7 @@ void TryRun::run_batch(CaptureWriter* out, RecordFile* verdicts) {
   if (verdicts != nullptr) verdicts->flush();
   first_number_ += batch.count;
   arena_.clear();
+  arena_bytes_ = 0;
   times_ns_.clear();
 }
 

@@ -105,6 +105,7 @@ class TryRun {
   std::unique_ptr<TryEvents> events_;    ///< null: not asked for
   std::uint32_t room_;
   BatchArena arena_;
+  std::uint64_t arena_bytes_ = 0;        ///< of the packets in it
   std::uint64_t first_number_ = 0;       ///< in the capture, of the arena's first packet
   std::vector<std::uint64_t> times_ns_;  ///< of the packets in the arena
   TryTotals totals_;

@@ -83,6 +83,8 @@ const char* type_of(const EventRecord& record) {
       const auto app = static_cast<std::size_t>(record.app.app);
       return app < kNames.size() ? kNames[app] : "unknown";
     }
+    case EventKind::kStream:
+      return "stream";
     case EventKind::kText:
     case EventKind::kCount:
       break;
@@ -109,7 +111,7 @@ void put_payload(const EventRecord& record, const EventPlace& place, EventTimes&
   if (record.kind == EventKind::kAnomaly) put_anomaly(record, out);
   if (record.kind == EventKind::kFlow) put_flow(record, place.time_ns, times, out);
   if (record.kind == EventKind::kTranslation) put_translation(record, out);
-  put_fields(place.text, transaction, out);
+  if (record.kind != EventKind::kStream) put_fields(place.text, transaction, out);
 }
 
 template <typename Item>
@@ -248,7 +250,7 @@ void put_event(const EventRecord& record, const EventPlace& place, const Plan& p
   put_text("actor", place.actor, out);
   put_value("record", place.number, out);
   if (const auto texts = texts_for(place.text); texts != 0) put_value("records", 1 + texts, out);
-  put_cut_fields(place.text, out);
+  if (record.kind != EventKind::kStream) put_cut_fields(place.text, out);
   if (of_packet) {
     put_value("batch", record.sequence, out);
     put_value("packet", record.packet, out);

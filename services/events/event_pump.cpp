@@ -53,24 +53,29 @@ void EventPump::finish_what_was_begun() noexcept {
   EventReader& reader = sources_[number - 1].reader;
   const std::uint64_t lines = file_->lines_behind({sink_.intent_file, sink_.intent_offset});
   if (reader.head() == sink_.intent_head) {
-    std::uint64_t refused = 0;
-    const std::uint32_t records = records_of(reader, lines, refused);
+    std::uint64_t refused = 0, streamed = 0;
+    const std::uint32_t records = records_of(reader, lines, refused, streamed);
     store(sink_.file_written, sink_.intent_written + lines);
     store(sink_.file_lost, sink_.intent_lost + refused);
+    store(sink_.stream_written, sink_.intent_stream_written + streamed);
+    store(sink_.stream_lost, sink_.intent_stream_lost);
     reader.let_go_until(sink_.intent_head + records);
   }
   sink_.intent_ring.store(0, std::memory_order_release);
 }
 
-/// That the next `lines` lines of a ring take, with those between them that are refused.
+/// That the next `lines` lines of a ring take, with those between them that are refused, or are of
+/// streams: these are in their files before anything else is written.
 std::uint32_t EventPump::records_of(EventReader& reader, std::uint64_t lines,
-                                    std::uint64_t& refused) noexcept {
+                                    std::uint64_t& refused, std::uint64_t& streamed) noexcept {
   std::uint64_t skipped = 0;
   const std::uint32_t count = reader.peek(records_, skipped);
   std::span<const EventRecord> rest(records_.data(), count);
   while (lines != 0 && !rest.empty()) {
     next_line(rest, line_);
-    if (line_.is_whole) {
+    if (line_.is_whole && line_.record.kind == EventKind::kStream) {
+      ++streamed;
+    } else if (line_.is_whole) {
       --lines;
     } else {
       ++refused;
@@ -82,6 +87,24 @@ std::uint32_t EventPump::records_of(EventReader& reader, std::uint64_t lines,
 void EventPump::use(Plan plan) {
   plan_ = std::move(plan);
   for (const std::string& problem : signatures_.use(plan_)) say("events", problem);
+  use_streams();
+}
+
+/// Files go on where their settings are the same.
+void EventPump::use_streams() {
+  streams_.resize(plan_.functions.size());
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const auto limits = stream_file_limits(plan_.functions[i]);
+    if (streams_[i] != nullptr && limits && streams_[i]->limits() == *limits) continue;
+    streams_[i] = nullptr;
+    if (limits) streams_[i] = std::make_unique<StreamFiles>(*limits);
+  }
+}
+
+bool EventPump::put_stream(const EventRecord& record, std::span<const std::byte> text) {
+  StreamFiles* const files =
+      record.function < streams_.size() ? streams_[record.function].get() : nullptr;
+  return files != nullptr && files->put(record, text);
 }
 
 const SignatureName* EventPump::name_of(const EventRecord& record) {
@@ -100,7 +123,7 @@ const SignatureName* EventPump::name_of(const EventRecord& record) {
 void EventPump::put_lines(const Source& source, std::uint64_t head,
                           std::span<const EventRecord> records) {
   lines_.clear();
-  line_count_ = refused_ = 0;
+  line_count_ = refused_ = streamed_ = stream_lost_ = 0;
   const std::size_t count = records.size();
   for (std::size_t i = 0; i < count; ++i) {
     times_ns_[i] = now_ns_ - scale_.ns_between(records[i].time_tsc, now_tsc_);
@@ -110,6 +133,11 @@ void EventPump::put_lines(const Source& source, std::uint64_t head,
     next_line(records, line_);
     if (!line_.is_whole) {
       ++refused_;
+      continue;
+    }
+    if (line_.record.kind == EventKind::kStream) {
+      ++streamed_;
+      if (!put_stream(line_.record, line_.text())) ++stream_lost_;
       continue;
     }
     ++line_count_;
@@ -123,10 +151,17 @@ void EventPump::put_lines(const Source& source, std::uint64_t head,
   }
 }
 
+void EventPump::count_streams() noexcept {
+  store(sink_.stream_written, load(sink_.stream_written) + streamed_ - stream_lost_);
+  store(sink_.stream_lost, load(sink_.stream_lost) + stream_lost_);
+}
+
 /// Counted and let go of in this order, the file's part between two stores of the intent.
 void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept {
   const EventFile::Place place = file_->place();
   const std::uint64_t written = load(sink_.file_written), lost = load(sink_.file_lost);
+  sink_.intent_stream_written = load(sink_.stream_written);
+  sink_.intent_stream_lost = load(sink_.stream_lost);
   sink_.intent_file = place.file;
   sink_.intent_offset = place.offset;
   sink_.intent_head = head;
@@ -136,6 +171,7 @@ void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t coun
   const std::uint64_t lines = file_->write(lines_);
   store(sink_.file_written, written + lines);
   store(sink_.file_lost, lost + refused_ + line_count_ - lines);
+  count_streams();
   sources_[ring].reader.let_go_until(head + count);
   sink_.intent_ring.store(0, std::memory_order_release);
   if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
@@ -154,11 +190,12 @@ std::uint32_t EventPump::tell(std::uint32_t ring) {
   if (file_ != nullptr) {
     write(ring, head, count);
   } else {
+    count_streams();
     source.reader.let_go_until(head + count);
   }
   if (ipfix_ != nullptr) ipfix_->send(records, {times_ns_.data(), count}, now_ns_);
   socket_.put(lines_);
-  return line_count_ + refused_;
+  return line_count_ + refused_ + streamed_;
 }
 
 std::size_t EventPump::turn() {

@@ -16,6 +16,7 @@
 #include "services/events/event_socket.hpp"
 #include "services/events/ipfix_export.hpp"
 #include "services/events/signature_book.hpp"
+#include "services/events/stream_files.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
@@ -23,7 +24,7 @@
 
 namespace millrace {
 
-/// From the rings to the file, the socket and the collector. A record leaves its ring when it is
+/// From the rings to the file, the socket, the collector and the files of streams. A record leaves its ring when it is
 /// dealt with: told or counted as lost. What a killed process was writing is found again in the
 /// file by its successor, so a line is there once. One thread.
 class EventPump {
@@ -51,8 +52,11 @@ class EventPump {
   void finish_what_was_begun() noexcept;
   std::uint32_t tell(std::uint32_t ring);
   void write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept;
-  std::uint32_t records_of(EventReader& reader, std::uint64_t lines,
-                           std::uint64_t& refused) noexcept;
+  void use_streams();
+  void count_streams() noexcept;
+  bool put_stream(const EventRecord& record, std::span<const std::byte> text);
+  std::uint32_t records_of(EventReader& reader, std::uint64_t lines, std::uint64_t& refused,
+                           std::uint64_t& streamed) noexcept;
   const SignatureName* name_of(const EventRecord& record);
   void put_lines(const Source& source, std::uint64_t head, std::span<const EventRecord> records);
 
@@ -65,14 +69,16 @@ class EventPump {
   IpfixExport* ipfix_;
   EventTimes times_;
   SignatureBook signatures_;
+  std::vector<std::unique_ptr<StreamFiles>> streams_;  ///< by number of the function; null: none
   std::function<std::optional<Plan>()> newest_;
   bool asked_ = false;           ///< newest_, in this turn
   std::vector<Source> sources_;  ///< by ring
   std::array<EventRecord, kRecordsPerTurn> records_;
   std::array<std::uint64_t, kRecordsPerTurn> times_ns_;  ///< of each of these; system clock
   std::string lines_;
-  std::uint32_t line_count_ = 0;  ///< in `lines_`
-  std::uint32_t refused_ = 0;     ///< records beside these that make no line
+  std::uint32_t line_count_ = 0;                  ///< in `lines_`
+  std::uint32_t refused_ = 0;                     ///< records beside these that make no line
+  std::uint32_t streamed_ = 0, stream_lost_ = 0;  ///< lines of kStream; of these, not written
   EventLine line_{};
   std::uint64_t now_tsc_ = 0, now_ns_ = 0;  ///< the same moment by both clocks
 };

@@ -128,6 +128,15 @@ void EventWriter::app(std::uint32_t packet, const FlowTuple& client, const AppEv
   record->app.texts = texts_for(text);
 }
 
+bool EventWriter::stream(const FlowTuple& tuple, const StreamEvent& what,
+                         std::span<const std::byte> text) const noexcept {
+  EventRecord* const record = begin_flow(EventKind::kStream, tuple, text);
+  if (record == nullptr) return false;
+  record->tcp_stream = what;
+  record->tcp_stream.texts = texts_for(text);
+  return true;
+}
+
 void EventWriter::drop(std::uint32_t packet, const DropEvent& what) const noexcept {
   if (EventRecord* const record = emit(EventKind::kDrop, packet)) record->drop = what;
 }

@@ -58,6 +58,10 @@ class EventWriter {
   /// the client have it.
   void app(std::uint32_t packet, const FlowTuple& client, const AppEvent& what,
            std::span<const std::byte> text) const noexcept;
+  /// Tells of bytes of a TCP connection, or of its end. `tuple`: of its direction 0. False: no
+  /// process listens, or there is no room for it.
+  bool stream(const FlowTuple& tuple, const StreamEvent& what,
+              std::span<const std::byte> text = {}) const noexcept;
   /// Tells that the packet is dropped.
   void drop(std::uint32_t packet, const DropEvent& what) const noexcept;
 

@@ -17,6 +17,7 @@
 #include "services/functions/prefilter/prefilter.hpp"
 #include "services/functions/record/record.hpp"
 #include "services/functions/route/route.hpp"
+#include "services/functions/streams/streams.hpp"
 #include "services/functions/tee/tee.hpp"
 #include "shared/base/error.hpp"
 
@@ -36,6 +37,7 @@ std::span<const FunctionType> function_types() {
       prefilter_type(),
       ids_type(),
       record_type(),
+      streams_type(),
       tee_type(),
   };
   // clang-format on

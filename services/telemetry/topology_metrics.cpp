@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 
 #include "services/telemetry/status_metrics.hpp"
@@ -73,6 +74,11 @@ void add_events(const StatusSource& source, Families& families) {
   families.add(Metric::kEventsLost, {"client"}, load(sink.client_lost));
   families.add(Metric::kEventsWritten, {"file"}, load(sink.file_written));
   families.add(Metric::kEventsWritten, {"socket"}, load(sink.client_written));
+  const auto is_streams = [](const PlanFunction& one) { return one.type == "streams"; };
+  if (std::ranges::any_of(source.plan.functions, is_streams)) {
+    families.add(Metric::kEventsLost, {"streams"}, load(sink.stream_lost));
+    families.add(Metric::kEventsWritten, {"streams"}, load(sink.stream_written));
+  }
   if (source.plan.events->ipfix) {
     families.add(Metric::kEventsLost, {"collector"}, load(sink.ipfix_lost));
     families.add(Metric::kEventsWritten, {"ipfix"}, load(sink.ipfix_sent));

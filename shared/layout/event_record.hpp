@@ -26,6 +26,7 @@ enum class EventKind : std::uint8_t {
   kApp = 5,          ///< a transaction of a protocol above TCP or UDP; text says what it is
   kDrop = 6,         ///< `ids` has dropped a packet
   kText = 7,         ///< no event: text of the one in front
+  kStream = 8,       ///< bytes of a TCP connection for its files; text has them, and no fields
   kCount
 };
 
@@ -96,6 +97,29 @@ struct DropEvent {
   FlowDirection direction;
   std::uint8_t padding[47];
 };
+
+/// What a record of kStream tells of a connection.
+enum class StreamStep : std::uint8_t {
+  kData = 0,  ///< bytes of one direction: the text
+  kEnd = 1,   ///< nothing follows of it
+};
+/// The record's addresses and ports are those of the connection's direction 0. `begun_tsc` and
+/// `connection` tell connections with the same ones apart.
+struct StreamEvent {
+  EventCount position;       ///< of the first byte of kData in its direction
+  EventCount begun_tsc;      ///< when the first packet of the connection was seen
+  EventCount bytes[2];       ///< of kEnd: by direction, behind the last byte that was seen
+  EventCount lost[2];        ///< of kEnd: bytes that found no room in the ring, or in the lane
+  std::uint32_t connection;  ///< number among those of the function and lane
+  StreamStep step;
+  std::uint8_t direction;        ///< of kData: 0, 1
+  std::uint8_t is_picked_up[2];  ///< 1: its beginning was not seen; byte kStreamOrigin came first
+  std::uint8_t padding[11];
+  std::uint8_t texts;
+};
+/// Position of the first byte that was seen of a direction whose beginning was not: those in front
+/// of it may come later.
+inline constexpr std::uint64_t kStreamOrigin = std::uint64_t{1} << 31;
 
 enum class AnomalyType : std::uint8_t {
   kAddressConflict = 0,  ///< another host claims an address of ours, or of a permanent neighbour:
@@ -194,6 +218,7 @@ struct alignas(kCacheLine) EventRecord {
     SignatureEvent signature;
     AppEvent app;
     DropEvent drop;
+    StreamEvent tcp_stream;
     std::byte payload[kEventPayloadBytes];
   };
 };
@@ -224,6 +249,11 @@ static_assert(sizeof(DropEvent) == 68 && offsetof(DropEvent, sid) == 4);
 static_assert(offsetof(DropEvent, gid) == 8 && offsetof(DropEvent, revision) == 12);
 static_assert(offsetof(DropEvent, bytes) == 16 && offsetof(DropEvent, reason) == 18);
 static_assert(offsetof(DropEvent, priority) == 19 && offsetof(DropEvent, direction) == 20);
+static_assert(sizeof(StreamEvent) == 68 && offsetof(StreamEvent, begun_tsc) == 8);
+static_assert(offsetof(StreamEvent, bytes) == 16 && offsetof(StreamEvent, lost) == 32);
+static_assert(offsetof(StreamEvent, connection) == 48 && offsetof(StreamEvent, step) == 52);
+static_assert(offsetof(StreamEvent, direction) == 53 && offsetof(StreamEvent, is_picked_up) == 54);
+static_assert(offsetof(StreamEvent, texts) == 67);
 static_assert(sizeof(EventRecord) == 128 && std::is_trivially_copyable_v<EventRecord>);
 static_assert(offsetof(EventRecord, time_tsc) == 0 && offsetof(EventRecord, sequence) == 8);
 static_assert(offsetof(EventRecord, source) == 16 && offsetof(EventRecord, destination) == 32);

@@ -47,7 +47,7 @@ static_assert(offsetof(EventRing, lines) == 16 && offsetof(EventRing, next_tail)
 static_assert(offsetof(EventRing, next_lines) == 32);
 
 /// Of the process `events` alone; survives it. With a file, for all rings together, lines in front
-/// of `head` = file_written + file_lost.
+/// of `head` = file_written + file_lost + stream_written + stream_lost.
 struct alignas(kCacheLine) EventSink {
   std::atomic<std::uint64_t> file_written;    ///< lines in the file
   std::atomic<std::uint64_t> file_lost;       ///< no file, or no room in it
@@ -66,11 +66,18 @@ struct alignas(kCacheLine) EventSink {
   // Of a collector of IPFIX: begun = sent + lost, but while records are on their way.
   std::atomic<std::uint64_t> ipfix_sent;  ///< records in messages that the kernel has taken
   std::atomic<std::uint64_t> ipfix_lost;  ///< records that could not be sent
+  // Of the files of streams: lines of kStream, which are in no other file.
+  std::atomic<std::uint64_t> stream_written;  ///< lines that are written as a whole
+  std::atomic<std::uint64_t> stream_lost;     ///< lines of which bytes are missing in the files
+  std::uint64_t intent_stream_written, intent_stream_lost;
+  std::uint64_t padding[4];
 };
-static_assert(sizeof(EventSink) == 128 && offsetof(EventSink, file_lost) == 8);
+static_assert(sizeof(EventSink) == 192 && offsetof(EventSink, file_lost) == 8);
 static_assert(offsetof(EventSink, client_written) == 16 && offsetof(EventSink, clients) == 40);
 static_assert(offsetof(EventSink, ipfix_begun) == 56 && offsetof(EventSink, ipfix_sent) == 112);
 static_assert(offsetof(EventSink, ipfix_lost) == 120);
+static_assert(offsetof(EventSink, stream_written) == 128);
+static_assert(offsetof(EventSink, intent_stream_lost) == 152);
 static_assert(offsetof(EventSink, intent_ring) == 64 && offsetof(EventSink, intent_lost) == 104);
 
 /// Of actor `actor`: kNoEventRing when it calls no `finish`, or the topology has no `events`.

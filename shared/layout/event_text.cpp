@@ -17,6 +17,7 @@ static_assert(kEventTextBytesMax < kCutBit);
 /// Records of text that the record says are behind it.
 std::size_t texts_of(const EventRecord& record) noexcept {
   if (record.kind == EventKind::kSignature) return record.signature.texts;
+  if (record.kind == EventKind::kStream) return record.tcp_stream.texts;
   return record.kind == EventKind::kApp ? record.app.texts : 0;
 }
 
@@ -110,7 +111,7 @@ void next_line(std::span<const EventRecord>& records, EventLine& line) noexcept 
     std::ranges::copy(text.back, to + kEventTextFrontBytes);
     line.text_size += text.bytes;
   }
-  line.is_whole = are_fields(line.text());
+  line.is_whole = line.record.kind == EventKind::kStream || are_fields(line.text());
   if (line.is_whole) records = records.subspan(texts);
 }
 

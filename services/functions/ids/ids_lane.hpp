@@ -10,6 +10,7 @@
 #include "services/functions/ids/flow_records.hpp"
 #include "services/functions/ids/packets/fragment_table.hpp"
 #include "services/functions/ids/packets/inner_flows.hpp"
+#include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/ids/rule_counts.hpp"
 #include "services/functions/stream/stream_lane.hpp"
 #include "services/functions/stream/stream_table.hpp"
@@ -32,7 +33,7 @@ class IdsLane {
   /// Counts of rules of one packet at most; more are not counted.
   static constexpr std::uint32_t kCountsOfPacket = 16;
   /// Packets that are looked at with one: itself, and what it makes whole and carries.
-  static constexpr std::uint32_t kLayersMax = 6;
+  static constexpr std::uint32_t kLayersMax = PacketLayers::kLayersMax;
 
   /// Draws a secret for hashes; throws where there is no source of random numbers.
   explicit IdsLane(const StreamRoom& room);

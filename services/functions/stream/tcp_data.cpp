@@ -13,7 +13,8 @@ using ip_protocol::kTcp;
 constexpr std::size_t kSequenceAt = 4, kAcknowledgmentAt = 8, kFlagsAt = 12, kUrgentAt = 18;
 constexpr std::size_t kChecksumAt = transport_checksum_at(kTcp);
 // Of the word at kFlagsAt.
-constexpr std::uint16_t kFinFlag = 0x01, kSynFlag = 0x02, kAckFlag = 0x10, kUrgentFlag = 0x20;
+constexpr std::uint16_t kFinFlag = 0x01, kSynFlag = 0x02, kResetFlag = 0x04, kAckFlag = 0x10,
+                        kUrgentFlag = 0x20;
 
 std::uint16_t pseudo_sum_of(std::span<const std::byte> frame, const PacketHeaders& headers,
                             std::size_t bytes) noexcept {
@@ -39,6 +40,10 @@ bool is_tcp_syn(std::span<const std::byte> frame, const PacketHeaders& headers) 
 
 bool is_tcp_fin(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
   return (wire_bytes::u16(frame, headers.transport_offset + kFlagsAt) & kFinFlag) != 0;
+}
+
+bool is_tcp_reset(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {
+  return (wire_bytes::u16(frame, headers.transport_offset + kFlagsAt) & kResetFlag) != 0;
 }
 
 bool is_tcp_urgent(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept {

@@ -19,6 +19,8 @@ std::uint32_t tcp_sequence(std::span<const std::byte> frame, const PacketHeaders
 bool is_tcp_syn(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
 /// The flag FIN.
 bool is_tcp_fin(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
+/// The flag RST: its data are a text about the reason (RFC 9293 3.5.3), and of no stream.
+bool is_tcp_reset(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
 /// The flag URG.
 bool is_tcp_urgent(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
 /// Nothing without the flag ACK.

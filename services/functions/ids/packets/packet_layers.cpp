@@ -35,7 +35,7 @@ PacketLayers::PacketLayers(const PacketLayerOptions& options) : options_(options
   for (std::vector<std::byte>& datagram : datagrams_) datagram.reserve(kDatagramBytesMax);
 }
 
-void PacketLayers::begin(const FinishContext& call, IdsTables* tables,
+void PacketLayers::begin(const FinishContext& call, const LayerTables& tables,
                          std::uint16_t packet) noexcept {
   call_ = &call;
   tables_ = tables;
@@ -54,7 +54,7 @@ void PacketLayers::begin(const FinishContext& call, IdsTables* tables,
 PacketLayers::Next PacketLayers::next() noexcept {
   followed_.ended_count = 0;
   if (seen_.headers.fragment) {
-    return options_.puts_together && tables_ != nullptr ? put_together() : Next::kEnd;
+    return options_.puts_together && tables_.fragments != nullptr ? put_together() : Next::kEnd;
   }
   return go_in();
 }
@@ -66,7 +66,7 @@ PacketLayers::Next PacketLayers::put_together() noexcept {
     return Next::kRefused;  // no host takes it
   }
   if (layers_ == kLayersMax) return Next::kRefused;
-  FragmentTable& table = tables_->fragments;
+  FragmentTable& table = *tables_.fragments;
   switch (table.add(*fragment, {.now_s = now_s(*call_), .same_ttl = options_.drops})) {
     case FragmentTable::Outcome::kWaits:
       return Next::kWaits;
@@ -114,10 +114,10 @@ PacketLayers::Next PacketLayers::follow() noexcept {
   seen_.flow = {};
   seen_.has_flow = false;
   seen_.tuple = nullptr;
-  if (tables_ == nullptr || seen_.headers.fragment) return Next::kMore;
+  if (tables_.inner_flows == nullptr || seen_.headers.fragment) return Next::kMore;
   const auto tuple = flow_tuple_of(seen_.frame, seen_.headers);
   if (!tuple) return Next::kMore;
-  followed_ = tables_->inner_flows.follow(seen_.frame, seen_.headers, *tuple, now_s(*call_));
+  followed_ = tables_.inner_flows->follow(seen_.frame, seen_.headers, *tuple, now_s(*call_));
   if (followed_.tuple == nullptr) return options_.drops ? Next::kFull : Next::kMore;
   seen_.flow = followed_.flow;
   seen_.has_flow = true;
@@ -127,7 +127,7 @@ PacketLayers::Next PacketLayers::follow() noexcept {
 
 void PacketLayers::settle(bool passes) noexcept {
   for (std::uint32_t i = 0; i < completed_count_; ++i) {
-    tables_->fragments.settle(completed_[i], passes);
+    tables_.fragments->settle(completed_[i], passes);
   }
 }
 

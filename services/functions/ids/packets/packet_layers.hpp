@@ -9,7 +9,8 @@
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/function.hpp"
-#include "services/functions/ids/ids_lane.hpp"
+#include "services/functions/ids/packets/fragment_table.hpp"
+#include "services/functions/ids/packets/inner_flows.hpp"
 #include "shared/base/packet.hpp"
 
 namespace millrace {
@@ -45,18 +46,24 @@ struct PacketLayerOptions {
   bool checks_checksums = true;  ///< of IPv4, in fragments
 };
 
+/// What is kept of packets before: null: there is no state.
+struct LayerTables {
+  FragmentTable* fragments = nullptr;
+  InnerFlows* inner_flows = nullptr;
+};
+
 /// Walks from a packet to the datagram that it makes whole, and on to what tunnels carry, to a
 /// depth of kLayersMax. One a worker; allocates at construction only.
 class PacketLayers {
  public:
   /// The packet, and what is in it. What lies deeper is not looked at.
-  static constexpr std::uint32_t kLayersMax = IdsLane::kLayersMax;
+  static constexpr std::uint32_t kLayersMax = 6;
 
   explicit PacketLayers(const PacketLayerOptions& options);
 
-  /// `tables`: null: there is no state; then nothing is put together. Both are borrowed until
-  /// settle().
-  void begin(const FinishContext& call, IdsTables* tables, std::uint16_t packet) noexcept;
+  /// `tables`: both or none; without them nothing is put together. They and `call` are borrowed
+  /// until settle().
+  void begin(const FinishContext& call, const LayerTables& tables, std::uint16_t packet) noexcept;
   const SeenPacket& seen() const noexcept { return seen_; }
 
   enum class Next : std::uint8_t {
@@ -81,7 +88,7 @@ class PacketLayers {
 
   PacketLayerOptions options_;
   const FinishContext* call_ = nullptr;
-  IdsTables* tables_ = nullptr;
+  LayerTables tables_;
   SeenPacket seen_;
   std::uint32_t layers_ = 0, completed_count_ = 0;
   std::uint8_t depth_ = 0;                             ///< in tunnels

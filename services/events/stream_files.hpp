@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+
+#include "services/events/stream_parts.hpp"
+#include "shared/base/unique_fd.hpp"
+#include "shared/config/plan.hpp"
+#include "shared/layout/event_record.hpp"
+
+namespace millrace {
+
+/// Where bytes of TCP connections go, and how many.
+struct StreamFileLimits {
+  std::string folder;
+  std::uint64_t bytes_max = std::uint64_t{1024} << 20;  ///< in all files of the folder together
+  std::uint64_t files_max = 10'000;                     ///< likewise
+
+  friend bool operator==(const StreamFileLimits&, const StreamFileLimits&) = default;
+};
+/// Nothing: the function is no `streams`. Its settings have been checked.
+std::optional<StreamFileLimits> stream_file_limits(const PlanFunction& function);
+
+/// Files of one function `streams` (services/functions/streams/README.md): one of each direction of
+/// each connection, ADDRESS.PORT-ADDRESS.PORT, and kIndex with a line of JSON for each connection
+/// that has ended. Byte n of a stream is byte n of its file, so what is written twice, by a process
+/// and the successor that goes on where it was killed, is there once. One thread; calls last as
+/// long as the disk takes. What cannot be written is said once, and counted.
+class StreamFiles {
+ public:
+  static constexpr const char* kIndex = "connections.jsonl";
+  /// Which files belong to connections that have not ended; a successor goes on with them.
+  static constexpr const char* kOpen = ".open";
+
+  /// Makes the folder where there is none. Goes on with what a killed process left.
+  explicit StreamFiles(const StreamFileLimits& limits);
+  StreamFiles(const StreamFiles&) = delete;  // owns files
+  StreamFiles& operator=(const StreamFiles&) = delete;
+  ~StreamFiles();  ///< as finish()
+
+  const StreamFileLimits& limits() const { return limits_; }
+  /// A record of kStream with its text. True: all of it is in its file.
+  bool put(const EventRecord& record, std::span<const std::byte> text);
+  /// A line in the index for each connection that has not ended, and then none of them is known.
+  void finish();
+
+  std::uint64_t bytes() const { return bytes_; }  ///< in the files
+  std::uint64_t files() const { return files_; }
+
+ private:
+  /// Lane, number, time of its begin.
+  using Key = std::tuple<std::uint16_t, std::uint32_t, std::uint64_t>;
+  struct Side {
+    std::string name;  ///< of the file; empty: there is none
+    UniqueFd file;
+    std::uint64_t base = 0;  ///< position of the file's first byte
+    StreamParts parts;       ///< of the file, that are written
+    bool is_picked_up = false;
+  };
+  struct Connection {
+    EventRecord record{};  ///< one of it, for its addresses
+    std::array<Side, 2> sides;
+  };
+
+  static Key key_of(const EventRecord& record);
+  void read_folder();
+  void read_open();
+  bool put_data(const EventRecord& record, std::span<const std::byte> text);
+  bool begin_file(Side& side, const EventRecord& record);
+  bool open_file(Side& side);
+  bool move_base(Side& side, std::uint64_t position);
+  bool write(Side& side, std::uint64_t at, std::span<const std::byte> bytes);
+  void note_open(const Key& key, std::uint8_t direction, const Side& side);
+  void put_end(const Connection& connection, const StreamEvent* end);
+  void append(const char* name, const std::string& line);
+  bool complain(const std::string& what, int error);
+
+  StreamFileLimits limits_;
+  std::map<Key, Connection> connections_;
+  std::uint64_t bytes_ = 0, files_ = 0;
+  std::uint32_t open_files_ = 0;
+  bool complained_ = false;
+};
+
+}  // namespace millrace
