@@ -22,6 +22,7 @@ namespace millrace {
 namespace {
 
 using ip_protocol::kTcp;
+constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
 
 /// A segment of a connection, as it was read.
 struct Segment {
@@ -122,18 +123,46 @@ class Streams final : public Function {
     return next == PacketLayers::Next::kMore;
   }
 
-  void read(const FinishContext& call, StreamsTables& tables, const SeenPacket& seen) noexcept {
-    const PacketHeaders& headers = seen.headers;
+  /// Data that `flow` does not take: what begins with its end is picked up like others that are met
+  /// in their middle, and where one direction alone comes by, nothing speaks against it.
+  SeenPacket with_flow(const FinishContext& call, StreamsTables& tables,
+                       const SeenPacket& from) const noexcept {
+    SeenPacket seen = from;
+    if (seen.has_flow || seen.layer == SeenPacket::Layer::kCarried || !settings_.picks_up) {
+      return seen;
+    }
+    if (seen.flow.flow != kNoFlow) {
+      seen.has_flow = call.flows->own(seen.flow.flow).answered == 0 && seen.flow.direction == 0;
+      seen.tuple = &call.flows->tuple(seen.flow.flow, 0);
+      return seen;
+    }
+    const auto tuple = flow_tuple_of(seen.frame, seen.headers);
+    if (!tuple || seen.flow.state != FlowState::kInvalid) return seen;
+    const InnerFlows::Followed followed =
+        tables.inner_flows.follow(seen.frame, seen.headers, *tuple,
+                                  static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond));
+    for (std::uint32_t i = 0; i < followed.ended_count; ++i) {
+      end_stream(call.events, tables, followed.ended[i]);
+    }
+    seen.flow = followed.flow;
+    seen.flow.is_picked_up = true;
+    seen.tuple = followed.tuple;
+    seen.has_flow = seen.tuple != nullptr;
+    return seen;
+  }
+
+  void read(const FinishContext& call, StreamsTables& tables, const SeenPacket& from) noexcept {
+    const PacketHeaders& headers = from.headers;
     if (headers.protocol != kTcp || headers.fragment) return;
     if (headers.status != ParseStatus::kOk || headers.payload_offset == 0) {
       return hit(call, StreamsCounter::kUnread);
     }
-    const std::span<const std::byte> data = tcp_data(seen.frame, headers);
-    const bool is_syn = is_tcp_syn(seen.frame, headers);
-    if (data.empty() && !is_syn) return;
-    if (!seen.has_flow || is_tcp_reset(seen.frame, headers)) {
-      return data.empty() ? void() : hit(call, StreamsCounter::kNoFlow);
-    }
+    const std::span<const std::byte> data = tcp_data(from.frame, headers);
+    const bool is_syn = is_tcp_syn(from.frame, headers);
+    if (data.empty() && !(is_syn && from.has_flow)) return;
+    if (is_tcp_reset(from.frame, headers)) return hit(call, StreamsCounter::kNoFlow);
+    const SeenPacket seen = with_flow(call, tables, from);
+    if (!seen.has_flow) return hit(call, StreamsCounter::kNoFlow);
     if (!settings_.trusts_checksums && !has_good_tcp_checksum(seen.frame, headers)) {
       return hit(call, StreamsCounter::kChecksum);
     }

@@ -7,7 +7,6 @@
 namespace millrace {
 namespace {
 
-constexpr std::int64_t kDistanceMax = std::int64_t{1} << 30;
 /// A hole that is so far behind is given up: numbers have to be told apart.
 constexpr std::uint64_t kHoleAgeMax = std::uint64_t{1} << 28;
 
@@ -95,7 +94,6 @@ std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t by
                        std::uint64_t depth, std::span<NewBytes, kNewBytesMax> out) noexcept {
   const auto next = told.start + static_cast<std::uint32_t>(told.next);
   const std::int64_t distance = static_cast<std::int32_t>(sequence - next);
-  if (distance > kDistanceMax) return 0;
   const std::int64_t position = static_cast<std::int64_t>(told.next) + distance;
   std::int64_t end = position + bytes;
   if (end <= 0) return 0;

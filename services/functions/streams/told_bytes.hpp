@@ -58,7 +58,7 @@ void pick_up_told(ToldBytes& told, std::uint32_t sequence) noexcept;
 /// Which of `bytes` bytes from `sequence` on are new; they count as told of from now on. Those at
 /// `depth` bytes behind the begin, and further, are none; 0: all are. `bytes`: 1..65,535. With
 /// kAheadMax ranges apart, further ones are new as often as they come. Returns how many of `out`
-/// there are. What is more than 1 GiB ahead, or in front of the first byte of all, is not new.
+/// there are. What is 2 GiB ahead or more, or in front of the first byte of all, is not new.
 std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t bytes,
                        std::uint64_t depth, std::span<NewBytes, kNewBytesMax> out) noexcept;
 

@@ -65,7 +65,7 @@ TEST(ToldBytes, WhatIsBehindTheDepthIsSeenAndNotTold) {
 TEST(ToldBytes, WhatIsFarAheadIsNotOfTheStream) {
   ToldBytes bytes{};
   begin_told(bytes, 0);
-  EXPECT_EQ(told(bytes, (1u << 30) + 1, 1), std::vector<Piece>{});
+  EXPECT_EQ(told(bytes, (1u << 31) + 1, 1), std::vector<Piece>{});
   EXPECT_EQ(bytes.seen, 0u);
 }
 
