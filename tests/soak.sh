@@ -47,6 +47,10 @@ routes_of_the_kernel() {
   MILLRACE_WRITER_KILLS=10 MILLRACE_CHANGES=60000 processes tests/pipeline/test_live_routes.py
 }
 
+streams() {
+  MILLRACE_STREAM_SEEDS=200 processes tests/pipeline/test_streams.py
+}
+
 echo "soak: $seconds s from seed $seed on"
 rounds=0
 while [ "$SECONDS" -lt "$seconds" ]; do
@@ -58,6 +62,7 @@ while [ "$SECONDS" -lt "$seconds" ]; do
   part "interfaces and queues" processes tests/pipeline/test_interfaces.py \
     tests/pipeline/test_queues.py
   part "changes of the kernel's routes" routes_of_the_kernel
+  part "streams that are split, reordered and overlap" streams
   part "drain" processes tests/pipeline/test_drain.py
   rounds=$((rounds + 1))
   seed=$((seed + 1))

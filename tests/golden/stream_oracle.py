@@ -3,7 +3,7 @@
 """The byte streams of TCP in captured Ethernet frames, put together slowly: the version of a byte
 that came first counts. Shares no code with the path."""
 
-import ipaddress
+import socket
 import struct
 from dataclasses import dataclass, field
 
@@ -129,8 +129,9 @@ def segment_of(frame, fragments):
     if header < 20 or header > len(tcp):
         return None
     source_port, target_port, sequence = struct.unpack("!HHI", tcp[:8])
-    return ((str(ipaddress.ip_address(source)), source_port),
-            (str(ipaddress.ip_address(target)), target_port), sequence, tcp[13], tcp[header:])
+    family = socket.AF_INET if len(source) == 4 else socket.AF_INET6
+    return ((socket.inet_ntop(family, source), source_port),
+            (socket.inet_ntop(family, target), target_port), sequence, tcp[13], tcp[header:])
 
 
 def take_segment(connection, segment):

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
 """Files of `streams` over captures, byte for byte: against what PcapPlusPlus and Zeek have published
-of them, and against a slow reading of every capture (stream_oracle.py)."""
+of them, and against a slow reading of each capture (stream_oracle.py)."""
 
 import json
 import re
@@ -9,10 +9,9 @@ import subprocess
 
 import pytest
 
-from capture_records import ethernet_captures, packets_of
+from capture_records import packets_of
 from captures import BUILD, unpack, write_capture
 from stream_oracle import connections_of, files_of
-from test_flow_captures import zeek_rows
 
 RAW_IP = (12, 101, 228, 229)
 # Capture: what PcapPlusPlus has put together of its connections.
@@ -97,9 +96,40 @@ def test_files_have_zeros_where_pcapplusplus_says_what_is_missing(name, tmp_path
             assert any(line in content for content, _ in files.values()), line
 
 
-def readable_captures():
-    """Those of Ethernet and of IP alone that hold TCP in the folders of streams."""
-    folder = unpack("pcap")
-    return [path for part in ("reassembly-pcapplusplus", "zeek", "suricata-verify")
-            for path in sorted((folder / part).rglob("*"))
-            if path.is_file() and packets_of(path)[0] in (1, *RAW_IP)]
+# Captures of which the oracle's reading is another one: why.
+DIFFERS = {
+    "bigtransfer.pcap": "its numbers go round within a hole: see the test of Zeek's count",
+    "tunnel-direct-bypass.pcap": "one of its connections goes through a tunnel",
+}
+
+
+@pytest.mark.parametrize("part", ("reassembly-pcapplusplus", "zeek"))
+def test_files_are_those_of_a_slow_reading(part, tmp_path):
+    count = 0
+    for path in sorted((unpack("pcap") / part).rglob("*")):
+        if not path.is_file() or packets_of(path)[0] not in (1, *RAW_IP) or path.name in DIFFERS:
+            continue
+        wanted = files_of(connections_of(frames_of(path)))
+        if not wanted:
+            continue
+        count += 1
+        (tmp_path / str(count)).mkdir()
+        got = written(path, tmp_path / str(count) / "out")
+        assert got.keys() == wanted.keys(), path
+        for name, file in wanted.items():
+            assert got[name] == file, (path, name)
+    assert count >= 20
+
+
+def test_holes_of_gigabytes_are_as_long_as_zeek_says(tmp_path):
+    capture = unpack("pcap") / "zeek/Traces/ftp/bigtransfer.pcap"
+    log = unpack("pcap") / "zeek/Baseline/core.tcp.large-file-reassembly/conn.log"
+    row = next(line.split("\t") for line in log.read_text().splitlines() if "59764" in line)
+    folder = tmp_path / "out"
+    subprocess.run([BUILD / "bin/millrace", "try", "flow,streams", "--pcap", capture, "--set",
+                    f"streams.folder={folder}", "--set", "streams.checksums=trust", "--set",
+                    "flow.liberal=true"], check=True, capture_output=True)
+    lines = map(json.loads, (folder / "connections.jsonl").read_text().splitlines())
+    files = {file["file"]: file for line in lines for file in line["streams"]}
+    file = files["192.168.56.101.37150-192.168.56.1.59764"]
+    assert (str(file["bytes"]), str(file["missing_bytes"])) == (row[10], row[14])
