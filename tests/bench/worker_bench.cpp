@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one core of a worker costs a packet, from the take of a batch to its push, without other
+// cores: `worker_bench`. Time is that of ClassifierActor::do_work() alone; between two of its turns
+// the same thread plays ingress and egress. Packets a second: items_per_second. Its instructions:
+//
+//     valgrind --tool=callgrind --toggle-collect='millrace::ClassifierActor::do_work()'
+//         worker_bench --benchmark_filter=route
+//
+// divided by the counter `packets` that the case prints.
+
+#include <benchmark/benchmark.h>
+#include <stdlib.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "services/classifier/classifier_actor.hpp"
+#include "services/functions/builder/build_image.hpp"
+#include "services/functions/stages/function_stages.hpp"
+#include "services/functions/table.hpp"
+#include "shared/base/clock.hpp"
+#include "shared/base/turn_clock.hpp"
+#include "shared/config/loader.hpp"
+#include "shared/config/planner.hpp"
+#include "shared/layout/mapping.hpp"
+#include "tests/bench/fib.hpp"
+#include "tests/unit/services/functions/route/route_packet.hpp"
+
+namespace millrace {
+namespace {
+
+constexpr std::uint32_t kSlots = 16;
+constexpr std::uint32_t kRound = 4;     // batches that wait when a turn begins
+constexpr std::int64_t kTurns = 2000;   // of each case
+constexpr std::size_t kPrefixes = 256;  // of the table
+
+/// A folder for tables, removed with its owner.
+class Folder {
+ public:
+  Folder() {
+    if (mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::string path = path_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/dev/shm/millrace-worker-bench-XXXXXX";
+};
+
+/// Functions of a topology, the only worker of which runs all of them.
+struct Setting {
+  const char* functions;  ///< YAML; files have names without a folder
+  const char* run;
+};
+
+constexpr Setting kRoute{"  r: { type: route, table: r.routes, answers: false, on: w }\n", "r"};
+constexpr Setting kRouter{"  r: { type: route, table: r.routes, on: w }\n", "r"};
+constexpr Setting kAcl{"  a: { type: acl, rules: a.rules, on: w }\n", "a"};
+constexpr Setting kAclRoute{
+    "  a: { type: acl, rules: a.rules, on: w }\n"
+    "  r: { type: route, table: r.routes, answers: false, on: w }\n",
+    "a, r"};
+constexpr Setting kMatch{"  m: { type: match, rules: m.rules, on: w }\n", "m"};
+constexpr Setting kFlow{"  f: { type: flow, on: w }\n", "f"};
+
+std::string topology(const Setting& setting) {
+  return std::string(
+             "millrace: 1\nname: bench\n"
+             "ports: { a: { device: 'null', mac: '02:00:00:00:00:0a' }, "
+             "b: { device: 'null', mac: '02:00:00:00:00:0b' } }\n"
+             "workers: { w: { kind: classifier, dispatch: flow } }\nfunctions:\n") +
+         setting.functions +
+         "paths: { p: { from: [a], to: b, lanes: 1, slots: " + std::to_string(kSlots) + ", run: [" +
+         setting.run + "] } }\n";
+}
+
+void write_tables(const Folder& folder) {
+  folder.write("r.routes", routes_text(made_prefixes(kPrefixes), "b"));
+  std::string rules;
+  for (int i = 0; i < 100; ++i) {
+    rules += "drop udp 10." + std::to_string(100 + i) + ".0.0/16 -> any port " +
+             std::to_string(1000 + i) + "\n";
+  }
+  folder.write("a.rules", rules + "pass udp any -> any\n");
+  folder.write("m.rules", "drop \"attack\"\nalert \"secret\"\n");
+}
+
+/// Its tables are built.
+Plan make_plan_of(const Setting& setting, const Folder& folder) {
+  write_tables(folder);
+  const auto known = known_functions();
+  Plan plan =
+      make_plan(parse_topology(topology(setting), folder.path() + "/t.yaml", known), known, Host{});
+  for (PlanFunction& function : plan.functions) {
+    if (!function_type(function.type).traits.has_image) continue;
+    function.image = folder.path() + "/" + function.name + ".image";
+    function.counter_count = build_image({.function = function, .ports = plan.ports}).counter_count;
+  }
+  return plan;
+}
+
+std::uint16_t actor_of(const Plan& plan, std::string_view name) {
+  for (std::uint16_t i = 0; i < plan.actors.size(); ++i) {
+    if (plan.actors[i].name == name) return i;
+  }
+  std::abort();
+}
+
+/// A worker, and what plays the actors before and behind it.
+class Rig {
+ public:
+  explicit Rig(const Setting& setting)
+      : plan_(make_plan_of(setting, folder_)),
+        segment_memory_(Mapping::create_anonymous(segment_layout(plan_).bytes)),
+        status_memory_(Mapping::create_anonymous(status_layout(plan_).bytes)),
+        segment_(SegmentView::create(segment_memory_.base(), plan_)),
+        status_(StatusView::create(status_memory_.base(), plan_, 1'000'000'000)),
+        functions_(context("w.0")),
+        worker_(context("w.0"), functions_),
+        in_(link("ingress.a.0", "w.0")),
+        out_(link("w.0", "egress.0")),
+        addresses_(addresses_in(made_prefixes(kPrefixes), kSlots * plan_.batch_capacity, 1)) {
+    for (const PlanActor& actor : plan_.actors) {
+      ActorEntry& entry = status_.actor(actor_of(plan_, actor.name));
+      entry.incarnation = 1;
+      if (actor.at_start) entry.state = static_cast<std::uint32_t>(ActorState::kAlive);
+    }
+    status_.lane_map(plan_.actors[actor_of(plan_, "w.0")].group).worker[0] = 0;
+    worker_.read_roster();
+  }
+
+  /// Batches of new packets, on their way to the worker.
+  void fill() {
+    for (std::uint32_t i = 0; i < kRound; ++i) {
+      const std::uint32_t slot = next_++ % kSlots;
+      SlotHeader& header = segment_.slot(slot);
+      header.owner = Owner{actor_of(plan_, "ingress.a.0"), 1}.word();
+      header.state = SlotState{SlotKind::kHeld, 0}.word();
+      ++header.generation;
+      header.count = static_cast<std::uint16_t>(plan_.batch_capacity);
+      header.sequence = ++sequence_;
+      write_packets(segment_.batch(slot), slot);
+      const std::uint64_t word =
+          Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
+      if (!in_.push(std::array{word})) std::abort();
+    }
+  }
+  std::uint64_t work() {
+    turn_clock::read();
+    const std::uint64_t began = tsc_now();
+    while (worker_.do_work() != 0) {
+    }
+    return tsc_now() - began;
+  }
+  /// False: a packet does not go on.
+  bool take_away() {
+    std::array<std::uint64_t, kRound> words;
+    bool good = out_.take(words, [](std::uint64_t) {}) == kRound;
+    for (const std::uint64_t word : words) {
+      const Batch batch = segment_.batch(Descriptor::from_word(word).slot);
+      good = good && fates_in(batch).gone == 0;
+    }
+    return good;
+  }
+  std::uint32_t packets() const { return kRound * plan_.batch_capacity; }
+
+ private:
+  ActorContext context(std::string_view name) const {
+    return {&plan_, segment_, status_, {actor_of(plan_, name), 1}};
+  }
+  SpscRing<std::uint64_t> link(std::string_view from, std::string_view to) const {
+    const std::uint32_t producer = actor_of(plan_, from), consumer = actor_of(plan_, to);
+    for (std::uint32_t i = 0; i < plan_.links.size(); ++i) {
+      if (plan_.links[i].producer == producer && plan_.links[i].consumer == consumer) {
+        return segment_.link(i);
+      }
+    }
+    std::abort();
+  }
+  void write_packets(const Batch& batch, std::uint32_t slot) {
+    for (std::uint32_t i = 0; i < batch.count; ++i) {
+      const std::uint32_t number = slot * batch.count + i;
+      batch.buffer[i] = number;
+      batch.offset[i] = kBufferHeadroom;
+      const auto frame = make_frame({.destination = addresses_[number]});
+      batch.length[i] = static_cast<std::uint16_t>(frame.size());
+      std::memcpy(batch.data(i), frame.data(), frame.size());
+      batch.verdict[i] = 0;
+      batch.output[i] = kOutputDefault;
+    }
+  }
+
+  Folder folder_;
+  Plan plan_;
+  Mapping segment_memory_, status_memory_;
+  SegmentView segment_;
+  StatusView status_;
+  FunctionStages functions_;
+  ClassifierActor worker_;
+  SpscRing<std::uint64_t> in_, out_;
+  std::vector<std::uint32_t> addresses_;
+  std::uint32_t next_ = 0;
+  std::uint64_t sequence_ = 0;
+};
+
+void worker(benchmark::State& state, const Setting& setting) {
+  const TscScale scale(measure_tsc_hz());
+  Rig rig(setting);
+  for (auto _ : state) {
+    rig.fill();
+    state.SetIterationTime(static_cast<double>(scale.to_ns(rig.work())) * 1e-9);
+    if (!rig.take_away()) {
+      state.SkipWithError("a packet does not go on");
+      break;
+    }
+  }
+  const std::int64_t packets = state.iterations() * rig.packets();
+  state.SetItemsProcessed(packets);
+  state.counters["packets"] = static_cast<double>(packets);
+}
+BENCHMARK_CAPTURE(worker, route, kRoute)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(worker, router, kRouter)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(worker, acl, kAcl)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(worker, acl_route, kAclRoute)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(worker, match, kMatch)->UseManualTime()->Iterations(kTurns);
+BENCHMARK_CAPTURE(worker, flow, kFlow)->UseManualTime()->Iterations(kTurns);
+
+}  // namespace
+}  // namespace millrace
+
+BENCHMARK_MAIN();
