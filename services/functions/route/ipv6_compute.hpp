@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "services/functions/route/route_frames.hpp"
+#include "services/functions/frames.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "shared/layout/batch.hpp"
 

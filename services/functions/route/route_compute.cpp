@@ -13,14 +13,17 @@
 #include <bit>
 #include <cstring>
 
+#include "services/functions/frames.hpp"
 #include "services/functions/route/ipv6_compute.hpp"
-#include "services/functions/route/route_frames.hpp"
 
 namespace millrace {
 namespace {
 
 constexpr std::size_t kLaneCount = 8;
 constexpr std::uint32_t kBytesRead = 14 + 20;  ///< of a frame
+
+/// What is read in place of a frame that is too short; not ordinary.
+constexpr std::byte kNoFrame[kBytesRead] = {};
 
 /// Eight lanes of 32 bits; operators work on each.
 using Lanes = std::uint32_t __attribute__((vector_size(4 * kLaneCount)));
@@ -102,17 +105,42 @@ __m256i load_two(const std::byte* lower, const std::byte* upper, std::size_t at)
   return _mm256_inserti128_si256(_mm256_castsi128_si256(load16(lower + at)), load16(upper + at), 1);
 }
 
-/// Frames [first, first + 8); the lower half of a vector holds the first four. Two transpositions
+/// Where eight frames are. Those too short to be read are kNoFrame, in a copy.
+class Eight {
+ public:
+  Eight(const std::uint64_t* address, std::uint32_t too_short) noexcept : at_(address) {
+    if (too_short != 0) [[unlikely]]
+      leave_out(too_short);
+  }
+  Eight(const Eight&) = delete;  // at_ may be copy_
+  Eight& operator=(const Eight&) = delete;
+  const std::byte* operator[](std::size_t i) const noexcept {
+    return reinterpret_cast<const std::byte*>(at_[i]);
+  }
+
+ private:
+  void leave_out(std::uint32_t too_short) noexcept {
+    for (std::size_t i = 0; i < kLaneCount; ++i) {
+      const bool is_short = (too_short >> i & 1) != 0;
+      copy_[i] = is_short ? reinterpret_cast<std::uint64_t>(kNoFrame) : at_[i];
+    }
+    at_ = copy_;
+  }
+
+  const std::uint64_t* at_;
+  std::uint64_t copy_[kLaneCount];
+};
+
+/// The lower half of a vector holds the first four of the frames. Two transpositions
 /// of 4 x 4 words in each half: of bytes 2..17, the first two words of which are not used, and of
 /// 18..33.
 /// Two loops have it inside: left to itself, GCC calls it and passes the result through memory.
-[[gnu::always_inline]] inline Headers load_headers(const Frames& frames,
-                                                   std::size_t first) noexcept {
+[[gnu::always_inline]] inline Headers load_headers(const Eight& frames) noexcept {
   __m256i front[4], back[4];
   std::uint32_t any_mac = 0;
   for (std::size_t i = 0; i < 4; ++i) {
-    const std::byte* lower = frames[first + i];
-    const std::byte* upper = frames[first + i + 4];
+    const std::byte* lower = frames[i];
+    const std::byte* upper = frames[i + 4];
     front[i] = load_two(lower, upper, 2);
     back[i] = load_two(lower, upper, 18);
     std::uint32_t mac[2];
@@ -203,12 +231,12 @@ std::uint32_t ordinary_headers(const Headers& header, Lanes length, const RouteT
 }
 
 /// One bit a lane: the destination MAC is a group's.
-std::uint32_t to_groups(const Headers& header, const Frames& frames, std::size_t first) noexcept {
+std::uint32_t to_groups(const Headers& header, const Eight& frames) noexcept {
   if ((header.any_mac & 1) == 0) [[likely]]
     return 0;
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < kLaneCount; ++i) {
-    bits |= (std::to_integer<std::uint32_t>(*frames[first + i]) & 1) << i;
+    bits |= (std::to_integer<std::uint32_t>(*frames[i]) & 1) << i;
   }
   return bits;
 }
@@ -220,21 +248,6 @@ const std::uint16_t* copy_lengths(const Batch& batch, std::span<const std::uint1
   for (; i < packets.size(); ++i) copy[i] = batch.length[packets[i]];
   for (; i % kLaneCount != 0; ++i) copy[i] = 0;
   return copy;
-}
-
-/// What is read in place of a frame that is too short; not ordinary.
-constexpr std::byte kNoFrame[kBytesRead] = {};
-
-/// Lengths of eight frames; those too short to be read become kNoFrame.
-Lanes take_lengths(const std::uint16_t* lengths, std::size_t first, Frames& frames,
-                   const Constants& k) noexcept {
-  const __m256i length = _mm256_cvtepu16_epi32(load16(lengths + first));
-  std::uint32_t too_short = high_bits(_mm256_cmpgt_epi32(raw(k.bytes_read), length));
-  for (; too_short != 0; too_short &= too_short - 1) {
-    frames.address[first + static_cast<std::size_t>(std::countr_zero(too_short))] =
-        reinterpret_cast<std::uint64_t>(kNoFrame);
-  }
-  return lanes(length);
 }
 
 /// What is known of each packet before the look-up.
@@ -249,12 +262,14 @@ struct alignas(32) Checked {
 /// gets the bits of those of IPv6, if wanted.
 template <bool kWithIpv6>
 std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::size_t count,
-                    Frames& frames, Checked& checked, std::uint64_t& ipv6) noexcept {
+                    const Frames& frames, Checked& checked, std::uint64_t& ipv6) noexcept {
   const Constants& k = constants();
   std::uint64_t ordinary = 0;
   for (std::size_t at = 0; at < count; at += kLaneCount) {
-    const Lanes length = take_lengths(lengths, at, frames, k);
-    const Headers header = load_headers(frames, at);
+    const Lanes length = lanes(_mm256_cvtepu16_epi32(load16(lengths + at)));
+    const Eight eight(frames.address + at,
+                      high_bits(_mm256_cmpgt_epi32(raw(k.bytes_read), raw(length))));
+    const Headers header = load_headers(eight);
     Lanes address = host_order(header.destination, k);
     if constexpr (kWithIpv6) {
       const Lanes other = reinterpret_cast<Lanes>(is_ipv6(header, k));
@@ -269,7 +284,7 @@ std::uint64_t check(const RouteTable& table, const std::uint16_t* lengths, std::
       __builtin_prefetch(table.table24 + checked.entry[i]);
     }
     const std::uint32_t bits =
-        ordinary_headers(header, length, table, k) & ~to_groups(header, frames, at);
+        ordinary_headers(header, length, table, k) & ~to_groups(header, eight);
     ordinary |= std::uint64_t{bits} << at;
   }
   return ordinary;
@@ -320,13 +335,12 @@ void look_up(const RouteTable& table, const Checked& checked, std::size_t count,
   }
 }
 
-/// 1..kFramesMax packets. Without routes of IPv6 nothing of it is in the code that runs.
+/// 1..kFramesMax packets, which lie at `frames`. Without routes of IPv6 nothing of it is in the
+/// code that runs.
 template <bool kWithIpv6>
 void compute_some(const RouteTable& table, const Batch& batch,
-                  std::span<const std::uint16_t> packets,
+                  std::span<const std::uint16_t> packets, const Frames& frames,
                   std::span<std::uint32_t> results) noexcept {
-  Frames frames;
-  locate_frames(batch, packets, frames);
   const bool in_place = packets.size() % kLaneCount == 0 && side_by_side(packets);
   std::uint16_t copy[kFramesMax];
   const std::uint16_t* lengths =
@@ -354,27 +368,24 @@ void compute_some(const RouteTable& table, const Batch& batch,
   }
 }
 
-template <bool kWithIpv6>
-void compute_all(const RouteTable& table, const Batch& batch,
-                 std::span<const std::uint16_t> packets,
-                 std::span<std::uint32_t> results) noexcept {
-  while (!packets.empty()) {
-    const std::size_t count = std::min(packets.size(), kFramesMax);
-    compute_some<kWithIpv6>(table, batch, packets.first(count), results);
-    packets = packets.subspan(count);
+}  // namespace
+
+void route_compute(const RouteTable& table, const Batch& batch,
+                   std::span<const std::uint16_t> packets, const Frames& frames,
+                   std::span<std::uint32_t> results) noexcept {
+  if (table.ipv6.present()) {
+    compute_some<true>(table, batch, packets, frames, results);
+  } else {
+    compute_some<false>(table, batch, packets, frames, results);
   }
 }
-
-}  // namespace
 
 void route_compute(const RouteTable& table, const Batch& batch,
                    std::span<const std::uint16_t> packets,
                    std::span<std::uint32_t> results) noexcept {
-  if (table.ipv6.present()) {
-    compute_all<true>(table, batch, packets, results);
-  } else {
-    compute_all<false>(table, batch, packets, results);
-  }
+  for_each_part(batch, packets, [&](std::span<const std::uint16_t> some, const Frames& frames) {
+    route_compute(table, batch, some, frames, results);
+  });
 }
 
 }  // namespace millrace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "services/functions/frames.hpp"
 #include "services/functions/route/route_check.hpp"
 #include "services/functions/route/route_image.hpp"
 #include "shared/layout/batch.hpp"
@@ -24,6 +25,10 @@ inline constexpr std::uint32_t kRouteBytesUsual = 14 + 40;
 /// packets are checked side by side; whole eights with consecutive numbers are the quick case.
 void route_compute(const RouteTable& table, const Batch& batch,
                    std::span<const std::uint16_t> packets,
+                   std::span<std::uint32_t> results) noexcept;
+/// The same of 1..kFramesMax packets, which lie at `frames`.
+void route_compute(const RouteTable& table, const Batch& batch,
+                   std::span<const std::uint16_t> packets, const Frames& frames,
                    std::span<std::uint32_t> results) noexcept;
 
 }  // namespace millrace

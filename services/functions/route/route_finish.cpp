@@ -4,11 +4,12 @@
 #include "services/functions/route/route_finish.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
+#include "services/functions/frames.hpp"
 #include "services/functions/route/route_check.hpp"
-#include "services/functions/route/route_frames.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint32_t kTtlAt = 14 + 8;
 constexpr auto kGroup = static_cast<std::uint8_t>(RouteHopKind::kGroup);
+constexpr std::byte kPlainIpv4{0x45};          ///< version 4, header of 20 bytes
 constexpr std::uint32_t kHopLimitAt = 14 + 7;  ///< of IPv6, which has no checksum
 constexpr std::uint32_t kNextHeaderAt = 14 + 6;
 
@@ -61,7 +63,7 @@ bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept
 const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet,
                                  const std::byte* frame, std::uint32_t number,
                                  const RouteRewrite& hop, bool is_ipv4, Router& router) noexcept {
-  constexpr std::byte kPlainIpv4{0x45}, kHopByHop{0};
+  constexpr std::byte kHopByHop{0};
   const bool plain = is_ipv4 ? frame[14] == kPlainIpv4 : frame[kNextHeaderAt] != kHopByHop;
   if (!plain || hop.output == call.facts.port_in ||
       call.batch.length[packet] > router.frame_bytes_max(hop.output)) {
@@ -84,9 +86,9 @@ void decrement_ttl_of(std::byte* frame) noexcept {
 }
 
 /// A packet of any kind.
-void finish_one(std::span<const RouteRewrite> hops, const FinishContext& call, std::uint16_t packet,
-                std::byte* frame, Router* router, const RouteGroups& groups,
-                const HopsNow& now) noexcept {
+[[gnu::noinline]] void finish_one(std::span<const RouteRewrite> hops, const FinishContext& call,
+                                  std::uint16_t packet, std::byte* frame, Router* router,
+                                  const RouteGroups& groups, const HopsNow& now) noexcept {
   const std::uint32_t word = call.results[packet];
   static_assert(kRouteHopMask < kRouteIpv6 && kRouteHopMask < kRouteTtlExpired);
   // A number in range means that no flag is set.
@@ -125,66 +127,65 @@ void finish_one(std::span<const RouteRewrite> hops, const FinishContext& call, s
   call.batch.output[packet] = hop.output;
 }
 
-/// Packets in a row of one word, IPv4 to one next hop whose neighbour is known: what there
-/// is to know of it is known since the first of them.
-class Row {
- public:
-  explicit Row(const FunctionCounters& counters) : counters_(counters) {}
-  ~Row() { count(); }
-  Row(const Row&) = delete;  // it counts once
-  Row& operator=(const Row&) = delete;
-
-  bool goes_on(std::uint32_t word) const noexcept { return word == word_; }
-  /// False: the packets of this word are no row.
-  bool begin(std::span<const RouteRewrite> hops, std::uint32_t word,
-             const Router* router) noexcept {
-    count();
-    word_ = kNone;
-    if (router != nullptr || !forwards(hops, word) || hops[word].kind == kGroup) return false;
-    word_ = word;
-    hop_ = hops[word];
-    return true;
+/// What most packets need of a next hop, in two words that are read at once.
+struct PlainHop {
+  explicit PlainHop(const RouteRewrite& hop) noexcept {
+    std::memcpy(&first, hop.macs.data(), sizeof first);
+    std::memcpy(&second, hop.macs.data() + sizeof first, sizeof second);
   }
-  void pass(std::byte* frame, std::uint8_t& output) noexcept {
-    ++packets_;
-    decrement_ttl_of(frame);
-    std::memcpy(frame, hop_.macs.data(), hop_.macs.size());
-    output = hop_.output;
+  /// It forwards, and one MAC address goes for all packets; `answers`: it is no neighbour's.
+  bool is_plain(bool answers) const noexcept {
+    static_assert(offsetof(RouteRewrite, reason) == 13 && offsetof(RouteRewrite, kind) == 14);
+    static_assert(static_cast<int>(RouteHopKind::kStatic) == 0);
+    const auto what = static_cast<std::uint16_t>(second >> 40);
+    return answers ? what == 0 : (what & 0xff) == 0 && what != kGroup << 8;
+  }
+  std::uint8_t output() const noexcept { return static_cast<std::uint8_t>(second >> 32); }
+  void write_macs(std::byte* frame) const noexcept {
+    static_assert(offsetof(RouteRewrite, output) == 12);
+    const auto rest = static_cast<std::uint32_t>(second);
+    std::memcpy(frame, &first, sizeof first);
+    std::memcpy(frame + sizeof first, &rest, sizeof rest);
   }
 
- private:
-  static constexpr std::uint64_t kNone = UINT64_MAX;  ///< a word of a GPU may be any of 32 bits
-
-  /// Once a row: one packet after the other would wait for the store before.
-  void count() noexcept {
-    if (packets_ != 0 && metrics_kept() && word_ < counters_.hits.size()) {
-      counters_.hits[word_] += packets_;
-    }
-    packets_ = 0;
-  }
-
-  const FunctionCounters& counters_;
-  std::uint64_t word_ = kNone;
-  std::uint64_t packets_ = 0;
-  RouteRewrite hop_{};  ///< a copy: the hop would be read again after each store to a frame
+  std::uint64_t first = 0;   ///< bytes 0..7 of the MAC addresses
+  std::uint64_t second = 0;  ///< bytes 8..11 of them, output, reason, kind
 };
 
-/// 1..kFramesMax packets, which lie at `frames`.
+/// Packets that lie at `frames`. Of most of them, of IPv4 to a next hop whose MAC address is known,
+/// there is no more to know than the word.
+template <bool kAnswers>
 void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
                  std::span<const std::uint16_t> packets, const Frames& frames, Router* router,
                  const RouteGroups& groups, const HopsNow& now) noexcept {
   // Pointers of our own: those of the batch would be read again after each store to a frame.
   std::uint8_t* const output = call.batch.output.data();
+  const std::uint16_t* const length = call.batch.length.data();
   const std::uint32_t* const results = call.results.data();
-  Row row(call.counters);
+  std::uint64_t* const hits = call.counters.hits.data();
+  const std::size_t hit_count = metrics_kept() ? call.counters.hits.size() : 0;
+  const std::uint8_t port_in = call.facts.port_in;
+  const auto is_plain = [&](const PlainHop& hop, std::uint16_t packet, const std::byte* frame) {
+    if (!hop.is_plain(kAnswers)) return false;
+    if constexpr (!kAnswers) return true;
+    return frame[14] == kPlainIpv4 && hop.output() != port_in &&
+           length[packet] <= router->frame_bytes_max(hop.output());
+  };
   for (std::size_t i = 0; i < packets.size(); ++i) {
     const std::uint16_t packet = packets[i];
     const std::uint32_t word = results[packet];
-    if (!row.goes_on(word) && !row.begin(hops, word, router)) {
-      finish_one(hops, call, packet, frames[i], router, groups, now);
-      continue;
+    std::byte* const frame = frames[i];
+    if (word < hops.size()) [[likely]] {
+      const PlainHop hop(hops[word]);
+      if (is_plain(hop, packet, frame)) [[likely]] {
+        if (word < hit_count) ++hits[word];
+        decrement_ttl_of(frame);
+        hop.write_macs(frame);
+        output[packet] = hop.output();
+        continue;
+      }
     }
-    row.pass(frames[i], output[packet]);
+    finish_one(hops, call, packet, frame, router, groups, now);
   }
 }
 
@@ -197,15 +198,16 @@ void decrement_hop_limit(std::byte* frame) noexcept {
 }
 
 void route_finish(std::span<const RouteRewrite> hops, const FinishContext& call, Router* router,
-                  const RouteGroups& groups, const HopsNow& now) noexcept {
-  std::span<const std::uint16_t> packets = call.selected.packets;
-  Frames frames;
-  while (!packets.empty()) {
-    const auto some = packets.first(std::min(packets.size(), kFramesMax));
-    packets = packets.subspan(some.size());
-    locate_frames(call.batch, some, frames);
-    finish_some(hops, call, some, frames, router, groups, now);
-  }
+                  const RouteGroups& groups, const HopsNow& now, const Frames* frames) noexcept {
+  const auto finish = [&](std::span<const std::uint16_t> packets, const Frames& at) {
+    if (router == nullptr) {
+      finish_some<false>(hops, call, packets, at, router, groups, now);
+    } else {
+      finish_some<true>(hops, call, packets, at, router, groups, now);
+    }
+  };
+  if (frames != nullptr) return finish(call.selected.packets, *frames);
+  for_each_part(call.batch, call.selected.packets, finish);
 }
 
 }  // namespace millrace

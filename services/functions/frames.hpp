@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,5 +31,18 @@ inline bool side_by_side(std::span<const std::uint16_t> packets) noexcept {
 /// frames[i] is batch.data(packets[i]) afterwards, for 1..kFramesMax packets, which ascend.
 void locate_frames(const Batch& batch, std::span<const std::uint16_t> packets,
                    Frames& frames) noexcept;
+
+/// Calls `work` with packets, which ascend, and where they lie, at most kFramesMax at a time.
+template <typename Work>
+void for_each_part(const Batch& batch, std::span<const std::uint16_t> packets,
+                   Work&& work) noexcept {
+  Frames frames;
+  while (!packets.empty()) {
+    const std::span<const std::uint16_t> some = packets.first(std::min(packets.size(), kFramesMax));
+    packets = packets.subspan(some.size());
+    locate_frames(batch, some, frames);
+    work(some, frames);
+  }
+}
 
 }  // namespace millrace

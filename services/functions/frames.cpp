@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "services/functions/route/route_frames.hpp"
+#include "services/functions/frames.hpp"
 
 #include <immintrin.h>
 
