@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "shared/layout/all_pass.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -22,7 +23,7 @@ constexpr auto kAll = [] {
 
 Selection select_packets(const Batch& batch, std::uint32_t when_class,
                          std::span<std::uint16_t> room) noexcept {
-  if (when_class == 0 && fates_in(batch).gone == 0) return {std::span(kAll).first(batch.count)};
+  if (when_class == 0 && all_pass(batch)) return {std::span(kAll).first(batch.count)};
   std::size_t count = 0;
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     const bool wanted = when_class == 0 || (batch.classes[packet] & when_class) != 0;
