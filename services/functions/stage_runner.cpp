@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "services/functions/selection.hpp"
+#include "services/functions/stage_parts.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
-#include "shared/base/prefetch.hpp"
+#include "shared/layout/all_pass.hpp"
 #include "shared/layout/payload_hint.hpp"
 
 namespace millrace {
@@ -41,49 +42,8 @@ std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
   return std::min(bytes, kPrefetchBytesMax);
 }
 
-/// Packets whose lines are on their way while those before them are computed: as many as a core has
-/// line fill buffers (16 since Ice Lake); more would only stop it.
-constexpr std::size_t kPacketsAhead = 16;
-
-void prefetch(const Batch& batch, std::span<const std::uint16_t> packets,
-              std::uint32_t bytes_max) noexcept {
-  if (bytes_max == 0) return;
-  if (bytes_max <= kCacheLine) {
-    // Pointers of our own: those of the batch would be read again for each packet.
-    const std::uint32_t* const buffers = batch.buffer.data();
-    const std::uint16_t* const offsets = batch.offset.data();
-    const BufferArea area = batch.buffers;
-    for (const std::uint16_t packet : packets) {
-      prefetch_for_write(area.at(buffers[packet]) + offsets[packet]);
-    }
-    return;
-  }
-  for (const std::uint16_t packet : packets) {
-    const std::byte* const frame = batch.data(packet);
-    const std::uint32_t bytes = std::min<std::uint32_t>(bytes_max, batch.length[packet]);
-    // Headers are mostly changed next: fetched with ownership, or each store would wait for it.
-    if (bytes != 0) prefetch_for_write(frame);
-    for (std::uint32_t at = kCacheLine; at < bytes; at += kCacheLine)
-      __builtin_prefetch(frame + at);
-  }
-}
-
-/// compute() of all selected packets, a few at a time; the lines of the next ones are on their way.
-void compute(const StageFunction& at, const Batch& batch, Selection selected,
-             std::span<std::uint32_t> results, std::uint32_t prefetch_bytes) noexcept {
-  std::span<const std::uint16_t> rest = selected.packets;
-  const auto next = [&] { return rest.first(std::min(rest.size(), kPacketsAhead)); };
-  prefetch(batch, next(), prefetch_bytes);
-  while (!rest.empty()) {
-    const std::span<const std::uint16_t> now = next();
-    rest = rest.subspan(now.size());
-    prefetch(batch, next(), prefetch_bytes);
-    at.function->compute(batch, {now}, results);
-  }
-}
-
 Fates fates_so_far(const Batch& batch) noexcept {
-  return metrics_kept() ? fates_in(batch) : Fates{};
+  return metrics_kept() ? fates_of(batch) : Fates{};
 }
 
 /// `dropped` of the selected packets, by their reasons. One addition where there is only one.
@@ -122,6 +82,11 @@ void go_past(const StageFunction& at, const Batch& batch, Selection selected) no
   at.drops->dropped[static_cast<std::size_t>(Reason::kUnavailable)] += selected.packets.size();
 }
 
+/// Payloads may be others than those that the hint is of.
+void end_hint_behind(const StageFunction& at, const Batch& batch) noexcept {
+  if (at.rewrites == Rewrites::kAll) end_hint(*batch.header);
+}
+
 LaneState state_of(std::span<const LaneState> states, std::size_t function) noexcept {
   return states.empty() ? LaneState{} : states[function];
 }
@@ -135,11 +100,14 @@ StageRunner::StageRunner(const std::vector<StageFunction>& functions, StageWatch
   std::uint32_t may_be_set = 0, fetched = 0;
   for (const StageFunction& function : functions) {
     MILLRACE_CHECK(function.function != nullptr);
+    auto* const in_parts = dynamic_cast<FunctionInParts*>(function.function);
+    MILLRACE_CHECK(in_parts == nullptr || function.function->flows() == nullptr);
     const std::uint32_t bytes = prefetch_bytes_of(function.regions);
     const bool known_at_entry = (function.when_class & may_be_set) == 0;
     members_.push_back({.at = function,
                         .when_at_entry = known_at_entry ? function.when_class : 0,
-                        .prefetch_bytes = bytes > fetched ? bytes : 0});
+                        .prefetch_bytes = bytes > fetched ? bytes : 0,
+                        .in_parts = in_parts});
     may_be_set |= function.class_mask;
     fetched = std::max(fetched, bytes);
     if (giver_ == kNoGiver && function.function->flows() != nullptr) giver_ = members_.size() - 1;
@@ -164,8 +132,9 @@ void StageRunner::leave() const noexcept {
   watch_.running->store(0, std::memory_order_relaxed);
 }
 
-void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
-                         std::span<const std::uint32_t> results) noexcept {
+/// All that finish is told but the packets.
+FinishContext StageRunner::call_of(std::size_t member, const Visit& visit,
+                                   std::span<const std::uint32_t> results) noexcept {
   const StageFunction& at = members_[member].at;
   std::size_t behind = 0;
   if (member == giver_) {
@@ -176,11 +145,40 @@ void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
                            other.counters};
     }
   }
-  at.function->finish({visit.batch, selected, results, at.counters, state_of(visit.states, member),
-                       visit.facts, EventWriter(visit.facts.events, visit.batch, at.number),
-                       at.reason_numbers, visit.flows, std::span(behind_).first(behind)});
+  return {visit.batch,
+          {},
+          results,
+          at.counters,
+          state_of(visit.states, member),
+          visit.facts,
+          EventWriter(visit.facts.events, visit.batch, at.number),
+          at.reason_numbers,
+          visit.flows,
+          std::span(behind_).first(behind)};
+}
+
+void StageRunner::finish(std::size_t member, Visit& visit, Selection selected,
+                         std::span<const std::uint32_t> results) noexcept {
+  FinishContext call = call_of(member, visit, results);
+  call.selected = selected;
+  const StageFunction& at = members_[member].at;
+  at.function->finish(call);
   if (member == giver_) visit.flows = at.function->flows();
-  if (at.rewrites == Rewrites::kAll) end_hint(*visit.batch.header);
+  end_hint_behind(at, visit.batch);
+}
+
+void StageRunner::compute_and_finish(std::size_t member, Visit& visit, Selection selected,
+                                     std::span<std::uint32_t> results) noexcept {
+  const Member& one = members_[member];
+  if (one.in_parts == nullptr) {
+    compute_all(*one.at.function, visit.batch, selected, results, one.prefetch_bytes);
+    finish(member, visit, selected, results);
+    return;
+  }
+  FinishContext call = call_of(member, visit, results);
+  call.selected = selected;
+  run_in_parts(*one.in_parts, call, results, one.prefetch_bytes);
+  end_hint_behind(one.at, visit.batch);
 }
 
 /// The giver of flows is told when the last function is through.
@@ -228,8 +226,7 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
     enter(at);
     const std::span<std::uint32_t> results = std::span(results_).first(batch.count);
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
-    compute(at, batch, selected, results, members_[i].prefetch_bytes);
-    finish(i, visit, selected, results);
+    compute_and_finish(i, visit, selected, results);
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
     const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
     tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
@@ -245,8 +242,8 @@ void StageRunner::run_compute(const Batch& batch, std::span<std::uint32_t> resul
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const Selection selected = select_packets(batch, members_[i].when_at_entry, selected_);
     if (selected.packets.empty()) continue;
-    compute(members_[i].at, batch, selected, results.subspan(i * batch.capacity, batch.count),
-            members_[i].prefetch_bytes);
+    compute_all(*members_[i].at.function, batch, selected,
+                results.subspan(i * batch.capacity, batch.count), members_[i].prefetch_bytes);
   }
 }
 

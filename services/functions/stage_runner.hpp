@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "services/functions/function.hpp"
+#include "services/functions/function_in_parts.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/limits.hpp"
@@ -57,7 +58,8 @@ class StageRunner {
   /// `watch`: without it every function runs, and none is named as the one that runs.
   explicit StageRunner(const std::vector<StageFunction>& functions, StageWatch watch = {});
 
-  /// For each function that is not out: select, prefetch, compute, finish. Results of a CPU's stage
+  /// For each function that is not out: select, prefetch, compute, finish (FunctionInParts: by
+  /// parts). Results of a CPU's stage
   /// stay here; the batch's own column is a GPU's. `states`: of the batch's lane, one for each
   /// function, or empty when none has any. `listener`: null: there is none.
   void run(const Batch& batch, std::span<const LaneState> states, const BatchFacts& facts = {},
@@ -81,6 +83,7 @@ class StageRunner {
     StageFunction at;
     std::uint32_t when_at_entry;   ///< when_class, or 0 if an earlier function may set one of them
     std::uint32_t prefetch_bytes;  ///< from the frame's start; 0: an earlier function fetched them
+    FunctionInParts* in_parts;     ///< the function, when it is one; else null
   };
   static constexpr std::uint32_t kTimedEach = 16;  ///< one batch of so many is timed
 
@@ -94,8 +97,12 @@ class StageRunner {
     FlowBatch* flows = nullptr;  ///< from the giver on
   };
 
+  FinishContext call_of(std::size_t member, const Visit& visit,
+                        std::span<const std::uint32_t> results) noexcept;
   void finish(std::size_t member, Visit& visit, Selection selected,
               std::span<const std::uint32_t> results) noexcept;
+  void compute_and_finish(std::size_t member, Visit& visit, Selection selected,
+                          std::span<std::uint32_t> results) noexcept;
   void end_batch(const Visit& visit) noexcept;
   bool is_out(const StageFunction& at) const noexcept;
   void enter(const StageFunction& at) const noexcept;

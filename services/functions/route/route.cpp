@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "services/functions/function_in_parts.hpp"
 #include "services/functions/image_file.hpp"
 #include "services/functions/route/route_build.hpp"
 #include "services/functions/route/route_compute.hpp"
@@ -25,7 +26,7 @@
 namespace millrace {
 namespace {
 
-class Route final : public Function {
+class Route final : public FunctionInParts {
  public:
   explicit Route(const FunctionContext& context)
       : image_(context.function.image, kRouteImage),
@@ -44,14 +45,24 @@ class Route final : public Function {
     route_compute(table_, batch, selected.packets, results);
   }
 
-  void finish(const FinishContext& call) noexcept override {
+  void compute_part(const Batch& batch, Selection part, const Frames& frames,
+                    std::span<std::uint32_t> results) noexcept override {
+    route_compute(table_, batch, part.packets, frames, results);
+  }
+
+  void finish(const FinishContext& call) noexcept override { finish_at(call, nullptr); }
+  void finish_part(const FinishContext& part, const Frames& frames) noexcept override {
+    finish_at(part, &frames);
+  }
+
+ private:
+  void finish_at(const FinishContext& call, const Frames* frames) noexcept {
     hops_.refresh();
-    route_finish(hops_.rewrites(), call, router_.get(), groups_, hops_.now());
+    route_finish(hops_.rewrites(), call, router_.get(), groups_, hops_.now(), frames);
     if (router_ && !router_->vlans().empty()) [[unlikely]]
       finish_vlans(call);
   }
 
- private:
   /// Looked up again, without their tags.
   void finish_vlans(const FinishContext& call) noexcept {
     while (!router_->vlans().empty()) {

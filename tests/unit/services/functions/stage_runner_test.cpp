@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 /// Result: a hash of the frame behind its MAC addresses. finish decides fates, sets classes and
 /// outputs and keeps state by it, and writes a byte that no compute reads.
-class ToyFunction final : public Function {
+class ToyFunction final : public FunctionInParts {
  public:
   ToyFunction(std::uint32_t seed, std::uint32_t class_mask)
       : seed_(seed), class_mask_(class_mask) {}
@@ -37,6 +37,12 @@ class ToyFunction final : public Function {
       }
       results[packet] = word >> 8;
     }
+  }
+  void finish_part(const FinishContext& part, const Frames& frames) noexcept override {
+    for (std::size_t i = 0; i < part.selected.packets.size(); ++i) {
+      EXPECT_EQ(frames[i], part.batch.data(part.selected.packets[i]));
+    }
+    finish(part);
   }
   void finish(const FinishContext& call) noexcept override {
     const Batch& batch = call.batch;
