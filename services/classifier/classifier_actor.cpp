@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "shared/layout/all_pass.hpp"
 #include "shared/links/completion.hpp"
 #include "shared/links/skipping.hpp"
 
@@ -97,8 +98,9 @@ std::uint32_t ClassifierActor::do_work() noexcept {
   Taken taken;
   for (std::uint32_t i = 0; i < kBatchesPerRound && inbox_.take(taken); ++i, ++done) {
     fetcher_.taken(taken.slot);
-    std::uint32_t next = 0;
-    if (inbox_.peek(next)) fetcher_.next(next);
+    if (taken.slot == packets_ahead_) fetch_packets(context_, taken.slot, kPacketsAtATime);
+    packets_ahead_ = next_ = kNoSlot;
+    look_ahead();
     process(taken);
   }
   // A batch of a lane may pass through another worker's hands, or recovery's, which were dealt it
@@ -108,6 +110,23 @@ std::uint32_t ClassifierActor::do_work() noexcept {
     done += recheck_windows();
   }
   return done;
+}
+
+/// Asks for the slot of the batch that comes next.
+void ClassifierActor::look_ahead() noexcept {
+  std::uint32_t next = 0;
+  if (!inbox_.peek(next)) return;
+  fetcher_.next(next);
+  next_ = next;
+}
+
+/// A batch is through: asks for the first packets of the one that comes next. They are on their way
+/// while this one is handed on; the next ones, while that is taken.
+void ClassifierActor::fetch_next_packets() noexcept {
+  if (next_ == kNoSlot) return look_ahead();
+  if (packets_ahead_ == next_) return;
+  fetch_packets(context_, next_, 0);
+  packets_ahead_ = next_;
 }
 
 void ClassifierActor::process(const Taken& taken) noexcept {
@@ -154,6 +173,7 @@ void ClassifierActor::run_with_state(std::uint32_t slot, std::uint8_t stage,
   window.dirty.store(1, std::memory_order_release);
   const Batch batch = context_.segment.batch(slot);
   work_.run(stage, batch);
+  fetch_next_packets();
   hook(HookPoint::kWorkNext);
   release_in_window(context_.segment, window, batch.header->sequence);
   window.dirty.store(0, std::memory_order_release);
@@ -165,8 +185,7 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
   context_.set_state(slot, SlotKind::kWorked, stage);
   const Batch batch = context_.segment.batch(slot);
   work_.run(stage, batch);
-  std::uint32_t next = 0;
-  if (inbox_.peek(next)) fetch_first_packets(context_, next);
+  fetch_next_packets();
   pass_on(slot, batch, stage);
 }
 
@@ -178,7 +197,7 @@ void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8
   ++context_.counter(Counter::kBatches);
   context_.counter(Counter::kPackets) += batch.count;
   if (metrics_kept()) {
-    context_.counter(Counter::kPacketsOut) += batch.count - fates_in(batch).not_sent;
+    context_.counter(Counter::kPacketsOut) += batch.count - fates_of(batch).not_sent;
   }
   const Plan& plan = *context_.plan;
   if (plan.stages[stage].group != plan.actors[context_.me.actor].group) {

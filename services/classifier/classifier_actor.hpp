@@ -38,7 +38,10 @@ class ClassifierActor : public Actor {
  private:
   static constexpr std::uint32_t kBatchesPerRound = 4;
   static constexpr std::uint32_t kRecheckRounds = 64;
+  static constexpr std::uint32_t kNoSlot = UINT32_MAX;
 
+  void look_ahead() noexcept;
+  void fetch_next_packets() noexcept;
   void process(const Taken& taken) noexcept;
   void enter_in_sequence(std::uint32_t slot, std::uint8_t stage) noexcept;
   void run(std::uint32_t slot, std::uint8_t stage) noexcept;
@@ -57,7 +60,9 @@ class ClassifierActor : public Actor {
   PeakMark window_high_;
   TscScale scale_;
   SlotFetcher fetcher_;
-  std::uint32_t rounds_to_recheck_ = 0;  ///< of the lanes' next numbers, while batches wait
+  std::uint32_t next_ = kNoSlot;  ///< of the batch behind the one in hand, when it was seen
+  std::uint32_t packets_ahead_ = kNoSlot;  ///< whose first packets were asked for
+  std::uint32_t rounds_to_recheck_ = 0;    ///< of the lanes' next numbers, while batches wait
   bool stopping_ = false;
 };
 

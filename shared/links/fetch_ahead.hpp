@@ -49,13 +49,19 @@ class SlotFetcher {
   std::uint32_t ahead_ = kNone;  ///< the slot that was fetched as the next one
 };
 
-/// The first lines of the first packets; the actor that works through the batch fetches the others
-/// as it goes. The slot has been fetched.
-inline void fetch_first_packets(const ActorContext& context, std::uint32_t slot) noexcept {
-  constexpr std::uint32_t kPackets = 16;
+/// Packets whose lines are asked for at a time: a core has about as many line fill buffers.
+inline constexpr std::uint32_t kPacketsAtATime = 16;
+
+/// The first lines of packets from number `first` on, as many as are asked for at a time; the actor
+/// that works through the batch fetches the others as it goes. The slot has been fetched.
+inline void fetch_packets(const ActorContext& context, std::uint32_t slot,
+                          std::uint32_t first) noexcept {
   const Batch batch = context.segment.batch(slot);
-  for (std::uint32_t i = 0; i < std::min(batch.count, kPackets); ++i) {
-    prefetch_for_write(batch.data(i));
+  const std::uint32_t* const buffer = batch.buffer.data();
+  const std::uint16_t* const offset = batch.offset.data();
+  const std::uint32_t end = std::min(batch.count, first + kPacketsAtATime);
+  for (std::uint32_t i = first; i < end; ++i) {
+    prefetch_for_write(batch.buffers.at(buffer[i]) + offset[i]);
   }
 }
 

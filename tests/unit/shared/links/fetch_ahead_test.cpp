@@ -34,7 +34,9 @@ TEST(FetchAhead, FetchingChangesNothing) {
   const auto* const first = reinterpret_cast<const std::byte*>(batch.header);
   const std::vector<std::byte> before(first, first + bytes_read(context));
   fetch_slot(context, slot, bytes_read(context));
-  fetch_first_packets(context, slot);
+  fetch_packets(context, slot, 0);
+  fetch_packets(context, slot, 1);
+  fetch_packets(context, slot, batch.count);
   SlotFetcher fetcher(context);
   fetcher.next(slot);
   fetcher.taken(slot);
