@@ -28,6 +28,13 @@ BufferMatcher& BufferMatcher::operator=(BufferMatcher&&) noexcept = default;
 
 const BufferTests& BufferMatcher::tests() const noexcept { return compiled_->tests(); }
 
+const ContentMatch* BufferMatcher::literal_of(std::uint16_t test) const noexcept {
+  if (test >= tests().tests.size()) return nullptr;
+  const auto* content = std::get_if<ContentMatch>(&tests().tests[test]);
+  const std::optional<ContentMatch>& literal = compiled_->plan(test).literal;
+  return content == nullptr && literal ? &*literal : content;
+}
+
 Look BufferMatcher::look(const BufferValue& value, RuleVariables& variables,
                          MatcherScratch& scratch) const noexcept {
   MatcherScratch::Parts& parts = *scratch.parts_;

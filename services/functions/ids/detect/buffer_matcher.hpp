@@ -33,8 +33,9 @@ inline constexpr std::uint16_t kNoTest = UINT16_MAX;
 struct Look {
   Found found = Found::kNo;
   /// With kNotYet: place of a positive, absolute or relative, ContentMatch that is nowhere in the
-  /// bytes where it could stand: there is no use in looking again before its bytes come. kNoTest:
-  /// any byte may be what is missing.
+  /// bytes where it could stand: there is no use in looking again before its bytes come. Or of a
+  /// positive PcreMatch no match of which has begun: its literal has to come. kNoTest: any byte may
+  /// be what is missing.
   std::uint16_t missing = kNoTest;
 };
 
@@ -66,6 +67,8 @@ class BufferMatcher {
   BufferMatcher& operator=(BufferMatcher&&) noexcept;
 
   const BufferTests& tests() const noexcept;
+  /// What has to come where a Look names that test as missing. Null: it is not known.
+  const ContentMatch* literal_of(std::uint16_t test) const noexcept;
 
   /// All tests in their order; a relative one goes on where the one before ended, and the one
   /// before is tried at its later places if the relative one fails (bounded: kStepsMax in all, then

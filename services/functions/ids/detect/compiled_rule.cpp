@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/detect/compiled_rule.hpp"
 
-#include <variant>
-
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -27,7 +25,7 @@ const ContentMatch* CompiledRule::content_at(std::size_t buffer,
                                              std::uint16_t test) const noexcept {
   const BufferTests& of = signature->buffers[buffer];
   if (test >= of.tests.size() || !of.transforms.empty()) return nullptr;
-  return std::get_if<ContentMatch>(&of.tests[test]);
+  return matchers[buffer].literal_of(test);
 }
 
 }  // namespace millrace

@@ -17,8 +17,8 @@ struct CompiledRule {
   /// `signature` is borrowed. Throws Error: where the rule stands, and what PCRE2 says.
   explicit CompiledRule(const Signature& signature);
 
-  /// A content that a Look names as missing; null: any byte may be what is missing, or the content
-  /// stands behind transforms.
+  /// A content that a Look names as missing, or that each match of the pcre has which it names;
+  /// null: any byte may be what is missing, or the test stands behind transforms.
   const ContentMatch* content_at(std::size_t buffer, std::uint16_t test) const noexcept;
   /// The prefilter names the rule again when that content comes.
   bool is_gate(std::size_t buffer, std::uint16_t test) const noexcept {

@@ -3,8 +3,10 @@
 #include "services/functions/ids/detect/compiled_tests.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "services/functions/ids/detect/test_traits.hpp"
+#include "services/functions/ids/rules/regex_literal.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -82,6 +84,19 @@ void plan_chain_behind(const std::vector<Match>& tests, std::size_t place, TestP
   }
 }
 
+bool comes_in_pieces(RuleBuffer buffer) noexcept {
+  return buffer == RuleBuffer::kPayload || traits_of(buffer).grows;
+}
+
+std::optional<ContentMatch> literal_of(const PcreMatch& pcre) {
+  std::optional<RegexLiteral> literal = required_literal(pcre);
+  if (!literal) return std::nullopt;
+  ContentMatch content;
+  content.bytes = std::move(literal->bytes);
+  content.nocase = literal->nocase;
+  return content;
+}
+
 /// CompiledTests::span().
 std::int64_t span_of(const std::vector<Match>& tests) noexcept {
   std::int64_t span = 0;
@@ -111,8 +126,11 @@ CompiledTests::CompiledTests(const BufferTests& tests)
     TestPlan& plan = plans_[place];
     if (const auto* pcre = std::get_if<PcreMatch>(&test)) {
       plan.regex = regexes_.size();
-      while_doing("pcre /" + pcre->expression + "/",
-                  [&] { regexes_.emplace_back(pcre->expression, pcre->flags); });
+      plan.literal = literal_of(*pcre);
+      while_doing("pcre /" + pcre->expression + "/", [&] {
+        regexes_.emplace_back(pcre->expression, pcre->flags,
+                              plan.literal && comes_in_pieces(tests.buffer));
+      });
       is_always_new_ = is_always_new_ || regexes_.back().minds_what_follows();
     }
     if (const auto* decode = std::get_if<Base64Decode>(&test); decode && decode->decoded) {

@@ -25,7 +25,9 @@ namespace millrace {
 struct TestPlan {
   std::optional<std::size_t> regex;    ///< of a PcreMatch, its place in CompiledTests::regexes
   std::optional<std::size_t> decoded;  ///< of a Base64Decode with tests, likewise
-  bool is_depended = false;            ///< of a choice: a later test goes on from its end
+  /// Of a positive PcreMatch: what each match of it has.
+  std::optional<ContentMatch> literal;
+  bool is_depended = false;  ///< of a choice: a later test goes on from its end
   /// Not a choice: fails, where it fails, whatever the choices before it.
   bool is_fixed = false;
   /// A choice: where none of its places has led to a match, no other choice before it helps.

@@ -8,18 +8,23 @@
 #include "services/functions/ids/detect/detector_parts.hpp"
 #include "services/functions/ids/detect/packet_tests.hpp"
 #include "services/functions/ids/detect/rule_effects.hpp"
+#include "services/functions/ids/rules/regex_literal.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
 
-/// Bytes of the longest literal of a stream rule: any of its contents may be the one that waits.
+/// Bytes of the longest literal of a stream rule: any of its contents, or what a pcre needs, may be
+/// the one that waits.
 std::size_t longest_literal(const Signature& signature) {
   std::size_t longest = 0;
   for (const BufferTests& tests : signature.buffers) {
     for (const Match& test : tests.tests) {
       const auto* content = std::get_if<ContentMatch>(&test);
       if (content != nullptr) longest = std::max(longest, content->bytes.size());
+      const auto* pcre = std::get_if<PcreMatch>(&test);
+      const auto literal = pcre == nullptr ? std::nullopt : required_literal(*pcre);
+      if (literal) longest = std::max(longest, literal->bytes.size());
     }
   }
   return std::min(longest, kGateBytesMax);

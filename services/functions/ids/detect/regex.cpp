@@ -68,7 +68,8 @@ RegexScratch::RegexScratch()
   if (stack_ != nullptr) pcre2_jit_stack_assign(context_.get(), nullptr, stack_.get());
 }
 
-Regex::Regex(const std::string& expression, std::uint32_t options) {
+Regex::Regex(const std::string& expression, std::uint32_t options, bool tells_begins)
+    : tells_begins_(tells_begins) {
   int error = 0;
   PCRE2_SIZE at = 0;
   code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()), expression.size(),
@@ -85,13 +86,18 @@ Regex::Regex(const std::string& expression, std::uint32_t options) {
   if (has_jit_ && minds_what_follows_) {
     pcre2_jit_compile(code_.get(), PCRE2_JIT_PARTIAL_HARD);  // without it the interpreter does it
   }
+  if (has_jit_ && tells_begins_) pcre2_jit_compile(code_.get(), PCRE2_JIT_PARTIAL_SOFT);
 }
 
 RegexMatch Regex::find(const RegexText& text, RegexScratch& scratch) const noexcept {
   if (text.from > text.bytes.size()) return {};
   if (is_anchored_ && !text.begins_here) return {};
   std::uint32_t options = text.begins_here ? 0 : PCRE2_NOTBOL;
-  if (!text.ends_here && minds_what_follows_) options |= PCRE2_PARTIAL_HARD;
+  if (!text.ends_here && minds_what_follows_) {
+    options |= PCRE2_PARTIAL_HARD;
+  } else if (text.may_grow && tells_begins_) {
+    options |= PCRE2_PARTIAL_SOFT;  // a match is the one that it is without
+  }
   const int result = pcre2_match(code_.get(), subject_of(text.bytes), text.bytes.size(), text.from,
                                  options, scratch.data_.get(), scratch.context_.get());
   return matched(result, pcre2_get_ovector_pointer(scratch.data_.get()));

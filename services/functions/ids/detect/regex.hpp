@@ -50,11 +50,12 @@ struct RegexText {
   std::size_t from = 0;              ///< a match begins here or behind
   bool begins_here = true;           ///< there is nothing in front of `bytes`
   bool ends_here = true;             ///< nothing that counts follows them
+  bool may_grow = false;             ///< bytes may follow that do not count so far
 };
 
 struct RegexMatch {
   enum class Found : std::uint8_t {
-    kNo,
+    kNo,  ///< of Regex::tells_begins(): nor does any match that begins in these bytes with others
     kYes,
     kOpen,    ///< what follows can make a match of it, or something else than the match it is
     kFailed,  ///< it ran into a limit
@@ -66,8 +67,9 @@ struct RegexMatch {
 /// Compiled once; then it is not changed, so several threads may use it.
 class Regex {
  public:
-  /// `options`: PCRE2_CASELESS, ... Throws Error: what PCRE2 does not like, and where.
-  Regex(const std::string& expression, std::uint32_t options);
+  /// `options`: PCRE2_CASELESS, ... `tells_begins`: of text that may grow it is to tell whether a
+  /// match begins in what there is. Throws Error: what PCRE2 does not like, and where.
+  Regex(const std::string& expression, std::uint32_t options, bool tells_begins = false);
 
   RegexMatch find(const RegexText& text, RegexScratch& scratch) const noexcept;
 
@@ -77,6 +79,7 @@ class Regex {
   /// Whether it matches can depend on bytes behind the match: `$`, `\b`, `\z`, `(?=`, ...
   bool minds_what_follows() const noexcept { return minds_what_follows_; }
   bool has_jit() const noexcept { return has_jit_; }
+  bool tells_begins() const noexcept { return tells_begins_; }
 
  private:
   struct FreeCode {
@@ -84,6 +87,7 @@ class Regex {
   };
   std::unique_ptr<pcre2_code, FreeCode> code_;
   bool is_anchored_ = false, minds_what_follows_ = false, has_jit_ = false;
+  bool tells_begins_ = false;
 };
 
 }  // namespace millrace

@@ -3,17 +3,35 @@
 #include "services/functions/ids/detect/rule_routes.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
+
+#include "services/functions/ids/rules/regex_literal.hpp"
 
 namespace millrace {
 namespace {
 
-/// What can gate a rule, of the content at a place; nothing when it cannot.
+RuleGate gate_of_literal(RegexLiteral literal, std::size_t buffer, std::size_t test) {
+  const std::size_t more = literal.bytes.size() - std::min(literal.bytes.size(), kGateBytesMax);
+  return {.buffer = static_cast<std::uint16_t>(buffer),
+          .test = static_cast<std::uint16_t>(test),
+          .bytes = literal.bytes.substr(more),
+          .nocase = literal.nocase,
+          .ends_content = true};
+}
+
+/// What can gate a rule, of the content or pcre at a place; nothing when it cannot.
 std::optional<RuleGate> gate_at(const Signature& signature, std::size_t buffer, std::size_t test,
                                 std::size_t offset, std::size_t length) {
   const BufferTests& tests = signature.buffers[buffer];
+  if (!tests.transforms.empty()) return std::nullopt;
+  if (const auto* pcre = std::get_if<PcreMatch>(&tests.tests[test])) {
+    std::optional<RegexLiteral> literal = required_literal(*pcre);
+    if (!literal || literal->bytes.size() < kGateBytesMin) return std::nullopt;
+    return gate_of_literal(std::move(*literal), buffer, test);
+  }
   const auto* content = std::get_if<ContentMatch>(&tests.tests[test]);
-  if (content == nullptr || content->negated || !tests.transforms.empty()) return std::nullopt;
+  if (content == nullptr || content->negated) return std::nullopt;
   std::string bytes = gate_bytes(*content, offset, length);
   if (bytes.size() < kGateBytesMin) return std::nullopt;
   return RuleGate{

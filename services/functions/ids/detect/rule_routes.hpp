@@ -47,11 +47,11 @@ struct RuleGate {
   std::uint16_t buffer, test;  ///< its place in the signature
   std::string bytes;           ///< of the literal, the last ones
   bool nocase;
-  bool ends_content;  ///< it ends where the content ends
+  bool ends_content;  ///< it ends where the content ends, or is the literal of a pcre
 };
-/// The fast pattern, or the longest content where that cannot be looked for: it is too short, or it
-/// is of the payload and the rule is looked at with transactions. Nothing: no content can gate the
-/// rule, or transforms stand before each.
+/// The fast pattern, or the longest content or literal of a pcre where that cannot be looked for:
+/// it is too short, or it is of the payload and the rule is looked at with transactions. Nothing:
+/// none of them can gate the rule, or transforms stand before each.
 std::optional<RuleGate> gate_of(const Signature& signature);
 
 /// Last bytes of a content that ends where it ends.

