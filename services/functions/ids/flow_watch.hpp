@@ -14,6 +14,7 @@
 #include "services/functions/ids/ids_log.hpp"
 #include "services/functions/ids/packet_memory.hpp"
 #include "services/functions/ids/protocols/app_session.hpp"
+#include "services/functions/ids/protocols/transaction_pool.hpp"
 #include "services/functions/stream/stream_reader.hpp"
 
 /// Reads what flows carry, and shows it to the detector. What it knows of a flow is a cache: where
@@ -95,7 +96,7 @@ class FlowWatch {
   bool reads_apps_;  ///< rules ask for transactions, or the log does
   AppLimits limits_;
   std::uint32_t history_;
-  TextPool pool_;  ///< of the sessions in the caches
+  TransactionPool pool_;  ///< of the sessions in the caches
   FlowCache cache_;
   FlowCache datagrams_;  ///< of their own: questions of DNS, each a flow, drive no stream out
   std::vector<std::byte> kept_;

@@ -62,7 +62,7 @@ struct Detector::Parts {
 
   /// Adds rules that new values name; marks nothing as seen.
   void name_by_values(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
-  void name_by_body(const PacketView& packet, const BufferValue& value) noexcept;
+  void name_by_body(const PacketView& packet, const BufferPart& part) noexcept;
   void wake(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
   bool is_worth_a_look(WaitingRule& waiting, const PacketView& packet,
                        Transaction& transaction) noexcept;

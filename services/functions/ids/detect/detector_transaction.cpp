@@ -19,6 +19,18 @@ bool is_same(const BufferValue& one, const BufferValue& other) noexcept {
          is_equal(searched_bytes(one), searched_bytes(other));
 }
 
+/// ends_with() of its value: bytes that were taken from the text need no look.
+bool ends_with_part(const BufferValue& text, const BufferPart& part, std::uint32_t carry) noexcept {
+  const BufferValue value = part.value();
+  const std::size_t fresh = value.bytes.size() - value.seen;
+  const std::size_t before = std::min<std::size_t>(value.seen, carry);
+  if (fresh + before > text.bytes.size() || fresh > text.bytes.size() - text.seen) return false;
+  const auto* const source = reinterpret_cast<const std::byte*>(part.source);
+  if (source != text.bytes.last(fresh).data()) return ends_with(text, value, carry);
+  return is_equal(text.bytes.last(fresh + before).first(before),
+                  value.bytes.first(value.seen).last(before));
+}
+
 constexpr bool is_body(RuleBuffer buffer) noexcept {
   return ScanGroup(buffer).place() == ScanGroup(RuleBuffer::kFileData).place();
 }
@@ -41,11 +53,12 @@ class SearchedBodies {
 }  // namespace
 
 /// Most bodies are what the segment brings, as it is.
-void Detector::Parts::name_by_body(const PacketView& packet, const BufferValue& value) noexcept {
+void Detector::Parts::name_by_body(const PacketView& packet, const BufferPart& part) noexcept {
+  const BufferValue value = part.value();
   if (value.seen >= value.bytes.size()) return;
   const RuleBuffer body = RuleBuffer::kFileData;
-  const bool is_text =
-      packet.history != nullptr && ends_with(packet.history->text(), value, prefilter.carry(body));
+  const bool is_text = packet.history != nullptr &&
+                       ends_with_part(packet.history->text(), part, prefilter.carry(body));
   if (const FoundLiterals* found_there = is_text ? literals_of(packet.history) : nullptr) {
     prefilter.name(body, *found_there, found);
   } else {
@@ -64,7 +77,7 @@ void Detector::Parts::name_by_values(const PacketView& packet, Transaction& tran
       if (!is_body(buffer)) {
         prefilter.search(buffer, value, found);
       } else if (!bodies.has(value, place)) {
-        name_by_body(packet, value);
+        name_by_body(packet, values[place]);
       }
     }
     bodies.add(buffer, values);

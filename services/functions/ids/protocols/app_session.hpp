@@ -15,6 +15,8 @@
 
 namespace millrace {
 
+class TransactionPool;
+
 struct AppLimits {
   std::size_t body_bytes = 100u << 10;   ///< of a body, kept and looked at at a time
   std::size_t header_bytes = 64u << 10;  ///< of a request or response in front of its body
@@ -22,7 +24,7 @@ struct AppLimits {
   std::uint32_t inflate_layers = 2;      ///< of content encodings
   std::uint32_t transactions = 64;       ///< of one flow at a time; the oldest one is given up
   bool keeps_messages = false;           ///< Transaction::messages
-  TextPool* pool = nullptr;              ///< room for bodies; borrowed; null: there is none
+  TransactionPool* pool = nullptr;       ///< transactions to use again; borrowed; null: none
 };
 
 /// What is told of a transaction: `direction` of it has something new. The reference is good during

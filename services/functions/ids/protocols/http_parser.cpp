@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "services/functions/ids/protocols/http_hooks.hpp"
+#include "services/functions/ids/protocols/transaction_pool.hpp"
 
 namespace millrace {
 
@@ -235,7 +237,9 @@ HttpExchange* HttpParser::next_response() { return first_unanswered(exchanges_);
 /// Of requests without a response, the oldest is given up where there are too many.
 HttpExchange& HttpParser::begin_exchange() {
   HttpExchange& made = exchanges_.emplace_back();
-  made.transaction = std::make_unique<Transaction>(AppProtocol::kHttp, begun_, limits_.pool);
+  made.transaction = limits_.pool == nullptr
+                         ? std::make_unique<Transaction>(AppProtocol::kHttp, begun_)
+                         : limits_.pool->take(AppProtocol::kHttp, begun_);
   made.is_dangling = is_dangling_;
   ++begun_;
   ++since_renewal_;
@@ -315,7 +319,7 @@ void HttpParser::settle() {
       settled_ = front.end;
       ++transactions_;
     }
-    if (front.transaction != nullptr) front.transaction->recycle();
+    if (limits_.pool != nullptr) limits_.pool->give(std::move(front.transaction));
     exchanges_.pop_front();
   }
   const bool is_idle = exchanges_.empty() && htp_connp_get_in_tx(connection_.get()) == nullptr &&

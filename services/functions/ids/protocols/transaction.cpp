@@ -14,6 +14,9 @@ constexpr std::size_t kSeenPartsMax = 16;
 /// A value that needs more room gets so many times of what it has: bodies are copied less often.
 constexpr std::size_t kGrowth = 4;
 
+/// Room of a value that is kept for another one, and how much of it a transaction keeps.
+constexpr std::size_t kRoomBytesMax = 1024, kRoomsMax = 64;
+
 /// The body of a response is its file: they are kept once.
 std::size_t place_of(std::uint8_t direction, RuleBuffer buffer) noexcept {
   const bool is_file = direction == 1 && buffer == RuleBuffer::kHttpResponseBody;
@@ -48,8 +51,14 @@ std::string_view name_of(AppProtocol protocol) noexcept {
 
 void Transaction::put(std::uint8_t direction, RuleBuffer buffer, std::string_view bytes) {
   const std::size_t place = place_of(direction, buffer);
-  parts_[direction][place].push_back(
-      {.bytes = std::string(bytes), .base = 0, .seen = 0, .is_complete = true});
+  BufferPart& part = parts_[direction][place].emplace_back();
+  if (!rooms_.empty() && bytes.size() > part.bytes.capacity()) {
+    part.bytes = std::move(rooms_.back());
+    rooms_.pop_back();
+  }
+  part.bytes = bytes;
+  part.is_complete = true;
+  used_[direction].set(place);
   news_[direction].set(place);
 }
 
@@ -61,12 +70,14 @@ void Transaction::append(std::uint8_t direction, RuleBuffer buffer, std::string_
     forget_seen_parts(parts);
     parts.emplace_back();
     if (pool_ != nullptr) parts.back().bytes = pool_->take();
+    used_[direction].set(place);
   }
   BufferPart& part = parts.back();
   const std::size_t skipped = bytes.size() > limit ? bytes.size() - limit : 0;
   const std::size_t kept = bytes.size() - skipped;
   const std::size_t gone = bytes_to_drop(part, kept, limit);
   part.bytes.erase(0, gone);
+  part.source = part.seen == gone + part.bytes.size() ? bytes.data() + skipped : nullptr;
   if (part.bytes.size() + kept > part.bytes.capacity()) {
     const std::size_t wanted = std::min(limit, kGrowth * part.bytes.size());
     part.bytes.reserve(std::max(part.bytes.size() + kept, wanted));
@@ -93,13 +104,36 @@ void Transaction::complete(std::uint8_t direction) noexcept {
   complete_[direction] = true;
 }
 
-void Transaction::recycle() {
-  if (pool_ == nullptr) return;
-  for (std::uint8_t direction = 0; direction < 2; ++direction) {
-    for (const RuleBuffer body : {RuleBuffer::kFileData, RuleBuffer::kHttpRequestBody}) {
-      for (BufferPart& part : parts(direction, body)) pool_->give(std::move(part.bytes));
-    }
+void Transaction::keep_room(BufferPart& part) {
+  if (part.bytes.capacity() > kRoomBytesMax) {
+    if (pool_ != nullptr) pool_->give(std::move(part.bytes));
+  } else if (part.bytes.capacity() > std::string().capacity() && rooms_.size() < kRoomsMax) {
+    rooms_.push_back(std::move(part.bytes));
   }
+}
+
+void Transaction::recycle() {
+  for (std::uint8_t direction = 0; direction < 2; ++direction) {
+    for (std::uint64_t left = used_[direction].bits; left != 0; left &= left - 1) {
+      std::vector<BufferPart>& parts =
+          parts_[direction][static_cast<std::size_t>(std::countr_zero(left))];
+      for (BufferPart& part : parts) keep_room(part);
+      parts.clear();
+      if (parts.capacity() > kSeenPartsMax) parts.shrink_to_fit();
+    }
+    messages[direction] = {};
+  }
+  waiting.clear();
+  matched.clear();
+}
+
+void Transaction::renew(AppProtocol protocol, std::uint64_t number) noexcept {
+  protocol_ = protocol;
+  number_ = number;
+  news_ = used_ = {};
+  complete_ = {};
+  body_bytes = {};
+  is_logged = false;
 }
 
 std::vector<BufferPart>& Transaction::parts(std::uint8_t direction, RuleBuffer buffer) noexcept {
@@ -114,6 +148,7 @@ void Transaction::taken(std::uint8_t direction) noexcept {
   each_news(direction, [&](RuleBuffer buffer) {
     for (BufferPart& part : parts(direction, buffer)) {
       part.seen = static_cast<std::uint32_t>(part.bytes.size());
+      part.source = nullptr;
     }
   });
   news_[direction] = {};

@@ -40,6 +40,9 @@ struct BufferPart {
   std::uint64_t base = 0;
   std::uint32_t seen = 0;  ///< of `bytes`, those that detection has looked at
   bool is_complete = false;
+  /// Where the bytes that are not seen were taken from, all at once; null: not known. Borrowed
+  /// while a parser reads.
+  const char* source = nullptr;
 
   BufferValue value() const noexcept {
     return {.bytes = std::as_bytes(std::span{bytes}),
@@ -94,8 +97,11 @@ class Transaction {
   /// Detection has looked at all that is new: values are `seen`.
   void taken(std::uint8_t direction) noexcept;
 
-  /// Gives the room of values that grow back to the pool. Nothing else may follow.
+  /// Nothing is left of it but room: that of values that grow goes back to the pool, that of others
+  /// stays within bounds. Nothing else but renew() may follow.
   void recycle();
+  /// Behind recycle(): another one begins.
+  void renew(AppProtocol protocol, std::uint64_t number) noexcept;
 
   // Detection's notes.
   std::vector<WaitingRule> waiting;
@@ -107,18 +113,22 @@ class Transaction {
   bool is_logged = false;                     ///< the log's note
 
  private:
+  void keep_room(BufferPart& part);
+
   AppProtocol protocol_;
   std::uint64_t number_;
   TextPool* pool_;
   std::array<std::array<std::vector<BufferPart>, kRuleBufferCount>, 2> parts_;
+  std::vector<std::string> rooms_;  ///< of values of those that were before
   /// A bit for each buffer.
-  struct News {
+  struct Buffers {
     std::uint64_t bits = 0;
     void set(std::size_t place) noexcept { bits |= std::uint64_t{1} << place; }
     bool has(std::size_t place) const noexcept { return (bits >> place & 1) != 0; }
   };
   static_assert(kRuleBufferCount <= 64);
-  std::array<News, 2> news_;
+  std::array<Buffers, 2> news_;
+  std::array<Buffers, 2> used_;  ///< those with parts
   std::array<bool, 2> complete_{};
 };
 
