@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "services/functions/flow/same_tuple.hpp"
 #include "shared/base/random_secret.hpp"
 #include "shared/base/siphash.hpp"
 
@@ -21,7 +22,7 @@ std::uint32_t& FlowCache::bucket_of(const FlowTuple& tuple) noexcept {
 
 std::uint32_t FlowCache::place_of(const FlowTuple& tuple) noexcept {
   std::uint32_t place = bucket_of(tuple);
-  while (place != kNone && places_[place].flow.tuple != tuple) {
+  while (place != kNone && !is_same_tuple(places_[place].flow.tuple, tuple)) {
     place = places_[place].next_of_bucket;
   }
   return place;
@@ -57,7 +58,7 @@ void FlowCache::put_oldest(std::uint32_t place) noexcept {
 /// A packet asks for its flow several times.
 bool FlowCache::is_youngest(const FlowTuple& tuple) const noexcept {
   const Place& place = places_[youngest_];
-  return place.is_used && place.flow.tuple == tuple;
+  return place.is_used && is_same_tuple(place.flow.tuple, tuple);
 }
 
 CachedFlow* FlowCache::find(const FlowTuple& tuple) noexcept {

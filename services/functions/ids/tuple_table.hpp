@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "services/functions/flow/flow_tuple.hpp"
+#include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/function.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/siphash.hpp"
@@ -115,7 +116,8 @@ class TupleTable {
   std::uint32_t* reference_to(const FlowTuple& tuple) const noexcept {
     auto* reference = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + at_ + kCacheLine) +
                       (hash(std::as_bytes(std::span(&tuple, 1))) & (std::bit_ceil(entries_) - 1));
-    while (*reference != 0 && entry(*reference).tuple != tuple) reference = &entry(*reference).link;
+    while (*reference != 0 && !is_same_tuple(entry(*reference).tuple, tuple))
+      reference = &entry(*reference).link;
     return reference;
   }
   /// That to which the word refers.

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "services/functions/flow/same_tuple.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/siphash.hpp"
 
@@ -76,14 +77,15 @@ Stream* StreamTable::stream(std::uint32_t reference) const noexcept {
 /// The word that refers to it, or 0 at the end of its bucket.
 std::uint32_t* StreamTable::reference_to(const FlowTuple& tuple) const noexcept {
   std::uint32_t* reference = bucket_of(tuple);
-  while (*reference != 0 && stream(*reference)->tuple != tuple)
+  while (*reference != 0 && !is_same_tuple(stream(*reference)->tuple, tuple)) {
     reference = &stream(*reference)->link;
+  }
   return reference;
 }
 
 Stream* StreamTable::find(const FlowTuple& tuple) const noexcept {
   // A segment asks for its stream several times.
-  if (found_ != 0 && stream(found_)->tuple == tuple) return stream(found_);
+  if (found_ != 0 && is_same_tuple(stream(found_)->tuple, tuple)) return stream(found_);
   found_ = *reference_to(tuple);
   return found_ == 0 ? nullptr : stream(found_);
 }
