@@ -15,6 +15,7 @@
 #include "orchestration/cli/json_text.hpp"
 #include "orchestration/cli/running.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -52,7 +53,7 @@ class Alerts {
   Alerts(const AlertsOptions& options, const std::string& run_dir)
       : options_(options),
         run_dir_(run_dir),
-        plan_(load_plan(run_dir + "/plan.bin")),
+        plan_(load_plan(plan_path(run_dir))),
         filter_(options.sids, options.source) {}
 
   void show() const {

@@ -12,6 +12,7 @@
 #include "shared/config/plan_diff.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -61,7 +62,7 @@ void apply(const ApplyOptions& options) {
   print_warnings(file.topology);
   const std::string run_dir =
       running_dir({.name = file.plan.name, .run_dir = options.run_dir, .json = options.json});
-  const Plan running = load_plan(run_dir + "/plan.bin");
+  const Plan running = load_plan(plan_path(run_dir));
   PlanDiff diff = diff_to_running(file, running, run_dir);
   const std::string layout = difference(layout_of_running(run_dir), layout_of_build(running));
   if (!layout.empty()) diff.restart.push_back("memory layout of this build: " + layout);

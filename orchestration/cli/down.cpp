@@ -13,6 +13,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -44,7 +45,7 @@ void end_by_supervisor(const std::string& run_dir, pid_t supervisor) {
 
 /// Its supervisor has gone: be one for as long as it takes to stop.
 void stop_orphans(const std::string& run_dir) {
-  Supervisor supervisor(load_plan(run_dir + "/plan.bin"),
+  Supervisor supervisor(load_plan(plan_path(run_dir)),
                         {.run_dir = run_dir, .folder = executable_folder()});
   supervisor.adopt_to_stop();
   supervisor.stop();
@@ -75,12 +76,12 @@ void turn_on_bypass(const RunningOptions& options, const std::string& run_dir) {
 bool ends_already(const std::string& run_dir) {
   const auto until = std::chrono::steady_clock::now() + kEnd;
   bool waited = false;
-  while (!std::filesystem::exists(run_dir + "/plan.bin") && SupervisorLock::holder(run_dir) != 0) {
+  while (!std::filesystem::exists(plan_path(run_dir)) && SupervisorLock::holder(run_dir) != 0) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     waited = true;
   }
-  return waited && !std::filesystem::exists(run_dir + "/plan.bin");
+  return waited && !std::filesystem::exists(plan_path(run_dir));
 }
 
 /// Ends what runs here. Returns how.

@@ -17,6 +17,7 @@
 #include "orchestration/supervisor/leader_client.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -70,7 +71,7 @@ AuditReply settle(const DrainOptions& options, const std::string& run_dir, const
 
 void drain(const DrainOptions& options) {
   const std::string run_dir = running_dir(options);
-  const Plan plan = load_plan(run_dir + "/plan.bin");
+  const Plan plan = load_plan(plan_path(run_dir));
   DrainWord word(plan);
   word.set(true);
   const AuditReply audit = settle(options, run_dir, plan, word);
@@ -84,7 +85,7 @@ void drain(const DrainOptions& options) {
 }
 
 void undrain(const RunningOptions& options) {
-  const Plan plan = load_plan(running_dir(options) + "/plan.bin");
+  const Plan plan = load_plan(plan_path(running_dir(options)));
   DrainWord word(plan);
   const bool was = word.is_set();
   word.set(false);

@@ -11,6 +11,7 @@
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/running.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -22,7 +23,7 @@ struct EventsOptions : RunningOptions {
 /// Prints lines as they come, until the topology ends, or so many were printed.
 void events(const EventsOptions& options) {
   const std::string run_dir = running_dir(options);
-  EventStream stream(load_plan(run_dir + "/plan.bin"), run_dir);
+  EventStream stream(load_plan(plan_path(run_dir)), run_dir);
   std::string line;
   for (std::uint64_t printed = 0; std::cout && stream.next(line);) {
     std::cout << (options.json ? line : text_of_event(line)) << '\n';

@@ -10,6 +10,7 @@
 #include "orchestration/supervisor/leader_client.hpp"
 #include "shared/config/plan_names.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -21,7 +22,7 @@ struct FunctionOptions : RunningOptions {
 
 void set_service(const FunctionOptions& options) {
   const std::string run_dir = running_dir(options);
-  const Plan plan = load_plan(run_dir + "/plan.bin");
+  const Plan plan = load_plan(plan_path(run_dir));
   const std::uint32_t number = function_named(plan, options.function);
   const bool out = options.wish == "out";
   ask_leader<OkReply>(run_dir, SetService{number, out});

@@ -15,6 +15,7 @@
 #include "orchestration/cli/restart.hpp"
 #include "shared/config/plan_diff.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 // What was changed, and the way back: `history`, `rollback`, `confirm`.
 
@@ -67,7 +68,7 @@ std::uint64_t one_before(const std::string& run_dir, std::uint64_t generation) {
 
 void roll_back(const RollbackOptions& options) {
   const std::string run_dir = running_dir(options);
-  const Plan now = load_plan(run_dir + "/plan.bin");
+  const Plan now = load_plan(plan_path(run_dir));
   const std::uint64_t to = options.generation.value_or(one_before(run_dir, now.generation));
   if (!options.generation && to == 0) {
     throw Error("there is no generation before " + std::to_string(now.generation) +

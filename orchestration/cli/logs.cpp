@@ -15,6 +15,7 @@
 #include "orchestration/cli/sgr.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/say.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -48,7 +49,7 @@ void logs(const LogsOptions& options) {
   const bool colour = wants_colour(STDOUT_FILENO);
   LogFiles files(run_dir, options.names);
   for (;;) {
-    const bool last = !options.follow || !std::filesystem::exists(run_dir + "/plan.bin");
+    const bool last = !options.follow || !std::filesystem::exists(plan_path(run_dir));
     for (const LogLine& line : files.read_new()) {
       if (line.time_ns >= since) print(line, options, colour);
     }

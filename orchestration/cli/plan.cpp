@@ -10,6 +10,7 @@
 #include "orchestration/cli/topology_file.hpp"
 #include "shared/config/plan_printer.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -26,7 +27,7 @@ struct PlanOptions {
 void print_diff(const TopologyFile& file, const PlanOptions& options) {
   const std::string run_dir =
       running_dir({.name = file.plan.name, .run_dir = options.run_dir, .json = options.json});
-  const PlanDiff diff = diff_to_running(file, load_plan(run_dir + "/plan.bin"), run_dir);
+  const PlanDiff diff = diff_to_running(file, load_plan(plan_path(run_dir)), run_dir);
   if (options.json) {
     const nlohmann::ordered_json json = {
         {"ok", true}, {"changes", diff.lines}, {"restart", diff.restart}};

@@ -7,6 +7,7 @@
 #include "orchestration/cli/commands.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -20,7 +21,7 @@ struct ReloadOptions : RunningOptions {
 /// All that have a table.
 std::vector<std::string> functions_with_table(const std::string& run_dir) {
   std::vector<std::string> names;
-  for (const PlanFunction& function : load_plan(run_dir + "/plan.bin").functions) {
+  for (const PlanFunction& function : load_plan(plan_path(run_dir)).functions) {
     if (!function.image.empty()) names.push_back(function.name);
   }
   return names;

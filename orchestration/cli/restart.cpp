@@ -20,6 +20,7 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "orchestration/supervisor/service_manager.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -86,7 +87,7 @@ ChangeReply do_restart(const PlannedRestart& restart) {
   char outage[64];
   std::snprintf(outage, sizeof outage, "restarted: no traffic for at most %.2f s", seconds);
   if (!failure.empty()) throw Error(failure + "\nwhat ran before runs again; " + outage);
-  ChangeReply reply{.generation = load_plan(restart.run_dir + "/plan.bin").generation,
+  ChangeReply reply{.generation = load_plan(plan_path(restart.run_dir)).generation,
                     .lines = restart.changes};
   reply.lines.emplace_back(outage);
   return reply;

@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/key_files.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/tcp_address.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -68,7 +69,7 @@ ControlClient remote_supervisor(const RunningOptions& options) {
 std::string running_dir(const RunningOptions& options) {
   std::string run_dir = run_dir_of(options.name, options.run_dir);
   std::error_code error;
-  const bool runs = fs::exists(run_dir + "/plan.bin", error);
+  const bool runs = fs::exists(plan_path(run_dir), error);
   if (error == std::errc::permission_denied) {
     throw Error("what runs in " + run_dir + " belongs to another user: run this as root");
   }

@@ -9,13 +9,14 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/latency.hpp"
 
 namespace millrace {
 
 Observed observe(const std::string& run_dir) {
   Observed observed;
-  observed.plan = load_plan(run_dir + "/plan.bin");
+  observed.plan = load_plan(plan_path(run_dir));
   observed.mapping = Mapping::attach_status(status_file_name(observed.plan.name), false);
   observed.status =
       StatusView::attach(observed.mapping.base(), observed.mapping.bytes(), observed.plan);
@@ -24,7 +25,7 @@ Observed observe(const std::string& run_dir) {
 
 void follow_plan(Observed& observed, const std::string& run_dir) {
   try {
-    Plan plan = load_plan(run_dir + "/plan.bin");
+    Plan plan = load_plan(plan_path(run_dir));
     if (status_layout(plan).hash != observed.status.header().layout_hash) return;
     observed.plan = std::move(plan);
   } catch (const Error&) {

@@ -18,6 +18,7 @@
 #include "orchestration/supervisor/service_manager.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -115,7 +116,7 @@ bool runs_alone(const std::string& run_dir) {
 
 Task task_of_adopt(const UpOptions& options) {
   const std::string run_dir = running_dir({.name = options.name, .run_dir = options.run_dir});
-  return {load_plan(run_dir + "/plan.bin"), run_dir, true};
+  return {load_plan(plan_path(run_dir)), run_dir, true};
 }
 
 /// A service manager has one command for the first start and for a supervisor that died. Then what
@@ -125,7 +126,7 @@ bool takes_over(const UpOptions& options, bool served) {
 }
 
 Task task_of_takeover(const std::string& given) {
-  Plan plan = load_plan(given + "/plan.bin");
+  Plan plan = load_plan(plan_path(given));
   const std::string run_dir = run_dir_of(plan.name, given);
   return {std::move(plan), run_dir, true};
 }
@@ -143,7 +144,7 @@ Task task_of_up(const UpOptions& options) {
   TopologyFile file = read_topology_file(options.file, this_host());
   const std::string run_dir = run_dir_of(file.plan.name, options.run_dir);
   if (runs_alone(run_dir) && !options.until_done) {
-    Plan running = load_plan(run_dir + "/plan.bin");
+    Plan running = load_plan(plan_path(run_dir));
     if (plans_the_same(file, running, run_dir)) return {std::move(running), run_dir, true};
     const std::string run = words_for_run(file.plan.name, run_dir);
     throw Error("topology '" + file.plan.name + "' runs in " + run_dir +

@@ -14,6 +14,7 @@
 #include "orchestration/supervisor/run_dir.hpp"
 #include "shared/control/build_layout.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -65,7 +66,7 @@ void check_layouts(const std::string& folder, const std::string& run_dir, const 
 void upgrade(const UpgradeOptions& options) {
   const std::string run_dir = running_dir(options);
   require_supervisor(run_dir);
-  const Plan plan = load_plan(run_dir + "/plan.bin");
+  const Plan plan = load_plan(plan_path(run_dir));
   std::error_code error;
   const fs::path folder =
       options.from.empty() ? fs::path(executable_folder()) : fs::canonical(options.from, error);

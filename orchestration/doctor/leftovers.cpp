@@ -5,6 +5,7 @@
 #include "orchestration/doctor/doctor.hpp"
 #include "shared/base/huge_pages.hpp"
 #include "shared/control/discovery_file.hpp"
+#include "shared/control/run_files.hpp"
 
 /// Files of topologies that were killed whole. One belongs to a living run when a process has it
 /// mapped, or works in it.
@@ -55,7 +56,7 @@ void add_unused(const HostFiles& host, const std::string& folder, const std::str
     const bool bypass = name.find(kBypassEnding) != std::string::npos;
     const bool told = discovery && host.text(owner + std::string(kBypassEnding));
     // Of a run that ended by itself, to be read (Keep::kRecord).
-    const bool record = host.exists(path + "/history/list") && !host.exists(path + "/plan.bin") &&
+    const bool record = host.exists(path + "/history/list") && !host.exists(plan_path(path)) &&
                         !host.exists(path + "/plan.bin.plan");
     if (bypass || told || record) continue;
     if (ours && used.find(owner) == std::string::npos) paths.push_back(path);

@@ -10,11 +10,13 @@
 #include <utility>
 
 #include "services/hub/audit.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/say.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/neighbour_look.hpp"
 
 namespace millrace {
@@ -66,6 +68,7 @@ void Leader::post(Severity severity, std::string_view kind, std::string_view tex
 }
 
 void Leader::tell(const RecoveryEvent& event) {
+  MILLRACE_CHECK(event.actor < context_.plan->actors.size());
   const std::string& name = context_.plan->actors[event.actor].name;
   // A number that says nothing would be taken for an exit status.
   const std::string number = event.number == 0 ? "" : " (" + std::to_string(event.number) + ")";
@@ -76,7 +79,7 @@ void Leader::tell(const RecoveryEvent& event) {
 
 Plan Leader::plan_now() const {
   try {
-    return load_plan(run_dir_ + "/plan.bin");
+    return load_plan(plan_path(run_dir_));
   } catch (const Error& error) {
     say(context_.plan->actors[context_.me.actor].name, error.what());
     return *context_.plan;
@@ -92,6 +95,7 @@ std::string Leader::name_of(std::uint32_t function) const {
 void Leader::look_at(const LostBatch& lost) {
   const Plan& plan = *context_.plan;
   const bool known = lost.function != kNoFunction;
+  MILLRACE_CHECK(lost.actor < plan.actors.size() && (!known || lost.function < kFunctionPlaceMax));
   const std::string where = known ? " in " + name_of(lost.function) : "";
   try {
     lost_batches_.keep(lost.batch, plan.actors[lost.actor].name + " died" + where);
@@ -103,6 +107,7 @@ void Leader::look_at(const LostBatch& lost) {
 }
 
 void Leader::take_out(std::uint32_t function, const std::string& why) {
+  MILLRACE_CHECK(function < kFunctionPlaceMax);  // a bit of one word
   context_.status.header().functions_out.fetch_or(std::uint64_t{1} << function);
   const std::string text = "function " + name_of(function) + " is out of service: " + why;
   say(context_.plan->actors[context_.me.actor].name, text);
@@ -160,7 +165,10 @@ void Leader::count_neighbours_here() const {
 
 void Leader::obey_drains() {
   const std::lock_guard lock(mutex_);
-  for (const std::uint32_t actor : drains_) recovery_.drain(actor);
+  for (const std::uint32_t actor : drains_) {
+    MILLRACE_CHECK(actor < context_.plan->actors.size());  // answer() has refused others
+    recovery_.drain(actor);
+  }
   drains_.clear();
 }
 
@@ -185,6 +193,7 @@ AuditReply Leader::settled_audit() {
 /// Added to what a leader before this one has counted.
 void Leader::count_refused() {
   const std::uint64_t now = server_.refused_count();
+  MILLRACE_CHECK(now >= refused_);
   if (now == refused_) return;
   context_.status.header().control_refused.fetch_add(now - refused_, std::memory_order_relaxed);
   refused_ = now;

@@ -51,7 +51,7 @@ void run_hub(ActorProcess& process) {
   Leader leader(process.context(), process.run_dir(), kHubEndpoint, control, ports.get(),
                 watch_links);
   process.filter_calls();
-  std::ofstream(process.run_dir() + "/hub.ready") << "ready\n";
+  std::ofstream(hub_ready_path(process.run_dir())) << "ready\n";
   control.set_ready();
   leader.lead(control.stop_flag());
 }

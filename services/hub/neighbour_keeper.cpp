@@ -12,6 +12,7 @@
 #include "shared/base/say.hpp"
 #include "shared/config/plan_settings.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -28,7 +29,7 @@ bool is_wanted(const Plan& plan) {
 
 NeighbourKeeper::NeighbourKeeper(const ActorContext& context, const std::string& run_dir,
                                  std::function<void(const std::string&)> tell)
-    : context_(context), plan_file_(run_dir + "/plan.bin"), tell_(std::move(tell)) {}
+    : context_(context), plan_file_(plan_path(run_dir)), tell_(std::move(tell)) {}
 
 NeighbourKeeper::~NeighbourKeeper() { stop(); }
 

@@ -9,6 +9,7 @@
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 
@@ -17,7 +18,7 @@ namespace millrace {
 void StatusCollectable::follow_plan() const {
   if (run_dir_.empty()) return;
   try {
-    Plan plan = load_plan(run_dir_ + "/plan.bin");
+    Plan plan = load_plan(plan_path(run_dir_));
     if (status_layout(plan).hash == status_.header().layout_hash) plan_ = std::move(plan);
   } catch (const Error&) {
     return;

@@ -14,9 +14,11 @@
 #include <memory>
 #include <vector>
 
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/control/endpoint.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -59,6 +61,7 @@ class ActorControl::Talk {
   void tell(const Event& event) {
     if (untold_.size() == kUntoldMax) untold_.pop_front();
     untold_.push_back(event);
+    MILLRACE_CHECK(untold_.size() <= kUntoldMax);
   }
 
   /// A supervisor that is not there now gets them when it is.
@@ -81,6 +84,7 @@ ActorControl::ActorControl(const std::string& run_dir, std::uint32_t actor, Watc
       watch_(watch),
       followers_(std::move(followers)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  MILLRACE_CHECK(std::ranges::find(followers_, nullptr) == followers_.end());
   if (!wake_) throw system_error("eventfd of the control thread", errno);
   auto talk = std::make_shared<Talk>(run_dir, actor);
   // Signals belong to the data thread: a handler there ends its sleep.
@@ -149,7 +153,7 @@ void ActorControl::run(Talk& talk) noexcept {
 
 void ActorControl::follow_plan(std::uint32_t revision, Talk& talk) noexcept {
   try {
-    const Plan plan = load_plan(run_dir_ + "/plan.bin");
+    const Plan plan = load_plan(plan_path(run_dir_));
     // An older one than was asked for is followed too: its writer will say so again.
     for (PlanFollower* follower : followers_) follower->follow(plan);
   } catch (const std::exception& error) {

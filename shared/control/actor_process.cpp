@@ -17,6 +17,7 @@
 
 #include "shared/actor/enrol.hpp"
 #include "shared/actor/own_faults.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/say.hpp"
@@ -102,8 +103,6 @@ std::string run_dir_argument(int argc, char** argv, const char* about) {
   return run_dir;
 }
 
-std::string plan_path(const std::string& run_dir) { return run_dir + "/plan.bin"; }
-
 std::string waiting_path(const std::string& run_dir, std::uint32_t actor) {
   return run_dir + "/waiting." + std::to_string(actor);
 }
@@ -145,6 +144,7 @@ void ActorProcess::create_shared_memory() {
   if (plan_.memory_node >= 0) prefer_memory_of(plan_.memory_node);
   segment_ = Mapping::create_segment(kSegmentFd, layout.bytes);
   if (plan_.memory_node >= 0) prefer_memory_of(-1);
+  MILLRACE_CHECK(segment_.bytes() >= layout.bytes);
   context_.segment = SegmentView::create(segment_.base(), plan_);
   status_ = Mapping::create_status(status_file_name(plan_.name), status_layout(plan_).bytes);
   context_.status = StatusView::create(status_.base(), plan_, measure_tsc_hz());
@@ -178,6 +178,7 @@ void ActorProcess::note_build(std::uint32_t actor) const {
 }
 
 void ActorProcess::enrol() {
+  MILLRACE_CHECK(context_.me.incarnation == 0);  // a process plays its actor once
   say_that_it_waits();
   const auto give_up = [] { return g_stop_signalled.load(); };
   if (actor().kind == ActorKind::kHub) {
@@ -192,6 +193,7 @@ void ActorProcess::enrol() {
 }
 
 ActorContext ActorProcess::enrol_as(std::uint32_t actor, std::span<const ActorContext> enrolled) {
+  MILLRACE_CHECK(actor < plan_.actors.size());
   const auto beat_and_ask = [&] {
     for (const ActorContext& other : enrolled) {
       ActorEntry& entry = other.my_entry();
@@ -219,12 +221,14 @@ void ActorProcess::give_up_rights() {
 void ActorProcess::filter_calls() { filter_system_calls(system_calls_of(plan_, actor())); }
 
 void ActorProcess::follow_signals(ActorControl& control) {
+  MILLRACE_CHECK(g_control.load() == nullptr);  // signals have one place to go to
   g_control = &control;
   if (g_stop_signalled) control.request_stop();
 }
 
 /// An actor with a core for itself shares it with none: the control thread may have tables to load.
 void ActorProcess::start_control(const Owner& me, std::vector<PlanFollower*> followers) {
+  MILLRACE_CHECK(!control_ && me.incarnation != 0);
   control_ = std::make_unique<ActorControl>(run_dir_, me.actor, &watch_, std::move(followers));
   if (actor().core >= 0) control_->keep_to(cores_of_nobody(plan_));
   follow_signals(*control_);
@@ -255,6 +259,7 @@ void ActorProcess::warn_of_port(std::string_view text) noexcept {
 
 void ActorProcess::run_fused(std::span<const FusedLoop::Member> members,
                              std::vector<PlanFollower*> followers) {
+  MILLRACE_CHECK(!members.empty());
   give_up_rights();
   for (const FusedLoop::Member& member : members) {
     watch_.serve(plan_.name, static_cast<std::uint32_t>(plan_.actors.size()),

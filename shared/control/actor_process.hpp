@@ -12,6 +12,7 @@
 #include "shared/actor/fused_loop.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/control/actor_control.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
 
 /// What all actor processes do alike: arguments, plan, shared memory, signals, enrolment, control
@@ -81,8 +82,6 @@ class ActorProcess {
   std::unique_ptr<ActorControl> control_;
 };
 
-/// The file that holds the plan of a run directory.
-std::string plan_path(const std::string& run_dir);
 /// Made by a successor of `actor` when nothing keeps it but the one that plays the actor still;
 /// the one that starts the successor removes it before.
 std::string waiting_path(const std::string& run_dir, std::uint32_t actor);

@@ -10,6 +10,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/config/plan_sources.hpp"
+#include "shared/control/run_files.hpp"
 #include "tests/unit/io-worker/ports/capture_files.hpp"
 
 namespace millrace {
@@ -44,7 +45,7 @@ TEST_F(FilesInUse, WhatATopologyReadsOrWritesIsLeftAlone) {
   EXPECT_THAT(refused(at("in.pcap")), ThrowsMessage<Error>(HasSubstr("'in' of 'wan'")));
   EXPECT_THAT(refused(at("out.pcap")), ThrowsMessage<Error>(HasSubstr("'out' of 'lan'")));
   EXPECT_THAT(refused(at("scan.table")), ThrowsMessage<Error>(HasSubstr("'table' of 'scan'")));
-  EXPECT_THAT(refused(run_dir_ + "/plan.bin"), ThrowsMessage<Error>(HasSubstr("run directory")));
+  EXPECT_THAT(refused(plan_path(run_dir_)), ThrowsMessage<Error>(HasSubstr("run directory")));
 }
 
 TEST_F(FilesInUse, AlsoByAnotherName) {

@@ -10,6 +10,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/latency.hpp"
 #include "tests/unit/support/small_world.hpp"
 
@@ -60,12 +61,12 @@ TEST(Snapshot, ThePlanIsFollowedWhileItIsOfTheSameStart) {
   std::filesystem::create_directory(folder);
   Plan next = world.plan;
   next.reasons = {{.name = "odd"}};
-  save_plan(next, folder + "/plan.bin");
+  save_plan(next, plan_path(folder));
   follow_plan(observed, folder);
   ASSERT_EQ(observed.plan.reasons.size(), 1u);
   std::string other = kTwoPaths;
   other.replace(other.find("lanes: 4"), 8, "lanes: 3");
-  save_plan(plan_of_text(other), folder + "/plan.bin");
+  save_plan(plan_of_text(other), plan_path(folder));
   follow_plan(observed, folder);
   EXPECT_EQ(observed.plan.reasons.size(), 1u) << "of another start";
   std::filesystem::remove_all(folder);

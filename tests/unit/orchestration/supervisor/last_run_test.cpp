@@ -9,6 +9,7 @@
 #include "orchestration/supervisor/history.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
 namespace millrace {
@@ -23,7 +24,7 @@ class LastRunTest : public testing::Test {
     folder_ = ::mkdtemp(pattern);
     run_dir_ = folder_ + "/last";
     fs::create_directory(run_dir_);
-    save_plan(plan_, run_dir_ + "/plan.bin");
+    save_plan(plan_, plan_path(run_dir_));
     History(run_dir_).add(plan_, "start", 1);
     plan_.generation = 2;
     History(run_dir_).add(plan_, "scale", 2);

@@ -20,6 +20,7 @@
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/status_layout.hpp"
 
 namespace millrace {
@@ -184,7 +185,7 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   plan.functions.resize(2);
   plan.functions[0].image = folder_ + "/image";
   fs::create_directory(run_dir_ + "/history");
-  save_plan(plan, run_dir_ + "/plan.bin");
+  save_plan(plan, plan_path(run_dir_));
   std::ofstream(plan.functions[0].image) << "x";
   Plan next = plan;  // its supervisor died while that was built
   next.functions[0].image = folder_ + "/next-image";
@@ -214,8 +215,8 @@ TEST_F(RunDir, IsCleanedOfWhatAnEndedTopologyLeaves) {
   EXPECT_FALSE(fs::exists(plan.functions[0].image));
   EXPECT_FALSE(fs::exists(next.functions[0].image));
   EXPECT_FALSE(fs::exists("/dev/shm" + status_file_name(name)));
-  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
-  EXPECT_FALSE(fs::exists(run_dir_ + "/hub.ready"));
+  EXPECT_FALSE(fs::exists(plan_path(run_dir_)));
+  EXPECT_FALSE(fs::exists(hub_ready_path(run_dir_)));
   EXPECT_FALSE(fs::exists(run_dir_ + "/control.hub"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/files.hub"));
   EXPECT_FALSE(fs::exists(run_dir_ + "/telemetry.address"));
@@ -256,7 +257,7 @@ TEST_F(RunDir, OfTheDeadIsRemovedAndOfTheLivingIsNot) {
   const std::string dead = "unit-dead-" + std::to_string(::getpid());
   for (const std::string& name : {dead, std::string("supervised"), std::string("orphaned")}) {
     make_run_dir(folder_ + "/" + name);
-    std::ofstream(folder_ + "/" + name + "/hub.ready") << "ready\n";
+    std::ofstream(folder_ + "/" + hub_ready_path(name)) << "ready\n";
   }
   const UniqueFd status(::shm_open(status_file_name(dead).c_str(), O_CREAT | O_RDWR, 0600));
   ASSERT_TRUE(status);

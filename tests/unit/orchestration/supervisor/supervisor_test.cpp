@@ -19,6 +19,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 #include "tests/unit/support/error_of.hpp"
@@ -178,7 +179,7 @@ TEST_F(SupervisorTest, TellsTheLogOfWhoFailedAtTheStartAndStopsTheRest) {
   EXPECT_EQ(error_of([&] { supervisor.start(); }),
             "front.0 exited with 1 at its start\nno table for route");
   EXPECT_TRUE(find_processes(run_dir_).empty());
-  EXPECT_FALSE(fs::exists(run_dir_ + "/plan.bin"));
+  EXPECT_FALSE(fs::exists(plan_path(run_dir_)));
   EXPECT_TRUE(fs::exists(run_dir_ + "/logs/front.0.log"));
 }
 
@@ -234,7 +235,7 @@ TEST_F(SupervisorTest, LeavesARunningTopologyToItsSuccessor) {
                 HasSubstr("already runs in " + run_dir_));
   }
   EXPECT_EQ(find_processes(run_dir_).size(), 7U);
-  Supervisor second(load_plan(run_dir_ + "/plan.bin"), options());
+  Supervisor second(load_plan(plan_path(run_dir_)), options());
   EXPECT_THAT(error_of([&] { second.start(); }), HasSubstr("without supervisor (7 processes)"));
   second.adopt();
   EXPECT_EQ(steps_.back(), "taken over: 7 processes");
@@ -250,12 +251,12 @@ TEST_F(SupervisorTest, ATopologyWithoutAReadyHubIsNotTakenOverButStopped) {
     Supervisor first(plan_, options());
     start(first);
   }
-  fs::remove(run_dir_ + "/hub.ready");
+  fs::remove(hub_ready_path(run_dir_));
   {
-    Supervisor second(load_plan(run_dir_ + "/plan.bin"), options());
+    Supervisor second(load_plan(plan_path(run_dir_)), options());
     EXPECT_THAT(error_of([&] { second.adopt(); }), HasSubstr("while it started; end it"));
   }
-  Supervisor third(load_plan(run_dir_ + "/plan.bin"), options());
+  Supervisor third(load_plan(plan_path(run_dir_)), options());
   third.adopt_to_stop();
   third.stop();
   while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;

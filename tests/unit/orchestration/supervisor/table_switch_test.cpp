@@ -16,6 +16,7 @@
 #include "shared/config/plan_renumber.hpp"
 #include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "tests/unit/orchestration/supervisor/scripts.hpp"
 #include "tests/unit/orchestration/supervisor/small_plan.hpp"
 
@@ -23,7 +24,6 @@ namespace millrace {
 namespace {
 
 constexpr int kPatience = 60'000;  // looks a millisecond apart: only what fails takes as long
-
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
@@ -113,7 +113,7 @@ class TableSwitchTest : public testing::Test {
     const std::string draft = run_dir_ + "/plan.bin.tmp";
     full ? fs::create_directory(draft) : fs::remove(draft);
   }
-  Plan saved() const { return load_plan(run_dir_ + "/plan.bin"); }
+  Plan saved() const { return load_plan(plan_path(run_dir_)); }
   bool has_image(int number) const {
     return fs::exists(folder_ + "/scan." + std::to_string(number) + ".image");
   }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "tests/unit/io-worker/ports/veth.hpp"
 #include "tests/unit/support/small_world.hpp"
 
@@ -35,7 +36,7 @@ class NeighbourKeeperTest : public test::VethTest {
     Plan plan = plan_;
     plan.functions[0].settings.clear();
     if (follows) plan.functions[0].settings = {{"neighbours", "kernel"}};
-    save_plan(plan, run_dir_ + "/plan.bin");
+    save_plan(plan, plan_path(run_dir_));
   }
   ActorContext hub() const {
     ActorContext context = world_.context("hub");
@@ -90,7 +91,7 @@ TEST_F(NeighbourKeeperTest, APlanThatCannotBeReadChangesNothing) {
   write_plan(true);
   NeighbourKeeper keeper(hub(), run_dir_, [](const std::string&) {});
   EXPECT_TRUE(soon(keeper, [&] { return is_there(); }));
-  std::filesystem::resize_file(run_dir_ + "/plan.bin", 3);
+  std::filesystem::resize_file(plan_path(run_dir_), 3);
   keeper.look();
   EXPECT_TRUE(is_there());
 }

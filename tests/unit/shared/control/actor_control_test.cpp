@@ -12,6 +12,7 @@
 
 #include "shared/control/endpoint.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -156,7 +157,7 @@ TEST_F(ActorControlTest, FollowsThePlanThatItFindsAndObeysNothingThatIsNotForAct
   ASSERT_TRUE(wait_for<Ready>(supervisor));
   Plan plan;
   plan.revision = 2;
-  save_plan(plan, run_dir_ + "/plan.bin");
+  save_plan(plan, plan_path(run_dir_));
   EXPECT_TRUE(supervisor.send(actor_peer(3), Drain{3, true}));
   EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{2}));
   EXPECT_TRUE(soon([&] { return follower.revision == 2; }));
@@ -171,7 +172,7 @@ TEST_F(ActorControlTest, TellsWhyItStaysAsItIs) {
   ASSERT_TRUE(wait_for<Ready>(supervisor));
   Plan plan;
   plan.revision = 3;
-  save_plan(plan, run_dir_ + "/plan.bin");
+  save_plan(plan, plan_path(run_dir_));
   EXPECT_TRUE(supervisor.send(actor_peer(3), FollowPlan{3}));
   const auto event = wait_for<Event>(supervisor);
   ASSERT_TRUE(event);

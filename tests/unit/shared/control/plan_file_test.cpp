@@ -13,6 +13,7 @@
 #include <random>
 
 #include "shared/base/error.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/limits.hpp"
 #include "tests/unit/shared/control/plan_sample.hpp"
 #include "tests/unit/support/error_of.hpp"
@@ -30,7 +31,7 @@ class PlanFile : public testing::Test {
   PlanFile() {
     char pattern[] = "/tmp/millrace-plan-XXXXXX";
     folder_ = ::mkdtemp(pattern);
-    path_ = folder_ + "/plan.bin";
+    path_ = plan_path(folder_);
   }
   ~PlanFile() override { std::filesystem::remove_all(folder_); }
   void write(const std::string& bytes) { std::ofstream(path_, std::ios::binary) << bytes; }
