@@ -3,6 +3,7 @@
 
 #include "shared/links/ledger.hpp"
 #include "shared/recovery/driver_queues.hpp"
+#include "shared/recovery/laws.hpp"
 #include "shared/recovery/recovery.hpp"
 
 /// Buffers that lie in the queues of a dead ingress or egress, where no slot and no link shows
@@ -37,7 +38,10 @@ void Recovery::account_waiting(std::uint32_t egress) {
     if (context_.plan->streams[stream].egress != egress) continue;
     for (const std::uint32_t lane : lanes_of(*context_.plan, context_.plan->streams[stream])) {
       LaneLedger& ledger = context_.status.ledger(stream, lane);
-      const std::uint64_t held = read_record(ledger).held();
+      const LaneRecord now = read_record(ledger);
+      const std::uint64_t held = now.held();
+      constexpr auto kHeld = static_cast<std::size_t>(Reason::kHeld);
+      MILLRACE_CHECK(held <= now.consumed[kHeld]);  // nothing goes on that has not waited
       if (held == 0) continue;
       LaneRecord& record = begin_amendment(ledger);
       count_end(record, record.generated, Reason::kHeld, held);
@@ -52,6 +56,7 @@ void Recovery::free_pool(std::uint32_t egress) {
   const Plan& plan = *context_.plan;
   const std::uint32_t number = plan.actors[egress].index;
   const std::uint32_t first = side_buffers_of(plan, number);
+  MILLRACE_CHECK(first + plan.side_count <= context_.segment.buffer_count());
   for (std::uint32_t i = 0; i < plan.side_count; ++i) {
     std::uint32_t& mark = context_.segment.mark(first + i);
     if (mark == Mark{MarkKind::kSide, number}.word()) mark = Mark{MarkKind::kHand, egress}.word();

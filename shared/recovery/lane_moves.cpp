@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
+#include "shared/recovery/lane_moves.hpp"
 
-#include "shared/layout/actor_states.hpp"
-#include "shared/recovery/recovery.hpp"
+#include <algorithm>
+#include <utility>
+
+#include "shared/recovery/laws.hpp"
 
 // A lane of a group with state has one writer. It moves from one living worker to another in three
 // steps, each of which all acknowledge: it is held back at every ingress until nothing of it
@@ -21,6 +23,10 @@ constexpr std::uint64_t kPauseNs = 1'000'000'000;      // and tried again so muc
 bool has_gone(ActorState ingress) {
   return ingress == ActorState::kVacant || ingress == ActorState::kReclaiming ||
          ingress == ActorState::kQuarantined;
+}
+
+bool is_classifier(const Plan& plan, std::uint32_t actor) {
+  return plan.actors[actor].kind == ActorKind::kClassifier;
 }
 
 /// Lanes of paths that visit the group.
@@ -40,15 +46,24 @@ std::vector<std::uint32_t> lanes_through(const Plan& plan, std::uint32_t group) 
 
 }  // namespace
 
+LaneMoves::LaneMoves(const ActorContext& context, Means means)
+    : context_(context), means_(std::move(means)), leaving_(context.plan->actors.size(), false) {}
+
+void LaneMoves::leave(std::uint32_t worker) {
+  MILLRACE_CHECK(worker < leaving_.size());
+  leaving_[worker] = true;
+}
+
 /// The first lane whose worker leaves, or has two lanes more than another one.
-std::optional<Recovery::LaneMove> Recovery::next_move(std::uint32_t group) const {
+std::optional<LaneMoves::Move> LaneMoves::next_move(std::uint32_t group) const {
   const Plan& plan = *context_.plan;
   constexpr std::uint32_t kShut = UINT32_MAX;
   std::vector<std::uint32_t> load(plan.groups[group].max, kShut);  // by worker that stays
   std::vector<bool> open(plan.groups[group].max, false);
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const PlanActor& worker = plan.actors[actor];
-    if (worker.group != group || !is_worker(actor)) continue;
+    if (worker.group != group || !is_classifier(plan, actor)) continue;
+    MILLRACE_CHECK(worker.index < open.size());
     open[worker.index] = rule_of(context_.state_of(actor)).may_be_chosen;
     if (open[worker.index] && !leaving_[actor]) load[worker.index] = 0;
   }
@@ -67,17 +82,18 @@ std::optional<Recovery::LaneMove> Recovery::next_move(std::uint32_t group) const
     const std::uint16_t worker = worker_of(lane);
     if (worker >= load.size() || !open[worker]) continue;  // recovery gives it to another one
     if (load[worker] != kShut && load[worker] < *least + 2) continue;
-    LaneMove move;
+    Move move;
     move.group = group;
     move.lane = lane;
     move.from = worker;
     move.to = static_cast<std::uint16_t>(least - load.begin());
+    MILLRACE_CHECK(move.to != move.from);  // else a lane would have two writers by one number
     return move;
   }
   return std::nullopt;
 }
 
-bool Recovery::acknowledged(std::uint64_t epoch, bool ingresses_only) const {
+bool LaneMoves::acknowledged(std::uint64_t epoch, bool ingresses_only) const {
   const Plan& plan = *context_.plan;
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
     const ActorKind kind = plan.actors[actor].kind;
@@ -95,7 +111,7 @@ bool Recovery::acknowledged(std::uint64_t epoch, bool ingresses_only) const {
   return true;
 }
 
-bool Recovery::has_left(std::uint32_t lane) const {
+bool LaneMoves::has_left(std::uint32_t lane) const {
   const Plan& plan = *context_.plan;
   for (std::uint32_t stream = 0; stream < plan.streams.size(); ++stream) {
     const IngressLane& ingress = context_.status.ingress_lane(stream, lane);
@@ -108,16 +124,16 @@ bool Recovery::has_left(std::uint32_t lane) const {
   return true;
 }
 
-void Recovery::let_lanes_go() {
+void LaneMoves::let_lanes_go() {
   context_.status.header().held_lane.store(0, std::memory_order_release);
-  bump_epoch();
+  means_.bump_epoch();
   move_.reset();
 }
 
-bool Recovery::is_open(std::uint32_t group, std::uint16_t worker) const {
+bool LaneMoves::is_open(std::uint32_t group, std::uint16_t worker) const {
   const Plan& plan = *context_.plan;
   for (std::uint32_t actor = 0; actor < plan.actors.size(); ++actor) {
-    if (!is_worker(actor) || plan.actors[actor].group != group) continue;
+    if (!is_classifier(plan, actor) || plan.actors[actor].group != group) continue;
     if (plan.actors[actor].index == worker) {
       return rule_of(context_.state_of(actor)).may_be_chosen;
     }
@@ -125,26 +141,27 @@ bool Recovery::is_open(std::uint32_t group, std::uint16_t worker) const {
   return false;
 }
 
-bool Recovery::step_move() {
-  LaneMove& move = *move_;
+bool LaneMoves::step_move(std::uint64_t now_ns) {
+  MILLRACE_CHECK(move_.has_value());
+  Move& move = *move_;
   LaneMap& map = context_.status.lane_map(move.group);
   const bool still_his = map.worker[move.lane].load(std::memory_order_relaxed) == move.from &&
                          is_open(move.group, move.to);
   switch (move.step) {
-    case LaneMove::Step::kHold:
-      if (!still_his || last_tick_ns_ - move.since_ns > kHoldLimitNs) {
-        no_move_until_ns_ = last_tick_ns_ + kPauseNs;
+    case Move::Step::kHold:
+      if (!still_his || now_ns - move.since_ns > kHoldLimitNs) {
+        no_move_until_ns_ = now_ns + kPauseNs;
         let_lanes_go();
         return true;
       }
       if (!acknowledged(move.epoch, true) || !has_left(move.lane)) return false;
       map.worker[move.lane].store(move.to, std::memory_order_relaxed);
-      move.step = LaneMove::Step::kHand;
-      bump_epoch();
+      move.step = Move::Step::kHand;
+      means_.bump_epoch();
       move.epoch = context_.status.header().epoch.load();
       return true;
-    case LaneMove::Step::kHand:
-    case LaneMove::Step::kLetGo:
+    case Move::Step::kHand:
+    case Move::Step::kLetGo:
       // No producer may send it to the old worker any more.
       if (!acknowledged(move.epoch, false)) return false;
       let_lanes_go();
@@ -154,7 +171,7 @@ bool Recovery::step_move() {
 }
 
 /// Workers that were to leave, and have no lane any more.
-bool Recovery::finish_leaving() {
+bool LaneMoves::finish_leaving() {
   const Plan& plan = *context_.plan;
   bool any = false;
   for (std::uint32_t actor = 0; actor < leaving_.size(); ++actor) {
@@ -168,26 +185,26 @@ bool Recovery::finish_leaving() {
     if (alive && std::ranges::any_of(lanes_through(plan, group), has)) continue;
     leaving_[actor] = false;
     if (!alive) continue;
-    publish(actor, ActorState::kDraining);
-    assign_lanes(group);
+    means_.drain(actor);
     any = true;
   }
   return any;
 }
 
-bool Recovery::move_lanes() {
+bool LaneMoves::tend(std::uint64_t now_ns) {
   StatusHeader& header = context_.status.header();
+  MILLRACE_CHECK(header.held_lane.load() <= context_.segment.layout().lane_count);
   if (!move_ && header.held_lane.load() != 0) {
     // An earlier leader died over it: it is not known which have heard what, so all do before it
     // goes on.
-    bump_epoch();
-    move_ = LaneMove{.step = LaneMove::Step::kLetGo, .epoch = header.epoch.load()};
+    means_.bump_epoch();
+    move_ = Move{.step = Move::Step::kLetGo, .epoch = header.epoch.load()};
   }
-  if (move_) return step_move();
+  if (move_) return step_move(now_ns);
   // Workers of one thread have nothing to gain from it.
   if (context_.plan->fused) return false;
   bool moved = finish_leaving();
-  if (last_tick_ns_ < no_move_until_ns_) return moved;
+  if (now_ns < no_move_until_ns_) return moved;
   for (std::uint32_t group = 0; group < context_.plan->groups.size(); ++group) {
     if (context_.plan->groups[group].kind != GroupKind::kClassifier ||
         !has_state(*context_.plan, group))
@@ -195,9 +212,9 @@ bool Recovery::move_lanes() {
     move_ = next_move(group);
     if (!move_) continue;
     header.held_lane.store(std::uint64_t{move_->lane} + 1, std::memory_order_release);
-    bump_epoch();
+    means_.bump_epoch();
     move_->epoch = header.epoch.load();
-    move_->since_ns = last_tick_ns_;
+    move_->since_ns = now_ns;
     return true;
   }
   return moved;

@@ -7,12 +7,14 @@
 #include <span>
 
 #include "shared/layout/lane_undo_log.hpp"
+#include "shared/recovery/laws.hpp"
 #include "shared/recovery/recovery.hpp"
 
 namespace millrace {
 
 /// A state without a log that holds all of the batch is zeroed.
 void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
+  MILLRACE_CHECK(stage < context_.plan->stages.size());
   const PlanStage& plan = context_.plan->stages[stage];
   if (!plan.stateful) return;
   LaneWindow& window = context_.segment.lane_window(stage, header.stream, header.lane);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "shared/recovery/laws.hpp"
 #include "shared/recovery/recovery.hpp"
 
 /// A process that cannot be killed keeps what it has for good: its slots, and its rings with all
@@ -73,7 +74,7 @@ std::uint32_t Recovery::fill_holes(std::uint32_t actor) {
 }
 
 bool Recovery::replaced(std::uint32_t slot) const {
-  const SlotHeader& gone = context_.segment.slot(slot);
+  const SlotHeader& gone = checked_batch(context_, slot);
   const LaneLedger& ledger = context_.status.ledger(gone.stream, gone.lane);
   if (ledger.released.load(std::memory_order_acquire) >= gone.sequence) return true;
   // By an earlier leader that died in between.
@@ -90,7 +91,7 @@ bool Recovery::replaced(std::uint32_t slot) const {
 }
 
 void Recovery::stand_in_for(std::uint32_t slot) {
-  const SlotHeader& gone = context_.segment.slot(slot);
+  const SlotHeader& gone = checked_batch(context_, slot);
   std::uint32_t place = context_.plan->slot_count;
   const auto is_free = [&](std::uint32_t number) {
     return context_.segment.slot(number).state.load(std::memory_order_acquire) == 0;
@@ -119,7 +120,7 @@ void Recovery::stand_in_for(std::uint32_t slot) {
     batch.length[i] = 0;
     batch.drop(i, Reason::kQuarantined);
   }
-  const SlotState state = SlotState::from_word(gone.state.load(std::memory_order_acquire));
+  const SlotState state = checked_state(context_, gone);
   const bool worked = state.kind == SlotKind::kWorked;
   // A process that a SIGKILL waits for never again runs code of its own.
   if (worked) undo_lane_state(gone, state.stage);
@@ -140,7 +141,11 @@ Recovery::Census Recovery::census() const {
     for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
       context_.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
     }
-    for (const std::uint64_t word : words) free_slot[Descriptor::from_word(word).slot] = true;
+    for (const std::uint64_t word : words) {
+      const std::uint32_t slot = Descriptor::from_word(word).slot;
+      MILLRACE_CHECK(slot < free_slot.size());  // a stand-in is the leader's, and returns to none
+      free_slot[slot] = true;
+    }
     const PlanStream& stream = plan.streams[s];
     for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
       const SlotHeader& header = context_.segment.slot(stream.slot_first + i);
@@ -159,6 +164,8 @@ Recovery::Census Recovery::census() const {
       ++census.buffers_held;
     }
   }
+  MILLRACE_CHECK(census.slots_free <= census.slots);
+  MILLRACE_CHECK(census.buffers_free + census.buffers_held <= census.buffers);
   return census;
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "shared/actor/wake.hpp"
-#include "shared/layout/actor_states.hpp"
+#include "shared/recovery/laws.hpp"
 
 namespace millrace {
 
@@ -22,8 +22,11 @@ Recovery::Recovery(const ActorContext& context, ProcessControl& processes, Recov
                             ? Returner::kHub
                             : Returner::kStandby),
       watch_(context.plan->actors.size()),
-      ends_(context.plan->actors.size(), End::kCrashed),
-      leaving_(context.plan->actors.size(), false) {
+      lane_moves_(context, {.bump_epoch = [this] { bump_epoch(); },
+                            .drain = [this](std::uint32_t worker) { let_drain(worker); }}),
+      ends_(context.plan->actors.size(), End::kCrashed) {
+  const ActorKind kind = context.plan->actors[context.me.actor].kind;
+  MILLRACE_CHECK(kind == ActorKind::kHub || kind == ActorKind::kStandby);
   outbox_.read_roster();
 }
 
@@ -59,8 +62,8 @@ int Recovery::tick() {
     soon |= in_transition(actor);
     gpu |= context_.plan->actors[actor].kind == ActorKind::kGpu;
   }
-  moved |= move_lanes();
-  soon |= move_.has_value();
+  moved |= lane_moves_.tend(now);
+  soon |= lane_moves_.under_way();
   const std::uint64_t epoch = context_.status.header().epoch.load(std::memory_order_acquire);
   if (epoch != seen_epoch_) {
     seen_epoch_ = epoch;
@@ -76,12 +79,13 @@ int Recovery::tick() {
 }
 
 bool Recovery::in_transition(std::uint32_t actor) const {
-  const ActorState state = context_.state_of(actor);
+  const ActorState state = checked_state(context_, actor);
   return state == ActorState::kStarting || state == ActorState::kFenced ||
          state == ActorState::kReclaiming || watch_[actor].killed_at_ns != 0;
 }
 
 void Recovery::publish(std::uint32_t actor, ActorState state) {
+  MILLRACE_CHECK(may_become(checked_state(context_, actor), state));
   ActorEntry& entry = context_.entry(actor);
   StatusHeader& header = context_.status.header();
   const std::uint64_t epoch = header.epoch.load(std::memory_order_relaxed) + 1;
@@ -103,7 +107,9 @@ bool Recovery::all_acknowledged(std::uint32_t actor) {
     const ActorState state = context_.state_of(other);
     if (state != ActorState::kAlive && state != ActorState::kDraining) continue;
     ActorEntry& entry = context_.entry(other);
-    if (entry.acked_epoch.load(std::memory_order_acquire) >= wanted) continue;
+    const std::uint64_t acked = entry.acked_epoch.load(std::memory_order_acquire);
+    MILLRACE_CHECK(acked <= context_.status.header().epoch.load(std::memory_order_acquire));
+    if (acked >= wanted) continue;
     all = false;
     if (late && watch_[other].killed_at_ns == 0 && !is_starved(other)) {
       tell_({other, "does not acknowledge a fence: killed", wanted});
@@ -210,6 +216,7 @@ std::optional<std::uint32_t> Recovery::predecessor(std::uint32_t actor) const {
   };
   const bool again = lives(actor) > 1;
   const PlanActor& plan = context_.plan->actors[actor];
+  MILLRACE_CHECK(plan.kind != ActorKind::kGpu || plan.twin < context_.plan->actors.size());
   if (plan.kind == ActorKind::kGpu && lives(plan.twin) > 0 &&
       (!again || epoch(plan.twin) > epoch(actor)))
     return plan.twin;
@@ -221,6 +228,7 @@ void Recovery::count_restart(std::uint32_t actor) {
   const std::optional<std::uint32_t> before = predecessor(actor);
   if (!before) return;
   const ActorEntry& last = context_.entry(*before);
+  MILLRACE_CHECK(last.incarnation.load(std::memory_order_relaxed) != 0);
   const std::uint32_t life =
       last.incarnation.load(std::memory_order_relaxed) - (*before == actor ? 1 : 0);
   const bool told = last.ended.load(std::memory_order_relaxed) == life;
@@ -235,7 +243,7 @@ void Recovery::count_restart(std::uint32_t actor) {
 bool Recovery::watch(std::uint32_t actor) {
   ActorEntry& entry = context_.entry(actor);
   const PlanActor& plan = context_.plan->actors[actor];
-  switch (context_.state_of(actor)) {
+  switch (checked_state(context_, actor)) {
     case ActorState::kVacant:
       return false;
     case ActorState::kStarting:
@@ -271,9 +279,13 @@ bool Recovery::watch(std::uint32_t actor) {
 void Recovery::drain(std::uint32_t actor) {
   if (context_.state_of(actor) != ActorState::kAlive) return;
   if (is_worker(actor) && has_state(*context_.plan, context_.plan->actors[actor].group)) {
-    leaving_[actor] = true;  // its lanes go first, one by one
+    lane_moves_.leave(actor);  // its lanes go first, one by one
     return;
   }
+  let_drain(actor);
+}
+
+void Recovery::let_drain(std::uint32_t actor) {
   publish(actor, ActorState::kDraining);
   if (is_worker(actor)) assign_lanes(context_.plan->actors[actor].group);
 }
@@ -287,6 +299,7 @@ void Recovery::assign_lanes(std::uint32_t group) {
     const PlanActor& worker = plan.actors[actor];
     if (worker.group != group || !is_worker(actor)) continue;
     if (!rule_of(context_.state_of(actor)).may_be_chosen) continue;
+    MILLRACE_CHECK(worker.index < open.size());
     alive.push_back(static_cast<std::uint16_t>(worker.index));
     open[worker.index] = true;
   }

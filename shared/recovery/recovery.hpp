@@ -12,6 +12,7 @@
 #include "shared/links/outbox.hpp"
 #include "shared/links/return_link.hpp"
 #include "shared/recovery/driver_queues.hpp"
+#include "shared/recovery/lane_moves.hpp"
 #include "shared/recovery/process_control.hpp"
 #include "shared/recovery/silence.hpp"
 
@@ -102,27 +103,11 @@ class Recovery {
   bool is_starved(std::uint32_t actor);
   void publish(std::uint32_t actor, ActorState state);
   bool all_acknowledged(std::uint32_t actor);
+  void let_drain(std::uint32_t actor);
   void assign_lanes(std::uint32_t group);
   void bump_epoch();
   bool is_worker(std::uint32_t actor) const;
   bool in_transition(std::uint32_t actor) const;
-
-  // Lanes with state move to other living workers (lane_moves.cpp).
-  struct LaneMove {
-    enum class Step { kHold, kHand, kLetGo } step = Step::kHold;
-    std::uint32_t group = 0, lane = 0;
-    std::uint16_t from = 0, to = 0;
-    std::uint64_t epoch = 0;     ///< that all have to acknowledge
-    std::uint64_t since_ns = 0;  ///< of the hold
-  };
-  bool is_open(std::uint32_t group, std::uint16_t worker) const;
-  bool move_lanes();
-  std::optional<LaneMove> next_move(std::uint32_t group) const;
-  bool step_move();
-  void let_lanes_go();
-  bool acknowledged(std::uint64_t epoch, bool ingresses_only) const;
-  bool has_left(std::uint32_t lane) const;
-  bool finish_leaving();
 
   // The steps on rings and slots (rescue.cpp).
   void reset_links(std::uint32_t actor);
@@ -167,10 +152,8 @@ class Recovery {
   Outbox outbox_;
   ReturnLinks returns_;
   std::vector<Watch> watch_;
-  std::optional<LaneMove> move_;
-  std::vector<End> ends_;               ///< by actor: how its last life ended, as far as we saw
-  std::vector<bool> leaving_;           ///< by actor: drains once it has no lane
-  std::uint64_t no_move_until_ns_ = 0;  ///< one was given up
+  LaneMoves lane_moves_;
+  std::vector<End> ends_;  ///< by actor: how its last life ended, as far as we saw
   std::uint64_t seen_epoch_ = 0;
   std::uint64_t last_tick_ns_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "shared/links/ledger.hpp"
 #include "shared/links/sealed.hpp"
+#include "shared/recovery/laws.hpp"
 #include "shared/recovery/recovery.hpp"
 
 namespace millrace {
@@ -38,7 +39,11 @@ Recovery::Flags Recovery::slots_in_rings() const {
     for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
       words.clear();
       context_.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
-      for (const std::uint64_t word : words) found[Descriptor::from_word(word).slot] = true;
+      for (const std::uint64_t word : words) {
+        const std::uint32_t slot = Descriptor::from_word(word).slot;
+        MILLRACE_CHECK(slot < found.size());
+        found[slot] = true;
+      }
     }
   }
   return found;
@@ -53,7 +58,8 @@ Recovery::Flags Recovery::buffers_in_rings() const {
     }
   }
   for (const std::uint32_t buffer : buffers) {
-    if (buffer < found.size()) found[buffer] = true;
+    MILLRACE_CHECK(buffer < found.size());
+    found[buffer] = true;
   }
   return found;
 }
@@ -70,7 +76,7 @@ std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
     const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
     const bool claimed = holder.incarnation != 0 && holder.actor == actor;
     if (in_ring[slot] || (owner.actor != actor && !claimed)) continue;
-    const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+    const SlotState state = checked_state(context_, header);
     const bool ingress = context_.plan->actors[actor].kind == ActorKind::kIngress;
     if (state.kind == SlotKind::kFree) {
       // An ingress finds its free slots itself. The hub's idle stand-ins have no generation.
@@ -146,7 +152,8 @@ void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
 void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers) {
   SlotHeader& header = context_.segment.slot(slot);
   StatusHeader& totals = context_.status.header();
-  const SlotState state = SlotState::from_word(header.state.load(std::memory_order_acquire));
+  const SlotState state = checked_state(context_, header);
+  if (state.kind != SlotKind::kFree) checked_batch(context_, slot);
   switch (rule_of(state.kind).rescue) {
     case Rescue::kGiveBack:
       returns_.give_back_empty(slot);
@@ -174,6 +181,7 @@ void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags&
 void Recovery::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
   SlotHeader& header = context_.segment.slot(slot);
   // The stream by position, not by header: an open header may be half written.
+  MILLRACE_CHECK(slot < context_.plan->slot_count);
   for (const PlanStream& stream : context_.plan->streams) {
     if (slot < stream.slot_first || slot >= stream.slot_first + stream.slot_count) continue;
     for (std::uint32_t i = 0; i < stream.buffer_count; ++i) {
@@ -213,6 +221,8 @@ void Recovery::account_lost(std::uint32_t slot) {
   const Batch batch = context_.segment.batch(slot);
   LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
   const LaneRecord now = read_record(ledger);
+  // One batch of a lane at a time is sent: it is the next one, or its end is published already.
+  MILLRACE_CHECK(batch.header->sequence - now.released_sequence <= 1);
   if (now.released_sequence < batch.header->sequence) {
     LaneRecord& record = begin_record(ledger, *batch.header);
     for (std::uint32_t i = 0; i < batch.count; ++i) {
@@ -234,6 +244,8 @@ void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
   }
   std::vector<std::uint32_t> rest;
   for (const std::uint32_t buffer : batch.buffer) {
+    // What a worker has written over among the columns says nothing; the buffer's mark stays.
+    if (buffer >= returned_buffers.size()) continue;
     const bool still_ours = context_.segment.mark(buffer) == Mark{MarkKind::kSlot, slot}.word();
     if (still_ours && !returned_buffers[buffer]) rest.push_back(buffer);
   }
@@ -249,8 +261,8 @@ std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {
     // Acceptors have acknowledged: no other claims it. The claim is ours, so that it is found if
     // we die.
     if (!take_over(slot, kActorCountMax)) continue;
-    const SlotState state =
-        SlotState::from_word(context_.segment.slot(slot).state.load(std::memory_order_acquire));
+    const SlotState state = checked_state(context_, checked_batch(context_, slot));
+    MILLRACE_CHECK(state.kind == SlotKind::kHeld);  // its results have met no CPU yet
     outbox_.send(slot, state.stage);
     ++redone;
   }
@@ -267,7 +279,7 @@ void Recovery::take_back_for_the_dead(std::uint32_t actor) {
     if (context_.plan->actors[link.producer].kind == ActorKind::kGpu) continue;
     std::uint64_t word = 0;
     const auto stamp = [&](std::uint64_t taken) {
-      context_.segment.slot(Descriptor::from_word(taken).slot)
+      context_.segment.slot(checked_descriptor(context_, taken).slot)
           .owner.store(context_.me.word(), std::memory_order_release);
     };
     while (context_.segment.link(i).take({&word, 1}, stamp) == 1) {

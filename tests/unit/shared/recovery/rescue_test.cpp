@@ -274,6 +274,7 @@ TEST_F(RescueTest, AFreedStandInGoesBackToNobody) {
   header.owner = world_.owner_word("egress.0").word();
   header.state = SlotState{SlotKind::kFreeing, kEgressStage}.word();
   header.generation = 1;
+  header.sequence = 1;
   header.count = 3;
   header.flags = kSlotStandIn;
   dies_and_is_recovered_twice("egress.0");
