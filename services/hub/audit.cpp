@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/base/check.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/config/plan_reasons.hpp"
 #include "shared/links/loop_balance.hpp"
@@ -75,6 +76,8 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
 }
 
 void audit_census(const Recovery::Census& census, AuditReply& reply) {
+  MILLRACE_CHECK(census.slots_free <= census.slots);
+  MILLRACE_CHECK(std::uint64_t{census.buffers_free} + census.buffers_held <= census.buffers);
   const std::uint32_t slots_used = census.slots - census.slots_free;
   const std::uint32_t buffers_used = census.buffers - census.buffers_free - census.buffers_held;
   reply.slots = {{"free", census.slots_free}, {"in_use", slots_used}};

@@ -196,11 +196,13 @@ void DpdkPorts::refill_from(std::uint32_t stream) {
 }
 
 bool DpdkPorts::take(std::uint32_t stream, std::span<std::uint32_t> out) noexcept {
+  MILLRACE_CHECK(stream < empty_.size());
   std::vector<std::uint32_t>& empty = empty_[stream];
   if (empty.size() < out.size()) return false;
   for (std::uint32_t& buffer : out) {
     buffer = empty.back();
     empty.pop_back();
+    MILLRACE_CHECK(buffer < context_.segment.buffer_count());
     context_.segment.mark(buffer) = Mark{MarkKind::kRx, stream}.word();
     Mbufs::reset(mbufs_.at(buffer));
   }
@@ -219,6 +221,7 @@ void DpdkPorts::put(std::uint32_t stream, std::span<const std::uint32_t> buffers
 }
 
 void DpdkPorts::put_sent(std::uint32_t queue, std::span<rte_mbuf* const> headers) noexcept {
+  MILLRACE_CHECK(queue < send_headers_.size());
   const std::uint32_t egress = send_headers_[queue].egress;
   const auto first = static_cast<std::uint32_t>(context_.plan->actors.size()) - egress_count_;
   if (!lives(first + egress)) return;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io-worker/ports/pcapng_write.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/unique_fd.hpp"
@@ -21,6 +22,7 @@ LostBatches::LostBatches(std::string run_dir, std::uint64_t file_bytes_max)
     : run_dir_(std::move(run_dir)), file_bytes_max_(file_bytes_max) {}
 
 std::uint32_t LostBatches::keep(const Batch& batch, const std::string& comment) {
+  MILLRACE_CHECK(batch.count <= batch.capacity);
   std::vector<std::byte> blocks;
   const std::uint64_t now_ns = system_clock_ns();
   std::uint32_t count = 0;

@@ -10,6 +10,7 @@
 #include "io-worker/ports/afpacket.hpp"
 #include "io-worker/ports/kept_file.hpp"
 #include "io-worker/ports/tap.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -51,6 +52,7 @@ PortKeeper::PortKeeper(const Plan& plan, const std::string& run_dir, Part part)
 }
 
 void PortKeeper::lend() {
+  MILLRACE_CHECK(!lender_);
   UniqueFd segment(::fcntl(kSegmentFd, F_DUPFD_CLOEXEC, kSegmentFd + 1));
   if (segment) files_[kSegmentLoan] = std::move(segment);
   const std::string mine = run_dir_ + (part_ == Part::kStandby ? kStandbyFiles : kHubFiles);

@@ -90,6 +90,7 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
     const Descriptor descriptor = Descriptor::from_word(word);
     const SlotHeader& header = context_.segment.slot(descriptor.slot);
     MILLRACE_CHECK((header.generation & kGenerationMask) == descriptor.generation);
+    MILLRACE_CHECK(header.count <= context_.segment.capacity());
     if (context_.watched()) [[unlikely]] {
       const Batch come = context_.segment.batch(descriptor.slot);
       if (source.gpu) context_.watch->link(context_.me.actor, source.link, come);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "shared/base/check.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/status_file.hpp"
 #include "shared/recovery/hooks.hpp"
@@ -66,6 +67,7 @@ inline bool is_held(const Batch& batch, std::uint32_t packet) noexcept {
 /// Starts the next record: running counts up to and with this batch.
 inline LaneRecord& begin_record(LaneLedger& ledger, const SlotHeader& batch) noexcept {
   LaneRecord& record = begin_amendment(ledger);
+  MILLRACE_CHECK(batch.sequence == record.released_sequence + 1);
   record.unaccounted += batch.received_total - record.received - batch.count;
   record.released_sequence = batch.sequence;
   record.received = batch.received_total;

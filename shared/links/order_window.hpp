@@ -30,7 +30,7 @@ class OrderWindow {
               std::uint32_t slot) noexcept {
     MILLRACE_CHECK(sequence >= next && sequence - next <= mask_);
     std::uint32_t& place = at(stream, lane, sequence);
-    MILLRACE_CHECK(place == kNone);
+    MILLRACE_CHECK(place == kNone && slot != kNone);
     place = slot;
     ++waiting_;
     ++waiting_in_[std::size_t{stream} * lane_count_ + lane];

@@ -65,6 +65,7 @@ void Outbox::read_roster() noexcept {
     for (std::uint32_t lane = 0; lane < lane_target_[group].size(); ++lane) {
       const std::uint16_t worker =
           context_.status.lane_map(group).worker[lane].load(std::memory_order_relaxed);
+      MILLRACE_CHECK(worker == kNoWorker || worker < plan.groups[group].max);
       const auto takes = [&](std::uint32_t number) {
         return targets_[number].index == worker && targets_[number].open;
       };
@@ -86,9 +87,10 @@ void Outbox::read_held_lane() noexcept {
 void Outbox::take_back(Target& target) noexcept {
   std::uint64_t word = 0;
   const auto stamp = [&](std::uint64_t taken) {
+    const std::uint32_t slot = Descriptor::from_word(taken).slot;
+    MILLRACE_CHECK(slot < context_.segment.slot_count());
     if (!owns_slots_) return;
-    context_.segment.slot(Descriptor::from_word(taken).slot)
-        .owner.store(context_.me.word(), std::memory_order_release);
+    context_.segment.slot(slot).owner.store(context_.me.word(), std::memory_order_release);
   };
   while (target.ring.take({&word, 1}, stamp) == 1) {
     const SlotHeader& header = context_.segment.slot(Descriptor::from_word(word).slot);
@@ -137,6 +139,7 @@ Outbox::Target* Outbox::choose(std::uint8_t stage, std::uint32_t stream,
     MILLRACE_CHECK(number != kNoTarget);
     return targets_[number].open ? &targets_[number] : nullptr;
   }
+  MILLRACE_CHECK(stage < plan.stages.size());
   const std::uint32_t number = plan.stages[stage].group;
   const PlanGroup& group = plan.groups[number];
   if (group.kind != GroupKind::kGpu) return choose_worker(number, lane);

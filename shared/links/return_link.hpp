@@ -31,6 +31,7 @@ class ReturnLinks {
   /// its packets are accounted for. `buffers`: those still marked with the slot.
   void give_back(std::uint32_t slot, std::span<const std::uint32_t> buffers) noexcept {
     const std::uint32_t stream = context_.segment.slot(slot).stream;
+    MILLRACE_CHECK(stream < rings_.size());
     if (!buffers.empty()) MILLRACE_CHECK(rings_[stream].buffers.push(buffers));
     hook(HookPoint::kFreeSlot);
     context_.set_state(slot, SlotKind::kFree, 0);
@@ -60,6 +61,7 @@ class ReturnLinks {
   /// Gives back a slot that is free already.
   void give_back_empty(std::uint32_t slot) noexcept {
     const SlotHeader& header = context_.segment.slot(slot);
+    MILLRACE_CHECK(header.stream < rings_.size());
     const std::uint64_t word =
         Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();
     MILLRACE_CHECK(rings_[header.stream].slots.push({&word, 1}));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shared/links/sealed.hpp"
 
+#include "shared/base/check.hpp"
+
 namespace millrace {
 
 std::vector<SealedLane> find_sealed(const ActorContext& context, std::uint32_t stream) {
@@ -12,6 +14,7 @@ std::vector<SealedLane> find_sealed(const ActorContext& context, std::uint32_t s
     const SlotHeader& header = context.segment.slot(plan.slot_first + i);
     const auto state = SlotState::from_word(header.state.load(std::memory_order_acquire));
     if (state.kind == SlotKind::kFree || state.kind == SlotKind::kFilling) continue;
+    MILLRACE_CHECK(header.lane < lanes.size());
     SealedLane& lane = lanes[header.lane];
     if (header.sequence <= lane.sequence) continue;
     lane = {header.sequence, header.received_total, header.received_bytes_total, header.position};

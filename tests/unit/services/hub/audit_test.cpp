@@ -31,7 +31,7 @@ class AuditTest : public ::testing::Test {
                world_.plan.buffer_count, 0};
   }
   static void put(LaneLedger& ledger, const LaneRecord& record) {
-    begin_record(ledger, SlotHeader{}) = record;
+    begin_amendment(ledger) = record;
     publish(ledger);
   }
   AuditReply run() {
@@ -135,7 +135,7 @@ class LoopAuditTest : public ::testing::Test {
     return audit(hub, census_, received_packets(hub), {});
   }
   static void put(LaneLedger& ledger, const LaneRecord& record) {
-    begin_record(ledger, SlotHeader{}) = record;
+    begin_amendment(ledger) = record;
     publish(ledger);
   }
   SmallWorld world_{test::kLoopTopology};
