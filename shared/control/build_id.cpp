@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "shared/base/check.hpp"
+
 namespace millrace {
 namespace {
 
@@ -35,6 +37,7 @@ std::string find_in_notes(const unsigned char* note, std::size_t bytes) {
     const std::size_t text_at = name_at + align4(header.n_namesz);
     const std::size_t end = text_at + align4(header.n_descsz);
     if (end > bytes) break;
+    MILLRACE_CHECK(text_at + header.n_descsz <= bytes);
     const bool gnu = header.n_namesz == 4 && std::memcmp(note + name_at, "GNU", 4) == 0;
     if (gnu && header.n_type == NT_GNU_BUILD_ID) return hex(note + text_at, header.n_descsz);
     note += end;

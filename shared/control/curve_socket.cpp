@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -63,6 +64,7 @@ std::optional<ConnectionWatch::Change> ConnectionWatch::next() {
   while (auto frames = changes_.receive()) {
     std::uint16_t what = 0;
     std::int32_t number = 0;
+    MILLRACE_CHECK(!frames->empty());
     if ((*frames)[0].size() != sizeof what + sizeof number) continue;
     const auto* bytes = static_cast<const std::byte*>((*frames)[0].data());
     std::memcpy(&what, bytes, sizeof what);
@@ -95,6 +97,7 @@ void CurveServer::let_in() {
     const bool is_curve =
         asked.size() == kZapFrames && asked[kZapMechanism].to_string_view() == "CURVE";
     const bool known = is_curve && clients_.contains(asked[kZapKey].to_string());
+    MILLRACE_CHECK(!known || asked.size() == kZapFrames);  // no other question lets anything in
     std::vector<zmq::message_t> answer;
     answer.emplace_back(std::string_view("1.0"));
     answer.emplace_back(asked.size() > 1 ? asked[1].to_string_view() : std::string_view());

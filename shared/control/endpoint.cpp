@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "shared/base/check.hpp"
 #include "shared/base/tcp_address.hpp"
 #include "shared/control/curve_socket.hpp"
 #include "shared/control/zmq_socket.hpp"
@@ -54,6 +55,7 @@ struct ControlServer::Sockets {
   std::uint64_t bad_frames = 0, refused_before = 0;
 
   bool send(const std::string& peer, bool by_tcp, const ControlMessage& message) noexcept {
+    MILLRACE_CHECK(!by_tcp || !listens.address.empty());
     try {
       std::vector<zmq::message_t> frames;
       frames.emplace_back(peer);
@@ -125,6 +127,7 @@ ControlServer::ControlServer(const std::string& run_dir, const std::string& name
 }
 
 std::string ControlServer::listen(const RemoteListen& at) {
+  MILLRACE_CHECK(sockets_->listens.address.empty() && !at.address.empty());
   sockets_->listens = at;
   try {
     sockets_->listen();
@@ -172,6 +175,7 @@ struct ControlClient::Sockets {
 
   /// By TCP: until the server has taken our keys. False when it does not, or is not there.
   bool connects_within(std::chrono::milliseconds timeout) {
+    MILLRACE_CHECK(failures.has_value());
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + timeout;
     while (!socket.writable_within(kSlice)) {
@@ -213,6 +217,7 @@ bool ControlClient::connected_within(std::chrono::milliseconds timeout) {
 std::uint64_t ControlClient::ask(ControlBody body, std::chrono::milliseconds timeout) {
   if (sockets_->failures && !sockets_->connects_within(timeout)) return 0;
   const std::uint64_t id = ++last_id_;
+  MILLRACE_CHECK(id != 0);  // 0 is of what is not to be answered
   std::vector<zmq::message_t> frames;
   frames.push_back(to_frame(encode_message({.id = id, .body = std::move(body)})));
   return sockets_->socket.send_within(std::move(frames), timeout) ? id : 0;
@@ -220,6 +225,7 @@ std::uint64_t ControlClient::ask(ControlBody body, std::chrono::milliseconds tim
 
 std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
                                                         std::chrono::milliseconds timeout) {
+  MILLRACE_CHECK(id != 0 && id <= last_id_);
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + timeout;
   for (;;) {

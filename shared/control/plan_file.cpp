@@ -8,7 +8,12 @@
 namespace millrace {
 
 void save_plan(const Plan& plan, const std::string& path) {
-  write_whole_file(path, encode_plan(plan));
+  const std::vector<std::byte> bytes = encode_plan(plan);
+  if (bytes.size() > kPlanBytesMax) {
+    throw Error(path + ": a plan of " + std::to_string(bytes.size()) + " bytes, at most " +
+                std::to_string(kPlanBytesMax));
+  }
+  write_whole_file(path, bytes);
 }
 
 Plan load_plan(const std::string& path) {

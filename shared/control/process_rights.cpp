@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_settings.hpp"
 
@@ -24,6 +25,7 @@ constexpr unsigned kFreePortMin = 1024;  ///< those below are root's
 }  // namespace
 
 Capabilities capabilities_of(const Plan& plan, const PlanActor& actor) {
+  MILLRACE_CHECK(actor.kind != ActorKind::kIngress || actor.index < plan.streams.size());
   switch (actor.kind) {
     case ActorKind::kHub:
     case ActorKind::kEgress:
@@ -48,6 +50,7 @@ Capabilities capabilities_of_telemetry(const Plan& plan) {
 }
 
 SystemCalls system_calls_of(const Plan& plan, const PlanActor& actor) {
+  MILLRACE_CHECK(!is_of_group(actor.kind) || actor.group < plan.groups.size());
   const bool dpdk = capabilities_of(plan, actor) != 0;
   switch (actor.kind) {
     case ActorKind::kHub:

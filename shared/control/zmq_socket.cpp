@@ -3,9 +3,11 @@
 #include "shared/control/zmq_socket.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 
 #include <cerrno>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/messages.hpp"
 
@@ -73,6 +75,7 @@ void ZmqSocket::connect(const std::string& endpoint) {
 }
 
 bool ZmqSocket::send(std::vector<zmq::message_t> frames) {
+  MILLRACE_CHECK(!frames.empty());
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const auto flags = zmq::send_flags::dontwait |
                        (i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
@@ -100,6 +103,7 @@ std::optional<std::vector<zmq::message_t>> ZmqSocket::receive() {
 
 bool wait_readable(std::span<ZmqSocket* const> sockets, std::span<const int> descriptors,
                    std::chrono::milliseconds timeout) {
+  MILLRACE_CHECK(std::ranges::find(sockets, nullptr) == sockets.end());
   std::vector<zmq::pollitem_t> items;
   for (ZmqSocket* socket : sockets) items.push_back({socket->handle(), 0, ZMQ_POLLIN, 0});
   for (int descriptor : descriptors) items.push_back({nullptr, descriptor, ZMQ_POLLIN, 0});
