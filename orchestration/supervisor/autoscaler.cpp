@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shared/base/check.hpp"
+
 namespace millrace {
 
 void Autoscaler::forget() {
@@ -12,6 +14,7 @@ void Autoscaler::forget() {
 }
 
 std::uint32_t Autoscaler::look(const std::vector<Spent>& workers) {
+  MILLRACE_CHECK(limits_.min <= limits_.max);
   const auto count = static_cast<std::uint32_t>(workers.size());
   double busy = 0;  // workers' worth
   bool known = !workers.empty();

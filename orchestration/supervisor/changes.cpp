@@ -1,81 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "orchestration/supervisor/changes.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "orchestration/supervisor/supervisor.hpp"
-#include "shared/base/boot.hpp"
+#include "orchestration/supervisor/reload_wish.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 #include "shared/base/secrets.hpp"
 #include "shared/config/plan_diff.hpp"
-#include "shared/config/plan_names.hpp"
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/plan_file.hpp"
-
-// What changes in a running topology: requests wait in a row, one is dealt with at a time.
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
 
-constexpr std::size_t kChangesWaitingMax = 64;
-constexpr std::chrono::seconds kAutoscaleLook{1};  // of autoscale
-
-bool reads(const PlanFunction& function, const std::string& path) {
-  return std::ranges::any_of(function.settings,
-                             [&](const auto& setting) { return setting.second == path; });
-}
-
-bool read_the_same(const Plan& plan, const PlanFunction& a, const PlanFunction& b) {
-  return std::ranges::any_of(plan.sources, [&](const std::string& source) {
-    return reads(a, path_of_source(source)) && reads(b, path_of_source(source));
-  });
-}
-
-/// The named functions as they are set now, to build their tables anew, and all that read one of
-/// their files too: the content of a file is the same for all.
-std::vector<PlanEdition> reloaded(const Plan& plan, const std::vector<std::string>& names) {
-  std::vector<PlanEdition> functions;
-  const auto add = [&](std::uint32_t number) {
-    const auto same = [&](const PlanEdition& one) { return one.number == number; };
-    if (std::ranges::any_of(functions, same)) return;
-    functions.push_back({number, plan.functions[number]});
-  };
-  for (const std::string& name : names) {
-    const std::uint32_t number = function_named(plan, name);
-    const PlanFunction& function = plan.functions[number];
-    if (function.image.empty()) {
-      throw Error("function '" + name + "' (" + function.type + ") has no table");
-    }
-    add(number);
-  }
-  std::size_t looked_at = 0;
-  while (looked_at < functions.size()) {
-    const PlanFunction one = functions[looked_at++].function;  // they move when more are added
-    for (std::uint32_t i = 0; i < plan.functions.size(); ++i) {
-      const PlanFunction& other = plan.functions[i];
-      if (!other.image.empty() && read_the_same(plan, one, other)) add(i);
-    }
-  }
-  return functions;
-}
-
-/// The plan's sources, with what is in files of these functions now.
-std::vector<std::string> sources_now(const Plan& plan, const std::vector<PlanEdition>& functions) {
-  std::vector<std::string> sources = plan.sources;
-  for (std::string& source : sources) {
-    const std::string path = path_of_source(source);
-    const auto reads_it = [&](const PlanEdition& one) { return reads(one.function, path); };
-    if (std::ranges::any_of(functions, reads_it)) source = source_of(path);
-  }
-  return sources;
-}
-
-/// Until when a change that puts itself in the place of `generation` has to be confirmed.
-History::Deadline deadline_of(const ChangeRequest& wanted, std::uint64_t generation) {
-  return {boot_clock_ns() + wanted.confirm_seconds * 1'000'000'000ull, generation};
-}
+constexpr std::size_t kWaitingMax = 64;
 
 /// What a message has room for, and one line more.
 void shorten(std::vector<std::string>& lines) {
@@ -86,117 +31,123 @@ void shorten(std::vector<std::string>& lines) {
   lines.push_back("and " + std::to_string(more) + " more");
 }
 
-std::string line_of(const TableReport& report) {
-  return "table of " + report.function + ": " + std::to_string(report.accepted) + " entries, " +
-         std::to_string(report.refused) + " refused";
+bool is_of_tables(const ChangeRequest& wanted) {
+  return !wanted.reload.empty() || !wanted.plan.empty();
 }
 
 }  // namespace
 
-void Supervisor::queue_change(const Received& received) {
-  if (phase_ == "starting" || phase_ == "stopping") {
-    server_->reply(received, ErrorReply{"the topology is " + phase_});
-  } else if (change_queue_.size() >= kChangesWaitingMax) {
-    server_->reply(received, ErrorReply{"too many changes wait already"});
+Changes::Changes(Plan& plan, Fleet& fleet, const History& history, Means means)
+    : plan_(plan),
+      fleet_(fleet),
+      history_(history),
+      means_(std::move(means)),
+      scaling_(plan, fleet, means_.ask_drain),
+      tables_(plan, fleet,
+              {means_.folder, means_.run_dir,
+               [this](std::uint32_t actor, std::uint32_t revision) {
+                 means_.tell(actor_peer(actor), FollowPlan{revision});
+               }}),
+      queues_(plan, fleet,
+              {means_.run_dir, means_.is_ready, means_.forget_ready,
+               [this] { return ShareWords(plan_); }}),
+      upgrade_(plan, fleet,
+               {means_.run_dir, means_.ask_drain, means_.is_ready, means_.forget_ready}),
+      guard_(history, means_.run_words, [this](const std::string& text) { note_failed(text); }),
+      autoscaling_(plan, fleet, scaling_),
+      following_(plan, means_.run_dir, tables_, means_.note) {}
+
+bool Changes::machines_are_idle() const {
+  return tables_.idle() && scaling_.idle() && upgrade_.idle() && queues_.idle();
+}
+
+void Changes::ask(const Received& request) {
+  MILLRACE_CHECK(std::holds_alternative<ChangeRequest>(request.message.body));
+  if (row_.size() >= kWaitingMax) {
+    means_.reply(request, ErrorReply{"too many changes wait already"});
   } else {
-    change_queue_.push_back(received);
+    row_.push_back(request);
   }
 }
 
-bool Supervisor::is_changing() const { return !change_queue_.empty() || !is_idle(); }
-
-bool Supervisor::is_idle() const {
-  return !change_ && tables_->idle() && scaling_->idle() && upgrade_->idle() &&
-         queue_scaling_->idle();
+/// One of our own: no command waits for an answer.
+void Changes::put(ChangeRequest request, bool in_front) {
+  Received own{.peer = "", .message = {.id = 0, .body = std::move(request)}};
+  row_.insert(in_front ? row_.begin() : row_.end(), std::move(own));
 }
 
-void Supervisor::end_change(const std::string& error) {
-  const Received request = std::move(change_->request);
-  const auto& wanted = std::get<ChangeRequest>(request.message.body);
-  std::string why = error;
-  if (!why.empty()) scaling_->forget();
+void Changes::confirm(const Received& request) {
   try {
-    if (why.empty()) adopt_change(wanted);
-  } catch (const std::exception& failure) {
-    why = failure.what();
+    guard_.confirm();
+  } catch (const Error& error) {
+    return means_.reply(request, ErrorReply{error.what()});
   }
-  ChangeReply reply = std::move(change_->reply);
-  const std::vector<std::string> sources = std::move(change_->sources);
-  const bool goes_back = way_back_ && wanted.rollback && request.message.id == 0;
-  const bool halfway = change_->halfway && (!wanted.rollback || !(way_back_ || deadline_));
-  change_.reset();
-  const bool tables = !wanted.reload.empty() || !wanted.plan.empty();
-  if (tables) ++(why.empty() ? reloads_done_ : reloads_failed_);
-  why = without_secrets(std::move(why), plan_.secrets);
-  if (!why.empty()) {
-    if (goes_back) return way_back_failed(why);
-    note_failed(wanted.what + ": " + why);
-    if (halfway) {
-      take_back_half(sources);
-    } else if (!deadline_ && !way_back_) {
-      history_->set_deadline(std::nullopt);
-    }
-    if (request.message.id != 0) server_->reply(request, ErrorReply{why});
-    return;
-  }
-  if (!wanted.plan.empty()) {
-    way_back_.reset();
-    if (reply.lines.empty()) reply.lines.emplace_back("nothing had to change");
-  }
-  if (tables) {  // one that comes back may have been taken out before it went
-    for (const std::string& name : out_of_service()) {
-      reply.lines.push_back("out of service: " + name + "; put it back: millrace function " +
-                            run_words() + " " + name + " in");
-    }
-  }
-  shorten(reply.lines);
-  if (wanted.confirm_seconds != 0) {
-    reply.lines.push_back("taken back in " + std::to_string(wanted.confirm_seconds) +
-                          " s unless confirmed: millrace confirm " + run_words());
-  }
-  reply.generation = plan_.generation;
-  note({.kind = "changed",
-        .text = wanted.what,
-        .number = plan_.generation,
-        .time_ns = system_clock_ns()});
-  if (request.message.id != 0) server_->reply(request, std::move(reply));
+  means_.note({.kind = "confirmed",
+               .text = "generation " + std::to_string(plan_.generation) + " stays",
+               .number = plan_.generation,
+               .time_ns = system_clock_ns()});
+  means_.reply(request, OkReply{});
 }
 
-/// No generation, and nothing that would have to be confirmed.
-void Supervisor::end_as_it_was() {
-  const Received request = std::move(change_->request);
-  change_.reset();
-  server_->reply(request,
-                 ChangeReply{.generation = plan_.generation, .lines = {"nothing differs"}});
+/// What of a change without an end is in use differs from what was.
+void Changes::resume() {
+  if (guard_.resume(plan_.generation)) {
+    std::vector<PlanEdition> halfway;
+    for (const PlanEdition& other : plan_.others) {
+      halfway.push_back({other.number, plan_.functions.at(other.number)});
+    }
+    plan_.sources = sources_now(plan_, halfway);
+  }
+  tables_.resume();
+  queues_.resume();
 }
 
-TableSwitch::Wish Supervisor::wish_of(const ChangeRequest& wanted) {
-  change_->scale = scaling_->check(wanted.scale);
+void Changes::lay_out_upgrade(const std::string& folder) {
+  const auto done = [this](const std::string& now) {
+    means_.folder = now;
+    tables_.use_folder(now);
+  };
+  change_->steps.push_back(std::make_unique<BuildStep>(upgrade_, folder, done));
+}
+
+void Changes::lay_out_reload() {
+  const ChangeRequest& wanted = change_->wanted();
+  std::vector<Scaling::Step> scale = scaling_.check(wanted.scale);
   // Anew means what is in the files now, also after a rollback.
-  auto functions = reloaded(history_->as_written(plan_), wanted.reload);
+  auto functions = reloaded(history_.as_written(plan_), wanted.reload);
   // Before they are read: should one change meanwhile, it differs from what is known of it.
   change_->sources = sources_now(plan_, functions);
-  return {std::move(functions), wanted.accept_refused, {}, {}, {}, wanted.accept_shrunk};
+  TableSwitch::Wish wish{.functions = std::move(functions),
+                         .accept_refused = wanted.accept_refused,
+                         .accept_shrunk = wanted.accept_shrunk};
+  auto& steps = change_->steps;
+  if (!wish.empty()) {
+    steps.push_back(std::make_unique<TableStep>(plan_, means_.run_dir, tables_, std::move(wish)));
+  }
+  if (!scale.empty()) {
+    steps.push_back(std::make_unique<ScaleStep>(plan_, scaling_, std::move(scale)));
+  }
 }
 
 /// From the present plan to another one, as far as that can be while it runs.
-TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
+void Changes::lay_out_plan() {
+  const ChangeRequest& wanted = change_->wanted();
   Plan next = load_plan(wanted.plan);
   ::unlink(wanted.plan.c_str());  // the command may have gone meanwhile
-  const PlanDiff diff = diff_plans(wanted.rollback ? plan_ : history_->as_written(plan_), next);
+  const PlanDiff diff = diff_plans(wanted.rollback ? plan_ : history_.as_written(plan_), next);
   if (!diff.restart.empty()) {
     std::string text = "cannot change while it runs:";
     for (const std::string& line : diff.restart) text += "\n  " + line;
     throw Error(text);
   }
   change_->none = !wanted.rollback && diff.lines.empty() && next.sources == plan_.sources;
-  queue_scaling_->check(diff.queues);
-  change_->queues = diff.queues;
+  queues_.check(diff.queues);
   std::vector<GroupCount> counts;
   for (const PlanDiff::Count& count : diff.counts) {
+    MILLRACE_CHECK(count.group < plan_.groups.size());
     counts.push_back({plan_.groups[count.group].name, count.after});
   }
-  change_->scale = scaling_->check(counts);
+  std::vector<Scaling::Step> scale = scaling_.check(counts);
   for (const std::string& secret : next.secrets) {
     if (std::ranges::find(plan_.secrets, secret) != plan_.secrets.end()) continue;
     plan_.secrets.push_back(secret);
@@ -204,49 +155,86 @@ TableSwitch::Wish Supervisor::wish_to_apply(const ChangeRequest& wanted) {
   change_->reply.lines = diff.lines;
   change_->sources = next.sources;
   change_->next = std::move(next);
-  return {diff.functions, wanted.accept_refused, diff.stages,
-          diff.classes,   diff.reasons,          wanted.accept_shrunk};
-}
-
-void Supervisor::begin_change() {
-  change_ = PendingChange{.request = std::move(change_queue_.front()), .sources = plan_.sources};
-  change_queue_.pop_front();
-  const auto& wanted = std::get<ChangeRequest>(change_->request.message.body);
-  try {
-    if (deadline_ && !wanted.rollback) {
-      throw Error("the last change waits to be confirmed: millrace confirm " + run_words() +
-                  ", or millrace rollback " + run_words());
-    }
-    if (is_going_back() && !wanted.rollback) {
-      throw Error("nothing else changes meanwhile: " + way_back_->text(run_words()));
-    }
-    if (!wanted.upgrade.empty()) return upgrade_->begin(wanted.upgrade);
-    TableSwitch::Wish wish = wanted.plan.empty() ? wish_of(wanted) : wish_to_apply(wanted);
-    if (change_->none) return end_as_it_was();
-    // Should we die before it is done, it is not left half done (adopt()).
-    if (wanted.confirm_seconds != 0 && !deadline_) {
-      check_way_back();
-      history_->set_deadline(deadline_of(wanted, plan_.generation));
-    }
-    if (!wish.empty()) return tables_->begin(std::move(wish));
-    go_on();
-  } catch (const Error& error) {
-    end_change(error.what());
+  TableSwitch::Wish wish{.functions = diff.functions,
+                         .accept_refused = wanted.accept_refused,
+                         .stages = diff.stages,
+                         .classes = diff.classes,
+                         .reasons = diff.reasons,
+                         .accept_shrunk = wanted.accept_shrunk};
+  auto& steps = change_->steps;
+  const bool tables_only = !wish.empty() && scale.empty() && diff.queues.empty();
+  if (!wish.empty()) {
+    steps.push_back(std::make_unique<TableStep>(plan_, means_.run_dir, tables_, std::move(wish)));
+  }
+  if (!tables_only) steps.push_back(std::make_unique<QueueStep>(plan_, queues_, diff.queues));
+  if (!scale.empty()) {
+    steps.push_back(std::make_unique<ScaleStep>(plan_, scaling_, std::move(scale)));
   }
 }
 
+void Changes::begin() {
+  MILLRACE_CHECK(is_idle() && !row_.empty());
+  change_ = Change{.request = std::move(row_.front()), .sources = plan_.sources};
+  row_.pop_front();
+  const ChangeRequest& wanted = change_->wanted();
+  try {
+    guard_.refuse(wanted);
+    if (!wanted.upgrade.empty()) return lay_out_upgrade(wanted.upgrade);
+    if (wanted.plan.empty()) {
+      lay_out_reload();
+    } else {
+      lay_out_plan();
+    }
+    if (change_->none) return end_as_it_was();
+    guard_.promise(wanted, plan_.generation);
+  } catch (const Error& error) {
+    end(error.what());
+  }
+}
+
+/// A step begins when what the one before it has left behind has gone.
+void Changes::run(Clock::time_point now) {
+  MILLRACE_CHECK(change_.has_value());
+  while (change_->at < change_->steps.size()) {
+    ChangeStep& step = *change_->steps[change_->at];
+    if (!change_->begun) {
+      if (!machines_are_idle()) return;
+      change_->begun = true;
+      step.begin();
+    }
+    if (!step.tend(now)) return;
+    finish_step();
+  }
+  end("");
+}
+
+void Changes::finish_step() {
+  StepReport done = change_->steps[change_->at]->report();
+  for (Event& event : done.events) means_.note(std::move(event));
+  auto& lines = change_->reply.lines;
+  lines.insert(lines.end(), done.lines.begin(), done.lines.end());
+  ++change_->at;
+  change_->begun = false;
+}
+
+bool Changes::something_stays() const {
+  return std::ranges::any_of(change_->steps, [](const auto& step) { return step->stays(); });
+}
+
 /// What the plan's tables come from, and how many workers each group should have by now.
-void Supervisor::note_change(const std::vector<std::string>& sources) {
+void Changes::note_plan(const std::vector<std::string>& sources) {
   plan_.sources = sources;
   for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
-    if (!plan_.fused) plan_.groups[group].count = scaling_->wanted_count(group);
+    if (!plan_.fused) plan_.groups[group].count = scaling_.wanted_count(group);
   }
 }
 
 /// The plan says what is now: of it a supervisor that takes over learns it, and the history.
-void Supervisor::adopt_change(const ChangeRequest& wanted) {
-  note_change(change_->sources);
+void Changes::adopt() {
+  const ChangeRequest& wanted = change_->wanted();
+  note_plan(change_->sources);
   if (change_->next) {
+    MILLRACE_CHECK(change_->next->groups.size() == plan_.groups.size());
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       plan_.groups[i].autoscale = change_->next->groups[i].autoscale;
     }
@@ -258,143 +246,106 @@ void Supervisor::adopt_change(const ChangeRequest& wanted) {
   }
   const std::uint64_t before = plan_.generation++;
   try {
-    save_plan(plan_, options_.run_dir + "/plan.bin");
-    history_->add(plan_, wanted.what, system_clock_ns());
+    save_plan(plan_, plan_path(means_.run_dir));
+    history_.add(plan_, wanted.what, system_clock_ns());
   } catch (const std::exception&) {
     plan_.generation = before;  // no gap in the history
     throw;
   }
-  deadline_.reset();
-  if (wanted.confirm_seconds != 0) deadline_ = deadline_of(wanted, before);
-  history_->set_deadline(deadline_);
+  guard_.made(wanted, before);
 }
 
-/// The supervisor before this one died over a change that was to be confirmed: no user has heard
-/// that it was made. What of it is in use differs from what was.
-void Supervisor::take_up_deadline() {
-  deadline_ = history_->deadline();
-  if (!deadline_ || deadline_->generation != plan_.generation) return;
-  std::vector<PlanEdition> halfway;
-  for (const PlanEdition& other : plan_.others) {
-    halfway.push_back({other.number, plan_.functions.at(other.number)});
-  }
-  plan_.sources = sources_now(plan_, halfway);
-  deadline_->time_ns = 0;
-}
-
-/// Looks at groups with `autoscale:`; a change of theirs waits in the row like any other.
-void Supervisor::tend_autoscale() {
-  const auto now = Clock::now();
-  if (now < next_look_ || fleet_.status() == nullptr || phase_ != "running") return;
-  next_look_ = now + kAutoscaleLook;
-  const bool busy = is_changing() || deadline_ || is_going_back();
-  for (std::uint32_t group = 0; group < plan_.groups.size(); ++group) {
-    const PlanAutoscale& limits = plan_.groups[group].autoscale;
-    if (autoscalers_.size() <= group) autoscalers_.emplace_back(limits);
-    Autoscaler& scaler = autoscalers_[group];
-    if (scaler.limits() != limits) scaler = Autoscaler(limits);
-    if (busy) scaler.forget();
-    if (busy || limits.min == 0) continue;
-    std::vector<Autoscaler::Spent> workers;
-    for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
-      const PlanActor& one = plan_.actors[actor];
-      if (!is_of_group(one.kind) || one.group != group || fleet_.state(actor) != ActorState::kAlive)
-        continue;
-      const StatusSource::Facts facts = fleet_.status()->facts(actor);
-      workers.push_back({actor, facts.busy_ticks, facts.idle_ticks});
-    }
-    const std::uint32_t wanted = scaler.look(workers);
-    if (workers.empty() || wanted == workers.size()) continue;
-    if (scaling_->wanted_count(group) != workers.size()) continue;  // one is being started again
-    ChangeRequest request{.scale = {{plan_.groups[group].name, wanted}}};
-    request.what = "autoscale " + plan_.groups[group].name + "=" + std::to_string(wanted);
-    change_queue_.push_back({.peer = "", .message = {.id = 0, .body = std::move(request)}});
-    return;
-  }
-}
-
-/// Once its tables are in use: queues, then workers.
-void Supervisor::go_on() {
-  change_->waits = false;
-  if (!change_->queues.empty()) {
-    return queue_scaling_->begin(std::exchange(change_->queues, {}));
-  }
-  if (change_->next) queue_scaling_->resume();  // one that ran out of time left its wishes
-  if (change_->scale.empty()) return end_change("");
-  change_->halfway = true;
-  scaling_->begin(std::move(change_->scale));
-}
-
-void Supervisor::end_scaling() {
-  for (const Scaling::Step& step : scaling_->steps()) {
-    const std::string line = plan_.groups[step.group].name + ": " + std::to_string(step.before) +
-                             " -> " + std::to_string(step.after) + " workers";
-    note({.kind = "scaled", .text = line, .number = step.after, .time_ns = system_clock_ns()});
-    change_->reply.lines.push_back(line);
-  }
-  scaling_->forget();
-  end_change("");
-}
-
-void Supervisor::end_queue_scaling() {
-  for (const PlanDiff::Queues& step : queue_scaling_->steps()) {
-    const std::string line = "port " + plan_.ports[step.port].name + ": " +
-                             std::to_string(step.before) + " -> " + std::to_string(step.after) +
-                             " queues";
-    note({.kind = "queues", .text = line, .number = step.after, .time_ns = system_clock_ns()});
-  }
-  queue_scaling_->forget();
-  change_->halfway = true;
-  go_on();
-}
-
-void Supervisor::end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome) {
-  change_->reply.lines = std::move(outcome.lines);
-  if (outcome.error.empty()) {
-    options_.folder = wanted.upgrade;
-    tables_->use_folder(wanted.upgrade);
-  }
-  end_change(outcome.error);
-}
-
-void Supervisor::note_reports(const std::vector<TableReport>& reports) {
-  for (const TableReport& report : reports) {
-    change_->reply.lines.push_back(line_of(report));
-    for (const std::string& refusal : report.refusals) {
-      change_->reply.lines.push_back("  " + without_secrets(refusal, plan_.secrets));
-    }
-  }
-  note_tables(options_.run_dir, facts_of(reports));
-}
-
-void Supervisor::tend_changes() {
-  tend_deadline();
-  tend_autoscale();
-  tend_way_back();
-  if (is_idle() && !change_queue_.empty()) begin_change();
+void Changes::end(const std::string& error) {
+  MILLRACE_CHECK(change_.has_value());
+  std::string why = error;
+  if (!why.empty() && change_->begun) change_->steps[change_->at]->take_back();
   try {
-    const auto outcome = tables_->tend(Clock::now());
-    if (outcome && following_) {
-      end_following(*outcome);
-    } else if (outcome && change_) {
-      if (!outcome->error.empty()) return end_change(outcome->error);
-      change_->halfway = true;
-      note_reports(outcome->reports);
-      change_->waits = !change_->scale.empty() || !change_->queues.empty();
-      if (!change_->waits) end_change("");
-    } else if (change_ && change_->waits && tables_->idle()) {
-      go_on();
-    } else if (change_ && !scaling_->idle() && scaling_->tend(Clock::now())) {
-      end_scaling();
-    } else if (change_ && !queue_scaling_->idle() && queue_scaling_->tend(Clock::now())) {
-      end_queue_scaling();
-    }
-    if (auto upgraded = upgrade_->tend(Clock::now())) {
-      end_upgrade(std::get<ChangeRequest>(change_->request.message.body), std::move(*upgraded));
-    }
-  } catch (const Error& error) {
-    if (change_) end_change(error.what());
+    if (why.empty()) adopt();
+  } catch (const std::exception& failure) {
+    why = failure.what();
   }
+  if (is_of_tables(change_->wanted())) ++(why.empty() ? counts_.done : counts_.failed);
+  const bool half = something_stays() && guard_.is_for(change_->wanted());
+  Change change = std::move(*change_);
+  change_.reset();
+  if (why.empty()) return end_made(std::move(change));
+  why = without_secrets(std::move(why), plan_.secrets);
+  if (guard_.is_try(change.request)) return guard_.failed(why);
+  note_failed(change.wanted().what + ": " + why);
+  if (half) {
+    note_plan(change.sources);  // so that the way back is seen
+    guard_.take_back(plan_.generation, "as only half of a change was made");
+  } else {
+    guard_.dropped();
+  }
+  if (change.request.message.id != 0) means_.reply(change.request, ErrorReply{why});
+}
+
+void Changes::end_made(Change change) {
+  const ChangeRequest& wanted = change.wanted();
+  std::vector<std::string>& lines = change.reply.lines;
+  if (!wanted.plan.empty()) {
+    guard_.forget_way_back();
+    if (lines.empty()) lines.emplace_back("nothing had to change");
+  }
+  if (is_of_tables(wanted)) {  // one that comes back may have been taken out before it went
+    for (const std::string& name : means_.out_of_service()) {
+      lines.push_back("out of service: " + name + "; put it back: millrace function " +
+                      means_.run_words + " " + name + " in");
+    }
+  }
+  shorten(lines);
+  if (wanted.confirm_seconds != 0) {
+    lines.push_back("taken back in " + std::to_string(wanted.confirm_seconds) +
+                    " s unless confirmed: millrace confirm " + means_.run_words);
+  }
+  change.reply.generation = plan_.generation;
+  means_.note({.kind = "changed",
+               .text = wanted.what,
+               .number = plan_.generation,
+               .time_ns = system_clock_ns()});
+  if (change.request.message.id != 0) means_.reply(change.request, std::move(change.reply));
+}
+
+/// No generation, and nothing that would have to be confirmed.
+void Changes::end_as_it_was() {
+  const Received request = std::move(change_->request);
+  change_.reset();
+  means_.reply(request, ChangeReply{.generation = plan_.generation, .lines = {"nothing differs"}});
+}
+
+void Changes::note_failed(const std::string& text) const {
+  means_.note({.severity = Severity::kError,
+               .kind = "change_failed",
+               .text = text,
+               .time_ns = system_clock_ns()});
+}
+
+void Changes::tend(bool runs) {
+  const auto now = Clock::now();
+  guard_.tend(is_changing());
+  if (runs) {
+    const bool busy = is_changing() || guard_.waits_for_confirm() || guard_.is_going_back();
+    if (auto request = autoscaling_.look(now, busy)) put(std::move(*request), false);
+  }
+  // In front of all that waits: it was asked for when there was something else.
+  if (is_idle()) {
+    if (auto back = guard_.next_try(plan_path(means_.run_dir) + ".back"))
+      put(std::move(*back), true);
+  }
+  if (is_idle() && !row_.empty()) begin();
+  try {
+    const bool step_runs = change_ && change_->begun;
+    if (following_.is_under_way()) {
+      following_.tend(now);
+    } else if (!step_runs) {
+      tables_.tend(now);  // what is left of the old ones goes
+    }
+    if (change_) run(now);
+  } catch (const Error& error) {
+    if (change_) end(error.what());
+  }
+  if (is_idle() && row_.empty()) following_.begin_due();
 }
 
 }  // namespace millrace

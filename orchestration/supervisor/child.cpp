@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
 #include "shared/layout/mapping.hpp"
@@ -139,6 +140,7 @@ Captured run_and_capture(const Command& command, const std::string& log_path) {
     const ssize_t got = ::read(output.get(), piece, sizeof piece);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
+    MILLRACE_CHECK(captured.output.size() <= kOutputMax);
     const std::size_t room = kOutputMax - captured.output.size();
     captured.output.append(piece, std::min(static_cast<std::size_t>(got), room));
   }

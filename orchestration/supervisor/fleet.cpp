@@ -85,6 +85,7 @@ Command Fleet::command_of(const Post& post, const std::string& folder) const {
 }
 
 void Fleet::start(Post& post) {
+  MILLRACE_CHECK(!post.seat().child);  // it would be forgotten, and go on
   post.wish = Wish::kUp;
   post.reported = false;
   post.policy.started(Clock::now());
@@ -93,6 +94,7 @@ void Fleet::start(Post& post) {
 }
 
 void Fleet::start_successor(Post& post, const std::string& folder) {
+  MILLRACE_CHECK(post.seat().child);
   Command command = command_of(post, folder);
   command.arguments.emplace_back("--successor");
   post.seat().next = Child::start(command, log_path(place_.run_dir, name_of(post)));
@@ -160,6 +162,7 @@ std::string Fleet::text_of(const ExitStatus& end) {
 }
 
 void Fleet::report_end(Post& post, Seat& seat, const ExitStatus& end) {
+  MILLRACE_CHECK(seat.child);
   const auto pid = static_cast<std::uint64_t>(seat.child->pid());
   seat.note = text_of(end);
   seat.child.reset();

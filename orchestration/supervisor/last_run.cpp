@@ -8,6 +8,7 @@
 
 #include "orchestration/supervisor/history.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace fs = std::filesystem;
 
@@ -22,7 +23,7 @@ std::string bypass_in(const std::string& folder) { return folder + "/control"; }
 LastRun::LastRun(const std::string& run_dir)
     : folder_(run_dir + "." + std::to_string(::getpid()) + ".before") {
   lock_.emplace(folder());
-  save_plan(load_plan(run_dir + "/plan.bin"), plan_path());
+  save_plan(load_plan(millrace::plan_path(run_dir)), plan_path());
   History(folder()).resume(run_dir);
   if (const auto control = load_remote_control(run_dir)) save_remote_control(folder(), *control);
   if (const auto bypass = load_bypass(run_dir)) save_bypass(bypass_in(folder()), *bypass);

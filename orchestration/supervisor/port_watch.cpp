@@ -11,6 +11,7 @@
 #include "io-worker/ports/port.hpp"
 #include "io-worker/ports/rtnetlink.hpp"
 #include "io-worker/ports/taken.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/config/plan_settings.hpp"
@@ -158,6 +159,7 @@ bool PortWatch::is_out(const Watched& watched, Clock::time_point now) const {
 
 void PortWatch::follow(Watched& watched, Clock::time_point now) {
   if (watched.follow < 0 || watched.index == 0) return;
+  MILLRACE_CHECK(static_cast<std::size_t>(watched.follow) < watched_.size());
   const Watched& other = watched_[static_cast<std::size_t>(watched.follow)];
   const bool out = is_out(other, now);
   if (out == watched.held_down || (out && !watched.up)) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "orchestration/supervisor/route_watch.hpp"
+#include "shared/base/check.hpp"
 
 namespace millrace {
 namespace {
@@ -33,6 +34,7 @@ std::vector<Post> make_posts(const Plan& plan, RestartLimits limits) {
     for (std::uint32_t other = i + 1; other < plan.actors.size(); ++other) {
       if (process_of(plan, other) == i) post.seats[0].others.push_back(other);
     }
+    MILLRACE_CHECK(actor.kind != ActorKind::kGpu || actor.twin < plan.actors.size());
     if (actor.kind == ActorKind::kGpu && actor.twin != i) {
       post.seats.push_back({.actor = actor.twin});
     }
@@ -64,6 +66,7 @@ bool is_lost(const Post& post, const StateOf& state) {
 
 std::optional<std::size_t> seat_to_start(const Post& post, const StateOf& state,
                                          RestartPolicy::Time now, bool hub_gone) {
+  MILLRACE_CHECK(post.current < post.seats.size());
   if (post.wish != Wish::kUp || post.kind == ActorKind::kHub) return std::nullopt;
   if (post.policy.given_up() || !is_lost(post, state)) return std::nullopt;
   // A GPU worker's batches wait for its twin: no delay unless lives are short.

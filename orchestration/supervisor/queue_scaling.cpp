@@ -7,8 +7,10 @@
 
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/programs.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -59,8 +61,11 @@ std::vector<Post*> QueueScaling::posts_between(Number first, Number last) {
 }
 
 void QueueScaling::write_queues(Number which) {
-  for (const PlanDiff::Queues& step : steps_) set_queues(plan_.ports[step.port], which(step));
-  save_plan(plan_, means_.run_dir + "/plan.bin");
+  for (const PlanDiff::Queues& step : steps_) {
+    MILLRACE_CHECK(step.port < plan_.ports.size());
+    set_queues(plan_.ports[step.port], which(step));
+  }
+  save_plan(plan_, plan_path(means_.run_dir));
 }
 
 /// One that was given up gives nothing away, and would not read what it gets.
@@ -75,6 +80,7 @@ void QueueScaling::check(const std::vector<PlanDiff::Queues>& steps) {
 }
 
 void QueueScaling::begin(std::vector<PlanDiff::Queues> steps) {
+  MILLRACE_CHECK(idle());
   check(steps);
   steps_ = std::move(steps);
   started_ = 0;
@@ -97,7 +103,9 @@ void QueueScaling::resume() {
 }
 
 void QueueScaling::start_next() {
-  Post& post = *posts_between(before, after)[started_++];
+  const std::vector<Post*> posts = posts_between(before, after);
+  MILLRACE_CHECK(started_ < posts.size());
+  Post& post = *posts[started_++];
   until_ = Clock::now() + kQueueLimit;
   leaves_first_ = true;
   start(post);
@@ -132,6 +140,7 @@ void QueueScaling::take_back() {
 bool QueueScaling::all_started(Clock::time_point now) {
   const std::vector<Post*> posts = posts_between(before, after);
   if (posts.empty()) return true;
+  MILLRACE_CHECK(started_ != 0 && started_ <= posts.size());
   Post& post = *posts[started_ - 1];
   start(post);
   if (leaves_first_ && now <= until_) return false;
@@ -159,6 +168,7 @@ void QueueScaling::move() {
 }
 
 bool QueueScaling::all_moved() const {
+  MILLRACE_CHECK(shares_);
   return std::ranges::all_of(
       steps_, [&](const PlanDiff::Queues& step) { return shares_->all_moved(step.port); });
 }

@@ -4,7 +4,6 @@
 
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
-#include "shared/base/boot.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/layout/actor_states.hpp"
 
@@ -61,20 +60,15 @@ void Supervisor::answer(const Received& received) {
     ending_ = true;
     server_->reply(received, OkReply{});
   } else if (std::holds_alternative<ConfirmRequest>(body)) {
-    confirm(received);
-  } else if (const auto* wanted = std::get_if<ChangeRequest>(&body)) {
-    if (received.remote && !(wanted->plan.empty() && wanted->upgrade.empty())) {
-      server_->reply(received, ErrorReply{"what reads files of the host (apply, rollback, upgrade) "
-                                          "is asked for there; by TCP: scale, reload, confirm"});
-    } else {
-      queue_change(received);
-    }
+    changes_->confirm(received);
+  } else if (std::holds_alternative<ChangeRequest>(body)) {
+    answer_change(received);
   } else if (std::holds_alternative<AuditRequest>(body) && received.remote) {
     answer_audit(received);
   } else if (const auto* event = std::get_if<Event>(&body)) {
     if (event->kind == kPlanRefused && event->actor < plan_.actors.size()) {
-      tables_->refused(plan_.actors[event->actor].name, static_cast<std::uint32_t>(event->number),
-                       event->text);
+      changes_->refused(plan_.actors[event->actor].name, static_cast<std::uint32_t>(event->number),
+                        event->text);
     }
     note(*event);
   } else if (const auto* ready = std::get_if<Ready>(&body)) {
@@ -82,6 +76,18 @@ void Supervisor::answer(const Received& received) {
   } else if (received.message.id != 0) {
     server_->reply(received, ErrorReply{std::string("`") + message_name(body) +
                                         "` is not for the supervisor"});
+  }
+}
+
+void Supervisor::answer_change(const Received& received) {
+  const auto& wanted = std::get<ChangeRequest>(received.message.body);
+  if (received.remote && !(wanted.plan.empty() && wanted.upgrade.empty())) {
+    server_->reply(received, ErrorReply{"what reads files of the host (apply, rollback, upgrade) "
+                                        "is asked for there; by TCP: scale, reload, confirm"});
+  } else if (phase_ == "starting" || phase_ == "stopping") {
+    server_->reply(received, ErrorReply{"the topology is " + phase_});
+  } else {
+    changes_->ask(received);
   }
 }
 
@@ -145,12 +151,8 @@ StatusReply Supervisor::status_reply() const {
   reply.generation = plan_.generation;
   reply.hash = plan_.hash;
   reply.differs = differs_;
-  if (deadline_) {
-    const std::uint64_t now = boot_clock_ns();
-    const std::uint64_t left = deadline_->time_ns > now ? deadline_->time_ns - now : 0;
-    reply.confirm_seconds = static_cast<std::uint32_t>(left / 1'000'000'000 + 1);
-  }
-  if (way_back_) reply.taking_back = way_back_->text(run_words());
+  reply.confirm_seconds = changes_->guard().confirm_seconds();
+  reply.taking_back = changes_->guard().way_back_text();
   const std::size_t shown = std::min(events_.size(), kEventsShown);
   reply.events.assign(events_.end() - static_cast<std::ptrdiff_t>(shown), events_.end());
   return reply;
@@ -188,8 +190,8 @@ void Supervisor::tell_observers() {
   ConfigFacts facts{.generation = plan_.generation,
                     .hash = plan_.hash,
                     .differs = differs_,
-                    .reloads_done = reloads_done_,
-                    .reloads_refused = reloads_failed_,
+                    .reloads_done = changes_->counts().done,
+                    .reloads_refused = changes_->counts().failed,
                     .control_refused = refused_,
                     .bypass = bypass ? std::optional(bypass->on) : std::nullopt,
                     .changed_ns = observed_.changed_ns,
@@ -206,8 +208,7 @@ void Supervisor::tell_observers() {
 /// Counters go on where the supervisor before this one told observers that they were.
 void Supervisor::resume_counts() {
   observed_ = read_config(options_.run_dir);
-  reloads_done_ = observed_.reloads_done;
-  reloads_failed_ = observed_.reloads_refused;
+  changes_->resume_counts({observed_.reloads_done, observed_.reloads_refused});
   refused_ = refused_before_ = observed_.control_refused;
 }
 

@@ -27,6 +27,7 @@
 #include "shared/config/sections.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
 #include "shared/watch/watch_file.hpp"
 
@@ -113,7 +114,7 @@ void remove_images_of(const std::string& plan_path) noexcept {
 }
 
 void remove_images(const std::string& run_dir) noexcept {
-  remove_images_of(run_dir + "/plan.bin");
+  remove_images_of(plan_path(run_dir));
   remove_images_of(next_plan_path(run_dir));  // a supervisor died while tables were built
 }
 
@@ -164,7 +165,7 @@ std::optional<FoundProcess> find_namesake(const std::string& run_dir, const std:
 
 std::string topology_in(const std::string& run_dir) {
   try {
-    return load_plan(run_dir + "/plan.bin").name;
+    return load_plan(plan_path(run_dir)).name;
   } catch (const Error&) {
     return "";
   }
@@ -173,8 +174,8 @@ std::string topology_in(const std::string& run_dir) {
 void refuse_foreign_dir(const std::string& run_dir) {
   std::error_code error;  // what cannot be read is told by its maker
   if (!fs::exists(run_dir, error) || fs::is_empty(run_dir, error) || error) return;
-  for (const char* known : {"/plan.bin", "/supervisor.lock", "/logs"}) {
-    if (fs::exists(run_dir + known, error)) return;
+  for (const std::string& known : {plan_path(run_dir), lock_path(run_dir), run_dir + "/logs"}) {
+    if (fs::exists(known, error)) return;
   }
   throw Error(run_dir + " is not empty and no run directory: --run-dir names one of its own");
 }
@@ -228,9 +229,10 @@ bool is_stopping(const std::string& run_dir) {
 
 bool is_record(const std::string& run_dir) {
   std::error_code error;  // what cannot be seen is nothing to us
-  const auto has = [&](const char* name) { return fs::exists(run_dir + name, error); };
+  const auto has = [&](const std::string& path) { return fs::exists(path, error); };
   // A planned restart that was killed leaves a plan besides (last_run.hpp), and has no owner.
-  return has("/history/list") && !has("/plan.bin") && !has("/plan.bin.plan");
+  return has(run_dir + "/history/list") && !has(plan_path(run_dir)) &&
+         !has(plan_path(run_dir) + ".plan");
 }
 
 void remove_run_dir(const std::string& run_dir, const std::string& topology) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
 
@@ -60,10 +61,12 @@ std::vector<Scaling::Step> Scaling::check(const std::vector<GroupCount>& wanted)
 }
 
 void Scaling::begin(std::vector<Step> steps) {
+  MILLRACE_CHECK(idle());
   steps_ = std::move(steps);
   until_ = Clock::now() + kLimit;
   ask_again_ = Clock::now() + kAskAgain;
   for (const Step& step : steps_) {
+    MILLRACE_CHECK(step.group < plan_.groups.size());
     for (Post& post : fleet_.posts()) {
       if (is_worker_of(post, step.group)) post.failed_starts = 0;
     }

@@ -24,6 +24,7 @@ void ShareWords::spread(std::uint32_t port, std::uint32_t queues) {
   }
   const std::vector<std::uint32_t> wanted = spread_shares(readers, queues);
   for (std::size_t i = 0; i < actors.size(); ++i) {
+    MILLRACE_CHECK(wanted[i] < actors.size());
     view_.actor(actors[i]).share_wanted.store(actors[wanted[i]], std::memory_order_release);
   }
 }

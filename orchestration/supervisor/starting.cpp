@@ -6,6 +6,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
 
 // Processes start kind by kind; the next kind waits until all of one are alive.
@@ -24,7 +25,7 @@ void Supervisor::start_hub() {
   Post& hub = fleet_.post_of(ActorKind::kHub);
   fleet_.start(hub);
   const auto end = Clock::now() + kAliveLimit;
-  while (!std::filesystem::exists(options_.run_dir + "/hub.ready")) {
+  while (!std::filesystem::exists(hub_ready_path(options_.run_dir))) {
     turn(milliseconds(5));
     if (!hub.seat().child || Clock::now() > end) {
       throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/supervisor/status_source.hpp"
 
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/config/loop.hpp"
 #include "shared/links/loop_balance.hpp"
@@ -15,10 +16,12 @@ StatusSource::StatusSource(const Plan& plan)
 }
 
 ActorState StatusSource::state(std::uint32_t actor) const {
+  MILLRACE_CHECK(actor < plan_.actors.size());
   return static_cast<ActorState>(view_.actor(actor).state.load(std::memory_order_acquire));
 }
 
 StatusSource::Facts StatusSource::facts(std::uint32_t actor) const {
+  MILLRACE_CHECK(actor < plan_.actors.size());
   const ActorEntry& entry = view_.actor(actor);
   const std::uint64_t* counters = view_.counters(actor);
   const std::uint64_t beat = entry.heartbeat_tsc.load(std::memory_order_relaxed);
@@ -39,6 +42,7 @@ std::uint64_t StatusSource::receive_errors(std::uint32_t actor) const {
 }
 
 std::uint32_t StatusSource::revision(std::uint32_t actor) const {
+  MILLRACE_CHECK(actor < plan_.actors.size());
   return static_cast<std::uint32_t>(
       view_.actor_tally(actor).revision.load(std::memory_order_acquire));
 }
@@ -68,6 +72,7 @@ bool StatusSource::released(const std::vector<std::uint64_t>& sealed) const {
 }
 
 std::uint64_t StatusSource::skipped(std::uint32_t function, SkipReason why) const {
+  MILLRACE_CHECK(function < plan_.functions.size());
   std::uint64_t total = 0;
   for (std::uint32_t actor = 0; actor < plan_.actors.size(); ++actor) {
     total += std::atomic_ref(view_.skipped(actor, function, why)).load(std::memory_order_relaxed);
@@ -76,6 +81,7 @@ std::uint64_t StatusSource::skipped(std::uint32_t function, SkipReason why) cons
 }
 
 bool StatusSource::is_out(std::uint32_t function) const {
+  MILLRACE_CHECK(function < kFunctionPlaceMax);  // a bit of one word
   const auto out = view_.header().functions_out.load(std::memory_order_relaxed);
   return (out >> function & 1) != 0;
 }
@@ -85,6 +91,7 @@ bool StatusSource::is_drained() const {
 }
 
 std::uint64_t StatusSource::refused(std::uint32_t path) const {
+  MILLRACE_CHECK(path < plan_.paths.size());
   const PlanPath& planned = plan_.paths[path];
   std::uint64_t total = 0;
   for (std::uint32_t stream = 0; stream < plan_.streams.size(); ++stream) {

@@ -14,6 +14,7 @@
 #include "orchestration/supervisor/leader_client.hpp"
 #include "orchestration/supervisor/listen_check.hpp"
 #include "orchestration/supervisor/programs.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/process.hpp"
@@ -22,6 +23,7 @@
 #include "shared/config/plan_sources.hpp"
 #include "shared/control/actor_control.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -54,22 +56,24 @@ Supervisor::Supervisor(Plan plan, SupervisorOptions options)
   refuse_foreign_dir(options_.run_dir);
   lock_.emplace(options_.run_dir);
   history_.emplace(options_.run_dir);
-  const auto ask_drain = [this](std::uint32_t actor) {
-    ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
-  };
-  scaling_.emplace(plan_, fleet_, ask_drain);
-  tables_.emplace(plan_, fleet_,
-                  TableSwitch::Means{options_.folder, options_.run_dir,
-                                     [this](std::uint32_t actor, std::uint32_t revision) {
-                                       server_->send(actor_peer(actor), FollowPlan{revision});
-                                     }});
-  const auto is_ready = [this](std::uint32_t actor) { return ready_.contains(actor); };
-  const auto is_not_ready = [this](std::uint32_t actor) { ready_.erase(actor); };
-  queue_scaling_.emplace(plan_, fleet_,
-                         QueueScaling::Means{options_.run_dir, is_ready, is_not_ready,
-                                             [this] { return ShareWords(plan_); }});
-  upgrade_.emplace(plan_, fleet_,
-                   Upgrade::Means{options_.run_dir, ask_drain, is_ready, is_not_ready});
+  changes_.emplace(
+      plan_, fleet_, *history_,
+      Changes::Means{
+          .folder = options_.folder,
+          .run_dir = options_.run_dir,
+          .run_words = run_words(),
+          .ask_drain =
+              [this](std::uint32_t actor) {
+                ask_leader<OkReply>(options_.run_dir, Drain{actor, true});
+              },
+          .is_ready = [this](std::uint32_t actor) { return ready_.contains(actor); },
+          .forget_ready = [this](std::uint32_t actor) { ready_.erase(actor); },
+          .tell = [this](const std::string& peer,
+                         ControlBody body) { server_->send(peer, std::move(body)); },
+          .reply = [this](const Received& request,
+                          ControlBody body) { server_->reply(request, std::move(body)); },
+          .note = [this](Event event) { note(std::move(event)); },
+          .out_of_service = [this] { return out_of_service(); }});
   if (const auto other = find_namesake(options_.run_dir, plan_.name)) {
     remove_empty_run_dir(options_.run_dir);
     throw Error("topology '" + plan_.name + "' already runs in " + other->run_dir +
@@ -94,6 +98,7 @@ void Supervisor::note(Event event) {
                 event.kind + ": " + event.text);
   events_.push_back(std::move(event));
   if (events_.size() > kEventsKept) events_.pop_front();
+  MILLRACE_CHECK(events_.size() <= kEventsKept);
 }
 
 void Supervisor::refuse_if_running() const {
@@ -118,7 +123,7 @@ void Supervisor::prepare_run_dir() {
   try {
     // Before tables are built: they may be of files that only the history has.
     if (!options_.last_run.empty()) plan_.generation = history_->resume(options_.last_run) + 1;
-    save_plan(plan_, options_.run_dir + "/plan.bin");
+    save_plan(plan_, plan_path(options_.run_dir));
     say("run directory " + options_.run_dir);
     say(begin_bypassed_run(options_.run_dir, options_.bypass));
     take_ports();
@@ -150,7 +155,7 @@ void Supervisor::make_tables() {
                   "once they are whole: millrace reload " + run_words() + " " + report.function,
           .time_ns = system_clock_ns()});
   }
-  save_plan(plan_, options_.run_dir + "/plan.bin");
+  save_plan(plan_, plan_path(options_.run_dir));
 }
 
 /// What can be told before anything is touched.
@@ -203,7 +208,7 @@ void Supervisor::turn(milliseconds timeout) {
   std::vector<int> descriptors = fleet_.descriptors();
   descriptors.push_back(signals_.get());
   if (ports_ && ports_->descriptor() >= 0) descriptors.push_back(ports_->descriptor());
-  if (routes_.descriptor() >= 0) descriptors.push_back(routes_.descriptor());
+  if (changes_->descriptor() >= 0) descriptors.push_back(changes_->descriptor());
   if (const auto received = server_->receive(timeout, descriptors)) answer(*received);
   signalfd_siginfo signal{};
   if (::read(signals_.get(), &signal, sizeof signal) > 0) ending_ = true;
@@ -214,13 +219,12 @@ void Supervisor::turn(milliseconds timeout) {
 void Supervisor::run() {
   watch_ports();
   while (!ending_) {
-    const bool busy = fleet_.is_busy() || is_changing() || routes_.pending();
+    const bool busy = fleet_.is_busy() || changes_->is_changing() || changes_->is_about_to_follow();
     turn(busy || options_.until_done ? kBusyTurn : kQuietTurn);
     if (options_.turn) options_.turn();
     fleet_.tend();
     ports_->tend(Clock::now());
-    tend_changes();
-    tend_following();
+    changes_->tend(phase_ == "running");
     differs_ = config_.differs(plan_, Clock::now());
     tell_observers();
     if (!fleet_.post_of(ActorKind::kHub).seat().child) phase_ = "degraded";

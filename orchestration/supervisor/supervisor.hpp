@@ -11,25 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "orchestration/supervisor/autoscaler.hpp"
 #include "orchestration/supervisor/bypass.hpp"
+#include "orchestration/supervisor/changes.hpp"
 #include "orchestration/supervisor/config_watch.hpp"
 #include "orchestration/supervisor/fleet.hpp"
 #include "orchestration/supervisor/history.hpp"
 #include "orchestration/supervisor/log_keeper.hpp"
 #include "orchestration/supervisor/port_watch.hpp"
 #include "orchestration/supervisor/post_notes.hpp"
-#include "orchestration/supervisor/queue_scaling.hpp"
 #include "orchestration/supervisor/remote_control.hpp"
-#include "orchestration/supervisor/route_watch.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
-#include "orchestration/supervisor/scaling.hpp"
-#include "orchestration/supervisor/table_switch.hpp"
 #include "orchestration/supervisor/tables.hpp"
 #include "orchestration/supervisor/tell_observers.hpp"
 #include "orchestration/supervisor/unread_inputs.hpp"
-#include "orchestration/supervisor/upgrade.hpp"
-#include "orchestration/supervisor/way_back.hpp"
 #include "shared/control/endpoint.hpp"
 
 namespace millrace {
@@ -83,18 +77,6 @@ class Supervisor {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct PendingChange {
-    Received request;
-    ChangeReply reply;
-    std::vector<PlanDiff::Queues> queues;  ///< when its tables are in use
-    std::vector<Scaling::Step> scale;      ///< after these
-    std::optional<Plan> next;              ///< what it goes over to; nothing: reload, scale
-    std::vector<std::string> sources;      ///< of the plan, once it is made
-    bool none = false;                     ///< all is as it is asked for
-    bool waits = false;    ///< for the old tables to go: a new process would look for them
-    bool halfway = false;  ///< something of it is in use already
-  };
-
   void refuse_if_running() const;
   void take_over_processes();
   void take_over_segment();
@@ -132,40 +114,12 @@ class Supervisor {
   StatusReply status_reply() const;
   std::vector<std::string> out_of_service() const;
   ActorStatus actor_status(const Post& post, const Seat& seat, std::uint32_t actor) const;
-  void queue_change(const Received& received);
-  bool is_changing() const;
-  bool is_idle() const;
-  void begin_change();
-  void check_way_back() const;
-  TableSwitch::Wish wish_of(const ChangeRequest& wanted);
-  TableSwitch::Wish wish_to_apply(const ChangeRequest& wanted);
-  void note_change(const std::vector<std::string>& sources);
-  void adopt_change(const ChangeRequest& wanted);
-  void take_back(std::uint64_t generation, const std::string& why);
-  bool is_going_back() const { return way_back_ && !way_back_->given_up(); }
-  void tend_way_back();
-  void way_back_failed(const std::string& error);
-  void take_back_half(const std::vector<std::string>& sources);
-  void take_up_deadline();
-  void tend_deadline();
-  void tend_autoscale();
-  void confirm(const Received& received);
-  void go_on();
-  void end_scaling();
-  void end_queue_scaling();
-  void end_upgrade(const ChangeRequest& wanted, Upgrade::Outcome outcome);
-  void end_as_it_was();
-  void end_change(const std::string& error);
-  void tend_changes();
-  void tend_following();
-  void end_following(const TableSwitch::Outcome& outcome);
-  void note_reports(const std::vector<TableReport>& reports);
+  void answer_change(const Received& received);
 
   /// How commands name this run.
   std::string run_words() const { return words_for_run(plan_.name, options_.run_dir); }
   void say(const std::string& what) const;  ///< nothing when empty
   void note(Event event);
-  void note_failed(const std::string& text);  ///< a change
   double seconds() const;
 
   Plan plan_;
@@ -183,23 +137,10 @@ class Supervisor {
   LogKeeper logs_;
   std::string phase_ = "starting";
   std::deque<Event> events_;
-  std::optional<Scaling> scaling_;
-  std::optional<TableSwitch> tables_;
-  std::optional<QueueScaling> queue_scaling_;
-  std::optional<Upgrade> upgrade_;
-  RouteWatch routes_{plan_};
-  bool following_ = false;       ///< the tables that are changed now follow the kernel's routes
-  std::string following_error_;  ///< why they could not, as noted last
-  std::deque<Received> change_queue_;
-  std::optional<PendingChange> change_;
-  std::vector<Autoscaler> autoscalers_;  ///< by group
-  Clock::time_point next_look_{};
   std::optional<History> history_;
-  std::optional<History::Deadline> deadline_;  ///< of the last change
-  std::optional<WayBack> way_back_;            ///< from a change that has to be taken back
+  std::optional<Changes> changes_;
   ConfigWatch config_;
   bool differs_ = false;
-  std::uint64_t reloads_done_ = 0, reloads_failed_ = 0;
   ConfigFacts observed_;  ///< as observers were told last
   std::optional<AuditReply> audit_;
   std::vector<UnreadInput> unread_;

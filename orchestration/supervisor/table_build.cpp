@@ -12,6 +12,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/run_dir.hpp"
 #include "services/functions/image_file.hpp"
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 #include "shared/control/plan_file.hpp"
 #include "shared/control/whole_file.hpp"
@@ -31,6 +32,7 @@ TableBuild::TableBuild(Plan plan, std::vector<std::uint32_t> numbers, std::strin
       numbers_(std::move(numbers)),
       folder_(std::move(folder)),
       run_dir_(std::move(run_dir)) {
+  for (const std::uint32_t number : numbers_) MILLRACE_CHECK(number < plan_.functions.size());
   std::erase_if(numbers_, [&](std::uint32_t i) { return plan_.functions[i].image.empty(); });
   save_plan(plan_, next_plan_path(run_dir_));
 }
@@ -44,6 +46,7 @@ TableBuild::~TableBuild() {
 }
 
 void TableBuild::start_next() {
+  MILLRACE_CHECK(!child_ && at_ < numbers_.size());
   const std::string path = report_of(run_dir_);
   output_ = UniqueFd(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!output_) throw system_error("open " + path, errno);
@@ -65,6 +68,7 @@ bool TableBuild::tend() {
     reports_.push_back(parse_table_report(
         function.name, {reinterpret_cast<const char*>(said.data()), said.size()}));
     ++at_;
+    MILLRACE_CHECK(reports_.size() == at_);
   }
   return true;
 }

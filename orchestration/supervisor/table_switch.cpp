@@ -13,6 +13,7 @@
 #include "shared/config/plan_renumber.hpp"
 #include "shared/control/observer_facts.hpp"
 #include "shared/control/plan_file.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 namespace {
@@ -136,6 +137,7 @@ bool TableSwitch::compare() {
 /// For functions that were never there: a number, and counters of those to spare.
 void TableSwitch::make_places() {
   for (PlanEdition& one : wish_.functions) {
+    MILLRACE_CHECK(one.number <= plan_.functions.size());  // numbers have no gap
     if (one.number != plan_.functions.size()) continue;
     const auto report = std::ranges::find(reports_, one.function.name, &TableReport::function);
     std::uint32_t& count = one.function.counter_count;
@@ -166,7 +168,7 @@ void TableSwitch::publish(Phase phase) {
 bool TableSwitch::save(Clock::time_point now) {
   if (saved_ || now < save_again_) return saved_;
   try {
-    save_plan(plan_, means_.run_dir + "/plan.bin");
+    save_plan(plan_, plan_path(means_.run_dir));
   } catch (const Error& error) {
     save_again_ = now + kTryAgain;
     if (phase_ == Phase::kLoading || phase_ == Phase::kUsing) fail(error.what());
@@ -201,9 +203,11 @@ bool TableSwitch::all_follow(Clock::time_point now) {
 
 void TableSwitch::swap_editions() {
   for (PlanEdition& other : plan_.others) {
+    MILLRACE_CHECK(other.number < plan_.functions.size());
     std::swap(other.function, plan_.functions[other.number]);
   }
   for (PlanStageEdition& other : plan_.other_stages) {
+    MILLRACE_CHECK(other.number < plan_.stages.size());
     std::swap(other.functions, plan_.stages[other.number].functions);
     std::swap(other.edition, plan_.stages[other.number].edition);
   }
@@ -241,6 +245,7 @@ void TableSwitch::forget_others() {
 }
 
 void TableSwitch::finish(const std::string& error) {
+  MILLRACE_CHECK(!outcome_);  // a change has one end
   outcome_ = Outcome{error, reports_};
   wish_ = {};
 }

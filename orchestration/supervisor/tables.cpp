@@ -7,6 +7,7 @@
 
 #include "orchestration/supervisor/programs.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/run_files.hpp"
 
 namespace millrace {
 
@@ -55,7 +56,7 @@ std::vector<TableReport> build_tables(Plan& plan, const std::string& folder,
     PlanFunction& function = plan.functions[i];
     if (function.image.empty()) continue;
     OomWatch memory;
-    const Captured built = run_and_capture(builder_command(folder, run_dir + "/plan.bin", i),
+    const Captured built = run_and_capture(builder_command(folder, plan_path(run_dir), i),
                                            log_path(run_dir, builder_log(function)));
     check_builder(built.end, function, run_dir, memory);
     reports.push_back(parse_table_report(function.name, built.output));

@@ -7,6 +7,7 @@
 #include "io-worker/ports/port.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
+#include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
 
 // A supervisor that takes over what another one started.
@@ -60,7 +61,7 @@ void Supervisor::want_all_queues() {
 }
 
 void Supervisor::adopt() {
-  const bool was_ready = std::filesystem::exists(options_.run_dir + "/hub.ready");
+  const bool was_ready = std::filesystem::exists(hub_ready_path(options_.run_dir));
   if (!was_ready && !find_processes(options_.run_dir).empty()) {
     throw Error("topology '" + plan_.name +
                 "' lost its supervisor while it started; end it: millrace down " + run_words());
@@ -76,9 +77,7 @@ void Supervisor::adopt() {
   std::filesystem::remove(options_.run_dir + "/stopping", none);
   const bool has_hub = fleet_.post_of(ActorKind::kHub).seat().child.has_value();
   phase_ = has_hub ? "running" : "degraded";
-  take_up_deadline();
-  tables_->resume();
-  queue_scaling_->resume();
+  changes_->resume();
   try {
     options_.control = load_remote_control(options_.run_dir);
     listen_by_tcp();
@@ -89,7 +88,7 @@ void Supervisor::adopt() {
 }
 
 void Supervisor::adopt_to_stop() {
-  if (std::filesystem::exists(options_.run_dir + "/hub.ready")) fleet_.attach_status();
+  if (std::filesystem::exists(hub_ready_path(options_.run_dir))) fleet_.attach_status();
   take_over_processes();
   phase_ = "running";
 }

@@ -46,6 +46,7 @@ void Upgrade::begin(const std::string& folder) {
   folder_ = folder;
   steps_ = std::move(plan.steps);
   for (const UpgradeStep& step : steps_) {
+    MILLRACE_CHECK(step.post < fleet_.posts().size());
     if (step.kind == Kind::kDrain) fleet_.posts()[step.post].helper = true;
   }
   lines_ = std::move(plan.remarks);
@@ -73,6 +74,7 @@ std::optional<Upgrade::Outcome> Upgrade::tend(Clock::time_point now) {
 
 /// True when the step is done.
 bool Upgrade::step(Clock::time_point now) {
+  MILLRACE_CHECK(at_ < steps_.size());
   switch (phase_) {
     case Phase::kBegin:
       begin_step(now);
@@ -231,6 +233,7 @@ void Upgrade::finish_step() {
   if (steps_[at_].kind == Kind::kReplace || steps_[at_].kind == Kind::kStart) {
     one.folder = folder_;
     one.replacing = false;
+    MILLRACE_CHECK(up_);
     if (steps_[at_].kind == Kind::kReplace) {
       lines_.push_back(name + ": replaced; it was away for at most " +
                        seconds_text(*up_ - left_at_));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "shared/base/check.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -40,6 +41,7 @@ class Planner {
   }
 
   void add(Kind kind, std::size_t post, bool drain = false) {
+    MILLRACE_CHECK(post < posts_.size());
     made_.steps.push_back({kind, post, drain});
   }
 

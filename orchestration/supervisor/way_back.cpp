@@ -4,14 +4,18 @@
 
 #include <algorithm>
 
+#include "shared/base/check.hpp"
+
 namespace millrace {
 
 void WayBack::begin() {
+  MILLRACE_CHECK(!under_way_ && tries_ < kTriesMax);
   ++tries_;
   under_way_ = true;
 }
 
 void WayBack::failed(const std::string& error, Time now) {
+  MILLRACE_CHECK(under_way_);
   under_way_ = false;
   error_ = error;
   next_ = now + pause_;

@@ -74,6 +74,7 @@ TEST_F(ScalingTest, ToTheSameNumberTriesAgainWhoWasGivenUp) {
     policy->started(now);
     policy->ended(now);
   }
+  scaling_.forget();
   scaling_.begin(scaling_.check({{"front", 2}}));
   EXPECT_FALSE(policy->given_up());
 }
@@ -103,6 +104,7 @@ TEST_F(ScalingTest, DownAsksTheLeaderAndWaitsForTheEnd) {
   fleet_->tend();
   set(3, ActorState::kAlive);
   set(4, ActorState::kAlive);
+  scaling_.forget();
   scaling_.begin(scaling_.check({{"front", 1}}));
   EXPECT_THAT(asked_, ElementsAre("front.1"));
   EXPECT_FALSE(scaling_.tend(Scaling::Clock::now()));
