@@ -164,9 +164,8 @@ void FlowWatch::make_session(const WatchedPacket& packet, IdsTables& tables, Flo
   }
 }
 
-void FlowWatch::make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
-                             std::uint8_t direction, CachedFlow& flow) noexcept {
-  const std::uint64_t end = flow.position[direction];
+std::uint64_t FlowWatch::keep_last(const IdsTables& tables, const Stream& stream,
+                                   std::uint8_t direction, std::uint64_t end) noexcept {
   const std::uint64_t from = std::max(KeptBytes::begin(tables.streams, stream, direction),
                                       end - std::min<std::uint64_t>(end, history_));
   kept_.clear();
@@ -174,6 +173,12 @@ void FlowWatch::make_pending(const WatchedPacket& packet, IdsTables& tables, con
   for (auto bytes = kept.next(); !bytes.empty(); bytes = kept.next()) {
     kept_.insert(kept_.end(), bytes.begin(), bytes.end());
   }
+  return from;
+}
+
+void FlowWatch::make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
+                             std::uint8_t direction, CachedFlow& flow) noexcept {
+  const std::uint64_t from = keep_last(tables, stream, direction, flow.position[direction]);
   if (kept_.empty()) return;
   PacketView view = turned(packet, direction);
   view.app = flow.session ? flow.session->protocol() : view.app;
@@ -306,12 +311,16 @@ void FlowWatch::end(const WatchedPacket& packet, IdsTables& tables, FlowRecord& 
     Sink sink(detector_, view, packet.memory, packet.matched, &packet.log);
     flow.session->end(direction, sink);
   }
+  if (!detector_.wants_streams()) return;
   const BufferValue none{.bytes = {}, .base = flow.position[direction], .is_complete = true};
-  KnownText history(none);
-  if (detector_.wants_streams()) {
-    detector_.look_at_stream(view, none, history, flow.pending[direction], packet.memory,
-                             packet.matched);
+  BufferValue whole = none;
+  if (const Stream* const stream = tables.streams.find(packet.tuple)) {
+    whole.base = keep_last(tables, *stream, direction, flow.position[direction]);
+    whole.bytes = kept_;
   }
+  KnownText history(whole);
+  detector_.look_at_stream(view, none, history, flow.pending[direction], packet.memory,
+                           packet.matched);
 }
 
 void FlowWatch::read_datagram(const WatchedPacket& packet) noexcept {

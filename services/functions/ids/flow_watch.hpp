@@ -79,6 +79,9 @@ class FlowWatch {
   CachedFlow& ready(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record) noexcept;
   void make_session(const WatchedPacket& packet, IdsTables& tables, FlowRecord& record,
                     const Stream* stream, CachedFlow& flow) noexcept;
+  /// Fills kept_ with the last bytes that the stream keeps in front of `end`. Where they begin.
+  std::uint64_t keep_last(const IdsTables& tables, const Stream& stream, std::uint8_t direction,
+                          std::uint64_t end) noexcept;
   void make_pending(const WatchedPacket& packet, IdsTables& tables, const Stream& stream,
                     std::uint8_t direction, CachedFlow& flow) noexcept;
   /// Bytes of `kept_` that rules of streams look at once more.

@@ -21,7 +21,6 @@ class StreamText {
  public:
   StreamText(const BufferValue& text, StreamHistory& history) : text_(text), history_(history) {}
   const BufferValue& text() const noexcept { return text_; }
-  std::uint64_t end() const noexcept { return text_.base + text_.bytes.size(); }
   /// All that is kept; fetched once. What is new of the text is new of it.
   const BufferValue& whole() noexcept;
 
@@ -55,7 +54,7 @@ struct Detector::Parts {
   bool packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept;
   /// Everything of a rule on a stream but its flowbits. `missing`: also kAwaitsApp.
   Look look_at_stream_rule(const CompiledRule& rule, const PacketView& packet, StreamText& stream,
-                           bool awaited_app) noexcept;
+                           const PendingRule* before) noexcept;
   void wake(const PendingRules& pending, const PacketView& packet, const BufferValue& text);
   void settle(std::uint32_t number, const Look& look, StreamText& stream, PendingRules& pending,
               Matching& matching) noexcept;

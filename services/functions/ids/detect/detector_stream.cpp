@@ -18,7 +18,7 @@ const BufferValue& StreamText::whole() noexcept {
 }
 
 Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const PacketView& packet,
-                                          StreamText& stream, bool awaited_app) noexcept {
+                                          StreamText& stream, const PendingRule* before) noexcept {
   const Signature& signature = *rule.signature;
   if (!head_fits(signature, packet)) return {};
   const AppFit app = app_fits(signature, packet.app);
@@ -26,8 +26,14 @@ Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const Packet
   if (app == AppFit::kNotYet) return {.found = Found::kNotYet, .missing = kAwaitsApp};
   if (rule.matchers.empty()) return {.found = Found::kYes};
   BufferValue value = stream.whole();
+  const bool awaited_app = before != nullptr && before->missing == kAwaitsApp;
   // What several tests ask for may have come at different times.
   if (awaited_app || rule.matchers.size() > 1) value.seen = 0;
+  // The end can be what a rule has waited for: it brings no byte.
+  if (before != nullptr && value.is_complete) {
+    const std::uint64_t since = std::max(before->since, value.base);
+    value.seen = std::min(value.seen, static_cast<std::uint32_t>(since - value.base));
+  }
   for (const BufferMatcher& matcher : rule.matchers) {
     const Look look = matcher.look(value, variables, scratch);
     if (look.found != Found::kYes) {
@@ -73,7 +79,7 @@ void Detector::Parts::settle(std::uint32_t number, const Look& look, StreamText&
       .signature = number,
       .missing = look.missing,
       .mark = content == nullptr ? NewBytes::kNoMark : NewBytes::last_mark(*content),
-      .since = stream.end()};
+      .since = stream.text().base + stream.text().seen};
   if (!keep_pending(pending, kept)) ++forgotten;
 }
 
@@ -102,8 +108,7 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   for (const std::uint32_t number : parts.found) {
     parts.conclude_late(number, matching);
     const PendingRule* before = find_pending(pending, number);
-    const bool awaited_app = before != nullptr && before->missing == kAwaitsApp;
-    const Look look = parts.look_at_stream_rule(parts.rules[number], packet, stream, awaited_app);
+    const Look look = parts.look_at_stream_rule(parts.rules[number], packet, stream, before);
     parts.settle(number, look, stream, pending, matching);
   }
 }

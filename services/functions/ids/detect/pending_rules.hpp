@@ -21,7 +21,7 @@ struct PendingRule {
   std::uint32_t signature;
   std::uint16_t missing;  ///< Look::missing; kAwaitsApp
   std::uint16_t mark;     ///< NewBytes::last_mark() of the content that is missing
-  std::uint64_t since;    ///< end of the text, in the stream, that named it
+  std::uint64_t since;    ///< begin of the bytes, in the stream, that named it
 };
 static_assert(sizeof(PendingRule) == 16);
 /// It waits until it is known what the flow carries.

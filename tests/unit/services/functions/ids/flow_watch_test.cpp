@@ -141,6 +141,22 @@ TEST_F(FlowWatchRecognition, ADropIsForTheFlow) {
   EXPECT_EQ(alerts(), 1u);
 }
 
+// What the end of a stream decides.
+using FlowWatchEnds = IdsStage;
+
+TEST_F(FlowWatchEnds, ARuleMatchesByWhatDoesNotFollow) {
+  use("alert tcp any any -> any any (content:\"first\"; content:!\"absent\"; within:100; sid:1;)\n"
+      "alert tcp any any -> any any (content:\"second\"; content:!\"first\"; within:99; sid:2;)\n");
+  open();
+  client("the first");
+  EXPECT_EQ(hits(0), 0u);
+  const std::uint32_t next = first_ + 1 + sent_[0];
+  send(segment(false, kFin | kAck, next, kServer + 1, ""));
+  send(segment(true, kAck, kServer + 1, next + 1, ""));
+  EXPECT_EQ(hits(0), 1u);
+  EXPECT_EQ(hits(1), 0u);
+}
+
 // Data of a SYN, and of no connection.
 using FlowWatchOpenings = IdsStage;
 constexpr char kDropWordAtOnce[] =

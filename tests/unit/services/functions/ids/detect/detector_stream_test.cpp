@@ -137,6 +137,20 @@ TEST(DetectorStream, ARuleThatCanNotMatchAnyMoreDoesNotWait) {
   EXPECT_EQ(stream.read("first-near"), (NumberSet{0}));
 }
 
+TEST(DetectorStream, TheEndOfTheStreamIsWhatARuleWaitsFor) {
+  ContentMatch absent = content("absent");
+  absent.negated = true;
+  absent.distance = RuleNumber{.value = 0};
+  absent.within = RuleNumber{.value = 100};
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(absent).fast(0, 0)});
+  EXPECT_EQ(stream.read("first, and few bytes"), (NumberSet{}));
+  EXPECT_EQ(stream.read("", AppProtocol::kNone, true), (NumberSet{0}));
+
+  Stream other({Rule(RuleProtocol::kTcp).asks(content("first")).asks(absent).fast(0, 0)});
+  EXPECT_EQ(other.read("first" + std::string(100, '-')), (NumberSet{0}));
+  EXPECT_EQ(other.read("", AppProtocol::kNone, true), (NumberSet{})) << "it has matched before";
+}
+
 TEST(DetectorStream, ARuleWhoseLiteralIsNoLongerKeptStopsWaiting) {
   Stream stream({Rule(RuleProtocol::kTcp).asks(content("first")).asks(content("later")).fast(0, 0)},
                 20);
