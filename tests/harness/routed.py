@@ -182,8 +182,21 @@ def two_routers(backend, folder):
             yield near.a, far.b
 
 
+def kill_one(running, victim):
+    """Kills what plays the part, and waits until another process does."""
+    lives = running.lives()
+    twins = [f"{victim}.a", f"{victim}.b"] if victim.startswith("gpu.") else [victim]
+    running.kill(next(twin for twin in twins if twin in lives), lives=lives)
+
+    def another():
+        now = running.lives()
+        return any(twin in now and now[twin][0] != lives.get(twin, (0,))[0] for twin in twins)
+    wait_until(another, PATIENCE, f"another {victim}")
+
+
 def kill_workers_under(wire, transfer, victims=("front.0", "front.1")):
-    """`transfer` is repeated while each of the victims is killed: it may not fail."""
+    """`transfer` is repeated while each of the victims is killed: it may not fail. `gpu.N` is
+    whichever twin plays that part."""
     errors, killed = [], threading.Event()
 
     def repeat():
@@ -197,8 +210,7 @@ def kill_workers_under(wire, transfer, victims=("front.0", "front.1")):
     try:
         for victim in victims:
             wire.running.wait_received(wire.running.audit()["received"] + 1000)
-            wire.running.kill(victim)
-            wire.running.wait_alive(victim)
+            kill_one(wire.running, victim)
     finally:
         killed.set()
         repeated.join()

@@ -35,8 +35,8 @@ def behind_a_gpu(folder, look=""):
 
 def count_clean(wire):
     """Packets whose hint `ids` has used."""
-    values = wire.running.metrics().values("millrace_function_number_hits_total", function="ids",
-                                           number=str(RULES + CLEAN))
+    values = wire.metrics_of(wire.running).values("millrace_function_number_hits_total",
+                                                  function="ids", number=str(RULES + CLEAN))
     return sum(values)
 
 
@@ -72,7 +72,7 @@ def test_gpu_workers_that_die_let_no_request_through(tmp_path, look):
             answers.append(get(wire, "page", "--retry", "5", "--retry-all-errors"))
             get(wire, "large", "-o", "/dev/null")
             wait_until(lambda: dropped(wire) > before, PATIENCE, "a drop")
-        kill_workers_under(wire, transfer, ("gpu.0.a", "front.0", "gpu.0.b"))
+        kill_workers_under(wire, transfer, ("gpu.0", "front.0", "gpu.0"))
         assert set(answers) == {"a page\n"}
         assert "the page" in told(tmp_path)
         wire.running.settle()

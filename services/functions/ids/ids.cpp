@@ -240,7 +240,7 @@ class Ids final : public Function {
     PacketView view = view_of(call, seen);
     view.is_unread = taken.is_unread;
     if (!is_part) view.payload = rule_payload(seen.frame, seen.headers);
-    view.is_clean = is_hinted_clean(call, seen, view, literals_);
+    view.is_clean = !view.payload.empty() && is_hinted_clean(call, seen, view, literals_);
     if (view.is_clean) hit(call, IdsCounter::kClean);
     memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
