@@ -6,12 +6,15 @@
 #include <utility>
 
 #include "services/events/flow_identity.hpp"
+#include "services/events/stats_json.hpp"
 #include "shared/base/check.hpp"
 #include "shared/base/say.hpp"
 
 namespace millrace {
 namespace {
 
+/// EventSink::intent_ring while a line is written that is of no ring.
+constexpr std::uint64_t kOfNoRing = UINT64_MAX;
 constexpr std::size_t kLineBytes = 1024;  ///< more than a line has: room for all of a turn's
 
 void store(std::atomic<std::uint64_t>& word, std::uint64_t value) {
@@ -49,6 +52,10 @@ EventPump::EventPump(const Plan& plan, const EventRings& rings, std::uint64_t ts
 /// here, the next one does the same once more. Behind let_go_until() nothing is left to do.
 void EventPump::finish_what_was_begun() noexcept {
   const std::uint64_t number = sink_.intent_ring.load(std::memory_order_acquire);
+  if (number == kOfNoRing && file_ != nullptr) {
+    file_->lines_behind({sink_.intent_file, sink_.intent_offset});  // half a line goes
+    sink_.intent_ring.store(0, std::memory_order_release);
+  }
   if (number == 0 || number > sources_.size() || file_ == nullptr) return;
   EventReader& reader = sources_[number - 1].reader;
   const std::uint64_t lines = file_->lines_behind({sink_.intent_file, sink_.intent_offset});
@@ -156,14 +163,22 @@ void EventPump::count_streams() noexcept {
   store(sink_.stream_lost, load(sink_.stream_lost) + stream_lost_);
 }
 
+void EventPump::note_place() noexcept {
+  const EventFile::Place place = file_->place();
+  sink_.intent_file = place.file;
+  sink_.intent_offset = place.offset;
+}
+
+void EventPump::rotate() noexcept {
+  if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
+}
+
 /// Counted and let go of in this order, the file's part between two stores of the intent.
 void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t count) noexcept {
-  const EventFile::Place place = file_->place();
   const std::uint64_t written = load(sink_.file_written), lost = load(sink_.file_lost);
   sink_.intent_stream_written = load(sink_.stream_written);
   sink_.intent_stream_lost = load(sink_.stream_lost);
-  sink_.intent_file = place.file;
-  sink_.intent_offset = place.offset;
+  note_place();
   sink_.intent_head = head;
   sink_.intent_written = written;
   sink_.intent_lost = lost;
@@ -174,7 +189,21 @@ void EventPump::write(std::uint32_t ring, std::uint64_t head, std::uint32_t coun
   count_streams();
   sources_[ring].reader.let_go_until(head + count);
   sink_.intent_ring.store(0, std::memory_order_release);
-  if (file_->rotate()) store(sink_.rotations, load(sink_.rotations) + 1);
+  rotate();
+}
+
+void EventPump::tell_stats(const StatusView& status) {
+  const std::uint64_t now_ns = system_clock_ns();
+  lines_.clear();
+  put_stats(stats_sums(plan_, status, now_ns), signatures_.counts(), plan_, now_ns, times_, lines_);
+  if (file_ != nullptr) {
+    note_place();
+    sink_.intent_ring.store(kOfNoRing, std::memory_order_release);
+    file_->write(lines_);
+    sink_.intent_ring.store(0, std::memory_order_release);
+    rotate();
+  }
+  socket_.put(lines_);
 }
 
 std::uint32_t EventPump::tell(std::uint32_t ring) {

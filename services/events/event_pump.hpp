@@ -21,6 +21,7 @@
 #include "shared/config/plan.hpp"
 #include "shared/layout/event_rings.hpp"
 #include "shared/layout/event_text.hpp"
+#include "shared/layout/status_layout.hpp"
 
 namespace millrace {
 
@@ -41,6 +42,9 @@ class EventPump {
   /// Of each ring at most kRecordsPerTurn. Returns how many lines there were.
   std::size_t turn();
 
+  /// Adds a line of `stats`. It is of no ring, and counts as none of what functions tell.
+  void tell_stats(const StatusView& status);
+
   static constexpr std::uint32_t kRecordsPerTurn = 256;
 
  private:
@@ -57,6 +61,8 @@ class EventPump {
   bool put_stream(const EventRecord& record, std::span<const std::byte> text);
   std::uint32_t records_of(EventReader& reader, std::uint64_t lines, std::uint64_t& refused,
                            std::uint64_t& streamed) noexcept;
+  void note_place() noexcept;
+  void rotate() noexcept;
   const SignatureName* name_of(const EventRecord& record);
   void put_lines(const Source& source, std::uint64_t head, std::span<const EventRecord> records);
 

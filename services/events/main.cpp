@@ -30,6 +30,7 @@
 namespace millrace {
 namespace {
 
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr std::uint64_t kBeatPauseNs = 500'000'000;
 constexpr std::uint64_t kLookPauseNs = 1'000'000'000;
 constexpr std::uint64_t kLeaveNs = 1'000'000'000;  ///< for clients to take the last lines
@@ -46,7 +47,7 @@ class Service {
                                           event_rings_bytes(layout_.event_ring_count))),
         rings_(part_.base(), layout_.event_ring_count),
         plans_(plan_path(run_dir), layout_.hash) {
-    const StatusView view = StatusView::attach(status_.base(), status_.bytes(), plan_);
+    view_ = StatusView::attach(status_.base(), status_.bytes(), plan_);
     give_up_capabilities(0, run_dir);
     const PlanEvents& events = *plan_.events;
     const EventSink& sink = rings_.sink();
@@ -57,7 +58,7 @@ class Service {
     }
     socket_ = std::make_unique<EventSocket>(events_socket_path(plan_, run_dir), rings_.sink());
     if (events.ipfix) ipfix_ = std::make_unique<IpfixExport>(*events.ipfix, rings_.sink());
-    pump_ = std::make_unique<EventPump>(plan_, rings_, view.header().tsc_hz, file_.get(), *socket_,
+    pump_ = std::make_unique<EventPump>(plan_, rings_, view_.header().tsc_hz, file_.get(), *socket_,
                                         ipfix_.get());
     pump_->on_unknown([this] { return plans_.next(); });
   }
@@ -66,7 +67,8 @@ class Service {
     const BeatFile beats(beat_path(run_dir_, "events"));
     write_whole_file(run_dir_ + "/events.ready", {});
     filter_system_calls({});
-    Due beat(kBeatPauseNs), look(kLookPauseNs);
+    Due beat(kBeatPauseNs), look(kLookPauseNs), stats(plan_.events->stats_s * kSecondNs);
+    const bool tells_stats = plan_.events->stats_s != 0;
     for (bool ends = false; !ends;) {
       for (int number = signals.next(); number != 0; number = signals.next()) {
         if (number == SIGHUP && file_) file_->reopen();
@@ -75,6 +77,7 @@ class Service {
       const std::uint64_t now_ns = monotonic_ns();
       if (beat.at(now_ns)) beats.beat();
       if (look.at(now_ns)) this->look();
+      if (tells_stats && stats.at(now_ns)) pump_->tell_stats(view_);
       const bool quiet = pump_->turn() == 0;
       socket_->turn(now_ns);
       if (quiet && !ends) wait();
@@ -103,6 +106,7 @@ class Service {
   /// The processes that tell have ended before.
   void leave() {
     while (pump_->turn() != 0) socket_->turn(monotonic_ns());
+    if (plan_.events->stats_s != 0) pump_->tell_stats(view_);
     const std::uint64_t end = monotonic_ns() + kLeaveNs;
     while (!socket_->idle() && monotonic_ns() < end) {
       wait();
@@ -114,6 +118,7 @@ class Service {
   Plan plan_;
   StatusLayout layout_;
   Mapping status_, part_;
+  StatusView view_;
   EventRings rings_;
   NewPlans plans_;
   std::unique_ptr<EventFile> file_;

@@ -54,6 +54,14 @@ std::vector<std::string> SignatureBook::use(const Plan& plan) {
   return problems;
 }
 
+std::vector<std::uint64_t> SignatureBook::counts() const {
+  std::vector<std::uint64_t> all;
+  for (const Editions& editions : functions_) {
+    if (!editions.empty()) all.push_back(editions.front().names->all().size());
+  }
+  return all;
+}
+
 const SignatureName* SignatureBook::find(const EventRecord& record) const noexcept {
   if (record.function >= functions_.size()) return nullptr;
   const auto asked = named_signature(record);

@@ -30,6 +30,8 @@ class SignatureBook {
   /// Of a record that names a signature (kSignature, kDrop): that of its revision, else of the
   /// newest one. Null: nothing is known. Good until use().
   const SignatureName* find(const EventRecord& record) const noexcept;
+  /// How many signatures each function has that has any, by number in the plan.
+  std::vector<std::uint64_t> counts() const;
 
  private:
   struct Edition {

@@ -31,7 +31,8 @@ inline constexpr std::string_view kBatchKeys[] = {"capacity"};
 inline constexpr std::string_view kBypassKeys[] = {"bridge", "command"};
 inline constexpr std::string_view kControlKeys[] = {"clients", "key", "listen"};
 inline constexpr std::string_view kEgressKeys[] = {"cores", "count"};
-inline constexpr std::string_view kEventsKeys[] = {"file", "ipfix", "keep", "rotate", "socket"};
+inline constexpr std::string_view kEventsKeys[] = {"file",   "ipfix",  "keep",
+                                                   "rotate", "socket", "stats"};
 inline constexpr std::string_view kIpfixKeys[] = {"collector", "domain"};
 inline constexpr std::string_view kTelemetryKeys[] = {"listen"};
 

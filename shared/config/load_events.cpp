@@ -69,12 +69,26 @@ void read_ipfix(const YamlValue& value, TopologyEvents& events) {
   events.ipfix = std::move(ipfix);
 }
 
+void read_stats(const YamlValue& value, TopologyEvents& events) {
+  constexpr std::string_view kAllowed = "a time from 1s to 3600s, like 8s";
+  constexpr std::uint32_t kSecondsMax = 3600;
+  const std::optional<std::string> text = value.text(kAllowed);
+  if (!text) return;
+  std::uint32_t number = 0;
+  const auto [unit, error] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const bool has_unit = std::string_view(unit, text->data() + text->size()) == "s";
+  if (error != std::errc{} || !has_unit || number < 1 || number > kSecondsMax) {
+    return value.refuse(kAllowed);
+  }
+  events.stats_s = number;
+}
+
 }  // namespace
 
 void read_events(const YamlValue& value, Topology& topology) {
   const YamlMap map(value,
                     "'{ file: FILE, rotate: SIZE, keep: NUMBER, socket: FILE, "
-                    "ipfix: MAP }', or '{}'");
+                    "ipfix: MAP, stats: TIME }', or '{}'");
   if (!value.is_map()) return;
   map.allow_only(kEventsKeys);
   TopologyEvents events;
@@ -95,6 +109,7 @@ void read_events(const YamlValue& value, Topology& topology) {
   }
   if (const YamlValue* const socket = map.find("socket")) read_socket(*socket, events);
   if (const YamlValue* const ipfix = map.find("ipfix")) read_ipfix(*ipfix, events);
+  if (const YamlValue* const stats = map.find("stats")) read_stats(*stats, events);
   topology.events = std::move(events);
 }
 

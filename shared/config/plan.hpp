@@ -210,6 +210,7 @@ struct PlanEvents {
   std::uint32_t keep = 5;          ///< renamed files: FILE.1, the newest, to FILE.<keep>
   std::string socket;              ///< empty: `events.sock` of the run directory
   std::optional<PlanIpfix> ipfix;  ///< nothing: there is no collector
+  std::uint32_t stats_s = 0;       ///< from one line of sums to the next; 0: there are none
   friend bool operator==(const PlanEvents&, const PlanEvents&) = default;
 };
 

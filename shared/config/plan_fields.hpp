@@ -240,7 +240,7 @@ template <>
 inline constexpr auto kPlanFields<PlanEvents> = std::tuple{
     plan_field("file", &PlanEvents::file),   plan_field("rotate_bytes", &PlanEvents::rotate_bytes),
     plan_field("keep", &PlanEvents::keep),   plan_field("socket", &PlanEvents::socket),
-    plan_field("ipfix", &PlanEvents::ipfix),
+    plan_field("ipfix", &PlanEvents::ipfix), plan_field("stats", &PlanEvents::stats_s),
 };
 
 template <>

@@ -266,6 +266,7 @@ void put_events(const Plan& plan, Out& out) {
   if (const auto& ipfix = events.ipfix) {
     out << ", IPFIX to " << ipfix->collector << " (domain " << ipfix->domain << ")";
   }
+  if (events.stats_s != 0) out << ", stats each " << events.stats_s << " s";
   out << '\n';
 }
 

@@ -91,7 +91,8 @@ Plan make_plan(const Topology& topology, std::span<const KnownFunction> function
                                       .rotate_bytes = events->rotate_bytes,
                                       .keep = events->keep,
                                       .socket = events->socket.value,
-                                      .ipfix = std::nullopt};
+                                      .ipfix = std::nullopt,
+                                      .stats_s = events->stats_s};
     if (const auto& ipfix = events->ipfix) {
       planning.plan.events->ipfix = {ipfix->collector, ipfix->domain};
     }

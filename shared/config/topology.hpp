@@ -97,6 +97,7 @@ struct TopologyEvents {
   std::uint64_t rotate_bytes = 0;
   std::uint32_t keep = 5;
   std::optional<TopologyIpfix> ipfix;
+  std::uint32_t stats_s = 0;  ///< 0: none
 };
 
 /// What is to be said of a topology that is right.

@@ -180,6 +180,7 @@ struct Events {
   socket @3 :Text;
   collector @4 :Text;  # of IPFIX; empty: none
   domain @5 :UInt32;
+  stats @6 :UInt32;  # seconds; 0: none
 }
 
 struct Reason {

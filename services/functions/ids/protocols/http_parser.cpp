@@ -237,9 +237,7 @@ HttpExchange* HttpParser::next_response() { return first_unanswered(exchanges_);
 /// Of requests without a response, the oldest is given up where there are too many.
 HttpExchange& HttpParser::begin_exchange() {
   HttpExchange& made = exchanges_.emplace_back();
-  made.transaction = limits_.pool == nullptr
-                         ? std::make_unique<Transaction>(AppProtocol::kHttp, begun_)
-                         : limits_.pool->take(AppProtocol::kHttp, begun_);
+  made.transaction = take_transaction(limits_.pool, AppProtocol::kHttp, begun_);
   made.is_dangling = is_dangling_;
   ++begun_;
   ++since_renewal_;
@@ -319,7 +317,7 @@ void HttpParser::settle() {
       settled_ = front.end;
       ++transactions_;
     }
-    if (limits_.pool != nullptr) limits_.pool->give(std::move(front.transaction));
+    give_transaction(limits_.pool, std::move(front.transaction));
     exchanges_.pop_front();
   }
   const bool is_idle = exchanges_.empty() && htp_connp_get_in_tx(connection_.get()) == nullptr &&

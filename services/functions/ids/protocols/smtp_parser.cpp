@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "services/functions/ids/protocols/ascii.hpp"
+#include "services/functions/ids/protocols/transaction_pool.hpp"
 #include "services/functions/ids/protocols/wire_cursor.hpp"
 
 namespace millrace {
@@ -150,7 +151,7 @@ void SmtpParser::take_mail(std::string_view piece, bool begins) {
 }
 
 void SmtpParser::begin_mail() {
-  if (!mail_) mail_.emplace(AppProtocol::kSmtp, transactions_, limits_.pool);
+  if (!mail_) mail_ = take_transaction(limits_.pool, AppProtocol::kSmtp, transactions_);
 }
 
 void SmtpParser::end_mail() {
@@ -162,8 +163,7 @@ void SmtpParser::end_mail() {
     sink_->on_news(*mail_, direction);
   }
   has_news_ = false;
-  mail_->recycle();
-  mail_.reset();
+  give_transaction(limits_.pool, std::move(mail_));
   ++transactions_;
   settle();
 }

@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -64,7 +64,7 @@ class SmtpParser final : public AppParser, private FileSink {
   AppLimits limits_;
   std::uint64_t transactions_;
   std::array<Side, 2> sides_;
-  std::optional<Transaction> mail_;
+  std::unique_ptr<Transaction> mail_;
   MimeReader mime_;
   TransactionSink* sink_ = nullptr;  ///< during read() and end()
   State state_ = State::kCommand;

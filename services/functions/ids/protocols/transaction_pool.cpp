@@ -20,4 +20,14 @@ void TransactionPool::give(std::unique_ptr<Transaction> over) {
   if (free_.size() < kTransactionsMax) free_.push_back(std::move(over));
 }
 
+std::unique_ptr<Transaction> take_transaction(TransactionPool* pool, AppProtocol protocol,
+                                              std::uint64_t number) {
+  return pool == nullptr ? std::make_unique<Transaction>(protocol, number)
+                         : pool->take(protocol, number);
+}
+
+void give_transaction(TransactionPool* pool, std::unique_ptr<Transaction> over) {
+  if (pool != nullptr) pool->give(std::move(over));
+}
+
 }  // namespace millrace

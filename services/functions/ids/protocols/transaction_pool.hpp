@@ -28,4 +28,9 @@ class TransactionPool {
   std::vector<std::unique_ptr<Transaction>> free_;
 };
 
+/// Of a parser that has a pool, or none (null).
+std::unique_ptr<Transaction> take_transaction(TransactionPool* pool, AppProtocol protocol,
+                                              std::uint64_t number);
+void give_transaction(TransactionPool* pool, std::unique_ptr<Transaction> over);
+
 }  // namespace millrace

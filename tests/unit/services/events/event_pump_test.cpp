@@ -277,5 +277,49 @@ TEST_F(EventPumpTest, HalfALineOfAKilledOneIsWrittenWhole) {
   EXPECT_EQ(sink().intent_ring, 0u);
 }
 
+TEST_F(EventPumpTest, StatsStandBesideTheLinesOfRings) {
+  const Mapping memory = Mapping::create_anonymous(status_layout(of_.plan).bytes);
+  const StatusView status = StatusView::create(memory.base(), of_.plan, kTscHz);
+  EventFile file(settings());
+  EventSocket socket(folder_.path("sock"), sink());
+  EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  const UniqueFd client = test::connect_client(folder_.path("sock"));
+  socket.turn(1);
+  of_.tell(0, 10, 1);
+  pump.turn();
+  pump.tell_stats(status);
+  of_.tell(0, 11, 1);
+  pump.turn();
+  socket.turn(1);
+  const std::string text = folder_.text("eve.json");
+  EXPECT_EQ(test::received(client), text);
+  std::vector<std::string> types;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    types.push_back(nlohmann::json::parse(line)["event_type"]);
+  }
+  EXPECT_EQ(types, (std::vector<std::string>{"alert", "stats", "alert"}));
+  EXPECT_EQ(sink().file_written, 2u) << "what functions have told";
+  EXPECT_EQ(sink().intent_ring, 0u);
+}
+
+TEST_F(EventPumpTest, HalfALineOfStatsIsTakenOut) {
+  {
+    EventFile file(settings());
+    file.write("earlier\n");
+    sink().intent_file = file.place().file;
+    sink().intent_offset = file.place().offset;
+    sink().intent_ring = UINT64_MAX;
+    file.write("{\"event_type\":\"stats\"\n");
+    std::filesystem::resize_file(folder_.path("eve.json"), file.place().offset - 5);
+  }
+  EventFile file(settings(), {sink().intent_file, sink().intent_offset});
+  EventSocket socket(folder_.path("sock"), sink());
+  const EventPump pump(of_.plan, of_.rings, kTscHz, &file, socket);
+  EXPECT_EQ(folder_.text("eve.json"), "earlier\n");
+  EXPECT_EQ(sink().intent_ring, 0u);
+  EXPECT_EQ(sink().file_written, 0u);
+}
+
 }  // namespace
 }  // namespace millrace

@@ -63,6 +63,13 @@ TEST_F(SignatureBookTest, NamesAreThoseOfTheFunction) {
   EXPECT_EQ(message(7, 1, 9), "none");
 }
 
+TEST_F(SignatureBookTest, CountsThoseOfTheNewestImage) {
+  EXPECT_TRUE(book_.counts().empty()) << "no function has any";
+  put_names(1, 7, 1, "first");
+  book_.use(plan_);
+  EXPECT_EQ(book_.counts(), (std::vector<std::uint64_t>{1}));
+}
+
 TEST_F(SignatureBookTest, TheImageBeforeIsStillKnown) {
   put_names(1, 7, 1, "first");
   book_.use(plan_);

@@ -80,6 +80,19 @@ TEST(LoadEvents, ACollectorIsAnAddressWithAPort) {
   EXPECT_THAT(wrong(with_events("{ipfix: {collector: '192.0.2.9:1', x: 1}}")), HasSubstr("'x'"));
 }
 
+TEST(LoadEvents, SumsComeEachSoManySeconds) {
+  EXPECT_EQ(plan_of(with_events("{}")).events->stats_s, 0u);
+  const Plan plan = plan_of(with_events("{stats: 8s}"));
+  EXPECT_EQ(plan.events->stats_s, 8u);
+  EXPECT_THAT(plan_text(plan), HasSubstr(", stats each 8 s\n"));
+  EXPECT_EQ(plan_of(with_events("{stats: 3600s}")).events->stats_s, 3600u);
+  for (const char* const time : {"0s", "3601s", "8", "8ms", "-1s", "s", "99999999999s"}) {
+    EXPECT_THAT(wrong(with_events("{stats: " + std::string(time) + "}")),
+                HasSubstr("as 'stats'; allowed: a time from 1s to 3600s, like 8s"))
+        << time;
+  }
+}
+
 TEST(LoadEvents, AChangeOfThemTakesARestart) {
   const PlanDiff comes = diff_plans(plan_of(kLeastEvents), plan_of(with_events("{}")));
   EXPECT_THAT(comes.restart, ::testing::ElementsAre("events"));

@@ -93,8 +93,8 @@ inline Plan filled_plan() {
   plan.fused = true;
   plan.shared_cores = false;
   plan.telemetry_listen = "127.0.0.1:9101";
-  plan.events =
-      PlanEvents{"/var/eve.json", 77'000'000, 7, "/run/e.sock", PlanIpfix{"192.0.2.9:4739", 12}};
+  plan.events = PlanEvents{
+      "/var/eve.json", 77'000'000, 7, "/run/e.sock", PlanIpfix{"192.0.2.9:4739", 12}, 13};
   plan.ports = {{"lan",
                  "pcap",
                  {{"in", "a b.pcap"}, {"in", "b.pcap"}},
