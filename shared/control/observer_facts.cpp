@@ -7,6 +7,7 @@
 #include <span>
 #include <sstream>
 
+#include "shared/base/check.hpp"
 #include "shared/control/whole_file.hpp"
 
 namespace millrace {
@@ -17,6 +18,11 @@ std::string routes_path(const std::string& run_dir) { return run_dir + "/telemet
 std::string wanted_path(const std::string& run_dir) { return run_dir + "/telemetry.wanted"; }
 
 std::string config_path(const std::string& run_dir) { return run_dir + "/telemetry.config"; }
+
+/// Readers take fields apart at spaces: a name is one field (sections.hpp, is_name()).
+bool is_one_word(const std::string& name) {
+  return !name.empty() && name.find_first_of(" \n") == std::string::npos;
+}
 
 void write_text(const std::string& path, const std::string& text) {
   write_whole_file(path, std::as_bytes(std::span(text)));
@@ -47,6 +53,7 @@ void note_tables(const std::string& run_dir, std::vector<TableFacts> built) {
   }
   std::ostringstream text;
   for (const TableFacts& one : tables) {
+    MILLRACE_CHECK(is_one_word(one.function));
     text << one.function << ' ' << one.generation << ' ' << one.accepted << ' ' << one.refused
          << '\n';
   }
@@ -56,6 +63,7 @@ void note_tables(const std::string& run_dir, std::vector<TableFacts> built) {
 void note_routes(const std::string& run_dir, const std::vector<RouteFacts>& routes) {
   std::ostringstream text;
   for (const RouteFacts& one : routes) {
+    MILLRACE_CHECK(is_one_word(one.function));
     text << one.function << ' ' << one.prefixes << ' ' << one.changes << ' ' << one.dumps << ' '
          << one.overruns << '\n';
   }
@@ -74,7 +82,10 @@ std::vector<RouteFacts> read_routes(const std::string& run_dir) {
 
 void note_wanted(const std::string& run_dir, const std::vector<WantedWorkers>& wanted) {
   std::ostringstream text;
-  for (const WantedWorkers& one : wanted) text << one.group << ' ' << one.count << '\n';
+  for (const WantedWorkers& one : wanted) {
+    MILLRACE_CHECK(is_one_word(one.group));
+    text << one.group << ' ' << one.count << '\n';
+  }
   write_text(wanted_path(run_dir), text.str());
 }
 

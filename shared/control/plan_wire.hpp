@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "shared/base/check.hpp"
 #include "shared/config/plan_fields.hpp"
 
 /// How plan_write.cpp and plan_read.cpp find the fields of a plan in control.capnp: by their names.
@@ -54,7 +55,10 @@ template <PlanStruct Item, typename Use>
 void each_schema_field(capnp::StructSchema schema, Use&& use) {
   const auto& fields = schema_fields<Item>(schema);
   std::size_t at = 0;
-  each_plan_field<Item>([&](const auto& row) { use(row, fields[at++]); });
+  each_plan_field<Item>([&](const auto& row) {
+    MILLRACE_CHECK(at < fields.size());
+    use(row, fields[at++]);
+  });
 }
 
 }  // namespace millrace::wire
