@@ -188,7 +188,7 @@ TEST_F(StreamsTest, TheEndSaysWhatWasLost) {
   send({});
   ASSERT_EQ(ended_.size(), 1u);
   EXPECT_EQ(ended_[0].bytes[0].number(), 700'000u);
-  EXPECT_EQ(ended_[0].lost[0].number() + text_[{1, 0}].size(), 700'000u);
+  EXPECT_EQ((ended_[0].lost[0].number() + text_[{1, 0}].size()), 700'000u);
 }
 
 TEST_F(StreamsTest, AWorkerThatDiesTakesItsBatchBack) {
