@@ -58,7 +58,7 @@ void add_trace(CLI::App& app);
 /// `flows NAME [--filter TEXT] [--count] [--top N] [--follow] [--json]`: its connections.
 void add_flows(CLI::App& app);
 
-/// `follow NAME FLOW [--raw] [--json] [--direction D]`: the bytes of a TCP connection, as they come.
+/// `follow NAME FLOW [--raw] [--json] [--direction D]`: the bytes of a TCP connection.
 void add_follow(CLI::App& app);
 
 /// `neighbours NAME [PORT] [--forget ADDRESS] [--json]`: hosts beside its ports.

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of `streams` over captures, byte for byte: against what PcapPlusPlus and Zeek have published
-of them, and against a slow reading of each capture (stream_oracle.py)."""
+"""Files of `streams` over captures, byte for byte: against what PcapPlusPlus and Zeek have
+published of them, and against a slow reading of each capture (stream_oracle.py)."""
 
 import json
 import re

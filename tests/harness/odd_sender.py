@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""A TCP client that no kernel would be: it cuts what it has to say as its seed says, sends it out of
-order, twice, in segments that overlap, and with other bytes than before. Run it in a host's
+"""A TCP client that no kernel would be: it cuts what it has to say as its seed says, sends it out
+of order, twice, in segments that overlap, and with other bytes than before. Run it in a host's
 namespace: INTERFACE ADDRESS SERVER GATEWAY-MAC PORT SEED BYTES MODE. Mode `unlike`: also other
 bytes for a place. It ends when the server has acknowledged all, and the server's own bytes and
 FIN have come; what it has sent is written to standard output."""
@@ -38,7 +38,7 @@ class Peer:
 
 
 class Line:
-    """The cable: frames of this address, and answers to who asks for it."""
+    """The cable: frames of this address, and answers to questions for it."""
 
     def __init__(self, interface, address, server, gateway):
         self.raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""`streams` between a sender that splits, reorders, overlaps and repeats its segments and a socket of
-Linux: its files have what the application there has read, byte for byte. `make soak` has more
-seeds."""
+"""`streams` between a sender that splits, reorders, overlaps and repeats its segments, and a socket
+of Linux: its files have what the application there has read, byte for byte. `make soak` has
+more seeds."""
 
 import contextlib
 import json

@@ -80,7 +80,7 @@ class Ids final : public Function {
     IdsTables* const tables = laid_out ? &*laid_out : nullptr;
     const std::uint64_t lost = watch_.lost();
     for (const std::uint16_t packet : call.selected.packets) {
-      layers_.begin(call, layer_tables(tables), packet);
+      layers_.begin(call, layer_tables_of(tables), packet);
       do {
         const Seen& seen = layers_.seen();
         memory_.begin(tables, {.flow = seen.tuple, .now_s = now_s(call)});
@@ -116,10 +116,6 @@ class Ids final : public Function {
     watch_.forget(tuple);
     tables.records.end(tuple);
     if (tuple.protocol == kTcp) tables.streams.end(tuple);
-  }
-  static LayerTables layer_tables(IdsTables* tables) noexcept {
-    if (tables == nullptr) return {};
-    return {&tables->fragments, &tables->inner_flows};
   }
   static std::uint32_t now_s(const FinishContext& call) noexcept {
     return static_cast<std::uint32_t>(call.facts.now_ns / kNsPerSecond);

@@ -27,6 +27,12 @@ struct IdsTables {
   InnerFlows inner_flows;
 };
 
+/// Null: there is no state.
+inline LayerTables layer_tables_of(IdsTables* tables) noexcept {
+  if (tables == nullptr) return {};
+  return {&tables->fragments, &tables->inner_flows};
+}
+
 /// Finds it there. One a worker.
 class IdsLane {
  public:
