@@ -8,6 +8,7 @@ thing again and again: what no rule forbids has to be answered within SECONDS, a
 is sent as well, once in three times. At the end prints, as
 JSON, how often each kind was answered, how often it sent what is forbidden, and what failed."""
 
+import itertools
 import json
 import socket
 import ssl
@@ -17,12 +18,20 @@ import time
 
 SECONDS, ADDRESSES = float(sys.argv[1]), sys.argv[2:]
 PAGE = bytes(range(256)) * 512
+# What a rule has dropped stays dropped, with all that follows between the same addresses and ports:
+# what is forbidden has ports of its own, of which the kernel gives none to others.
+BLOCKED_PORTS = itertools.cycle(range(2000, 32000))
 done = threading.Event()
 answered, forbidden, failed = {}, {}, []
 
 
-def connect(address, port):
-    connection = socket.create_connection((address, port), timeout=SECONDS)
+def source(is_forbidden):
+    """Where a client binds to."""
+    return ("", next(BLOCKED_PORTS) if is_forbidden else 0)
+
+
+def connect(address, port, is_forbidden):
+    connection = socket.create_connection((address, port), SECONDS, source(is_forbidden))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 
@@ -53,7 +62,7 @@ def give_up(connection):
 
 
 def http(address, number, is_forbidden):
-    with connect(address, 8080) as connection:
+    with connect(address, 8080, is_forbidden) as connection:
         path = "blocked" if is_forbidden else "page"
         send_in_two(connection, f"GET /{path}?{number} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
         if is_forbidden:
@@ -66,7 +75,7 @@ def tls(address, number, is_forbidden):
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     name = "blocked.test" if is_forbidden else "open.test"
-    connection = connect(address, 8443)
+    connection = connect(address, 8443, is_forbidden)
     try:
         if is_forbidden:
             connection.settimeout(0.5)
@@ -88,6 +97,7 @@ def dns(address, number, is_forbidden):
     name = f"host-{number}.{'blocked' if is_forbidden else 'open'}.test"
     question = b"".join(bytes([len(label)]) + label.encode() for label in name.split("."))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.bind(source(is_forbidden))
         client.settimeout(0.5)
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
@@ -103,7 +113,7 @@ def dns(address, number, is_forbidden):
 
 
 def words(address, number, is_forbidden):
-    with connect(address, 7000) as connection:
+    with connect(address, 7000, is_forbidden) as connection:
         connection.sendall(b"%d begins " % number)
         send_in_two(connection, b"blocked-word" if is_forbidden else b"harmless-one")
         connection.shutdown(socket.SHUT_WR)
