@@ -26,8 +26,8 @@
 namespace millrace {
 
 /// From the rings to the file, the socket, the collector and the files of streams. A record leaves
-/// its ring when it is dealt with: told or counted as lost. What a killed process was writing is found again in the
-/// file by its successor, so a line is there once. One thread.
+/// its ring when it is dealt with: told or counted as lost. What a killed process was writing is
+/// found again in the file by its successor, so a line is there once. One thread.
 class EventPump {
  public:
   /// `file`, `ipfix`: null: there is none. All borrowed; `tsc_hz`: of the status file.

@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kResultWordBytes =
     4;  ///< a function's result: one 32-bit word a packet
 
 inline constexpr std::uint32_t kSideBuffersDefault = 256;  ///< of an egress's own pool
-inline constexpr std::uint32_t kNeighbourCountMin = 64;  ///< entries of the table of neighbours
+inline constexpr std::uint32_t kNeighbourCountMin = 64;    ///< entries of the table of neighbours
 inline constexpr std::uint32_t kNeighbourCountDefault = 1024;
 inline constexpr std::uint32_t kNeighbourCountMax = 65536;
 

@@ -84,7 +84,8 @@ class StreamsTest : public testing::Test {
   }
   std::uint64_t hits(StreamsCounter which) const { return hits_[static_cast<std::size_t>(which)]; }
 
-  PlanFunction flow_plan_{.name = "flow", .type = "flow", .settings = {{"max", "100"}, {"liberal", "true"}}};
+  PlanFunction flow_plan_{
+      .name = "flow", .type = "flow", .settings = {{"max", "100"}, {"liberal", "true"}}};
   PlanFunction plan_{.name = "streams", .type = "streams"};
   std::vector<LaneMemory> memory_;
   std::array<LaneState, 2> states_;
