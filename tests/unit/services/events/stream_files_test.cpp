@@ -91,13 +91,13 @@ TEST_F(StreamFilesTest, LimitsHold) {
 }
 
 TEST_F(StreamFilesTest, ASuccessorGoesOnInTheSameFile) {
+  std::string open;
   {
     StreamFiles files(limits());
     put(files, record_of(1, 0), "abc");
-    const std::string open = text(StreamFiles::kOpen);
-    files.finish();
-    std::ofstream(folder_.path("streams/.open")) << open;  // as if it had been killed
+    open = text(StreamFiles::kOpen);
   }
+  std::ofstream(folder_.path("streams/.open")) << open;  // as if it had been killed
   StreamFiles files(limits());
   EXPECT_TRUE(put(files, record_of(1, 0), "abc"));
   EXPECT_TRUE(put(files, record_of(1, 3), "def"));

@@ -193,6 +193,9 @@ TEST(Loader, TheExampleTopologiesAreRight) {
       {.name = "events"}};
   constexpr KnownSetting kFirewallKeys[] = {
       {.name = "rules", .kind = SettingKind::kInputFile, .list = true}, {.name = "non_ip"}};
+  constexpr KnownSetting kPrefilterKeys[] = {
+      {.name = "rules", .kind = SettingKind::kInputFile, .list = true},
+      {.name = "variables", .list = true}};
   std::vector<KnownFunction> functions = test_functions();
   functions[0].settings = kRouteKeysOfNow;
   functions.push_back({.type = "acl", .settings = kAclKeys});
@@ -202,6 +205,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "nat64", .settings = kNat64Keys});
   functions.push_back({.type = "inspect", .settings = kInspectKeys});
   functions.push_back({.type = "ids", .settings = kIdsKeys});
+  functions.push_back({.type = "prefilter", .settings = kPrefilterKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {
