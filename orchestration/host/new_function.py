@@ -56,7 +56,8 @@ def add_row(text, name):
 
 def add_folder(text, name):
     """The folder in the list of CMakeLists.txt, before `builder`."""
-    changed, count = re.subn(r"(foreach\(folder (?:\w+ )*)(builder\))", rf"\g<1>{name} \g<2>", text)
+    folders = r"(foreach\(folder (?:\w+\s+)*)(builder\))"
+    changed, count = re.subn(folders, rf"\g<1>{name} \g<2>", text)
     if count != 1:
         raise Refused("CMakeLists.txt has no list 'foreach(folder ... builder)'")
     return changed

@@ -92,7 +92,8 @@ def expected_of(flows, rules, is_whole):
 
 def compared(capture, folder):
     """(pairs that were compared, what differs). What depends on whether more of a stream follows,
-    as a negated content in front of the capture's end, may be found or not."""
+    as a negated content in front of the capture's end, may be found or not. What the end of a
+    stream decides is told of with the packet that acknowledges it, which goes the other way."""
     random_ = random.Random(capture.name)
     flows = list(directions(capture))
     long = [(key, datas) for key, datas in flows if any(len(data) > 20 for data in datas)]
@@ -109,7 +110,8 @@ def compared(capture, folder):
     if found is None:
         return 0, set()
     found = {one for one in found if one[1:] in judged}
-    return len(cut & whole | found), (cut & whole) - found | found - (cut | whole)
+    by_the_end = {(sid, destination, source) for sid, source, destination in whole - cut}
+    return len(cut & whole | found), (cut & whole) - found | found - (cut | whole | by_the_end)
 
 
 def test_rules_made_of_captures_match_where_a_slow_search_finds_them(tmp_path):

@@ -205,7 +205,7 @@ TEST(Loader, TheExampleTopologiesAreRight) {
   functions.push_back({.type = "nat64", .settings = kNat64Keys});
   functions.push_back({.type = "inspect", .settings = kInspectKeys});
   functions.push_back({.type = "ids", .settings = kIdsKeys});
-  functions.push_back({.type = "prefilter", .settings = kPrefilterKeys});
+  functions.push_back({.type = "prefilter", .runs_on_gpu = true, .settings = kPrefilterKeys});
   std::size_t count = 0;
   for (const auto& entry :
        std::filesystem::directory_iterator(test::source_folder() / "orchestration/topologies")) {
