@@ -240,7 +240,11 @@ TestEnd TestWalk::run_base64(std::uint16_t place, std::int64_t cursor) noexcept 
       return end;
     }
   }
-  if (old < decoded.written) end.furthest = from + bytes;
+  if (old < decoded.written) {
+    end.furthest = from + bytes;
+  } else {
+    may_decode_more_ = may_decode_more_ || !text.is_complete;
+  }
   return end;
 }
 
