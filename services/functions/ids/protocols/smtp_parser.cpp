@@ -49,7 +49,7 @@ void SmtpParser::end(std::uint8_t direction, TransactionSink& sink) {
   if (direction == kClient) {
     const Line rest = std::exchange(line_, {});
     if (!rest.bytes.empty()) take_piece(rest.bytes, !rest.goes_on);
-    if (mail_) end_mail();
+    if (mail_) end_mail(sides_[kClient].bytes);
     state_ = State::kCommand;
   }
   is_done_ = is_done_ || (sides_[kClient].has_ended && sides_[kServer].has_ended);
@@ -62,14 +62,14 @@ void SmtpParser::read_lines(std::string_view text) {
     const std::size_t room =
         is_chunk ? std::min<std::uint64_t>(chunk_bytes_, text.size()) : text.size();
     const std::size_t taken = take_line(text.substr(0, room));
-    side.bytes += taken;
     text.remove_prefix(taken);
     if (is_chunk && (chunk_bytes_ -= taken) == 0) end_chunk();
   }
   side.bytes += text.size();
 }
 
-/// As much of `text` as goes into one piece. Returns how many bytes these are.
+/// As much of `text` as goes into one piece. Returns how many bytes these are; they are counted
+/// before the piece is read.
 std::size_t SmtpParser::take_line(std::string_view text) {
   constexpr char kTlsHandshake = 0x16;
   if (asks_for_tls_ && text[0] == kTlsHandshake) {
@@ -81,6 +81,9 @@ std::size_t SmtpParser::take_line(std::string_view text) {
   const std::size_t end = text.find('\n');
   const bool ends = end != std::string_view::npos;
   if (ends) text = text.substr(0, end + 1);
+  Side& side = sides_[kClient];
+  if (line_.bytes.empty() && !line_.goes_on) line_begin_ = side.bytes;
+  side.bytes += text.size();
   line_.bytes.append(text);
   if (!ends && line_.bytes.size() < kPieceBytes) return text.size();
   const std::string piece = std::exchange(line_.bytes, {});
@@ -92,7 +95,7 @@ std::size_t SmtpParser::take_line(std::string_view text) {
 void SmtpParser::end_chunk() {
   state_ = State::kCommand;
   aside_ = std::exchange(line_, {});
-  if (is_last_chunk_) end_mail();
+  if (is_last_chunk_) end_mail(sides_[kClient].bytes);
 }
 
 void SmtpParser::take_piece(std::string_view piece, bool begins) {
@@ -103,7 +106,7 @@ void SmtpParser::take_piece(std::string_view piece, bool begins) {
 
 void SmtpParser::take_command(std::string_view line) {
   if (is_command(line, "MAIL")) {
-    if (mail_) end_mail();
+    if (mail_) end_mail(line_begin_);  // a parser that is made anew begins the next one
     begin_mail();
   } else if (is_command(line, "DATA")) {
     begin_mail();
@@ -112,7 +115,7 @@ void SmtpParser::take_command(std::string_view line) {
   } else if (is_command(line, "BDAT")) {
     take_chunk(line.substr(std::string_view("BDAT").size()));
   } else if (is_command(line, "RSET") && mail_) {
-    end_mail();
+    end_mail(line_begin_);
   } else if (is_command(line, "STARTTLS")) {
     asks_for_tls_ = true;
   }
@@ -134,7 +137,7 @@ void SmtpParser::take_chunk(std::string_view arguments) {
     state_ = State::kChunk;
     line_ = std::exchange(aside_, {});
   } else if (is_last_chunk_) {
-    end_mail();
+    end_mail(sides_[kClient].bytes);
   }
 }
 
@@ -142,7 +145,7 @@ void SmtpParser::take_mail(std::string_view piece, bool begins) {
   const bool begins_line = begins && is_behind_line_end_;
   is_behind_line_end_ = piece.ends_with(kLineEnd);
   if (begins_line && piece == ".\r\n") {
-    end_mail();
+    end_mail(sides_[kClient].bytes);
     state_ = State::kCommand;
     return;
   }
@@ -154,7 +157,7 @@ void SmtpParser::begin_mail() {
   if (!mail_) mail_ = take_transaction(limits_.pool, AppProtocol::kSmtp, transactions_);
 }
 
-void SmtpParser::end_mail() {
+void SmtpParser::end_mail(std::uint64_t position) {
   const Line rest = std::exchange(aside_, {});
   if (!rest.bytes.empty()) mime_.read(rest.bytes, !rest.goes_on, *this);
   mime_.end(*this);
@@ -165,7 +168,7 @@ void SmtpParser::end_mail() {
   has_news_ = false;
   give_transaction(limits_.pool, std::move(mail_));
   ++transactions_;
-  settle();
+  sides_[kClient].settled = position;
 }
 
 /// What a parser that is made anew does not need: lines that are through.

@@ -53,7 +53,8 @@ class SmtpParser final : public AppParser, private FileSink {
   void end_chunk();
   void take_mail(std::string_view piece, bool begins);
   void begin_mail();
-  void end_mail();
+  /// `position`: of the client's bytes, from which a parser that is made anew reads on.
+  void end_mail(std::uint64_t position);
   void settle() noexcept;
   void tell();
 
@@ -74,6 +75,7 @@ class SmtpParser final : public AppParser, private FileSink {
     bool goes_on = false;  ///< pieces of it were taken before
   };
   Line line_, aside_;
+  std::uint64_t line_begin_ = 0;   ///< of the line that was last begun
   std::uint64_t chunk_bytes_ = 0;  ///< of the chunk that are still to come
   bool is_last_chunk_ = false, asks_for_tls_ = false, has_news_ = false, is_done_ = false;
   bool is_behind_line_end_ = true;  ///< of the mail: of two bytes
