@@ -84,7 +84,9 @@ def pinged(wire, address):
 
 
 def same_as_kernel(wire, running, family, addresses):
-    """Each address leads where the kernel sends it, or nowhere as it does there."""
+    """Each address comes to lead where the kernel sends it, or nowhere as it does there. A writer
+    that was killed reads all routes anew: it may have the last one before earlier changes, which
+    wait in its socket meanwhile."""
     def way_of(address):
         told = json.loads(wire.in_middle("ip", "-j", f"-{family}", "route", "get",
                                          address, "fibmatch").stdout or "[]")
@@ -97,7 +99,9 @@ def same_as_kernel(wire, running, family, addresses):
         return f"mr-{route['port']}", route.get("gateway") if route["kind"] == "gateway" else None
 
     for address in addresses:
-        assert look_up(address) == way_of(address), address
+        wait_until(lambda address=address: look_up(address) == way_of(address), PATIENCE,
+                   lambda address=address: f"{address}: {look_up(address)}, as in the kernel: "
+                   f"{way_of(address)}")
 
 
 def told(wire, running):
