@@ -15,7 +15,7 @@
 namespace millrace {
 namespace {
 
-using tcp_flag::kAck, tcp_flag::kFin, tcp_flag::kReset, tcp_flag::kSyn;
+using tcp_flag::kAck, tcp_flag::kReset, tcp_flag::kSyn;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 using Fate = Synproxy::Fate;
 

@@ -22,8 +22,8 @@ void TransactionPool::give(std::unique_ptr<Transaction> over) {
 
 std::unique_ptr<Transaction> take_transaction(TransactionPool* pool, AppProtocol protocol,
                                               std::uint64_t number) {
-  return pool == nullptr ? std::make_unique<Transaction>(protocol, number)
-                         : pool->take(protocol, number);
+  if (pool != nullptr) return pool->take(protocol, number);
+  return std::make_unique<Transaction>(protocol, number);
 }
 
 void give_transaction(TransactionPool* pool, std::unique_ptr<Transaction> over) {
