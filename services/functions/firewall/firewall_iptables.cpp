@@ -280,10 +280,10 @@ struct FilterTable {
 void read_raw(Words words, const std::string& where, std::uint8_t family,
               std::span<const FirewallPort> ports, FirewallNotrack& notrack) {
   // What it does is taken off; the rest is what it matches.
-  const auto target =
-      std::ranges::search(words, std::array<std::string_view, 3>{"-j", "CT", "--notrack"});
-  const bool is_notrack = !target.empty();
-  words.erase(target.begin(), target.end());
+  constexpr std::array<std::string_view, 3> kNotrack = {"-j", "CT", "--notrack"};
+  const auto target = std::search(words.begin(), words.end(), kNotrack.begin(), kNotrack.end());
+  const bool is_notrack = target != words.end();
+  if (is_notrack) words.erase(target, target + kNotrack.size());
   FirewallLine line{.where = where, .name = {}, .matches = {firewall_any()}};
   notrack.add(IptablesLine(std::move(line), family, ports).read(words), is_notrack);
 }
