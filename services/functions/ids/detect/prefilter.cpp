@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "services/functions/match/vectorscan.hpp"
@@ -147,7 +148,9 @@ std::vector<PayloadLiterals::Literal> literals_of(const AllGates& gates, std::si
     }
     for (const std::uint16_t port : ports[literal]) found.push_back({bytes, nocase, port});
   }
-  std::ranges::sort(found);
+  std::ranges::sort(found, {}, [](const PayloadLiterals::Literal& one) {
+    return std::tie(one.bytes, one.nocase, one.port);
+  });
   return found;
 }
 

@@ -55,7 +55,7 @@ struct PayloadLiterals {
     std::string bytes;  ///< kGateBytesMin..kGateBytesMax
     bool nocase = false;
     std::uint16_t port = 0;  ///< of either side, which all of its rules ask for; 0: any
-    auto operator<=>(const Literal&) const = default;
+    bool operator==(const Literal&) const = default;
   };
   /// A literal whose rules ask for more ports counts for any.
   static constexpr std::size_t kPortsMax = 16;
