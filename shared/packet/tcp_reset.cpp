@@ -8,6 +8,7 @@
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/tcp_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -16,11 +17,11 @@ using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
 using packet_walk::kTcp;
-constexpr std::uint8_t kFin = 1, kSyn = 2, kRst = 4, kAck = 16;
+using tcp_wire::kFin, tcp_wire::kSyn, tcp_wire::kReset, tcp_wire::kAck;
+using tcp_wire::kSequenceAt, tcp_wire::kAcknowledgmentAt, tcp_wire::kOffsetAt, tcp_wire::kFlagsAt,
+    tcp_wire::kChecksumAt;
 constexpr std::uint8_t kHops = 64;
-constexpr std::size_t kTcpBytes = 20;
-constexpr std::size_t kSequenceAt = 4, kAcknowledgmentAt = 8, kOffsetAt = 12, kFlagsAt = 13,
-                      kChecksumAt = 16;
+constexpr std::size_t kTcpBytes = tcp_wire::kHeaderBytesMin;
 
 /// All but the checksum.
 void put_segment(std::span<std::byte> segment, const TcpReset& reset) noexcept {
@@ -29,8 +30,8 @@ void put_segment(std::span<std::byte> segment, const TcpReset& reset) noexcept {
   put32(segment, kSequenceAt, reset.sequence);
   put32(segment, kAcknowledgmentAt, reset.acknowledgment);
   put8(segment, kOffsetAt, kTcpBytes / 4 << 4);
-  put8(segment, kFlagsAt, reset.acknowledges ? kRst | kAck : kRst);
-  put16(segment, 14, 0);  // window
+  put8(segment, kFlagsAt, reset.acknowledges ? kReset | kAck : kReset);
+  put16(segment, tcp_wire::kWindowAt, 0);
   put32(segment, kChecksumAt, 0);
 }
 
@@ -41,7 +42,7 @@ std::optional<TcpReset> tcp_reset_for(std::span<const std::byte> segment,
   if (segment.size() < kTcpBytes) return std::nullopt;
   const std::size_t header = std::size_t{u8(segment, kOffsetAt)} / 16 * 4;
   const std::uint8_t flags = u8(segment, kFlagsAt);
-  if (header < kTcpBytes || header > segment.size() || (flags & kRst) != 0) return std::nullopt;
+  if (header < kTcpBytes || header > segment.size() || (flags & kReset) != 0) return std::nullopt;
   if (internet_checksum(segment, pseudo) != 0) return std::nullopt;
   TcpReset reset{.source = u16(segment, 2), .destination = u16(segment, 0)};
   if ((flags & kAck) != 0) {

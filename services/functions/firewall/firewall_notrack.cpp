@@ -6,6 +6,7 @@
 #include "services/functions/acl/acl_words.hpp"
 #include "services/functions/firewall/firewall_negation.hpp"
 #include "services/functions/flow/flow_batch.hpp"
+#include "shared/packet/tcp_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -21,8 +22,7 @@ std::uint32_t states_of(const AclRule& rule) {
 
 /// Of SYNs, or of all segments, and of any state.
 bool is_of_syns(const AclRule& rule) {
-  constexpr std::uint8_t kSyn = 2;
-  return (kSyn & rule.flags_mask) == rule.flags && states_of(rule) == kAclStateBits &&
+  return (tcp_wire::kSyn & rule.flags_mask) == rule.flags && states_of(rule) == kAclStateBits &&
          !firewall_has_limits(rule);
 }
 

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "services/functions/stream/tcp_data.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/packet/icmp.hpp"
 #include "shared/packet/icmpv6.hpp"
 #include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
 #include "shared/packet/ipv4_wire.hpp"
 #include "shared/packet/ipv6_wire.hpp"
+#include "shared/packet/tcp_wire.hpp"
 
 namespace millrace {
 namespace {
@@ -18,21 +21,12 @@ using ip_protocol::kTcp;
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::size_t kTcpBytes = 20, kMacBytes = 6, kTagBytes = 4;
+constexpr std::size_t kTcpBytes = tcp_wire::kHeaderBytesMin, kMacBytes = 6, kTagBytes = 4;
 constexpr std::uint8_t kHops = 64;
 
 std::span<const std::byte> ip_of(std::span<const std::byte> frame,
                                  const PacketHeaders& headers) noexcept {
   return frame.first(headers.payload_end).subspan(headers.network_offset);
-}
-
-/// The sum of the addresses of the IP header at the start of `ip`, the protocol and `length`.
-std::uint16_t pseudo_of(std::span<const std::byte> ip, std::size_t length) noexcept {
-  const bool is_ipv4 = u8(ip, 0) >> 4 == 4;
-  const std::span<const std::byte> addresses =
-      is_ipv4 ? ip.subspan(ipv4_wire::kSourceAt, 8) : ip.subspan(ipv6_wire::kSourceAt, 32);
-  const auto bytes = static_cast<std::uint32_t>(length);
-  return internet_sum(addresses, folded_sum((bytes & 0xffff) + (bytes >> 16) + kTcp));
 }
 
 void put_ipv4(std::span<std::byte> ip, std::span<const std::byte> old, ProxyWay way) noexcept {
@@ -69,12 +63,12 @@ void put_segment(std::span<std::byte> to, std::span<const std::byte> ports, Prox
   const bool back = way == ProxyWay::kBack;
   put16(to, 0, u16(ports, back ? 2 : 0));
   put16(to, 2, u16(ports, back ? 0 : 2));
-  put32(to, tcp_at::kSequence, segment.sequence);
-  put32(to, tcp_at::kAcknowledgment, segment.acknowledgment);
-  put8(to, 12, static_cast<std::uint8_t>(to.size() / 4 << 4));
-  put8(to, tcp_at::kFlags, segment.flags);
-  put16(to, tcp_at::kWindow, segment.window);
-  put32(to, tcp_at::kChecksum, 0);
+  put32(to, tcp_wire::kSequenceAt, segment.sequence);
+  put32(to, tcp_wire::kAcknowledgmentAt, segment.acknowledgment);
+  put8(to, tcp_wire::kOffsetAt, static_cast<std::uint8_t>(to.size() / 4 << 4));
+  put8(to, tcp_wire::kFlagsAt, segment.flags);
+  put16(to, tcp_wire::kWindowAt, segment.window);
+  put32(to, tcp_wire::kChecksumAt, 0);
 }
 
 }  // namespace
@@ -86,10 +80,10 @@ std::optional<ProxySegment> read_proxy_segment(std::span<const std::byte> frame,
   if (!is_tcp) return std::nullopt;
   const std::span<const std::byte> segment =
       frame.first(headers.payload_end).subspan(headers.transport_offset);
-  return ProxySegment{.sequence = u32(segment, tcp_at::kSequence),
-                      .acknowledgment = u32(segment, tcp_at::kAcknowledgment),
-                      .window = u16(segment, tcp_at::kWindow),
-                      .flags = u8(segment, tcp_at::kFlags),
+  return ProxySegment{.sequence = u32(segment, tcp_wire::kSequenceAt),
+                      .acknowledgment = u32(segment, tcp_wire::kAcknowledgmentAt),
+                      .window = u16(segment, tcp_wire::kWindowAt),
+                      .flags = u8(segment, tcp_wire::kFlagsAt),
                       .options = read_tcp_options(segment)};
 }
 
@@ -97,9 +91,7 @@ bool may_answer_segment(std::span<const std::byte> frame, const PacketHeaders& h
   if (((u8(frame, 0) | u8(frame, kMacBytes)) & 1) != 0) return false;  // a group of the link
   const std::span<const std::byte> ip = ip_of(frame, headers);
   if (headers.ip_version == 4 ? !may_answer_ipv4(ip) : !may_answer_ipv6(ip, false)) return false;
-  const std::span<const std::byte> segment =
-      frame.first(headers.payload_end).subspan(headers.transport_offset);
-  return internet_checksum(segment, pseudo_of(ip, segment.size())) == 0;
+  return has_good_tcp_checksum(frame, headers);
 }
 
 ProxyFrame make_proxy_frame(std::span<const std::byte> frame, const PacketHeaders& headers,
@@ -123,7 +115,7 @@ ProxyFrame make_proxy_frame(std::span<const std::byte> frame, const PacketHeader
   const std::span<std::byte> tcp = to.subspan(transport_at);
   std::ranges::copy(std::span(options).first(option_bytes), tcp.subspan(kTcpBytes).begin());
   put_segment(tcp, frame.subspan(headers.transport_offset), way, segment);
-  put16(tcp, tcp_at::kChecksum, internet_checksum(tcp, pseudo_of(ip, tcp.size())));
+  put16(tcp, tcp_wire::kChecksumAt, internet_checksum(tcp, ip_pseudo_sum(ip, kTcp, tcp.size())));
   return out;
 }
 
@@ -134,14 +126,15 @@ void change_segment_u32(std::span<std::byte> segment, std::size_t at,
   const std::span<std::byte> words = segment.subspan(from, at == from ? 4 : 6);
   const std::uint16_t before = internet_sum(words);
   put32(segment, at, value);
-  put16(segment, tcp_at::kChecksum,
-        updated_checksum(u16(segment, tcp_at::kChecksum), before, internet_sum(words)));
+  put16(segment, tcp_wire::kChecksumAt,
+        updated_checksum(u16(segment, tcp_wire::kChecksumAt), before, internet_sum(words)));
 }
 
 void change_segment_window(std::span<std::byte> segment, std::uint16_t window) noexcept {
-  put16(segment, tcp_at::kChecksum,
-        updated_checksum(u16(segment, tcp_at::kChecksum), u16(segment, tcp_at::kWindow), window));
-  put16(segment, tcp_at::kWindow, window);
+  put16(segment, tcp_wire::kChecksumAt,
+        updated_checksum(u16(segment, tcp_wire::kChecksumAt), u16(segment, tcp_wire::kWindowAt),
+                         window));
+  put16(segment, tcp_wire::kWindowAt, window);
 }
 
 }  // namespace millrace

@@ -15,11 +15,6 @@
 
 namespace millrace {
 
-namespace tcp_flag {
-inline constexpr std::uint8_t kFin = 1, kSyn = 2, kReset = 4, kAck = 16;
-inline constexpr std::uint8_t kAll = kFin | kSyn | kReset | kAck;
-}  // namespace tcp_flag
-
 /// A segment without data.
 struct ProxySegment {
   std::uint32_t sequence = 0, acknowledgment = 0;
@@ -43,7 +38,7 @@ struct ProxyFrame {
   std::span<const std::byte> bytes() const noexcept { return std::span(room).first(size); }
 };
 
-/// Whose a frame is that is made from another one.
+/// Between which hosts a frame goes that is made from another one.
 enum class ProxyWay : std::uint8_t {
   kOn,    ///< from its sender to its receiver, with as many hops left
   kBack,  ///< from its receiver to its sender
@@ -58,10 +53,5 @@ ProxyFrame make_proxy_frame(std::span<const std::byte> frame, const PacketHeader
 /// the checksum follows, and stays wrong where it was. It lies within the header.
 void change_segment_u32(std::span<std::byte> segment, std::size_t at, std::uint32_t value) noexcept;
 void change_segment_window(std::span<std::byte> segment, std::uint16_t window) noexcept;
-
-namespace tcp_at {
-inline constexpr std::size_t kSequence = 4, kAcknowledgment = 8, kFlags = 13, kWindow = 14,
-                             kChecksum = 16;
-}  // namespace tcp_at
 
 }  // namespace millrace

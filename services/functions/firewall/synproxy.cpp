@@ -10,16 +10,18 @@
 #include "shared/base/random_secret.hpp"
 #include "shared/packet/internet_checksum.hpp"
 #include "shared/packet/quoted_headers.hpp"
+#include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
-using tcp_flag::kAck, tcp_flag::kReset, tcp_flag::kSyn;
+using tcp_wire::kAck, tcp_wire::kReset, tcp_wire::kSyn;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 using Fate = Synproxy::Fate;
 
-constexpr std::size_t kTcpBytesMin = 20;
+/// Flags that say what a segment is for.
+constexpr std::uint8_t kKindFlags = tcp_wire::kFin | kSyn | kReset | kAck;
 constexpr std::uint16_t kWindowMax = UINT16_MAX;
 
 std::uint32_t flows_of_lane(std::uint32_t flows, std::uint32_t lanes) noexcept {
@@ -94,9 +96,9 @@ void add_to(std::span<std::byte> segment, std::size_t at, std::uint32_t more) no
 /// From the server, open.
 void translate_answer(const ProxiedFlow& flow, std::span<std::byte> segment,
                       const TcpOptions& options) noexcept {
-  add_to(segment, tcp_at::kSequence, flow.shift);
+  add_to(segment, tcp_wire::kSequenceAt, flow.shift);
   if (options.has_timestamp) add_to(segment, options.timestamp_at, flow.timestamp);
-  const std::uint16_t window = u16(segment, tcp_at::kWindow);
+  const std::uint16_t window = u16(segment, tcp_wire::kWindowAt);
   const std::uint16_t told = told_window(flow, window, flow.server_scale);
   if (told != window) change_segment_window(segment, told);
 }
@@ -104,15 +106,15 @@ void translate_answer(const ProxiedFlow& flow, std::span<std::byte> segment,
 /// From the client, open.
 void translate_question(const ProxiedFlow& flow, std::span<std::byte> segment,
                         const TcpOptions& options) noexcept {
-  if ((u8(segment, tcp_at::kFlags) & kAck) != 0) {
-    add_to(segment, tcp_at::kAcknowledgment, 0 - flow.shift);
+  if ((u8(segment, tcp_wire::kFlagsAt) & kAck) != 0) {
+    add_to(segment, tcp_wire::kAcknowledgmentAt, 0 - flow.shift);
     if (options.has_timestamp) add_to(segment, options.timestamp_at + 4, 0 - flow.timestamp);
   }
   for (std::size_t i = 0; i < options.sack_edges; ++i) {
     add_to(segment, options.sack_at + 4 * i, 0 - flow.shift);
   }
   if (flow.client_scale != 0 && flow.server_scale == 0) {
-    change_segment_window(segment, unscaled(flow, u16(segment, tcp_at::kWindow)));
+    change_segment_window(segment, unscaled(flow, u16(segment, tcp_wire::kWindowAt)));
   }
 }
 
@@ -122,7 +124,7 @@ void translate_error(const ProxiedFlow& flow, std::span<std::byte> frame,
   constexpr std::size_t kIcmpChecksumAt = 2;
   const auto quoted = quoted_headers(frame, headers);
   if (!quoted || quoted->protocol != ip_protocol::kTcp || quoted->transport_offset == 0) return;
-  const std::size_t at = quoted->transport_offset + tcp_at::kSequence;
+  const std::size_t at = quoted->transport_offset + tcp_wire::kSequenceAt;
   if (at + 4 > headers.payload_end) return;
   const std::uint16_t before = internet_sum(frame.subspan(at, 4));
   wire_bytes::put32(frame, at, u32(frame, at) - flow.shift);
@@ -174,7 +176,7 @@ Fate Synproxy::meet(const FinishContext& call, std::uint16_t packet, const Packe
   const auto flows = flows_of(call);
   if (tuple && flows && may_answer_segment(frame, headers)) {
     const Segment segment{call, packet, frame, headers, *tcp, *tuple};
-    const std::uint8_t flags = tcp->flags & tcp_flag::kAll;
+    const std::uint8_t flags = tcp->flags & kKindFlags;
     if (flags == kSyn) return answer(segment, *flows, rule);
     if (flags == kAck) return begin(segment, *flows, rule);
   }
@@ -266,7 +268,7 @@ Fate Synproxy::ask_again(const FinishContext& call, std::uint16_t packet,
   const PacketHeaders headers = parse_headers(frame);
   const auto tcp = read_proxy_segment(frame, headers);
   if (one == nullptr || !tcp) return Fate::kDropped;
-  const std::uint8_t flags = tcp->flags & tcp_flag::kAll;
+  const std::uint8_t flags = tcp->flags & kKindFlags;
   if ((flags & kReset) != 0) return Fate::kGoesOn;
   // What probes a closed window stands one in front of what is awaited.
   const bool shows =
@@ -344,13 +346,13 @@ Fate Synproxy::translate(const FinishContext& call, std::uint16_t packet,
   if (headers.transport_offset == 0) return Fate::kGoesOn;  // a later fragment has no numbers
   const std::span<std::byte> segment =
       frame.first(headers.payload_end).subspan(headers.transport_offset);
-  if (segment.size() < kTcpBytesMin) return Fate::kDropped;
-  const std::uint8_t flags = u8(segment, tcp_at::kFlags) & tcp_flag::kAll;
+  if (segment.size() < tcp_wire::kHeaderBytesMin) return Fate::kDropped;
+  const std::uint8_t flags = u8(segment, tcp_wire::kFlagsAt) & kKindFlags;
   const bool of_server = flow.direction == 1;
   if (of_server && flags == (kSyn | kAck)) return meet_server(call, packet, flow, *one);
   if (one->is_open == 0) {
     if (!of_server || (flags & kReset) == 0) return Fate::kDropped;
-    change_segment_u32(segment, tcp_at::kSequence, one->cookie + 1);
+    change_segment_u32(segment, tcp_wire::kSequenceAt, one->cookie + 1);
     return Fate::kGoesOn;
   }
   const TcpOptions options = read_tcp_options(segment);

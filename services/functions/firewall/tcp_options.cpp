@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shared/packet/option_walk.hpp"
+#include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -12,9 +14,7 @@ namespace {
 using wire_bytes::put16, wire_bytes::put32, wire_bytes::put8;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::size_t kHeaderBytesMin = 20;
-constexpr std::uint8_t kEnd = 0, kNothing = 1, kMss = 2, kScale = 3, kMaySack = 4, kSack = 5,
-                       kTimestamp = 8;
+constexpr std::uint8_t kMss = 2, kScale = 3, kMaySack = 4, kSack = 5, kTimestamp = 8;
 constexpr std::size_t kMssBytes = 4, kScaleBytes = 3, kMaySackBytes = 2, kTimestampBytes = 10;
 constexpr std::uint8_t kShiftMax = 14;  // RFC 7323 2.3
 
@@ -43,18 +43,11 @@ void read_option(std::span<const std::byte> segment, std::size_t at, std::size_t
 
 TcpOptions read_tcp_options(std::span<const std::byte> segment) noexcept {
   TcpOptions options;
-  if (segment.size() < kHeaderBytesMin) return options;
-  const std::size_t end = std::size_t{u8(segment, 12)} / 16 * 4;
+  if (segment.size() < tcp_wire::kHeaderBytesMin) return options;
+  const std::size_t end = std::size_t{u8(segment, tcp_wire::kOffsetAt)} / 16 * 4;
   if (end > segment.size()) return options;
-  for (std::size_t at = kHeaderBytesMin; at < end && u8(segment, at) != kEnd;) {
-    if (u8(segment, at) == kNothing) {
-      ++at;
-      continue;
-    }
-    const std::size_t bytes = at + 1 < end ? u8(segment, at + 1) : 0;
-    if (bytes < 2 || at + bytes > end) break;
-    read_option(segment, at, bytes, options);
-    at += bytes;
+  for (OptionWalk walk(segment.first(end)); walk.next() && !walk.malformed();) {
+    read_option(segment, walk.at(), walk.bytes(), options);
   }
   return options;
 }
@@ -66,7 +59,7 @@ std::size_t put_tcp_options(const TcpOptions& options, std::span<std::byte> to) 
     put8(to, at + 1, static_cast<std::uint8_t>(bytes));
     at += 2;
   };
-  const auto nothing = [&] { put8(to, at++, kNothing); };
+  const auto nothing = [&] { put8(to, at++, OptionWalk::kNoOperation); };
   if (options.mss != 0) {
     begin(kMss, kMssBytes);
     put16(to, at, options.mss);

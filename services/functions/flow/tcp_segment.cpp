@@ -4,31 +4,32 @@
 
 #include <algorithm>
 
+#include "shared/packet/option_walk.hpp"
+#include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
 namespace {
 
+using tcp_wire::kFin, tcp_wire::kSyn, tcp_wire::kReset, tcp_wire::kAck, tcp_wire::kUrgent;
+using tcp_wire::kHeaderBytesMin;
 using wire_bytes::u16, wire_bytes::u32, wire_bytes::u8;
 
-constexpr std::uint8_t kFin = 1, kSyn = 2, kRst = 4, kAck = 16, kUrg = 32;
-constexpr std::size_t kHeaderBytesMin = 20;
-constexpr std::uint8_t kEndOfOptions = 0, kNoOperation = 1, kWindowScale = 3, kSackPermitted = 4,
-                       kSack = 5;
+constexpr std::uint8_t kWindowScale = 3, kSackPermitted = 4, kSack = 5;
 constexpr std::size_t kSackBlockBytes = 8;
 constexpr std::uint8_t kShiftMax = 14;  // RFC 7323 2.3
 
 bool valid(std::uint8_t flags) noexcept {
   switch (flags) {
     case kSyn:
-    case kSyn | kUrg:
+    case kSyn | kUrgent:
     case kSyn | kAck:
-    case kRst:
-    case kRst | kAck:
+    case kReset:
+    case kReset | kAck:
     case kFin | kAck:
-    case kFin | kAck | kUrg:
+    case kFin | kAck | kUrgent:
     case kAck:
-    case kAck | kUrg:
+    case kAck | kUrgent:
       return true;
     default:
       return false;
@@ -36,7 +37,7 @@ bool valid(std::uint8_t flags) noexcept {
 }
 
 TcpKind kind_of(std::uint8_t flags) noexcept {
-  if ((flags & kRst) != 0) return TcpKind::kReset;
+  if ((flags & kReset) != 0) return TcpKind::kReset;
   if ((flags & kSyn) != 0) return (flags & kAck) != 0 ? TcpKind::kSynAck : TcpKind::kSyn;
   if ((flags & kFin) != 0) return TcpKind::kFin;
   return TcpKind::kAck;
@@ -49,23 +50,17 @@ void read_sack(std::span<const std::byte> blocks, TcpSegment& segment) noexcept 
   }
 }
 
-void read_options(std::span<const std::byte> options, TcpSegment& segment) noexcept {
-  while (!options.empty() && u8(options, 0) != kEndOfOptions) {
-    const std::uint8_t type = u8(options, 0);
-    if (type == kNoOperation) {
-      options = options.subspan(1);
-      continue;
-    }
-    const std::size_t bytes = options.size() < 2 ? 0 : u8(options, 1);
-    if (bytes < 2 || bytes > options.size()) return;
-    if (type == kWindowScale && bytes == 3) {
-      segment.scale = static_cast<std::uint8_t>(std::min(u8(options, 2), kShiftMax) + 1);
-    } else if (type == kSackPermitted && bytes == 2) {
+void read_options(std::span<const std::byte> header, TcpSegment& segment) noexcept {
+  for (OptionWalk walk(header); walk.next() && !walk.malformed();) {
+    const std::span<const std::byte> option = header.subspan(walk.at(), walk.bytes());
+    const std::uint8_t type = u8(option, 0);
+    if (type == kWindowScale && option.size() == 3) {
+      segment.scale = static_cast<std::uint8_t>(std::min(u8(option, 2), kShiftMax) + 1);
+    } else if (type == kSackPermitted && option.size() == 2) {
       segment.may_sack = true;
-    } else if (type == kSack && bytes % kSackBlockBytes == 2) {
-      read_sack(options.first(bytes).subspan(2), segment);
+    } else if (type == kSack && option.size() % kSackBlockBytes == 2) {
+      read_sack(option.subspan(2), segment);
     }
-    options = options.subspan(bytes);
   }
 }
 
@@ -74,23 +69,22 @@ void read_options(std::span<const std::byte> options, TcpSegment& segment) noexc
 std::optional<TcpSegment> parse_tcp_segment(std::span<const std::byte> segment,
                                             bool first_fragment) noexcept {
   if (segment.size() < kHeaderBytesMin) return std::nullopt;
-  const std::size_t header = std::size_t{u8(segment, 12)} / 16 * 4;
+  const std::size_t header = std::size_t{u8(segment, tcp_wire::kOffsetAt)} / 16 * 4;
   if (header < kHeaderBytesMin || header > segment.size()) return std::nullopt;
-  const std::uint8_t flags = u8(segment, 13) & (kFin | kSyn | kRst | kAck | kUrg);
+  const std::uint8_t flags =
+      u8(segment, tcp_wire::kFlagsAt) & (kFin | kSyn | kReset | kAck | kUrgent);
   if (!valid(flags)) return std::nullopt;
   TcpSegment parsed;
-  parsed.sequence = u32(segment, 4);
+  parsed.sequence = u32(segment, tcp_wire::kSequenceAt);
   parsed.end = parsed.sequence + static_cast<std::uint32_t>(segment.size() - header) +
                ((flags & kSyn) != 0 ? 1 : 0) + ((flags & kFin) != 0 ? 1 : 0);
   parsed.acknowledges = (flags & kAck) != 0;
-  parsed.acknowledgment = parsed.acknowledges ? u32(segment, 8) : 0;
+  parsed.acknowledgment = parsed.acknowledges ? u32(segment, tcp_wire::kAcknowledgmentAt) : 0;
   parsed.sack = parsed.acknowledgment;
-  parsed.window = u16(segment, 14);
+  parsed.window = u16(segment, tcp_wire::kWindowAt);
   parsed.kind = kind_of(flags);
   parsed.goes_on = first_fragment;
-  if (header > kHeaderBytesMin) {
-    read_options(segment.first(header).subspan(kHeaderBytesMin), parsed);
-  }
+  if (header > kHeaderBytesMin) read_options(segment.first(header), parsed);
   return parsed;
 }
 

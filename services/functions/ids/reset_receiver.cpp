@@ -8,6 +8,7 @@
 #include "shared/base/ip_protocol.hpp"
 #include "shared/config/known.hpp"
 #include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ip_pseudo_sum.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {
@@ -22,22 +23,17 @@ constexpr std::uint16_t kOffsetOfFiveWords = 5 << 12, kAckFlag = 0x10, kRstFlag 
 // Places in the IP headers.
 constexpr std::size_t kTotalLengthAt = 2, kIpv4ChecksumAt = 10, kPayloadLengthAt = 4;
 
-/// Writes the lengths of IP for a packet of `bytes`, and returns the sum of the pseudo header.
-std::uint16_t shorten_ip(std::span<std::byte> ip, std::uint8_t version, std::size_t bytes) {
-  constexpr std::size_t kSourceAt = 12, kDestinationAt = 16;
+/// Writes the lengths of IP for a packet of `bytes`.
+void shorten_ip(std::span<std::byte> ip, std::uint8_t version, std::size_t bytes) {
   if (version == 4) {
     std::uint16_t checksum = wire_bytes::u16(ip, kIpv4ChecksumAt);
     const auto total = static_cast<std::uint16_t>(bytes);
     checksum = updated_checksum(checksum, wire_bytes::u16(ip, kTotalLengthAt), total);
     wire_bytes::put16(ip, kTotalLengthAt, total);
     wire_bytes::put16(ip, kIpv4ChecksumAt, checksum);
-    return pseudo_sum(wire_bytes::u32(ip, kSourceAt), wire_bytes::u32(ip, kDestinationAt), kTcp,
-                      static_cast<std::uint16_t>(kTcpBytes));
+    return;
   }
   wire_bytes::put16(ip, kPayloadLengthAt, static_cast<std::uint16_t>(bytes - kIpv6Bytes));
-  return pseudo_sum(std::span<const std::byte>(ip).subspan<8, 16>(),
-                    std::span<const std::byte>(ip).subspan<24, 16>(), kTcp,
-                    std::uint32_t{kTcpBytes});
 }
 
 }  // namespace
@@ -63,9 +59,10 @@ bool turn_into_reset(const Batch& batch, std::uint16_t packet, const PacketHeade
   wire_bytes::put16(tcp, kWindowAt, 0);
   wire_bytes::put16(tcp, kTcpChecksumAt, 0);
   wire_bytes::put16(tcp, kUrgentAt, 0);
-  const std::uint16_t pseudo = shorten_ip(frame.subspan(headers.network_offset), headers.ip_version,
-                                          end - headers.network_offset);
-  wire_bytes::put16(tcp, kTcpChecksumAt, internet_checksum(tcp, pseudo));
+  const std::span<std::byte> ip = frame.subspan(headers.network_offset);
+  shorten_ip(ip, headers.ip_version, end - headers.network_offset);
+  wire_bytes::put16(tcp, kTcpChecksumAt,
+                    internet_checksum(tcp, ip_pseudo_sum(ip, kTcp, kTcpBytes)));
   return true;
 }
 
