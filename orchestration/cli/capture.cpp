@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
 #include <bit>
-#include <csignal>
 #include <iostream>
 #include <memory>
 #include <thread>
 
 #include "orchestration/cli/capture_files.hpp"
 #include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/ending.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/fate.hpp"
 #include "orchestration/cli/files_in_use.hpp"
@@ -38,18 +37,6 @@ struct CaptureOptions : RunningOptions {
   std::uint64_t file_megabytes = 0;
   std::uint32_t file_count = 0;
 };
-
-// A signal reaches a process, not an object.
-std::atomic<bool> g_ended{false};
-
-void end_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { g_ended = true; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a reader that goes ends the capture, in order
-}
 
 /// Numbers of the reasons of these names. Throws Error with the names that there are.
 std::vector<std::uint8_t> reasons_of(const Plan& plan, const std::vector<std::string>& names) {

@@ -2,27 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/flow_line.hpp"
 
-#include <arpa/inet.h>
-
 #include <cstdio>
 #include <map>
 
 #include "orchestration/cli/columns.hpp"
+#include "services/events/json_line.hpp"
 #include "shared/base/ip_protocol.hpp"
 
 namespace millrace {
 namespace {
 
-std::string host_text(std::uint8_t version, const Ipv6Bytes& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(version == 4 ? AF_INET : AF_INET6, address.data(), text.data(), text.size());
-  return text.data();
-}
-
 bool is_of_icmp(const FlowTuple& tuple) { return ip_protocol::is_icmp(tuple.protocol); }
 
 std::string end_text(const FlowTuple& tuple, const Ipv6Bytes& address, std::uint16_t port) {
-  std::string host = host_text(tuple.version, address);
+  std::string host = json_line::address_text(tuple.version, address);
   if (is_of_icmp(tuple) || (tuple.source_port == 0 && tuple.destination_port == 0)) return host;
   return (tuple.version == 4 ? host : "[" + host + "]") + ":" + std::to_string(port);
 }
@@ -51,11 +44,11 @@ std::string whole_text(double rate) {
 }
 
 nlohmann::ordered_json tuple_json(const FlowTuple& tuple, bool is_answer) {
-  nlohmann::ordered_json json = {{"src", host_text(tuple.version, tuple.source)}};
+  nlohmann::ordered_json json = {{"src", json_line::address_text(tuple.version, tuple.source)}};
   const bool icmp = is_of_icmp(tuple);
   const bool ports = !icmp && (tuple.source_port != 0 || tuple.destination_port != 0);
   if (ports) json["sport"] = tuple.source_port;
-  json["dst"] = host_text(tuple.version, tuple.destination);
+  json["dst"] = json_line::address_text(tuple.version, tuple.destination);
   if (ports) json["dport"] = tuple.destination_port;
   if (icmp) json["icmp_id"] = is_answer ? tuple.destination_port : tuple.source_port;
   if (icmp) json["icmp_type"] = is_answer ? tuple.source_port : tuple.destination_port;
@@ -116,7 +109,7 @@ std::vector<FlowTalker> top_talkers(std::span<const FlowLine> lines, FlowOrder b
   }
   std::vector<FlowTalker> talkers;
   for (auto& [source, talker] : by_source) {
-    talker.address = host_text(source.first, source.second);
+    talker.address = json_line::address_text(source.first, source.second);
     talkers.push_back(std::move(talker));
   }
   std::ranges::stable_sort(talkers, [&](const FlowTalker& a, const FlowTalker& b) {

@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <memory>
 #include <thread>
 
 #include "orchestration/cli/commands.hpp"
+#include "orchestration/cli/ending.hpp"
 #include "orchestration/cli/failure.hpp"
 #include "orchestration/cli/flow_filter.hpp"
 #include "orchestration/cli/flow_look.hpp"
@@ -45,18 +44,6 @@ struct FollowOptions : RunningOptions {
   double seconds = 0;
   std::uint64_t bytes = 0;
 };
-
-// A signal reaches a process, not an object.
-std::atomic<bool> g_follow_ended{false};
-
-void end_follow_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { g_follow_ended = true; };
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGHUP, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -130,7 +117,7 @@ class Follow {
   }
 
   bool is_over() {
-    if (g_follow_ended || !std::cout || reader_.has_ended() || is_full()) return true;
+    if (g_ended || !std::cout || reader_.has_ended() || is_full()) return true;
     const std::chrono::duration<double> since = Clock::now() - began_;
     return (options_.seconds != 0 && since.count() >= options_.seconds) || !watching_.goes_on();
   }
@@ -205,7 +192,7 @@ void add_follow(CLI::App& app) {
   command->footer(kFollowHelp);
   command->callback([options] {
     run_command(options->json ? Format::kJson : Format::kText, [&] {
-      end_follow_on_signals();
+      end_on_signals();
       Follow(*options, running_dir(*options)).run();
     });
   });

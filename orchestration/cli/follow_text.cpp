@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orchestration/cli/follow_text.hpp"
 
-#include <arpa/inet.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +9,7 @@
 #include <optional>
 
 #include "services/events/base64.hpp"
+#include "services/events/json_line.hpp"
 
 namespace millrace {
 namespace {
@@ -38,9 +37,7 @@ std::optional<End> end_of(std::string_view text) {
 }
 
 std::string address_of(const FlowTuple& tuple, const Ipv6Bytes& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  ::inet_ntop(tuple.version == 4 ? AF_INET : AF_INET6, address.data(), text.data(), text.size());
-  return text.data();
+  return json_line::address_text(tuple.version, address);
 }
 
 const char* direction_name(const FollowedPiece& piece) {
