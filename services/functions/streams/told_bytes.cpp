@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "services/functions/stream/stream_table.hpp"
+
 namespace millrace {
 namespace {
 
@@ -93,7 +95,7 @@ void pick_up_told(ToldBytes& told, std::uint32_t sequence) noexcept {
 std::size_t tell_bytes(ToldBytes& told, std::uint32_t sequence, std::uint32_t bytes,
                        std::uint64_t depth, std::span<NewBytes, kNewBytesMax> out) noexcept {
   const auto next = told.start + static_cast<std::uint32_t>(told.next);
-  const std::int64_t distance = static_cast<std::int32_t>(sequence - next);
+  const std::int64_t distance = sequence_distance(next, sequence);
   const std::int64_t position = static_cast<std::int64_t>(told.next) + distance;
   std::int64_t end = position + bytes;
   if (end <= 0) return 0;
