@@ -61,7 +61,7 @@ class ClassifierActor : public Actor {
   TscScale scale_;
   SlotFetcher fetcher_;
   std::uint32_t next_ = kNoSlot;  ///< of the batch behind the one in hand, when it was seen
-  std::uint32_t packets_ahead_ = kNoSlot;  ///< whose first packets were asked for
+  std::uint32_t packets_ahead_ = kNoSlot;  ///< the slot of which the first packets were asked for
   std::uint32_t rounds_to_recheck_ = 0;    ///< of the lanes' next numbers, while batches wait
   bool stopping_ = false;
 };

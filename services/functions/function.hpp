@@ -217,8 +217,8 @@ class Function {
   /// there was no room. `tuple`: of its first packet. `kept`: what functions have kept with it.
   virtual void flow_not_kept(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
                              const FlowOwn& /*kept*/) noexcept {}
-  /// A segment of a flow whose numbers the function changes (FlowOwn::renumbered), in direction 1,
-  /// as it has come in: its numbers become those that direction 0 is told. Called in front of
+  /// A segment in direction 1, as it has come in, of a flow for which the function changes numbers
+  /// (FlowOwn::renumbered): its numbers become those that direction 0 is told. Called in front of
   /// finish; nothing else is changed. `tuple`: of direction 0.
   virtual void renumber(const StateOfFunction& /*own*/, const FlowTuple& /*tuple*/,
                         TcpSegment& /*segment*/) noexcept {}

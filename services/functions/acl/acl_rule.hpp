@@ -54,8 +54,8 @@ struct AclRule {
   std::uint8_t limits;              ///< kRuleRateOver, ...
   std::uint8_t proxy;               ///< of kSynproxy: kRuleProxySack, ...
   std::uint16_t proxy_mss;          ///< likewise: what the sender is told
-  /// With kRuleRatePerSource, kRuleConnectionsPerSource: addresses whose first bits are equal are
-  /// one source; so many of IPv4, of IPv6; 0: all.
+  /// With kRuleRatePerSource, kRuleConnectionsPerSource: addresses with the same first bits are one
+  /// source; so many bits of IPv4, of IPv6; 0: all.
   std::uint8_t rate_bits[2], connection_bits[2];
 };
 /// Bits of AclRule::proxy; below them the shift of the window.

@@ -12,7 +12,7 @@
 #include "services/functions/function.hpp"
 #include "shared/layout/limits.hpp"
 
-/// Connections whose beginning the firewall has made (`synproxy`), in a lane's state: what both
+/// Connections that the firewall has begun for both hosts (`synproxy`), in a lane's state: what both
 /// sides were told, for as long as their flow is there. A worker that dies takes back what its
 /// batch has changed.
 ///

@@ -11,7 +11,7 @@
 
 namespace millrace {
 
-/// What counts as one source: addresses whose first bits are equal.
+/// What counts as one source: addresses with the same first bits.
 struct SourceNetwork {
   std::array<std::uint8_t, 2> bits{};  ///< of IPv4, of IPv6; 0: all
 

@@ -12,8 +12,8 @@
 /// SYN cookies: the beginning of a connection in the number and in the timestamp of a SYN+ACK,
 /// instead of in a table (RFC 4987 3.6, after D. J. Bernstein). Only a host that gets the SYN+ACK
 /// can send what acknowledges it. The layout is that of Linux's: in the number 8 bits of the minute
-/// and 24 bits of a keyed hash, to which the index of the MSS is added; in the timestamp, whose
-/// sender may lie to its own harm alone, the shift of the window and SACK.
+/// and 24 bits of a keyed hash, to which the index of the MSS is added; in the timestamp the
+/// shift of the window and SACK: a host that sends back another one harms itself alone.
 
 namespace millrace {
 

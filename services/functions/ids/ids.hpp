@@ -20,7 +20,7 @@ enum class IdsCounter : std::uint8_t {
   kReset,        ///< segments that went on as a RST for their receiver
   kDatagram,     ///< datagrams that were put together
   kCarried,      ///< packets in tunnels that were looked at
-  kClean,        ///< packets in whose payload a function in front has found no fast pattern
+  kClean,        ///< payloads in which a function in front has found no fast pattern
   kCount
 };
 

@@ -57,7 +57,7 @@ struct PayloadLiterals {
     std::uint16_t port = 0;  ///< of either side, which all of its rules ask for; 0: any
     bool operator==(const Literal&) const = default;
   };
-  /// A literal whose rules ask for more ports counts for any.
+  /// A literal of rules that ask for more ports counts for any.
   static constexpr std::size_t kPortsMax = 16;
   std::vector<Literal> tcp, udp;  ///< ascending, each once; one for each port
   std::uint32_t fingerprint = 0;  ///< of both
