@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "shared/base/hex_digit.hpp"
 #include "shared/base/quoted.hpp"
 
 namespace millrace {
@@ -20,13 +21,6 @@ struct Refusal {
 
 bool is_blank(char byte) { return byte == ' ' || byte == '\t'; }
 bool is_printable(char byte) { return byte >= 0x20 && byte < 0x7f; }
-
-std::optional<unsigned> hex_digit(char byte) {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
-  if (byte >= 'A' && byte <= 'F') return byte - 'A' + 10;
-  return std::nullopt;
-}
 
 /// A cursor over one line: words and quoted texts, blanks between them.
 class Line {

@@ -11,6 +11,7 @@
 
 #include "services/functions/ids/detect/content_search.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/hex_digit.hpp"
 
 namespace millrace {
 namespace {
@@ -23,13 +24,6 @@ char lower(char byte) noexcept {
 }
 char upper(char byte) noexcept {
   return byte >= 'a' && byte <= 'z' ? static_cast<char>(byte - 'a' + 'A') : byte;
-}
-
-/// 16 and more: no digit.
-unsigned hex_digit(char byte) noexcept {
-  if (byte >= '0' && byte <= '9') return static_cast<unsigned>(byte - '0');
-  const char letter = lower(byte);
-  return letter >= 'a' && letter <= 'f' ? static_cast<unsigned>(letter - 'a') + 10u : 16u;
 }
 
 void strip_whitespace(std::string_view in, std::string& out) noexcept {
@@ -45,9 +39,11 @@ void compress_whitespace(std::string_view in, std::string& out) noexcept {
 
 void url_decode(std::string_view in, std::string& out) noexcept {
   for (std::size_t at = 0; at < in.size(); ++at) {
-    if (in[at] == '%' && at + 2 < in.size() && hex_digit(in[at + 1]) < 16 &&
-        hex_digit(in[at + 2]) < 16) {
-      out += static_cast<char>(hex_digit(in[at + 1]) << 4 | hex_digit(in[at + 2]));
+    const bool has_digits = in[at] == '%' && at + 2 < in.size();
+    const auto high = has_digits ? hex_digit(in[at + 1]) : std::nullopt;
+    const auto low = has_digits ? hex_digit(in[at + 2]) : std::nullopt;
+    if (high && low) {
+      out += static_cast<char>(*high << 4 | *low);
       at += 2;
     } else {
       out += in[at] == '+' ? ' ' : in[at];

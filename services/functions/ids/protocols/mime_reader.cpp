@@ -10,6 +10,7 @@
 
 #include "services/functions/ids/detect/base64_text.hpp"
 #include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/hex_digit.hpp"
 
 namespace millrace {
 namespace {
@@ -35,13 +36,6 @@ std::optional<std::string_view> value_of(std::string_view header, std::string_vi
 
 bool is_base64(char letter) noexcept {
   return is_ascii_alnum(letter) || letter == '+' || letter == '/' || letter == '=';
-}
-
-/// -1: it is no digit of hex.
-int hex_of(char letter) noexcept {
-  if (letter >= '0' && letter <= '9') return letter - '0';
-  const char low = static_cast<char>(letter | 0x20);
-  return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
 }
 
 }  // namespace
@@ -176,10 +170,12 @@ bool MimeReader::read_quoted(std::string_view text, bool ends_line, FileSink& si
       held_.clear();
       return true;
     }
-    const int high = is_escape && held_.size() - at >= kEscape ? hex_of(held_[at + 1]) : -1;
-    const int low = high < 0 ? -1 : hex_of(held_[at + 2]);
-    decoded += low < 0 ? held_[at] : static_cast<char>(high << 4 | low);
-    at += low < 0 ? 1 : kEscape;
+    const bool has_digits = is_escape && held_.size() - at >= kEscape;
+    const auto high = has_digits ? hex_digit(held_[at + 1]) : std::nullopt;
+    const auto low = has_digits ? hex_digit(held_[at + 2]) : std::nullopt;
+    const bool is_byte = high && low;
+    decoded += is_byte ? static_cast<char>(*high << 4 | *low) : held_[at];
+    at += is_byte ? kEscape : 1;
   }
   held_.erase(0, at);
   give(decoded, sink);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/hex_digit.hpp"
 
 namespace millrace {
 namespace {
@@ -146,10 +147,9 @@ class LiteralFinder {
     unsigned value = 0;
     std::size_t digits = 0;
     for (; digits < kDigitsMax && !left_.empty(); ++digits) {
-      const auto next = static_cast<unsigned char>(left_.front());
-      if (std::isxdigit(next) == 0) break;
-      const unsigned digit = is_digit(left_.front()) ? next - '0' : (next | 0x20u) - 'a' + 10;
-      value = value * kBase + digit;
+      const auto digit = hex_digit(left_.front());
+      if (!digit) break;
+      value = value * kBase + *digit;
       left_.remove_prefix(1);
     }
     if (digits == 0) give_up();

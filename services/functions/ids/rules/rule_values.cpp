@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "services/functions/ids/rules/rule_words.hpp"
+#include "shared/base/hex_digit.hpp"
 #include "shared/base/quoted.hpp"
 
 namespace millrace {
@@ -37,21 +38,13 @@ bool is_letter(char byte) noexcept {
   return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-std::optional<unsigned> hex_value(char byte) noexcept {
-  if (byte >= '0' && byte <= '9') return byte - '0';
-  constexpr unsigned kTen = 10;
-  if (byte >= 'a' && byte <= 'f') return byte - 'a' + kTen;
-  if (byte >= 'A' && byte <= 'F') return byte - 'A' + kTen;
-  return std::nullopt;
-}
-
 /// Takes "61 62|" off `rest`, which begins behind the first bar.
 void take_hex(std::string_view& rest, std::string& bytes) {
   unsigned high = 0;
   bool is_half = false;
   for (; !rest.empty() && rest.front() != '|'; rest.remove_prefix(1)) {
     if (rest.front() == ' ') continue;
-    const auto digit = hex_value(rest.front());
+    const auto digit = hex_digit(rest.front());
     if (!digit) refuse_rule("between bars stand hex digits only");
     if (is_half) bytes.push_back(static_cast<char>(high << 4 | *digit));
     high = *digit;
