@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
@@ -53,16 +54,6 @@ void set_flow(const RuleOption& option, RuleDraft& draft) {
   }
 }
 
-struct FlowbitCommand {
-  std::string_view name;
-  FlowbitTest::What what;
-};
-constexpr FlowbitCommand kFlowbitCommands[] = {
-    {"set", FlowbitTest::What::kSet},           {"unset", FlowbitTest::What::kUnset},
-    {"toggle", FlowbitTest::What::kToggle},     {"isset", FlowbitTest::What::kIsSet},
-    {"isnotset", FlowbitTest::What::kIsNotSet},
-};
-
 /// "a|b": of what is asked for, any of them; of what is done, Suricata knows one only, Snort all
 /// of them.
 void add_any_of(FlowbitTest::What what, std::string_view names, RuleDraft& draft) {
@@ -82,8 +73,7 @@ void add_flowbits(const RuleOption& option, RuleDraft& draft) {
     draft.signature.no_alert = true;
     return;
   }
-  const auto* const found = std::ranges::find(kFlowbitCommands, parts[0], &FlowbitCommand::name);
-  if (found == std::end(kFlowbitCommands)) refuse_rule(quoted_word(parts[0]) + " is not known");
+  const FlowbitTest::What what = bit_command(parts[0]);
   constexpr std::size_t kParts = 2;
   if (parts.size() != kParts) refuse_rule("it has a command and names");
   // Snort: "a&b" is each of them.
@@ -91,7 +81,7 @@ void add_flowbits(const RuleOption& option, RuleDraft& draft) {
   if (all.size() > 1 && parts[1].find('|') != std::string_view::npos) {
     refuse_rule("'|' does not go with '&'");
   }
-  for (const std::string_view names : all) add_any_of(found->what, names, draft);
+  for (const std::string_view names : all) add_any_of(what, names, draft);
 }
 
 struct ProtocolWord {
@@ -139,6 +129,18 @@ constexpr std::array kKeywords = {
 };
 
 }  // namespace
+
+FlowbitTest::What bit_command(std::string_view name) {
+  static constexpr std::pair<std::string_view, FlowbitTest::What> kCommands[] = {
+      {"set", FlowbitTest::What::kSet},           {"unset", FlowbitTest::What::kUnset},
+      {"toggle", FlowbitTest::What::kToggle},     {"isset", FlowbitTest::What::kIsSet},
+      {"isnotset", FlowbitTest::What::kIsNotSet},
+  };
+  for (const auto& [command, what] : kCommands) {
+    if (command == name) return what;
+  }
+  refuse_rule(quoted_word(name) + " is not known");
+}
 
 std::uint16_t flowbit_number(std::string_view name, std::string_view prefix, RuleDraft& draft) {
   if (name.empty() || name.find_first_of(" \t\"") != std::string_view::npos) {

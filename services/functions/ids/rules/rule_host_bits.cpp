@@ -8,6 +8,7 @@
 
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
+#include "shared/base/fnv.hpp"
 #include "shared/base/quoted.hpp"
 
 /// xbits: bits of hosts and of pairs of hosts.
@@ -15,15 +16,6 @@
 namespace millrace {
 namespace {
 
-struct BitCommand {
-  std::string_view name;
-  FlowbitTest::What what;
-};
-constexpr BitCommand kCommands[] = {
-    {"set", FlowbitTest::What::kSet},           {"unset", FlowbitTest::What::kUnset},
-    {"toggle", FlowbitTest::What::kToggle},     {"isset", FlowbitTest::What::kIsSet},
-    {"isnotset", FlowbitTest::What::kIsNotSet},
-};
 struct TrackWord {
   std::string_view name;
   TrackBy by;
@@ -31,20 +23,16 @@ struct TrackWord {
 constexpr TrackWord kTracks[] = {
     {"ip_src", TrackBy::kSource}, {"ip_dst", TrackBy::kDestination}, {"ip_pair", TrackBy::kBoth}};
 
-/// FNV-1a.
 std::uint64_t hash_of(std::string_view name) noexcept {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : name) {
-    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
-  }
+  std::uint64_t hash = kFnvBasis;
+  for (const char byte : name) hash = fnv1a_add(hash, static_cast<std::uint8_t>(byte));
   return hash;
 }
 
-template <typename Row, std::size_t kCount>
-const Row& row_of(const Row (&rows)[kCount], std::string_view name) {
-  const auto* const found = std::ranges::find(rows, name, &Row::name);
-  if (found == std::end(rows)) refuse_rule(quoted_word(name) + " is not known");
-  return *found;
+TrackBy track_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kTracks, name, &TrackWord::name);
+  if (found == std::end(kTracks)) refuse_rule(quoted_word(name) + " is not known");
+  return found->by;
 }
 
 /// A lane has its own bits: what is set has to be asked for in the same one.
@@ -67,10 +55,10 @@ void add_host_bit(const RuleOption& option, RuleDraft& draft) {
     refuse_rule("it has a command, a name, what is tracked, and a time");
   }
   HostBit bit{.name = hash_of(parts[1])};
-  const FlowbitTest::What what = row_of(kCommands, parts[0]).what;
+  const FlowbitTest::What what = bit_command(parts[0]);
   const NamedValue track = split_named(parts[2]);
   if (track.name != "track") refuse_rule(quoted_word(parts[2]) + " is not what is tracked");
-  bit.by = row_of(kTracks, track.value).by;
+  bit.by = track_of(track.value);
   if (parts.size() == kPartsMax) {
     const NamedValue expire = split_named(parts[3]);
     if (expire.name != "expire") refuse_rule(quoted_word(parts[3]) + " is no time");

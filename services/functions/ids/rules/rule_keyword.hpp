@@ -40,6 +40,8 @@ bool apply_sticky_buffer(const RuleOption& option, RuleDraft& draft);
 /// `http_uri` and the like behind a content, in Suricata's dialect. False: there is none.
 bool apply_buffer_modifier(const RuleOption& option, RuleDraft& draft);
 
+/// "set", "isnotset", ... of a bit. Throws RuleRefused.
+FlowbitTest::What bit_command(std::string_view name);
 /// Of the bit with that name, which stands behind `prefix` in RuleSet::flowbits: a new one, or that
 /// which another rule has. Throws RuleRefused: too many, or no name.
 std::uint16_t flowbit_number(std::string_view name, std::string_view prefix, RuleDraft& draft);
