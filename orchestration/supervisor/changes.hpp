@@ -19,9 +19,9 @@
 namespace millrace {
 
 /// What changes in a running topology. Requests wait in a row; of one at a time the steps are run
-/// one after the other (ChangeStep). When all steps of a change are done, it is the next generation.
-/// Of one that fails the plan says what stays, and where something does the topology goes back
-/// (ChangeGuard). Tables that follow the kernel's routes change in between. One thread.
+/// one after the other (ChangeStep). When all steps of a change are done, it is the next
+/// generation. Of one that fails the plan says what stays, and where something does the topology
+/// goes back (ChangeGuard). Tables that follow the kernel's routes change in between. One thread.
 class Changes {
  public:
   using Clock = std::chrono::steady_clock;

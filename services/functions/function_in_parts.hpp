@@ -9,8 +9,9 @@ namespace millrace {
 
 /// A function that may be called for a part of a batch's packets after the other: on a CPU, finish
 /// of some comes before compute of those behind them, and meanwhile lines of the latter are on
-/// their way. So what finish does with a packet must not depend on how compute ends for another one,
-/// and it does nothing that has to be done once a batch. Parts are in order. It gives no flows.
+/// their way. So what finish does with a packet must not depend on how compute ends for another
+/// one, and it does nothing that has to be done once a batch. Parts are in order. It gives no
+/// flows.
 class FunctionInParts : public Function {
  public:
   /// compute() of 1..kFramesMax packets, which lie at `frames`.

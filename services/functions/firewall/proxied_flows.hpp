@@ -12,8 +12,8 @@
 #include "services/functions/function.hpp"
 #include "shared/layout/limits.hpp"
 
-/// Connections that the firewall has begun for both hosts (`synproxy`), in a lane's state: what both
-/// sides were told, for as long as their flow is there. A worker that dies takes back what its
+/// Connections that the firewall has begun for both hosts (`synproxy`), in a lane's state: what
+/// both sides were told, for as long as their flow is there. A worker that dies takes back what its
 /// batch has changed.
 ///
 /// Memory, zero at the start: at the end of the state one line with the secrets; in front of it
