@@ -49,7 +49,7 @@ class Ids final : public Function {
   explicit Ids(const FunctionContext& context)
       : settings_(ids_settings(context.function.settings)),
         image_(context.function.image),
-        literals_(payload_literals(image_.signatures()).fingerprint),
+        literals_(payload_fingerprint(image_.prefilter())),
         detector_(image_.signatures(), image_.prefilter()),
         watch_(detector_, settings_.app, settings_.limits.history, settings_.log.has_apps()),
         memory_(image_.signatures(), image_.flowbit_names()),

@@ -21,7 +21,7 @@ struct Parts {
   std::uint64_t prefilter_offset, prefilter_bytes;
 };
 
-constexpr ImageKind kKind{"ids", fnv1a({1, sizeof(ImageHeader), sizeof(Parts), sizeof(Signature),
+constexpr ImageKind kKind{"ids", fnv1a({2, sizeof(ImageHeader), sizeof(Parts), sizeof(Signature),
                                         kRuleBufferCount, kFlowbitsMax})};
 
 void put_setup(const RuleSetup& setup, FieldWriter& to) {

@@ -165,17 +165,40 @@ std::uint64_t add_to_hash(std::uint64_t hash, const std::vector<PayloadLiterals:
 
 /// In front of the databases, which follow in the order of their groups.
 struct BuiltHeader {
-  std::uint64_t gates;  ///< hash_of()
+  std::uint64_t gates;     ///< hash_of()
+  std::uint64_t literals;  ///< PayloadLiterals::fingerprint
   std::array<std::uint64_t, ScanGroup::kCount> bytes;
 };
-static_assert(sizeof(BuiltHeader) == 8 + 8 * ScanGroup::kCount);
+static_assert(sizeof(BuiltHeader) == 16 + 8 * ScanGroup::kCount);
+
+BuiltHeader header_of(std::span<const std::byte> built) {
+  BuiltHeader header;
+  if (built.size() < sizeof header) throw Error("the prefilter is cut short");
+  std::memcpy(&header, built.data(), sizeof header);
+  return header;
+}
 
 }  // namespace
+
+PayloadLiterals payload_literals(std::span<const Signature> signatures) {
+  const AllGates groups = collect_gates(signatures);
+  constexpr std::size_t kDatagramPlace = ScanGroup(PayloadOf::kDatagram).place();
+  PayloadLiterals literals{.tcp = literals_of(groups, kStreamPlace, signatures),
+                           .udp = literals_of(groups, kDatagramPlace, signatures)};
+  const std::uint64_t hash = add_to_hash(add_to_hash(kFnvBasis, literals.tcp), literals.udp);
+  literals.fingerprint = static_cast<std::uint32_t>(hash ^ hash >> 32);
+  return literals;
+}
+
+std::uint32_t payload_fingerprint(std::span<const std::byte> built) {
+  return static_cast<std::uint32_t>(header_of(built).literals);
+}
 
 std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
   const AllGates groups = collect_gates(signatures);
   BuiltHeader header{};
   header.gates = hash_of(groups);
+  header.literals = payload_literals(signatures).fingerprint;
   std::vector<std::byte> built(sizeof header);
   for (std::size_t group = 0; group < groups.size(); ++group) {
     HsRefusal refusal;
@@ -191,16 +214,6 @@ std::vector<std::byte> build_prefilter(std::span<const Signature> signatures) {
   }
   std::memcpy(built.data(), &header, sizeof header);
   return built;
-}
-
-PayloadLiterals payload_literals(std::span<const Signature> signatures) {
-  const AllGates groups = collect_gates(signatures);
-  constexpr std::size_t kDatagramPlace = ScanGroup(PayloadOf::kDatagram).place();
-  PayloadLiterals literals{.tcp = literals_of(groups, kStreamPlace, signatures),
-                           .udp = literals_of(groups, kDatagramPlace, signatures)};
-  const std::uint64_t hash = add_to_hash(add_to_hash(kFnvBasis, literals.tcp), literals.udp);
-  literals.fingerprint = static_cast<std::uint32_t>(hash ^ hash >> 32);
-  return literals;
 }
 
 struct Prefilter::Parts {
@@ -262,9 +275,7 @@ struct Prefilter::Parts {
 Prefilter::Prefilter(std::span<const std::byte> built, std::span<const Signature> signatures)
     : parts_(std::make_unique<Parts>()) {
   AllGates gates = collect_gates(signatures);
-  BuiltHeader header;
-  if (built.size() < sizeof header) throw Error("the prefilter is cut short");
-  std::memcpy(&header, built.data(), sizeof header);
+  const BuiltHeader header = header_of(built);
   if (header.gates != hash_of(gates)) throw Error("the prefilter is of other rules");
   std::size_t at = sizeof header, most = 0;
   for (std::size_t place = 0; place < ScanGroup::kCount; ++place) {

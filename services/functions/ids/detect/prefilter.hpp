@@ -64,6 +64,8 @@ struct PayloadLiterals {
 };
 /// In any order of the same signatures they are the same.
 PayloadLiterals payload_literals(std::span<const Signature> signatures);
+/// Their fingerprint, for the signatures that `built` (build_prefilter) is of. Throws Error.
+std::uint32_t payload_fingerprint(std::span<const std::byte> built);
 
 /// What search_segment() has found.
 struct FoundLiterals {

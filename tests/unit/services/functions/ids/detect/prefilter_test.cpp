@@ -182,7 +182,9 @@ TEST(Prefilter, OfASegmentThatIsCleanOnlyWhatBeginsInFrontOfItIsLookedFor) {
     std::mt19937 random(seed);
     const std::vector<Signature> rules = random_rules(random);
     const PayloadLiterals literals = payload_literals(rules);
-    Prefilter prefilter(build_prefilter(rules), rules);
+    const std::vector<std::byte> built = build_prefilter(rules);
+    EXPECT_EQ(payload_fingerprint(built), literals.fingerprint);
+    Prefilter prefilter(built, rules);
     for (int text = 0; text < 40; ++text) {
       const std::string before = letters(random, random() % 100);
       const std::string fresh = letters(random, 1 + random() % 4 * (random() % 60));
