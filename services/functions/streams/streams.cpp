@@ -31,7 +31,7 @@ struct Segment {
   std::uint32_t sequence;  ///< of its first byte of data
   std::optional<std::uint32_t> acknowledges;
   std::span<const std::byte> data;
-  bool is_syn;
+  bool is_syn, is_fin;
 
   std::uint8_t direction() const noexcept { return seen.flow.direction; }
 };
@@ -158,8 +158,8 @@ class Streams final : public Function {
       return hit(call, StreamsCounter::kUnread);
     }
     const std::span<const std::byte> data = tcp_data(from.frame, headers);
-    const bool is_syn = is_tcp_syn(from.frame, headers);
-    if (data.empty() && !(is_syn && from.has_flow)) return;
+    const bool is_syn = is_tcp_syn(from.frame, headers), is_fin = is_tcp_fin(from.frame, headers);
+    if (data.empty() && !((is_syn || is_fin) && from.has_flow)) return;
     if (is_tcp_reset(from.frame, headers)) return hit(call, StreamsCounter::kNoFlow);
     const SeenPacket seen = with_flow(call, tables, from);
     if (!seen.has_flow) return hit(call, StreamsCounter::kNoFlow);
@@ -171,9 +171,11 @@ class Streams final : public Function {
                           .sequence = tcp_sequence(seen.frame, headers) + (is_syn ? 1 : 0),
                           .acknowledges = tcp_acknowledgment(seen.frame, headers),
                           .data = data,
-                          .is_syn = is_syn};
+                          .is_syn = is_syn,
+                          .is_fin = is_fin};
     ToldStream* stream = tables.streams.find(segment.tuple);
     if (stream == nullptr) {
+      if (data.empty() && !is_syn) return;  // nothing that ends
       stream = tables.streams.begin(segment.tuple);
       if (stream == nullptr) return hit(call, StreamsCounter::kNoRoom);
       stream->begun_tsc = call.batch.header->time_first_tsc;
@@ -181,6 +183,26 @@ class Streams final : public Function {
     ToldStream& changed = call.state.change(*stream);
     if (is_syn) shake_hands(call, changed, segment);
     if (!data.empty()) tell(call, tables, changed, segment);
+    if (is_fin) note_fin(changed.side[segment.direction()], segment);
+  }
+
+  static void note_fin(ToldBytes& told, const Segment& segment) noexcept {
+    if (told.has_fin != 0) return;
+    told.fin = segment.sequence + static_cast<std::uint32_t>(segment.data.size());
+    told.has_fin = 1;
+  }
+
+  /// Behind a FIN that the receiver has acknowledged no byte is the stream's: what probes whether
+  /// the other side is still there (RFC 9293 3.8.4) stands at the FIN's own place.
+  static std::span<const std::byte> data_of_stream(const ToldBytes& told,
+                                                   const Segment& segment) noexcept {
+    const auto& acknowledged = segment.seen.flow.acknowledged[segment.direction()];
+    const bool has_ended =
+        told.has_fin != 0 && acknowledged && sequence_distance(told.fin, *acknowledged) > 0;
+    if (!has_ended) return segment.data;
+    const std::int32_t in_front = sequence_distance(segment.sequence, told.fin);
+    return segment.data.first(std::min(
+        segment.data.size(), static_cast<std::size_t>(std::max<std::int32_t>(in_front, 0))));
   }
 
   /// Another connection with the same addresses and ports, which `flow` takes for the same one.
@@ -231,9 +253,11 @@ class Streams final : public Function {
     ToldBytes& told = stream.side[segment.direction()];
     if (told.is_known == 0 && !begin(told, segment)) return hit(call, StreamsCounter::kMidstream);
     std::array<NewBytes, kNewBytesMax> pieces;
+    const std::size_t bytes = data_of_stream(told, segment).size();
     const std::size_t count =
-        tell_bytes(told, segment.sequence, static_cast<std::uint32_t>(segment.data.size()),
-                   settings_.depth, pieces);
+        bytes == 0 ? 0
+                   : tell_bytes(told, segment.sequence, static_cast<std::uint32_t>(bytes),
+                                settings_.depth, pieces);
     hit(call, count == 0 ? StreamsCounter::kSeen : StreamsCounter::kTold);
     if (count == 0) return;
     if (stream.connection == 0) {

@@ -31,11 +31,11 @@ struct ToldBytes {
   std::uint64_t lost;         ///< bytes that found no room on their way
   std::uint32_t start;        ///< sequence number of position 0
   std::uint32_t asked;        ///< where another SYN begins, if `has_asked`
+  std::uint32_t fin;          ///< sequence number of the first FIN, if `has_fin`
   std::uint8_t is_known;      ///< 1: `start` says something
   std::uint8_t is_picked_up;  ///< 1: the beginning was not seen
-  std::uint8_t has_asked;
+  std::uint8_t has_asked : 1, has_fin : 1, spare : 6;
   std::uint8_t ahead_count;
-  std::uint32_t padding;
   std::array<ToldRange, kAheadMax> ahead;  ///< behind `next`, in order, apart from each other
 
   bool is_empty() const noexcept { return first == next && ahead_count == 0; }

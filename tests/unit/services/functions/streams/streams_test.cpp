@@ -121,6 +121,24 @@ TEST_F(StreamsTest, TheVersionThatCameFirstCounts) {
   EXPECT_EQ(hits(StreamsCounter::kSeen), 1u);
 }
 
+TEST_F(StreamsTest, NothingIsToldBehindAnAcknowledgedEnd) {
+  use();
+  open();
+  client(0, "a");
+  send({segment(false, kFin | kAck, kClientFirst + 2, kServerFirst + 1),
+        segment(true, kAck, kServerFirst + 1, kClientFirst + 3)});
+  client(1, "k");  // is the other side still there?
+  EXPECT_EQ((text_[{1, 0}]), "a");
+}
+
+TEST_F(StreamsTest, AnEndThatIsNotAcknowledgedEndsNothing) {
+  use();
+  open();
+  send({segment(false, kFin | kAck, kClientFirst + 2, kServerFirst + 1)});
+  client(0, "ab");
+  EXPECT_EQ((text_[{1, 0}]), "ab");
+}
+
 TEST_F(StreamsTest, ASegmentOfSeveralLinesIsTold) {
   use();
   open();
