@@ -150,13 +150,14 @@ def take_segment(connection, segment):
 
 
 def is_another(connection, segment):
-    """The SYN begins another connection with the same ends."""
+    """The SYN begins another connection with the same ends. One of a side that has said nothing is
+    the other half of a simultaneous open (RFC 9293 3.5)."""
     source, _, sequence, flags, _ = segment
     if not flags & SYN or flags & ACK:
         return False
     side = connection.sides[0 if source == connection.ends[0] else 1]
     is_used = any(one.bytes for one in connection.sides)
-    return is_used and (sequence + 1) % 2**32 != side.start
+    return is_used and side.start not in (None, (sequence + 1) % 2**32)
 
 
 def connections_of(frames):

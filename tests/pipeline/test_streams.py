@@ -97,9 +97,8 @@ def test_files_are_what_the_receiver_has_read(run, mode, tmp_path, seed):
             send(wire, port, one, mode)
             got = content(tmp_path / f"got-{port}")
             name = f"{SENDER}.{port}-{wire.b.ip}.7000"
-            wait_until(lambda name=name, got=got: len(content(tmp_path / "streams" / name)) >=
-                       len(got), PATIENCE, f"all of {name}")
-            assert content(tmp_path / "streams" / name) == got, f"seed {one}"
+            wait_until(lambda name=name, got=got: content(tmp_path / "streams" / name) == got,
+                       PATIENCE, f"all of {name}, seed {one}")
             back = tmp_path / "streams" / f"{wire.b.ip}.7000-{SENDER}.{port}"
             wait_until(lambda back=back, got=got: content(back) == b"%d bytes\n" % len(got),
                        PATIENCE, f"the answer in {back}")
