@@ -47,9 +47,9 @@ pytest_folder() {
   run_pytest "$build" "$1"
 }
 
-# shared_folder <folder>: its files by two workers, each in namespaces of its own.
-shared_folder() {
-  MILLRACE_BUILD=$PWD/$build build/venv/bin/python tests/runner/share_out.py "$1"
+# shared_folders <folder>...: their files by two workers, each in namespaces of its own.
+shared_folders() {
+  MILLRACE_BUILD=$PWD/$build build/venv/bin/python tests/runner/share_out.py "$@"
 }
 
 # on_a_bare_host [--user] <command>...: needs root, as the demonstration does.
@@ -78,10 +78,11 @@ if [ "${#failed[@]}" -eq 0 ]; then
   part "demonstration by sudo" on_a_bare_host --user orchestration/host/demo.sh
   part "hugepages" orchestration/host/hugepages.sh "${MILLRACE_HUGEPAGES:-512}"
   part "unit tests" run_ctest
-  for folder in runner tidy golden dashboards crash; do
+  for folder in runner tidy crash; do
     part "$folder tests" pytest_folder "tests/$folder"
   done
-  part "pipeline tests" shared_folder tests/pipeline
+  part "golden and dashboards tests" shared_folders tests/golden tests/dashboards
+  part "pipeline tests" shared_folders tests/pipeline
   part "captures under sanitizers" sanitized_captures
 fi
 

@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a folder of pytest files by several workers, each file whole by one of them.
+"""Runs folders of pytest files by several workers, each file whole by one of them.
 
-    share_out.py [--workers N] FOLDER [-- ARGUMENT OF PYTEST...]
+    share_out.py [--workers N] FOLDER... [-- ARGUMENT OF PYTEST...]
 
 Each file runs in a mount namespace with a /run/millrace, /dev/shm and /run/netns of its own, so
 that files that look at what runs on the host do not meet. Those of ALONE judge the whole host:
 they run when the others have ended. The longest begin first, by the times of the last run
 (MILLRACE_CACHE, else ~/.cache/millrace). Prints what each file printed when it has ended, then
-the counts of all; exit status 0 if nothing failed and something passed.
+the counts of all; exit status 0 if nothing failed and something of each folder passed.
 """
 
 import argparse
@@ -97,18 +97,26 @@ def run_files(files, workers, arguments, tell):
             tell(*run.result())
 
 
+def split_at_dashes(words):
+    """Ours, and pytest's behind `--`."""
+    at = words.index("--") if "--" in words else len(words)
+    return words[:at], words[at + 1:]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("arguments", nargs="*")
-    options = parser.parse_args()
+    parser.add_argument("folders", metavar="FOLDER", nargs="+", type=pathlib.Path)
+    words, arguments = split_at_dashes(sys.argv[1:])
+    options = parser.parse_args(words)
     total, times, bad = collections.Counter(), {}, []
+    passed_in = collections.Counter()
 
     def tell(file, status, output, seconds):
         counts = counts_in(output)
         total.update(counts)
+        passed_in[file.parent] += counts.get("passed", 0)
         times[str(file)] = seconds
         if status not in (0, 5) or not counts:
             bad.append(str(file))
@@ -116,16 +124,18 @@ def main():
         passed = ", ".join(f"{count} {what}" for what, count in counts.items()) or "no result"
         print(f"{file}: {passed} in {seconds:.0f} s", flush=True)
 
-    files = longest_first(sorted(options.folder.glob("test_*.py")), read_times())
+    found = [file for folder in options.folders for file in sorted(folder.glob("test_*.py"))]
+    files = longest_first(found, read_times())
     shared = [file for file in files if file.name not in ALONE]
-    run_files(shared, options.workers, options.arguments, tell)
-    run_files([file for file in files if file not in shared], 1, options.arguments, tell)
+    run_files(shared, options.workers, arguments, tell)
+    run_files([file for file in files if file not in shared], 1, arguments, tell)
     keep_times(times)
+    bad += [str(folder) for folder in options.folders if passed_in[folder] == 0]
     if bad:
         print("failed:", *bad)
     failed = total["failed"] + total["error"]
     print(f"{total['passed']} passed, {failed} failed, {total['skipped']} skipped")
-    sys.exit(0 if not bad and total["passed"] > 0 else 1)
+    sys.exit(1 if bad else 0)
 
 
 if __name__ == "__main__":

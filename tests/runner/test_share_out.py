@@ -59,6 +59,22 @@ def test_a_folder_without_a_test_fails(tmp_path):
     assert run(tmp_path / "none", tmp_path).returncode == 1
 
 
+def test_several_folders_are_one_run(folder, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "test_a.py").write_text("def test_x(): pass\n")
+    done = run(folder, tmp_path, "--workers", "2", other)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("\n7 passed, 0 failed, 0 skipped\n")
+
+
+def test_a_folder_without_a_test_fails_beside_one_that_has_some(folder, tmp_path):
+    (tmp_path / "none").mkdir()
+    done = run(folder, tmp_path, tmp_path / "none")
+    assert done.returncode == 1
+    assert f"failed: {tmp_path}/none" in done.stdout
+
+
 def test_a_skipped_test_is_counted(folder, tmp_path):
     (folder / "test_c.py").write_text("import pytest\ndef test_x(): pytest.skip('no reason')\n")
     done = run(folder, tmp_path)
