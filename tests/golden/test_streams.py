@@ -98,8 +98,8 @@ DIFFERS = {
     "tunnel-direct-bypass.pcap": "one of its connections goes through a tunnel",
     "kday4.pcap": "its clock jumps by years, which ends flows",
     "smb_data_print-segv.pcap": "its clock jumps by years, which ends flows",
-    "ndpi_match_string_subprotocol__error.pcapng": "a connection ends, and an hour later the answer "
-                                                   "to a SYN that is not there begins another",
+    "ndpi_match_string_subprotocol__error.pcapng":
+        "a connection ends, and an hour later the answer to a SYN that is not there begins another",
 }
 
 
