@@ -48,7 +48,8 @@ routes_of_the_kernel() {
 }
 
 streams() {
-  MILLRACE_STREAM_SEEDS=200 processes tests/pipeline/test_streams.py
+  MILLRACE_STREAM_SEEDS=200 processes tests/pipeline/test_streams.py \
+    tests/pipeline/test_evasion.py
 }
 
 echo "soak: $seconds s from seed $seed on"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A TCP client that no kernel would be: it cuts what it has to say as its seed says, sends it out
 of order, twice, in segments that overlap, and with other bytes than before. Run it in a host's
-namespace: INTERFACE ADDRESS SERVER GATEWAY-MAC PORT SEED BYTES MODE. Mode `unlike`: also other
-bytes for a place. It ends when the server has acknowledged all, and the server's own bytes and
-FIN have come; what it has sent is written to standard output."""
+namespace: INTERFACE ADDRESS SERVER GATEWAY-MAC PORT SEED BYTES MODE [WORD]. Mode `unlike`: also
+other bytes for a place. It ends when the server has acknowledged all, and the server's own bytes
+and FIN have come. WORD stands somewhere in what it says; in mode `unlike` perhaps only in the other
+bytes. With a word it gives up when it gets no further: exit status 3."""
 
 import dataclasses
 import ipaddress
@@ -17,6 +18,8 @@ import time
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 MAC = bytes.fromhex("02000000aa01")
 PATIENCE_S = 60
+REFUSED = 3  # exit status
+ROUNDS = 15  # without an answer, until a word counts as refused
 SEGMENT_MAX = 1400
 
 
@@ -79,14 +82,29 @@ class Line:
 
 
 class Client:
-    def __init__(self, line, port, seed, count, unlike):
-        self.line, self.port, self.unlike = line, port, unlike
+    def __init__(self, line, port, seed, count, unlike, word):
+        self.line, self.port, self.unlike, self.word = line, port, unlike, word
         self.random = random.Random(seed)
         self.text = self.random.randbytes(count)
+        self.second = bytes(byte ^ 0x55 for byte in self.text)  # for the same places
+        if word:
+            self.say_word()
         # Often close to the end of the numbers.
         self.first = (2**32 - self.random.randrange(2 * count)) % 2**32 \
             if self.random.random() < 0.5 else self.random.randrange(2**32)
         self.peer = Peer(acknowledged=-1)
+
+    def say_word(self):
+        """At a random place of one version; one byte of the other version's is unlike."""
+        at = self.random.randrange(len(self.text) - len(self.word) + 1)
+        miss = self.random.randrange(len(self.word))
+        near = self.word[:miss] + b"-" + self.word[miss + 1:]
+        said = [self.word, near]
+        if self.unlike:
+            self.random.shuffle(said)
+        self.text, self.second = (
+            whole[:at] + part + whole[at + len(part):]
+            for whole, part in zip((self.text, self.second), said))
 
     def send(self, at, data=b"", flags=ACK):
         """`at`: place of the first byte; -1: the SYN's."""
@@ -101,8 +119,11 @@ class Client:
             return False
         sequence, acknowledged = struct.unpack("!II", tcp[4:12])
         flags, data = tcp[13], tcp[(tcp[12] >> 4) * 4:]
+        if flags & RST and self.is_done() and self.peer.ended:
+            return True  # of a piece that was sent behind the end of the connection
         if flags & RST:
-            sys.exit("the server has reset the connection")
+            print("the server has reset the connection", file=sys.stderr)
+            sys.exit(REFUSED if self.word else 1)
         if flags & SYN:
             self.peer.next = (sequence + 1) % 2**32
         elif sequence == self.peer.next:
@@ -122,12 +143,17 @@ class Client:
 
     def until(self, condition, again):
         """Hears until it holds; calls `again` when the server is silent."""
-        end = time.monotonic() + PATIENCE_S
+        end, silent = time.monotonic() + PATIENCE_S, 0
         while not condition():
+            if self.word and silent == ROUNDS:
+                sys.exit(REFUSED)
             if time.monotonic() > end:
                 sys.exit(f"no progress behind byte {self.peer.acknowledged}")
-            if not self.hear(0.02):
+            if self.hear(0.02):
+                silent = 0
+            else:
                 again()
+                silent += self.peer.acknowledged >= 0
 
     def pieces(self):
         """(place, bytes) of a first round: all of the text, and more."""
@@ -148,14 +174,14 @@ class Client:
         for at, end in spans:
             data = self.text[at:end]
             if self.unlike and self.random.random() < 0.3:
-                data = self.other(data)
+                data = self.other(at, data)
             yield at, data
 
-    def other(self, data):
+    def other(self, at, data):
         """Other bytes in a part of it."""
         begin = self.random.randrange(len(data))
         end = self.random.randrange(begin, len(data)) + 1
-        return data[:begin] + bytes(byte ^ 0x55 for byte in data[begin:end]) + data[end:]
+        return data[:begin] + self.second[at + begin:at + end] + data[end:]
 
     def repeat(self):
         """What the server waits for, in steps: a longer one may be refused for what is in it."""
@@ -183,9 +209,9 @@ class Client:
 
 
 def main():
-    interface, address, server, gateway, port, seed, count, mode = sys.argv[1:]
+    interface, address, server, gateway, port, seed, count, mode, *word = sys.argv[1:]
     client = Client(Line(interface, address, server, gateway), int(port), int(seed), int(count),
-                    mode == "unlike")
+                    mode == "unlike", word[0].encode() if word else b"")
     client.talk()
 
 
