@@ -4,12 +4,11 @@
 
 #include <algorithm>
 
+#include "services/functions/firewall/proxied_error.hpp"
 #include "services/functions/firewall/syn_cookie.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/random_secret.hpp"
-#include "shared/packet/internet_checksum.hpp"
-#include "shared/packet/quoted_headers.hpp"
 #include "shared/packet/tcp_wire.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -116,22 +115,6 @@ void translate_question(const ProxiedFlow& flow, std::span<std::byte> segment,
   if (flow.client_scale != 0 && flow.server_scale == 0) {
     change_segment_window(segment, unscaled(flow, u16(segment, tcp_wire::kWindowAt)));
   }
-}
-
-/// An ICMP error to the server, about what it has sent: it knows its own numbers alone.
-void translate_error(const ProxiedFlow& flow, std::span<std::byte> frame,
-                     const PacketHeaders& headers) noexcept {
-  constexpr std::size_t kIcmpChecksumAt = 2;
-  const auto quoted = quoted_headers(frame, headers);
-  if (!quoted || quoted->protocol != ip_protocol::kTcp || quoted->transport_offset == 0) return;
-  const std::size_t at = quoted->transport_offset + tcp_wire::kSequenceAt;
-  if (at + 4 > headers.payload_end) return;
-  const std::uint16_t before = internet_sum(frame.subspan(at, 4));
-  wire_bytes::put32(frame, at, u32(frame, at) - flow.shift);
-  const std::size_t checksum_at = headers.transport_offset + kIcmpChecksumAt;
-  wire_bytes::put16(
-      frame, checksum_at,
-      updated_checksum(u16(frame, checksum_at), before, internet_sum(frame.subspan(at, 4))));
 }
 
 const ProxiedFlow* flow_of(const FinishContext& call, const PacketFlow& flow) noexcept {
@@ -340,7 +323,8 @@ Fate Synproxy::translate(const FinishContext& call, std::uint16_t packet,
   const std::span<std::byte> frame = call.batch.bytes(packet);
   const PacketHeaders headers = parse_headers(frame);
   if (flow.state == FlowState::kRelated) {
-    if (one->is_open != 0 && flow.direction == 0) translate_error(*one, frame, headers);
+    const ProxyError about = flow.direction == 0 ? ProxyError::kToServer : ProxyError::kToClient;
+    translate_error(*one, about, frame, headers);
     return Fate::kGoesOn;
   }
   if (headers.transport_offset == 0) return Fate::kGoesOn;  // a later fragment has no numbers
