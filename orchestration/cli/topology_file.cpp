@@ -16,6 +16,7 @@
 #include "orchestration/supervisor/route_watch.hpp"
 #include "services/functions/acl/acl.hpp"
 #include "services/functions/firewall/firewall.hpp"
+#include "services/functions/flow/flow_settings.hpp"
 #include "services/functions/route/kernel_routes.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/secrets.hpp"
@@ -119,6 +120,53 @@ void look_at_rejects(const Plan& plan, Topology& topology) {
   }
 }
 
+/// Of a path, in its order: what stands in front of a function of it.
+struct InFront {
+  std::string flow, translation, router;  ///< names of functions; empty: none
+};
+
+/// Why no client gets through a rule of synproxy there; empty: it does.
+std::string hinders_synproxy(const InFront& front, const Plan& plan, const Topology& topology) {
+  if (!front.router.empty()) {
+    return "behind '" + front.router +
+           "': the output of a SYN has been chosen there, so none is answered, and no connection "
+           "opens; it belongs in front of '" +
+           front.router + "'";
+  }
+  if (!front.translation.empty()) {
+    return "behind '" + front.translation +
+           "': it answers a SYN with the addresses that it sees, which are translated ones there; "
+           "it belongs in front of '" +
+           front.translation + "'";
+  }
+  if (front.flow.empty()) return "";
+  const FlowSettings flow =
+      flow_settings(plan.functions[index_of(topology.functions, front.flow)].settings);
+  if (flow.tcp.pickup || !flow.drop_invalid) return "";
+  return "behind '" + front.flow +
+         "' with pickup: false and invalid: drop: the ACK that brings a cookie back is dropped "
+         "there, and no connection opens";
+}
+
+void look_at_synproxy(const Plan& plan, Topology& topology) {
+  for (const TopologyPath& path : topology.paths) {
+    InFront front;
+    for (const Marked<std::string>& name : path.run) {
+      const PlanFunction& function = plan.functions[index_of(topology.functions, name.value)];
+      if (function.type == "flow") front.flow = function.name;
+      if (function.type == "nat" || function.type == "nat64") front.translation = function.name;
+      if (function.type == "route") front.router = function.name;
+      const std::string why =
+          function.type == "firewall" ? hinders_synproxy(front, plan, topology) : "";
+      const std::string file = why.empty() ? "" : firewall_file_of_synproxy(function);
+      if (file.empty()) continue;
+      topology.warnings.push_back({name.mark, "path '" + path.name.value + "' runs '" +
+                                                  function.name + "', which has synproxy (" + file +
+                                                  "), " + why});
+    }
+  }
+}
+
 /// What one port writes is no other's: neither what another writes nor what one reads, nor what
 /// the topology was read from.
 void check_outputs(const Topology& topology, const std::set<std::string>& read,
@@ -214,6 +262,7 @@ TopologyFile read_topology_file(const std::string& path, const Host& host) {
   look_at_interfaces(file.plan, file.topology);
   look_at_events(file.plan, file.topology);
   look_at_rejects(file.plan, file.topology);
+  look_at_synproxy(file.plan, file.topology);
   file.plan.sources = sources_of(file.topology, self, std::move(read));
   return file;
 }

@@ -224,6 +224,10 @@ std::string firewall_file_that_rejects(const PlanFunction& function) {
   return check_firewall_files_for(FirewallWord::kReject, function);
 }
 
+std::string firewall_file_of_synproxy(const PlanFunction& function) {
+  return check_firewall_files_for(FirewallWord::kSynproxy, function);
+}
+
 FunctionType firewall_type() {
   return {.traits = {.type = "firewall",
                      .summary = "rules over connections, ports and addresses: pass, drop, reject",

@@ -15,5 +15,7 @@ FunctionType firewall_type();
 /// Of the files of a firewall, the first that seems to have a rule that rejects; empty: none. For
 /// `validate`, which does not parse them. Throws Error.
 std::string firewall_file_that_rejects(const PlanFunction& function);
+/// Likewise, with a rule of synproxy.
+std::string firewall_file_of_synproxy(const PlanFunction& function);
 
 }  // namespace millrace

@@ -147,7 +147,10 @@ std::string check_firewall_files_for(FirewallWord word, const PlanFunction& func
   using Words = std::array<std::string_view, kFiles.size()>;
   constexpr Words kLog = {" log", "\"log\"", "LOG", "LOG"};
   constexpr Words kReject = {"reject ", "\"reject\"", "REJECT", "REJECT"};
-  const Words& words = word == FirewallWord::kLog ? kLog : kReject;
+  constexpr Words kSynproxy = {"synproxy ", "\"synproxy\"", "SYNPROXY", "SYNPROXY"};
+  const Words& words = word == FirewallWord::kLog      ? kLog
+                       : word == FirewallWord::kReject ? kReject
+                                                       : kSynproxy;
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     for (const std::string& path : values_of(function, kFiles[i])) {
       if (load_text(kFiles[i], path).find(words[i]) != std::string::npos) return path;

@@ -141,6 +141,50 @@ TEST(RejectsBehindARouter, AreWarnedOf) {
   EXPECT_THAT(warnings_of_run("hops, wall", "drop udp any -> any name reject\n"), IsEmpty());
 }
 
+/// Warnings of a topology whose path `all` runs `run`, with `rules` of a firewall and `more`
+/// settings of `flow`, without the topology's path.
+std::vector<std::string> warnings_of_wall(const std::string& run, const std::string& rules,
+                                          const std::string& more = "") {
+  const std::string path = kAsks.string() + "-proxy.yaml";
+  std::ofstream(kAsks.string() + "-proxy.rules") << rules;
+  std::ofstream(kAsks.string() + "-proxy.routes") << "10.0.0.0/8 a 02:00:00:00:00:02\n";
+  std::ofstream(path) << "millrace: 1\nname: proxies\n"
+                         "ports: { a: { device: \"null\" }, b: { device: \"null\" } }\n"
+                         "functions:\n  flow: { type: flow, max: 100"
+                      << more
+                      << " }\n"
+                         "  wall: { type: firewall, rules: millrace-asks-proxy.rules }\n"
+                         "  nat: { type: nat, inside: a, pool: 203.0.113.1, max: 100 }\n"
+                         "  hops: { type: route, table: millrace-asks-proxy.routes }\n"
+                         "paths:\n  all: { from: [a, b], to: a, run: ["
+                      << run << "] }\n";
+  std::vector<std::string> texts;
+  for (const TopologyWarning& warning : read_topology_file(path, {}).topology.warnings) {
+    texts.push_back(to_text(warning).substr(path.size()));
+  }
+  return texts;
+}
+
+TEST(SynproxyWhereItCannotWork, IsWarnedOf) {
+  const std::string proxies = "pass ip any -> any state established\nsynproxy tcp any -> any\n";
+  const std::string strict = ", pickup: false, invalid: drop";
+  const std::string says =
+      "'wall', which has synproxy (" + kAsks.string() + "-proxy.rules), behind ";
+  EXPECT_THAT(warnings_of_wall("flow, wall, nat, hops", proxies), IsEmpty());
+  EXPECT_THAT(
+      warnings_of_wall("flow, hops, wall", proxies),
+      ElementsAre(":10:49: warning: path 'all' runs " + says +
+                  "'hops': the output of a SYN has been chosen there, so none is answered, and no "
+                  "connection opens; it belongs in front of 'hops'"));
+  EXPECT_THAT(warnings_of_wall("flow, nat, wall, hops", proxies),
+              ElementsAre(HasSubstr(":10:48: warning: path 'all' runs " + says +
+                                    "'nat': it answers a SYN with the addresses that it sees")));
+  EXPECT_THAT(warnings_of_wall("flow, wall, hops", proxies, strict),
+              ElementsAre(HasSubstr(says + "'flow' with pickup: false and invalid: drop")));
+  EXPECT_THAT(warnings_of_wall("flow, wall, hops", proxies, ", pickup: false"), IsEmpty());
+  EXPECT_THAT(warnings_of_wall("flow, hops, wall", "drop tcp any -> any\n", strict), IsEmpty());
+}
+
 TEST(KnownFunctions, HaveTheSettingsOfTheSchema) {
   std::ifstream in(test::source_folder() / "orchestration/schema/topology.schema.json");
   const auto schema = nlohmann::json::parse(in);

@@ -78,5 +78,16 @@ TEST(FirewallSettings, SayWhetherARuleRejects) {
   EXPECT_EQ(file("ip6tables", "-A FORWARD -j REJECT\n"), folder.path("x"));
 }
 
+TEST(FirewallSettings, SayWhetherARuleIsOfSynproxy) {
+  const AclFolder folder;
+  const auto file = [&](const char* key, const std::string& text) {
+    return firewall_file_of_synproxy(firewall_plan(folder, {{key, folder.write("x", text)}}));
+  };
+  EXPECT_EQ(file("rules", "reject tcp any -> any\n"), "");
+  EXPECT_EQ(file("rules", "synproxy tcp any -> any\n"), folder.path("x"));
+  EXPECT_EQ(file("nft", R"({"synproxy": null})"), folder.path("x"));
+  EXPECT_EQ(file("iptables", "-A FORWARD -j SYNPROXY\n"), folder.path("x"));
+}
+
 }  // namespace
 }  // namespace millrace
