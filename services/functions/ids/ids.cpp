@@ -238,7 +238,6 @@ class Ids final : public Function {
     if (!is_part) view.payload = rule_payload(seen.frame, seen.headers);
     view.is_clean = !view.payload.empty() && is_hinted_clean(call, seen, view, literals_);
     if (view.is_clean) hit(call, IdsCounter::kClean);
-    memory_.set_tuple(view.tuple);
     if (tables != nullptr && !taken.offer.text.empty()) {
       view.history = &history.emplace(streams_, tables->streams, taken.offer);
       history->is_clean = view.is_clean && ends_with_new_of(view.payload, taken.offer);
@@ -254,7 +253,6 @@ class Ids final : public Function {
   void read_behind_holes(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
     if (tables == nullptr || !is_of_batch(seen)) return;
     const PacketView view = view_of(call, seen);
-    memory_.set_tuple(view.tuple);
     holes_.read(call, *tables, seen.packet, {view, *seen.tuple, memory_, matched_, log_});
   }
 

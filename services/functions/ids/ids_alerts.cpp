@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/ids_alerts.hpp"
 
+#include <utility>
+
+#include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/ids/signature_event.hpp"
 #include "shared/layout/event_text.hpp"
 
@@ -15,12 +18,42 @@ void tell(const FinishContext& call, const AlertedPacket& packet, const Signatur
   call.events.signature(packet.packet, event, packet.inner->frame, packet.inner->headers, text);
 }
 
+/// With those of the data, which are of a flow of TCP or UDP.
+void tell_turned(const FinishContext& call, const AlertedPacket& packet,
+                 const SignatureEvent& event, std::span<const std::byte> text) noexcept {
+  EventRecord* const record = call.events.emit(EventKind::kSignature, packet.packet, text);
+  if (record == nullptr) return;
+  record->signature = event;
+  record->signature.texts = texts_for(text);
+  if (packet.inner != nullptr) {
+    put_ends(ends_of(packet.inner->frame, packet.inner->headers), *record);
+  }
+  std::swap(record->source, record->destination);
+  std::swap(record->source_port, record->destination_port);
+}
+
+void tell(const FinishContext& call, const AlertedPacket& packet, bool turned,
+          const SignatureEvent& event, std::span<const std::byte> text) noexcept {
+  return turned ? tell_turned(call, packet, event, text) : tell(call, packet, event, text);
+}
+
+FlowDirection turned_around(FlowDirection direction) noexcept {
+  return direction == FlowDirection::kToServer ? FlowDirection::kToClient
+                                               : FlowDirection::kToServer;
+}
+
 }  // namespace
+
+bool is_turned(const AlertedPacket& packet, const MatchedRule& rule) noexcept {
+  if (packet.direction == FlowDirection::kUnknown) return false;
+  return (packet.direction == FlowDirection::kToClient) != (rule.direction == 1);
+}
 
 void tell_alert(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
                 const Signature& signature, EventAction action, const AlertBytes& bytes) noexcept {
   SignatureEvent event = signature_event(rule.signature, signature, action);
-  event.direction = packet.direction;
+  const bool turned = is_turned(packet, rule);
+  event.direction = turned ? turned_around(packet.direction) : packet.direction;
   event.scope = rule.by_stream ? SignatureScope::kStream : SignatureScope::kPacket;
   if (rule.transaction != kNoTransaction) {
     event.scope = SignatureScope::kTransaction;
@@ -31,16 +64,16 @@ void tell_alert(const FinishContext& call, const AlertedPacket& packet, const Ma
   if (packet.log != nullptr && rule.transaction != kNoTransaction) {
     app = packet.log->text_of(rule.transaction);
   }
-  if (bytes.payload == 0 && bytes.packet == 0) return tell(call, packet, event, app);
+  if (bytes.payload == 0 && bytes.packet == 0) return tell(call, packet, turned, event, app);
   EventTextWriter text;
   text.put_text(app);
-  if (bytes.payload != 0 && !packet.payload.empty()) {
+  if (bytes.payload != 0 && !turned && !packet.payload.empty()) {
     text.put(EventField::kPayload, packet.payload, bytes.payload);
   }
   if (bytes.packet != 0) {
     text.put(EventField::kPacket, call.batch.bytes(packet.packet), bytes.packet);
   }
-  tell(call, packet, event, text.bytes());
+  tell(call, packet, turned, event, text.bytes());
 }
 
 }  // namespace millrace

@@ -31,7 +31,11 @@ struct AlertBytes {
   std::uint32_t packet = 0;  ///< of the whole frame
 };
 
-/// Tells that a rule has matched, and takes `action`.
+/// The rule has matched by data of the other direction than the packet's, which has decided it.
+bool is_turned(const AlertedPacket& packet, const MatchedRule& rule) noexcept;
+
+/// Tells that a rule has matched, and takes `action`. With addresses and direction of the data that
+/// match: is_turned() ones are told without `payload`.
 void tell_alert(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
                 const Signature& signature, EventAction action,
                 const AlertBytes& bytes = {}) noexcept;

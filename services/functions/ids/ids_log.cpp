@@ -49,15 +49,10 @@ std::uint16_t bytes_of(std::span<const std::byte> frame, const PacketHeaders& he
 }
 
 /// Addresses and ports of what a packet carries, as a record has them.
-void put_ends(std::span<const std::byte> frame, const PacketHeaders& headers,
-              EventRecord& record) noexcept {
+void put_ends_of(std::span<const std::byte> frame, const PacketHeaders& headers,
+                 EventRecord& record) noexcept {
   const FlowTuple ends = ends_of(frame, headers);
-  record.source = ends.source;
-  record.destination = ends.destination;
-  record.source_port = ends.source_port;
-  record.destination_port = ends.destination_port;
-  record.ip_version = ends.version;
-  record.protocol = ends.protocol;
+  put_ends(ends, record);
   const std::size_t at = headers.transport_offset;
   if (!ip_protocol::is_icmp(ends.protocol)) return;
   // Its type, low, and its code, which stand in this order.
@@ -202,7 +197,7 @@ void IdsLog::tell_drop(const FinishContext& call, const Dropped& what) const noe
   EventRecord* const record = call.events.emit(EventKind::kDrop, what.packet);
   if (record == nullptr) return;
   record->drop = event;
-  if (is_inner) put_ends(frame, headers, *record);
+  if (is_inner) put_ends_of(frame, headers, *record);
 }
 
 }  // namespace millrace

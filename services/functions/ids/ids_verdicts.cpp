@@ -3,6 +3,7 @@
 #include "services/functions/ids/ids_verdicts.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "services/functions/ids/detect/rule_effects.hpp"
 
@@ -84,15 +85,18 @@ void IdsVerdicts::tell(const FinishContext& call, const AlertedPacket& packet,
              blocked ? EventAction::kBlocked : EventAction::kAllowed, options_.bytes);
 }
 
-/// The sender is told here; the caller, which drops the packet, tells the receiver.
-void IdsVerdicts::reject(const FinishContext& call, const AlertedPacket& packet,
-                         const Signature& signature, IdsVerdict& verdict) noexcept {
+/// The packet's sender is told here; the caller, which drops the packet, tells its receiver, which
+/// is the source of what has matched if that is turned.
+void IdsVerdicts::reject(const FinishContext& call, const AlertedPacket& packet, RejectTo to,
+                         bool turned, IdsVerdict& verdict) noexcept {
   if (packet.inner != nullptr) return;  // an answer would be about the outer packet
-  if (signature.reject_to != RejectTo::kDestination && !verdict.tells_sender) {
+  const bool tells_source = to != RejectTo::kDestination;
+  const bool tells_destination = to != RejectTo::kSource;
+  if ((turned ? tells_destination : tells_source) && !verdict.tells_sender) {
     verdict.tells_sender = true;
     rejecter_.tell_sender(call, packet.packet);
   }
-  verdict.resets |= signature.reject_to != RejectTo::kSource;
+  verdict.resets |= turned ? tells_source : tells_destination;
 }
 
 IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& packet,
@@ -101,19 +105,24 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
   IdsVerdict verdict;
   std::uint32_t alerts = 0;
   std::ranges::sort(matched, {}, [](const MatchedRule& rule) {
-    return std::pair(rule.signature, rule.transaction);
+    return std::tuple(rule.signature, rule.transaction, rule.direction);
   });
   for (const MatchedRule& rule : matched) {
     const Signature& signature = signatures_[rule.signature];
     Counted counted = Counted::kCounts;
+    const bool turned = is_turned(packet, rule);
+    const FlowTuple ends = turned ? reversed(tuple) : tuple;
     if (signature.threshold) {
+      memory.set_tuple(ends);
       counted = memory.counted(rule.signature, kUseThreshold, *signature.threshold);
     }
     if (counted == Counted::kNotYet) continue;
     call.counters.hit(rule.signature);
     const bool blocked = options_.drops && blocks(signature);
     if (blocked) {
-      if (signature.action == RuleAction::kReject) reject(call, packet, signature, verdict);
+      if (signature.action == RuleAction::kReject) {
+        reject(call, packet, signature.reject_to, turned, verdict);
+      }
       verdict.drops = true;
       if (!verdict.rule) verdict.rule = rule.signature;
       if (rule.is_of_flow()) verdict.of_flow = FlowFate::kDropped;
@@ -123,7 +132,7 @@ IdsVerdict IdsVerdicts::apply(const FinishContext& call, const AlertedPacket& pa
       break;
     }
     if (counted == Counted::kCounts && !signature.no_alert &&
-        !is_suppressed(rule.signature, tuple) &&
+        !is_suppressed(rule.signature, ends) &&
         (options_.alerts_max == 0 || alerts < options_.alerts_max)) {
       ++alerts;
       tell(call, packet, rule, blocked);

@@ -50,7 +50,8 @@ class IdsVerdicts {
 
  private:
   bool is_suppressed(std::uint32_t signature, const FlowTuple& tuple) const noexcept;
-  void reject(const FinishContext& call, const AlertedPacket& packet, const Signature& signature,
+  /// `turned`: as of is_turned().
+  void reject(const FinishContext& call, const AlertedPacket& packet, RejectTo to, bool turned,
               IdsVerdict& verdict) noexcept;
   void tell(const FinishContext& call, const AlertedPacket& packet, const MatchedRule& rule,
             bool blocked) const noexcept;

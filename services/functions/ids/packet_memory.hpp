@@ -29,8 +29,7 @@ class PacketMemory final : public RuleMemory {
   /// `tables`: null: there is no state; then nothing is kept. All of it is borrowed until the next
   /// begin().
   void begin(IdsTables* tables, const Packet& packet) noexcept;
-  /// As the packet has it, for counts.
-  void set_tuple(const FlowTuple& tuple) noexcept { tuple_ = tuple; }
+  void set_tuple(const FlowTuple& tuple) noexcept override { tuple_ = tuple; }
   /// Of the packet's flow; null: there is none.
   FlowRecord* record() const noexcept { return record_; }
   /// The same, made where there is none; null: no room, or no flow.

@@ -125,7 +125,8 @@ bool Detector::Parts::conclude(std::uint32_t number, bool by_stream, std::uint64
                                Matching& matching) noexcept {
   if (transaction == kNoTransaction) {
     const auto before = std::ranges::find_if(matching.matched, [&](const MatchedRule& rule) {
-      return rule.signature == number && rule.transaction == kNoTransaction;
+      return rule.signature == number && rule.transaction == kNoTransaction &&
+             rule.direction == matching.packet.direction;
     });
     if (before != matching.matched.end()) {
       before->by_stream |= by_stream;
@@ -133,10 +134,12 @@ bool Detector::Parts::conclude(std::uint32_t number, bool by_stream, std::uint64
     }
   }
   const Signature& signature = *rules[number].signature;
+  matching.memory.set_tuple(matching.packet.tuple);
   if (!flowbits_pass(signature, matching.packet.has_flow, matching.memory)) return false;
   if (take_effect(signature, number, matching.memory)) {
     const bool by_head = rules[number].is_of_flow && matching.packet.has_flow;
-    matching.matched.push_back({number, by_stream, transaction, by_head});
+    matching.matched.push_back(
+        {number, by_stream, transaction, by_head, matching.packet.direction});
   }
   return true;
 }

@@ -27,6 +27,9 @@ struct MatchedRule {
   bool by_stream;             ///< in a stream or a transaction
   std::uint64_t transaction;  ///< its number; kNoTransaction
   bool by_head = false;       ///< it holds for all of the flow: Signature::looks_at_heads_only()
+  /// In its flow, of the data that match: a packet may decide what the other side has sent, as one
+  /// does that acknowledges the end of a stream.
+  std::uint8_t direction = 0;
   /// `drop` and `pass` are for the flow.
   bool is_of_flow() const noexcept { return by_stream || by_head; }
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/ids/rules/signature.hpp"
 
 /// What rules keep between packets. It lies in the lane's state: a worker that dies loses what the
@@ -14,6 +15,9 @@ namespace millrace {
 class RuleMemory {
  public:
   virtual ~RuleMemory() = default;
+
+  /// What is looked at from here on, as packets of its sender have it. Hosts and counts are by it.
+  virtual void set_tuple(const FlowTuple& tuple) noexcept = 0;
 
   // Of the packet's flow. A packet without a flow has no bits: set_flowbit() does nothing.
   virtual bool flowbit(std::uint16_t bit) const noexcept = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/services/functions/event_ring.hpp"
 #include "tests/unit/services/functions/ids/ids_stage.hpp"
 
 namespace millrace {
@@ -155,6 +156,35 @@ TEST_F(FlowWatchEnds, ARuleMatchesByWhatDoesNotFollow) {
   send(segment(true, kAck, kServer + 1, next + 1, ""));
   EXPECT_EQ(hits(0), 1u);
   EXPECT_EQ(hits(1), 0u);
+}
+
+TEST_F(FlowWatchEnds, TheirAlertIsAboutTheSideThatHasSent) {
+  EventRingOfTest ring;
+  events_ = &ring.log;
+  use("alert tcp any any -> any any (content:\"first\"; content:!\"absent\"; within:100; "
+      "threshold:type limit, track by_src, count 1, seconds 60; sid:1;)\n",
+      {{"events", "true"}});
+  for (const bool server_sends : {false, true}) {
+    SCOPED_TRACE(server_sends);
+    open();
+    if (server_sends) {
+      server("the first");
+    } else {
+      client("the first");
+    }
+    const std::array<std::uint32_t, 2> next{first_ + 1 + sent_[0], kServer + 1 + sent_[1]};
+    const std::size_t own = server_sends ? 1 : 0;
+    send(segment(server_sends, kFin | kAck, next[own], next[1 - own], ""));
+    send(segment(!server_sends, kAck, next[1 - own], next[own] + 1, ""));
+    std::vector<EventRecord> told = ring.told();
+    std::erase_if(told, [](const auto& one) { return one.kind != EventKind::kSignature; });
+    ASSERT_EQ(told.size(), 1u) << "each source is counted by itself";
+    EXPECT_EQ(told[0].signature.direction,
+              server_sends ? FlowDirection::kToClient : FlowDirection::kToServer);
+    EXPECT_EQ(told[0].source_port, server_sends ? 80 : 40'000);
+    EXPECT_EQ(told[0].destination_port, server_sends ? 40'000 : 80);
+    close();
+  }
 }
 
 // Data of a SYN, and of no connection.

@@ -62,12 +62,44 @@ TEST(IdsAlerts, SayWhichRuleItIs) {
 TEST(IdsAlerts, SayWhatItWasLookingAt) {
   const AlertedPacket packet{
       .packet = 0, .direction = FlowDirection::kToClient, .app = AppProtocol::kHttp};
-  EXPECT_EQ(told_of({3, true, kNoTransaction}, packet).scope, SignatureScope::kStream);
-  const SignatureEvent event = told_of({3, true, 9}, packet);
+  EXPECT_EQ(told_of({3, true, kNoTransaction, false, 1}, packet).scope, SignatureScope::kStream);
+  const SignatureEvent event = told_of({3, true, 9, false, 1}, packet);
   EXPECT_EQ(event.scope, SignatureScope::kTransaction);
   EXPECT_EQ(event.transaction.number(), 9u);
   EXPECT_EQ(event.direction, FlowDirection::kToClient);
   EXPECT_STREQ(event.app, "http");
+}
+
+TEST(IdsAlerts, AreAboutTheDataThatMatchAndNotAboutWhatDecidesIt) {
+  const std::string payload = "data";
+  AlertedPacket packet{.packet = 0,
+                       .direction = FlowDirection::kToServer,
+                       .payload = std::as_bytes(std::span(payload))};
+  const EventRecord same = records_of({3, true, kNoTransaction}, packet).at(0);
+  EXPECT_EQ(same.source_port, 40'000);
+  EXPECT_EQ(same.destination_port, 80);
+  const MatchedRule of_server{3, true, kNoTransaction, false, 1};
+  const auto turned = records_of(of_server, packet, {.payload = 4});
+  ASSERT_EQ(turned.size(), 1u) << "the payload is another direction's";
+  EXPECT_EQ(turned[0].signature.direction, FlowDirection::kToClient);
+  EXPECT_EQ(turned[0].source, same.destination);
+  EXPECT_EQ(turned[0].destination, same.source);
+  EXPECT_EQ(turned[0].source_port, 80);
+  EXPECT_EQ(turned[0].destination_port, 40'000);
+  EXPECT_EQ(turned[0].protocol, 6);
+  EXPECT_EQ(turned[0].packet, 0);
+
+  const Frame inner = segment(true, kAck, 1, 1, "in a tunnel", 50'000);
+  PacketView view{.frame = inner, .headers = parse_headers(inner), .tuple = {}};
+  packet.inner = &view;
+  packet.direction = FlowDirection::kToClient;
+  const EventRecord carried = records_of({3, true, kNoTransaction}, packet).at(0);
+  EXPECT_EQ(carried.signature.direction, FlowDirection::kToServer);
+  EXPECT_EQ(carried.source_port, 50'000);
+  EXPECT_EQ(carried.destination_port, 80);
+  EXPECT_EQ(carried.source, same.source);
+  packet.direction = FlowDirection::kUnknown;
+  EXPECT_FALSE(is_turned(packet, of_server)) << "of no flow";
 }
 
 TEST(IdsAlerts, HaveBytesOfTheirPacketsOnRequest) {

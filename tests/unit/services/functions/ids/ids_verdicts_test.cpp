@@ -45,7 +45,8 @@ class IdsVerdictsTest : public testing::Test {
     memory_.begin(&*tables_, {.flow = &tuple_, .now_s = 1});
     memory_.set_tuple(tuple_);
     predicted_ = verdicts.drops(matched);
-    const IdsVerdict verdict = verdicts.apply(call, {.packet = 0}, tuple_, memory_, matched);
+    const AlertedPacket packet{.packet = 0, .direction = direction_};
+    const IdsVerdict verdict = verdicts.apply(call, packet, tuple_, memory_, matched);
     answers_ = arena_.batch().side.records().size();
     return verdict;
   }
@@ -63,6 +64,7 @@ class IdsVerdictsTest : public testing::Test {
   std::optional<IdsTables> tables_ = lane_.tables_of(lane_memory_.state, {});
   PacketMemory memory_{signatures_, 1};
   FlowTuple tuple_{.source_port = 1, .destination_port = 80, .protocol = 6, .version = 4};
+  FlowDirection direction_ = FlowDirection::kUnknown;  ///< of the packet
   BatchArena arena_{kBatchCapacityDefault};
   std::vector<std::uint64_t> hits_;
   FunctionTally tally_{};
@@ -138,6 +140,32 @@ TEST_F(IdsVerdictsTest, RulesThatDoNotDropTell) {
   EXPECT_EQ(verdict.of_flow, FlowFate::kNone);
   EXPECT_EQ(answers_, 0u);
   EXPECT_EQ(tally_.alerts, 2u);
+}
+
+/// The packet is a client's, and the data that it decides a server's.
+TEST_F(IdsVerdictsTest, SourceAndDestinationAreThoseOfTheDataThatMatch) {
+  direction_ = FlowDirection::kToServer;
+  tuple_.source = {10};
+  tuple_.destination = {20};
+  const auto of_server = [](std::uint32_t rule) {
+    return MatchedRule{rule, true, kNoTransaction, false, 1};
+  };
+  EXPECT_TRUE(apply({of_server(kReject)}).resets);
+  EXPECT_EQ(answers_, 0u);
+  signatures_[kReject].reject_to = RejectTo::kDestination;
+  EXPECT_FALSE(apply({of_server(kReject)}).resets);
+  EXPECT_EQ(answers_, 1u);
+  const AddressSet server{false, {{4, Ipv6Bytes{20}, Ipv6Bytes{20}}}};
+  suppressions_ = {{1, 4, RuleSuppression::Track::kSource, server}};
+  apply({of_server(kAlert), stream(kAlert)});
+  EXPECT_EQ(hits_[kAlert], 2u);
+  EXPECT_EQ(tally_.alerts, 1u);
+  signatures_[kDrop].threshold =
+      Threshold{.kind = Threshold::Kind::kThreshold, .count = 2, .seconds = 60};
+  apply({of_server(kDrop), stream(kDrop)});
+  EXPECT_EQ(hits_[kDrop], 0u) << "each is the first of its source";
+  apply({of_server(kDrop)});
+  EXPECT_EQ(hits_[kDrop], 1u);
 }
 
 TEST_F(IdsVerdictsTest, EachTransactionCounts) {

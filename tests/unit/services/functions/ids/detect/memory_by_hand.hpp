@@ -14,6 +14,7 @@ namespace millrace::by_hand {
 /// Bits of one flow, and counts that pass from the `lets_pass`-th on.
 class Memory : public RuleMemory {
  public:
+  void set_tuple(const FlowTuple& tuple) noexcept override { ends = tuple; }
   bool flowbit(std::uint16_t bit) const noexcept override { return bits.contains(bit); }
   void set_flowbit(std::uint16_t bit, bool value) noexcept override {
     if (value) {
@@ -35,6 +36,7 @@ class Memory : public RuleMemory {
     return counted.size() >= lets_pass;
   }
 
+  FlowTuple ends{};  ///< of what was looked at last
   std::set<std::uint16_t> bits;
   std::set<std::uint64_t> hosts;  ///< names of bits of one host
   std::vector<std::pair<std::uint32_t, std::uint8_t>> counted;
