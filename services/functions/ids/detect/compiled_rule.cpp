@@ -2,9 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/detect/compiled_rule.hpp"
 
+#include <algorithm>
+
 #include "shared/base/error.hpp"
 
 namespace millrace {
+namespace {
+
+bool minds_its_end(const BufferTests& tests) {
+  return !tests.transforms.empty() || !std::ranges::all_of(tests.tests, [](const Match& test) {
+    const auto* const content = std::get_if<ContentMatch>(&test);
+    return content != nullptr && !content->negated && !content->ends_with;
+  });
+}
+
+}  // namespace
 
 CompiledRule::CompiledRule(const Signature& of)
     : signature(&of),
@@ -14,6 +26,7 @@ CompiledRule::CompiledRule(const Signature& of)
   while_doing(of.place, [&] {
     for (const BufferTests& tests : of.buffers) matchers.emplace_back(tests);
   });
+  minds_end = std::ranges::any_of(of.buffers, minds_its_end);
   const std::optional<RuleGate> gate = gate_of(of);
   is_gated = gate.has_value();
   if (!gate || !gate->ends_content) return;

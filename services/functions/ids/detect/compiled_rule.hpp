@@ -31,6 +31,9 @@ struct CompiledRule {
   // Of the gate whose end is the end of a content.
   std::uint16_t gate_buffer = 0, gate_test = kNoTest;
   bool is_gated = false;
+  /// The end of a buffer may make it match without a further byte: it has other tests than contents
+  /// that are there, at a place that does not ask for the end.
+  bool minds_end = false;
   bool is_of_flow = false;  ///< Signature::looks_at_heads_only(), at_recognition
 };
 

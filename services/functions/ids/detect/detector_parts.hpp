@@ -56,6 +56,8 @@ struct Detector::Parts {
   Look look_at_stream_rule(const CompiledRule& rule, const PacketView& packet, StreamText& stream,
                            const PendingRule* before) noexcept;
   void wake(const PendingRules& pending, const PacketView& packet, const BufferValue& text);
+  static std::optional<std::uint16_t> awaited(const CompiledRule& rule, const Look& look,
+                                              const StreamText& stream) noexcept;
   void settle(std::uint32_t number, const Look& look, StreamText& stream, PendingRules& pending,
               Matching& matching) noexcept;
 

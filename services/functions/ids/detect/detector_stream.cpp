@@ -52,6 +52,10 @@ void Detector::Parts::wake(const PendingRules& pending, const PacketView& packet
       if (packet.app != AppProtocol::kUnknown) found.push_back(rule.signature);
       continue;
     }
+    if (rule.missing == kAwaitsEnd) {
+      if (text.is_complete) found.push_back(rule.signature);
+      continue;
+    }
     if (rule.missing != kNoTest && !text.is_complete) {
       if (!news.has_mark(rule.mark)) continue;
       const ContentMatch* content = rules[rule.signature].content_at(0, rule.missing);
@@ -61,23 +65,30 @@ void Detector::Parts::wake(const PendingRules& pending, const PacketView& packet
   }
 }
 
+/// What it waits for; nothing: it does not wait.
+std::optional<std::uint16_t> Detector::Parts::awaited(const CompiledRule& rule, const Look& look,
+                                                      const StreamText& stream) noexcept {
+  if (look.found != Found::kNotYet) return std::nullopt;
+  if (look.missing == kAwaitsApp) return kAwaitsApp;
+  if (stream.text().is_complete) return std::nullopt;
+  if (!rule.is_gated) return rule.minds_end ? std::optional(kAwaitsEnd) : std::nullopt;
+  // It is named again when its gate is what is missing.
+  if (rule.matchers.size() == 1 && rule.is_gate(0, look.missing)) return std::nullopt;
+  return look.missing;
+}
+
 void Detector::Parts::settle(std::uint32_t number, const Look& look, StreamText& stream,
                              PendingRules& pending, Matching& matching) noexcept {
   const CompiledRule& rule = rules[number];
-  // An ungated rule is looked at whenever something comes; a gated one is named again when its
-  // gate is what is missing.
-  const bool waits = look.found == Found::kNotYet &&
-                     (look.missing == kAwaitsApp ||
-                      (rule.is_gated && !stream.text().is_complete &&
-                       !(rule.matchers.size() == 1 && rule.is_gate(0, look.missing))));
-  if (!waits) drop_pending(pending, number);
+  const std::optional<std::uint16_t> missing = awaited(rule, look, stream);
+  if (!missing) drop_pending(pending, number);
   if (look.found == Found::kYes) conclude(number, true, kNoTransaction, matching);
-  if (!waits) return;
-  const ContentMatch* content =
-      look.missing == kAwaitsApp ? nullptr : rule.content_at(0, look.missing);
+  if (!missing) return;
+  const bool names_content = *missing != kAwaitsApp && *missing != kAwaitsEnd;
+  const ContentMatch* content = names_content ? rule.content_at(0, *missing) : nullptr;
   const PendingRule kept{
       .signature = number,
-      .missing = look.missing,
+      .missing = *missing,
       .mark = content == nullptr ? NewBytes::kNoMark : NewBytes::last_mark(*content),
       .since = stream.text().base + stream.text().seen};
   if (!keep_pending(pending, kept)) ++forgotten;
@@ -100,9 +111,11 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   } else {
     parts.prefilter.search(PayloadOf::kStream, text, parts.found);
   }
-  const FlowRules* rules = parts.rules_of(packet);
-  parts.add(rules == nullptr ? parts.prefilter.ungated(PayloadOf::kStream) : rules->streams);
-  if (has_new) parts.add(parts.stream_heads);
+  if (has_new) {
+    const FlowRules* rules = parts.rules_of(packet);
+    parts.add(rules == nullptr ? parts.prefilter.ungated(PayloadOf::kStream) : rules->streams);
+    parts.add(parts.stream_heads);
+  }
   parts.sort_found();
   Matching matching{packet, memory, matched};
   for (const std::uint32_t number : parts.found) {

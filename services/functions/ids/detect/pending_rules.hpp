@@ -19,13 +19,15 @@ namespace millrace {
 /// bytes that the stream keeps.
 struct PendingRule {
   std::uint32_t signature;
-  std::uint16_t missing;  ///< Look::missing; kAwaitsApp
+  std::uint16_t missing;  ///< Look::missing; kAwaitsApp, kAwaitsEnd
   std::uint16_t mark;     ///< NewBytes::last_mark() of the content that is missing
   std::uint64_t since;    ///< begin of the bytes, in the stream, that named it
 };
 static_assert(sizeof(PendingRule) == 16);
 /// It waits until it is known what the flow carries.
 inline constexpr std::uint16_t kAwaitsApp = UINT16_MAX - 1;
+/// No literal gates it, so it is looked at with all that comes, and once more with the end.
+inline constexpr std::uint16_t kAwaitsEnd = UINT16_MAX - 2;
 
 /// By signature, each once.
 using PendingRules = std::vector<PendingRule>;

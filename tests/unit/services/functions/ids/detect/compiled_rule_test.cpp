@@ -49,5 +49,15 @@ TEST(CompiledRule, AnExpressionThatIsRefusedIsToldWithItsPlace) {
   EXPECT_TRUE(test::error_of([&] { CompiledRule{signature}; }).starts_with("some.rules:7: "));
 }
 
+TEST(CompiledRule, MindsTheEndIfItsTestsDo) {
+  const auto minds = [](const Signature& of) { return CompiledRule(of).minds_end; };
+  ContentMatch last = content("ab"), absent = content("ab");
+  last.ends_with = absent.negated = true;
+  EXPECT_FALSE(minds(Rule(RuleProtocol::kTcp).asks(content("ab"))));
+  EXPECT_TRUE(minds(Rule(RuleProtocol::kTcp).asks(content("ab")).asks(absent)));
+  EXPECT_TRUE(minds(Rule(RuleProtocol::kTcp).asks(last)));
+  EXPECT_TRUE(minds(Rule(RuleProtocol::kTcp).asks(PcreMatch{.expression = "a$"})));
+}
+
 }  // namespace
 }  // namespace millrace

@@ -267,6 +267,76 @@ TEST(DetectorStream, CutAnywhereAStreamMatchesTheSameRules) {
   EXPECT_GT(others, 1'000u);
 }
 
+ContentMatch absent_within(const std::string& bytes, std::uint32_t within) {
+  ContentMatch absent = content(bytes);
+  absent.negated = true;
+  absent.distance = RuleNumber{.value = 0};
+  absent.within = RuleNumber{.value = within};
+  return absent;
+}
+
+TEST(DetectorStream, RulesWithoutALiteralGetTheEndOfTheStreamOnce) {
+  Stream stream({Rule(RuleProtocol::kTcp).asks(content("a")).asks(absent_within("b", 9)),
+                 Rule(RuleProtocol::kTcp).asks(content("a"))});
+  EXPECT_EQ(stream.read("-a-"), (NumberSet{1}));
+  EXPECT_EQ(stream.pending.size(), 1u) << "what no end decides does not wait for it";
+  EXPECT_EQ(stream.read("", AppProtocol::kNone, true), (NumberSet{0}));
+  EXPECT_TRUE(stream.pending.empty());
+
+  Stream other({Rule(RuleProtocol::kTcp).asks(content("a")).asks(absent_within("b", 9))});
+  EXPECT_EQ(other.read("a123456789"), (NumberSet{0}));
+  EXPECT_EQ(other.read("", AppProtocol::kNone, true), (NumberSet{})) << "it has matched before";
+  Stream late({Rule(RuleProtocol::kHttp).asks(content("a")).asks(absent_within("b", 9))});
+  EXPECT_EQ(late.read("a"), (NumberSet{}));
+  EXPECT_EQ(late.read("", AppProtocol::kHttp, true), (NumberSet{}));
+  EXPECT_EQ(late.read("a", AppProtocol::kHttp), (NumberSet{}));
+  EXPECT_EQ(late.read("", AppProtocol::kHttp, true), (NumberSet{0}));
+}
+
+/// Has text an `a` without a `b` within the next `within` bytes?
+bool has_lone_a(std::string_view text, std::size_t within) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == 'a' && text.substr(at + 1, within).find('b') == std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST(DetectorStream, CutAnywhereTheEndDecidesRulesWithoutALiteralAsTheWholeDoes) {
+  const BufferSize size{.low = 10, .high = 30};
+  const std::vector<Signature> rules = {
+      Rule(RuleProtocol::kTcp).asks(content("a")).asks(absent_within("b", 6)),
+      Rule(RuleProtocol::kTcp).asks(size), Rule(RuleProtocol::kTcp).asks(content("d"))};
+  std::array<std::uint64_t, 3> matches{};
+  constexpr unsigned kStreams = 400;
+  for (unsigned seed = 0; seed < kStreams; ++seed) {
+    std::mt19937 random(seed);
+    std::string text;
+    for (std::size_t bytes = 1 + random() % 40; bytes > 0; --bytes) {
+      text += random() % 30 == 0 ? 'd' : "abbc"[random() % 4];
+    }
+    NumberSet wanted, found;
+    if (has_lone_a(text, 6)) wanted.insert(0);
+    if (text.size() >= size.low && text.size() <= size.high) wanted.insert(1);
+    if (text.find('d') != std::string::npos) wanted.insert(2);
+    Stream stream(rules);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t bytes = std::min(text.size() - at, 1 + random() % 12);
+      found.merge(stream.read(std::string_view(text).substr(at, bytes)));
+      at += bytes;
+    }
+    found.merge(stream.read("", AppProtocol::kNone, true));
+    ASSERT_EQ(found, wanted) << "seed " << seed << ": " << text;
+    EXPECT_TRUE(stream.pending.empty());
+    for (const std::uint32_t number : wanted) ++matches.at(number);
+  }
+  for (const std::uint64_t count : matches) {
+    EXPECT_GT(count, 40u);
+    EXPECT_LT(count, kStreams - 40);
+  }
+}
+
 class KnownHistory : public StreamHistory {
  public:
   explicit KnownHistory(const BufferValue& text) : text_(text) {}
