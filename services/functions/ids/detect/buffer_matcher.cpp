@@ -20,6 +20,8 @@ struct MatcherScratch::Parts {
 MatcherScratch::MatcherScratch() : parts_(std::make_unique<Parts>()) {}
 MatcherScratch::~MatcherScratch() = default;
 
+void MatcherScratch::refill() noexcept { parts_->walk.regex.refill(); }
+
 BufferMatcher::BufferMatcher(const BufferTests& tests)
     : compiled_(std::make_unique<CompiledTests>(tests)) {}
 BufferMatcher::~BufferMatcher() = default;

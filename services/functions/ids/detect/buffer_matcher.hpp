@@ -50,6 +50,9 @@ class MatcherScratch {
   MatcherScratch(const MatcherScratch&) = delete;  // PCRE2's match data have one owner
   MatcherScratch& operator=(const MatcherScratch&) = delete;
 
+  /// RegexScratch::refill().
+  void refill() noexcept;
+
  private:
   friend class BufferMatcher;
   struct Parts;

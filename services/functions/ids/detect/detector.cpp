@@ -151,6 +151,7 @@ Detector::~Detector() = default;
 void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
                               std::vector<MatchedRule>& matched) noexcept {
   Parts& parts = *parts_;
+  parts.scratch.refill();
   parts.found.clear();
   parts.late.clear();
   if (const FlowRules* rules = parts.rules_of(packet)) {

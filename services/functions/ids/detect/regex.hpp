@@ -29,6 +29,17 @@ class RegexScratch {
   static constexpr std::uint32_t kDepthLimit = 1500;
   /// Of PCRE2's interpreter, where there is no JIT.
   static constexpr std::uint32_t kHeapLimitKib = 4096;
+  /// Each place of a text may be made to take nearly so many steps: a reader has 5 us for a byte of
+  /// the sender. So a search has kStepsOfTry steps at first, shared out among its places, kStepsMin
+  /// each at least. Where these do not do, it goes on in pieces: of kPieceMax places, or of fewer
+  /// that may take more each, and kPiecesMax together between two calls of refill(): the MTU of
+  /// Ethernet in the shortest ones. An expression that needs more has run into a limit; others have
+  /// their first search still.
+  static constexpr std::uint32_t kStepsOfTry = 1u << 16, kStepsMin = 16, kPieceMax = 1024,
+                                 kPieceStep = 4, kPiecesMax = 96;
+
+  /// For the next packet.
+  void refill() noexcept { pieces_ = kPiecesMax; }
 
  private:
   friend class Regex;
@@ -42,6 +53,7 @@ class RegexScratch {
   std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context_;
   std::unique_ptr<pcre2_match_data, Free<pcre2_match_data_free>> data_;
   std::unique_ptr<pcre2_jit_stack, Free<pcre2_jit_stack_free>> stack_;  ///< none without JIT
+  std::uint32_t pieces_ = kPiecesMax;                                   ///< that are left
 };
 
 /// Where a match may lie.
@@ -85,8 +97,19 @@ class Regex {
   struct FreeCode {
     void operator()(pcre2_code* code) const noexcept { pcre2_code_free(code); }
   };
+  /// Where a match may begin, and how many steps PCRE2 may take at each of these places.
+  struct Try {
+    std::size_t from, places;
+    std::uint32_t steps;
+  };
+  int match(const RegexText& text, std::uint32_t options, const Try& one,
+            RegexScratch& scratch) const noexcept;
+  int match_in_pieces(const RegexText& text, std::uint32_t options,
+                      RegexScratch& scratch) const noexcept;
+
   std::unique_ptr<pcre2_code, FreeCode> code_;
   bool is_anchored_ = false, minds_what_follows_ = false, has_jit_ = false;
+  bool has_pieces_ = false;  ///< a search that begins further behind finds the same
   bool tells_begins_ = false;
 };
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <span>
 #include <string>
 
 #include "services/functions/ids/detect/content_search.hpp"
@@ -84,6 +86,85 @@ TEST(Regex, ACatastrophicExpressionRunsIntoItsLimit) {
   // The same by the interpreter.
   const Regex slow("(*NO_JIT)^(a+)+$", 0);
   EXPECT_EQ(find_regex(slow, text + "b").found, RegexFound::kFailed);
+}
+
+/// PCRE2 alone: one search with the limit of each place. The begin of the match, or its error.
+int plain_search(const std::string& expression, const std::string& text, std::uint32_t options) {
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(expression.data()),
+                                   expression.size(), 0, &error, &at, nullptr);
+  pcre2_jit_compile(code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_SOFT | PCRE2_JIT_PARTIAL_HARD);
+  pcre2_match_context* context = pcre2_match_context_create(nullptr);
+  pcre2_set_match_limit(context, RegexScratch::kMatchLimit);
+  pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
+  int result = pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, options,
+                           data, context);
+  if (result >= 0) result = static_cast<int>(pcre2_get_ovector_pointer(data)[0]);
+  pcre2_match_data_free(data);
+  pcre2_match_context_free(context);
+  pcre2_code_free(code);
+  return result;
+}
+
+int result_of(const RegexMatch& match) {
+  switch (match.found) {
+    case RegexFound::kYes:
+      return static_cast<int>(match.begin);
+    case RegexFound::kNo:
+      return PCRE2_ERROR_NOMATCH;
+    case RegexFound::kOpen:
+      return PCRE2_ERROR_PARTIAL;
+    case RegexFound::kFailed:
+      break;
+  }
+  return PCRE2_ERROR_MATCHLIMIT;
+}
+
+TEST(Regex, ASearchInPiecesFindsWhatOneSearchDoes) {
+  constexpr const char* kExpressions[] = {"[a-c]{1,30}[a-c]{1,20}\\d",
+                                          "a\\w*?\\d",
+                                          "(?:a|b|ab)*c\\d",
+                                          "(?<=ba)c[a-c]*?[ab]*?\\d",
+                                          "\\b[a-c]+?[a-c]+?[a-c]+?\\d",
+                                          "([a-c]+)x\\1[ab]*",
+                                          "[a-c]*[bc]*b\\d$"};
+  std::mt19937 random(7);
+  std::size_t in_pieces = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::string text(200 + random() % 900, 'a');
+    for (char& byte : text) byte = "aaaabbc x1\n"[random() % (i % 2 == 0 ? 7 : 11)];
+    if (i % 3 == 0) text += "abc1";
+    for (const char* expression : kExpressions) {
+      for (const bool grows : {false, true}) {
+        const Regex regex(expression, 0, true);
+        const bool is_hard = grows && regex.minds_what_follows();
+        const std::uint32_t options =
+            is_hard ? PCRE2_PARTIAL_HARD : (grows ? PCRE2_PARTIAL_SOFT : 0);
+        const int found =
+            result_of(find_regex(regex, text, {.ends_here = !grows, .may_grow = grows}));
+        EXPECT_EQ(found, plain_search(expression, text, options)) << expression << "\n" << text;
+        in_pieces += found != PCRE2_ERROR_MATCHLIMIT ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(in_pieces, 3000u);
+}
+
+TEST(Regex, ATextThatIsMadeForItTakesNoMoreThanItsShare) {
+  const Regex costly("[a-z]{1,60}[a-z]{1,50}\\d", 0), easy("b\\d", 0);
+  const std::string made(100'000, 'a');
+  RegexScratch scratch;
+  const auto found = [&](const Regex& regex, const std::string& text) {
+    return regex.find({.bytes = std::as_bytes(std::span(text))}, scratch).found;
+  };
+  EXPECT_EQ(found(costly, made), RegexFound::kFailed);
+  EXPECT_EQ(found(easy, made + "b1"), RegexFound::kYes);
+  EXPECT_EQ(found(costly, "x1 ab1"), RegexFound::kYes);
+  const std::string of_a_packet = std::string(1'450, 'a') + "\nab1";
+  EXPECT_EQ(found(costly, of_a_packet), RegexFound::kFailed);
+  scratch.refill();
+  EXPECT_EQ(found(costly, of_a_packet), RegexFound::kYes);
 }
 
 TEST(Regex, GroupsBeyondTheFirstDoNotHurt) {
