@@ -9,6 +9,7 @@
 //         worker_bench --benchmark_filter=route
 //
 // divided by the counter `packets` that the case prints.
+// Cases of connections have `flows` of UDP; each has had a packet before it is measured.
 
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "services/functions/stages/function_stages.hpp"
 #include "services/functions/table.hpp"
 #include "shared/base/clock.hpp"
+#include "shared/base/error.hpp"
 #include "shared/base/turn_clock.hpp"
 #include "shared/config/loader.hpp"
 #include "shared/config/planner.hpp"
@@ -36,9 +39,12 @@ namespace millrace {
 namespace {
 
 constexpr std::uint32_t kSlots = 16;
-constexpr std::uint32_t kRound = 4;     // batches that wait when a turn begins
-constexpr std::int64_t kTurns = 2000;   // of each case
-constexpr std::size_t kPrefixes = 256;  // of the table
+constexpr std::uint32_t kRound = 4;             // batches that wait when a turn begins
+constexpr std::int64_t kTurns = 2000;           // of each case
+constexpr std::size_t kPrefixes = 256;          // of the table
+constexpr std::uint32_t kSources = 0x0a000000;  // 10.0.0.0: of flow 0
+constexpr std::size_t kUdpAt = 34, kUdpLengthAt = kUdpAt + 4;
+constexpr std::int64_t kFlowsFew = 1024, kFlowsMany = 1'000'000;
 
 /// A folder for tables, removed with its owner.
 class Folder {
@@ -62,19 +68,26 @@ class Folder {
 
 /// Functions of a topology, the only worker of which runs all of them.
 struct Setting {
-  const char* functions;  ///< YAML; files have names without a folder
-  const char* run;
+  std::string functions;  ///< YAML; files have names without a folder
+  std::string run;
 };
 
-constexpr Setting kRoute{"  r: { type: route, table: r.routes, answers: false, on: w }\n", "r"};
-constexpr Setting kRouter{"  r: { type: route, table: r.routes, on: w }\n", "r"};
-constexpr Setting kAcl{"  a: { type: acl, rules: a.rules, on: w }\n", "a"};
-constexpr Setting kAclRoute{
+const Setting kRoute{"  r: { type: route, table: r.routes, answers: false, on: w }\n", "r"};
+const Setting kRouter{"  r: { type: route, table: r.routes, on: w }\n", "r"};
+const Setting kAcl{"  a: { type: acl, rules: a.rules, on: w }\n", "a"};
+const Setting kAclRoute{
     "  a: { type: acl, rules: a.rules, on: w }\n"
     "  r: { type: route, table: r.routes, answers: false, on: w }\n",
     "a, r"};
-constexpr Setting kMatch{"  m: { type: match, rules: m.rules, on: w }\n", "m"};
-constexpr Setting kFlow{"  f: { type: flow, on: w }\n", "f"};
+const Setting kMatch{"  m: { type: match, rules: m.rules, on: w }\n", "m"};
+const std::string kFlows = "  f: { type: flow, max: 1100000, on: w }\n";
+const std::string kFirewall = "  w: { type: firewall, rules: w.rules, on: w }\n";
+const std::string kNat =
+    "  n: { type: nat, inside: a, pool: 198.51.100.0/24, block: 8, max: 1100000, on: w }\n";
+const Setting kFlow{kFlows, "f"};
+const Setting kFlowRoute{kFlows + kRoute.functions, "f, r"};
+const Setting kFirewallRoute{kFlows + kFirewall + kRoute.functions, "f, w, r"};
+const Setting kNatRoute{kFlows + kFirewall + kNat + kRoute.functions, "f, w, n, r"};
 
 std::string topology(const Setting& setting) {
   return std::string(
@@ -95,6 +108,9 @@ void write_tables(const Folder& folder) {
              std::to_string(1000 + i) + "\n";
   }
   folder.write("a.rules", rules + "pass udp any -> any\n");
+  folder.write("w.rules",
+               "pass ip any -> any state established,related\n"
+               "pass udp any -> any in a state new\n");
   folder.write("m.rules", "drop \"attack\"\nalert \"secret\"\n");
 }
 
@@ -119,12 +135,23 @@ std::uint16_t actor_of(const Plan& plan, std::string_view name) {
   std::abort();
 }
 
+/// Of huge pages, as a topology's; small ones where too few are free.
+Mapping make_segment(const Plan& plan) {
+  const std::uint64_t bytes = (segment_layout(plan).bytes + kHugePage - 1) / kHugePage * kHugePage;
+  try {
+    return Mapping::create_segment(make_segment_file(plan.name).get(), bytes);
+  } catch (const Error&) {
+    return Mapping::create_anonymous(bytes);
+  }
+}
+
 /// A worker, and what plays the actors before and behind it.
 class Rig {
  public:
-  explicit Rig(const Setting& setting)
-      : plan_(make_plan_of(setting, folder_)),
-        segment_memory_(Mapping::create_anonymous(segment_layout(plan_).bytes)),
+  Rig(const Setting& setting, std::uint32_t flows)
+      : flows_(flows),
+        plan_(make_plan_of(setting, folder_)),
+        segment_memory_(make_segment(plan_)),
         status_memory_(Mapping::create_anonymous(status_layout(plan_).bytes)),
         segment_(SegmentView::create(segment_memory_.base(), plan_)),
         status_(StatusView::create(status_memory_.base(), plan_, 1'000'000'000)),
@@ -195,7 +222,10 @@ class Rig {
       const std::uint32_t number = slot * batch.count + i;
       batch.buffer[i] = number;
       batch.offset[i] = kBufferHeadroom;
-      const auto frame = make_frame({.destination = addresses_[number]});
+      const std::uint32_t flow = next_flow();
+      auto frame = make_frame(
+          {.source = kSources + flow, .destination = addresses_[flow % addresses_.size()]});
+      put16(frame, kUdpLengthAt, static_cast<std::uint32_t>(frame.size()) - kUdpAt);
       batch.length[i] = static_cast<std::uint16_t>(frame.size());
       std::memcpy(batch.data(i), frame.data(), frame.size());
       batch.verdict[i] = 0;
@@ -203,6 +233,14 @@ class Rig {
     }
   }
 
+  /// Each once, then random ones.
+  std::uint32_t next_flow() {
+    if (begun_ < flows_) return begun_++;
+    return static_cast<std::uint32_t>(random_() % flows_);
+  }
+
+  std::uint32_t flows_, begun_ = 0;
+  std::mt19937 random_{1};
   Folder folder_;
   Plan plan_;
   Mapping segment_memory_, status_memory_;
@@ -218,7 +256,13 @@ class Rig {
 
 void worker(benchmark::State& state, const Setting& setting) {
   const TscScale scale(measure_tsc_hz());
-  Rig rig(setting);
+  const auto flows = static_cast<std::uint32_t>(state.range(0));
+  Rig rig(setting, flows);
+  for (std::uint32_t begun = 0; begun < flows; begun += rig.packets()) {
+    rig.fill();
+    rig.work();
+    rig.take_away();
+  }
   for (auto _ : state) {
     rig.fill();
     state.SetIterationTime(static_cast<double>(scale.to_ns(rig.work())) * 1e-9);
@@ -231,12 +275,21 @@ void worker(benchmark::State& state, const Setting& setting) {
   state.SetItemsProcessed(packets);
   state.counters["packets"] = static_cast<double>(packets);
 }
-BENCHMARK_CAPTURE(worker, route, kRoute)->UseManualTime()->Iterations(kTurns);
-BENCHMARK_CAPTURE(worker, router, kRouter)->UseManualTime()->Iterations(kTurns);
-BENCHMARK_CAPTURE(worker, acl, kAcl)->UseManualTime()->Iterations(kTurns);
-BENCHMARK_CAPTURE(worker, acl_route, kAclRoute)->UseManualTime()->Iterations(kTurns);
-BENCHMARK_CAPTURE(worker, match, kMatch)->UseManualTime()->Iterations(kTurns);
-BENCHMARK_CAPTURE(worker, flow, kFlow)->UseManualTime()->Iterations(kTurns);
+
+void turns(benchmark::internal::Benchmark* bench) {
+  bench->UseManualTime()->Iterations(kTurns)->ArgName("flows");
+}
+void few(benchmark::internal::Benchmark* bench) { bench->Apply(turns)->Arg(kFlowsFew); }
+void few_and_many(benchmark::internal::Benchmark* bench) { bench->Apply(few)->Arg(kFlowsMany); }
+BENCHMARK_CAPTURE(worker, route, kRoute)->Apply(few);
+BENCHMARK_CAPTURE(worker, router, kRouter)->Apply(few);
+BENCHMARK_CAPTURE(worker, acl, kAcl)->Apply(few);
+BENCHMARK_CAPTURE(worker, acl_route, kAclRoute)->Apply(few);
+BENCHMARK_CAPTURE(worker, match, kMatch)->Apply(few);
+BENCHMARK_CAPTURE(worker, flow, kFlow)->Apply(few_and_many);
+BENCHMARK_CAPTURE(worker, flow_route, kFlowRoute)->Apply(few_and_many);
+BENCHMARK_CAPTURE(worker, firewall_route, kFirewallRoute)->Apply(few_and_many);
+BENCHMARK_CAPTURE(worker, nat_route, kNatRoute)->Apply(few_and_many);
 
 }  // namespace
 }  // namespace millrace
