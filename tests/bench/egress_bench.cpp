@@ -5,9 +5,10 @@
 // second are items_per_second; only the egress's own rounds are timed. Its instructions:
 //
 //     valgrind --tool=callgrind --toggle-collect='millrace::EgressActor::do_work()'
-//         egress_bench --benchmark_filter=to_null/mixed:0
+//         egress_bench --benchmark_filter=to_null/drop_each:0/fill:64
 //
-// divided by the counter `packets` that the case prints.
+// divided by the counter `packets` that the case prints. Cases of 8 and of 64 packets a batch give
+// two equations: what a packet costs, and what a batch does besides its packets.
 
 #include <benchmark/benchmark.h>
 #include <rte_eal.h>
@@ -41,12 +42,13 @@ constexpr millrace::SlotState kDone{millrace::SlotKind::kHeld, millrace::kEgress
 /// An ingress that has filled its slots once and hands them out again and again.
 class Rig {
  public:
-  Rig(SmallWorld& world, TxQueues& ports)
-      : world_(world), egress_(world.context("egress.0"), ports, work_) {
+  /// `fill`: packets of each batch.
+  Rig(SmallWorld& world, TxQueues& ports, std::uint32_t fill)
+      : world_(world), fill_(fill), egress_(world.context("egress.0"), ports, work_) {
     world_.start_all();
     egress_.read_roster();
     for (std::uint32_t i = 0; i < 2 * kSlots; ++i) {
-      slots_.push_back(world_.make({.sequence = i + 1, .count = kCapacity, .state = kDone}));
+      slots_.push_back(world_.make({.sequence = i + 1, .count = fill_, .state = kDone}));
       buffers_.push_back(world_.buffers_of(slots_.back()));
     }
     sequence_ = 1;
@@ -62,10 +64,10 @@ class Rig {
       header.state = kDone.word();
       ++header.generation;
       header.sequence = sequence_;
-      header.received_total = header.position = sequence_ * kCapacity;
+      header.received_total = header.position = sequence_ * fill_;
       ++sequence_;
       const Batch batch = world_.segment.batch(slot);
-      for (std::uint32_t packet = 0; packet < kCapacity; ++packet) {
+      for (std::uint32_t packet = 0; packet < fill_; ++packet) {
         const std::uint32_t buffer = buffers_[which][packet];
         batch.buffer[packet] = buffer;
         world_.segment.mark(buffer) = millrace::Mark{millrace::MarkKind::kSlot, slot}.word();
@@ -94,6 +96,7 @@ class Rig {
 
  private:
   SmallWorld& world_;
+  std::uint32_t fill_;
   millrace::test::FakeWork work_;
   millrace::EgressActor egress_;
   SpscRing<std::uint64_t> link_ = world_.link("ingress.a.0", "egress.0");
@@ -112,9 +115,14 @@ void run(benchmark::State& state, Rig& rig) {
     state.SetIterationTime(static_cast<double>(scale.to_ns(rig.work())) * 1e-9);
     rig.take_home();
   }
-  const std::int64_t packets = state.iterations() * kSlots * kCapacity;
+  const std::int64_t packets = state.iterations() * kSlots * state.range(1);
   state.SetItemsProcessed(packets);
   state.counters["packets"] = static_cast<double>(packets);
+}
+
+void with_drops_and_fills(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"drop_each", "fill"})->ArgsProduct({{0, 8}, {8, kCapacity}});
+  bench->UseManualTime()->Iterations(kTurns);
 }
 
 void to_null(benchmark::State& state) {
@@ -125,10 +133,10 @@ void to_null(benchmark::State& state) {
   for (std::size_t port = 0; port < 2; ++port) {
     ports[port] = millrace::open_tx_queue(world.plan.ports[port], 0, false);
   }
-  Rig rig(world, ports);
+  Rig rig(world, ports, static_cast<std::uint32_t>(state.range(1)));
   run(state, rig);
 }
-BENCHMARK(to_null)->ArgName("drop_each")->Arg(0)->Arg(8)->UseManualTime()->Iterations(kTurns);
+BENCHMARK(to_null)->Apply(with_drops_and_fills);
 
 /// Neither root nor huge pages; once a process.
 void start_eal() {
@@ -157,10 +165,10 @@ void to_dpdk(benchmark::State& state) {
   millrace::DpdkProcess process(world.context("egress.0"));
   TxQueues ports;
   ports[0] = process.open_tx(0, 0);
-  Rig rig(world, ports);
+  Rig rig(world, ports, static_cast<std::uint32_t>(state.range(1)));
   run(state, rig);
 }
-BENCHMARK(to_dpdk)->ArgName("drop_each")->Arg(0)->Arg(8)->UseManualTime()->Iterations(kTurns);
+BENCHMARK(to_dpdk)->Apply(with_drops_and_fills);
 
 }  // namespace
 

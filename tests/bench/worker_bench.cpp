@@ -6,9 +6,10 @@
 // the same thread plays ingress and egress. Packets a second: items_per_second. Its instructions:
 //
 //     valgrind --tool=callgrind --toggle-collect='millrace::ClassifierActor::do_work()'
-//         worker_bench --benchmark_filter=route
+//         worker_bench --benchmark_filter=worker/route/flows:1024/fill:64
 //
-// divided by the counter `packets` that the case prints.
+// divided by the counter `packets` that the case prints. Cases of 8 and of 64 packets a batch give
+// two equations: what a packet costs, and what a batch does besides its packets.
 // Cases of connections have `flows` of UDP; each has had a packet before it is measured.
 
 #include <benchmark/benchmark.h>
@@ -41,6 +42,7 @@ namespace {
 constexpr std::uint32_t kSlots = 16;
 constexpr std::uint32_t kRound = 4;             // batches that wait when a turn begins
 constexpr std::int64_t kTurns = 2000;           // of each case
+constexpr std::int64_t kShort = 8, kFull = 64;  // packets of a batch
 constexpr std::size_t kPrefixes = 256;          // of the table
 constexpr std::uint32_t kSources = 0x0a000000;  // 10.0.0.0: of flow 0
 constexpr std::size_t kUdpAt = 34, kUdpLengthAt = kUdpAt + 4;
@@ -148,8 +150,10 @@ Mapping make_segment(const Plan& plan) {
 /// A worker, and what plays the actors before and behind it.
 class Rig {
  public:
-  Rig(const Setting& setting, std::uint32_t flows)
-      : flows_(flows),
+  /// `fill`: packets of each batch.
+  Rig(const Setting& setting, std::uint32_t flows, std::uint32_t fill)
+      : fill_(fill),
+        flows_(flows),
         plan_(make_plan_of(setting, folder_)),
         segment_memory_(make_segment(plan_)),
         status_memory_(Mapping::create_anonymous(status_layout(plan_).bytes)),
@@ -177,7 +181,7 @@ class Rig {
       header.owner = Owner{actor_of(plan_, "ingress.a.0"), 1}.word();
       header.state = SlotState{SlotKind::kHeld, 0}.word();
       ++header.generation;
-      header.count = static_cast<std::uint16_t>(plan_.batch_capacity);
+      header.count = static_cast<std::uint16_t>(fill_);
       header.sequence = ++sequence_;
       write_packets(segment_.batch(slot), slot);
       const std::uint64_t word =
@@ -202,7 +206,7 @@ class Rig {
     }
     return good;
   }
-  std::uint32_t packets() const { return kRound * plan_.batch_capacity; }
+  std::uint32_t packets() const { return kRound * fill_; }
 
  private:
   ActorContext context(std::string_view name) const {
@@ -239,6 +243,7 @@ class Rig {
     return static_cast<std::uint32_t>(random_() % flows_);
   }
 
+  std::uint32_t fill_;
   std::uint32_t flows_, begun_ = 0;
   std::mt19937 random_{1};
   Folder folder_;
@@ -257,7 +262,7 @@ class Rig {
 void worker(benchmark::State& state, const Setting& setting) {
   const TscScale scale(measure_tsc_hz());
   const auto flows = static_cast<std::uint32_t>(state.range(0));
-  Rig rig(setting, flows);
+  Rig rig(setting, flows, static_cast<std::uint32_t>(state.range(1)));
   for (std::uint32_t begun = 0; begun < flows; begun += rig.packets()) {
     rig.fill();
     rig.work();
@@ -277,10 +282,14 @@ void worker(benchmark::State& state, const Setting& setting) {
 }
 
 void turns(benchmark::internal::Benchmark* bench) {
-  bench->UseManualTime()->Iterations(kTurns)->ArgName("flows");
+  bench->UseManualTime()->Iterations(kTurns)->ArgNames({"flows", "fill"});
 }
-void few(benchmark::internal::Benchmark* bench) { bench->Apply(turns)->Arg(kFlowsFew); }
-void few_and_many(benchmark::internal::Benchmark* bench) { bench->Apply(few)->Arg(kFlowsMany); }
+void few(benchmark::internal::Benchmark* bench) {
+  bench->Apply(turns)->Args({kFlowsFew, kShort})->Args({kFlowsFew, kFull});
+}
+void few_and_many(benchmark::internal::Benchmark* bench) {
+  bench->Apply(few)->Args({kFlowsMany, kFull});
+}
 BENCHMARK_CAPTURE(worker, route, kRoute)->Apply(few);
 BENCHMARK_CAPTURE(worker, router, kRouter)->Apply(few);
 BENCHMARK_CAPTURE(worker, acl, kAcl)->Apply(few);
