@@ -21,9 +21,10 @@ Inbox::Inbox(const ActorContext& context) : context_(context) {
                         context_.segment.link(i),
                         i,
                         PeakMark(context_.status.link(i).high)});
-    hot_.push_back(static_cast<std::uint32_t>(hot_.size()));
   }
+  for (Source& source : sources_) hot_.push_back(&source);
   cold_.reserve(hot_.size());
+  all_hot_ = hot_.size() <= kAllHotMax;
 }
 
 void Inbox::read_roster() noexcept {
@@ -103,36 +104,42 @@ bool Inbox::take_from(Source& source, Taken& out) noexcept {
   return false;
 }
 
-bool Inbox::peek(std::uint32_t& slot) noexcept {
-  const std::size_t count = hot_.size();
-  for (std::size_t i = 0, at = next_; i < count; ++i, ++at) {
-    if (at >= count) at = 0;
-    Source& source = sources_[hot_[at]];
-    std::uint64_t word = 0;
-    if (source.gpu || !source.open || !source.ring.peek(word)) continue;
-    slot = Descriptor::from_word(word).slot;
-    MILLRACE_CHECK(slot < context_.segment.slot_count());
-    return true;
-  }
-  return false;
-}
-
-bool Inbox::take_hot(Taken& out) noexcept {
+/// The first of the hot sources, from the next one on, in which something lies: it is the next one
+/// afterwards, so that a take behind a peek finds it at once. `word`: what lies there.
+Inbox::Source* Inbox::find_hot(std::uint64_t& word) noexcept {
   for (std::size_t left = hot_.size(); left != 0; --left) {
     if (next_ >= hot_.size()) next_ = 0;
-    Source& source = sources_[hot_[next_]];
-    if (source.open && take_from(source, out)) {
-      source.found_empty = 0;
-      ++next_;
-      return true;
+    Source* const source = hot_[next_];
+    if (source->open && source->ring.peek(word)) {
+      source->found_empty = 0;
+      return source;
     }
-    if (++source.found_empty < kFoundEmptyMax || sources_.size() <= kAllHotMax) {
+    if (++source->found_empty < kFoundEmptyMax || all_hot_) {
       ++next_;
       continue;
     }
-    cold_.push_back(hot_[next_]);
+    cold_.push_back(source);
     hot_[next_] = hot_.back();
     hot_.pop_back();
+  }
+  return nullptr;
+}
+
+bool Inbox::peek(std::uint32_t& slot) noexcept {
+  std::uint64_t word = 0;
+  const Source* const source = find_hot(word);
+  if (source == nullptr || source->gpu) return false;
+  slot = Descriptor::from_word(word).slot;
+  MILLRACE_CHECK(slot < context_.segment.slot_count());
+  return true;
+}
+
+bool Inbox::take_hot(Taken& out) noexcept {
+  std::uint64_t word = 0;
+  for (Source* source = find_hot(word); source != nullptr; source = find_hot(word)) {
+    const bool taken = take_from(*source, out);  // not so: completions that do not count are gone
+    ++next_;
+    if (taken) return true;
   }
   return false;
 }
@@ -140,13 +147,13 @@ bool Inbox::take_hot(Taken& out) noexcept {
 bool Inbox::take_cold(Taken& out, std::size_t looks) noexcept {
   for (; looks != 0; --looks) {
     if (next_cold_ >= cold_.size()) next_cold_ = 0;
-    Source& source = sources_[cold_[next_cold_]];
-    if (!source.open || !take_from(source, out)) {
+    Source& source = *cold_[next_cold_];
+    if (!source.open || source.ring.empty() || !take_from(source, out)) {
       ++next_cold_;
       continue;
     }
     source.found_empty = 0;
-    hot_.push_back(cold_[next_cold_]);
+    hot_.push_back(&source);
     cold_[next_cold_] = cold_.back();
     cold_.pop_back();
     return true;

@@ -27,10 +27,14 @@ struct Taken {
 class Inbox {
  public:
   explicit Inbox(const ActorContext& context);
+  Inbox(const Inbox&) = delete;
+  Inbox(Inbox&&) noexcept = default;
+  Inbox& operator=(const Inbox&) = delete;
   /// Next batch, if there is one.
   bool take(Taken& out) noexcept;
-  /// Slot of the batch that take() would give next, to fetch its lines early. Nothing is taken; a
-  /// GPU's completions are left out.
+  /// Slot of the batch that take() would give next, to fetch its lines early; it does give that
+  /// one next, unless a quiet link has one by then. Nothing is taken. False: none is there, or a
+  /// GPU's completion comes next.
   bool peek(std::uint32_t& slot) noexcept;
   bool empty() const noexcept;
   void read_roster() noexcept;
@@ -49,9 +53,10 @@ class Inbox {
     PeakMark high;                  ///< most batches that were in it
     std::uint32_t found_empty = 0;  ///< times in a row
   };
-  static constexpr std::size_t kAllHotMax = 8;         ///< sources that are all read in turn
+  static constexpr std::size_t kAllHotMax = 2;         ///< sources that are all read in turn
   static constexpr std::uint32_t kFoundEmptyMax = 64;  ///< then a source gets cold
 
+  Source* find_hot(std::uint64_t& word) noexcept;
   bool take_hot(Taken& out) noexcept;
   bool take_cold(Taken& out, std::size_t looks) noexcept;
   bool take_from(Source& source, Taken& out) noexcept;
@@ -59,10 +64,12 @@ class Inbox {
 
   ActorContext context_;
   std::vector<Source> sources_;
-  // A look at an empty link costs its line. Of many, those from which nothing came lately are cold:
-  // one of them is looked at for each batch that a hot one gives, and all when no hot one has any.
-  std::vector<std::uint32_t> hot_, cold_;  ///< numbers in sources_
-  std::size_t next_ = 0;                   ///< in hot_
+  bool all_hot_;
+  // A look at an empty link costs 20 instructions, and its line where that was written. Those from
+  // which nothing came lately are cold: one of them is looked at for each batch that a hot one
+  // gives, and all when no hot one has any. Hub and standby send seldom, so theirs mostly are.
+  std::vector<Source*> hot_, cold_;  ///< of sources_
+  std::size_t next_ = 0;             ///< in hot_
   std::size_t next_cold_ = 0;
 };
 

@@ -73,6 +73,28 @@ TEST_F(InboxTest, LinksAreReadInTurn) {
                                                from_0[2], from_2[2]}));
 }
 
+TEST_F(InboxTest, APeekShowsWhatTheNextTakeGives) {
+  const HandMade made{.owner = "front.0", .state = {SlotKind::kHeld, kThird}};
+  for (int i = 0; i < 3; ++i) world_.send("front.0", "deep.0", made);
+  for (int i = 0; i < 2; ++i) world_.send("front.2", "deep.0", made);
+  std::uint32_t slot = 0;
+  int taken = 0;
+  for (; inbox_.peek(slot); ++taken) {
+    EXPECT_EQ(world_.owner_of(slot), world_.owner_word("front.0")) << "taken already";
+    ASSERT_TRUE(take());
+    EXPECT_EQ(taken_.slot, slot);
+  }
+  EXPECT_EQ(taken, 5);
+  EXPECT_FALSE(take());
+}
+
+TEST_F(InboxTest, NoPeekShowsACompletion) {
+  complete(at_gpu());
+  std::uint32_t slot = 0;
+  EXPECT_FALSE(inbox_.peek(slot));
+  EXPECT_TRUE(take());
+}
+
 TEST_F(InboxTest, ACompletionIsAcceptedOnceAndOnlyOnce) {
   const std::uint32_t slot = at_gpu();
   complete(slot);
