@@ -6,9 +6,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
-#include "shared/base/check.hpp"
+#include "services/functions/flow/same_tuple.hpp"
 #include "shared/base/siphash.hpp"
 
 namespace millrace {
@@ -28,6 +27,14 @@ std::uint8_t direction_of(std::uint32_t reference) noexcept {
 /// Two references a flow, at most two thirds of all places.
 constexpr std::uint32_t buckets_for(std::uint32_t flows) noexcept {
   return std::bit_ceil(std::max(2u, (3 * flows + kReferences - 1) / kReferences));
+}
+
+/// Of IPv4 without the twelve bytes of each address that are 0. (The length is part of what is
+/// hashed, so none is another one's of IPv6.)
+std::uint64_t hash_of(const FlowTuple& tuple, const std::array<std::uint64_t, 2>& secret) noexcept {
+  const auto words = std::bit_cast<std::array<std::uint64_t, sizeof tuple / 8>>(tuple);
+  if (tuple.version != 4) return siphash13(words, secret);
+  return siphash13(std::array{words[0] | words[2] << 32, words[4]}, secret);
 }
 
 /// Bit i: reference i of the bucket is zero.
@@ -65,6 +72,9 @@ FlowTable::FlowTable(const LaneState& state, std::uint32_t flows,
     : state_(state), flows_(flows), bucket_count_(buckets_for(flows)) {
   static_assert(sizeof(Head) == kCacheLine);
   MILLRACE_CHECK(flows >= 1 && flows <= kFlowsMax && state.bytes.size() >= bytes_for(flows));
+  entries_ = reinterpret_cast<FlowEntry*>(state.bytes.data() + sizeof(Head) +
+                                          kWheelSlots * sizeof(std::uint32_t) +
+                                          std::size_t{bucket_count_} * kCacheLine);
   if ((head().secret[0] | head().secret[1]) != 0) return;
   change_head().secret[0] = secret[0];
   head().secret[1] = secret[1];
@@ -85,16 +95,6 @@ FlowTable::Head& FlowTable::head() const noexcept {
 
 FlowTable::Head& FlowTable::change_head() noexcept { return state_.change(head()); }
 
-FlowEntry& FlowTable::at(std::uint32_t flow) const noexcept {
-  MILLRACE_CHECK(flow < flows_);
-  const std::size_t first =
-      sizeof(Head) + kWheelSlots * sizeof(std::uint32_t) + std::size_t{bucket_count_} * kCacheLine;
-  return *reinterpret_cast<FlowEntry*>(state_.bytes.data() + first +
-                                       std::size_t{flow} * sizeof(FlowEntry));
-}
-
-const FlowEntry& FlowTable::entry(std::uint32_t flow) const noexcept { return at(flow); }
-
 void FlowTable::prefetch(std::uint32_t flow) const noexcept {
   const auto* const lines = reinterpret_cast<const std::byte*>(&at(flow));
   for (std::size_t line = 0; line < sizeof(FlowEntry) / kCacheLine; ++line) {
@@ -103,8 +103,6 @@ void FlowTable::prefetch(std::uint32_t flow) const noexcept {
 }
 
 FlowEntry& FlowTable::change(std::uint32_t flow) noexcept { return state_.change(at(flow)); }
-
-FlowOwn& FlowTable::change_own(std::uint32_t flow) noexcept { return state_.change(at(flow).own); }
 
 void FlowTable::count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
                       std::uint64_t bytes) noexcept {
@@ -121,8 +119,7 @@ void FlowTable::set(std::uint32_t* word, std::uint32_t value) noexcept {
 }
 
 FlowTable::Place FlowTable::place_of(const FlowTuple& tuple) const noexcept {
-  const std::uint64_t hash =
-      siphash13(std::as_bytes(std::span(&tuple, 1)), {head().secret[0], head().secret[1]});
+  const std::uint64_t hash = hash_of(tuple, {head().secret[0], head().secret[1]});
   auto* const first = reinterpret_cast<std::uint32_t*>(state_.bytes.data() + sizeof(Head) +
                                                        kWheelSlots * sizeof(std::uint32_t));
   const auto bucket = [&](std::uint64_t number) {
@@ -151,8 +148,7 @@ std::uint32_t* FlowTable::first_of(const Place& place, const Wanted& wanted) noe
 }
 
 bool FlowTable::is(std::uint32_t reference, const FlowTuple& tuple) const noexcept {
-  const FlowTuple& other = at(flow_of(reference)).tuple_of(direction_of(reference));
-  return std::memcmp(&other, &tuple, sizeof tuple) == 0;
+  return is_same_tuple(at(flow_of(reference)).tuple_of(direction_of(reference)), tuple);
 }
 
 std::optional<FlowTable::Found> FlowTable::look(const Place& place,

@@ -11,6 +11,7 @@
 #include "services/functions/flow/flow_entry.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
 #include "services/functions/function.hpp"
+#include "shared/base/check.hpp"
 #include "shared/layout/limits.hpp"
 
 /// The flows of one lane, in the lane's state: found by the tuple of either direction, ended by
@@ -57,16 +58,30 @@ class FlowTable {
   /// way together, so it is several times as fast where the table does not fit the cache.
   void find(std::span<const FlowTuple> tuples,
             std::span<std::optional<Found>> found) const noexcept;
-  const FlowEntry& entry(std::uint32_t flow) const noexcept;
+  const FlowEntry& entry(std::uint32_t flow) const noexcept { return at(flow); }
   /// find() of that tuple leads to the flow, in direction 0. Looks at no other flow.
   bool is_referenced(const FlowTuple& tuple, std::uint32_t flow) const noexcept;
   /// Its lines will be written soon.
   void prefetch(std::uint32_t flow) const noexcept;
   /// What functions keep with it, to be written. Costs one line of the undo log.
-  FlowOwn& change_own(std::uint32_t flow) noexcept;
+  FlowOwn& change_own(std::uint32_t flow) noexcept { return state_.change(at(flow).own); }
   /// Counts packets of one direction. Costs one line.
   void count(std::uint32_t flow, std::uint8_t direction, std::uint64_t packets,
              std::uint64_t bytes) noexcept;
+  /// A packet of `bytes`: what functions keep from here on, its count, and the time at which the
+  /// flow ends; 0: as it is. Costs two lines; a third in direction 1 where the time is another.
+  void follow(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own, std::uint64_t bytes,
+              std::uint32_t deadline_s) noexcept {
+    static_assert(offsetof(FlowEntry, deadline_s) < kCacheLine);
+    FlowEntry& entry = at(flow);
+    state_.change(entry.own) = own;
+    FlowTraffic& traffic = state_.change(direction == 0 ? entry.sent : entry.answered);
+    traffic.packets.add(1);
+    traffic.bytes.add(bytes);
+    if (deadline_s == 0 || deadline_s == entry.deadline_s) return;
+    if (direction != 0) state_.change(entry.deadline_s);
+    entry.deadline_s = deadline_s;
+  }
 
   enum class Inserted : std::uint8_t { kNew, kThere, kFull };
   struct Insertion {
@@ -132,7 +147,10 @@ class FlowTable {
 
   Head& head() const noexcept;
   Head& change_head() noexcept;
-  FlowEntry& at(std::uint32_t flow) const noexcept;
+  FlowEntry& at(std::uint32_t flow) const noexcept {
+    MILLRACE_CHECK(flow < flows_);
+    return entries_[flow];
+  }
   FlowEntry& change(std::uint32_t flow) noexcept;
   std::uint32_t* wheel() const noexcept;
   void set(std::uint32_t* word, std::uint32_t value) noexcept;
@@ -167,6 +185,7 @@ class FlowTable {
 
   LaneState state_;
   std::uint32_t flows_, bucket_count_;
+  FlowEntry* entries_;
 };
 
 }  // namespace millrace

@@ -63,14 +63,16 @@ void FlowTracker::follow_some(std::span<const std::uint16_t> packets) noexcept {
     if (found[i]) batch_.table().prefetch(found[i]->flow);
   }
   batch_.forgot_ = false;
+  std::array<std::uint32_t, kFlowStateCount> of_state{};
   for (std::size_t i = 0; i < packets.size(); ++i) {
     if (batch_.forgot_) found[i] = batch_.table().find(tuples[i]);
     const PacketFlow flow = follow_one(packets[i], sorted[i], found[i]);
     batch_.packets_[packets[i]] = flow;
     batch_.is_question_[packets[i]] =
         flow.state == FlowState::kNew && sorted[i].kind == Kind::kFlow;
-    hit(kCounterOfState[static_cast<std::size_t>(flow.state)]);
+    ++of_state[static_cast<std::size_t>(flow.state)];
   }
+  for (std::size_t i = 0; i < kFlowStateCount; ++i) hit(kCounterOfState[i], of_state[i]);
 }
 
 /// The first fragment of a packet says of which flow the others are.
@@ -187,11 +189,9 @@ void FlowTracker::write(std::uint32_t flow, std::uint8_t direction, const FlowOw
     return;
   }
   FlowTable& table = batch_.table();
-  table.change_own(flow) = own;
-  table.count(flow, direction, 1, bytes);
-  if (deadline_s != 0) table.set_deadline(flow, deadline_s);
+  table.follow(flow, direction, own, bytes, deadline_s);
   const FlowEntry& entry = table.entry(flow);
-  if (entry.established == 0 && is_established(entry.tuple, own)) {
+  if (is_established(entry.tuple, own) && entry.established == 0) {
     table.establish(flow);
     hit(FlowCounter::kEstablished);
   }

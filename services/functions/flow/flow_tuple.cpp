@@ -3,6 +3,7 @@
 #include "services/functions/flow/flow_tuple.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "shared/base/ip_protocol.hpp"
@@ -41,10 +42,11 @@ bool set_icmp_ports(std::span<const std::byte> message, FlowTuple& tuple) noexce
 }  // namespace
 
 void set_addresses(std::span<const std::byte> ip, FlowTuple& tuple) noexcept {
-  const std::size_t at = tuple.version == 4 ? 12 : 8, bytes = tuple.version == 4 ? 4 : 16;
-  const auto out = [](Ipv6Bytes& address) { return std::as_writable_bytes(std::span(address)); };
-  std::ranges::copy(ip.subspan(at, bytes), out(tuple.source).begin());
-  std::ranges::copy(ip.subspan(at + bytes, bytes), out(tuple.destination).begin());
+  const auto copy = [&]<std::size_t kAt, std::size_t kBytes>() {  // by moves, without a call
+    std::memcpy(tuple.source.data(), ip.data() + kAt, kBytes);
+    std::memcpy(tuple.destination.data(), ip.data() + kAt + kBytes, kBytes);
+  };
+  tuple.version == 4 ? copy.operator()<12, 4>() : copy.operator()<8, 16>();
 }
 
 std::optional<FlowTuple> flow_tuple_of(std::span<const std::byte> frame,

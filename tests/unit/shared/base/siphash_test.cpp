@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 namespace millrace {
@@ -24,6 +25,14 @@ TEST(Siphash, SaysWhatPythonSays) {
     EXPECT_NE(siphash13(bytes, {0, 1}), one.hash);
     EXPECT_NE(siphash13(bytes, {1, 0}), one.hash);
   }
+}
+
+TEST(Siphash, SaysOfWordsWhatItSaysOfTheirBytes) {
+  const std::array<std::uint64_t, 5> words = {0x0706050403020100, 0x0f0e0d0c0b0a0908,
+                                              0x1716151413121110, 0x1f1e1d1c1b1a1918,
+                                              0x2726252423222120};
+  EXPECT_EQ(siphash13(words, {0, 0}), 0x95bc321ab41d8206);
+  EXPECT_EQ(siphash13(std::array{words[0], words[1]}, {0, 0}), 0x8972188433a5c5b7);
 }
 
 }  // namespace
