@@ -67,29 +67,6 @@ void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
   beginning_count_ = 0;
 }
 
-bool FlowBatch::resolve(std::uint32_t& flow) const noexcept {
-  if ((flow & kBeginning) == 0) return true;
-  const std::uint32_t in_table = beginning(flow).in_table;
-  if (in_table == kNoFlow) return false;
-  flow = in_table;
-  return true;
-}
-
-const FlowTuple& FlowBatch::tuple(std::uint32_t flow, std::uint8_t direction) const noexcept {
-  if (!resolve(flow)) return direction == 0 ? beginning(flow).tuple : beginning(flow).answer;
-  return table_->entry(flow).tuple_of(direction);
-}
-
-const FlowOwn& FlowBatch::own(std::uint32_t flow) const noexcept {
-  return resolve(flow) ? table_->entry(flow).own : beginning(flow).own;
-}
-
-FlowOwn& FlowBatch::change_own(std::uint32_t flow) noexcept {
-  return resolve(flow) ? table_->change_own(flow) : beginning(flow).own;
-}
-
-bool FlowBatch::is_new(std::uint32_t flow) const noexcept { return !resolve(flow); }
-
 std::optional<std::uint32_t> FlowBatch::place_of(const FlowTuple& tuple) const noexcept {
   for (std::size_t at = hash_of(tuple) % kPlaces; places_[at] != 0; at = (at + 1) % kPlaces) {
     const std::uint32_t place = places_[at] - 1u;

@@ -139,4 +139,30 @@ class FlowBatch {
   std::array<std::uint16_t, kPlaces> places_{};  ///< by hash: place in beginnings_ + 1
 };
 
+// What functions ask for each packet.
+
+inline bool FlowBatch::resolve(std::uint32_t& flow) const noexcept {
+  if ((flow & kBeginning) == 0) return true;
+  const std::uint32_t in_table = beginning(flow).in_table;
+  if (in_table == kNoFlow) return false;
+  flow = in_table;
+  return true;
+}
+
+inline const FlowTuple& FlowBatch::tuple(std::uint32_t flow,
+                                         std::uint8_t direction) const noexcept {
+  if (!resolve(flow)) return direction == 0 ? beginning(flow).tuple : beginning(flow).answer;
+  return table_->entry(flow).tuple_of(direction);
+}
+
+inline const FlowOwn& FlowBatch::own(std::uint32_t flow) const noexcept {
+  return resolve(flow) ? table_->entry(flow).own : beginning(flow).own;
+}
+
+inline FlowOwn& FlowBatch::change_own(std::uint32_t flow) noexcept {
+  return resolve(flow) ? table_->change_own(flow) : beginning(flow).own;
+}
+
+inline bool FlowBatch::is_new(std::uint32_t flow) const noexcept { return !resolve(flow); }
+
 }  // namespace millrace

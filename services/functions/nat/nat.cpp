@@ -7,6 +7,7 @@
 
 #include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/flow/flow_entry.hpp"
+#include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/nat/lane_pool.hpp"
 #include "services/functions/nat/nat_address.hpp"
 #include "services/functions/nat/nat_ports.hpp"
@@ -196,7 +197,7 @@ class Nat final : public Function {
     const FlowTuple has = call.flows->tuple(at.flow, at.direction);
     const FlowTuple gets =
         reversed(call.flows->tuple(at.flow, static_cast<std::uint8_t>(1 - at.direction)));
-    if (has == gets) return;
+    if (is_same_tuple(has, gets)) return;
     const std::span<std::byte> frame = call.batch.bytes(packet);
     const bool error = at.state == FlowState::kRelated;
     const bool done = error ? rewrite_icmp_error(frame, headers, has, gets)

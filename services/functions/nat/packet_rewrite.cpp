@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "services/functions/flow/same_tuple.hpp"
 #include "services/functions/nat/crc32c_change.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/packet_walk.hpp"
@@ -32,9 +33,7 @@ class Change {
   }
   void replace(std::span<std::byte> bytes, std::size_t at,
                std::span<const std::byte> value) noexcept {
-    before_ += internet_sum(bytes.subspan(at, value.size()));
-    after_ += internet_sum(value);
-    std::ranges::copy(value, bytes.subspan(at).begin());
+    for (std::size_t i = 0; i < value.size(); i += 2) replace(bytes, at + i, u16(value, i));
   }
   void add(const Change& other) noexcept {
     before_ += other.before_;
@@ -90,10 +89,10 @@ Change replace_addresses(const Ip& ip, const FlowTuple& has, const FlowTuple& ge
   const std::size_t source_at = four ? ipv4_wire::kSourceAt : ipv6_wire::kSourceAt;
   const std::size_t destination_at = four ? ipv4_wire::kDestinationAt : ipv6_wire::kDestinationAt;
   Change addresses;
-  if (has.source != gets.source) {
+  if (!is_same_address(has.source, gets.source)) {
     addresses.replace(header, source_at, address(gets.source, gets.version));
   }
-  if (has.destination != gets.destination) {
+  if (!is_same_address(has.destination, gets.destination)) {
     addresses.replace(header, destination_at, address(gets.destination, gets.version));
   }
   whole.add(addresses);

@@ -24,5 +24,15 @@ TEST(SameTuple, SaysWhatEqualsSays) {
   }
 }
 
+TEST(SameTuple, SaysOfAddressesWhatEqualsSays) {
+  const Ipv6Bytes address{10, 1, 2, 3};
+  EXPECT_TRUE(is_same_address(address, address));
+  for (std::size_t at = 0; at < address.size(); ++at) {
+    Ipv6Bytes other = address;
+    other[at] ^= 0x80;
+    EXPECT_FALSE(is_same_address(address, other)) << at;
+  }
+}
+
 }  // namespace
 }  // namespace millrace
