@@ -63,6 +63,7 @@ std::string own_of(const Json& json, const std::string& type) {
   if (type == "http") return fields_of(*at, {"http_method", "hostname", "url", "status"});
   if (type == "dns") return fields_of(*at, {"type", "rrtype", "rrname", "rcode"});
   if (type == "tls") return fields_of(*at, {"version", "sni"});
+  if (type == "smtp") return fields_of(*at, {"helo", "mail_from"});
   if (type == "drop") return fields_of(*at, {"reason"});
   std::string text;
   for (const char* const side : {"client", "server"}) {

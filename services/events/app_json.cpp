@@ -11,6 +11,7 @@
 
 #include "services/events/base64.hpp"
 #include "services/events/dns_json.hpp"
+#include "services/events/event_json.hpp"
 #include "services/events/json_line.hpp"
 #include "shared/layout/event_text.hpp"
 
@@ -62,8 +63,12 @@ constexpr std::array<NamedField, kFieldCount> kNames = {{
     {EventField::kSshClientSoftware, "ssh", "client.software_version"},
     {EventField::kSshServerProtocol, "ssh", "server.proto_version"},
     {EventField::kSshServerSoftware, "ssh", "server.software_version"},
+    {EventField::kSmtpHelo, "smtp", "helo"},
+    {EventField::kSmtpFrom, "smtp", "mail_from"},
+    {EventField::kSmtpRecipient, "smtp", "rcpt_to"},
     {EventField::kPayload, "", "payload"},
     {EventField::kPacket, "", "packet"},
+    {EventField::kTunnel, "", "tunnel"},
 }};
 static_assert(std::ranges::is_sorted(kNames, {}, &NamedField::field));
 
@@ -181,6 +186,39 @@ void put_ssh(const Fields& fields, std::string& out) {
   out += '}';
 }
 
+void put_smtp(const Fields& fields, std::span<const std::byte> text, std::string& out) {
+  put_key("smtp", out);
+  out += '{';
+  put_texts(fields, {EventField::kSmtpHelo, EventField::kSmtpFrom}, out);
+  std::vector<std::string_view> recipients;
+  while (const auto field = next_field(text)) {
+    if (field->field == EventField::kSmtpRecipient) recipients.push_back(field->text());
+  }
+  if (!recipients.empty()) {
+    put_key(name_of(EventField::kSmtpRecipient).key, out);
+    put_array(recipients, out);
+  }
+  out += '}';
+}
+
+/// As Suricata has it: of the packet on the wire.
+void put_tunnel(const Fields& fields, std::string& out) {
+  EventTunnel tunnel{};
+  const auto bytes = fields.bytes(EventField::kTunnel);
+  if (bytes.size() != sizeof tunnel) return;
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(&tunnel, 1)).begin());
+  if (tunnel.ip_version != 4 && tunnel.ip_version != 6) return;
+  put_key("tunnel", out);
+  out += '{';
+  put_text("src_ip", json_line::address_text(tunnel.ip_version, tunnel.source), out);
+  put_value("src_port", tunnel.source_port, out);
+  put_text("dest_ip", json_line::address_text(tunnel.ip_version, tunnel.destination), out);
+  put_value("dest_port", tunnel.destination_port, out);
+  put_text("proto", protocol_name(tunnel.protocol), out);
+  put_value("depth", tunnel.depth, out);
+  out += '}';
+}
+
 /// As Suricata has it: a dot for each byte that is no letter, and lines.
 std::string printable(std::string_view text) {
   std::string shown(text);
@@ -217,6 +255,10 @@ void put_fields(std::span<const std::byte> text, std::optional<std::uint64_t> tr
   if (fields.has_any(EventField::kSshClientProtocol, EventField::kSshServerSoftware)) {
     put_ssh(fields, out);
   }
+  if (fields.has_any(EventField::kSmtpHelo, EventField::kSmtpRecipient)) {
+    put_smtp(fields, text, out);
+  }
+  if (fields.has(EventField::kTunnel)) put_tunnel(fields, out);
   put_bytes(fields, out);
 }
 

@@ -78,7 +78,7 @@ const char* type_of(const EventRecord& record) {
     case EventKind::kDrop:
       return "drop";
     case EventKind::kApp: {
-      static constexpr std::array kNames = {"http", "dns", "tls", "ssh"};
+      static constexpr std::array kNames = {"http", "dns", "tls", "ssh", "smtp"};
       static_assert(kNames.size() == static_cast<std::size_t>(EventApp::kCount));
       const auto app = static_cast<std::size_t>(record.app.app);
       return app < kNames.size() ? kNames[app] : "unknown";

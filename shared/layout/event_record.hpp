@@ -51,7 +51,7 @@ struct EventCount {
 
 /// What a signature was looking at when it matched.
 enum class SignatureScope : std::uint8_t { kPacket = 0, kStream = 1, kTransaction = 2 };
-/// Of the packet that made it match. Unknown: the packet is of no flow.
+/// Of the data that match. Unknown: the packet is of no flow.
 enum class FlowDirection : std::uint8_t { kUnknown = 0, kToServer = 1, kToClient = 2 };
 
 inline constexpr std::size_t kEventAppBytes = 12;
@@ -70,7 +70,7 @@ struct SignatureEvent {
   std::uint8_t texts;
 };
 
-enum class EventApp : std::uint8_t { kHttp = 0, kDns = 1, kTls = 2, kSsh = 3, kCount };
+enum class EventApp : std::uint8_t { kHttp = 0, kDns = 1, kTls = 2, kSsh = 3, kSmtp = 4, kCount };
 /// The record's addresses and ports are those of the client's packets.
 struct AppEvent {
   EventCount transaction;   ///< its number in its flow

@@ -75,8 +75,12 @@ enum class EventField : std::uint8_t {
   kSshClientSoftware,
   kSshServerProtocol,
   kSshServerSoftware,
+  kSmtpHelo,
+  kSmtpFrom,
+  kSmtpRecipient,  ///< one of several
   kPayload,  ///< of an alert: bytes that the packet carries, or those of the stream that it brings
   kPacket,   ///< of an alert: the frame
+  kTunnel,   ///< EventTunnel: of an alert whose record is about what the packet carries
   kCount
 };
 /// In front of the name of kDnsAnswer.
@@ -86,6 +90,17 @@ struct EventDnsAnswer {
   std::uint16_t name_bytes;
 };
 static_assert(sizeof(EventDnsAnswer) == 8 && offsetof(EventDnsAnswer, type) == 4);
+
+/// The packet that carries what a record is about.
+struct EventTunnel {
+  std::array<std::uint8_t, 16> source, destination;  ///< as in EventRecord
+  std::uint16_t source_port, destination_port;       ///< 0: its protocol has none
+  std::uint8_t ip_version, protocol;
+  std::uint8_t depth;  ///< packets around what the record is about, 1..
+  std::uint8_t padding;
+};
+static_assert(sizeof(EventTunnel) == 40 && offsetof(EventTunnel, source_port) == 32);
+static_assert(offsetof(EventTunnel, ip_version) == 36 && offsetof(EventTunnel, depth) == 38);
 
 /// Records of text that `text` takes.
 constexpr std::uint8_t texts_for(std::span<const std::byte> text) noexcept {

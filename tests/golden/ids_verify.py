@@ -19,8 +19,10 @@ from captures import BUILD, unpack
 # without it.
 ALERT_KEYS = {"alert.signature_id", "alert.gid", "alert.rev", "alert.signature", "alert.category",
               "alert.severity", "alert.action"}
-LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto"}
-ADDRESSES = {"src_ip", "dest_ip"}
+LINE_KEYS = {"event_type", "src_ip", "dest_ip", "src_port", "dest_port", "proto",
+             "tunnel.src_ip", "tunnel.dest_ip", "tunnel.src_port", "tunnel.dest_port",
+             "tunnel.proto", "tunnel.depth"}
+ADDRESSES = {"src_ip", "dest_ip", "tunnel.src_ip", "tunnel.dest_ip"}
 PPP = 9
 FRONT = {0: 4, 12: 0, 101: 0, 113: 16, 228: 0, 229: 0}  # link type: bytes in front of IP
 VERSION = (7, 0)  # of Suricata: some checks are of one version

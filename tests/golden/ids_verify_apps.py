@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: 2026 The Millrace authors
 # SPDX-License-Identifier: Apache-2.0
-"""Cases of suricata-verify (OISF): which lines of http, dns, tls, ssh and drop Suricata gives."""
+"""Cases of suricata-verify (OISF): which lines of http, dns, tls, ssh, smtp and drop Suricata
+gives."""
 
 import re
 
 from ids_verify import (ALERT_KEYS, LINE_KEYS, UNLIKE, Judgement, agrees, checks_of, lines_of,
                         refused_sids)
 
-TYPES = ("http", "dns", "tls", "ssh", "drop")
+TYPES = ("http", "dns", "tls", "ssh", "smtp", "drop")
 # Keys of ours. What a check asks for beside them is not judged.
 APP_KEYS = re.compile(
     r"http\.(hostname|http_port|url|http_user_agent|http_content_type|http_refer|http_method|"
@@ -16,7 +17,7 @@ APP_KEYS = re.compile(
     r"dns\.answers\[\d+\]\.(rrname|rrtype|ttl|rdata)$|dns\.grouped\.\w+\[\d+\]$|"
     r"tls\.(version|sni|subject|issuerdn|serial|fingerprint|notbefore|notafter|ja4)$|"
     r"tls\.ja3s?\.(hash|string)$|ssh\.(client|server)\.(proto|software)_version$|"
-    r"drop\.reason$|tx_id$")
+    r"smtp\.(helo|mail_from|rcpt_to\[\d+\])$|drop\.reason$|tx_id$")
 OTHER_FORMAT = re.compile(r"dns\.quer(y|ies)\[|http\.http2|\.__")
 NO_RULE = "alert icmp any any -> any any (itype:255; icode:255; sid:1;)\n"
 

@@ -81,7 +81,8 @@ def fixture_app_lines(tmp_path_factory):
     command = [BUILD / "bin/millrace", "try", "flow,ids", "--pcap", capture, "--events", said]
     for setting in (f"rules={folder / 'own.rules'}", "events=true", "alert_payload=600",
                     "alert_packet=600", *(f"log={one}" for one in
-                                          ("http", "dns", "tls", "ssh", "drop", "anomaly"))):
+                                          ("http", "dns", "tls", "ssh", "smtp", "drop",
+                                           "anomaly"))):
         command += ["--set", f"ids.{setting}"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return [json.loads(line) for line in said.read_text(encoding="utf-8").splitlines()]
@@ -107,8 +108,8 @@ def test_lines_are_valid_by_suricatas_schema(lines):
 
 def test_lines_of_ids_are_valid_by_suricatas_schema(app_lines):
     seen = {kind for kind, function in seen_and_valid(app_lines) if function == "ids"}
-    assert seen >= {"alert", "http", "dns", "tls", "drop"}
-    assert seen <= {"alert", "http", "dns", "tls", "drop", "ssh", "anomaly"}
+    assert seen >= {"alert", "http", "dns", "tls", "smtp", "drop"}
+    assert seen <= {"alert", "http", "dns", "tls", "smtp", "drop", "ssh", "anomaly"}
 
 
 def test_numbers_of_records_have_no_gap(app_lines):

@@ -131,6 +131,15 @@ void put_ssh(Transaction& transaction, EventTextWriter& text) {
   put_all(kFields, transaction, text);
 }
 
+void put_smtp(Transaction& transaction, EventTextWriter& text) {
+  const MailEnvelope& mail = transaction.envelope;
+  if (!mail.helo.empty()) text.put(EventField::kSmtpHelo, mail.helo, kAppValueBytesMax);
+  if (!mail.from.empty()) text.put(EventField::kSmtpFrom, mail.from, kAppValueBytesMax);
+  for (const std::string& recipient : mail.recipients) {
+    text.put(EventField::kSmtpRecipient, recipient, kAppValueBytesMax);
+  }
+}
+
 bool put_dns(std::span<const std::byte> message, std::size_t question, EventTextWriter& text) {
   if (message.size() < kDnsHeaderBytes) return false;
   const DnsContents contents = dns_contents(message);

@@ -18,6 +18,7 @@ inline constexpr std::size_t kAppValueBytesMax = 512;
 void put_http(Transaction& transaction, EventTextWriter& text);
 void put_tls(Transaction& transaction, EventTextWriter& text);
 void put_ssh(Transaction& transaction, EventTextWriter& text);
+void put_smtp(Transaction& transaction, EventTextWriter& text);
 /// `message`: a whole one, or empty. `question`: of a query, which of its questions; of an answer,
 /// the first one and all answers. False: there is no such question.
 bool put_dns(std::span<const std::byte> message, std::size_t question, EventTextWriter& text);

@@ -326,7 +326,8 @@ class Ids final : public Function {
                                 .app = view.app,
                                 .payload = view.payload,
                                 .log = &log_,
-                                .inner = seen.layer == Seen::Layer::kPacket ? nullptr : &view};
+                                .inner = seen.layer == Seen::Layer::kPacket ? nullptr : &view,
+                                .depth = seen.depth};
     const IdsVerdict verdict = verdicts_.apply(call, alerted, view.tuple, memory_, matched_);
     memory_.keep();
     if (verdict.of_flow != FlowFate::kNone) {  // nothing brings its transactions again

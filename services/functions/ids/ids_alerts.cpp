@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/functions/ids/ids_alerts.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "services/functions/ids/packets/packet_layers.hpp"
 #include "services/functions/ids/signature_event.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/layout/event_text.hpp"
 
 namespace millrace {
@@ -37,6 +39,24 @@ void tell(const FinishContext& call, const AlertedPacket& packet, bool turned,
   return turned ? tell_turned(call, packet, event, text) : tell(call, packet, event, text);
 }
 
+/// The packet of the batch, where it is of IP and carries what the rule has matched.
+std::optional<EventTunnel> tunnel_of(const FinishContext& call,
+                                     const AlertedPacket& packet) noexcept {
+  if (packet.inner == nullptr || packet.depth == 0) return std::nullopt;
+  const std::span<const std::byte> frame = call.batch.bytes(packet.packet);
+  const FlowTuple ends = ends_of(frame, parse_headers(frame));
+  if (ends.version == 0) return std::nullopt;
+  const bool has_ports = ip_protocol::has_ports(ends.protocol);
+  return EventTunnel{.source = ends.source,
+                     .destination = ends.destination,
+                     .source_port = has_ports ? ends.source_port : std::uint16_t{0},
+                     .destination_port = has_ports ? ends.destination_port : std::uint16_t{0},
+                     .ip_version = ends.version,
+                     .protocol = ends.protocol,
+                     .depth = packet.depth,
+                     .padding = 0};
+}
+
 FlowDirection turned_around(FlowDirection direction) noexcept {
   return direction == FlowDirection::kToServer ? FlowDirection::kToClient
                                                : FlowDirection::kToServer;
@@ -64,8 +84,13 @@ void tell_alert(const FinishContext& call, const AlertedPacket& packet, const Ma
   if (packet.log != nullptr && rule.transaction != kNoTransaction) {
     app = packet.log->text_of(rule.transaction);
   }
-  if (bytes.payload == 0 && bytes.packet == 0) return tell(call, packet, turned, event, app);
+  const std::optional<EventTunnel> tunnel = tunnel_of(call, packet);
+  if (bytes.payload == 0 && bytes.packet == 0 && !tunnel)
+    return tell(call, packet, turned, event, app);
   EventTextWriter text;
+  if (tunnel) {
+    text.put(EventField::kTunnel, std::as_bytes(std::span(&*tunnel, 1)), sizeof *tunnel);
+  }
   text.put_text(app);
   if (bytes.payload != 0 && !turned && !packet.payload.empty()) {
     text.put(EventField::kPayload, packet.payload, bytes.payload);

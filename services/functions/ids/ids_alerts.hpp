@@ -23,6 +23,7 @@ struct AlertedPacket {
   const IdsLog* log = nullptr;              ///< it may have texts of transactions
   /// Of what was looked at, where that is not the packet of the batch itself. Null: it is.
   const PacketView* inner = nullptr;
+  std::uint8_t depth = 0;  ///< packets around `inner`
 };
 
 /// Bytes that an alert has of the packet at most; 0: it has none.

@@ -28,6 +28,8 @@ EventApp event_app_of(AppProtocol app) noexcept {
       return EventApp::kTls;
     case AppProtocol::kSsh:
       return EventApp::kSsh;
+    case AppProtocol::kSmtp:
+      return EventApp::kSmtp;
     default:
       return EventApp::kCount;
   }
@@ -75,6 +77,8 @@ bool IdsLog::wants(AppProtocol app) const noexcept {
       return choice_.tls;
     case AppProtocol::kSsh:
       return choice_.ssh;
+    case AppProtocol::kSmtp:
+      return choice_.smtp;
     default:
       return false;
   }
@@ -97,6 +101,8 @@ void IdsLog::put(Transaction& transaction, std::uint8_t direction) {
       return put_tls(transaction, text_);
     case AppProtocol::kSsh:
       return put_ssh(transaction, text_);
+    case AppProtocol::kSmtp:
+      return put_smtp(transaction, text_);
     case AppProtocol::kDns:
       put_dns(std::as_bytes(std::span(transaction.messages[direction])), 0, text_);
       return;

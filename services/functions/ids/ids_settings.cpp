@@ -78,12 +78,12 @@ std::pair<std::string, std::string> variable_of(const std::string& value) {
 
 void choose(const std::string& value, IdsLogChoice& log) {
   const std::pair<std::string_view, bool*> choices[] = {
-      {"http", &log.http}, {"dns", &log.dns},   {"tls", &log.tls},
-      {"ssh", &log.ssh},   {"drop", &log.drop}, {"anomaly", &log.anomaly}};
+      {"http", &log.http}, {"dns", &log.dns},   {"tls", &log.tls},        {"ssh", &log.ssh},
+      {"smtp", &log.smtp}, {"drop", &log.drop}, {"anomaly", &log.anomaly}};
   const auto* const chosen =
       std::ranges::find(choices, value, [](const auto& choice) { return choice.first; });
   if (chosen == std::end(choices)) {
-    throw Error("log: '" + value + "' is none of http, dns, tls, ssh, drop, anomaly");
+    throw Error("log: '" + value + "' is none of http, dns, tls, ssh, smtp, drop, anomaly");
   }
   *chosen->second = true;
 }
@@ -187,6 +187,7 @@ IdsSettings ids_settings(const Settings& settings) {
   read.actions = actions_of(settings);
   read.limits.fast_open = read.limits.skips = read.only_watches;
   read.app.keeps_messages = read.log.dns || read.alert_app;
+  read.app.keeps_envelopes = read.log.smtp || read.alert_app;
   return read;
 }
 

@@ -19,10 +19,10 @@ namespace millrace {
 
 /// `log`: what is told of beside alerts.
 struct IdsLogChoice {
-  bool http = false, dns = false, tls = false, ssh = false;
+  bool http = false, dns = false, tls = false, ssh = false, smtp = false;
   bool drop = false, anomaly = false;
 
-  bool has_apps() const noexcept { return http || dns || tls || ssh; }
+  bool has_apps() const noexcept { return http || dns || tls || ssh || smtp; }
   bool has_any() const noexcept { return has_apps() || drop || anomaly; }
 };
 

@@ -110,7 +110,7 @@ PacketLayers::Next PacketLayers::go_in() noexcept {
   if (!carried) return Next::kEnd;
   if (layers_ == kLayersMax) return Next::kRefused;
   ++layers_;
-  ++depth_;
+  seen_.depth = ++depth_;
   const auto at = static_cast<std::size_t>(carried->frame.data() - seen_.frame.data());
   seen_.frame = seen_.frame.subspan(at, carried->frame.size());
   seen_.headers = carried->headers;

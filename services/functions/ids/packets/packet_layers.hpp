@@ -25,6 +25,7 @@ struct SeenPacket {
   };
   std::uint16_t packet = 0;  ///< of the batch
   Layer layer = Layer::kPacket;
+  std::uint8_t depth = 0;      ///< packets around it
   std::span<std::byte> frame;  ///< of kPacket the batch's
   PacketHeaders headers;
   PacketFlow flow{};

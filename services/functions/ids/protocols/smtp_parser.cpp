@@ -17,10 +17,19 @@ constexpr std::uint8_t kClient = 0, kServer = 1;
 /// A longer line is taken in pieces.
 constexpr std::size_t kPieceBytes = 4u << 10;
 static_assert(kPieceBytes >= MimeReader::kPieceBytesMin);
+/// Of a path or a name, and how many recipients of a mail are kept.
+constexpr std::size_t kEnvelopeBytesMax = 512, kRecipientsMax = 64;
 constexpr std::string_view kLineEnd = "\r\n";
 
 std::string_view text_without_end(std::string_view line) noexcept {
   return line.substr(0, line.find_last_not_of(kLineEnd) + 1);
+}
+
+/// Of a command's line: what follows its name. Empty: the name is another one.
+std::string_view behind(std::string_view line, std::string_view name) noexcept {
+  line.remove_prefix(std::min(name.size(), line.size()));
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  return line.substr(0, kEnvelopeBytesMax);
 }
 
 bool is_command(std::string_view line, std::string_view name) noexcept {
@@ -105,9 +114,14 @@ void SmtpParser::take_piece(std::string_view piece, bool begins) {
 }
 
 void SmtpParser::take_command(std::string_view line) {
-  if (is_command(line, "MAIL")) {
+  if (is_command(line, "HELO") || is_command(line, "EHLO")) {
+    take_greeting(behind(line, "HELO"));
+  } else if (is_command(line, "MAIL")) {
     if (mail_) end_mail(line_begin_);  // a parser that is made anew begins the next one
     begin_mail();
+    if (limits_.keeps_envelopes) mail_->envelope.from = behind(line, "MAIL FROM:");
+  } else if (is_command(line, "RCPT") && mail_) {
+    take_recipient(behind(line, "RCPT TO:"));
   } else if (is_command(line, "DATA")) {
     begin_mail();
     state_ = State::kMail;
@@ -119,6 +133,15 @@ void SmtpParser::take_command(std::string_view line) {
   } else if (is_command(line, "STARTTLS")) {
     asks_for_tls_ = true;
   }
+}
+
+void SmtpParser::take_greeting(std::string_view name) {
+  if (limits_.keeps_envelopes) helo_ = name;
+}
+
+void SmtpParser::take_recipient(std::string_view path) {
+  std::vector<std::string>& recipients = mail_->envelope.recipients;
+  if (limits_.keeps_envelopes && recipients.size() < kRecipientsMax) recipients.emplace_back(path);
 }
 
 /// " 1000 LAST"
@@ -154,7 +177,9 @@ void SmtpParser::take_mail(std::string_view piece, bool begins) {
 }
 
 void SmtpParser::begin_mail() {
-  if (!mail_) mail_ = take_transaction(limits_.pool, AppProtocol::kSmtp, transactions_);
+  if (mail_) return;
+  mail_ = take_transaction(limits_.pool, AppProtocol::kSmtp, transactions_);
+  mail_->envelope.helo = helo_;
 }
 
 void SmtpParser::end_mail(std::uint64_t position) {

@@ -49,6 +49,8 @@ class SmtpParser final : public AppParser, private FileSink {
   std::size_t take_line(std::string_view text);
   void take_piece(std::string_view piece, bool begins);
   void take_command(std::string_view line);
+  void take_greeting(std::string_view name);
+  void take_recipient(std::string_view path);
   void take_chunk(std::string_view arguments);
   void end_chunk();
   void take_mail(std::string_view piece, bool begins);
@@ -66,6 +68,7 @@ class SmtpParser final : public AppParser, private FileSink {
   std::uint64_t transactions_;
   std::array<Side, 2> sides_;
   std::unique_ptr<Transaction> mail_;
+  std::string helo_;  ///< as far as it has been read: a parser that is made anew may not know it
   MimeReader mime_;
   TransactionSink* sink_ = nullptr;  ///< during read() and end()
   State state_ = State::kCommand;

@@ -123,6 +123,7 @@ void Transaction::recycle() {
     }
     messages[direction] = {};
   }
+  envelope = {};
   waiting.clear();
   matched.clear();
 }

@@ -61,6 +61,12 @@ struct WaitingRule {
   std::uint64_t until;  ///< end of the stream's text, in the stream, by which it did not match
 };
 
+/// What commands of SMTP say of a mail, as they were sent: "<a@b.test>".
+struct MailEnvelope {
+  std::string helo, from;
+  std::vector<std::string> recipients;
+};
+
 /// Of the parser's thread. Parsers put(), detection looks and notes what it has found. The body of
 /// a response and its kFileData are one value: what is put as one of them is there as both.
 class Transaction {
@@ -109,6 +115,7 @@ class Transaction {
 
   // For the log, by direction.
   std::array<std::string, 2> messages;        ///< of DNS, with AppLimits::keeps_messages
+  MailEnvelope envelope;                      ///< with AppLimits::keeps_envelopes
   std::array<std::uint64_t, 2> body_bytes{};  ///< of HTTP, as they came
   bool is_logged = false;                     ///< the log's note
 

@@ -80,6 +80,29 @@ TEST_F(AppJsonTest, TlsAndSshAreAsEveHasThem) {
               "server": {"software_version": "other"}}})"));
 }
 
+TEST_F(AppJsonTest, AMailHasItsRecipientsInAnArray) {
+  put(EventField::kSmtpHelo, "a.test");
+  put(EventField::kSmtpFrom, "<a@a.test>");
+  put(EventField::kSmtpRecipient, "<b@b.test>");
+  put(EventField::kSmtpRecipient, "<c@b.test>");
+  EXPECT_EQ(shown(), Json::parse(R"({"smtp": {"helo": "a.test", "mail_from": "<a@a.test>",
+      "rcpt_to": ["<b@b.test>", "<c@b.test>"]}})"));
+}
+
+TEST_F(AppJsonTest, ATunnelHasTheEndsOfThePacketAround) {
+  EventTunnel tunnel{.source = {10, 0, 0, 1},
+                     .destination = {10, 0, 0, 2},
+                     .source_port = 1234,
+                     .destination_port = 4789,
+                     .ip_version = 4,
+                     .protocol = 17,
+                     .depth = 2,
+                     .padding = 0};
+  put(EventField::kTunnel, std::string(reinterpret_cast<const char*>(&tunnel), sizeof tunnel));
+  EXPECT_EQ(shown(), Json::parse(R"({"tunnel": {"src_ip": "10.0.0.1", "src_port": 1234,
+      "dest_ip": "10.0.0.2", "dest_port": 4789, "proto": "UDP", "depth": 2}})"));
+}
+
 TEST_F(AppJsonTest, BytesAreBase64) {
   put(EventField::kPayload, std::string("a\0b\r\n~\x7f", 7));
   put(EventField::kPacket, "frame");

@@ -139,6 +139,7 @@ TEST_F(EventJsonTest, ATransactionIsALineOfItsProtocol) {
   for (const auto& [app, type] : {std::pair{EventApp::kDns, "dns"},
                                   {EventApp::kTls, "tls"},
                                   {EventApp::kSsh, "ssh"},
+                                  {EventApp::kSmtp, "smtp"},
                                   {static_cast<EventApp>(77), "unknown"}}) {
     record_.app.app = app;
     EXPECT_EQ(Json::parse(line())["event_type"], type);

@@ -97,6 +97,16 @@ TEST(AppText, OfSshHasBothSides) {
                                              {EventField::kSshServerSoftware, "server"}}));
 }
 
+TEST(AppText, AMailHasWhatItsCommandsSay) {
+  Transaction mail(AppProtocol::kSmtp, 0);
+  mail.envelope = {.helo = "a.test", .from = "<a@a.test>", .recipients = {"<b@b.test>"}};
+  EventTextWriter text;
+  put_smtp(mail, text);
+  EXPECT_EQ(values_of(text.bytes()), (Values{{EventField::kSmtpHelo, "a.test"},
+                                             {EventField::kSmtpFrom, "<a@a.test>"},
+                                             {EventField::kSmtpRecipient, "<b@b.test>"}}));
+}
+
 TEST(AppText, EachQuestionOfDnsIsATextOfItsOwn) {
   const std::string message = dns_message(7, false, {dns_name({"a", "test"}), dns_name({"b"})});
   const auto bytes = std::as_bytes(std::span(message));

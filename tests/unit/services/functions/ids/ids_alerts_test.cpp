@@ -102,6 +102,34 @@ TEST(IdsAlerts, AreAboutTheDataThatMatchAndNotAboutWhatDecidesIt) {
   EXPECT_FALSE(is_turned(packet, of_server)) << "of no flow";
 }
 
+TEST(IdsAlerts, OfATunnelHaveThePacketAround) {
+  const Frame inner = segment(true, kAck, 1, 1, "in a tunnel", 50'000);
+  const PacketView view{.frame = inner, .headers = parse_headers(inner), .tuple = {}};
+  const AlertedPacket packet{.packet = 0, .inner = &view, .depth = 2};
+  const auto records = records_of({3, false, kNoTransaction}, packet);
+  std::span<const EventRecord> rest(records);
+  EventLine line;
+  next_line(rest, line);
+  ASSERT_TRUE(line.is_whole && rest.empty());
+  EXPECT_EQ(line.record.source_port, 80);
+  EXPECT_EQ(line.record.destination_port, 50'000);
+  std::span<const std::byte> text = line.text();
+  const auto field = next_field(text);
+  ASSERT_TRUE(field && text.empty());
+  EXPECT_EQ(field->field, EventField::kTunnel);
+  EventTunnel tunnel{};
+  ASSERT_EQ(field->value.size(), sizeof tunnel);
+  std::ranges::copy(field->value, std::as_writable_bytes(std::span(&tunnel, 1)).begin());
+  EXPECT_EQ(tunnel.source, line.record.destination) << "the same hosts the other way";
+  EXPECT_EQ(tunnel.source_port, 40'000);
+  EXPECT_EQ(tunnel.destination_port, 80);
+  EXPECT_EQ(tunnel.ip_version, 4);
+  EXPECT_EQ(tunnel.protocol, 6);
+  EXPECT_EQ(tunnel.depth, 2);
+  const AlertedPacket datagram{.packet = 0, .inner = &view};
+  EXPECT_EQ(records_of({3, false, kNoTransaction}, datagram).size(), 1u) << "put together";
+}
+
 TEST(IdsAlerts, HaveBytesOfTheirPacketsOnRequest) {
   const std::string payload = "data";
   const AlertedPacket packet{.packet = 0, .payload = std::as_bytes(std::span(payload))};

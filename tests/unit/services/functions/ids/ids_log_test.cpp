@@ -205,6 +205,25 @@ TEST_F(IdsLogTest, SshIsToldWhenBothHaveSpoken) {
   EXPECT_EQ(lines[0].values.at(EventField::kSshServerSoftware), "two");
 }
 
+TEST_F(IdsLogTest, MailsOfAConnectionAreToldOneByOne) {
+  use(kNoRuleOfApps, {{"log", "smtp"}});
+  open();
+  server("220 mail.test ESMTP\r\n");
+  client("EHLO  host.a.test\r\n");
+  for (const std::string name : {"b", "c"}) {
+    client("mail from: <a@a.test>\r\nRCPT TO:<" + name + "@b.test>\r\nDATA\r\n");
+    EXPECT_TRUE(told().empty());
+    client("Subject: x\r\n\r\ntext\r\n.\r\n");
+    const auto lines = told();
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0].record.app.app, EventApp::kSmtp);
+    EXPECT_EQ(lines[0].record.app.transaction.number(), name == "b" ? 0u : 1u);
+    EXPECT_EQ(lines[0].values.at(EventField::kSmtpHelo), "host.a.test");
+    EXPECT_EQ(lines[0].values.at(EventField::kSmtpFrom), "<a@a.test>");
+    EXPECT_EQ(lines[0].values.at(EventField::kSmtpRecipient), "<" + name + "@b.test>");
+  }
+}
+
 TEST_F(IdsLogTest, AParserThatGivesUpIsAnAnomaly) {
   use(kNoRuleOfApps, {{"log", "tls"}, {"log", "anomaly"}});
   open();

@@ -120,7 +120,7 @@ TEST(IdsSettings, SayWhatIsToldOf) {
       {{"rules", "a.rules"}, {"log", "tls"}, {"log", "ssh"}, {"log", "drop"}, {"log", "anomaly"}});
   EXPECT_TRUE(rest.log.tls && rest.log.ssh && rest.log.drop && rest.log.anomaly);
   EXPECT_EQ(refusal_of_ids({{"rules", "a.rules"}, {"log", "smb"}}),
-            "log: 'smb' is none of http, dns, tls, ssh, drop, anomaly");
+            "log: 'smb' is none of http, dns, tls, ssh, smtp, drop, anomaly");
 }
 
 }  // namespace

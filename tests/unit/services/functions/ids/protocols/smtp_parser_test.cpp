@@ -49,6 +49,38 @@ const std::string kMail =
     "Content-Transfer-Encoding: base64\r\nContent-Disposition: attachment; filename=f.txt\r\n\r\n"
     "SGVsbG8=\r\n--b--\r\n";
 
+/// Keeps what the commands said of the last mail that is through.
+struct EnvelopeRecorder : TransactionSink {
+  void on_news(Transaction& mail, std::uint8_t /*direction*/) noexcept override {
+    if (mail.is_complete(0)) last = mail.envelope;
+  }
+  MailEnvelope last;
+};
+
+TEST(SmtpParser, AMailHasTheEnvelopeThatItsCommandsGive) {
+  AppLimits limits;
+  limits.keeps_envelopes = true;
+  SmtpParser parser(limits, 0);
+  EnvelopeRecorder told;
+  std::string recipients;
+  for (int i = 0; i < 100; ++i) recipients += "RCPT TO:<" + std::to_string(i) + "@b.test>\r\n";
+  parser.read(0,
+              app_bytes("HELO a.test\r\nMAIL FROM:<a@a.test> SIZE=9\r\n" + recipients +
+                        "DATA\r\n\r\n.\r\n"),
+              told);
+  EXPECT_EQ(told.last.helo, "a.test");
+  EXPECT_EQ(told.last.from, "<a@a.test> SIZE=9");
+  ASSERT_EQ(told.last.recipients.size(), 64u) << "more are not kept";
+  EXPECT_EQ(told.last.recipients[63], "<63@b.test>");
+  parser.read(0, app_bytes("MAIL FROM:<" + std::string(2000, 'x') + "\r\nRSET\r\n"), told);
+  EXPECT_EQ(told.last.helo, "a.test");
+  EXPECT_EQ(told.last.from.size(), 512u);
+  EXPECT_TRUE(told.last.recipients.empty());
+  SmtpParser other({}, 0);
+  other.read(0, app_bytes("HELO a.test\r\nMAIL FROM:<a@a.test>\r\nRSET\r\n"), told);
+  EXPECT_TRUE(told.last.helo.empty() && told.last.from.empty()) << "they are not asked for";
+}
+
 TEST(SmtpParser, AMailIsATransactionWithItsFiles) {
   SmtpFlow flow;
   flow.greet();
