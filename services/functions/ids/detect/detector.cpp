@@ -57,19 +57,20 @@ void Detector::Parts::add(std::span<const std::uint32_t> numbers) {
 }
 
 const FlowRules* Detector::Parts::rules_of(const PacketView& packet) {
-  if (packet.rules == nullptr || packet.headers.fragment) return nullptr;
+  if (packet.rules == nullptr || packet.headers.fragment || !packet.has_flow) return nullptr;
   FlowRules& kept = *packet.rules;
-  if (kept.is_known) return &kept;
+  if (kept.is_of(packet.is_established, packet.app)) return &kept;
   const auto keep = [&](std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& to) {
     std::ranges::copy_if(numbers, std::back_inserter(to), [&](std::uint32_t number) {
-      return head_fits_flow(*rules[number].signature, packet);
+      const Signature& signature = *rules[number].signature;
+      return head_fits(signature, packet) && app_fits(signature, packet.app) != AppFit::kNo;
     });
   };
   kept.clear();
   keep(heads.of_protocol(packet), kept.heads);
   keep(prefilter.ungated(PayloadOf::kTcpPacket), kept.packets);
   keep(prefilter.ungated(PayloadOf::kStream), kept.streams);
-  kept.is_known = true;
+  kept.know(packet.is_established, packet.app);
   return &kept;
 }
 
@@ -111,7 +112,7 @@ void Detector::Parts::sort_found() noexcept {
 
 bool Detector::Parts::packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept {
   const Signature& signature = *rule.signature;
-  if (signature.flow.only_stream || !head_fits(signature, packet)) return false;
+  if (signature.flow.only_stream) return false;
   if (app_fits(signature, packet.app) != AppFit::kYes) return false;
   if (signature.at_recognition && !packet.is_recognised) return false;
   if (!headers_pass(signature.packet, packet)) return false;
@@ -154,7 +155,8 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
   parts.scratch.refill();
   parts.found.clear();
   parts.late.clear();
-  if (const FlowRules* rules = parts.rules_of(packet)) {
+  const FlowRules* const rules = parts.rules_of(packet);
+  if (rules != nullptr) {
     parts.add(rules->heads);
     parts.add(parts.heads.of_app(packet));
   } else {
@@ -171,7 +173,9 @@ void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
   Matching matching{packet, memory, matched};
   for (const std::uint32_t number : parts.found) {
     const CompiledRule& rule = parts.rules[number];
-    if (!parts.packet_passes(rule, packet)) continue;
+    const bool fits =
+        (rules != nullptr && rules->is_of_packets(number)) || head_fits(*rule.signature, packet);
+    if (!fits || !parts.packet_passes(rule, packet)) continue;
     if (packet.history != nullptr && asks_for_flowbits(*rule.signature)) {
       parts.late.push_back(number);
     } else {

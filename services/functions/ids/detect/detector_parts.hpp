@@ -43,16 +43,16 @@ struct Detector::Parts {
   void add(std::span<const std::uint32_t> rules);
   void sort_found() noexcept;
 
-  /// Null: they are not kept for the packet's flow.
+  /// Null: they are not kept for the packet's flow. The head of each fits the packet.
   const FlowRules* rules_of(const PacketView& packet);
   /// What one search finds in the text of the packet's segment; null: there is none. Good until the
   /// next packet.
   const FoundLiterals* literals_of(StreamHistory* history) noexcept;
   void name_by_payload(PayloadOf kind, const PacketView& packet);
 
-  /// Everything of a rule on one packet.
+  /// Everything of a rule on one packet but its head.
   bool packet_passes(const CompiledRule& rule, const PacketView& packet) noexcept;
-  /// Everything of a rule on a stream but its flowbits. `missing`: also kAwaitsApp.
+  /// Everything of a rule on a stream but its head and its flowbits. `missing`: also kAwaitsApp.
   Look look_at_stream_rule(const CompiledRule& rule, const PacketView& packet, StreamText& stream,
                            const PendingRule* before) noexcept;
   void wake(const PendingRules& pending, const PacketView& packet, const BufferValue& text);
@@ -64,6 +64,7 @@ struct Detector::Parts {
   /// Adds rules that new values name; marks nothing as seen.
   void name_by_values(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
   void name_by_body(const PacketView& packet, const BufferPart& part) noexcept;
+  /// `found` is sorted, before and behind it.
   void wake(const PacketView& packet, Transaction& transaction, std::uint8_t direction);
   bool is_worth_a_look(WaitingRule& waiting, const PacketView& packet,
                        Transaction& transaction) noexcept;

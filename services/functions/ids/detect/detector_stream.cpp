@@ -20,7 +20,6 @@ const BufferValue& StreamText::whole() noexcept {
 Look Detector::Parts::look_at_stream_rule(const CompiledRule& rule, const PacketView& packet,
                                           StreamText& stream, const PendingRule* before) noexcept {
   const Signature& signature = *rule.signature;
-  if (!head_fits(signature, packet)) return {};
   const AppFit app = app_fits(signature, packet.app);
   if (app == AppFit::kNo) return {};
   if (app == AppFit::kNotYet) return {.found = Found::kNotYet, .missing = kAwaitsApp};
@@ -121,7 +120,10 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   for (const std::uint32_t number : parts.found) {
     parts.conclude_late(number, matching);
     const PendingRule* before = find_pending(pending, number);
-    const Look look = parts.look_at_stream_rule(parts.rules[number], packet, stream, before);
+    const CompiledRule& rule = parts.rules[number];
+    const bool fits =
+        (rules != nullptr && rules->is_of_streams(number)) || head_fits(*rule.signature, packet);
+    const Look look = fits ? parts.look_at_stream_rule(rule, packet, stream, before) : Look{};
     parts.settle(number, look, stream, pending, matching);
   }
 }

@@ -238,11 +238,6 @@ bool head_fits(const Signature& signature, const PacketView& packet) noexcept {
   return flow_fits(signature.flow, packet) && ends_fit(signature, packet);
 }
 
-bool head_fits_flow(const Signature& signature, const PacketView& packet) noexcept {
-  return protocol_fits(signature.protocol, packet.headers) &&
-         direction_fits(signature.flow, packet) && ends_fit(signature, packet);
-}
-
 AppFit app_fits(const Signature& signature, AppProtocol app) noexcept {
   const AppProtocol wanted = app_of(signature.protocol);
   const bool asks = wanted != AppProtocol::kUnknown || !signature.not_protocols.empty();

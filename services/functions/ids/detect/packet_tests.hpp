@@ -21,10 +21,6 @@ std::span<const std::byte> rule_payload(std::span<const std::byte> frame,
 /// addresses. Not: what the flow carries; only_stream and no_stream.
 bool head_fits(const Signature& signature, const PacketView& packet) noexcept;
 
-/// False: head_fits() of no packet of this one's flow and direction. The packet has a flow, and is
-/// no fragment.
-bool head_fits_flow(const Signature& signature, const PacketView& packet) noexcept;
-
 enum class AppFit : std::uint8_t { kNo, kYes, kNotYet };
 /// What the flow carries is of the rule's protocol. kNotYet: it is not known.
 AppFit app_fits(const Signature& signature, AppProtocol app) noexcept;

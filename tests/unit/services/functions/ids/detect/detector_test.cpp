@@ -81,10 +81,12 @@ TEST(Detector, RulesThatAreKeptForAFlowAreThoseThatFitIt) {
     return numbers;
   };
   EXPECT_EQ(look(true), (Numbers{0, 4}));
-  EXPECT_TRUE(rules.is_known);
-  EXPECT_EQ(rules.heads, (Numbers{0, 2, 4}));
+  EXPECT_TRUE(rules.is_of(true, packet.app));
+  EXPECT_EQ(rules.heads, (Numbers{0, 4}));
   EXPECT_EQ(rules.packets, (Numbers{5}));
   EXPECT_EQ(look(false), (Numbers{0, 2, 4}));
+  EXPECT_FALSE(rules.is_of(true, packet.app));
+  EXPECT_EQ(rules.heads, (Numbers{0, 2, 4}));
   packet = Packet::tcp("xyz");
   EXPECT_EQ(look(true), (Numbers{0, 4, 5}));
 }
