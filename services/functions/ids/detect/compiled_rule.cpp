@@ -3,7 +3,9 @@
 #include "services/functions/ids/detect/compiled_rule.hpp"
 
 #include <algorithm>
+#include <numeric>
 
+#include "services/functions/ids/detect/test_traits.hpp"
 #include "shared/base/error.hpp"
 
 namespace millrace {
@@ -16,11 +18,25 @@ bool minds_its_end(const BufferTests& tests) {
   });
 }
 
+std::vector<std::uint16_t> order_of(const Signature& signature) {
+  const std::vector<BufferTests>& buffers = signature.buffers;
+  std::vector<std::uint16_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), std::uint16_t{0});
+  const bool is_free = std::ranges::none_of(buffers, [](const BufferTests& tests) {
+    return std::ranges::any_of(tests.tests, uses_variables);
+  });
+  if (!is_free) return order;
+  std::ranges::stable_partition(
+      order, [&](std::uint16_t place) { return buffers[place].buffer != RuleBuffer::kPayload; });
+  return order;
+}
+
 }  // namespace
 
 CompiledRule::CompiledRule(const Signature& of)
     : signature(&of),
       routes(routes_of(of)),
+      order(order_of(of)),
       is_of_flow(of.looks_at_heads_only() || of.at_recognition) {
   matchers.reserve(of.buffers.size());
   while_doing(of.place, [&] {

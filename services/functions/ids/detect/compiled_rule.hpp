@@ -28,6 +28,9 @@ struct CompiledRule {
   const Signature* signature;
   RuleRoutes routes;
   std::vector<BufferMatcher> matchers;  ///< by place in Signature::buffers
+  /// Their places, in the order in which a look at a transaction takes them. The payload, which is
+  /// all that the stream keeps, is last where no test needs what another one has read.
+  std::vector<std::uint16_t> order;
   // Of the gate whose end is the end of a content.
   std::uint16_t gate_buffer = 0, gate_test = kNoTest;
   bool is_gated = false;

@@ -172,11 +172,11 @@ Detector::Parts::BufferLook Detector::Parts::look_at_buffers(const CompiledRule&
   const Signature& signature = *rule.signature;
   if (!head_fits(signature, packet) || !headers_pass(signature.packet, packet)) return {};
   if (app_fits(signature, transaction.protocol()) != AppFit::kYes) return {};
-  for (std::size_t buffer = 0; buffer < signature.buffers.size(); ++buffer) {
+  for (const std::uint16_t buffer : rule.order) {
     const bool of_payload = signature.buffers[buffer].buffer == RuleBuffer::kPayload;
     const Look look = of_payload ? look_at_payload(rule, buffer, packet)
                                  : look_at_buffer(rule, buffer, transaction, direction);
-    if (look.found != Found::kYes) return {look, static_cast<std::uint16_t>(buffer)};
+    if (look.found != Found::kYes) return {look, buffer};
   }
   return {{.found = Found::kYes}, 0};
 }

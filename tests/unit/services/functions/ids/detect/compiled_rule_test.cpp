@@ -43,6 +43,19 @@ TEST(CompiledRule, AGateThatIsPartOfItsContentDoesNotComeAgain) {
   EXPECT_FALSE(CompiledRule(ungated).is_gate(0, kNoTest));
 }
 
+TEST(CompiledRule, ThePayloadIsLookedAtLastUnlessATestNeedsANumberOfAnother) {
+  using Places = std::vector<std::uint16_t>;
+  Signature signature = Rule(RuleProtocol::kHttp)
+                            .asks(content("abc"))
+                            .asks(content("def"), RuleBuffer::kHttpUri)
+                            .asks(content("ghi"), RuleBuffer::kHttpHost);
+  EXPECT_EQ(CompiledRule(signature).order, (Places{1, 2, 0}));
+  ContentMatch behind = content("jkl");
+  behind.offset = RuleNumber{.variable = 0};
+  signature.buffers[2].tests.emplace_back(behind);
+  EXPECT_EQ(CompiledRule(signature).order, (Places{0, 1, 2}));
+}
+
 TEST(CompiledRule, AnExpressionThatIsRefusedIsToldWithItsPlace) {
   Signature signature = Rule(RuleProtocol::kTcp).asks(PcreMatch{.expression = "(", .flags = 0});
   signature.place = "some.rules:7";
