@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "services/functions/lane_share.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/random_secret.hpp"
 
@@ -23,10 +24,6 @@ SourceNetwork network_of(const AclRule& rule) noexcept {
 bool drops(const AclRule& rule) noexcept {
   const auto action = static_cast<AclAction>(rule.action);
   return action == AclAction::kDrop || action == AclAction::kReject;
-}
-
-std::uint32_t sources_of_lane(std::uint32_t sources, std::uint32_t lanes) noexcept {
-  return (sources - 1) / std::max(lanes, 1u) + 1;
 }
 
 /// Rates for each source need memory only where there is a rule with one.
@@ -84,14 +81,14 @@ LaneNeeds FirewallLimits::needs_of(std::uint32_t sources, const LaneRequest& req
   constexpr std::uint32_t kOfPacket =
       ConnectionCounts::kGroupsMax * ConnectionCounts::kLinesOfAdd +
       4 * ConnectionCounts::kSlots * ConnectionCounts::kLinesOfRemove;
-  return {.state_bytes = ConnectionCounts::bytes_for(sources_of_lane(sources, request.lanes)),
+  return {.state_bytes = ConnectionCounts::bytes_for(share_of_lane(sources, request.lanes)),
           .undo_lines = request.batch_capacity * kOfPacket + 1};
 }
 
 /// The lane is laid out by the first packet that asks for it.
 std::optional<ConnectionCounts> FirewallLimits::counts_of(
     const FinishContext& call) const noexcept {
-  return ConnectionCounts::of_lane(call.state, sources_of_lane(sources_, call.facts.lane_count),
+  return ConnectionCounts::of_lane(call.state, share_of_lane(sources_, call.facts.lane_count),
                                    secret_);
 }
 

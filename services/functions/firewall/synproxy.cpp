@@ -7,6 +7,7 @@
 #include "services/functions/firewall/proxied_error.hpp"
 #include "services/functions/firewall/syn_cookie.hpp"
 #include "services/functions/flow/flow_tuple.hpp"
+#include "services/functions/lane_share.hpp"
 #include "shared/base/ip_protocol.hpp"
 #include "shared/base/random_secret.hpp"
 #include "shared/packet/tcp_wire.hpp"
@@ -22,10 +23,6 @@ using Fate = Synproxy::Fate;
 /// Flags that say what a segment is for.
 constexpr std::uint8_t kKindFlags = tcp_wire::kFin | kSyn | kReset | kAck;
 constexpr std::uint16_t kWindowMax = UINT16_MAX;
-
-std::uint32_t flows_of_lane(std::uint32_t flows, std::uint32_t lanes) noexcept {
-  return (flows - 1) / std::max(lanes, 1u) + 1;
-}
 
 std::uint32_t shift_of(std::uint8_t scale) noexcept { return scale == 0 ? 0 : scale - 1u; }
 
@@ -139,12 +136,12 @@ Synproxy::Synproxy(std::uint32_t flows, std::size_t first_hit)
 LaneNeeds Synproxy::needs_of(std::uint32_t flows, const LaneRequest& request) {
   // A packet: a connection begins or is opened, and as many end as `flow` may end.
   constexpr std::uint32_t kOfPacket = 6 * ProxiedFlows::kLinesOfCall;
-  return {.state_bytes = ProxiedFlows::bytes_for(flows_of_lane(flows, request.lanes)),
+  return {.state_bytes = ProxiedFlows::bytes_for(share_of_lane(flows, request.lanes)),
           .undo_lines = request.batch_capacity * kOfPacket + 1};
 }
 
 std::optional<ProxiedFlows> Synproxy::flows_of(const FinishContext& call) const noexcept {
-  return ProxiedFlows::of_lane(call.state, flows_of_lane(flows_, call.facts.lane_count), secret_);
+  return ProxiedFlows::of_lane(call.state, share_of_lane(flows_, call.facts.lane_count), secret_);
 }
 
 Fate Synproxy::meet(const FinishContext& call, std::uint16_t packet, const PacketFlow& flow,

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "services/functions/flow/flow_table.hpp"
+#include "services/functions/lane_share.hpp"
 #include "services/functions/setting_values.hpp"
 #include "shared/base/error.hpp"
 
@@ -72,8 +73,7 @@ std::span<const KnownSetting> known_flow_settings() {
 }
 
 std::uint32_t flows_of_lane(const FlowSettings& settings, std::uint32_t lanes) {
-  const std::uint64_t flows = (settings.max + lanes - 1) / lanes;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(flows, FlowTable::kFlowsMax));
+  return share_of_lane(settings.max, lanes, FlowTable::kFlowsMax);
 }
 
 FlowSettings flow_settings(const Settings& given) {

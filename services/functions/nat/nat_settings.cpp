@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "services/functions/lane_share.hpp"
 #include "services/functions/nat/pool_settings.hpp"
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/setting_values.hpp"
@@ -258,14 +259,12 @@ NatSettings nat_settings(const Settings& given, std::uint32_t masqueraded) {
 }
 
 PortPoolShape NatSettings::shape(std::uint32_t lanes) const noexcept {
-  const std::uint64_t share = (max + lanes - 1) / lanes;
   return {.addresses = pool,
           .first_port = first_port,
           .last_port = last_port,
           .block = block,
           .lanes = lanes,
-          .mappings = static_cast<std::uint32_t>(
-              std::min<std::uint64_t>(share, PortPoolShape::kMappingsMax)),
+          .mappings = share_of_lane(max, lanes, PortPoolShape::kMappingsMax),
           .host_limit = host_limit,
           .filtering = filtering,
           .reserved = reserved};

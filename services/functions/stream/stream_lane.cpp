@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "services/functions/lane_share.hpp"
 #include "shared/base/random_secret.hpp"
 
 namespace millrace {
@@ -23,11 +24,9 @@ Layout& layout_of(const LaneState& state) noexcept {
 
 /// Of one of `lanes` lanes.
 StreamTable::Shape shape_of(const StreamRoom& room, std::uint32_t lanes) noexcept {
-  const auto share = [lanes](std::uint64_t all) {
-    return static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>((all + lanes - 1) / lanes, 1, UINT32_MAX / 2));
-  };
-  return {share(room.streams), share((room.memory_mb << 20) / kStreamBlockBytes)};
+  constexpr std::uint32_t kMost = UINT32_MAX / 2;
+  return {share_of_lane(room.streams, lanes, kMost),
+          share_of_lane((room.memory_mb << 20) / kStreamBlockBytes, lanes, kMost)};
 }
 
 std::uint64_t bytes_for(const StreamRoom& room, const StreamTable::Shape& shape) noexcept {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "services/functions/ids/packets/packet_layers.hpp"
+#include "services/functions/lane_share.hpp"
 #include "shared/base/random_secret.hpp"
 
 namespace millrace {
@@ -22,12 +23,6 @@ static_assert(sizeof(Layout) == kCacheLine);
 
 Layout& layout_of(const LaneState& state) noexcept {
   return *reinterpret_cast<Layout*>(state.bytes.data() + state.bytes.size() - sizeof(Layout));
-}
-
-/// Of one of `lanes` lanes.
-std::uint32_t share_of(std::uint64_t streams, std::uint32_t lanes) noexcept {
-  return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>((streams + lanes - 1) / lanes, 1, kStreamsMax));
 }
 
 /// A datagram of 64 KiB has room in any lane.
@@ -60,7 +55,7 @@ LaneNeeds StreamsLane::needs_of(std::uint64_t streams, const LaneRequest& reques
       FragmentTable::kLinesOfAdd + kEnds * StreamTable::kLinesOfEnd +
       PacketLayers::kLayersMax * (kLinesOfLayer + kLinesOfStep);
   constexpr std::uint32_t kLinesOfHeads = 4;
-  return {.state_bytes = bytes_for(share_of(streams, request.lanes)),
+  return {.state_bytes = bytes_for(share_of_lane(streams, request.lanes, kStreamsMax)),
           .undo_lines = request.batch_capacity * kLinesOfPacket + kLinesOfHeads};
 }
 
@@ -69,7 +64,7 @@ std::optional<StreamsTables> StreamsLane::tables_of(const LaneState& state,
   if (state.bytes.size() < sizeof(Layout)) return std::nullopt;
   Layout& layout = layout_of(state);
   if (layout.streams == 0) {
-    const std::uint32_t streams = share_of(streams_, facts.lane_count);
+    const std::uint32_t streams = share_of_lane(streams_, facts.lane_count, kStreamsMax);
     if (state.bytes.size() != bytes_for(streams)) return std::nullopt;
     state.change(layout).streams = streams;
   }
