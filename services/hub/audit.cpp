@@ -75,7 +75,7 @@ AuditLane audit_lane(const ActorContext& context, std::uint32_t stream, std::uin
   return result;
 }
 
-void audit_census(const Recovery::Census& census, AuditReply& reply) {
+void audit_census(const Census& census, AuditReply& reply) {
   MILLRACE_CHECK(census.slots_free <= census.slots);
   MILLRACE_CHECK(std::uint64_t{census.buffers_free} + census.buffers_held <= census.buffers);
   const std::uint32_t slots_used = census.slots - census.slots_free;
@@ -152,8 +152,8 @@ std::uint64_t received_packets(const ActorContext& context) {
   return received;
 }
 
-AuditReply audit(const ActorContext& context, const Recovery::Census& census,
-                 std::uint64_t received_before, std::span<const PlanReason> reasons) {
+AuditReply audit(const ActorContext& context, const Census& census, std::uint64_t received_before,
+                 std::span<const PlanReason> reasons) {
   AuditReply reply;
   reply.by = context.plan->actors[context.me.actor].name;
   Totals totals;

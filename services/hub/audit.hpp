@@ -7,7 +7,7 @@
 
 #include "shared/actor/context.hpp"
 #include "shared/control/messages.hpp"
-#include "shared/recovery/recovery.hpp"
+#include "shared/recovery/census.hpp"
 
 namespace millrace {
 
@@ -16,8 +16,8 @@ namespace millrace {
 /// is in hand: `quiet` says so. `received_before`: received_packets() before the census was taken;
 /// when more have come since, the census is of traffic, though all of it may have left. `reasons`:
 /// of the plan as it is now, Plan::reasons. Any thread of the leader's process.
-AuditReply audit(const ActorContext& context, const Recovery::Census& census,
-                 std::uint64_t received_before, std::span<const PlanReason> reasons);
+AuditReply audit(const ActorContext& context, const Census& census, std::uint64_t received_before,
+                 std::span<const PlanReason> reasons);
 
 /// Packets that all streams have received so far.
 std::uint64_t received_packets(const ActorContext& context);

@@ -184,7 +184,7 @@ AuditReply Leader::settled_audit() {
   const Plan plan = plan_now();
   for (int tries = 1;; ++tries) {
     const std::uint64_t received = received_packets(context_);
-    AuditReply reply = audit(context_, recovery_.census(), received, plan.reasons);
+    AuditReply reply = audit(context_, census_of(context_), received, plan.reasons);
     if (reply.exact || !reply.quiet || tries == kAuditTries) return reply;
     std::this_thread::sleep_for(kAuditPause);
   }

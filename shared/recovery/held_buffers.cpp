@@ -1,25 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/recovery/held_buffers.hpp"
 
 #include "shared/links/ledger.hpp"
-#include "shared/recovery/driver_queues.hpp"
+#include "shared/recovery/census.hpp"
 #include "shared/recovery/laws.hpp"
-#include "shared/recovery/recovery.hpp"
-
-/// Buffers that lie in the queues of a dead ingress or egress, where no slot and no link shows
-/// them: they are free once no device touches them any more.
 
 namespace millrace {
 
-bool Recovery::stop_queues(std::uint32_t actor) {
+bool HeldBuffers::stop(std::uint32_t actor) {
   const ActorKind kind = context_.plan->actors[actor].kind;
   return (kind != ActorKind::kIngress && kind != ActorKind::kEgress) || drivers_.stop(actor);
 }
 
-bool Recovery::restore_queues(std::uint32_t actor) {
+bool HeldBuffers::restore(std::uint32_t actor) {
   const ActorKind kind = context_.plan->actors[actor].kind;
   if (kind != ActorKind::kIngress && kind != ActorKind::kEgress) return true;
-  if (!stop_queues(actor)) return false;
+  if (!stop(actor)) return false;
   if (kind == ActorKind::kEgress) {
     account_waiting(actor);
     free_pool(actor);
@@ -33,7 +30,7 @@ bool Recovery::restore_queues(std::uint32_t actor) {
 }
 
 /// What waited at an egress has died with it: consumed, and not yet generated again.
-void Recovery::account_waiting(std::uint32_t egress) {
+void HeldBuffers::account_waiting(std::uint32_t egress) {
   for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
     if (context_.plan->streams[stream].egress != egress) continue;
     for (const std::uint32_t lane : lanes_of(*context_.plan, context_.plan->streams[stream])) {
@@ -46,13 +43,13 @@ void Recovery::account_waiting(std::uint32_t egress) {
       LaneRecord& record = begin_amendment(ledger);
       count_end(record, record.generated, Reason::kHeld, held);
       count_end(record, record.dropped, Reason::kEgressLost, held);
-      millrace::publish(ledger);
+      publish(ledger);
     }
   }
 }
 
 /// Buffers of its own pool that had a packet in them: the successor finds them in its hand.
-void Recovery::free_pool(std::uint32_t egress) {
+void HeldBuffers::free_pool(std::uint32_t egress) {
   const Plan& plan = *context_.plan;
   const std::uint32_t number = plan.actors[egress].index;
   const std::uint32_t first = side_buffers_of(plan, number);
@@ -63,12 +60,12 @@ void Recovery::free_pool(std::uint32_t egress) {
   }
 }
 
-std::uint32_t Recovery::free_held(std::uint32_t actor) {
+std::uint32_t HeldBuffers::free_held(std::uint32_t actor) {
   const PlanActor& dead = context_.plan->actors[actor];
   const bool ingress = dead.kind == ActorKind::kIngress;
   const std::uint32_t held = Mark{ingress ? MarkKind::kRx : MarkKind::kTx, dead.index}.word();
   // Rings first: what leaves one meanwhile has the mark of its ingress already.
-  const Flags returned_buffers = buffers_in_rings();
+  const Flags returned_buffers = buffers_in_rings(context_);
   std::vector<std::uint32_t> sent;
   std::uint32_t freed = 0;
   for (std::uint32_t buffer = 0; buffer < returned_buffers.size(); ++buffer) {

@@ -1,35 +1,32 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a batch that is lost has changed of its lane's state.
+#include "shared/recovery/lane_state.hpp"
 
 #include <algorithm>
 #include <span>
 
 #include "shared/layout/lane_undo_log.hpp"
 #include "shared/recovery/laws.hpp"
-#include "shared/recovery/recovery.hpp"
 
 namespace millrace {
 
-/// A state without a log that holds all of the batch is zeroed.
-void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
-  MILLRACE_CHECK(stage < context_.plan->stages.size());
-  const PlanStage& plan = context_.plan->stages[stage];
+void undo_lane_state(const ActorContext& context, const SlotHeader& header, std::uint8_t stage) {
+  MILLRACE_CHECK(stage < context.plan->stages.size());
+  const PlanStage& plan = context.plan->stages[stage];
   if (!plan.stateful) return;
-  LaneWindow& window = context_.segment.lane_window(stage, header.stream, header.lane);
+  LaneWindow& window = context.segment.lane_window(stage, header.stream, header.lane);
   if (window.dirty.load(std::memory_order_relaxed) != 0) {
     bool discarded = false;
     for (const std::uint32_t function : plan.functions) {
-      if (context_.plan->functions[function].lane_state_bytes == 0) continue;
-      const LaneUndoLog log = context_.segment.lane_undo(*context_.plan, function, header.lane);
+      if (context.plan->functions[function].lane_state_bytes == 0) continue;
+      const LaneUndoLog log = context.segment.lane_undo(*context.plan, function, header.lane);
       if (log.undo(header.stream, header.sequence) == LaneUndoLog::Undone::kAll) continue;
-      const auto state = context_.segment.lane_state(*context_.plan, function, header.lane);
+      const auto state = context.segment.lane_state(*context.plan, function, header.lane);
       std::fill(state.begin(), state.end(), std::byte{0});
       discarded = true;
     }
     if (discarded) {
-      context_.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
+      context.status.header().lane_states_discarded.fetch_add(1, std::memory_order_relaxed);
     }
   }
   // It may be further already: over batches that were skipped.
@@ -38,6 +35,13 @@ void Recovery::undo_lane_state(const SlotHeader& header, std::uint8_t stage) {
          !window.released.compare_exchange_weak(released, header.sequence)) {
   }
   window.dirty.store(0, std::memory_order_release);
+}
+
+std::uint8_t first_that_must_see(const Plan& plan, std::uint8_t stage) {
+  while (stage != kEgressStage && !plan.stages[stage].stateful) {
+    stage = plan.stages[stage].next;
+  }
+  return stage;
 }
 
 }  // namespace millrace

@@ -7,20 +7,23 @@
 
 #include "shared/actor/wake.hpp"
 #include "shared/recovery/laws.hpp"
+#include "shared/recovery/loops.hpp"
 
 namespace millrace {
 
 Recovery::Recovery(const ActorContext& context, ProcessControl& processes, RecoveryLimits limits,
-                   std::function<void(const RecoveryEvent&)> tell, DriverQueues* drivers)
+                   TellRecovery tell, DriverQueues* drivers)
     : context_(context),
       processes_(processes),
-      drivers_(drivers != nullptr ? *drivers : ended_with_process_),
       limits_(limits),
       tell_(std::move(tell)),
       outbox_(context),
       returns_(context, context.plan->actors[context.me.actor].kind == ActorKind::kHub
                             ? Returner::kHub
                             : Returner::kStandby),
+      rescue_(context_, outbox_, returns_),
+      stand_ins_(context_, outbox_, tell_),
+      held_(context_, drivers, returns_, tell_),
       watch_(context.plan->actors.size()),
       lane_moves_(context, {.bump_epoch = [this] { bump_epoch(); },
                             .drain = [this](std::uint32_t worker) { let_drain(worker); }}),
@@ -31,7 +34,7 @@ Recovery::Recovery(const ActorContext& context, ProcessControl& processes, Recov
 }
 
 void Recovery::take_the_lead() {
-  rescue_slots(context_.me.actor);
+  rescue_.rescue_slots_of(context_.me.actor, died_by_itself(context_.me.actor));
   for (std::uint32_t group = 0; group < context_.plan->groups.size(); ++group) {
     if (context_.plan->groups[group].kind == GroupKind::kClassifier) assign_lanes(group);
   }
@@ -184,19 +187,19 @@ bool Recovery::finish_fence(std::uint32_t actor) {
   ActorEntry& entry = context_.entry(actor);
   const bool gpu = plan.kind == ActorKind::kGpu;
   if (gpu && !watch_[actor].redone) {
-    const std::uint32_t redone = redo_gpu_slots(actor);
+    const std::uint32_t redone = rescue_.redo_gpu_slots(actor);
     watch_[actor].redone = true;
     tell_({actor, "batches redone by the stand-in", redone});
   }
   if (!processes_.exited(entry.pid, entry.start_time)) return false;
   std::uint32_t rescued = 0;
   if (gpu) {
-    reset_links(actor);
+    rescue_.reset_links(actor);
   } else {
-    if (plan.kind == ActorKind::kEgress) settle_loops(actor);
-    rescued = rescue_slots(actor);
-    if (plan.kind == ActorKind::kIngress) tell_sealed(actor);
-    stop_queues(actor);
+    if (plan.kind == ActorKind::kEgress) settle_loops(context_, actor);
+    rescued = rescue_.rescue_slots_of(actor, died_by_itself(actor));
+    if (plan.kind == ActorKind::kIngress) rescue_.tell_sealed(actor);
+    held_.stop(actor);
   }
   publish(actor, ActorState::kReclaiming);
   if (is_worker(actor)) assign_lanes(plan.group);
@@ -262,15 +265,15 @@ bool Recovery::watch(std::uint32_t actor) {
       return finish_fence(actor);
     case ActorState::kReclaiming:
       if (!all_acknowledged(actor)) return false;
-      take_back_for_the_dead(actor);
-      if (!restore_queues(actor)) return false;
+      rescue_.take_back_for_the_dead(actor);
+      if (!held_.restore(actor)) return false;
       publish(actor, ActorState::kVacant);
       return true;
     case ActorState::kQuarantined:
       if (watch_[actor].redone || !all_acknowledged(actor)) return false;
       watch_[actor].redone = true;
       if (is_worker(actor)) assign_lanes(plan.group);
-      tell_({actor, "cannot be killed: quarantined; stand-ins", fill_holes(actor)});
+      tell_({actor, "cannot be killed: quarantined; stand-ins", stand_ins_.fill_holes_of(actor)});
       return true;
   }
   return false;

@@ -1,74 +1,27 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
+#include "shared/recovery/rescue.hpp"
 
 #include "shared/links/ledger.hpp"
 #include "shared/links/sealed.hpp"
+#include "shared/recovery/census.hpp"
+#include "shared/recovery/lane_state.hpp"
 #include "shared/recovery/laws.hpp"
-#include "shared/recovery/recovery.hpp"
 
 namespace millrace {
 
-void Recovery::reset_links(std::uint32_t actor) {
+void SlotRescue::reset_links(std::uint32_t actor) {
   for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
     const PlanLink& link = context_.plan->links[i];
     if (link.producer == actor || link.consumer == actor) context_.segment.link(i).reset();
   }
 }
 
-Recovery::Flags Recovery::slots_in_rings() const {
-  const Plan& plan = *context_.plan;
-  Flags found(context_.segment.slot_count(), false);
-  std::vector<std::uint64_t> words;
-  for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
-    // What a GPU announces is no owner of anything: the slot's holder word decides.
-    if (plan.actors[plan.links[i].producer].kind == ActorKind::kGpu) continue;
-    const bool to_gpu = plan.actors[plan.links[i].consumer].kind == ActorKind::kGpu;
-    words.clear();
-    context_.segment.link(i).snapshot(words);
-    for (const std::uint64_t word : words) {
-      const Descriptor descriptor = Descriptor::from_word(word);
-      if (descriptor.slot >= found.size()) continue;
-      const SlotHeader& header = context_.segment.slot(descriptor.slot);
-      if ((header.generation & kGenerationMask) != descriptor.generation) continue;
-      const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
-      if (to_gpu && holder.actor != plan.links[i].consumer) continue;
-      found[descriptor.slot] = true;
-    }
-  }
-  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-      words.clear();
-      context_.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
-      for (const std::uint64_t word : words) {
-        const std::uint32_t slot = Descriptor::from_word(word).slot;
-        MILLRACE_CHECK(slot < found.size());
-        found[slot] = true;
-      }
-    }
-  }
-  return found;
-}
-
-Recovery::Flags Recovery::buffers_in_rings() const {
-  Flags found(context_.segment.buffer_count(), false);
-  std::vector<std::uint32_t> buffers;
-  for (std::uint32_t s = 0; s < context_.plan->streams.size(); ++s) {
-    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-      context_.segment.buffer_return(s, static_cast<Returner>(r)).snapshot(buffers);
-    }
-  }
-  for (const std::uint32_t buffer : buffers) {
-    MILLRACE_CHECK(buffer < found.size());
-    found[buffer] = true;
-  }
-  return found;
-}
-
-std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
+std::uint32_t SlotRescue::rescue_slots_of(std::uint32_t actor, bool died_by_itself) {
   // Rings first, then owner words and marks: what leaves a ring meanwhile has its new owner
   // already.
-  const Flags in_ring = slots_in_rings();
-  const Flags returned_buffers = buffers_in_rings();
+  const Flags in_ring = slots_in_rings(context_);
+  const Flags returned_buffers = buffers_in_rings(context_);
   std::uint32_t rescued = 0;
   for (std::uint32_t slot = 0; slot < context_.segment.slot_count(); ++slot) {
     const SlotHeader& header = context_.segment.slot(slot);
@@ -87,16 +40,14 @@ std::uint32_t Recovery::rescue_slots(std::uint32_t actor) {
       continue;
     }
     if (!take_over(slot, actor)) continue;
-    rescue_slot(slot, actor, returned_buffers);
+    rescue_slot(slot, {actor, died_by_itself}, returned_buffers);
     ++rescued;
   }
   context_.entry(actor).in_function.store(0, std::memory_order_relaxed);
   return rescued;
 }
 
-/// What lay open when it died counts as not received from here on: nothing will end it. Of what it
-/// had sealed, some may not have been told.
-void Recovery::tell_sealed(std::uint32_t ingress) {
+void SlotRescue::tell_sealed(std::uint32_t ingress) {
   for (std::uint32_t stream = 0; stream < context_.plan->streams.size(); ++stream) {
     const PlanStream& plan = context_.plan->streams[stream];
     if (plan.ingress != ingress) continue;
@@ -109,13 +60,7 @@ void Recovery::tell_sealed(std::uint32_t ingress) {
   }
 }
 
-bool Recovery::is_gpu(std::uint64_t holder) const {
-  const std::uint32_t actor = owner_of_holder(holder).actor;
-  return actor < context_.plan->actors.size() &&
-         context_.plan->actors[actor].kind == ActorKind::kGpu;
-}
-
-bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
+bool SlotRescue::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
   SlotHeader& header = context_.segment.slot(slot);
   std::uint64_t holder = header.gpu_holder.load(std::memory_order_acquire);
   if (holder == 0) {
@@ -125,7 +70,7 @@ bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
   } else if (owner_of_holder(holder).actor != dead_actor) {
     // With a GPU: the acceptor of its completion may be quicker, and then it owns it. A claim of
     // it that is not through yet is left alone: should it die, the claim is found as its.
-    if (!is_gpu(holder)) return false;
+    if (!is_gpu_holder(context_, holder)) return false;
     if (!header.gpu_holder.compare_exchange_strong(holder,
                                                    holder_word(context_.me, header.generation)))
       return false;
@@ -135,9 +80,9 @@ bool Recovery::take_over(std::uint32_t slot, std::uint32_t dead_actor) {
   return true;
 }
 
-void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
+void SlotRescue::show_lost(std::uint32_t slot, Dead dead) const {
   if (!look_at_lost_) return;
-  const std::uint32_t word = context_.entry(actor).in_function.load(std::memory_order_relaxed);
+  const std::uint32_t word = context_.entry(dead.actor).in_function.load(std::memory_order_relaxed);
   const bool known = word != 0 && word <= kFunctionPlaceMax;
   const Batch batch = context_.segment.batch(slot);
   // It died among these columns: what they say may be anything.
@@ -146,10 +91,10 @@ void Recovery::show_lost(std::uint32_t slot, std::uint32_t actor) const {
                         std::uint32_t{batch.offset[i]} + batch.length[i] <= batch.buffers.stride;
     if (!inside) return;
   }
-  look_at_lost_({actor, known ? word - 1 : kNoFunction, died_by_itself(actor), batch});
+  look_at_lost_({dead.actor, known ? word - 1 : kNoFunction, dead.by_itself, batch});
 }
 
-void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags& returned_buffers) {
+void SlotRescue::rescue_slot(std::uint32_t slot, Dead dead, const Flags& returned_buffers) {
   SlotHeader& header = context_.segment.slot(slot);
   StatusHeader& totals = context_.status.header();
   const SlotState state = checked_state(context_, header);
@@ -159,14 +104,14 @@ void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags&
       returns_.give_back_empty(slot);
       break;
     case Rescue::kDiscard:
-      break;  // never taken over: rescue_slots() deals with it
+      break;  // never taken over: rescue_slots_of() deals with it
     case Rescue::kHandOn:
       totals.batches_handed_on.fetch_add(1, std::memory_order_relaxed);
       outbox_.send(slot, state.stage);
       break;
     case Rescue::kLose:
       totals.batches_worker_lost.fetch_add(1, std::memory_order_relaxed);
-      show_lost(slot, actor);
+      show_lost(slot, dead);
       lose(slot, state.stage);
       break;
     case Rescue::kAccountAndFree:
@@ -178,7 +123,7 @@ void Recovery::rescue_slot(std::uint32_t slot, std::uint32_t actor, const Flags&
   }
 }
 
-void Recovery::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
+void SlotRescue::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
   SlotHeader& header = context_.segment.slot(slot);
   // The stream by position, not by header: an open header may be half written.
   MILLRACE_CHECK(slot < context_.plan->slot_count);
@@ -196,7 +141,7 @@ void Recovery::discard_open(std::uint32_t slot, const Flags& returned_buffers) {
   context_.set_state(slot, SlotKind::kFree, 0);
 }
 
-void Recovery::lose(std::uint32_t slot, std::uint8_t stage) {
+void SlotRescue::lose(std::uint32_t slot, std::uint8_t stage) {
   const Batch batch = context_.segment.batch(slot);
   // Which packets of what had ended in order the dead one has touched is not known; so none of them
   // is sent, and nothing is done beside them.
@@ -204,20 +149,13 @@ void Recovery::lose(std::uint32_t slot, std::uint8_t stage) {
     if (!batch.is_dropped(i)) batch.drop(i, Reason::kWorkerLost);
   }
   batch.header->side_count = batch.header->side_bytes = 0;
-  undo_lane_state(*batch.header, stage);
-  const std::uint8_t next = first_that_must_see(context_.plan->stages[stage].next);
+  undo_lane_state(context_, *batch.header, stage);
+  const std::uint8_t next = first_that_must_see(*context_.plan, context_.plan->stages[stage].next);
   context_.set_state(slot, SlotKind::kHeld, next);
   outbox_.send(slot, next);
 }
 
-std::uint8_t Recovery::first_that_must_see(std::uint8_t stage) const {
-  while (stage != kEgressStage && !context_.plan->stages[stage].stateful) {
-    stage = context_.plan->stages[stage].next;
-  }
-  return stage;
-}
-
-void Recovery::account_lost(std::uint32_t slot) {
+void SlotRescue::account_lost(std::uint32_t slot) {
   const Batch batch = context_.segment.batch(slot);
   LaneLedger& ledger = context_.status.ledger(batch.header->stream, batch.header->lane);
   const LaneRecord now = read_record(ledger);
@@ -229,14 +167,14 @@ void Recovery::account_lost(std::uint32_t slot) {
       const auto lost = static_cast<std::uint8_t>(Reason::kEgressLost);
       count_end(record, record.dropped, batch.is_dropped(i) ? batch.reason[i] : lost);
     }
-    millrace::publish(ledger);
+    publish(ledger);
   } else {  // amid publish(), perhaps
     ledger.released.store(now.released_sequence, std::memory_order_release);
   }
   context_.set_state(slot, SlotKind::kFreeing, 0);
 }
 
-void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
+void SlotRescue::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
   const Batch batch = context_.segment.batch(slot);
   if (is_stand_in(*batch.header)) {
     context_.set_state(slot, SlotKind::kFree, 0);
@@ -252,7 +190,7 @@ void Recovery::free_rest(std::uint32_t slot, const Flags& returned_buffers) {
   returns_.give_back(slot, rest);
 }
 
-std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {
+std::uint32_t SlotRescue::redo_gpu_slots(std::uint32_t actor) {
   std::uint32_t redone = 0;
   for (std::uint32_t slot = 0; slot < context_.segment.slot_count(); ++slot) {
     const Owner holder =
@@ -270,8 +208,8 @@ std::uint32_t Recovery::redo_gpu_slots(std::uint32_t actor) {
   return redone;
 }
 
-void Recovery::take_back_for_the_dead(std::uint32_t actor) {
-  if (!is_worker(actor)) return;
+void SlotRescue::take_back_for_the_dead(std::uint32_t actor) {
+  if (context_.plan->actors[actor].kind != ActorKind::kClassifier) return;
   for (std::uint32_t i = 0; i < context_.plan->links.size(); ++i) {
     const PlanLink& link = context_.plan->links[i];
     if (link.consumer != actor) continue;

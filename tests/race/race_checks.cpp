@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "shared/recovery/kernel_processes.hpp"
+#include "shared/recovery/census.hpp"
 #include "tests/race/race_world.hpp"
 
 namespace millrace::race {
@@ -49,11 +49,6 @@ StreamSum sum_of(const World& world, std::uint32_t stream) {
   return sum;
 }
 
-Recovery::Census census_of(const World& world) {
-  KernelProcesses processes;
-  return Recovery(world.context(1), processes, {}, [](const RecoveryEvent&) {}).census();
-}
-
 std::uint32_t held_in_queues(const Arena& arena) {
   return arena.held_rx[0] + arena.held_rx[1] + arena.held_tx[0] + arena.held_tx[1];
 }
@@ -61,7 +56,7 @@ std::uint32_t held_in_queues(const Arena& arena) {
 }  // namespace
 
 bool all_returned(const World& world, std::uint32_t quarantined) {
-  const Recovery::Census census = census_of(world);
+  const Census census = census_of(world.context(1));
   return census.slots_free == census.slots - quarantined &&
          (quarantined != 0 || (census.buffers_free + census.buffers_held == census.buffers &&
                                census.buffers_held == held_in_queues(world.arena())));
@@ -103,7 +98,7 @@ std::uint32_t check_round(const World& world, std::uint32_t quarantined) {
                world.context(0).status.header().lane_states_discarded, 0);
   checks.equal("buffers changed while in a queue", arena.touched, 0);
   checks.equal("results of another batch", arena.bad_results, 0);
-  const Recovery::Census census = census_of(world);
+  const Census census = census_of(world.context(1));
   checks.equal("slots that are free", census.slots_free, census.slots - quarantined);
   if (quarantined == 0) {
     const std::uint32_t held = held_in_queues(world.arena());

@@ -41,7 +41,7 @@ class AuditTest : public ::testing::Test {
   }
   SmallWorld world_;
   LaneRecord record_{};
-  Recovery::Census census_;
+  Census census_;
   std::vector<PlanReason> reasons_;
 };
 
@@ -140,7 +140,7 @@ class LoopAuditTest : public ::testing::Test {
   }
   SmallWorld world_{test::kLoopTopology};
   LaneRecord first_{}, second_{};
-  Recovery::Census census_;
+  Census census_;
 };
 
 TEST_F(LoopAuditTest, WhatLiesInALoopIsInFlightAndNotTransmittedYet) {

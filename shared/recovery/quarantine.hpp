@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Millrace authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "shared/links/outbox.hpp"
+#include "shared/recovery/recovery_event.hpp"
+
+namespace millrace {
+
+/// A process that cannot be killed keeps what it has for good: its slots, and its rings with all
+/// that is in them. For each sequence number that would be missing at the egress a stand-in slot
+/// goes on in its place. By the leader, from one thread.
+class StandIns {
+ public:
+  /// All are borrowed.
+  StandIns(const ActorContext& context, Outbox& outbox, const TellRecovery& tell)
+      : context_(context), outbox_(outbox), tell_(tell) {}
+
+  /// All producers and acceptors have acknowledged that it is quarantined. Returns how many
+  /// stand-ins have gone on.
+  std::uint32_t fill_holes_of(std::uint32_t actor);
+
+ private:
+  bool replaced(std::uint32_t slot) const;
+  void stand_in_for(std::uint32_t slot);
+
+  const ActorContext& context_;
+  Outbox& outbox_;
+  const TellRecovery& tell_;
+};
+
+}  // namespace millrace
