@@ -329,7 +329,10 @@ void HttpParser::tell(HttpExchange& exchange) {
   for (const std::uint8_t direction : kDirections) {
     if (!exchange.has_news[direction]) continue;
     exchange.has_news[direction] = false;
-    if (exchange.transaction != nullptr) sink_->on_news(*exchange.transaction, direction);
+    if (exchange.transaction == nullptr) continue;
+    sink_->on_news(*exchange.transaction, direction);
+    // Of requests without a response there may be many.
+    if (exchange.is_finished[direction]) exchange.transaction->forget_bodies(direction);
   }
 }
 

@@ -112,6 +112,14 @@ void Transaction::keep_room(BufferPart& part) {
   }
 }
 
+void Transaction::forget_bodies(std::uint8_t direction) {
+  for (const RuleBuffer buffer : {RuleBuffer::kHttpRequestBody, RuleBuffer::kFileData}) {
+    std::vector<BufferPart>& parts = this->parts(direction, buffer);
+    for (BufferPart& part : parts) keep_room(part);
+    parts.clear();
+  }
+}
+
 void Transaction::recycle() {
   for (std::uint8_t direction = 0; direction < 2; ++direction) {
     for (std::uint64_t left = used_[direction].bits; left != 0; left &= left - 1) {

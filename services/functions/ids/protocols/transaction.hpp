@@ -103,6 +103,9 @@ class Transaction {
   /// Detection has looked at all that is new: values are `seen`.
   void taken(std::uint8_t direction) noexcept;
 
+  /// Of a direction that is complete and was looked at: its bodies are of no more use, and their
+  /// room goes back to the pool. Other values stay, for the log.
+  void forget_bodies(std::uint8_t direction);
   /// Nothing is left of it but room: that of values that grow goes back to the pool, that of others
   /// stays within bounds. Nothing else but renew() may follow.
   void recycle();

@@ -23,6 +23,35 @@ TEST(HttpBodies, BodiesAreSeenAsTheyCome) {
   EXPECT_TRUE(http.is_complete(0));
 }
 
+/// Transactions that are there still.
+class KeepingSink final : public TransactionSink {
+ public:
+  void on_news(Transaction& transaction, std::uint8_t direction) noexcept override {
+    if (transaction.number() == there.size()) there.push_back(&transaction);
+    looked_at += transaction.parts(0, kHttpRequestBody).empty() ? 0 : 1;
+    transaction.taken(direction);
+  }
+  std::vector<Transaction*> there;
+  std::size_t looked_at = 0;
+};
+
+TEST(HttpBodies, RequestsThatWaitForAResponseKeepNone) {
+  constexpr std::size_t kRequests = 20;
+  KeepingSink sink;
+  HttpParser parser({}, 0);
+  const std::string body(5000, 'b');
+  for (std::size_t i = 0; i < kRequests; ++i) {
+    parser.read(0, bytes_of("POST /long HTTP/1.1\r\nContent-Length: 5000\r\n\r\n" + body), sink);
+  }
+  ASSERT_EQ(sink.there.size(), kRequests);
+  EXPECT_GE(sink.looked_at, kRequests);
+  for (Transaction* transaction : sink.there) {
+    EXPECT_TRUE(transaction->parts(0, kHttpRequestBody).empty());
+    EXPECT_TRUE(transaction->parts(0, kFileData).empty());
+    EXPECT_EQ(transaction->parts(0, kHttpUri).at(0).bytes, "/long");
+  }
+}
+
 TEST(HttpBodies, ChunksAreJoined) {
   HttpRun http;
   http.request("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nabc\r\n2\r\nde\r\n");
