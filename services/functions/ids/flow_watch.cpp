@@ -96,6 +96,7 @@ FlowWatch::FlowWatch(Detector& detector, const AppLimits& limits, std::uint32_t 
       datagrams_(kDatagramFlowsMax) {
   kept_.reserve(history);
   limits_.pool = &pool_;
+  limits_.tells_events = detector.wants_events();
 }
 
 CachedFlow& FlowWatch::ready(const WatchedPacket& packet, IdsTables& tables,

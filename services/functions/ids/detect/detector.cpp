@@ -41,6 +41,8 @@ Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const st
     const bool streams = rule.routes.takes(PayloadOf::kStream);
     wants_streams |= streams || (rule.routes.transactions && rule.routes.has_payload);
     wants_transactions |= signatures[number].looks_at_transactions();
+    wants_events |= std::ranges::count(signatures[number].buffers, RuleBuffer::kAppEvent,
+                                       &BufferTests::buffer) != 0;
     // A rule that is looked at with transactions may wait for a content of the stream too.
     if (streams || rule.routes.transactions) {
       longest = std::max(longest, longest_literal(signatures[number]));
@@ -201,6 +203,7 @@ void Detector::conclude_packet(const PacketView& packet, RuleMemory& memory,
 
 bool Detector::wants_streams() const noexcept { return parts_->wants_streams; }
 bool Detector::wants_transactions() const noexcept { return parts_->wants_transactions; }
+bool Detector::wants_events() const noexcept { return parts_->wants_events; }
 std::uint32_t Detector::carry() const noexcept { return parts_->carry; }
 std::uint64_t Detector::forgotten() const noexcept { return parts_->forgotten; }
 

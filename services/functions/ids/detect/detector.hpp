@@ -72,6 +72,7 @@ class Detector {
   /// Some rule asks for what only this needs.
   bool wants_streams() const noexcept;
   bool wants_transactions() const noexcept;
+  bool wants_events() const noexcept;  ///< of parsers
   /// Bytes of the longest literal of a stream that is looked for, less one: by the prefilter, or
   /// by a rule that waits.
   std::uint32_t carry() const noexcept;

@@ -93,7 +93,7 @@ struct Detector::Parts {
   Prefilter prefilter;
   HeadIndex heads;
   std::vector<std::uint32_t> stream_heads;  ///< rules without buffers that look at streams
-  bool wants_streams = false, wants_transactions = false;
+  bool wants_streams = false, wants_transactions = false, wants_events = false;
   std::uint32_t carry = 0;
   std::uint64_t forgotten = 0;
   // Of the call in hand.

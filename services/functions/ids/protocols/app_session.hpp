@@ -24,6 +24,7 @@ struct AppLimits {
   std::uint32_t inflate_layers = 2;      ///< of content encodings
   std::uint32_t transactions = 64;       ///< of one flow at a time; the oldest one is given up
   bool keeps_messages = false;           ///< Transaction::messages
+  bool tells_events = false;             ///< of DNS, RuleBuffer::kAppEvent; of others always
   bool keeps_envelopes = false;          ///< Transaction::envelope
   TransactionPool* pool = nullptr;       ///< transactions to use again; borrowed; null: none
 };

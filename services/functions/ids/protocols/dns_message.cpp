@@ -9,11 +9,11 @@
 namespace millrace {
 namespace {
 
-constexpr std::uint8_t kOpcodeMax = 5;  // UPDATE
 constexpr std::uint16_t kPlausibleQuestions = 16;
 constexpr std::uint8_t kPointerBits = 0xc0;
 constexpr std::size_t kPointersMax = 64;
 constexpr std::size_t kTypeAndClass = 4;
+constexpr std::size_t kRecordBytes = 10;  // type, class, time to live, length of what follows
 
 }  // namespace
 
@@ -46,12 +46,29 @@ std::optional<DnsHeader> dns_header(std::span<const std::byte> message) noexcept
   return DnsHeader{.id = wire_bytes::u16(message, 0),
                    .is_answer = (flags & 0x8000) != 0,
                    .opcode = static_cast<std::uint8_t>(flags >> 11 & 0xf),
-                   .questions = wire_bytes::u16(message, 4)};
+                   .questions = wire_bytes::u16(message, 4),
+                   .has_z = (flags & 0x40) != 0,
+                   .answers = wire_bytes::u16(message, 6),
+                   .authorities = wire_bytes::u16(message, 8)};
 }
 
 bool is_plausible(const DnsHeader& header, std::uint8_t direction) noexcept {
-  if (header.is_answer != (direction != 0) || header.opcode > kOpcodeMax) return false;
+  if (header.is_answer != (direction != 0)) return false;
   return header.questions <= kPlausibleQuestions && (header.is_answer || header.questions > 0);
+}
+
+bool is_whole_dns(std::span<const std::byte> message, const DnsHeader& header) {
+  const std::size_t questions = header.questions;
+  const std::size_t entries = questions + header.answers + header.authorities;
+  std::size_t at = kDnsHeaderBytes;
+  for (std::size_t i = 0; i < std::min(entries, kDnsEntriesMax); ++i) {
+    const DnsName name = dns_name(message, at);
+    at = name.end + (i < questions ? kTypeAndClass : kRecordBytes);
+    if (!name.is_whole || at > message.size()) return false;
+    if (i >= questions) at += wire_bytes::u16(message, at - sizeof(std::uint16_t));
+    if (at > message.size()) return false;
+  }
+  return true;
 }
 
 std::vector<std::string> dns_questions(std::span<const std::byte> message,

@@ -21,6 +21,8 @@ struct DnsHeader {
   bool is_answer;
   std::uint8_t opcode;
   std::uint16_t questions;
+  bool has_z = false;  ///< the bit that RFC 1035 wants to be 0
+  std::uint16_t answers = 0, authorities = 0;
 };
 
 /// Nothing: it is cut.
@@ -40,6 +42,11 @@ struct DnsName {
 };
 /// The name at `at` of a message. Throws std::bad_alloc.
 DnsName dns_name(std::span<const std::byte> message, std::size_t at);
+
+/// Questions, answers and authorities of a message that are walked.
+inline constexpr std::size_t kDnsEntriesMax = 256;
+/// They are all there, as far as they are walked. `header` is the message's. Throws std::bad_alloc.
+bool is_whole_dns(std::span<const std::byte> message, const DnsHeader& header);
 
 /// The names that are asked for, as they were sent, with dots: "www.example.com"; the root is
 /// empty. What is behind an error is left out; a name that is longer than kDnsNameBytesMax is cut.

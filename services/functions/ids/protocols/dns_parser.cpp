@@ -3,8 +3,12 @@
 #include "services/functions/ids/protocols/dns_parser.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
+#include <vector>
 
+#include "services/functions/ids/protocols/app_events.hpp"
 #include "services/functions/ids/protocols/wire_cursor.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
@@ -13,6 +17,17 @@ namespace {
 
 constexpr std::uint8_t kClient = 0, kServer = 1;
 constexpr std::uint64_t kNowhere = std::numeric_limits<std::uint64_t>::max();
+
+/// As Suricata: opcodes are known up to DSO (RFC 8490).
+std::vector<std::string_view> events_of(std::span<const std::byte> message,
+                                        const DnsHeader& header) {
+  constexpr std::uint8_t kOpcodeMax = 6;
+  if (!is_whole_dns(message, header)) return {app_events::kDnsMalformed};
+  std::vector<std::string_view> events;
+  if (header.has_z) events.push_back(app_events::kDnsZFlag);
+  if (header.opcode > kOpcodeMax) events.push_back(app_events::kDnsOpcode);
+  return events;
+}
 
 void give_up(Transaction& transaction, TransactionSink& sink) noexcept {
   transaction.complete(kServer);
@@ -25,12 +40,26 @@ void DnsExchange::message(std::uint8_t direction, std::span<const std::byte> byt
                           TransactionSink& sink) {
   read_[direction] = place.end;
   const auto header = dns_header(bytes);
-  if (!header || header->is_answer != (direction == kServer)) return;
+  if (!header || header->is_answer != (direction == kServer)) {
+    const auto other =
+        direction == kServer ? app_events::kDnsNotResponse : app_events::kDnsNotRequest;
+    const std::array events = {header ? other : app_events::kDnsMalformed};
+    return tell_events(direction, events, sink);
+  }
   if (header->is_answer) {
-    answer(header->id, bytes, place, sink);
+    answer(*header, bytes, place, sink);
   } else {
     ask(*header, bytes, place, sink);
   }
+}
+
+void DnsExchange::tell_events(std::uint8_t direction, std::span<const std::string_view> events,
+                              TransactionSink& sink) const {
+  if (!tells_events_ || events.empty()) return;
+  Transaction stray(AppProtocol::kDns, next_);
+  for (const std::string_view event : events) app_events::put(stray, direction, event);
+  stray.complete(direction);
+  sink.on_news(stray, direction);
 }
 
 void DnsExchange::ask(const DnsHeader& header, std::span<const std::byte> bytes, Place place,
@@ -38,6 +67,11 @@ void DnsExchange::ask(const DnsHeader& header, std::span<const std::byte> bytes,
   auto transaction = std::make_unique<Transaction>(AppProtocol::kDns, next_);
   for (const std::string& name : dns_questions(bytes, header)) {
     transaction->put(kClient, RuleBuffer::kDnsQuery, name);
+  }
+  if (tells_events_) {
+    for (const auto event : events_of(bytes, header)) {
+      app_events::put(*transaction, kClient, event);
+    }
   }
   if (keeps_messages_) transaction->messages[kClient] = text_of(bytes);
   transaction->complete(kClient);
@@ -63,12 +97,14 @@ void DnsExchange::make_room(TransactionSink& sink) noexcept {
   }
 }
 
-void DnsExchange::answer(std::uint16_t id, std::span<const std::byte> bytes, Place place,
+void DnsExchange::answer(const DnsHeader& header, std::span<const std::byte> bytes, Place place,
                          TransactionSink& sink) {
-  const auto query = std::find_if(asked_.begin(), asked_.end(), [id](const Query& asked) {
-    return asked.id == id && asked.transaction != nullptr;
+  const auto query = std::find_if(asked_.begin(), asked_.end(), [&](const Query& asked) {
+    return asked.id == header.id && asked.transaction != nullptr;
   });
-  if (query == asked_.end()) return;
+  const auto events = tells_events_ ? events_of(bytes, header) : std::vector<std::string_view>();
+  if (query == asked_.end()) return tell_events(kServer, events, sink);
+  for (const auto event : events) app_events::put(*query->transaction, kServer, event);
   if (keeps_messages_) query->transaction->messages[kServer] = text_of(bytes);
   give_up(*query->transaction, sink);
   query->transaction.reset();

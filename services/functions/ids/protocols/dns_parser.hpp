@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "services/functions/ids/protocols/app_parser.hpp"
 #include "services/functions/ids/protocols/dns_message.hpp"
@@ -29,9 +30,12 @@ class DnsExchange {
   DnsExchange(const AppLimits& limits, std::uint64_t transactions)
       : waiting_max_(limits.transactions),
         keeps_messages_(limits.keeps_messages),
+        tells_events_(limits.tells_events),
         next_(transactions) {}
 
-  /// Messages of the other kind than their direction's are passed over. Throws std::bad_alloc.
+  /// Messages of the other kind than their direction's, and answers without a query, are passed
+  /// over but for their events: these are told by transactions without a number of their own.
+  /// Throws std::bad_alloc.
   void message(std::uint8_t direction, std::span<const std::byte> bytes, Place place,
                TransactionSink& sink);
   /// No answer follows.
@@ -51,15 +55,18 @@ class DnsExchange {
 
   void ask(const DnsHeader& header, std::span<const std::byte> bytes, Place place,
            TransactionSink& sink);
-  void answer(std::uint16_t id, std::span<const std::byte> bytes, Place place,
+  void answer(const DnsHeader& header, std::span<const std::byte> bytes, Place place,
               TransactionSink& sink);
   void pop_answered() noexcept;
+  void tell_events(std::uint8_t direction, std::span<const std::string_view> events,
+                   TransactionSink& sink) const;
   void make_room(TransactionSink& sink) noexcept;
   /// Begin of the first answer to one of the queries from number `from` of asked_ on.
   std::uint64_t first_answer(std::size_t from) const noexcept;
 
   std::uint32_t waiting_max_;
   bool keeps_messages_;
+  bool tells_events_;
   std::uint64_t next_;       ///< number of the next query
   std::deque<Query> asked_;  ///< oldest first, numbers without gaps
   std::array<std::uint64_t, 2> read_{};

@@ -5,7 +5,10 @@
 #include <cctype>
 #include <new>
 #include <span>
+#include <string_view>
+#include <utility>
 
+#include "services/functions/ids/protocols/app_events.hpp"
 #include "services/functions/ids/protocols/http_exchange.hpp"
 
 namespace millrace {
@@ -143,6 +146,20 @@ void put_hosts(const htp_tx_t& tx, const Buffers& buffers) {
   if (header != nullptr) buffers.put(RuleBuffer::kHttpRawHost, header->value);
 }
 
+/// As Suricata names what libhtp flags.
+void put_request_events(const htp_tx_t& tx, Transaction& transaction) {
+  static constexpr std::pair<std::uint64_t, std::string_view> kOfFlags[] = {
+      {HTP_REQUEST_INVALID_T_E, app_events::kHttpTransferEncoding},
+      {HTP_REQUEST_INVALID_C_L, app_events::kHttpContentLength},
+      {HTP_HOST_MISSING, app_events::kHttpNoHost},
+      {HTP_HOST_AMBIGUOUS, app_events::kHttpHosts},
+      {HTP_HOSTU_INVALID, app_events::kHttpUriHost},
+      {HTP_HOSTH_INVALID, app_events::kHttpHeaderHost}};
+  for (const auto& [flag, event] : kOfFlags) {
+    if ((tx.flags & flag) != 0) app_events::put(transaction, 0, event);
+  }
+}
+
 }  // namespace
 
 void put_request_line(const htp_tx_t& tx, HttpExchange& exchange) {
@@ -162,6 +179,7 @@ void put_request_headers(const htp_tx_t& tx, HttpExchange& exchange) {
   put_single_headers(tx.request_headers, kOfRequests, buffers);
   put_all_headers(tx.request_headers, tx.request_line, buffers);
   put_raw_headers(exchange, 0);
+  put_request_events(tx, *exchange.transaction);
 }
 
 void put_response_headers(const htp_tx_t& tx, HttpExchange& exchange) {

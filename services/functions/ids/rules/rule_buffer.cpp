@@ -81,6 +81,7 @@ constexpr std::array<RuleBufferTraits, kRuleBufferCount> kTraits = {{
     tls("ja4.hash", Side::kRequest),
     traits("ssh.proto", "", BufferOwner::kSsh, Side::kEither),
     traits("ssh.software", "", BufferOwner::kSsh, Side::kEither),
+    traits("app-layer-event", "", BufferOwner::kPayload, Side::kEither, Shape::kMany),
     traits("base64_data", "", BufferOwner::kPayload, Side::kEither),
 }};
 

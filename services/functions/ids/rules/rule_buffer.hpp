@@ -67,6 +67,7 @@ enum class RuleBuffer : std::uint8_t {
   kSshProtocol,  ///< "2.0"
   kSshSoftware,
 
+  kAppEvent,    ///< each event of a parser, by its name: of `app-layer-event` (app_events.hpp)
   kBase64Data,  ///< what base64_decode makes; of a draft alone: its tests go to the Base64Decode
   kCount
 };

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <variant>
 
+#include "services/functions/ids/protocols/app_events.hpp"
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
 
@@ -25,6 +27,15 @@ std::optional<RuleProtocol> protocol_of(BufferOwner owner) noexcept {
       break;
   }
   return std::nullopt;
+}
+
+/// An event is its protocol's.
+std::optional<RuleProtocol> owner_of(const BufferTests& tests) {
+  if (tests.buffer != RuleBuffer::kAppEvent) return protocol_of(traits_of(tests.buffer).owner);
+  const auto* const content = std::get_if<ContentMatch>(&tests.tests.front());
+  if (content == nullptr) return std::nullopt;
+  const bool is_dns = app_events::owner_of(content->bytes) == AppProtocol::kDns;
+  return is_dns ? RuleProtocol::kDns : RuleProtocol::kHttp;
 }
 
 [[noreturn]] void refuse_buffer(RuleBuffer buffer, std::string reason) {
@@ -89,7 +100,7 @@ bool has_packet_tests(const Signature& signature) noexcept {
 void settle_protocol(RuleDraft& draft) {
   Signature& signature = draft.signature;
   for (const BufferTests& tests : signature.buffers) {
-    const auto owner = protocol_of(traits_of(tests.buffer).owner);
+    const auto owner = owner_of(tests);
     if (!owner) continue;
     if (is_of_mail(draft, tests.buffer)) {
       settle_mail(tests.buffer, signature);

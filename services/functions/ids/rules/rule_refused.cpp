@@ -12,7 +12,7 @@ struct Refused {
   std::string_view keyword, reason;
 };
 constexpr std::string_view kNoFiles = "files are not taken out of flows";
-constexpr std::string_view kNoEvents = "events of decoders and parsers are not kept";
+constexpr std::string_view kNoEvents = "events of decoders and streams are not kept";
 
 constexpr Refused kRefused[] = {
     {"hostbits", "bits of hosts without a time are not kept; there is xbits"},
@@ -34,7 +34,6 @@ constexpr Refused kRefused[] = {
     {"file_meta", kNoFiles},
     {"decode-event", kNoEvents},
     {"stream-event", kNoEvents},
-    {"app-layer-event", kNoEvents},
     {"engine-event", kNoEvents},
     {"ssl_state", "where a handshake is at a packet is not known"},
     {"sd_pattern", "patterns of sensitive data are not known"},

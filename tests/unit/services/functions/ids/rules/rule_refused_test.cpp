@@ -10,10 +10,10 @@ namespace {
 
 TEST(RuleRefused, KeywordsThatAreNotSupportedHaveReasons) {
   for (const char* keyword :
-       {"hostbits",  "flowint",    "lua",         "luajit",       "geoip",           "iprep",
-        "filestore", "filemagic",  "stream_size", "decode-event", "app-layer-event", "stream-event",
-        "ssl_state", "sd_pattern", "dce_iface",   "dce_opnum",    "dce_stub_data",   "ber_data",
-        "ber_skip",  "sip_method", "file_type",   "ftpbounce",    "ipopts",          "replace"}) {
+       {"hostbits",  "flowint",    "lua",         "luajit",       "geoip",         "iprep",
+        "filestore", "filemagic",  "stream_size", "decode-event", "engine-event",  "stream-event",
+        "ssl_state", "sd_pattern", "dce_iface",   "dce_opnum",    "dce_stub_data", "ber_data",
+        "ber_skip",  "sip_method", "file_type",   "ftpbounce",    "ipopts",        "replace"}) {
     EXPECT_NE(reason_of_refusal(keyword), "") << keyword;
     EXPECT_EQ(refusal_of(std::string(keyword) + ":a;"),
               std::string(keyword) + ": " + std::string(reason_of_refusal(keyword)));
