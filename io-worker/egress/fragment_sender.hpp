@@ -10,10 +10,10 @@
 
 namespace millrace {
 
-/// Sends a frame of IPv4 (untagged Ethernet) in fragments of `mtu` bytes at most, each in a buffer
-/// of the pool. Each is generated{fragment}, and then transmitted or dropped; the frame itself is
-/// the caller's to count. One that cannot be split is one fragment, dropped as `oversize`. The
-/// sender has begun with `record`.
+/// Sends a frame of IPv4, or of IPv6 with a fragment header (untagged Ethernet), in fragments of
+/// `mtu` bytes at most, each in a buffer of the pool. Each is generated{fragment}, and then
+/// transmitted or dropped; the frame itself is the caller's to count. One that cannot be split is
+/// one fragment, dropped as `oversize`. The sender has begun with `record`.
 void send_fragments(BurstSender& sender, SidePool& pool, LaneRecord& record,
                     std::span<const std::byte> frame, std::uint32_t mtu,
                     std::uint8_t port) noexcept;

@@ -21,8 +21,8 @@ static_assert(kSideBytesMax % kCacheLine == 0);
 
 enum class SideKind : std::uint8_t {
   kCopy = 1,      ///< a copy of the packet, as it is at the end, leaves by `port`
-  kFragment = 2,  ///< the packet, of IPv4 and without DF, leaves by `port` in fragments of
-                  ///< `argument` bytes at most; its own fate is consumed{fragmented}
+  kFragment = 2,  ///< the packet, of IPv4 without DF or of IPv6 with a fragment header, leaves by
+                  ///< `port` in parts of up to `argument` bytes; its fate is consumed{fragmented}
   kHold = 3,      ///< a copy waits for a neighbour (`argument`, `generation`: NeighbourHandle) and
   ///< then leaves by `port`, to its MAC address; its own fate is consumed{held}. The
   ///< first `ask` of its bytes are a frame that asks for the neighbour, by `port`

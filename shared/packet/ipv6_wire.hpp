@@ -26,6 +26,7 @@ inline constexpr std::size_t kHeaderBytes = 40;  // of IPv6
 inline constexpr std::size_t kFrontBytes = kEthernetBytes + kHeaderBytes;
 inline constexpr std::size_t kIcmpBytes = 8;
 inline constexpr std::size_t kFragmentBytes = 8;  // of the fragment header
+inline constexpr std::size_t kMtuMin = 1280;      // of all links (RFC 8200 5)
 inline constexpr std::uint16_t kEtherType = 0x86dd;
 using ip_protocol::kIcmpv6;
 // Within the IPv6 header.

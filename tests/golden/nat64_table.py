@@ -12,7 +12,7 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import (ICMPv6DestUnreach, ICMPv6EchoReply, ICMPv6EchoRequest,
                                 ICMPv6PacketTooBig, ICMPv6ParamProblem, ICMPv6TimeExceeded, IPv6,
                                 IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv6ExtHdrHopByHop,
-                                IPv6ExtHdrRouting)
+                                IPv6ExtHdrRouting, fragment6)
 from scapy.layers.l2 import Dot1Q, Ether
 from scapy.packet import Raw
 
@@ -22,8 +22,8 @@ HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
 #
 # Packets before and after NAT64, made by nat64_table.py with Scapy. Lines of a case: `in HEX`, then
-# `out HEX`, or why it is not translated: `unknown` (the other version has no such packet),
-# `malformed`.
+# `out HEX`, once for each fragment that leaves, or why it is not translated: `unknown` (the other
+# version has no such packet), `malformed`.
 """
 HOST6, HOST4, SERVER6, SERVER4 = "2001:db8:1::5", "203.0.113.1", "64:ff9b::c000:209", "192.0.2.9"
 ROUTER4, ROUTER4_AS_6, ROUTER6 = "198.51.100.7", "64:ff9b::c633:6407", "2001:db8:1::1"
@@ -54,7 +54,7 @@ def in6(payload, **fields):
 
 
 def udp(source, target, size=11, **fields):
-    return UDP(sport=source, dport=target, **fields) / Raw((bytes(range(256)) * 6)[:size])
+    return UDP(sport=source, dport=target, **fields) / Raw((bytes(range(256)) * 12)[:size])
 
 
 def tcp(source, target, size=5):
@@ -116,6 +116,47 @@ def fragments():
            in6(IPv6ExtHdrFragment(nh=17, m=1, id=77) / Raw(back6[:64])))
     yield ("one in the middle", in4(Raw(back4[64:80]), MF, frag=8, proto=17),
            in6(IPv6ExtHdrFragment(nh=17, m=1, offset=8, id=77) / Raw(back6[64:80])))
+
+
+def split():
+    """Without DF, and longer than 1,280 bytes as a packet of IPv6 (RFC 7915 4, 4.1): name, packet,
+    packets that leave."""
+    def pieces(whole, layer, identification=77, **fields):
+        header = IPv6ExtHdrFragment(nh=whole.nh, id=identification, **fields)
+        return fragment6(in6(header / Raw(behind(whole, layer))), 1280)
+    for size in (1233, 1224 + 1232, 1224 + 1233):
+        yield (f"{size} bytes of UDP without DF leave in fragments",
+               in4(udp(80, OUTSIDE_PORT, size)), pieces(in6(udp(80, HOST_PORT, size)), UDP))
+    yield ("1,280 bytes without DF need no fragment header", in4(udp(80, OUTSIDE_PORT, 1232)),
+           [in6(udp(80, HOST_PORT, 1232))])
+    yield ("with DF they are not cut", in4(udp(80, OUTSIDE_PORT, 1400), DF),
+           [in6(udp(80, HOST_PORT, 1400))])
+    yield ("TCP without DF leaves in fragments", in4(tcp(80, OUTSIDE_PORT, 1400)),
+           pieces(in6(tcp(80, HOST_PORT, 1400)), TCP))
+    yield ("an echo reply without DF leaves in fragments",
+           in4(ICMP(type=0, id=OUTSIDE_PORT, seq=3) / bytes(1400)),
+           pieces(in6(ICMPv6EchoReply(id=HOST_PORT, seq=3, data=bytes(1400))), ICMPv6EchoReply))
+    yield ("UDP without a checksum gets one in front of its fragments",
+           in4(udp(80, OUTSIDE_PORT, 1300, chksum=0)), pieces(in6(udp(80, HOST_PORT, 1300)), UDP))
+    yield ("options of IPv4 count no byte of them",
+           in4(udp(80, OUTSIDE_PORT, 1232), options=b"\x01\x01\x01\x00"),
+           [in6(udp(80, HOST_PORT, 1232))])
+    # A fragment is cut once more, and the parts keep its place.
+    there4 = behind(in4(udp(80, OUTSIDE_PORT, 3000)), UDP)
+    there6 = behind(in6(udp(80, HOST_PORT, 3000)), UDP)
+
+    def part(begin, end, more):
+        bytes6 = there6[begin:end]
+        cuts = [bytes6[at:at + 1232] for at in range(0, len(bytes6), 1232)]
+        return [in6(IPv6ExtHdrFragment(nh=17, offset=(begin + 1232 * i) // 8, id=77,
+                                       m=int(more or i + 1 < len(cuts))) / Raw(cut))
+                for i, cut in enumerate(cuts)]
+    yield ("a long first fragment is cut once more", in4(Raw(there4[:1480]), MF, proto=17),
+           part(0, 1480, True))
+    yield ("a long one in the middle", in4(Raw(there4[1480:2960]), MF, frag=185, proto=17),
+           part(1480, 2960, True))
+    yield ("a long last one", in4(Raw(there4[1480:]), 0, frag=185, proto=17),
+           part(1480, 3008, False))
 
 
 def errors_to_host():
@@ -200,6 +241,9 @@ def table():
         for name, before, after in part:
             lines += ["", f"case {name}", f"  in {link(before).hex()}",
                       f"  out {link(after).hex()}"]
+    for name, before, after in split():
+        lines += ["", f"case {name}", f"  in {link(before).hex()}",
+                  *(f"  out {link(packet).hex()}" for packet in after)]
     tagged = link(out6(udp(HOST_PORT, 80)), True), link(out4(udp(OUTSIDE_PORT, 80)), True)
     lines += ["", "case the tag of a VLAN stays", f"  in {tagged[0].hex()}",
               f"  out {tagged[1].hex()}"]

@@ -35,9 +35,12 @@ paths:
   main: {{ from: [lan, wan], to: wan, run: [flow, nat64, route], lanes: 4 }}
 """
 # Sends back what it gets, to its sender; to "who" says the address of that.
+# With a second word its packets have no DF.
 MIRROR = """
 import socket, sys
 mirror = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+if len(sys.argv) > 2:
+    mirror.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER, IP_PMTUDISC_DONT
 mirror.bind((sys.argv[1], 9999))
 while True:
     data, peer = mirror.recvfrom(10000)
@@ -180,6 +183,10 @@ def test_a_closed_port_is_told_of(wire):
     wait_until(lambda: "refused" in said(), PATIENCE, lambda: f"refused: {said()}")
 
 
+def count_of(host, name):
+    return int(host.run("nstat", "-asz", name).stdout.split(name)[1].split()[0])
+
+
 def mtu_of(host, *words):
     found = re.search(r"mtu (\d+)", host.run("ip", *words).stdout)
     return int(found[1]) if found else None
@@ -204,6 +211,22 @@ def test_a_host_of_ipv4_learns_what_fits_behind_the_longer_header(wire):
         return "True" in wire.a.run("python3", "-c", BIG, SERVER6, "1472").stdout
     wait_until(came_back, PATIENCE, "1,472 bytes")
     assert mtu_of(wire.b, "route", "get", PUBLIC) in (1472, 1480)
+
+
+@needs("nstat")
+@pytest.mark.parametrize("bytes_, pieces", [("1232", 0), ("1233", 2), ("1472", 2), ("4000", 5)])
+def test_what_has_no_df_leaves_in_fragments_that_each_link_takes(wire, bytes_, pieces):
+    """RFC 7915 4: without an error, though a datagram of 1,500 bytes becomes longer than the MTU.
+    Of 4,000 bytes the host sends three fragments, two of which are cut once more."""
+    wire.b.start("python3", "-c", MIRROR, SERVER, "no DF")
+
+    def came_back():
+        return "True" in wire.a.run("python3", "-c", BIG, SERVER6, bytes_).stdout
+    wait_until(came_back, PATIENCE, f"{bytes_} bytes")
+    before = count_of(wire.a, "Ip6ReasmReqds")
+    assert came_back()
+    assert count_of(wire.a, "Ip6ReasmReqds") - before == pieces
+    assert mtu_of(wire.b, "route", "get", PUBLIC) is None
 
 
 def test_fragments_go_both_ways(wire):

@@ -61,6 +61,7 @@ void FlowBatch::begin(const FinishContext& call, const FlowSettings& settings,
   given_up_ = ended_ = established_ended_ = 0;
   over_.reset();
   is_question_.reset();
+  splits_.reset();
   for (std::uint32_t i = 0; i < packet_count_; ++i) packets_[i] = {};
   packet_count_ = call.batch.count;
   if (beginning_count_ != 0) places_.fill(0);

@@ -51,6 +51,11 @@ class FlowBatch {
  public:
   PacketFlow of(std::uint16_t packet) const noexcept { return packets_[packet]; }
 
+  /// The packet, of IPv6, has a fragment header so that it can leave in pieces of 1,280 bytes: it
+  /// was one of IPv4 that routers may cut (RFC 7915 4).
+  void let_split(std::uint16_t packet) noexcept { splits_.set(packet); }
+  bool splits(std::uint16_t packet) const noexcept { return splits_.test(packet); }
+
   // Of the flow of a packet: not kNoFlow.
 
   /// What packets of that direction have, as they come in.
@@ -132,6 +137,7 @@ class FlowBatch {
   std::uint32_t given_up_ = 0, ended_ = 0, established_ended_ = 0;
   bool forgot_ = false;                  ///< a flow went: what was found before may be another one
   std::bitset<kBatchCapacityMax> over_;  ///< packets that their flow ends with
+  std::bitset<kBatchCapacityMax> splits_;
   std::bitset<kBatchCapacityMax> is_question_;  ///< new packets, no later fragments
   std::uint32_t packet_count_ = 0, beginning_count_ = 0;
   std::array<PacketFlow, kBatchCapacityMax> packets_;

@@ -45,6 +45,7 @@ std::optional<IpFields> read_ipv4(std::span<const std::byte> ip, std::size_t hea
                   .hops = u8(ip, ipv4_wire::kTtlAt),
                   .more = (fragment & ipv4_wire::kMoreFragments) != 0,
                   .offset = static_cast<std::uint16_t>(fragment & ipv4_wire::kFragmentOffset),
+                  .may_split = (fragment & ipv4_wire::kDontFragment) == 0,
                   .identification = u16(ip, ipv4_wire::kIdentificationAt),
                   .payload_bytes = static_cast<std::uint16_t>(u16(ip, ipv4_wire::kTotalLengthAt) -
                                                               header_bytes)};
@@ -112,7 +113,7 @@ void write_ipv4(std::span<std::byte> to, const IpFields& fields, const FlowTuple
 }
 
 void write_ipv6(std::span<std::byte> to, const IpFields& fields, const FlowTuple& tuple) noexcept {
-  const bool fragment = fields.is_fragment();
+  const bool fragment = fields.is_fragment() || fields.splits();
   const std::size_t payload = fields.payload_bytes + (fragment ? kFragmentBytes : 0);
   put32(to, 0, 0x60000000u | std::uint32_t{fields.traffic_class} << 20);
   put16(to, ipv6_wire::kPayloadLengthAt, static_cast<std::uint16_t>(payload));

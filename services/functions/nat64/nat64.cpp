@@ -196,6 +196,7 @@ class Nat64 final : public Function {
     } else {
       hit(call, change.gets.version == 4 ? Nat64Counter::kToIpv4 : Nat64Counter::kToIpv6);
       if (error) hit(call, Nat64Counter::kErrors);
+      if (front.splits) call.flows->let_split(packet);
     }
   }
 

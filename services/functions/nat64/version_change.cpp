@@ -226,6 +226,7 @@ Changed change_version(std::span<std::byte> frame, const PacketHeaders& headers,
   front.count = static_cast<std::uint16_t>(at + ip_fields_bytes(change.gets.version, *fields));
   front.replaces = fields->payload_at;
   front.end = static_cast<std::uint16_t>(end);
+  front.splits = change.gets.version == 6 && fields->splits();
   return Changed::kDone;
 }
 

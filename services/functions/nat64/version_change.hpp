@@ -26,6 +26,7 @@ struct NewFront {
   std::uint16_t count = 0;     ///< of `bytes`
   std::uint16_t replaces = 0;  ///< bytes at the start of the frame
   std::uint16_t end = 0;       ///< bytes of the frame that count: padding behind them goes
+  bool splits = false;         ///< see IpFields::splits(): it has a fragment header for that
 };
 
 /// What the packet itself does not say.

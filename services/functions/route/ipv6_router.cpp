@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "services/functions/flow/flow_batch.hpp"
 #include "services/functions/nat64/icmp_counterpart.hpp"
 #include "services/functions/nat64/revert_version.hpp"
 #include "services/functions/route/ipv4_datagram.hpp"
@@ -72,11 +73,16 @@ void Ipv6Router::forward(const FinishContext& call, std::uint16_t packet,
   }
   if (wire_bytes::u8(ip, ipv6_wire::kNextHeaderAt) == kHopByHop && !pass_options(call, packet))
     return;
-  if (ip.size() > port->mtu) {
+  const bool splits =
+      call.flows != nullptr && call.flows->splits(packet) && ip.size() > ipv6_wire::kMtuMin;
+  if (ip.size() > port->mtu && !splits) {
     report(call, packet, Icmpv6Error::packet_too_big(port->mtu), Reason::kOversize);
     return;
   }
-  const Departure at{.packet = packet, .port = way.port, .neighbour = way.neighbour};
+  const Departure at{.packet = packet,
+                     .port = way.port,
+                     .neighbour = way.neighbour,
+                     .fragment_to = splits ? std::uint32_t{ipv6_wire::kMtuMin} : 0};
   if (way.port == call.facts.port_in) redirect(call, at, way);
   decrement_hop_limit(batch.data(packet));
   switch (hops_.depart(call, at, way.mac)) {

@@ -16,7 +16,7 @@ struct Departure {
   std::uint16_t packet = 0;
   std::uint8_t port = 0;
   NeighbourKey neighbour;         ///< its MAC address is where the packet goes
-  std::uint32_t fragment_to = 0;  ///< IPv4 and longer than the port's MTU, which this is; else 0
+  std::uint32_t fragment_to = 0;  ///< it leaves in fragments of so many bytes; 0: whole
 };
 
 /// What leaves by `back` when the neighbour does not answer: all in front of the quote.

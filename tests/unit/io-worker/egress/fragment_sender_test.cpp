@@ -49,6 +49,32 @@ TEST_F(FragmentSenderTest, ADatagramLeavesInPiecesThatFit) {
   EXPECT_EQ(data, 980u);
 }
 
+TEST_F(FragmentSenderTest, APacketOfIpv6WithAFragmentHeaderDoesLikewise) {
+  const Batch of = batch(1);
+  make_datagram(of, 1, 1000);
+  const std::span<std::byte> ip = of.bytes(1).subspan(14);
+  ip[0] = std::byte{0x60};
+  ip[4] = std::byte{960 >> 8};
+  ip[5] = std::byte{960 & 255};
+  ip[6] = std::byte{44};
+  ip[47] = std::byte{9};  // of its identification
+  split(of, 1, 300);
+  work();
+  EXPECT_EQ(generated(Reason::kFragment), 4u);  // 952 bytes of data, 248 in each
+  EXPECT_EQ(consumed(Reason::kFragmented), 1u);
+  ASSERT_EQ(tx_[0]->frames.size(), 4u);
+  std::size_t data = 0;
+  for (const test::Frame& frame : tx_[0]->frames) {
+    EXPECT_EQ(frame[14 + 6], std::byte{44});
+    EXPECT_EQ(frame[14 + 47], std::byte{9});
+    EXPECT_EQ(std::to_integer<std::size_t>(frame[14 + 42]) << 8 |
+                  (std::to_integer<std::size_t>(frame[14 + 43]) & 0xf8),
+              data);
+    data += frame.size() - 62;
+  }
+  EXPECT_EQ(data, 952u);
+}
+
 TEST_F(FragmentSenderTest, WhatCannotBeSplitIsDropped) {
   const Batch of = batch(1);
   make_datagram(of, 1, 1000);

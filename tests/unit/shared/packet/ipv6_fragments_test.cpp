@@ -57,6 +57,26 @@ TEST(Ipv6Fragments, AreThoseOfScapy) {
   EXPECT_EQ(fragment(fragments, 3), Bytes());
 }
 
+// Of Scapy, as above, of a fragment at 16 bytes behind which more follow: its parts at 16 and 24.
+TEST(Ipv6Fragments, OfAFragmentKeepItsPlaceAndIdentification) {
+  const std::string addresses =
+      "2c4020010db800010000000000000000000120010db8000100000000000000000005";
+  const std::string data = "000102030405060708090a0b0c0d0e0f";
+  for (const bool more : {false, true}) {
+    const Bytes whole = bytes_of_hex("601234560018" + addresses + "3a00001" + (more ? "1" : "0") +
+                                     "11223344" + data);
+    const Ipv6Fragments fragments(whole, 56, 7);
+    ASSERT_EQ(fragments.count(), 2U);
+    const std::string front = "601234560010" + addresses + "3a0000";
+    EXPECT_EQ(hex_of_bytes(fragment(fragments, 0)), front + "1111223344" + data.substr(0, 16));
+    EXPECT_EQ(hex_of_bytes(fragment(fragments, 1)),
+              front + (more ? "19" : "18") + "11223344" + data.substr(16));
+    EXPECT_EQ(fragment(Ipv6Fragments(whole, 64, 7), 0), whole) << "it fits";
+  }
+  const Bytes beyond = bytes_of_hex("601234560018" + addresses + "3a00fff111223344" + data);
+  EXPECT_EQ(Ipv6Fragments(beyond, 56, 7).count(), 0U);
+}
+
 TEST(Ipv6Fragments, FollowEachOtherFillTheMtuAndAreAllOfIt) {
   std::mt19937 random(7);
   for (const std::size_t mtu : {56U, 57U, 63U, 64U, 1280U, 1500U}) {

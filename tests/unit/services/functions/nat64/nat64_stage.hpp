@@ -39,7 +39,7 @@ class Nat64Test : public TranslationStage {
     return seen;
   }
   Case named(std::string_view name) const {
-    for (const Case& one : golden_cases()) {
+    for (const Case& one : all_golden_cases()) {
       if (one.name == name) return one;
     }
     ADD_FAILURE() << "no case " << name;

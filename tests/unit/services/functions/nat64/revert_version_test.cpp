@@ -43,6 +43,14 @@ TEST_F(RevertVersion, GivesThePacketAsItHasComeBothWays) {
   }
 }
 
+TEST_F(RevertVersion, GivesBackAPacketThatWasToBeCut) {
+  use();
+  send(kLan, named("UDP to the server").before);
+  const Frame sent = named("1233 bytes of UDP without DF leave in fragments").before;
+  EXPECT_EQ(send(kWan, sent).frame, sent);
+  EXPECT_EQ(reverts_.reverted, Reverted::kVersion);
+}
+
 TEST_F(RevertVersion, LeavesAPacketAloneThatIsNotTranslated) {
   use();
   Frame elsewhere = named("UDP to the server").before;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "shared/packet/internet_checksum.hpp"
+#include "shared/packet/ipv6_fragments.hpp"
+#include "shared/packet/ipv6_wire.hpp"
 #include "tests/unit/services/functions/nat64/version_frames.hpp"
 
 namespace millrace::nat64_test {
@@ -20,10 +22,33 @@ TEST(VersionChange, MakesOfAPacketWhatScapyBuildsForTheOtherVersion) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
     Frame frame = one.before;
-    const Changed changed = change_frame(frame, tuple_of(one.before));
+    bool splits = false;
+    const Changed changed = change_frame(frame, tuple_of(one.before), &splits);
+    EXPECT_FALSE(splits);
     const char* const kWhy[] = {"", "malformed", "unknown"};
     EXPECT_EQ(kWhy[static_cast<int>(changed)], one.why);
     EXPECT_EQ(hex_of_bytes(frame), hex_of_bytes(one.why.empty() ? one.after : one.before));
+  }
+}
+
+TEST(VersionChange, WhatRoutersOfIpv4MightCutLeavesInTheFragmentsOfScapy) {
+  const std::vector<Case> cases = golden_cases(true);
+  ASSERT_GT(cases.size(), 7u);
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    Frame frame = one.before;
+    bool splits = false;
+    ASSERT_EQ(change_frame(frame, tuple_of(one.before), &splits), Changed::kDone);
+    EXPECT_TRUE(splits);
+    const std::span<const std::byte> ip(frame.begin() + 14, frame.end());
+    const Ipv6Fragments fragments(ip, ipv6_wire::kMtuMin, 0);
+    ASSERT_EQ(fragments.count(), one.parts.size());
+    for (std::uint32_t i = 0; i < fragments.count(); ++i) {
+      Frame part(frame.begin(), frame.begin() + 14);
+      part.resize(14 + ipv6_wire::kMtuMin);
+      part.resize(14 + fragments.write(i, std::span(part).subspan(14)));
+      EXPECT_EQ(hex_of_bytes(part), hex_of_bytes(one.parts[i]));
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "services/functions/nat/nat_address.hpp"
@@ -27,17 +28,29 @@ inline constexpr std::uint16_t kHostPort = 40000, kPublicPort = 1024, kNewId = 0
 struct Case {
   std::string name, why;  ///< `why`: empty where there is `after`
   Frame before, after;
+  std::vector<Frame> parts;  ///< in which it leaves, if it is cut; `after` is empty then
 };
 
-inline std::vector<Case> golden_cases() {
+inline std::vector<Case> all_golden_cases() {
   std::ifstream file(test::source_folder() / "tests/golden/nat64.golden");
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("case ")) cases.push_back({.name = line.substr(5)});
     if (line.starts_with("  in ")) cases.back().before = bytes_of_hex(line.substr(5));
-    if (line.starts_with("  out ")) cases.back().after = bytes_of_hex(line.substr(6));
+    if (line.starts_with("  out ")) cases.back().parts.push_back(bytes_of_hex(line.substr(6)));
     if (line == "  unknown" || line == "  malformed") cases.back().why = line.substr(2);
   }
+  for (Case& one : cases) {
+    if (one.parts.size() == 1) one.after = std::move(one.parts[0]);
+    if (!one.after.empty()) one.parts.clear();
+  }
+  return cases;
+}
+
+/// Those of packets that are cut, or the others.
+inline std::vector<Case> golden_cases(bool are_cut = false) {
+  std::vector<Case> cases = all_golden_cases();
+  std::erase_if(cases, [&](const Case& one) { return one.parts.empty() == are_cut; });
   return cases;
 }
 
@@ -86,8 +99,8 @@ inline FlowTuple other_of(FlowTuple tuple) {
   return tuple;
 }
 
-/// Translates a frame of the table, whichever way.
-inline Changed change_frame(Frame& frame, const FlowTuple& has) {
+/// Translates a frame of the table, whichever way. `splits`: see NewFront.
+inline Changed change_frame(Frame& frame, const FlowTuple& has, bool* splits = nullptr) {
   const PacketHeaders headers = parse_headers(frame);
   const VersionChange change{has, other_of(has), kNewId};
   NewFront front;
@@ -104,6 +117,7 @@ inline Changed change_frame(Frame& frame, const FlowTuple& has) {
   Frame made(front.bytes.begin(), front.bytes.begin() + front.count);
   made.insert(made.end(), frame.begin() + front.replaces, frame.begin() + front.end);
   frame = made;
+  if (splits != nullptr) *splits = front.splits;
   return changed;
 }
 
