@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 #include <random>
@@ -160,6 +161,8 @@ struct Model {
     FlowTuple tuple;
     std::uint32_t deadline;
     bool established = false;
+    std::uint32_t duration_ms = 0;
+    std::array<std::uint64_t, 2> packets{}, bytes{};  ///< by direction
   };
   std::map<std::uint32_t, Flow> flows;  ///< by the table's number
   std::deque<std::uint32_t> ages;       ///< of those that are not established
@@ -196,7 +199,7 @@ class Both {
   void change(std::uint32_t now) {
     const FlowTuple tuple = tuple_of(random_() % kTuples);
     const auto found = lane_.table.find(tuple);
-    switch (found ? random_() % 4 : 3) {
+    switch (found ? random_() % 5 : 4) {
       case 0:
         lane_.table.remove(found->flow);
         return model_.remove(found->flow);
@@ -208,9 +211,25 @@ class Both {
       case 2:
         model_.flows[found->flow].deadline = now + 1 + random_() % 3000;
         return lane_.table.set_deadline(found->flow, model_.flows[found->flow].deadline);
+      case 3:
+        return follow(found->flow, now);
       default:
         return insert(tuple, now + 1 + random_() % 3000);
     }
+  }
+  /// A packet of either direction, which may leave the deadline as it is.
+  void follow(std::uint32_t number, std::uint32_t now) {
+    Model::Flow& flow = model_.flows[number];
+    const auto direction = static_cast<std::uint8_t>(random_() % 2);
+    const std::uint32_t bytes = random_() % 1500;
+    const std::uint32_t deadline = random_() % 3 == 0 ? 0 : now + 1 + random_() % 3000;
+    flow.duration_ms = static_cast<std::uint32_t>(random_());
+    flow.packets[direction] += 1;
+    flow.bytes[direction] += bytes;
+    if (deadline != 0) flow.deadline = deadline;
+    FlowOwn own = lane_.table.entry(number).own;
+    own.duration_ms = flow.duration_ms;
+    lane_.table.follow(number, direction, own, bytes, deadline);
   }
   void insert(const FlowTuple& tuple, std::uint32_t deadline) {
     const bool there = std::ranges::any_of(
@@ -226,7 +245,7 @@ class Both {
       model_.remove(*done.given_up);
     }
     if (done.what != Inserted::kNew) return;
-    model_.flows[done.flow] = {tuple, deadline};
+    model_.flows[done.flow] = {.tuple = tuple, .deadline = deadline};
     model_.ages.push_back(done.flow);
   }
   /// All that are due go; those whose deadline has become sooner may be found later.
@@ -245,8 +264,15 @@ class Both {
       ASSERT_EQ(found.has_value(), flow != model_.flows.end());
       if (!found) continue;
       ASSERT_EQ(found->flow, flow->first);
-      ASSERT_EQ(lane_.table.entry(found->flow).deadline_s, flow->second.deadline);
-      ASSERT_EQ(lane_.table.entry(found->flow).established == 1, flow->second.established);
+      const FlowEntry& entry = lane_.table.entry(found->flow);
+      const Model::Flow& wanted = flow->second;
+      ASSERT_EQ(entry.deadline_s, wanted.deadline);
+      ASSERT_EQ(entry.established == 1, wanted.established);
+      ASSERT_EQ(entry.own.duration_ms, wanted.duration_ms);
+      ASSERT_EQ(entry.sent.packets.value(), wanted.packets[0]);
+      ASSERT_EQ(entry.sent.bytes.value(), wanted.bytes[0]);
+      ASSERT_EQ(entry.answered.packets.value(), wanted.packets[1]);
+      ASSERT_EQ(entry.answered.bytes.value(), wanted.bytes[1]);
     }
   }
 
