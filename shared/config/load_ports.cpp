@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "shared/base/ascii.hpp"
 #include "shared/base/mac.hpp"
 #include "shared/base/nearest.hpp"
 #include "shared/config/keys.hpp"
@@ -49,9 +50,7 @@ void read_mac(const YamlValue& value, TopologyPort& port) {
     value.refuse(kAllowed);
     return;
   }
-  port.mac = *text;
-  std::transform(port.mac.begin(), port.mac.end(), port.mac.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  port.mac = in_lower_case(*text);
 }
 
 bool is_address_with_prefix(const std::string& text) {

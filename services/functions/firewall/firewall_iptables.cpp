@@ -12,6 +12,7 @@
 #include "services/functions/firewall/firewall_iptables_limits.hpp"
 #include "services/functions/firewall/firewall_negation.hpp"
 #include "services/functions/firewall/firewall_notrack.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/quoted.hpp"
 
@@ -61,13 +62,6 @@ AclPortRange ports_of(const std::string& word) {
   if (colon == word.npos) return acl_port_range(word, word);
   const std::string low = word.substr(0, colon), high = word.substr(colon + 1);
   return acl_port_range(low.empty() ? "0" : low, high.empty() ? "65535" : high);
-}
-
-std::string lower(std::string word) {
-  for (char& byte : word) {
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-  }
-  return word;
 }
 
 void set_protocol(const std::string& word, AclRule& rule) {
@@ -221,7 +215,7 @@ class IptablesLine {
       narrow(FirewallField::kProtocol, [&](AclRule& rule) { set_protocol(value, rule); });
     } else if (option == "--ctstate" || option == "--state") {
       narrow(FirewallField::kState,
-             [&](AclRule& rule) { firewall_set_states(lower(value), rule); });
+             [&](AclRule& rule) { firewall_set_states(in_lower_case(value), rule); });
     } else if (option == "--icmp-type" || option == "--icmpv6-type") {
       narrow(FirewallField::kIcmp, [&](AclRule& rule) {
         set_protocol(option == "--icmp-type" ? "icmp" : "icmp6", rule);

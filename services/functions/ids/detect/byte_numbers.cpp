@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "services/functions/ids/detect/content_search.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 namespace {

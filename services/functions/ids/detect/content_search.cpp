@@ -8,6 +8,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+
+#include "shared/base/ascii.hpp"
 #endif
 
 namespace millrace {

@@ -24,9 +24,4 @@ std::size_t find_content(std::span<const std::byte> text, std::size_t from,
 /// The bytes at `at` are the needle's. They have to be there.
 bool is_content_at(std::span<const std::byte> text, std::size_t at, const Needle& needle) noexcept;
 
-/// 'A'..'Z' in lower case, other bytes as they are.
-constexpr unsigned char ascii_lower(unsigned char byte) noexcept {
-  return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte | 0x20u) : byte;
-}
-
 }  // namespace millrace

@@ -7,6 +7,7 @@
 
 #include "services/functions/ids/detect/content_search.hpp"
 #include "services/functions/ids/detect/rule_routes.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 namespace {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "services/functions/ids/detect/content_search.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/hex_digit.hpp"
 

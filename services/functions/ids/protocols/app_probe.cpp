@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "services/functions/ids/protocols/ascii.hpp"
 #include "services/functions/ids/protocols/dns_message.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/packet/wire_bytes.hpp"
 
 namespace millrace {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <strings.h>
 
-#include <cctype>
 #include <new>
 #include <span>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "services/functions/ids/protocols/app_events.hpp"
 #include "services/functions/ids/protocols/http_exchange.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 
@@ -135,9 +135,7 @@ void put_hosts(const htp_tx_t& tx, const Buffers& buffers) {
   std::string_view name = text_of(tx.request_hostname);
   if (has_header_only) name = header == nullptr ? "" : host_of(text_of(header->value));
   if (!name.empty() || (tx.request_hostname != nullptr && !has_header_only)) {
-    std::string host(name);
-    for (char& c : host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    buffers.transaction.put(0, RuleBuffer::kHttpHost, host);
+    buffers.transaction.put(0, RuleBuffer::kHttpHost, in_lower_case(name));
   }
   if (!has_header_only && tx.parsed_uri != nullptr && tx.parsed_uri->hostname != nullptr) {
     buffers.put(RuleBuffer::kHttpRawHost, tx.parsed_uri->hostname);

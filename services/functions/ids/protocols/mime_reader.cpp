@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "services/functions/ids/detect/base64_text.hpp"
-#include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/hex_digit.hpp"
 
 namespace millrace {

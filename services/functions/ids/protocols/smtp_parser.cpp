@@ -6,9 +6,9 @@
 #include <charconv>
 #include <utility>
 
-#include "services/functions/ids/protocols/ascii.hpp"
 #include "services/functions/ids/protocols/transaction_pool.hpp"
 #include "services/functions/ids/protocols/wire_cursor.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <span>
 
-#include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/ascii.hpp"
 
 namespace millrace {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/hex_digit.hpp"
 
 namespace millrace {

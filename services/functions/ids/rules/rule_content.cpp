@@ -8,6 +8,7 @@
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_places.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/quoted.hpp"
 
 /// `content` and what modifies it.

@@ -7,6 +7,7 @@
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_places.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
+#include "shared/base/ascii.hpp"
 
 /// What is seen of a rule when all of its options have been read.
 

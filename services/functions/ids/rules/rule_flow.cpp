@@ -7,6 +7,7 @@
 
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/quoted.hpp"
 
 /// Keywords about the flow of a packet.

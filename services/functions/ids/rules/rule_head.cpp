@@ -4,24 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "services/functions/ids/rules/rule_addresses.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/quoted.hpp"
 
 namespace millrace {
 namespace {
 
 [[noreturn]] void refuse(std::string reason) { throw RuleRefused{"", std::move(reason)}; }
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](char c) {
-    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  return result;
-}
 
 struct NamedAction {
   std::string_view name;
@@ -81,7 +73,7 @@ struct ReadProtocol {
 };
 ReadProtocol read_protocol(std::string_view word) {
   constexpr std::uint8_t kIpv4 = 4, kIpv6 = 6;
-  std::string name = lower(word);
+  std::string name = in_lower_case(word);
   std::uint8_t version = 0;
   if (name.ends_with('4') || name.ends_with('6')) {
     std::string base = name.substr(0, name.size() - 1);

@@ -9,6 +9,7 @@
 #include "services/functions/ids/rules/rule_keyword.hpp"
 #include "services/functions/ids/rules/rule_values.hpp"
 #include "services/functions/ids/rules/rule_words.hpp"
+#include "shared/base/ascii.hpp"
 #include "shared/base/quoted.hpp"
 
 /// Keywords about headers of packets.

@@ -183,14 +183,6 @@ std::string pattern_bytes(std::string_view text) {
   return bytes;
 }
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& byte : lower) {
-    if (byte >= 'A' && byte <= 'Z') byte = static_cast<char>(byte - 'A' + 'a');
-  }
-  return lower;
-}
-
 QuotedValue quoted_value(std::string_view value) {
   QuotedValue found;
   value = without_blanks(value);

@@ -38,7 +38,6 @@ NumberTest number_test_of(std::string_view text, std::uint32_t max);
 
 /// What `|61 62|` and escapes stand for. `text`: between quotes.
 std::string pattern_bytes(std::string_view text);
-std::string in_lower_case(std::string_view text);
 
 /// What stands between double quotes, and behind them: `!"a",nocase`. Refused: no quotes.
 struct QuotedValue {

@@ -102,7 +102,6 @@ TEST(RuleValues, ListsAndNamesAreSplitWithoutBlanks) {
   EXPECT_EQ(split_named("align").value, "");
   EXPECT_EQ(unquoted("\"a\""), "a");
   EXPECT_EQ(unquoted("\""), "\"");
-  EXPECT_EQ(in_lower_case("aZ[1"), "az[1");
 }
 
 }  // namespace

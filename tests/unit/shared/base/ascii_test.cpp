@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Millrace authors
 // SPDX-License-Identifier: Apache-2.0
-#include "services/functions/ids/protocols/ascii.hpp"
+#include "shared/base/ascii.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,8 @@ TEST(Ascii, LettersAreThoseOfTheCLocale) {
   for (int i = 0; i < 256; ++i) {
     const char letter = static_cast<char>(i);
     EXPECT_EQ(ascii_lower(letter), static_cast<char>(std::tolower(i)));
+    EXPECT_EQ(ascii_lower(static_cast<unsigned char>(i)), std::tolower(i));
+    EXPECT_EQ(in_lower_case({&letter, 1}), std::string(1, ascii_lower(letter)));
     EXPECT_EQ(is_ascii_alnum(letter), std::isalnum(i) != 0);
   }
 }

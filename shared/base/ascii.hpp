@@ -3,14 +3,25 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
-/// Letters of protocols, whatever the locale is.
+/// Letters of protocols and files, whatever the locale is. Bytes above 127 stay as they are.
 
 namespace millrace {
 
 constexpr char ascii_lower(char letter) noexcept {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+constexpr unsigned char ascii_lower(unsigned char byte) noexcept {
+  return byte >= 'A' && byte <= 'Z' ? static_cast<unsigned char>(byte | 0x20u) : byte;
+}
+
+inline std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) letter = ascii_lower(letter);
+  return lower;
 }
 
 constexpr bool is_ascii_alnum(char letter) noexcept {
