@@ -17,9 +17,16 @@ inline void prefetch_for_write(const void* at) noexcept {
 }
 
 inline void prefetch_lines_for_write(const void* first, std::size_t bytes) noexcept {
-  for (std::size_t at = 0; at < bytes; at += 64) {
-    prefetch_for_write(static_cast<const char*>(first) + at);
+  constexpr std::size_t kLine = 64, kAtOnce = 4;
+  const char* line = static_cast<const char*>(first);
+  std::size_t left = (bytes + kLine - 1) / kLine;
+  for (; left >= kAtOnce; left -= kAtOnce, line += kAtOnce * kLine) {
+    prefetch_for_write(line);
+    prefetch_for_write(line + kLine);
+    prefetch_for_write(line + 2 * kLine);
+    prefetch_for_write(line + 3 * kLine);
   }
+  for (; left != 0; --left, line += kLine) prefetch_for_write(line);
 }
 
 }  // namespace millrace

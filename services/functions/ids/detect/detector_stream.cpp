@@ -110,8 +110,8 @@ void Detector::look_at_stream(const PacketView& packet, const BufferValue& text,
   } else {
     parts.prefilter.search(PayloadOf::kStream, text, parts.found);
   }
+  const FlowRules* const rules = parts.rules_of(packet);
   if (has_new) {
-    const FlowRules* rules = parts.rules_of(packet);
     parts.add(rules == nullptr ? parts.prefilter.ungated(PayloadOf::kStream) : rules->streams);
     parts.add(parts.stream_heads);
   }
