@@ -258,6 +258,7 @@ Changed change_version_of_error(std::span<std::byte> frame, const PacketHeaders&
   const std::size_t ip_at = write_link(frame, headers.network_offset, other, front);
   IpFields fields = *outer;
   fields.has_fragment = false;
+  fields.may_split = false;  // it is cut to what every link takes
   const std::size_t icmp_at = ip_at + ip_fields_bytes(other, fields);
   const std::size_t quote_at = icmp_at + kIcmpBytes;
   const std::size_t rest_at = quote_at + ip_fields_bytes(other, quote->fields);

@@ -22,7 +22,7 @@ struct NewFront {
   /// Bytes by which a packet may grow: an error about a fragment, with its own header.
   static constexpr std::size_t kGrowthMax = 20 + 28;
 
-  std::array<std::byte, kBytesMax> bytes;
+  std::array<std::byte, kBytesMax> bytes{};
   std::uint16_t count = 0;     ///< of `bytes`
   std::uint16_t replaces = 0;  ///< bytes at the start of the frame
   std::uint16_t end = 0;       ///< bytes of the frame that count: padding behind them goes
