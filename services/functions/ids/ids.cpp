@@ -210,6 +210,7 @@ class Ids final : public Function {
   }
 
   void look(const FinishContext& call, IdsTables* tables, const Seen& seen) noexcept {
+    detector_.begin_packet();
     if (hides(seen) && !settings_.only_watches) {
       hit(call, IdsCounter::kHidden);
       tell_drop(call, seen, EventDropReason::kHidden);

@@ -151,10 +151,11 @@ Detector::Detector(std::span<const Signature> signatures, std::span<const std::b
     : parts_(std::make_unique<Parts>(signatures, built)) {}
 Detector::~Detector() = default;
 
+void Detector::begin_packet() noexcept { parts_->scratch.refill(); }
+
 void Detector::look_at_packet(const PacketView& packet, RuleMemory& memory,
                               std::vector<MatchedRule>& matched) noexcept {
   Parts& parts = *parts_;
-  parts.scratch.refill();
   parts.found.clear();
   parts.late.clear();
   const FlowRules* const rules = parts.rules_of(packet);

@@ -43,6 +43,10 @@ class Detector {
   Detector(std::span<const Signature> signatures, std::span<const std::byte> built);
   ~Detector();
 
+  /// In front of everything that is looked at with a packet: its expressions have their steps
+  /// (RegexScratch::refill()).
+  void begin_packet() noexcept;
+
   /// Rules that look at single packets: headers, and `packet.payload` but for rules that look at
   /// streams alone; these too without a flow, and of data that are unread. `matched`, here
   /// and below, is of this packet. With a history, rules that ask for flowbits wait for
