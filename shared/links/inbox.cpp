@@ -119,8 +119,7 @@ Inbox::Source* Inbox::find_hot(std::uint64_t& word) noexcept {
       continue;
     }
     cold_.push_back(source);
-    hot_[next_] = hot_.back();
-    hot_.pop_back();
+    hot_.erase(hot_.begin() + static_cast<std::ptrdiff_t>(next_));
   }
   return nullptr;
 }

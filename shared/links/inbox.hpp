@@ -33,7 +33,7 @@ class Inbox {
   /// Next batch, if there is one.
   bool take(Taken& out) noexcept;
   /// Slot of the batch that take() would give next, to fetch its lines early; it does give that
-  /// one next, unless a quiet link has one by then. Nothing is taken. False: none is there, or a
+  /// one next, unless a cold link has one. Nothing is taken. False: no hot link has one, or a
   /// GPU's completion comes next.
   bool peek(std::uint32_t& slot) noexcept;
   bool empty() const noexcept;
