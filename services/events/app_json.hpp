@@ -14,8 +14,8 @@
 namespace millrace {
 
 /// The objects `http`, `dns`, `tls`, `ssh`, `smtp` and `tunnel`, as far as `text` has fields of
-/// them, and the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`: its number, for
-/// `dns`.
+/// them, and the keys `payload`, `payload_printable`, `packet` and `packet_info`. `transaction`:
+/// its number, for `dns`.
 void put_fields(std::span<const std::byte> text, std::optional<std::uint64_t> transaction,
                 std::string& out);
 

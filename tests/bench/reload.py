@@ -15,8 +15,9 @@ For each reload: `took` seconds of the command; `others`: packets that left mean
 were due; `delayed`: milliseconds that the packet waited that waited longest, as upper bound of its
 bucket; `lost`: packets that were dropped: it has to be 0, and the bench ends with 1 where it is
 not; `missed`: what the port had no room for, as it has without a reload where cores are few.
-`worker`, `builder`: MB of resident memory of the largest one, before and at most; `tables`: how often what the worker has beyond a worker with one rule fits into its peak: 2
-is two tables at once. The first line is the same time without a reload, the baseline. Audits have
+`worker`, `builder`: MB of resident memory of the largest one, before and at most; `tables`: how
+often what the worker has beyond a worker with one rule fits into its peak: 2 is two tables at once.
+The first line is the same time without a reload, the baseline. Audits have
 to be exact. Nothing here passes or fails on speed.
 
 Programs: build/release/bin, or MILLRACE_BIN. Needs hugepages (`millrace doctor --fix`), and a core
@@ -175,8 +176,9 @@ def measured(running, work, options):
 
 
 def print_row(name, row, tables=""):
+    before, most = row["worker_mb"]
     print(f"{name:24} {row['took_s']:7.2f} {row['others']:7.3f} {row['delayed_ms']:9.2f} "
-          f"{row['lost']:5} {row['missed']:6} {row['worker_mb'][0]:9.1f} -> {row['worker_mb'][1]:<8.1f} "
+          f"{row['lost']:5} {row['missed']:6} {before:9.1f} -> {most:<8.1f} "
           f"{tables:>6} {row['builder_mb']:8.1f}", flush=True)
 
 
@@ -225,7 +227,8 @@ def main():
         print(f"{cores} cores for {ACTORS} actors: delays are those of the kernel that shares them "
               "out, and say nothing of a host that has enough")
     print(f"offered: {options.kpps:g} kpps\n\n{'rules':24} {'took s':>7} {'others':>7} "
-          f"{'delayed':>9} {'lost':>5} {'missed':>6} {'worker, MB':>21} {'tables':>6} {'builder':>8}")
+          f"{'delayed':>9} {'lost':>5} {'missed':>6} {'worker, MB':>21} {'tables':>6} "
+          f"{'builder':>8}")
     found = {}
     with tempfile.TemporaryDirectory() as name:
         bare = argparse.Namespace(**{**vars(options), "times": 0, "quiet": 1})
