@@ -26,8 +26,9 @@ std::vector<std::uint16_t> order_of(const Signature& signature) {
     return std::ranges::any_of(tests.tests, uses_variables);
   });
   if (!is_free) return order;
-  std::ranges::stable_partition(
-      order, [&](std::uint16_t place) { return buffers[place].buffer != RuleBuffer::kPayload; });
+  std::stable_partition(order.begin(), order.end(), [&](std::uint16_t place) {
+    return buffers[place].buffer != RuleBuffer::kPayload;
+  });
   return order;
 }
 
