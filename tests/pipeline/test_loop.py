@@ -71,7 +71,7 @@ def test_until_done_waits_for_what_is_in_the_loop(tmp_path, seed):
 
 @pytest.mark.usefixtures("rounds")
 def test_drained_it_is_read_on_until_it_is_empty(tmp_path, seed):
-    text = round_topology(tmp_path, f"seed: {seed}, rate_mpps: 0.01")
+    text = round_topology(tmp_path, f"seed: {seed}, rate_mpps: 0.001")
     with Topology(tmp_path, text) as running:
         running.wait_received(2000)
         audit = running.drain()
