@@ -8,9 +8,9 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#endif
 
 #include "shared/base/ascii.hpp"
-#endif
 
 namespace millrace {
 namespace {
