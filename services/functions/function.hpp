@@ -87,10 +87,10 @@ struct FunctionCounters {
   std::span<std::uint64_t> hits;
   FunctionTally* tally = nullptr;  ///< what every function counts alike; null: not counted
 
-  /// One more of `number`; nothing when there is no such counter.
-  void hit(std::size_t number) const noexcept {
+  /// `times` more of `number`; nothing when there is no such counter.
+  void hit(std::size_t number, std::uint64_t times = 1) const noexcept {
     if (!metrics_kept()) return;
-    if (number < hits.size()) ++hits[number];
+    if (number < hits.size()) hits[number] += times;
   }
   /// A rule said alert.
   void alert() const noexcept {

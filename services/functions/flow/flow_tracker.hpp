@@ -53,8 +53,7 @@ class FlowTracker {
   void write(std::uint32_t flow, std::uint8_t direction, const FlowOwn& own,
              std::uint32_t deadline_s, std::uint32_t bytes) noexcept;
   void hit(FlowCounter counter, std::uint32_t times = 1) noexcept {
-    const auto number = static_cast<std::size_t>(counter);
-    if (metrics_kept() && number < call_.counters.hits.size()) call_.counters.hits[number] += times;
+    call_.counters.hit(static_cast<std::size_t>(counter), times);
   }
   std::bitset<kBatchCapacityMax> asked() const noexcept;
   bool keep_one(FlowBatch::Beginning& one) noexcept;
