@@ -80,16 +80,20 @@ EventRecord* EventWriter::begin(EventKind kind, std::uint32_t packet,
   return record;
 }
 
+void put_ends(const FlowTuple& ends, EventRecord& record) noexcept {
+  record.source = ends.source;
+  record.destination = ends.destination;
+  record.source_port = ends.source_port;
+  record.destination_port = ends.destination_port;
+  record.ip_version = ends.version;
+  record.protocol = ends.protocol;
+}
+
 EventRecord* EventWriter::begin_flow(EventKind kind, const FlowTuple& tuple,
                                      std::span<const std::byte> text) const noexcept {
   EventRecord* const record = log_ == nullptr ? nullptr : add(kind, text);
   if (record == nullptr) return nullptr;
-  record->source = tuple.source;
-  record->destination = tuple.destination;
-  record->source_port = tuple.source_port;
-  record->destination_port = tuple.destination_port;
-  record->ip_version = tuple.version;
-  record->protocol = tuple.protocol;
+  put_ends(tuple, *record);
   return record;
 }
 

@@ -15,6 +15,9 @@ namespace millrace {
 struct PacketHeaders;  // shared/base/packet.hpp
 struct FlowTuple;      // services/functions/flow/flow_tuple.hpp
 
+/// Addresses, ports and protocol of a record that is not about its packet itself.
+void put_ends(const FlowTuple& ends, EventRecord& record) noexcept;
+
 /// How a function tells of packets in finish(). Three words: made for each call, whether it is used
 /// or not. What it tells is seen by others when all functions of the stage have had the batch: a
 /// worker that is killed before has told nothing of it, and nothing is told twice.

@@ -31,15 +31,6 @@ FlowTuple ends_of(std::span<const std::byte> frame, const PacketHeaders& headers
   return tuple;
 }
 
-void put_ends(const FlowTuple& ends, EventRecord& record) noexcept {
-  record.source = ends.source;
-  record.destination = ends.destination;
-  record.source_port = ends.source_port;
-  record.destination_port = ends.destination_port;
-  record.ip_version = ends.version;
-  record.protocol = ends.protocol;
-}
-
 PacketLayers::PacketLayers(const PacketLayerOptions& options) : options_(options) {
   for (std::vector<std::byte>& datagram : datagrams_) datagram.reserve(kDatagramBytesMax);
 }

@@ -12,7 +12,6 @@
 #include "services/functions/ids/packets/fragment_table.hpp"
 #include "services/functions/ids/packets/inner_flows.hpp"
 #include "shared/base/packet.hpp"
-#include "shared/layout/event_record.hpp"
 
 namespace millrace {
 
@@ -41,9 +40,6 @@ struct SeenPacket {
 /// As flow_tuple_of(); of what that says nothing of, the addresses, without ports. All zero: it is
 /// not IP.
 FlowTuple ends_of(std::span<const std::byte> frame, const PacketHeaders& headers) noexcept;
-
-/// Addresses, ports and protocol of a record about something else than its packet itself.
-void put_ends(const FlowTuple& ends, EventRecord& record) noexcept;
 
 struct PacketLayerOptions {
   bool puts_together = true;     ///< fragments; else each of them is looked at, and no more
