@@ -16,61 +16,76 @@ bool is_gpu_holder(const ActorContext& context, std::uint64_t holder) {
   return actor < context.plan->actors.size() && context.plan->actors[actor].kind == ActorKind::kGpu;
 }
 
+namespace {
+
+/// What a link says of a batch that lies in it.
+struct Announced {
+  std::uint32_t slot;
+  bool is_of_batch;  ///< the slot has the generation that the link says
+  Owner holder;      ///< a GPU worker, or none
+};
+
+template <typename See>
+void each_in_link(const ActorContext& context, std::uint32_t link, See see) {
+  std::vector<std::uint64_t> words;
+  context.segment.link(link).snapshot(words);
+  for (const std::uint64_t word : words) {
+    const Descriptor descriptor = Descriptor::from_word(word);
+    if (descriptor.slot >= context.segment.slot_count()) continue;
+    const SlotHeader& header = context.segment.slot(descriptor.slot);
+    see(Announced{.slot = descriptor.slot,
+                  .is_of_batch = (header.generation & kGenerationMask) == descriptor.generation,
+                  .holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire))});
+  }
+}
+
+/// Marks the slots that are on their way back to an ingress.
+void mark_returned(const ActorContext& context, Flags& found) {
+  std::vector<std::uint64_t> words;
+  for (std::uint32_t s = 0; s < context.plan->streams.size(); ++s) {
+    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
+      context.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
+    }
+  }
+  for (const std::uint64_t word : words) {
+    const std::uint32_t slot = Descriptor::from_word(word).slot;
+    MILLRACE_CHECK(slot < found.size());
+    found[slot] = true;
+  }
+}
+
+}  // namespace
+
 Flags slots_in_rings(const ActorContext& context) {
   const Plan& plan = *context.plan;
   Flags found(context.segment.slot_count(), false);
-  std::vector<std::uint64_t> words;
   for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
     // What a GPU announces is no owner of anything: the slot's holder word decides.
     if (plan.actors[plan.links[i].producer].kind == ActorKind::kGpu) continue;
-    const bool to_gpu = plan.actors[plan.links[i].consumer].kind == ActorKind::kGpu;
-    words.clear();
-    context.segment.link(i).snapshot(words);
-    for (const std::uint64_t word : words) {
-      const Descriptor descriptor = Descriptor::from_word(word);
-      if (descriptor.slot >= found.size()) continue;
-      const SlotHeader& header = context.segment.slot(descriptor.slot);
-      if ((header.generation & kGenerationMask) != descriptor.generation) continue;
-      const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
-      if (to_gpu && holder.actor != plan.links[i].consumer) continue;
-      found[descriptor.slot] = true;
-    }
+    const std::uint32_t consumer = plan.links[i].consumer;
+    const bool to_gpu = plan.actors[consumer].kind == ActorKind::kGpu;
+    each_in_link(context, i, [&](const Announced& one) {
+      if (one.is_of_batch && (!to_gpu || one.holder.actor == consumer)) found[one.slot] = true;
+    });
   }
-  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-      words.clear();
-      context.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
-      for (const std::uint64_t word : words) {
-        const std::uint32_t slot = Descriptor::from_word(word).slot;
-        MILLRACE_CHECK(slot < found.size());
-        found[slot] = true;
-      }
-    }
-  }
+  mark_returned(context, found);
   return found;
 }
 
 Flags slots_in_links_of(const ActorContext& context, std::uint32_t actor, bool with_gpus) {
   const Plan& plan = *context.plan;
   Flags found(context.segment.slot_count(), false);
-  std::vector<std::uint64_t> words;
   for (std::uint32_t i = 0; i < plan.links.size(); ++i) {
     const PlanLink& link = plan.links[i];
     if (link.producer != actor && link.consumer != actor) continue;
     const std::uint32_t other = link.producer == actor ? link.consumer : link.producer;
     if ((plan.actors[other].kind == ActorKind::kGpu) != with_gpus) continue;
-    words.clear();
-    context.segment.link(i).snapshot(words);
-    for (const std::uint64_t word : words) {
-      const Descriptor descriptor = Descriptor::from_word(word);
-      if (descriptor.slot >= found.size()) continue;
-      const SlotHeader& header = context.segment.slot(descriptor.slot);
+    each_in_link(context, i, [&](const Announced& one) {
       // A GPU announces late and twice: only what it still holds is in the link.
-      const Owner holder = owner_of_holder(header.gpu_holder.load(std::memory_order_acquire));
-      const bool fits = (header.generation & kGenerationMask) == descriptor.generation;
-      if (with_gpus && (!fits || holder.incarnation == 0 || holder.actor != other)) continue;
-      found[descriptor.slot] = true;
-    }
+      const bool is_held =
+          one.is_of_batch && one.holder.incarnation != 0 && one.holder.actor == other;
+      if (!with_gpus || is_held) found[one.slot] = true;
+    });
   }
   return found;
 }
@@ -94,18 +109,8 @@ Census census_of(const ActorContext& context) {
   const Plan& plan = *context.plan;
   Census census{plan.slot_count, 0, plan.buffer_count, 0, 0, 0};
   Flags free_slot(plan.slot_count, false);
-  std::vector<std::uint64_t> words;
-  for (std::uint32_t s = 0; s < plan.streams.size(); ++s) {
-    words.clear();
-    for (std::uint32_t r = 0; r < kReturnerCount; ++r) {
-      context.segment.slot_return(s, static_cast<Returner>(r)).snapshot(words);
-    }
-    for (const std::uint64_t word : words) {
-      const std::uint32_t slot = Descriptor::from_word(word).slot;
-      MILLRACE_CHECK(slot < free_slot.size());  // a stand-in is the leader's, and returns to none
-      free_slot[slot] = true;
-    }
-    const PlanStream& stream = plan.streams[s];
+  mark_returned(context, free_slot);  // no stand-in: that is the leader's, and returns to none
+  for (const PlanStream& stream : plan.streams) {
     for (std::uint32_t i = 0; i < stream.slot_count; ++i) {
       const SlotHeader& header = context.segment.slot(stream.slot_first + i);
       const bool with_ingress = Owner::from_word(header.owner).actor == stream.ingress &&
