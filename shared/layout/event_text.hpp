@@ -80,7 +80,7 @@ enum class EventField : std::uint8_t {
   kSmtpRecipient,  ///< one of several
   kPayload,  ///< of an alert: bytes that the packet carries, or those of the stream that it brings
   kPacket,   ///< of an alert: the frame
-  kTunnel,   ///< EventTunnel: of an alert whose record is about what the packet carries
+  kTunnel,   ///< EventTunnel: of an alert about what the packet carries
   kCount
 };
 /// In front of the name of kDnsAnswer.

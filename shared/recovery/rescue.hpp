@@ -15,7 +15,7 @@ namespace millrace {
 /// A batch that was in a worker's hands when it died, before its packets are dropped. Borrowed.
 struct LostBatch {
   std::uint32_t actor = 0;
-  std::uint32_t function = 0;  ///< whose code ran, or kNoFunction
+  std::uint32_t function = 0;  ///< the one that ran, or kNoFunction
   /// By a fault of its own, or as it hung; not as others have killed or stopped it.
   bool by_itself = false;
   const Batch& batch;
@@ -41,7 +41,7 @@ class SlotRescue {
   void tell_sealed(std::uint32_t ingress);
   /// Sends what a GPU worker has had to the group beside it. Returns how many batches.
   std::uint32_t redo_gpu_slots(std::uint32_t actor);
-  /// What a dead worker has not read, and whose producer cannot take it back.
+  /// What a dead worker has not read, where its producer cannot take it back.
   void take_back_for_the_dead(std::uint32_t actor);
 
  private:

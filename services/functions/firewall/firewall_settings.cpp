@@ -145,12 +145,12 @@ FirewallRules load_firewall_files(const PlanFunction& function, std::span<const 
 
 std::string check_firewall_files_for(FirewallWord word, const PlanFunction& function) {
   using Words = std::array<std::string_view, kFiles.size()>;
-  constexpr Words kLog = {" log", "\"log\"", "LOG", "LOG"};
-  constexpr Words kReject = {"reject ", "\"reject\"", "REJECT", "REJECT"};
-  constexpr Words kSynproxy = {"synproxy ", "\"synproxy\"", "SYNPROXY", "SYNPROXY"};
-  const Words& words = word == FirewallWord::kLog      ? kLog
-                       : word == FirewallWord::kReject ? kReject
-                                                       : kSynproxy;
+  constexpr std::array<Words, static_cast<std::size_t>(FirewallWord::kCount)> kWords = {{
+      {" log", "\"log\"", "LOG", "LOG"},
+      {"reject ", "\"reject\"", "REJECT", "REJECT"},
+      {"synproxy ", "\"synproxy\"", "SYNPROXY", "SYNPROXY"},
+  }};
+  const Words& words = kWords[static_cast<std::size_t>(word)];
   for (std::size_t i = 0; i < kFiles.size(); ++i) {
     for (const std::string& path : values_of(function, kFiles[i])) {
       if (load_text(kFiles[i], path).find(words[i]) != std::string::npos) return path;

@@ -39,7 +39,7 @@ void check_firewall_files(const PlanFunction& function);
 /// All rules of the function's files, in the order in which they are tried. Throws Error.
 FirewallRules load_firewall_files(const PlanFunction& function, std::span<const PlanPort> ports);
 
-enum class FirewallWord : std::uint8_t { kLog, kReject, kSynproxy };
+enum class FirewallWord : std::uint8_t { kLog, kReject, kSynproxy, kCount };
 /// The first file with that word as its own language has it; empty: none. It does not parse them.
 std::string check_firewall_files_for(FirewallWord word, const PlanFunction& function);
 

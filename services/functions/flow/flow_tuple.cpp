@@ -39,14 +39,21 @@ bool set_icmp_ports(std::span<const std::byte> message, FlowTuple& tuple) noexce
   return false;
 }
 
+/// Of a number of bytes that is known: moves, and no call.
+template <std::size_t kBytes>
+void copy_addresses(const std::byte* from, FlowTuple& tuple) noexcept {
+  std::memcpy(tuple.source.data(), from, kBytes);
+  std::memcpy(tuple.destination.data(), from + kBytes, kBytes);
+}
+
 }  // namespace
 
 void set_addresses(std::span<const std::byte> ip, FlowTuple& tuple) noexcept {
-  const auto copy = [&]<std::size_t kAt, std::size_t kBytes>() {  // by moves, without a call
-    std::memcpy(tuple.source.data(), ip.data() + kAt, kBytes);
-    std::memcpy(tuple.destination.data(), ip.data() + kAt + kBytes, kBytes);
-  };
-  tuple.version == 4 ? copy.operator()<12, 4>() : copy.operator()<8, 16>();
+  if (tuple.version == 4) {
+    copy_addresses<4>(ip.data() + 12, tuple);
+  } else {
+    copy_addresses<16>(ip.data() + 8, tuple);
+  }
 }
 
 std::optional<FlowTuple> flow_tuple_of(std::span<const std::byte> frame,

@@ -13,6 +13,7 @@
 #include "services/functions/route/route_text.hpp"
 #include "services/functions/route/router.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/ip_protocol.hpp"
 #include "shared/base/mac.hpp"
 
 namespace millrace {
@@ -63,9 +64,9 @@ bool forwards(std::span<const RouteRewrite> hops, std::uint32_t number) noexcept
 const std::uint8_t* plain_target(const FinishContext& call, std::uint16_t packet,
                                  const std::byte* frame, std::uint32_t number,
                                  const RouteRewrite& hop, bool is_ipv4, Router& router) noexcept {
-  constexpr std::byte kHopByHop{0}, kFragment{44};
-  const std::byte next = frame[kNextHeaderAt];
-  const bool plain = is_ipv4 ? frame[14] == kPlainIpv4 : next != kHopByHop && next != kFragment;
+  const auto next = std::to_integer<std::uint8_t>(frame[kNextHeaderAt]);
+  const bool plain = is_ipv4 ? frame[14] == kPlainIpv4
+                             : next != ip_protocol::kHopByHop && next != ip_protocol::kFragment;
   if (!plain || hop.output == call.facts.port_in ||
       call.batch.length[packet] > router.frame_bytes_max(hop.output)) {
     return nullptr;

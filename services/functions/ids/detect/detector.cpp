@@ -41,8 +41,9 @@ Detector::Parts::Parts(std::span<const Signature> signatures, std::span<const st
     const bool streams = rule.routes.takes(PayloadOf::kStream);
     wants_streams |= streams || (rule.routes.transactions && rule.routes.has_payload);
     wants_transactions |= signatures[number].looks_at_transactions();
-    wants_events |= std::ranges::count(signatures[number].buffers, RuleBuffer::kAppEvent,
-                                       &BufferTests::buffer) != 0;
+    wants_events |= std::ranges::any_of(signatures[number].buffers, [](const BufferTests& tests) {
+      return tests.buffer == RuleBuffer::kAppEvent;
+    });
     // A rule that is looked at with transactions may wait for a content of the stream too.
     if (streams || rule.routes.transactions) {
       longest = std::max(longest, longest_literal(signatures[number]));

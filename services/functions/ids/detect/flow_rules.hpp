@@ -10,9 +10,9 @@
 
 namespace millrace {
 
-/// Rules that are looked at whatever a packet of TCP carries, less those whose heads do not fit one
-/// direction of a flow in its state, or that ask for what it does not carry: worked out by the
-/// detector with the first packet that needs them, and anew when the flow is established or
+/// Rules that are looked at whatever a packet of TCP carries, less those with heads that do not fit
+/// one direction of a flow in its state, or that ask for what it does not carry. The detector works
+/// them out with the first packet that needs them, and anew when the flow is established or
 /// recognised. A cache.
 class FlowRules {
  public:

@@ -29,12 +29,12 @@ class RegexScratch {
   static constexpr std::uint32_t kDepthLimit = 1500;
   /// Of PCRE2's interpreter, where there is no JIT.
   static constexpr std::uint32_t kHeapLimitKib = 4096;
-  /// Each place of a text may be made to take nearly so many steps: a reader has 5 us for a byte of
-  /// the sender. So a search has kStepsOfTry steps at first, shared out among its places, kStepsMin
-  /// each at least. Where these do not do, it goes on in pieces: of kPieceMax places, or of fewer
-  /// that may take more each, and kPiecesMax together between two calls of refill(): the MTU of
-  /// Ethernet in the shortest ones. An expression that needs more has run into a limit; others have
-  /// their first search still.
+  /// A text can be made that takes nearly kMatchLimit steps at each place: 5 us of a worker for one
+  /// byte of a sender. So a search has kStepsOfTry steps at first, shared out among its places,
+  /// kStepsMin each at least. Where these do not do, it goes on in pieces: of kPieceMax places, or
+  /// of fewer that may take more each, and kPiecesMax together between two calls of refill(): the
+  /// MTU of Ethernet in the shortest ones. An expression that needs more has run into a limit;
+  /// others have their first search still.
   static constexpr std::uint32_t kStepsOfTry = 1u << 16, kStepsMin = 16, kPieceMax = 1024,
                                  kPieceStep = 4, kPiecesMax = 96;
 

@@ -26,7 +26,7 @@ inline constexpr std::string_view kHttpTransferEncoding =
                                   kHttpUriHost = "http.uri_host_invalid",
                                   kHttpHeaderHost = "http.header_host_invalid";
 
-/// Whose parser tells it. Nothing: none does.
+/// The protocol with the parser that tells it. Nothing: no parser does.
 std::optional<AppProtocol> owner_of(std::string_view event) noexcept;
 
 /// Puts it into the transaction, once. Throws std::bad_alloc.

@@ -25,7 +25,7 @@ std::string_view text_without_end(std::string_view line) noexcept {
   return line.substr(0, line.find_last_not_of(kLineEnd) + 1);
 }
 
-/// Of a command's line: what follows its name. Empty: the name is another one.
+/// What follows as many bytes of a command's line as `name` has, and blanks.
 std::string_view behind(std::string_view line, std::string_view name) noexcept {
   line.remove_prefix(std::min(name.size(), line.size()));
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
