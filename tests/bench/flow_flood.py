@@ -21,7 +21,6 @@ grow. Each topology is drained and audited at its end.
 
 import argparse
 import pathlib
-import re
 import statistics
 import sys
 import tempfile
@@ -32,7 +31,7 @@ sys.path.insert(0, str(TESTS / "harness"))
 # pylint: disable=wrong-import-position
 from audited import audit_line  # noqa: E402
 from interfaces import GATEWAYS, PORTS, meet  # noqa: E402
-from processes import PATIENCE, wait_until  # noqa: E402
+from processes import PATIENCE, status_megabytes, wait_until  # noqa: E402
 from report import print_machine  # noqa: E402
 from wire import Wire  # noqa: E402
 
@@ -73,11 +72,7 @@ paths:
 
 def own_megabytes(running):
     """Of all its actors, without what they share."""
-    total = 0
-    for pid, _, _ in running.lives().values():
-        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        total += int(re.search(r"RssAnon:\s+(\d+)", status)[1])
-    return total / 1024
+    return sum(status_megabytes(pid, "RssAnon") for pid, _, _ in running.lives().values())
 
 
 def measure(wire, folder, flood, options):

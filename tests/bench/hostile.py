@@ -49,7 +49,7 @@ sys.path.insert(0, str(TESTS / "harness"))
 import attacks  # noqa: E402
 from audited import audit_line, require_exact  # noqa: E402
 from frames import write_capture  # noqa: E402
-from processes import processes_of, wait_until  # noqa: E402
+from processes import processes_of, status_megabytes, wait_until  # noqa: E402
 from report import print_machine  # noqa: E402
 from topology import Topology  # noqa: E402
 
@@ -104,9 +104,7 @@ def own_megabytes(running):
     own = {}
     for pid, path in processes_of(running.run_dir).items():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-            found = re.search(r"RssAnon:\s+(\d+)", status)
-            own[f"{os.path.basename(path)}:{pid}"] = int(found[1]) / 1024
+            own[f"{os.path.basename(path)}:{pid}"] = status_megabytes(pid, "RssAnon")
     return own
 
 

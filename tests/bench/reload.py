@@ -17,8 +17,8 @@ bucket; `lost`: packets that were dropped: it has to be 0, and the bench ends wi
 not; `missed`: what the port had no room for, as it has without a reload where cores are few.
 `worker`, `builder`: MB of resident memory of the largest one, before and at most; `tables`: how
 often what the worker has beyond a worker with one rule fits into its peak: 2 is two tables at once.
-The first line is the same time without a reload, the baseline. Audits have
-to be exact. Nothing here passes or fails on speed.
+The first line is the same time without a reload, the baseline. Audits have to be exact. Nothing
+here passes or fails on speed.
 
 Programs: build/release/bin, or MILLRACE_BIN. Needs hugepages (`millrace doctor --fix`), and a core
 for each of hub, standby, ingress, worker, egress and builder: with fewer, delays are those of the
@@ -31,7 +31,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import sys
 import tarfile
 import tempfile
@@ -44,7 +43,7 @@ sys.path.insert(0, str(TESTS / "harness"))
 # pylint: disable=wrong-import-position
 from audited import audit_line, require_exact  # noqa: E402
 from latency import buckets  # noqa: E402
-from processes import processes_of, wait_until  # noqa: E402
+from processes import processes_of, status_megabytes, wait_until  # noqa: E402
 from report import print_machine  # noqa: E402
 from topology import ROOT, Topology, millrace  # noqa: E402
 
@@ -111,10 +110,8 @@ def resident_megabytes(running):
     largest = {}
     for pid, path in [*processes_of(running.run_dir).items(), *builders_of(running.supervisor())]:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError, TypeError):
-            status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-            size = int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
             name = os.path.basename(path)
-            largest[name] = max(largest.get(name, 0), size)
+            largest[name] = max(largest.get(name, 0), status_megabytes(pid, "VmRSS"))
     return largest
 
 

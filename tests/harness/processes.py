@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import re
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -32,6 +33,12 @@ def memory_bytes(pid):
         if line.split(":")[0] in ("Pss", "Private_Hugetlb", "Shared_Hugetlb"):
             kilobytes += int(line.split()[1])
     return kilobytes * 1024
+
+
+def status_megabytes(pid, key):
+    """Of a process: a size of its /proc status, as RssAnon, which it has for itself, or VmRSS."""
+    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    return int(re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE)[1]) / 1024
 
 
 def sleeps(pid):
