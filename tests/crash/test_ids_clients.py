@@ -20,10 +20,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from processes import PATIENCE, wait_until
-from routed import RIGHT, lay_left, lay_right
-from topology import QUICK_RESTARTS, Topology
-from wire import Wire
+from processes import PATIENCE
+from routed import functions_between
+from topology import QUICK_RESTARTS
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 KILLS = int(os.environ.get("MILLRACE_KILLS", "12"))
@@ -71,17 +70,9 @@ def protected(folder):
     (folder / "own.rules").write_text(RULES)
     (folder / "own.routes").write_text("10.2.0.0/16 wan via 192.0.2.1\n")
     write_certificate(folder)
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b)
-        with Topology(folder, text, prefix=wire.prefix, words=QUICK_RESTARTS) as running:
-            wire.running = running
-            wire.a.wait_for(RIGHT["ipv4"])
-            wire.b.start("python3", HARNESS / "ids_servers.py", folder, *SERVERS)
-            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE,
-                       "the servers")
-            yield wire
+    with functions_between(folder, TOPOLOGY, QUICK_RESTARTS) as wire:
+        wire.b.listen(7000, "python3", HARNESS / "ids_servers.py", folder, *SERVERS)
+        yield wire
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ again beside other traffic. Both directions of a connection are in one capture: 
 attacker's too. Sources lie in 198.18.0.0/15, servers in 203.0.113.0/24."""
 
 import gzip
-import random
 import socket
 import struct
 
@@ -176,7 +175,3 @@ def fragments(chance, count=20_000):
 
 ATTACKS = {"one byte": one_byte, "holes": holes, "far ahead": far_ahead, "bomb": bomb,
            "costly pcre": costly, "held data": held, "fragments": fragments}
-
-
-def frames_of(attack, seed=1):
-    return ATTACKS[attack](random.Random(seed))

@@ -9,10 +9,7 @@ import random
 import subprocess
 
 import odd_sender
-from processes import PATIENCE, wait_until
-from routed import RIGHT, lay_left, lay_right
-from topology import Topology
-from wire import Wire
+from routed import functions_between
 
 SENDER = "10.1.0.66"  # no kernel's
 GATEWAY = "02:00:00:00:00:0a"
@@ -37,20 +34,11 @@ while True:
 
 
 @contextlib.contextmanager
-def facing_odd_sender(folder, text):
-    """The topology of `text`, which has {a} and {b} for its interfaces, and the server: a Wire."""
-    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = text.replace("{a}", wire.port_a).replace("{b}", wire.port_b)
-        with Topology(folder, text, prefix=wire.prefix) as running:
-            wire.running = running
-            wire.a.wait_for(RIGHT["ipv4"])
-            wire.b.start("python3", "-c", SERVER, wire.b.ip, folder)
-            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE,
-                       "a server")
-            yield wire
+def facing_odd_sender(folder, text, **values):
+    """functions_between(), with the server behind them."""
+    with functions_between(folder, text, **values) as wire:
+        wire.b.listen(7000, "python3", "-c", SERVER, wire.b.ip, folder)
+        yield wire
 
 
 def send_oddly(wire, port, seed, mode, *word):

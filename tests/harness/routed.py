@@ -155,6 +155,23 @@ def routed(backend, folder, mtu=1500):
 
 
 @contextlib.contextmanager
+def functions_between(folder, text, words=(), **values):
+    """`wire.a` is left, `wire.b` right, and between them the topology of `text`, in which {a} and
+    {b} are its interfaces, {folder} is the folder, and other names are what `values` says; `words`
+    follow `millrace up`. Its table `empty.routes` has nothing but what the ports' addresses tell.
+    The first packets have gone through. `wire.lives`: of its processes, before that."""
+    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
+    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+        lay_left(wire.a)
+        lay_right(wire.b)
+        text = text.format(a=wire.port_a, b=wire.port_b, folder=folder, **values)
+        with wire.between(folder, text, words=words) as running:
+            wire.running, wire.lives = running, running.lives()
+            wire.a.wait_for(RIGHT["ipv4"])
+            yield wire
+
+
+@contextlib.contextmanager
 def two_routers(backend, folder):
     """left, a router, a router, right: (left, right). Between the routers is 198.18.0.0/30."""
     with (Wire(addresses=("10.1.0.5/24", "10.9.0.2/24")) as near,

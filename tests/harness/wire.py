@@ -69,6 +69,13 @@ class Host:
         self.children.append(child)
         return child
 
+    def listen(self, port, *words):
+        """A server that is started and has its port of TCP."""
+        child = self.start(*words)
+        wait_until(lambda: self.run("ss", "-Hltn", f"sport = :{port}").stdout, PATIENCE,
+                   f"a server at port {port}")
+        return child
+
     def add_address(self, address):
         # Of IPv6 it is there at once, without a search for a duplicate.
         how = ("nodad",) if ":" in address else ()
@@ -218,10 +225,8 @@ class Wire:
         """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds.
         When it ends, up to all of the bytes may be on their way: fetch() holds what arrives."""
         length = ("-n", amount) if seconds is None else ("-t", seconds)
-        server = self.b.start("iperf3", "-s", "-1", "-B", self.b.ip)
+        server = self.b.listen(5201, "iperf3", "-s", "-1", "-B", self.b.ip)
         try:
-            wait_until(lambda: self.b.run("ss", "-Hltn", "sport = :5201").stdout, PATIENCE,
-                       "iperf3 listens")
             done = self.a.run("iperf3", "-c", self.b.ip, "-J", *length, *words, check=False,
                               timeout=(seconds or 0) + PATIENCE)
             answer = json.loads(done.stdout)

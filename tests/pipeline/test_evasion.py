@@ -17,18 +17,18 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespa
 COUNT = int(os.environ.get("MILLRACE_STREAM_SEEDS", "10"))
 WORD = "forbidden-word"
 TOPOLOGY = """
-batch: { capacity: 32 }
+batch: {{ capacity: 32 }}
 ports:
-  lan: { device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }
-  wan: { device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }
+  lan: {{ device: afpacket, interface: {a}, mac: "02:00:00:00:00:0a", addresses: [10.1.0.1/24] }}
+  wan: {{ device: afpacket, interface: {b}, mac: "02:00:00:00:00:0b", addresses: [192.0.2.2/30] }}
 workers:
-  front: { kind: classifier, count: 2, dispatch: flow }
+  front: {{ kind: classifier, count: 2, dispatch: flow }}
 functions:
-  flow: { type: flow, max: 65536, pickup: false }
-  look: LOOK
-  route: { type: route, table: empty.routes }
+  flow: {{ type: flow, max: 65536, pickup: false }}
+  look: {{ type: {look}, rules: words.rules, streams: 4096, memory_mb: 32 }}
+  route: {{ type: route, table: empty.routes }}
 paths:
-  main: { from: [lan, wan], to: wan, run: [flow, look, route], lanes: 4 }
+  main: {{ from: [lan, wan], to: wan, run: [flow, look, route], lanes: 4 }}
 """
 LOOKS = {"inspect": f'drop "{WORD}"\n',
          "ids": f'drop tcp any any -> any any (msg:"the word"; content:"{WORD}"; sid:1;)\n'}
@@ -44,8 +44,7 @@ def read_all(wire):
 @pytest.mark.parametrize("mode", ("alike", "unlike"))
 def test_a_word_does_not_arrive_however_it_is_sent(look, mode, tmp_path, seed):
     (tmp_path / "words.rules").write_text(LOOKS[look])
-    setting = f"{{ type: {look}, rules: words.rules, streams: 4096, memory_mb: 32 }}"
-    with facing_odd_sender(tmp_path, TOPOLOGY.replace("LOOK", setting)) as wire:
+    with facing_odd_sender(tmp_path, TOPOLOGY, look=look) as wire:
         for number in range(COUNT):
             word = (WORD,) if (seed + number) % 4 else ()
             print(f"MILLRACE_SEED={seed + number}")

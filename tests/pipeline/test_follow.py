@@ -10,9 +10,9 @@ import subprocess
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import RIGHT, lay_left, lay_right
-from topology import BIN, Topology, millrace
-from wire import SINK, Wire, received
+from routed import functions_between
+from topology import BIN, millrace
+from wire import SINK, received
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 TOPOLOGY = """
@@ -37,26 +37,17 @@ for line in sys.stdin:
 @pytest.fixture(name="wire")
 def talking(tmp_path):
     """`wire.say(text)` sends a line over a connection that has been there before."""
-    (tmp_path / "empty.routes").write_text("10.66.0.0/16 drop\n")
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b)
-        with Topology(tmp_path, text, prefix=wire.prefix) as running:
-            wire.running = running
-            wire.a.wait_for(RIGHT["ipv4"])
-            wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
-            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE,
-                       "a server")
-            words = ["ip", "netns", "exec", wire.a.namespace, "python3", "-c", SAY, wire.b.ip]
-            with subprocess.Popen([*words, "7000"], stdin=subprocess.PIPE, text=True) as client:
-                def say(text):
-                    client.stdin.write(text + "\n")
-                    client.stdin.flush()
-                wire.say = say
-                say("before")
-                wait_until(lambda: b"before" in received(tmp_path), PATIENCE, "a connection")
-                yield wire
+    with functions_between(tmp_path, TOPOLOGY) as wire:
+        wire.b.listen(7000, "python3", "-c", SINK, wire.b.ip, tmp_path)
+        words = ["ip", "netns", "exec", wire.a.namespace, "python3", "-c", SAY, wire.b.ip]
+        with subprocess.Popen([*words, "7000"], stdin=subprocess.PIPE, text=True) as client:
+            def say(text):
+                client.stdin.write(text + "\n")
+                client.stdin.flush()
+            wire.say = say
+            say("before")
+            wait_until(lambda: b"before" in received(tmp_path), PATIENCE, "a connection")
+            yield wire
 
 
 def followed(wire, *words):

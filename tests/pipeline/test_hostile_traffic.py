@@ -4,17 +4,15 @@
 packet is accounted for, no process grows with the laps, and what others ask for arrives whole."""
 
 import os
-import pathlib
-import re
+import random
 
 import attacks
 import pytest
 
 from frames import write_capture
-from processes import PATIENCE, wait_until
-from routed import RIGHT, lay_left, lay_right
-from topology import Topology
-from wire import PAGES, Wire
+from processes import PATIENCE, status_megabytes, wait_until
+from routed import functions_between
+from wire import PAGES
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -50,11 +48,8 @@ paths:
 
 def own_megabytes(running):
     """name of each actor -> what it has for itself."""
-    own = {}
-    for name, (pid, _, _) in running.lives().items():
-        status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-        own[name] = int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024
-    return own
+    return {name: status_megabytes(pid, "RssAnon")
+            for name, (pid, _, _) in running.lives().items()}
 
 
 def fetch(wire):
@@ -72,36 +67,27 @@ def of_attack(wire):
 
 @pytest.mark.parametrize("attack", attacks.ATTACKS)
 def test_others_get_all_their_bytes_and_nothing_grows(tmp_path, attack, seed):
-    frames = attacks.ATTACKS[attack](attacks.random.Random(seed), **OF_ATTACK.get(attack, {}))
+    frames = attacks.ATTACKS[attack](random.Random(seed), **OF_ATTACK.get(attack, {}))
     write_capture(tmp_path / "evil.pcap", frames)
     (tmp_path / "own.rules").write_text(attacks.COSTLY_RULES)
     (tmp_path / "own.routes").write_text(f"{attacks.SOURCES} drop\n{attacks.SERVERS} drop\n")
     (tmp_path / "public").mkdir()
     (tmp_path / "public" / "page").write_bytes(PAGE)
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
+    laps = LAPS * len(frames)
+    with functions_between(tmp_path, TOPOLOGY, count=laps) as wire:
         wire.folder = tmp_path
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b, folder=tmp_path,
-                               count=LAPS * len(frames))
-        with Topology(tmp_path, text, prefix=wire.prefix) as running:
-            wire.running = running
-            lives = running.lives()
-            wire.a.wait_for(RIGHT["ipv4"])
-            wire.b.start("python3", "-c", PAGES, wire.b.ip, tmp_path / "public")
-            wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :8080").stdout, PATIENCE,
-                       "a server")
-            wait_until(lambda: of_attack(wire) >= len(frames), PATIENCE, "a lap")
-            before = own_megabytes(running)
-            for _ in range(FETCHES):
-                assert fetch(wire) == PAGE
-            wait_until(lambda: of_attack(wire) == LAPS * len(frames), PATIENCE, "all laps")
+        wire.b.listen(8080, "python3", "-c", PAGES, wire.b.ip, tmp_path / "public")
+        wait_until(lambda: of_attack(wire) >= len(frames), PATIENCE, "a lap")
+        before = own_megabytes(wire.running)
+        for _ in range(FETCHES):
             assert fetch(wire) == PAGE
-            audit = running.drain()
-            after = own_megabytes(running)
-            assert running.lives() == lives
+        wait_until(lambda: of_attack(wire) == laps, PATIENCE, "all laps")
+        assert fetch(wire) == PAGE
+        audit = wire.running.drain()
+        after = own_megabytes(wire.running)
+        assert wire.running.lives() == wire.lives
     assert set(audit["dropped"]) <= REASONS, audit["dropped"]
-    assert sum(audit["dropped"].values()) >= LAPS * len(frames)
+    assert sum(audit["dropped"].values()) >= laps
     grown = {name: (before[name], after[name]) for name in before
              if after[name] > before[name] + GROWTH_MB}
     assert not grown, grown

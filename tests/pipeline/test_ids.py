@@ -10,9 +10,8 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import RIGHT, kill_workers_under, lay_left, lay_right
-from topology import Topology
-from wire import PAGES, SINK, Wire, received
+from routed import functions_between, kill_workers_under
+from wire import PAGES, SINK, received
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -77,23 +76,15 @@ client.sendto(text.ljust(4000), (sys.argv[1], 7000))
 def watched(folder, more="", text=TOPOLOGY):
     """`wire.a` asks, `wire.b` is the server."""
     (folder / "own.rules").write_text(RULES)
-    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
     (folder / "public").mkdir()
     (folder / "public" / "page").write_text("a page\n")
     (folder / "public" / "secret").write_text("a secret\n")
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = text.format(a=wire.port_a, b=wire.port_b, folder=folder, more=more)
-        with Topology(folder, text, prefix=wire.prefix) as running:
-            wire.running = running
-            wire.a.wait_for(RIGHT["ipv4"])
-            yield wire
+    with functions_between(folder, text, more=more) as wire:
+        yield wire
 
 
 def listen(wire, port, *words):
-    wire.b.start("python3", "-c", *words)
-    wait_until(lambda: wire.b.run("ss", "-Hltn", f"sport = :{port}").stdout, PATIENCE, "a server")
+    wire.b.listen(port, "python3", "-c", *words)
 
 
 def serve(wire, folder):

@@ -9,9 +9,8 @@ import os
 import pytest
 
 from processes import PATIENCE, wait_until
-from routed import RIGHT, kill_workers_under, lay_left, lay_right
-from topology import Topology
-from wire import SINK, Wire, received
+from routed import functions_between, kill_workers_under
+from wire import SINK, received
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespaces: needs root")
 
@@ -48,15 +47,9 @@ for piece in sys.argv[2:]:
 def inspected(folder):
     """`wire.a` sends, `wire.b` is the server."""
     (folder / "words.rules").write_text(f'drop "{WORD}" nocase\n')
-    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
-    with Wire(addresses=("10.1.0.5/24", "192.0.2.1/30")) as wire:
-        lay_left(wire.a)
-        lay_right(wire.b)
-        text = TOPOLOGY.format(a=wire.port_a, b=wire.port_b)
-        with Topology(folder, text, prefix=wire.prefix) as running:
-            wire.running = running
-            wire.a.wait_for(RIGHT["ipv4"])
-            yield wire
+    with functions_between(folder, TOPOLOGY) as wire:
+        wire.b.listen(7000, "python3", "-c", SINK, wire.b.ip, folder)
+        yield wire
 
 
 def dropped(wire):
@@ -70,8 +63,6 @@ def pieces_of(word):
 
 def test_a_word_that_is_split_does_not_arrive(tmp_path):
     with inspected(tmp_path) as wire:
-        wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
-        wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE, "a server")
         for number, pieces in enumerate(pieces_of(WORD), 1):
             before = dropped(wire)
             wire.a.start("python3", "-c", SEND, wire.b.ip, f"begins-{number} ", *pieces, " ends")
@@ -87,9 +78,6 @@ def test_a_word_that_is_split_does_not_arrive(tmp_path):
 
 def test_a_worker_that_dies_lets_no_word_through_and_breaks_no_connection(tmp_path):
     with inspected(tmp_path) as wire:
-        wire.b.start("python3", "-c", SINK, wire.b.ip, tmp_path)
-        wait_until(lambda: wire.b.run("ss", "-Hltn", "sport = :7000").stdout, PATIENCE, "a server")
-
         def transfer():
             before = dropped(wire)
             wire.a.start("python3", "-c", SEND, wire.b.ip, *WORD)

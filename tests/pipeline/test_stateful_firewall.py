@@ -40,10 +40,8 @@ with socket.create_connection((sys.argv[1], 7)) as kept:
 
 @contextlib.contextmanager
 def serving(host, script, *words, port):
-    child = host.start("python3", "-c", script, host.ip, *words)
+    child = host.listen(port, "python3", "-c", script, host.ip, *words)
     try:
-        wait_until(lambda: host.run("ss", "-Hltn", f"sport = :{port}").stdout, PATIENCE,
-                   "it listens")
         yield
     finally:
         child.kill()

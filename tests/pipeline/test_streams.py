@@ -4,10 +4,8 @@
 of Linux: its files have what the application there has read, byte for byte. `make soak` has
 more seeds."""
 
-import contextlib
 import json
 import os
-import pathlib
 
 import pytest
 
@@ -34,15 +32,12 @@ paths:
   main: {{ from: [lan, wan], to: wan, run: [{run}], lanes: 4 }}
 """
 
-@contextlib.contextmanager
+
 def streamed(folder, run):
     (folder / "words.rules").write_text('drop "no sender says this, whatever its seed"\n')
-    (folder / "empty.routes").write_text("10.66.0.0/16 drop\n")
-    text = TOPOLOGY.format(a="{a}", b="{b}", run=run)
-    if "inspect" not in run:
-        text = "".join(line for line in text.splitlines(True) if "inspect:" not in line)
-    with facing_odd_sender(folder, text) as wire:
-        yield wire
+    lines = TOPOLOGY.splitlines(True)
+    text = "".join(line for line in lines if "inspect" in run or "inspect:" not in line)
+    return facing_odd_sender(folder, text, run=run)
 
 
 def content(path):
