@@ -192,17 +192,17 @@ class Streams final : public Function {
     told.has_fin = 1;
   }
 
-  /// Behind a FIN that the receiver has acknowledged no byte is the stream's: what probes whether
-  /// the other side is still there (RFC 9293 3.8.4) stands at the FIN's own place.
-  static std::span<const std::byte> data_of_stream(const ToldBytes& told,
-                                                   const Segment& segment) noexcept {
+  /// How many bytes of the segment are the stream's. Behind a FIN that the receiver has
+  /// acknowledged none is: what probes whether the other side is still there (RFC 9293 3.8.4)
+  /// stands at the FIN's own place.
+  static std::uint32_t bytes_of_stream(const ToldBytes& told, const Segment& segment) noexcept {
+    const auto bytes = static_cast<std::uint32_t>(segment.data.size());
     const auto& acknowledged = segment.seen.flow.acknowledged[segment.direction()];
     const bool has_ended =
         told.has_fin != 0 && acknowledged && sequence_distance(told.fin, *acknowledged) > 0;
-    if (!has_ended) return segment.data;
+    if (!has_ended) return bytes;
     const std::int32_t in_front = sequence_distance(segment.sequence, told.fin);
-    return segment.data.first(std::min(
-        segment.data.size(), static_cast<std::size_t>(std::max<std::int32_t>(in_front, 0))));
+    return std::min(bytes, static_cast<std::uint32_t>(std::max(in_front, 0)));
   }
 
   /// Another connection with the same addresses and ports, which `flow` takes for the same one.
@@ -253,11 +253,9 @@ class Streams final : public Function {
     ToldBytes& told = stream.side[segment.direction()];
     if (told.is_known == 0 && !begin(told, segment)) return hit(call, StreamsCounter::kMidstream);
     std::array<NewBytes, kNewBytesMax> pieces;
-    const std::size_t bytes = data_of_stream(told, segment).size();
+    const std::uint32_t bytes = bytes_of_stream(told, segment);
     const std::size_t count =
-        bytes == 0 ? 0
-                   : tell_bytes(told, segment.sequence, static_cast<std::uint32_t>(bytes),
-                                settings_.depth, pieces);
+        bytes == 0 ? 0 : tell_bytes(told, segment.sequence, bytes, settings_.depth, pieces);
     hit(call, count == 0 ? StreamsCounter::kSeen : StreamsCounter::kTold);
     if (count == 0) return;
     if (stream.connection == 0) {
