@@ -25,6 +25,12 @@ AT_ONCE = 64  # frames between two looks at what came out
 # Millrace has its own for them (flow_millrace.py).
 POLICIES = {"": {}, "strict": {"netfilter/nf_conntrack_tcp_loose": 0},
             "liberal": {"netfilter/nf_conntrack_tcp_be_liberal": 1}}
+# Seconds of all time-outs: no case waits for one, and a host that stands still between two packets
+# of a case ends no flow.
+LASTING = 7200
+TIMES = ("tcp_syn_sent", "tcp_syn_recv", "tcp_fin_wait", "tcp_close_wait", "tcp_last_ack",
+         "tcp_time_wait", "tcp_close", "tcp_unacknowledged", "tcp_max_retrans", "udp", "udp_stream",
+         "icmp", "icmpv6", "generic")
 RULES = """
 table inet filter {
   chain first { type filter hook prerouting priority raw
@@ -149,12 +155,16 @@ def play(cases, hosts, world):
     return plays
 
 
+def kernels_name(time):
+    protocol, _, state = time.partition("_")
+    return f"netfilter/nf_conntrack_{protocol}_timeout" + (f"_{state}" if state else "")
+
+
 @contextlib.contextmanager
 def kernel_filter(policy=""):
     """A kernel that routes and filters by its connections."""
     with KernelRouter(World()) as router:
-        if POLICIES[policy]:
-            router.cables.write(POLICIES[policy])
+        router.cables.write(POLICIES[policy] | dict.fromkeys(map(kernels_name, TIMES), LASTING))
         load_rules(router.cables)
         yield router
 

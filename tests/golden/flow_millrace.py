@@ -4,12 +4,12 @@
 
 import subprocess
 
-from flow_cases import load_rules
+from flow_cases import LASTING, TIMES, load_rules
 from router_millrace import MillraceRouter, topology_text
 
 POLICIES = {"": "", "strict": ", pickup: false", "liberal": ", liberal: true"}
 FUNCTIONS = """functions:
-  flow: {{ type: flow, max: 10000{policy} }}
+  flow: {{ type: flow, max: 10000{policy}{times} }}
   firewall: {{ type: firewall, nft: rules.json, non_ip: pass }}
 """
 
@@ -25,4 +25,5 @@ class MillraceFilter(MillraceRouter):
         (self.folder / "rules.json").write_text(load_rules(cables))
         subprocess.run([*cables.prefix, "nft", "flush", "ruleset"], check=True)
         text = topology_text(self.world).replace("run: [router]", "run: [flow, firewall, router]")
-        return text.replace("functions:\n", FUNCTIONS.format(policy=self.policy))
+        return text.replace("functions:\n", FUNCTIONS.format(
+            policy=self.policy, times="".join(f", {time}: {LASTING}" for time in TIMES)))

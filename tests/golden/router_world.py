@@ -167,7 +167,7 @@ class Cables:
                        capture_output=True)
         with inside(self.namespace):
             self.peers[name] = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            self.peers[name].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+            self.peers[name].setsockopt(socket.SOL_SOCKET, 33, 1 << 22)  # SO_RCVBUFFORCE
             self.peers[name].bind((peer, 0))
 
     def write(self, settings):
