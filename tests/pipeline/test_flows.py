@@ -5,6 +5,7 @@ sent each other."""
 
 import contextlib
 import csv
+import itertools
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes network namespa
 HEADERS = {"ipv4": 28, "ipv6": 48}
 PORT = 7000
 COLLECTOR = 4739
+FIRST_SOURCE, FIRST_ECHO = 5000, 4321  # a port; an identifier of pings
 TEXT = """
 events: {{ file: {folder}/eve.json, ipfix: {{ collector: "127.0.0.1:{collector}", domain: 7 }} }}
 ports:
@@ -37,7 +39,7 @@ import socket, sys
 address, source, size, count = sys.argv[1], *map(int, sys.argv[2:])
 sender = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
 sender.bind(("", source))
-sender.settimeout(5)
+sender.settimeout(60)
 sender.connect((address, %d))
 for _ in range(count):
     sender.send(bytes(size))
@@ -160,9 +162,13 @@ def test_a_connection_of_tcp_goes_through_its_states(wire, family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_pings_are_flows_by_their_identifier(wire, family):
     wire.a.ping(RIGHT[family], "-e", 4321, "-s", "56", count=3)
-    found = [flow for flow in flows(wire, "proto=icmp,icmpv6")["flows"]
-             if flow["first"].get("icmp_id") == 4321 and flow["first"]["dst"] == RIGHT[family]]
-    assert len(found) == 1 and found[0]["packets"] == [3, 3]
+
+    def pinged():
+        return [flow for flow in flows(wire, "proto=icmp,icmpv6")["flows"]
+                if flow["first"].get("icmp_id") == 4321 and flow["first"]["dst"] == RIGHT[family]]
+    # The last answers may be on their way.
+    wait_until(lambda: [flow["packets"] for flow in pinged()] == [[3, 3]], PATIENCE, pinged)
+    found = pinged()
     assert found[0]["bytes"] == [3 * (56 + HEADERS[family])] * 2
 
 
@@ -190,6 +196,7 @@ def test_filter_count_and_top_agree_with_the_list(wire):
 def test_a_question_without_an_answer_stays_new(wire):
     sender = "import socket; socket.socket(2, 2).sendto(b'?', ('192.0.2.1', 9))"
     wire.a.run("python3", "-c", sender)
+    wait_until(lambda: flows(wire, "proto=udp dport=9")["flows"], PATIENCE, "it is seen")
     flow = only(wire, "proto=udp dport=9")
     assert flow["state"] == "new" and flow["packets"] == [1, 0]
     assert flow["bytes"] == [1 + HEADERS["ipv4"], 0]
@@ -210,16 +217,19 @@ def test_followers_hear_of_begin_and_end(tmp_path):
             [BIN / "millrace", "flows", wire.running.name, "--follow", "--json", "--filter",
              "sport=5000"], stdout=subprocess.PIPE, text=True)
         try:
-            send(wire, "ipv4", 5000, 100, 3)
             # Connections of a lane end while packets come to it.
             wire.a.start("ping", "-i", "0.2", RIGHT["ipv4"])
-            begun = json.loads(follower.stdout.readline())
-            ended = json.loads(follower.stdout.readline())
+            packets = None
+            while packets != [3, 3]:  # it ends in between where this host stands still
+                send(wire, "ipv4", 5000, 100, 3)
+                begun = json.loads(follower.stdout.readline())
+                ended = json.loads(follower.stdout.readline())
+                assert begun["what"] in ("new", "there") and ended["what"] == "ended"
+                assert begun["first"] == ended["first"]
+                packets = ended["packets"]
         finally:
             follower.kill()
             follower.communicate()
-        assert begun["what"] in ("new", "there") and ended["what"] == "ended"
-        assert begun["first"] == ended["first"] and ended["packets"] == [3, 3]
 
 
 # Takes all datagrams, so the kernel refuses none: refused ones are lost and counted.
@@ -260,6 +270,29 @@ def told_of(folder):
     return [line for line in lines if line["event_type"] == "flow"]
 
 
+def of_number(folder, family, number):
+    """(ends of the datagrams' flow, ends of the pings') of an attempt."""
+    mine = [line for line in told_of(folder) if line["src_ip"] == LEFT[family]]
+    return ([line for line in mine if line.get("src_port") == FIRST_SOURCE + number],
+            [line for line in mine if line["millrace"].get("icmp_id") == FIRST_ECHO + number])
+
+
+def end_whole(wire, folder, family):
+    """A flow of datagrams and one of pings, each of which ends once: one that this host stood still
+    in has ended in between as well, and others are begun."""
+    for number in itertools.count():
+        send(wire, family, FIRST_SOURCE + number, 100, 7)
+        wire.a.ping(RIGHT[family], "-e", FIRST_ECHO + number, "-s", 56, count=3)
+
+        def counts(number=number):
+            return [sum(line["flow"]["pkts_toserver"] for line in lines)
+                    for lines in of_number(folder, family, number)]
+        wait_until(lambda counts=counts: counts() == [7, 3], PATIENCE,
+                   lambda counts=counts: f"their ends: {counts()}")
+        if all(len(lines) == 1 for lines in of_number(folder, family, number)):
+            return
+
+
 @pytest.fixture(name="ended", scope="module")
 def fixture_ended(tmp_path_factory):
     """A folder with what was told and exported of flows that have ended."""
@@ -268,13 +301,9 @@ def fixture_ended(tmp_path_factory):
         before = lambda wire: start_collectors(stack, wire, folder)
         with tracked(folder, udp=2, before=before) as wire:
             for family in FAMILIES:
-                send(wire, family, 5000, 100, 7)
-                wire.a.ping(RIGHT[family], "-e", 4321, "-s", 56, count=3)
-            for family in FAMILIES:
                 wire.a.start("ping", "-i", "0.2", RIGHT[family])
-            wait_until(lambda: sum(line.get("src_port") == 5000
-                                   or line["millrace"].get("icmp_id") == 4321
-                                   for line in told_of(folder)) == 4, PATIENCE, "their ends")
+            for family in FAMILIES:
+                end_whole(wire, folder, family)
             # Telemetry listens in the namespace of the ports.
             written = wire.metrics_of(wire.running)
             assert written.total("millrace_events_lost_total") == 0
@@ -287,7 +316,8 @@ def fixture_ended(tmp_path_factory):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_end_of_a_flow_is_told(ended, family):
     mine = [line for line in told_of(ended) if line["src_ip"] == LEFT[family]]
-    udp, = [line for line in mine if line.get("src_port") == 5000]
+    udp, = [line for line in mine if line.get("src_port", 0) in range(FIRST_SOURCE, 6000)
+            and line["flow"]["pkts_toserver"] == 7]
     assert (udp["dest_ip"], udp["dest_port"], udp["proto"]) == (RIGHT[family], PORT, "UDP")
     size = 7 * (100 + HEADERS[family])
     flow = udp["flow"]
@@ -295,7 +325,8 @@ def test_the_end_of_a_flow_is_told(ended, family):
     assert (flow["bytes_toserver"], flow["bytes_toclient"]) == (size, size)
     assert (flow["state"], flow["reason"], flow["alerted"]) == ("established", "timeout", False)
     assert flow["start"] <= flow["end"] < udp["timestamp"]
-    ping, = [line for line in mine if line["millrace"].get("icmp_id") == 4321]
+    ping, *_ = [line for line in mine if line["flow"]["pkts_toserver"] == 3
+                and line["millrace"].get("icmp_id", 0) in range(FIRST_ECHO, 5000)]
     assert ping["icmp_type"] == (8 if family == "ipv4" else 128)
     assert ping["flow"]["pkts_toserver"] == ping["flow"]["pkts_toclient"] == 3
 
