@@ -12,6 +12,8 @@ import struct
 import sys
 import threading
 
+PATIENCE = 120  # seconds: this host may have no time for the other side
+REPEAT = 0.3  # seconds without an answer
 BIG_ANSWER = 40  # addresses of big.test, which are told by TCP alone
 
 
@@ -69,7 +71,7 @@ class Ftp(socketserver.StreamRequestHandler):
     def data(self):
         self.say("150 data comes")
         if self.target:
-            return socket.create_connection(self.target, timeout=5)
+            return socket.create_connection(self.target, timeout=PATIENCE)
         return self.listener.accept()[0]
 
     def do_retr(self, name):
@@ -160,14 +162,14 @@ class Tftp(socketserver.BaseRequestHandler):
         content = (self.folder / name).read_bytes()
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
             out.bind((self.server.server_address[0], 0))
-            out.settimeout(0.3)
+            out.settimeout(REPEAT)
             for number in range(len(content) // 512 + 1):
                 block = content[number * 512:number * 512 + 512]
                 if not self.deliver(out, number + 1, block):
                     return
 
     def deliver(self, out, number, block):
-        for _ in range(3):
+        for _ in range(int(PATIENCE / REPEAT)):
             try:
                 out.sendto(struct.pack("!HH", 3, number) + block, self.client_address)
                 if out.recv(100) == struct.pack("!HH", 4, number):
