@@ -126,10 +126,10 @@ def test_a_mapping_is_the_same_whatever_the_other_end(wire):
         wire.b.start("python3", "-c", MIRROR, address)
 
     def seen():
-        return wire.a.run("python3", "-c", ASK, "5004", RIGHT["ipv4"], FAR["ipv4"],
+        said = wire.a.run("python3", "-c", ASK, "5004", RIGHT["ipv4"], FAR["ipv4"],
                           check=False).stdout.split()
-    wait_until(lambda: len(seen()) == 4, PATIENCE, "two answers")
-    address, port, other_address, other_port = seen()
+        return said if len(said) == 4 else None
+    address, port, other_address, other_port = wait_until(seen, PATIENCE, "two answers")
     assert (address, port) == (other_address, other_port)
     assert address == wire.public and int(port) % 2 == 0
 
@@ -170,8 +170,8 @@ def test_a_router_that_masquerades_answers_for_itself(tmp_path):
         wire.fetch(tmp_path, 1)
         for host in (wire.a, wire.b):
             host.ping(WAN["ipv4"])
-            closed = host.run("curl", "-sS", "--max-time", "20", f"http://{WAN['ipv4']}:80",
-                              check=False)
+            closed = host.run("curl", "-sS", "--max-time", PATIENCE, f"http://{WAN['ipv4']}:80",
+                              check=False, timeout=2 * PATIENCE)
             assert closed.returncode == 7, closed.stderr  # refused, before its time is over
         assert "02:00:00:00:00:0b" in wire.b.run("ip", "neigh", "show", WAN["ipv4"]).stdout
         assert set(wire.running.settle()["dropped"]) <= {"not_ipv4"}
@@ -223,9 +223,10 @@ def test_natdiscovery_says_what_is_configured(tmp_path, filtering, name):
 
         def said(*words):
             return wire.a.run("turnutils_natdiscovery", *words, RIGHT["ipv4"], check=False).stdout
-        wait_until(lambda: "Mapping" in said("-m"), PATIENCE, lambda: f"an answer: {said('-m')}")
-        assert re.search("Endpoint Independent Mapping", said("-m"))
-        assert re.search(f"NAT with {name} Filtering", said("-f")), said("-f")
+        for words, answer in (("-m", "Endpoint Independent Mapping"),
+                              ("-f", f"NAT with {name} Filtering")):
+            wait_until(lambda words=words, answer=answer: re.search(answer, said(words)), PATIENCE,
+                       lambda words=words, answer=answer: f"{answer}: {said(words)}")
 
 
 @pytest.mark.parametrize("log, event, keys", [
