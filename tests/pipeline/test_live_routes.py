@@ -8,7 +8,6 @@ import ipaddress
 import json
 import os
 import random
-import re
 import subprocess
 import time
 
@@ -67,20 +66,45 @@ class Changes:
         return "".join(self.line() + "\n" for _ in range(count))
 
 
+# Sends each datagram back.
+ECHO = """
+import socket, sys
+echo = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+echo.bind((sys.argv[1], 7))
+while True:
+    echo.sendto(*echo.recvfrom(100))
+"""
+# Datagrams, each behind the answer to the one before, until the input ends: ADDRESS SECONDS. One
+# that is lost has no answer, however long it is waited for.
+ASKER = """
+import select, socket, sys
+asker = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+asker.settimeout(float(sys.argv[2]))
+asker.connect((sys.argv[1], 7))
+count = 0
+while count < 10 or not select.select([sys.stdin], [], [], 0)[0]:
+    asker.send(b"%d" % count)
+    assert asker.recv(100) == b"%d" % count
+    count += 1
+print(count)
+"""
+
+
 @contextlib.contextmanager
-def pinged(wire, address):
-    """Yields while the LAN's host pings; ends by asking it. Its answers are all there then."""
-    ping = subprocess.Popen([*inside(wire.a), "ping", "-i", "0.002", address],
-                            stdout=subprocess.PIPE, text=True)
-    try:
-        yield
-    finally:
-        ping.send_signal(2)
-        text = ping.communicate()[0]
-    sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received",
-                                        text).groups())
-    # The last one may be on its way when it ends.
-    assert sent > 10 and sent - received <= 1, text[-500:]
+def asked(wire, address):
+    """Yields while the LAN's host asks, and each packet is answered."""
+    echo = wire.b.start("python3", "-c", ECHO, address)
+    wait_until(lambda: wire.b.run("ss", "-Hlun", "sport = :7").stdout, PATIENCE, "it listens")
+    with subprocess.Popen([*inside(wire.a), "python3", "-c", ASKER, address, str(PATIENCE)],
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as asker:
+        try:
+            yield
+            said, error = asker.communicate(timeout=2 * PATIENCE)
+            assert asker.returncode == 0 and int(said) >= 10, error
+        finally:
+            asker.kill()
+            echo.kill()
 
 
 def same_as_kernel(wire, running, family, addresses):
@@ -112,7 +136,7 @@ def told(wire, running):
             ("routes", "route_changes_total", "route_dumps_total", "route_overruns_total")]
 
 
-def asked(running):
+def answered(running):
     """The same, as `millrace routes` says."""
     live = ask("routes", running.name)["live"]
     return [live[key] for key in ("prefixes", "changes", "dumps", "lost")]
@@ -130,7 +154,7 @@ def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
         wire.b.add_address(SECOND[family])
         says(wire, FAR[family], ANSWER)
         batch = tmp_path / "batch"
-        with pinged(wire, FAR[family]):
+        with asked(wire, FAR[family]):
             for turn in range(kills + 1):
                 batch.write_text(changes.lines(int(os.environ.get("MILLRACE_CHANGES", 10_000))))
                 if turn != kills:
@@ -143,8 +167,8 @@ def test_many_changes_under_traffic_while_the_writer_dies(tmp_path, family):
         address = marker.split("/")[0].rstrip("0") + "1" if family == 4 else "2001:db8:ffff::1"
         wait_until(lambda: ask("routes", running.name, address).get("port") == "wan", PATIENCE,
                    "the last change followed")
-        wait_until(lambda: told(wire, running) == asked(running), PATIENCE,
-                   lambda: f"{told(wire, running)} in metrics, {asked(running)} in the answer")
+        wait_until(lambda: told(wire, running) == answered(running), PATIENCE,
+                   lambda: f"{told(wire, running)} in metrics, {answered(running)} in the answer")
         same_as_kernel(wire, running, family, [FAR[family]] + [
             str(changes.prefix()[0]) for _ in range(25)])
         running.settle()
@@ -162,7 +186,7 @@ def test_a_table_without_room_gives_way_to_a_new_one_and_is_followed_on(tmp_path
             f"onlink\nroute replace 203.0.113.0/24 nexthop via 10.1.0.{6 + i % 200} dev mr-lan "
             f"onlink weight {i // 200 + 1} nexthop via 192.0.2.1 dev mr-wan\n"
             for i in range(6000)))
-        with pinged(wire, FAR[4]):
+        with asked(wire, FAR[4]):
             wire.in_middle("ip", "-batch", batch)
             wait_until(lambda: ask("routes", running.name)["image"] != before, PATIENCE,
                        "a new image")
