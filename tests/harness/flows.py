@@ -9,13 +9,23 @@ import subprocess
 from processes import PATIENCE, wait_until
 
 FLOWS = 64
+# Datagrams that are on their way at most: the kernel has room for 1,000 frames at a cable's end,
+# and drops what comes when a host without time has not taken them.
+ON_THE_WAY = 800
 # Numbered datagrams of many flows, all sent by one thread on one core, so that the kernel keeps
 # their order: until told, some `rate` of them a second; so many of a flow `at_once`, which the
-# kernel sends in one frame where the cable has offloads (UDP_SEGMENT).
+# kernel sends in one frame where the cable has offloads (UDP_SEGMENT). What is too far ahead of the
+# receiver waits for it; a second without news it takes for the loss of all that is on its way.
 SENDER = """
-import os, socket, struct, sys, time
+import mmap, os, socket, struct, sys, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 to, rate, folder, at_once = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+newest = mmap.mmap(os.open(folder + "/newest", os.O_RDWR), 8)
+def wait_for_room(sent):
+    end = time.monotonic() + 1
+    while (sent - struct.unpack("Q", newest)[0] > %d and time.monotonic() < end
+           and not os.path.exists(folder + "/enough")):
+        time.sleep(0.001)
 flows = []
 for _ in range(%d):
     flows.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
@@ -25,8 +35,9 @@ for _ in range(%d):
 sent, began = 0, time.monotonic()
 while not os.path.exists(folder + "/enough"):
     for number, flow in enumerate(flows):
+        wait_for_room(sent)
         first = sent // len(flows)
-        flow.send(b"".join(struct.pack("!IQ", number, first + i) + bytes(20)
+        flow.send(b"".join(struct.pack("!IQQ", number, first + i, sent + i) + bytes(12)
                            for i in range(at_once)))
         sent += at_once
     ahead = began + sent / rate - time.monotonic()
@@ -35,26 +46,34 @@ while not os.path.exists(folder + "/enough"):
     elif ahead < -0.1:
         began -= ahead  # what this host had no time for is not made good in one burst
 print(sent)
-""" % FLOWS
-# Counts what arrives, and what came behind a later one of its flow.
+""" % (ON_THE_WAY, FLOWS)
+# Counts what arrives, and what came behind a later one of its flow; the sender sees the newest one.
+# Told how many were sent, it ends when they are there, or none has come for five seconds.
 RECEIVER = """
-import json, os, socket, struct, sys, time
+import json, mmap, os, socket, struct, sys, time
 receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 receiver.setsockopt(socket.SOL_SOCKET, 33, 1 << 26)  # SO_RCVBUFFORCE
 receiver.bind((sys.argv[1], 9))
 receiver.settimeout(0.2)
-last, count, overtaken = {}, 0, 0
+last, count, overtaken, silent = {}, 0, 0, 0
+file = os.open(sys.argv[2] + "/newest", os.O_RDWR | os.O_CREAT)
+os.ftruncate(file, 8)
+newest = mmap.mmap(file, 8)
 open(sys.argv[2] + "/listens", "w").close()
 while True:
     try:
-        flow, number = struct.unpack("!IQ", receiver.recv(100)[:12])
+        flow, number, at = struct.unpack("!IQQ", receiver.recv(100)[:20])
     except TimeoutError:
+        silent += 1
         if os.path.exists(sys.argv[2] + "/all"):
-            break
+            sent = int(open(sys.argv[2] + "/all").read() or 1 << 60)
+            if count >= sent or silent > 25:
+                break
         continue
-    count += 1
+    count, silent = count + 1, 0
     overtaken += number <= last.get(flow, -1)
     last[flow] = number
+    newest[:] = struct.pack("Q", max(at, struct.unpack("Q", newest)[0]))
 print(json.dumps({"count": count, "overtaken": overtaken, "flows": len(last)}))
 """
 
@@ -82,7 +101,7 @@ class Load:
         (self.folder / "enough").touch()
         sent = int(self.sender.communicate(timeout=PATIENCE)[0])
         running.settle()
-        (self.folder / "all").touch()
+        (self.folder / "all").write_text(str(sent))
         return sent, json.loads(self.receiver.communicate(timeout=PATIENCE)[0])
 
     def __exit__(self, *_):

@@ -148,7 +148,7 @@ def test_a_share_goes_over_when_what_was_read_of_it_has_left(tmp_path):
             finally:
                 for pid in workers:
                     os.kill(pid, signal.SIGCONT)
-            assert applying.wait(timeout=60) == 0
+            assert applying.wait(timeout=PATIENCE) == 0
             wait_taken(running, names_of(2), 200)
             has_kept_all(running, load)
 
@@ -180,9 +180,9 @@ def test_ingresses_die_while_shares_go_from_queue_to_queue(tmp_path, seed, endin
                 time.sleep(chance.uniform(0, 0.3))
                 strike(running, chance, ending)
                 # One that comes and dies at once is not taken: then all is as it was.
-                if applying.wait(timeout=120) != 0:
+                if applying.wait(timeout=PATIENCE) != 0:
                     assert ask("apply", running.file)["ok"]
-                running.wait_alive(*names_of(count), seconds=30)
+                running.wait_alive(*names_of(count))
                 wait_taken(running, names_of(count), 100)
             has_kept_all(running, load)
 
@@ -194,7 +194,7 @@ def test_the_supervisor_dies_while_queues_come(tmp_path):
             applying = begin_apply(running, wire, tmp_path, 3)
             time.sleep(0.05)
             running.adopt_after_kill()
-            applying.wait(timeout=60)
+            applying.wait(timeout=PATIENCE)
             assert ask("apply", running.file)["ok"]
             running.wait_alive(*names_of(3))
             wait_taken(running, names_of(3), 300)
