@@ -49,10 +49,20 @@ def test_neighbours_are_the_hosts_beside_the_ports(wire):
     assert " neighbours: " in page[-1] and page[-1].endswith("; room for 1024")
 
 
+def wait_reachable(wire):
+    """The neighbour on the way to FAR, which has been asked; not for long is that so."""
+    def reachable():
+        wire.a.ping(FAR["ipv4"])
+        return neighbours(wire)[RIGHT["ipv4"]]["state"] == "reachable"
+    wait_until(reachable, PATIENCE, "a neighbour")
+
+
 def test_a_host_that_is_not_there_fails_and_can_be_forgotten(wire):
-    wire.b.run("ping", "-c", "1", "-W", "1", ABSENT, check=False)
-    wait_until(lambda: neighbours(wire)[ABSENT]["state"] == "failed", PATIENCE, "no answer")
-    failed = neighbours(wire)[ABSENT]
+    def failed_entry():
+        wire.b.run("ping", "-c", "1", "-W", "1", ABSENT, check=False)
+        entry = neighbours(wire).get(ABSENT, {})
+        return entry if entry.get("state") == "failed" else None
+    failed = wait_until(failed_entry, PATIENCE, "no answer")
     assert failed["port"] == "lan" and failed["asks"] == 3 and "mac" not in failed
     done = millrace("neighbours", wire.running.name, "wan", "--forget", ABSENT, check=False)
     assert done.returncode == 1
@@ -65,8 +75,7 @@ def test_a_host_that_is_not_there_fails_and_can_be_forgotten(wire):
 def test_a_neighbour_that_was_forgotten_is_asked_for_again(wire):
     said = millrace("neighbours", wire.running.name, "--json", "--forget", RIGHT["ipv4"]).stdout
     assert json.loads(said) == {"ok": True, "forgotten": RIGHT["ipv4"], "ports": ["wan"]}
-    wire.a.ping(FAR["ipv4"])
-    assert neighbours(wire)[RIGHT["ipv4"]]["state"] == "reachable"
+    wait_reachable(wire)
 
 
 @pytest.mark.parametrize("words, why", [
@@ -136,7 +145,10 @@ def test_a_route_is_told_as_the_workers_have_it(wire):
     wire.a.ping(FAR["ipv4"])
     before = hits(wire)
     wire.a.ping(FAR["ipv4"])
-    assert hits(wire)[RIGHT["ipv4"]] == before[RIGHT["ipv4"]] + 3
+    # The last may be on its way.
+    wait_until(lambda: hits(wire)[RIGHT["ipv4"]] == before[RIGHT["ipv4"]] + 3, PATIENCE,
+               lambda: f"three more: {before}, {hits(wire)}")
+    wait_reachable(wire)
     way = routes(wire, FAR["ipv4"])
     assert (way["kind"], way["gateway"], way["port"], way["mac"], way["state"]) == (
         "gateway", RIGHT["ipv4"], "wan", RIGHT_MAC, "reachable")
