@@ -7,7 +7,7 @@ import json
 import jsonschema
 from captures import shared_folder
 from processes import PATIENCE, wait_until
-from test_events import all_told, lines_of, telling
+from test_events import all_told, lines_of, lines_so_far, telling
 from topology import Topology
 
 
@@ -15,7 +15,7 @@ def test_sums_come_at_the_start_and_again_and_at_the_end(tmp_path):
     file = tmp_path / "eve.json"
 
     def sums():
-        return [line for line in lines_of(file) if line["event_type"] == "stats"]
+        return [line for line in lines_so_far(file) if line["event_type"] == "stats"]
     with Topology(tmp_path, telling(tmp_path, more=", stats: 1s")) as running:
         wait_until(lambda: file.exists() and len(sums()) >= 3, PATIENCE, "three lines of sums")
         running.drain()
