@@ -92,7 +92,14 @@ class Host:
         run("ip", "-n", self.namespace, "route", "add", prefix, "via", via, "onlink", "dev", "eth")
 
     def ping(self, ip, *words, count=3):
-        self.run("ping", "-c", count, "-i", "0.1", "-W", "2", *words, ip)
+        """Some answer comes, which is waited for; it ends as soon as all have come."""
+        self.run("ping", "-c", count, "-i", "0.1", "-W", PATIENCE, *words, ip,
+                 timeout=2 * PATIENCE)
+
+    def hears(self, ip, *words):
+        """What a ping of one packet says: an answer, or an error, which are waited for."""
+        return self.run("ping", "-c", "1", "-W", PATIENCE, *words, ip, check=False,
+                        timeout=2 * PATIENCE).stdout
 
     def wait_for(self, ip):
         """Until the other side answers."""
@@ -223,15 +230,26 @@ class Wire:
 
     def iperf(self, *words, seconds=None, amount="4M"):
         """What iperf3 at a has to say of a run with a server at b: of so many bytes, or seconds.
-        When it ends, up to all of the bytes may be on their way: fetch() holds what arrives."""
+        When it ends, up to all of the bytes may be on their way: fetch() holds what arrives. Of
+        datagrams both sides begin by one each, which may be lost: then it is run again."""
         length = ("-n", amount) if seconds is None else ("-t", seconds)
+        answers = []
+
+        def has_run():
+            answers.append(self.iperf_once(*length, *words, seconds=seconds or 0))
+            return "error" not in answers[-1]
+        if "-u" in words:
+            wait_until(has_run, PATIENCE, lambda: f"a run of iperf3: {answers[-1]['error']}")
+        else:
+            assert has_run(), answers[-1]["error"]
+        return answers[-1]["end"]
+
+    def iperf_once(self, *words, seconds):
         server = self.b.listen(5201, "iperf3", "-s", "-1", "-B", self.b.ip)
         try:
-            done = self.a.run("iperf3", "-c", self.b.ip, "-J", *length, *words, check=False,
-                              timeout=(seconds or 0) + PATIENCE)
-            answer = json.loads(done.stdout)
-            assert "error" not in answer, answer["error"]
-            return answer["end"]
+            done = self.a.run("iperf3", "-c", self.b.ip, "-J", *words, check=False,
+                              timeout=seconds + PATIENCE)
+            return json.loads(done.stdout)
         finally:
             server.kill()
             server.wait()

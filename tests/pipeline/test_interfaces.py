@@ -96,9 +96,8 @@ paths:
             wire.a.route("10.8.2.0/24", "10.8.1.1")
             wire.b.route("10.8.1.0/24", "10.8.2.1")
             wire.a.wait_for(wire.b.ip)
-            hops = wire.a.run("ping", "-c", "1", "-t", "2", wire.b.ip).stdout
-            assert "ttl=63" in hops
-            hop = wire.a.run("ping", "-c", "1", "-t", "1", wire.b.ip, check=False).stdout
+            assert "ttl=63" in wire.a.hears(wire.b.ip, "-t", "2")
+            hop = wire.a.hears(wire.b.ip, "-t", "1")
             assert "From 10.8.1.1 icmp_seq=1 Time to live exceeded" in hop
             wire.fetch(tmp_path, 10)
             wire.iperf("-R")
@@ -158,12 +157,13 @@ def test_frames_with_vlan_tags_arrive_as_they_were_sent(tmp_path, device, mtu):
     with Wire(mtu, device=device) as wire, wire.between(tmp_path, bump(wire, device)):
         wire.a.wait_for(wire.b.ip)
         receiver = subprocess.Popen(
-            ["ip", "netns", "exec", wire.b.namespace, sys.executable, "-c", RECEIVER, "15",
-             str(len(sent))], stdout=subprocess.PIPE, text=True)
+            ["ip", "netns", "exec", wire.b.namespace, sys.executable, "-c", RECEIVER,
+             str(PATIENCE), str(len(sent))], stdout=subprocess.PIPE, text=True)
         assert receiver.stdout.readline() == "ready\n"
         subprocess.run(["ip", "netns", "exec", wire.a.namespace, sys.executable, "-c", SENDER],
                        input="".join(frame.hex() + "\n" for frame in sent), text=True, check=True)
-        arrived = [bytes.fromhex(line) for line in receiver.communicate(timeout=30)[0].split()]
+        arrived = [bytes.fromhex(line) for line in receiver.communicate(
+            timeout=2 * PATIENCE)[0].split()]
     assert arrived == sent
 
 
@@ -204,7 +204,7 @@ def test_an_interface_goes_down_and_up_again_under_traffic(tmp_path, device):
     with Wire(device=device) as wire, wire.between(tmp_path, bump(wire, device)) as running:
         wire.a.wait_for(wire.b.ip)
         lives = running.lives()
-        load = wire.a.start("ping", "-f", "-w", "20", wire.b.ip)
+        load = wire.a.start("ping", "-f", wire.b.ip)
         before = running.audit()["transmitted"]
         wait_until(lambda: running.audit()["transmitted"] > before, PATIENCE, "traffic")
         wire.set_port_b("down")
@@ -316,7 +316,7 @@ def test_an_interface_that_was_deleted_is_taken_again(tmp_path, device, queues):
         wire.a.wait_for(wire.b.ip)
         for same in (False, True):
             number = wire.index_of(wire.port_b) if same else None  # by which the kernel knows it
-            load = wire.a.start("ping", "-f", "-w", "20", "10.9.0.9")
+            load = wire.a.start("ping", "-f", "10.9.0.9")
             wire.b.unplug()
             wait_until(lambda: "port_lost" in kinds_of(running), PATIENCE, "the loss seen")
             wait_until(lambda: running.audit()["dropped"].get("no_output"), PATIENCE, "drops there")

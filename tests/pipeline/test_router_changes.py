@@ -40,8 +40,7 @@ def test_a_packet_too_long_for_the_next_link_is_answered_with_its_mtu(narrow, fa
     narrow.a.wait_for(FAR[family])
     fits = NARROW - HEADERS[family]
     narrow.a.ping(FAR[family], "-M", "do", "-s", fits, count=1)
-    said = narrow.a.run("ping", "-M", "do", "-s", fits + 1, "-c", "1", "-W", "2", FAR[family],
-                        check=False).stdout
+    said = narrow.a.hears(FAR[family], "-M", "do", "-s", fits + 1)
     assert f"From {LAN[family]}" in said and f"mtu={NARROW}" in said.replace(" = ", "="), said
     wait_until(lambda: known_mtu(narrow.a, FAR[family]) == NARROW, PATIENCE, "learnt")
     # From now on the host itself cuts what is longer.
@@ -134,9 +133,8 @@ def test_two_routers_in_a_row(tmp_path, backend):
         for family, between in (("ipv4", "198.18.0.2"), ("ipv6", "fd00:9::2")):
             left.wait_for(FAR[family])
             right.wait_for(LEFT[family])
-            assert "ttl=62" in left.run("ping", "-c", "1", FAR[family]).stdout
+            assert "ttl=62" in left.hears(FAR[family])
             left.ping(FAR[family], "-s", 9000)
             left.wait_for(between)
-            said = left.run("ping", "-c", "1", "-t", "2", "-W", "2", FAR[family],
-                            check=False).stdout
+            said = left.hears(FAR[family], "-t", "2")
             assert f"From {between}" in said, said

@@ -78,7 +78,7 @@ def test_pings_of_all_sizes_are_answered(wire, family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_very_first_packet_arrives(wire, family):
     # It waits where it is for the MAC addresses of both next hops.
-    wire.a.run("ping", "-c", "1", "-W", PATIENCE, RIGHT[family])
+    wire.a.ping(RIGHT[family], count=1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -93,8 +93,8 @@ def test_the_router_answers_at_all_its_addresses(wire, family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_counts_down(wire, family):
     wire.a.wait_for(FAR[family])
-    assert "ttl=63" in wire.a.run("ping", "-c", "1", FAR[family]).stdout
-    said = wire.a.run("ping", "-c", "1", "-t", "1", "-W", "2", FAR[family], check=False).stdout
+    assert "ttl=63" in wire.a.hears(FAR[family])
+    said = wire.a.hears(FAR[family], "-t", "1")
     assert f"From {LAN[family]}" in said and "xceeded" in said
 
 

@@ -70,22 +70,25 @@ def test_traceroute_sees_two_routers(tmp_path, backend):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_tracepath_finds_the_mtu_of_the_path(tmp_path, wire, family):
     wire.a.wait_for(FAR[family])
-    said = wire.a.run("tracepath", family_of(family), "-n", "-m", "5", FAR[family]).stdout
-    assert "pmtu 1500 hops 2" in said, said
+    def said(host, words):
+        def path():
+            return host.run("tracepath", family_of(family), "-n", "-m", "5", FAR[family]).stdout
+        return wait_until(lambda: words in path(), PATIENCE, lambda: f"{words}: {path()}")
+    said(wire.a, "pmtu 1500 hops 2")
     with routed(wire.backend, tmp_path, mtu=1300) as narrow:
         narrow.a.wait_for(FAR[family])
-        said = narrow.a.run("tracepath", family_of(family), "-n", "-m", "5", FAR[family]).stdout
-        assert "pmtu 1300" in said and "Resume: pmtu 1300 hops 2" in said, said
+        said(narrow.a, "Resume: pmtu 1300 hops 2")
 
 
 @needs("mtr")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_mtr_sees_both_hops(wire, family):
     wire.a.wait_for(FAR[family])
-    said = wire.a.run("mtr", family_of(family), "-n", "-c", "3", "-i", "0.2", "-C",
-                      FAR[family]).stdout
-    hops = [line.split(",")[5] for line in said.splitlines()[1:]]
-    assert hops == [LAN[family], FAR[family]], said
+    def hops():
+        said = wire.a.run("mtr", family_of(family), "-n", "-c", "3", "-i", "0.2", "-C",
+                          FAR[family]).stdout
+        return [line.split(",")[5] for line in said.splitlines()[1:]]
+    wait_until(lambda: hops() == [LAN[family], FAR[family]], PATIENCE, lambda: f"hops: {hops()}")
 
 
 @needs("arping")
@@ -101,7 +104,8 @@ def test_arping_finds_the_port_and_sees_a_duplicate(wire):
 @needs("ndisc6")
 def test_ndisc6_finds_the_port(wire):
     wire.a.wait_for(LAN["ipv6"])
-    assert "02:00:00:00:00:0A" in wire.a.run("ndisc6", "-q", LAN["ipv6"], "eth").stdout.upper()
+    wait_until(lambda: "02:00:00:00:00:0A" in wire.a.run(
+        "ndisc6", "-q", LAN["ipv6"], "eth", check=False).stdout.upper(), PATIENCE, "its address")
 
 
 @pytest.mark.parametrize("family", FAMILIES)
