@@ -142,15 +142,19 @@ def test_a_mapping_is_reached_from_inside_and_answers_by_it(wire, tmp_path):
     assert address == wire.public
     of_clients = {}
     for source in CLIENTS:
-        wait_until(lambda source=source: ask(wire.c, FAR["ipv4"], 9999, source), PATIENCE, "b")
-        of_clients[source] = ask(wire.c, FAR["ipv4"], 9999, source)[1:3]
-        assert ask(wire.c, wire.public, port, source)[1:3] == of_clients[source]
+        of_clients[source] = wait_until(
+            lambda source=source: ask(wire.c, FAR["ipv4"], 9999, source), PATIENCE, "b")[1:3]
+        said = wait_until(lambda source=source: ask(wire.c, wire.public, port, source), PATIENCE,
+                          "the server inside")
+        assert said[1:3] == of_clients[source]
     assert len({tuple(ends) for ends in of_clients.values()}) == len(CLIENTS)
     mapped.kill()
     mapped.wait()
     # An error comes back about what the client has sent (RFC 5508 REQ-7).
     for source in CLIENTS:
-        assert ask(wire.c, wire.public, port, source) == ["refused"]
+        said = wait_until(lambda source=source: ask(wire.c, wire.public, port, source), PATIENCE,
+                          "an error")
+        assert said == ["refused"]
 
 
 def test_what_no_mapping_waits_for_is_dropped(wire):
