@@ -61,14 +61,15 @@ def test_what_processes_and_supervisor_said_is_merged_by_time(tmp_path):
         assert times == sorted(times)
         assert any(line["who"] == "supervisor" and "front.0" in line["text"] for line in lines)
         assert any(line["who"] == "gpu.0.a" and "software" in line["text"] for line in lines)
-        only = lines_of(running, "supervisor")
-        assert only == [line for line in lines if line["who"] == "supervisor"]
-        assert lines_of(running, "--since", "1d") == lines
+        # What is said since then comes behind these.
+        only = [line for line in lines if line["who"] == "supervisor"]
+        assert only and lines_of(running, "supervisor")[:len(only)] == only
+        assert lines_of(running, "--since", "1d")[:len(lines)] == lines
         time.sleep(1.1)
         recent = lines_of(running, "--since", "1s")
         assert not [line for line in recent if line in lines], "all of these are older"
         text = millrace("logs", running.name).stdout
-        assert len(text.splitlines()) == len(lines) and "\033" not in text
+        assert len(text.splitlines()) >= len(lines) and "\033" not in text
         unknown = millrace("logs", running.name, "frond.0", check=False)
         assert unknown.returncode == 1 and "there are: " in unknown.stderr
         assert millrace("logs", running.name, "--since", "x", check=False).returncode == 1
@@ -103,7 +104,7 @@ def test_follow_shows_what_happens_and_ends_with_the_topology(tmp_path):
         running.kill("front.0")
         wait_until(lambda: "front.0" in file.read_text(encoding="utf-8"), PATIENCE,
                    "the end of front.0")
-    assert follow.wait(timeout=30) == 0
+    assert follow.wait(timeout=PATIENCE) == 0
 
 
 def test_a_log_that_has_grown_is_moved_and_read_as_before(tmp_path):
@@ -133,7 +134,7 @@ def end_of_top(running):
 def test_top_notices_that_its_topology_was_brought_down(tmp_path):
     with start(tmp_path) as running:
         top = end_of_top(running)
-    assert "the topology has ended" in top.communicate(timeout=30)[0]
+    assert "the topology has ended" in top.communicate(timeout=PATIENCE)[0]
     assert top.returncode == 0
 
 
@@ -141,7 +142,7 @@ def test_top_notices_that_its_topology_was_killed(tmp_path):
     with start(tmp_path) as running:
         top = end_of_top(running)
         running.kill_everything()
-        assert "the topology has ended" in top.communicate(timeout=30)[0]
+        assert "the topology has ended" in top.communicate(timeout=PATIENCE)[0]
         assert top.returncode == 0
 
 
