@@ -60,7 +60,7 @@ def test_it_starts_both_and_ends_both(tmp_path, home, capsys):
     finally:
         for server in running:  # as its children, so that their ends are seen
             server.process.send_signal(signal.SIGTERM)
-            server.process.wait(20)
+            server.process.wait(PATIENCE)
     monitor.stop(folder)
     assert not folder.exists() and home
 
@@ -94,7 +94,7 @@ def test_what_it_left_ends_by_stop_and_nothing_else_does(tmp_path):
     folder = tmp_path / "monitor"
     code = (f"import pathlib, sys; sys.path.insert(0, {str(ROOT / 'dashboards')!r})\n"
             f"import monitor; monitor.start(pathlib.Path({str(folder)!r}))")
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60,
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE,
                    env=os.environ | {"GRAFANA_HOME": "/nowhere"})
     (pid, began), = json.loads((folder / "pids.json").read_text())
     assert is_running(pid)
@@ -118,7 +118,7 @@ def test_ctrl_c_ends_what_it_started(home):
     pids = monitor.still_running(monitor.FOLDER)
     assert len(pids) == 2 and home
     child.send_signal(signal.SIGINT)
-    assert child.wait(30) == 0
+    assert child.wait(PATIENCE) == 0
     assert not any(map(is_running, pids))
     if not before:
         monitor.stop(monitor.FOLDER)

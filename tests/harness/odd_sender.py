@@ -17,7 +17,7 @@ import time
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 MAC = bytes.fromhex("02000000aa01")
-PATIENCE_S = 60
+PATIENCE_S = 120
 REFUSED = 3  # exit status
 ROUNDS = 15  # without an answer, until a word counts as refused
 SEGMENT_MAX = 1400

@@ -47,7 +47,7 @@ class Ordeal:
         that died come back and take batches."""
         topology = self.topology
         time.sleep(self.chance.uniform(0.05, 0.3))
-        lives = topology.lives()
+        lives = wait_until(lambda: self.lives_with(parts), PATIENCE, f"{parts} alive")
         names = [next(twin for twin in twins_of(part) if twin in lives) for part in parts]
         self.hit(names, ending, lives)
         self.struck += names
@@ -61,6 +61,11 @@ class Ordeal:
         for name, life in lives.items():
             if name not in names:
                 assert after.get(name) == life, f"{name} did not survive"
+
+    def lives_with(self, parts):
+        lives = self.topology.lives()
+        played = all(any(twin in lives for twin in twins_of(part)) for part in parts)
+        return lives if played else None
 
     def hit(self, names, ending, lives):
         self.topology.kill(*names, number=ENDINGS[ending], lives=lives)

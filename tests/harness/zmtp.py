@@ -4,6 +4,8 @@
 
 import socket
 
+from processes import PATIENCE
+
 GREETING = b"\xff" + bytes(8) + b"\x7f" + b"\x03\x00" + b"NULL".ljust(20, b"\0") + bytes(32)
 
 
@@ -26,7 +28,7 @@ def frame(body, flags=0):
 class Dealer:
     def __init__(self, path):
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.connection.settimeout(5)
+        self.connection.settimeout(PATIENCE)
         self.connection.connect(str(path))
         self.connection.sendall(GREETING)
         assert read_exactly(self.connection, len(GREETING))[:1] == b"\xff"

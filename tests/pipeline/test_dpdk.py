@@ -83,7 +83,7 @@ def dpdk_telemetry(topology, *commands):
     base = pathlib.Path(os.environ.get("RUNTIME_DIRECTORY") or "/var/run")
     path = base / "dpdk" / f"millrace-{topology.name}" / "dpdk_telemetry.v2"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-        client.settimeout(20)
+        client.settimeout(PATIENCE)
         client.connect(str(path))
         answers = [json.loads(client.recv(1 << 16))]
         for command in commands:

@@ -136,11 +136,11 @@ paths:
             host.neighbour(other.ip, other.mac)
         audit = ask("drain", running.name, "--patience", 60)
         assert_drained(audit)
-        ping = wire.a.start("ping", "-c", "20", "-i", "0.05", "-W", "60", wire.b.ip)
+        ping = wire.a.start("ping", "-c", "20", "-i", "0.05", "-W", PATIENCE, wire.b.ip)
         sent = lambda: int(wire.a.run("nstat", "-asz", "IcmpOutEchos").stdout.split()[-2])
         before = sent()
         wait_until(lambda: sent() > before + 3, PATIENCE, "pings are sent")
         assert running.audit()["received"] == audit["received"]
         ask("undrain", running.name)
-        assert ping.wait(timeout=120) == 0
+        assert ping.wait(timeout=PATIENCE) == 0
         running.wait_received(audit["received"] + 40)

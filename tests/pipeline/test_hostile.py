@@ -40,7 +40,7 @@ paths:
 
 def as_nobody(*words):
     return subprocess.run([*NOBODY, *map(str, words)], capture_output=True, text=True, cwd="/",
-                          check=False, timeout=60)
+                          check=False, timeout=PATIENCE)
 
 
 def python_as_nobody(text, *words):

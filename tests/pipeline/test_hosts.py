@@ -44,7 +44,7 @@ telemetry: {{ listen: "{telemetry}" }}
     def up(self, prefix=(), **options):
         words = [*prefix, BIN / "millrace", "up", self.file, "--until-done"]
         return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False,
-                              timeout=120, **options)
+                              timeout=processes.PATIENCE, **options)
 
     def assert_nothing_left(self):
         assert not processes.processes_of(str(RUN / self.name))
@@ -168,7 +168,7 @@ def test_a_telemetry_port_in_use_is_named(tmp_path):
 
 def doctor(*words, prefix=()):
     done = subprocess.run(list(map(str, [*prefix, BIN / "millrace", "doctor", *words, "--json"])),
-                          capture_output=True, text=True, check=False, timeout=60)
+                          capture_output=True, text=True, check=False, timeout=processes.PATIENCE)
     answer = json.loads(done.stdout)
     assert done.returncode == (0 if answer["ok"] else 1)
     return answer, {finding["check"]: finding for finding in answer["findings"]}

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import processes
-from processes import wait_until
+from processes import PATIENCE, wait_until
 from topology import BIN, ROOT, ask
 
 import pytest
@@ -143,7 +143,7 @@ class Service:
         self.millrace = root / "usr/bin/millrace"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(folder / "notify"))
-        self.socket.settimeout(60)
+        self.socket.settimeout(PATIENCE)
         self.process = None
 
     def __enter__(self):
@@ -153,7 +153,7 @@ class Service:
         subprocess.run([self.millrace, "down", self.name, "--run-dir", self.run_dir],
                        capture_output=True, check=False)
         if self.process is not None:
-            self.process.communicate(timeout=60)
+            self.process.communicate(timeout=PATIENCE)
         self.socket.close()
 
     def start(self):
@@ -188,8 +188,9 @@ def test_the_default_topology_starts_and_outlives_its_supervisor(root, tmp_path)
         service.wait_for("WATCHDOG=1")
         service.process.send_signal(signal.SIGTERM)
         service.wait_for("STOPPING=1")
-        assert service.process.wait(timeout=60) == 0
-        wait_until(lambda: not any(map(processes.is_running, before.values())), 30, "all gone")
+        assert service.process.wait(timeout=PATIENCE) == 0
+        wait_until(lambda: not any(map(processes.is_running, before.values())), PATIENCE,
+                   "all gone")
 
 
 def test_it_is_removed_without_a_trace_but_what_was_changed(root, tmp_path):

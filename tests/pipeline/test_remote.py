@@ -107,7 +107,7 @@ def test_who_has_no_key_changes_nothing(running):
     host, port = running.at.removeprefix("tcp://").split(":")
 
     def say(data):
-        with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
             connection.sendall(data)
             with pytest.raises((ConnectionError, EOFError)):
                 while True:  # its greeting, then the end
@@ -127,7 +127,7 @@ def pass_on(client, server, said):
     """Between two sockets until one of them ends; `said`: what the client did."""
     with client, server:
         while True:
-            for one in select.select([client, server], [], [], 30)[0]:
+            for one in select.select([client, server], [], [], PATIENCE)[0]:
                 data = one.recv(65536)
                 if not data:
                     return
@@ -147,7 +147,7 @@ def listen(door, address, sessions):
             threads.append(threading.Thread(target=pass_on, args=(client, server, sessions[-1])))
             threads[-1].start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
 
 
 def test_a_session_that_is_played_again_changes_nothing(running):
@@ -161,14 +161,14 @@ def test_a_session_that_is_played_again_changes_nothing(running):
         assert "front: 1 -> 2 workers" in remote(running, "scale", "front=2").stdout
     finally:
         door.shutdown(socket.SHUT_RDWR)
-        listener.join(90)
+        listener.join(2 * PATIENCE)
         door.close()
         running.at = there
     assert "front: 2 -> 1 workers" in remote(running, "scale", "front=1").stdout
     before = what_is(running)
     assert max(map(len, sessions)) > 500 and not any(b"front" in said for said in sessions)
     for said in sessions * 3:
-        with socket.create_connection((host, int(port)), timeout=30) as again:
+        with socket.create_connection((host, int(port)), timeout=PATIENCE) as again:
             again.sendall(said)
             with pytest.raises((ConnectionError, EOFError)):
                 while True:

@@ -100,7 +100,7 @@ def test_two_who_end_it_at_once_both_hear_that_it_is_down(tmp_path):
         downs = [subprocess.Popen([BIN / "millrace", "down", running.name],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                  for _ in range(3)]
-        said = [down.communicate(timeout=120) for down in downs]
+        said = [down.communicate(timeout=PATIENCE) for down in downs]
         assert [down.returncode for down in downs] == [0] * 3, said
         assert not processes.processes_of(running.run_dir) and not os.path.exists(running.run_dir)
     finally:
@@ -133,7 +133,7 @@ def test_who_reads_what_up_says_may_go(tmp_path):
             running.settle(received=count)
             assert running.supervisor() == process.pid
             process.send_signal(signal.SIGHUP)
-            assert process.wait(timeout=60) >= 0, "ended by a signal"
+            assert process.wait(timeout=PATIENCE) >= 0, "ended by a signal"
             assert not processes.processes_of(running.run_dir)
             assert not os.path.exists(running.run_dir)
         finally:
@@ -152,7 +152,7 @@ def test_a_terminal_that_goes_ends_it_in_order(tmp_path):
             running.run_dir = running.status()["run_dir"]
             running.wait_received(1000)
             process.send_signal(signal.SIGHUP)
-            assert process.wait(timeout=60) == 0
+            assert process.wait(timeout=PATIENCE) == 0
             assert "audit by hub: exact" in (tmp_path / "said").read_text()
             assert not processes.processes_of(running.run_dir)
             assert not os.path.exists(running.run_dir)
@@ -246,7 +246,7 @@ def test_a_file_is_applied_after_what_was_asked_for_before(tmp_path):
             assert applying.poll() is None
         finally:
             os.kill(stopped, signal.SIGCONT)
-        assert scaling.wait(timeout=60) == applying.wait(timeout=60) == 0
+        assert scaling.wait(timeout=PATIENCE) == applying.wait(timeout=PATIENCE) == 0
         running.wait_alive("front.0", "front.1")
         assert [one["what"].split()[0] for one in ask("history", running.name)["generations"]] == [
             "start", "scale", "apply"]

@@ -168,7 +168,7 @@ def test_who_supervised_dies_in_the_middle_and_the_next_one_ends_it(tmp_path):
         asker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(waits.exists, PATIENCE, "those before it are of the new build")
         running.kill_supervisor()
-        assert asker.wait(timeout=60) != 0, "it was not told that it is done"
+        assert asker.wait(timeout=PATIENCE) != 0, "it was not told that it is done"
         both = {str(new), str(topology.BIN)}
         wait_until(lambda: folders(running) == both, PATIENCE, "the one that waited has ended")
         (new / "millrace-hub").unlink()
