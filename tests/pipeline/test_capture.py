@@ -36,10 +36,12 @@ paths:
 class Capture:
     """`millrace capture` in the background; it captures when the block begins."""
 
-    def __init__(self, running, file, *words):
+    def __init__(self, running, file, *words, buffer=64):
+        """`buffer`: so many MiB hold what is captured here while it has no time to write."""
         self.file = file
         self.process = subprocess.Popen(
-            [BIN / "millrace", "capture", running.name, "-w", file, "--json", *words],
+            [BIN / "millrace", "capture", running.name, "-w", file, "--json",
+             f"--buffer={buffer}", *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if line.startswith("capturing"):
@@ -52,7 +54,7 @@ class Capture:
         """What it says of itself, and the packets."""
         if number:
             self.process.send_signal(number)
-        out, error = self.process.communicate(timeout=60)
+        out, error = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, out + error
         link_type, packets = packets_of(self.file)
         assert link_type == 1
@@ -164,7 +166,7 @@ def test_a_ring_of_files_keeps_the_last_packets(tmp_path):
         # 82 bytes are some 150 with their block, 12 MB some 80,000.
         began, count = drained_after(running, 150_000)
         capture.process.send_signal(signal.SIGINT)
-        out, error = capture.process.communicate(timeout=60)
+        out, error = capture.process.communicate(timeout=PATIENCE)
         assert capture.process.returncode == 0, error
         said = json.loads(out)
     files = sorted(tmp_path.glob("ring.pcapng*"))
@@ -182,7 +184,7 @@ def test_a_ring_of_files_keeps_the_last_packets(tmp_path):
 
 def test_a_full_ring_misses_packets_and_holds_up_nobody(tmp_path):
     with Topology(tmp_path, numbered(tmp_path, rate_mpps=0.03)) as running:
-        capture = Capture(running, tmp_path / "stopped.pcapng", "--port=in:in", "--buffer=1")
+        capture = Capture(running, tmp_path / "stopped.pcapng", "--port=in:in", buffer=1)
         capture.process.send_signal(signal.SIGSTOP)
         _, count = drained_after(running, 50000)
         capture.process.send_signal(signal.SIGCONT)
@@ -229,7 +231,7 @@ def test_a_worker_that_is_started_again_is_seen_again(tmp_path, more):
 def test_a_capture_ends_with_its_topology_and_with_its_reader(tmp_path):
     with Topology(tmp_path, numbered(tmp_path)) as running:
         reader = subprocess.run(f"{BIN}/millrace capture {running.name} | head -c 4000",
-                                shell=True, capture_output=True, timeout=60, check=True)
+                                shell=True, capture_output=True, timeout=PATIENCE, check=True)
         assert reader.stdout[:4] == bytes.fromhex("0a0d0d0a")
         capture = Capture(running, tmp_path / "end.pcapng")
         drained_after(running, 100)

@@ -44,8 +44,8 @@ def test_ping_and_curl_go_through_a_router_of_both_families(tmp_path, device):
             know_the_router(wire.a, 1, 2)
             know_the_router(wire.b, 2, 1)
             wire.a.wait_for(wire.b.ip)
-            assert "ttl=63" in wire.a.run("ping", "-6", "-c", "1", "-t", "2", wire.b.ip).stdout
-            hop = wire.a.run("ping", "-6", "-c", "1", "-t", "1", wire.b.ip, check=False).stdout
+            assert "ttl=63" in wire.a.hears(wire.b.ip, "-t", "2")
+            hop = wire.a.hears(wire.b.ip, "-t", "1")
             assert "From 2001:db8:1::1 icmp_seq=1 Time exceeded: Hop limit" in hop
             wire.a.ping("10.8.2.10")
             # A whole packet, one in fragments, and TCP.
@@ -54,8 +54,8 @@ def test_ping_and_curl_go_through_a_router_of_both_families(tmp_path, device):
             wire.fetch(tmp_path, 5)
             wire.iperf("-R")
             wire.a.route("2001:db8:9::/64", "2001:db8:1::1")
-            far = wire.a.run("ping", "-6", "-c", "2", "-i", "0.1", "2001:db8:9::1", check=False)
-            assert far.stdout.count("Destination unreachable: No route") == 2
+            for _ in range(2):
+                assert "Destination unreachable: No route" in wire.a.hears("2001:db8:9::1")
             audit = running.settle()
             assert audit["generated"]["report"] == 3 and audit["consumed"]["answered"] >= 5
             # Chatter of the hosts.
