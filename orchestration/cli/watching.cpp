@@ -11,6 +11,7 @@
 
 #include "shared/base/error.hpp"
 #include "shared/base/nearest.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/config/filter.hpp"
 #include "shared/config/plan_printer.hpp"
 
@@ -159,10 +160,10 @@ std::vector<std::string> Watching::not_attached() const {
 }
 
 std::vector<std::string> Watching::await_attached(std::chrono::milliseconds limit) const {
-  const auto until = std::chrono::steady_clock::now() + limit;
+  Patience patience(limit);
   for (;;) {
     std::vector<std::string> names = not_attached();
-    if (names.empty() || std::chrono::steady_clock::now() > until) return names;
+    if (names.empty() || patience.is_over()) return names;
     std::this_thread::sleep_for(kWatchPause);
   }
 }

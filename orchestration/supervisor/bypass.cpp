@@ -23,6 +23,7 @@
 #include "orchestration/supervisor/child.hpp"
 #include "shared/base/error.hpp"
 #include "shared/base/fnv.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/base/unique_fd.hpp"
 #include "shared/control/discovery_file.hpp"
 #include "shared/control/whole_file.hpp"
@@ -121,8 +122,11 @@ void turn_bridge_off(const Bypass& bypass) {
 std::string run_to_its_end(const Command& command, const std::string& log) {
   constexpr std::chrono::seconds kLimit{20};
   Child child = Child::start(command, log);
-  const auto end = child.wait(static_cast<int>(std::chrono::milliseconds(kLimit).count()));
-  if (end) return end->clean() ? "" : end->text();
+  Patience patience(kLimit);
+  do {
+    const auto end = child.wait(static_cast<int>(Patience::kLook.count()));
+    if (end) return end->clean() ? "" : end->text();
+  } while (!patience.is_over());
   child.signal(SIGKILL);
   child.wait(2000);  // so that it is reaped
   return "did not end within " + std::to_string(kLimit.count()) + " s and was killed";

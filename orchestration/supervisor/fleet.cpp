@@ -13,6 +13,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/control/beat_file.hpp"
 
 namespace millrace {
@@ -254,9 +255,10 @@ std::optional<std::uint64_t> Fleet::heartbeat_age_ms(const Post& post, const Sea
 }
 
 void Fleet::tend_draining(Post& post, Clock::time_point now) {
+  const std::chrono::milliseconds left = post.drain.left(now);
   for (const Seat& seat : post.seats) {
-    if (!seat.child || now < post.drain_until) continue;
-    seat.child->signal(now < post.drain_until + kKillAfterTerm ? SIGTERM : SIGKILL);
+    if (seat.child && left <= kKillAfterTerm)
+      seat.child->signal(left.count() != 0 ? SIGTERM : SIGKILL);
   }
 }
 
@@ -312,7 +314,7 @@ void Fleet::tend_wanted(Post& post, Clock::time_point now) {
 
 void Fleet::let_drain(Post& post, std::chrono::milliseconds grace) {
   post.wish = Wish::kDraining;
-  post.drain_until = Clock::now() + grace;
+  post.drain = Patience(grace + kKillAfterTerm);
 }
 
 bool Fleet::any_running(const std::function<bool(const Post&)>& which) {
@@ -338,8 +340,8 @@ void Fleet::stop(const std::function<bool(const Post&)>& which, std::chrono::mil
     }
   };
   const auto wait = [&](std::chrono::milliseconds limit) {
-    const auto end = Clock::now() + limit;
-    while (any_running(which) && Clock::now() < end) {
+    Patience patience(limit);
+    while (any_running(which) && !patience.is_over()) {
       std::vector<pollfd> items;
       for (int descriptor : descriptors()) items.push_back({descriptor, POLLIN, 0});
       ::poll(items.data(), items.size(), 20);

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "shared/base/patience.hpp"
+
 namespace millrace {
 namespace {
 
@@ -18,22 +20,21 @@ struct Asked {
 
 ControlBody ask_leader_within(const std::string& run_dir, const ControlBody& question,
                               LeaderLimits limits) {
-  using Clock = std::chrono::steady_clock;
   std::array<Asked, 2> leaders = {
       {{ControlClient(run_dir, kHubEndpoint)}, {ControlClient(run_dir, kStandbyEndpoint)}}};
   bool heard = false;
-  auto until = Clock::now() + limits.there;
+  Patience patience(limits.there);
   do {
     for (Asked& leader : leaders) {
       if (leader.id == 0) {
         leader.id = leader.client.ask(question, kSlice);
         if (leader.id == 0) continue;
         heard = true;
-        until = Clock::now() + limits.answer;
+        patience = Patience(limits.answer);
       }
       if (auto answer = leader.client.answer_within(leader.id, kSlice)) return std::move(*answer);
     }
-  } while (Clock::now() < until);
+  } while (!patience.is_over());
   const std::string what = std::string("`") + message_name(question) + "` in " + run_dir;
   if (heard) {
     throw Error("the leader does not answer " + what + " within " +

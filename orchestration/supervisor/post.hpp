@@ -10,6 +10,7 @@
 
 #include "orchestration/supervisor/child.hpp"
 #include "orchestration/supervisor/restart_policy.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/control/messages.hpp"
 #include "shared/layout/status_file.hpp"
@@ -42,12 +43,12 @@ struct Post {
   std::size_t current = 0;  ///< the seat that played it last
   Wish wish = Wish::kDown;
   RestartPolicy policy{RestartLimits{}};
-  RestartPolicy::Time drain_until{};  ///< while draining: SIGTERM then, SIGKILL later
-  std::uint32_t failed_starts = 0;    ///< in a row: not executed, or it gave up at its start
-  bool reported = false;              ///< that it was given up, or cannot come back
-  std::string folder;                 ///< of its executable; empty: the fleet's
-  bool helper = false;                ///< of an upgrade: a supervisor that takes over sends it away
-  bool replacing = false;             ///< an upgrade sees to it: nothing else starts it
+  Patience drain{std::chrono::milliseconds(0)};  ///< while draining: until SIGKILL
+  std::uint32_t failed_starts = 0;  ///< in a row: not executed, or it gave up at its start
+  bool reported = false;            ///< that it was given up, or cannot come back
+  std::string folder;               ///< of its executable; empty: the fleet's
+  bool helper = false;              ///< of an upgrade: a supervisor that takes over sends it away
+  bool replacing = false;           ///< an upgrade sees to it: nothing else starts it
 
   Seat& seat() { return seats[current]; }
   const Seat& seat() const { return seats[current]; }

@@ -6,6 +6,7 @@
 #include "orchestration/supervisor/programs.hpp"
 #include "orchestration/supervisor/supervisor.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/control/run_files.hpp"
 #include "shared/layout/mapping.hpp"
 
@@ -24,10 +25,10 @@ void Supervisor::start_hub() {
   fleet_.use_segment(make_segment_file(plan_.name));
   Post& hub = fleet_.post_of(ActorKind::kHub);
   fleet_.start(hub);
-  const auto end = Clock::now() + kAliveLimit;
+  Patience patience(kAliveLimit);
   while (!std::filesystem::exists(hub_ready_path(options_.run_dir))) {
     turn(milliseconds(5));
-    if (!hub.seat().child || Clock::now() > end) {
+    if (!hub.seat().child || patience.is_over()) {
       throw Error("hub " + (hub.seat().child ? "is not ready in time" : hub.seat().note) + "\n" +
                   log_tail(options_.run_dir, hub.name));
     }
@@ -53,7 +54,7 @@ void Supervisor::start_kind(std::initializer_list<ActorKind> kinds, const char* 
 }
 
 void Supervisor::wait_alive(const char* what) {
-  const auto end = Clock::now() + kAliveLimit;
+  Patience patience(kAliveLimit);
   for (;;) {
     bool all = true;
     for (const Post& post : fleet_.posts()) {
@@ -63,7 +64,7 @@ void Supervisor::wait_alive(const char* what) {
                     log_tail(options_.run_dir, post.name));
       }
       all = all && fleet_.state(post.seat()) == ActorState::kAlive;
-      if (!all && Clock::now() > end) {
+      if (!all && patience.is_over()) {
         throw Error(std::string(what) + ": " + post.name + " is not alive within " +
                     std::to_string(kAliveLimit.count() / 1000) + " s\n" +
                     log_tail(options_.run_dir, post.name));
@@ -77,7 +78,7 @@ void Supervisor::wait_alive(const char* what) {
 
 /// An actor that is alive may still be opening its ports: what arrives until then is not seen.
 void Supervisor::wait_ready() {
-  const auto end = Clock::now() + kAliveLimit;
+  Patience patience(kAliveLimit);
   const auto waits = [&](const Post& post) {
     const bool ports = post.kind == ActorKind::kIngress || post.kind == ActorKind::kEgress;
     return ports && post.wish == Wish::kUp && !ready_.contains(post.seat().actor);
@@ -89,7 +90,7 @@ void Supervisor::wait_ready() {
       throw Error(at->name + " " + at->seat().note + " at its start\n" +
                   log_tail(options_.run_dir, at->name));
     }
-    if (Clock::now() > end) {
+    if (patience.is_over()) {
       throw Error(at->name + " has not opened its ports within " +
                   std::to_string(kAliveLimit.count() / 1000) + " s\n" +
                   log_tail(options_.run_dir, at->name));
@@ -118,11 +119,11 @@ void Supervisor::start_routes() {
 /// `sign`: the file of the run directory by which it says that it serves.
 void Supervisor::start_observer(Post& post, const std::string& sign) {
   fleet_.start(post);
-  const auto end = Clock::now() + kAliveLimit;
+  Patience patience(kAliveLimit);
   while (!std::filesystem::exists(options_.run_dir + "/" + sign)) {
     turn(milliseconds(5));
     if (ending_) throw Error("interrupted while starting " + post.name);
-    if (post.seat().child && Clock::now() < end) continue;
+    if (post.seat().child && !patience.is_over()) continue;
     throw Error(post.name + " " +
                 (post.seat().child ? "does not listen in time" : post.seat().note) +
                 " at its start\n" + log_tail(options_.run_dir, post.name));

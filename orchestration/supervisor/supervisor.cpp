@@ -17,6 +17,7 @@
 #include "shared/base/check.hpp"
 #include "shared/base/clock.hpp"
 #include "shared/base/error.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/base/process.hpp"
 #include "shared/base/tcp_address.hpp"
 #include "shared/config/loop.hpp"
@@ -263,28 +264,28 @@ bool Supervisor::done() {
 void Supervisor::take_audit() {
   unread_ = unread_inputs(
       plan_, [&](std::uint32_t actor) { return fleet_.status()->receive_errors(actor); });
-  const auto end = Clock::now() + milliseconds(2000);
+  Patience patience(milliseconds(2000));
   do {
     audit_ = ask_leader<AuditReply>(options_.run_dir, AuditRequest{});
     if (audit_->exact && audit_->quiet) return;
     turn(kBusyTurn);
-  } while (Clock::now() < end);
+  } while (!patience.is_over());
 }
 
 /// Why a capture was not read whole is on its way.
 void Supervisor::await_reasons() {
-  const auto end = Clock::now() + milliseconds(2000);
+  Patience patience(milliseconds(2000));
   const auto told = [&](const UnreadInput& input) {
     return std::ranges::any_of(events_, [&](const Event& event) {
       return event.kind == kPortTrouble && event.text.starts_with("port '" + input.port + "'");
     });
   };
-  while (!std::ranges::all_of(unread_, told) && Clock::now() < end) turn(kBusyTurn);
+  while (!std::ranges::all_of(unread_, told) && !patience.is_over()) turn(kBusyTurn);
 }
 
 void Supervisor::drain_flight() {
-  const auto end = Clock::now() + milliseconds(5000);
-  while (fleet_.status() != nullptr && fleet_.status()->in_flight() != 0 && Clock::now() < end) {
+  Patience patience(milliseconds(5000));
+  while (fleet_.status() != nullptr && fleet_.status()->in_flight() != 0 && !patience.is_over()) {
     turn(kBusyTurn);
     fleet_.tend();
   }

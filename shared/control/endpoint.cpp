@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "shared/base/check.hpp"
+#include "shared/base/patience.hpp"
 #include "shared/base/tcp_address.hpp"
 #include "shared/control/curve_socket.hpp"
 #include "shared/control/zmq_socket.hpp"
@@ -17,7 +18,6 @@ namespace millrace {
 namespace {
 
 constexpr std::chrono::milliseconds kSlice{10};
-constexpr std::chrono::milliseconds kLook{200};  // whether the asked one is there still
 constexpr std::chrono::milliseconds kLastWords{1000};
 constexpr int kCutMax = 5;  ///< handshakes; connecting anew takes 50 ms, then twice as long
 
@@ -176,15 +176,14 @@ struct ControlClient::Sockets {
   /// By TCP: until the server has taken our keys. False when it does not, or is not there.
   bool connects_within(std::chrono::milliseconds timeout) {
     MILLRACE_CHECK(failures.has_value());
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + timeout;
+    Patience patience(timeout);
     while (!socket.writable_within(kSlice)) {
       if (const auto change = failures->next()) {
         // Without a word: of another server key, or all were sent away with a client's too many.
         const bool word = change->what != ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
         refused = word || ++cut == kCutMax;
       }
-      if (refused || Clock::now() >= end) return false;
+      if (refused || patience.is_over()) return false;
     }
     return true;
   }
@@ -220,14 +219,18 @@ std::uint64_t ControlClient::ask(ControlBody body, std::chrono::milliseconds tim
   MILLRACE_CHECK(id != 0);  // 0 is of what is not to be answered
   std::vector<zmq::message_t> frames;
   frames.push_back(to_frame(encode_message({.id = id, .body = std::move(body)})));
-  return sockets_->socket.send_within(std::move(frames), timeout) ? id : 0;
+  Patience patience(timeout);
+  while (!sockets_->socket.writable_within(std::min(timeout, Patience::kLook))) {
+    timeout = patience.left();
+    if (timeout.count() == 0) return 0;
+  }
+  return sockets_->socket.send(std::move(frames)) ? id : 0;
 }
 
 std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
                                                         std::chrono::milliseconds timeout) {
   MILLRACE_CHECK(id != 0 && id <= last_id_);
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + timeout;
+  Patience patience(timeout);
   for (;;) {
     while (auto answer = receive()) {
       const auto* refusal = std::get_if<ErrorReply>(&answer->body);
@@ -238,32 +241,31 @@ std::optional<ControlBody> ControlClient::answer_within(std::uint64_t id,
       }
       if (mine) return std::move(answer->body);
     }
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0) return std::nullopt;
+    const auto left = patience.left();
+    if (left.count() == 0) return std::nullopt;
     ZmqSocket* const sockets[] = {&sockets_->socket};
-    wait_readable(sockets, {}, left);
+    wait_readable(sockets, {}, std::min(left, Patience::kLook));
   }
 }
 
 ControlBody ControlClient::request(ControlBody body, std::chrono::milliseconds timeout,
                                    const std::function<bool()>& is_there) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + timeout;
   const std::string asked = message_name(body);
   std::uint64_t id = ask(body, is_there ? std::min(timeout, kLastWords) : timeout);
+  Patience patience(timeout);
   bool gone = false;
   while ((id != 0 || (is_there && !sockets_->refused)) && !gone) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    const auto left = patience.left();
     gone = is_there && !is_there();
     if (id == 0) {
-      if (left.count() <= 0) break;
-      if (!gone) id = ask(body, std::min(left, kLook));
+      if (left.count() == 0) break;
+      if (!gone) id = ask(body, std::min(left, Patience::kLook));
       continue;
     }
     // What it said before it went may be on its way.
-    auto answer = answer_within(id, gone ? kLastWords : is_there ? std::min(left, kLook) : left);
+    auto answer = answer_within(id, gone ? kLastWords : std::min(left, Patience::kLook));
     if (answer) return std::move(*answer);
-    if (left.count() <= 0) break;
+    if (left.count() == 0) break;
   }
   if (gone) throw Error(server_ + " has ended, and has not answered `" + asked + "`");
   if (sockets_->refused) {

@@ -97,6 +97,7 @@ class NoAnswer : public Error {
   using Error::Error;
 };
 
+/// Time in which the asking thread stood still is none of a `timeout` (patience.hpp).
 class ControlClient {
  public:
   /// Connects to endpoint `server`, whether or not a server listens there yet. `identity`:

@@ -89,10 +89,6 @@ bool ZmqSocket::writable_within(std::chrono::milliseconds timeout) {
   return zmq_poll(&item, 1, timeout.count()) > 0;
 }
 
-bool ZmqSocket::send_within(std::vector<zmq::message_t> frames, std::chrono::milliseconds timeout) {
-  return writable_within(timeout) && send(std::move(frames));
-}
-
 std::optional<std::vector<zmq::message_t>> ZmqSocket::receive() {
   std::vector<zmq::message_t> frames;
   do {

@@ -40,7 +40,6 @@ class ZmqSocket {
   bool send(std::vector<zmq::message_t> frames);
   /// Waits until send() would succeed: for a client, until it is connected.
   bool writable_within(std::chrono::milliseconds timeout);
-  bool send_within(std::vector<zmq::message_t> frames, std::chrono::milliseconds timeout);
   /// The frames of one message, without waiting.
   std::optional<std::vector<zmq::message_t>> receive();
   std::string endpoint() const { return socket_.get(zmq::sockopt::last_endpoint); }

@@ -111,6 +111,25 @@ TEST_F(Endpoint, TellsWhoDidNotAnswerWhatInTime) {
             "hub does not answer `audit` within 100 ms");
 }
 
+TEST_F(Endpoint, DoesNotCountTimeInWhichTheAskerStoodStill) {
+  ControlServer server(run_dir_, "supervisor");
+  ControlClient client(run_dir_, "supervisor");
+  std::atomic<bool> stood_still = false;
+  std::thread serving([&] {
+    const auto received = server.receive(30s);
+    while (!stood_still) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(500ms);  // more than one look of the asker
+    if (received) server.reply(*received, Ready{7});
+  });
+  const auto stand_still = [&] {
+    if (!stood_still) std::this_thread::sleep_for(4s);
+    stood_still = true;
+    return true;
+  };
+  EXPECT_EQ(client.request_for<Ready>(Drain{}, 3s, stand_still).actor, 7U);
+  serving.join();
+}
+
 TEST_F(Endpoint, TellsThatWhoWasAskedHasEndedAndTakesItsLastWord) {
   ControlServer server(run_dir_, "supervisor");
   ControlClient client(run_dir_, "supervisor");
