@@ -12,7 +12,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 # only a failure takes as long, and a busy host is none.
 PATIENCE = 120
 POLL = 0.05
-LATE = 1.0  # a poll that comes so much later than it was due says that the host stood still
+MOST = 3.0  # seconds between two polls that count: more says that the host stood still
 
 
 def stat_fields(pid):
@@ -89,17 +89,15 @@ def telemetry_pid(run_dir):
 
 def wait_until(condition, seconds, what):
     """Polls until the condition gives something true, which is returned. `what` is awaited: a text,
-    or what gives one at the end. Time without a poll does not count: what is awaited may
-    have stood still as well."""
-    end = time.monotonic() + seconds
+    or what gives one at the end. Of the time between two polls no more than MOST counts: what is
+    awaited may have stood still as well, and a command that asks for it too."""
+    left = seconds
     while True:
+        before = time.monotonic()
         value = condition()
         if value:
             return value
-        if time.monotonic() >= end:
+        if left <= 0:
             raise AssertionError(f"after {seconds} s: not {what() if callable(what) else what}")
-        before = time.monotonic()
         time.sleep(POLL)
-        late = time.monotonic() - before - POLL
-        if late > LATE:
-            end += late
+        left -= min(time.monotonic() - before, MOST)
