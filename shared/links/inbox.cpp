@@ -3,6 +3,8 @@
 
 #include "shared/links/inbox.hpp"
 
+#include <utility>
+
 #include "shared/layout/actor_states.hpp"
 
 namespace millrace {
@@ -28,6 +30,7 @@ Inbox::Inbox(const ActorContext& context) : context_(context) {
 }
 
 void Inbox::read_roster() noexcept {
+  found_ = nullptr;  // it may not be open any more
   for (Source& source : sources_) {
     const ActorState state = context_.state_of(source.actor);
     source.open = source.gpu ? state == ActorState::kAlive || state == ActorState::kDraining
@@ -126,8 +129,8 @@ Inbox::Source* Inbox::find_hot(std::uint64_t& word) noexcept {
 
 bool Inbox::peek(std::uint32_t& slot) noexcept {
   std::uint64_t word = 0;
-  const Source* const source = find_hot(word);
-  if (source == nullptr || source->gpu) return false;
+  found_ = find_hot(word);
+  if (found_ == nullptr || found_->gpu) return false;
   slot = Descriptor::from_word(word).slot;
   MILLRACE_CHECK(slot < context_.segment.slot_count());
   return true;
@@ -135,7 +138,8 @@ bool Inbox::peek(std::uint32_t& slot) noexcept {
 
 bool Inbox::take_hot(Taken& out) noexcept {
   std::uint64_t word = 0;
-  for (Source* source = find_hot(word); source != nullptr; source = find_hot(word)) {
+  Source* source = found_ != nullptr ? std::exchange(found_, nullptr) : find_hot(word);
+  for (; source != nullptr; source = find_hot(word)) {
     const bool taken = take_from(*source, out);  // not so: completions that do not count are gone
     ++next_;
     if (taken) return true;
@@ -162,7 +166,11 @@ bool Inbox::take_cold(Taken& out, std::size_t looks) noexcept {
 
 bool Inbox::take(Taken& out) noexcept {
   if (cold_.empty()) return take_hot(out);
-  return take_cold(out, 1) || take_hot(out) || take_cold(out, cold_.size());
+  if (--takes_to_cold_ == 0) {
+    takes_to_cold_ = kTakesToCold;
+    if (take_cold(out, 1)) return true;
+  }
+  return take_hot(out) || take_cold(out, cold_.size());
 }
 
 }  // namespace millrace

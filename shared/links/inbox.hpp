@@ -55,6 +55,7 @@ class Inbox {
   };
   static constexpr std::size_t kAllHotMax = 2;         ///< sources that are all read in turn
   static constexpr std::uint32_t kFoundEmptyMax = 64;  ///< then a source gets cold
+  static constexpr std::uint32_t kTakesToCold = 4;     ///< then one that is cold is looked at
 
   Source* find_hot(std::uint64_t& word) noexcept;
   bool take_hot(Taken& out) noexcept;
@@ -66,11 +67,13 @@ class Inbox {
   std::vector<Source> sources_;
   bool all_hot_;
   // A look at an empty link costs 20 instructions, and its line where that was written. Those from
-  // which nothing came lately are cold: one of them is looked at for each batch that a hot one
-  // gives, and all when no hot one has any. Hub and standby send seldom, so theirs mostly are.
+  // which nothing came lately are cold: one of them is looked at for every fourth batch that a hot
+  // one gives, and all when no hot one has any. Hub and standby send seldom, so theirs mostly are.
   std::vector<Source*> hot_, cold_;  ///< of sources_
+  Source* found_ = nullptr;          ///< by the last peek: hot_[next_], in which something lies
   std::size_t next_ = 0;             ///< in hot_
   std::size_t next_cold_ = 0;
+  std::uint32_t takes_to_cold_ = kTakesToCold;
 };
 
 }  // namespace millrace
