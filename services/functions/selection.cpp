@@ -6,7 +6,6 @@
 #include <array>
 #include <numeric>
 
-#include "shared/layout/all_pass.hpp"
 #include "shared/layout/limits.hpp"
 
 namespace millrace {
@@ -22,8 +21,8 @@ constexpr auto kAll = [] {
 }  // namespace
 
 Selection select_packets(const Batch& batch, std::uint32_t when_class,
-                         std::span<std::uint16_t> room) noexcept {
-  if (when_class == 0 && all_pass(batch)) return {std::span(kAll).first(batch.count)};
+                         std::span<std::uint16_t> room, bool all) noexcept {
+  if (when_class == 0 && all) return {std::span(kAll).first(batch.count)};
   std::size_t count = 0;
   for (std::uint32_t packet = 0; packet < batch.count; ++packet) {
     const bool wanted = when_class == 0 || (batch.classes[packet] & when_class) != 0;

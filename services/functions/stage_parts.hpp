@@ -80,8 +80,9 @@ inline void compute_all(Function& function, const Batch& batch, Selection select
 
 /// The same, and finish of each part behind its compute. Twice as many packets at a time: the lines
 /// of half of the next ones are asked for in front of either call, so that they take as long as
-/// what is done meanwhile. `call`: what finish is told; its packets are all that are selected.
-inline void run_in_parts(FunctionInParts& function, FinishContext call,
+/// what is done meanwhile. `call`: what finish is told; its packets are all that are selected, and
+/// afterwards those of the last part.
+inline void run_in_parts(FunctionInParts& function, FinishContext& call,
                          std::span<std::uint32_t> results, std::uint32_t prefetch_bytes) noexcept {
   constexpr std::size_t kMost = 2 * kPacketsAhead;
   static_assert(kMost <= kFramesMax);

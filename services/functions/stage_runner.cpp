@@ -42,9 +42,14 @@ std::uint32_t prefetch_bytes_of(std::span<const Region> regions) {
   return std::min(bytes, kPrefetchBytesMax);
 }
 
-Fates fates_so_far(const Batch& batch) noexcept {
-  return metrics_kept() ? fates_of(batch) : Fates{};
-}
+/// What a batch is like between two functions.
+struct Seen {
+  explicit Seen(const Batch& batch) noexcept
+      : all(all_pass(batch)), dropped(all || !metrics_kept() ? 0 : fates_in(batch).dropped) {}
+
+  bool all;  ///< its packets pass
+  std::uint32_t dropped;
+};
 
 /// `dropped` of the selected packets, by their reasons. One addition where there is only one.
 void tally_drops(const StageFunction& at, const Batch& batch, Selection selected,
@@ -94,8 +99,9 @@ LaneState state_of(std::span<const LaneState> states, std::size_t function) noex
 }  // namespace
 
 StageRunner::StageRunner(const std::vector<StageFunction>& functions, StageWatch watch)
-    : watch_(watch) {
+    : watch_(watch), sampler_(functions.size()) {
   MILLRACE_CHECK(!functions.empty() && functions.size() <= kStageFunctionCountMax);
+  sampler_.take_one_of(kTimedEach);
   members_.reserve(functions.size());
   std::uint32_t may_be_set = 0, fetched = 0;
   for (const StageFunction& function : functions) {
@@ -211,16 +217,17 @@ void StageRunner::end_batch(const Visit& visit) noexcept {
 
 void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
                       const BatchFacts& facts, StageListener* listener) noexcept {
-  const bool timed = metrics_kept() && runs_++ % kTimedEach == 0;
+  const bool timed = metrics_kept() && sampler_.takes();
   Visit visit{batch, states, facts};
-  std::uint32_t dropped = fates_so_far(batch).dropped;
-  for (std::size_t i = 0; i < members_.size(); ++i) {
+  Seen seen(batch);
+  const std::size_t count = members_.size();
+  for (std::size_t i = 0; i < count; ++i) {
     const StageFunction& at = members_[i].at;
-    const Selection selected = select_packets(batch, at.when_class, selected_);
+    const Selection selected = select_packets(batch, at.when_class, selected_, seen.all);
     if (selected.packets.empty() && i != giver_) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = fates_so_far(batch).dropped;
+      seen = Seen(batch);
       continue;
     }
     enter(at);
@@ -228,9 +235,9 @@ void StageRunner::run(const Batch& batch, std::span<const LaneState> states,
     const std::uint64_t began = timed || listener != nullptr ? tsc_now() : 0;
     compute_and_finish(i, visit, selected, results);
     const std::uint64_t ticks = timed ? tsc_now() - began : 0;
-    const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
-    tally(at.counters.tally, selected.packets.size(), dropped - before, ticks);
-    tally_drops(at, batch, selected, dropped - before);
+    const std::uint32_t before = std::exchange(seen, Seen(batch)).dropped;
+    tally(at.counters.tally, selected.packets.size(), seen.dropped - before, ticks);
+    tally_drops(at, batch, selected, seen.dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, results, began);
   }
   end_batch(visit);
@@ -252,23 +259,23 @@ void StageRunner::run_finish(const Batch& batch, std::span<const std::uint32_t> 
                              StageListener* listener) noexcept {
   MILLRACE_CHECK(results.size() >= members_.size() * batch.capacity);
   Visit visit{batch, states, facts};
-  std::uint32_t dropped = fates_so_far(batch).dropped;
+  Seen seen(batch);
   for (std::size_t i = 0; i < members_.size(); ++i) {
     const StageFunction& at = members_[i].at;
-    const Selection selected = select_packets(batch, at.when_class, selected_);
+    const Selection selected = select_packets(batch, at.when_class, selected_, seen.all);
     if (selected.packets.empty() && i != giver_) continue;
     if (is_out(at)) {
       go_past(at, batch, selected);
-      dropped = fates_so_far(batch).dropped;
+      seen = Seen(batch);
       continue;
     }
     enter(at);
     const std::uint64_t began = listener != nullptr ? tsc_now() : 0;
     const std::span<const std::uint32_t> words = results.subspan(i * batch.capacity, batch.count);
     finish(i, visit, selected, words);
-    const std::uint32_t before = std::exchange(dropped, fates_so_far(batch).dropped);
-    tally(at.counters.tally, selected.packets.size(), dropped - before, 0);
-    tally_drops(at, batch, selected, dropped - before);
+    const std::uint32_t before = std::exchange(seen, Seen(batch)).dropped;
+    tally(at.counters.tally, selected.packets.size(), seen.dropped - before, 0);
+    tally_drops(at, batch, selected, seen.dropped - before);
     if (listener != nullptr) listener->ran(at.number, selected, words, began);
   }
   end_batch(visit);

@@ -11,6 +11,7 @@
 
 #include "services/functions/function.hpp"
 #include "services/functions/function_in_parts.hpp"
+#include "shared/base/sampler.hpp"
 #include "shared/config/plan.hpp"
 #include "shared/layout/batch.hpp"
 #include "shared/layout/limits.hpp"
@@ -110,7 +111,7 @@ class StageRunner {
 
   std::vector<Member> members_;
   StageWatch watch_;
-  std::uint32_t runs_ = 0;
+  Sampler sampler_;  ///< of the batches that are timed
   std::array<std::uint16_t, kBatchCapacityMax> selected_{};
   std::array<std::uint32_t, kBatchCapacityMax> results_{};        ///< of the function that runs
   std::size_t giver_ = kNoGiver;                                  ///< of flows, in members_

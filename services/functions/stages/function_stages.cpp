@@ -15,6 +15,13 @@ FunctionStages::FunctionStages(const ActorContext& context)
       neighbours_(context.segment.neighbours()),
       events_(context.status.events(), event_ring_of(*context.plan, context.me.actor)),
       states_(kStageFunctionCountMax) {
+  for (const PlanStage& stage : context_.plan->stages) {
+    const PlanPath& path = context_.plan->paths[stage.path];
+    lanes_.push_back({path.lane_first, path.lane_count});
+  }
+  for (const PlanStream& stream : context_.plan->streams) {
+    ports_.push_back(static_cast<std::uint8_t>(stream.port));
+  }
   made_.push_back(make_function_tables(context_, *context_.plan, nullptr));
   now_ = made_.back().get();
 }
@@ -65,13 +72,13 @@ class FunctionStages::Follower : public StageListener {
 
 BatchFacts FunctionStages::facts_of(const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint64_t origin = context_.status.header().tsc_origin;
-  const PlanPath& path = context_.plan->paths[context_.plan->stages[stage].path];
-  return {.port_in = static_cast<std::uint8_t>(context_.plan->streams[batch.header->stream].port),
+  const Lanes& lanes = lanes_[stage];
+  return {.port_in = ports_[batch.header->stream],
           .now_ns = scale_.ns_between(origin, turn_clock::last()),
           .neighbours = &neighbours_,
           .events = events_.on() ? &events_ : nullptr,
-          .lane = batch.header->lane - path.lane_first,
-          .lane_count = path.lane_count};
+          .lane = batch.header->lane - lanes.first,
+          .lane_count = lanes.count};
 }
 
 void FunctionStages::run(std::uint8_t stage, const Batch& batch) noexcept {

@@ -61,6 +61,12 @@ class FunctionStages : public StageWork, public PlanFollower, public NewTables {
   std::atomic<const FunctionTables*> ready_{nullptr};  ///< offered; null again when taken
   std::uint32_t told_revision_ = UINT32_MAX;
   std::vector<LaneState> states_;
+  // Of the plan, side by side: read for each batch.
+  struct Lanes {
+    std::uint32_t first = 0, count = 0;
+  };
+  std::vector<Lanes> lanes_;         ///< by stage: those of its path
+  std::vector<std::uint8_t> ports_;  ///< by stream
 };
 
 }  // namespace millrace
