@@ -97,6 +97,7 @@ EgressActor::EgressActor(const ActorContext& context, TxQueues& ports, StageWork
       fetcher_(context),
       returns_(context, Returner::kEgress),
       scale_(context.status.header().tsc_hz),
+      steps_(context),
       paths_(paths_of_lanes(*context.plan, context.segment.layout().lane_count)),
       pool_(context),
       sender_(context, ports, returns_, pool_),
@@ -129,7 +130,7 @@ std::uint32_t EgressActor::do_work() noexcept {
 
 void EgressActor::accept(const Taken& taken) noexcept {
   if (taken.computed) {
-    const std::uint8_t next = finish_completion(context_, taken, work_, scale_);
+    const std::uint8_t next = finish_completion(context_, taken, work_, steps_);
     MILLRACE_CHECK(next == kEgressStage);
   }
   const SlotHeader& header = context_.segment.slot(taken.slot);
@@ -259,8 +260,7 @@ void EgressActor::note_released() noexcept {
   const std::uint64_t now = turn_clock::read();
   for (const Released& batch : std::span(released_).first(std::exchange(released_count_, 0))) {
     if (!batch.stand_in) {  // which comes from nowhere
-      note_duration(context_.status.port_latency(context_.me.actor, paths_[batch.lane]),
-                    scale_.ns_between(batch.stage_tsc, now));
+      steps_.note_release(paths_[batch.lane], batch.stage_tsc, now);
     }
     const std::uint64_t ns = scale_.ns_between(batch.first_tsc, now);
     note_duration(context_.status.latency(batch.stream), ns, batch.count);

@@ -20,6 +20,7 @@
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
 #include "shared/links/return_link.hpp"
+#include "shared/links/step_times.hpp"
 
 /// Egress: puts the batches of its streams back in sequence, transmits what passes, accounts for
 /// every packet in the lane's ledger, gives buffers and slot back to the ingress.
@@ -86,6 +87,7 @@ class EgressActor : public Actor {
   SlotFetcher fetcher_;
   ReturnLinks returns_;
   TscScale scale_;
+  StepTimes steps_;
   std::vector<PeakMark> latency_high_;  ///< by stream
   std::array<Released, 2 * kBatchesPerRound> released_;
   std::uint32_t released_count_ = 0;

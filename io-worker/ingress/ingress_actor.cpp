@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "shared/base/prefetch.hpp"
-#include "shared/links/completion.hpp"
 
 namespace millrace {
 namespace {
@@ -23,6 +22,7 @@ IngressActor::IngressActor(const ActorContext& context, std::uint32_t stream, Bu
       queue_(queue),
       outbox_(context),
       scale_(context.status.header().tsc_hz),
+      steps_(context),
       rate_(context.status.stream_peaks(stream).rate),
       slots_used_(context.status.stream_peaks(stream).slots_used) {
   const PlanStream& plan = context_.plan->streams[stream_];
@@ -147,9 +147,7 @@ void IngressActor::seal(std::uint32_t number) noexcept {
   header.received_total = lane.received;
   header.received_bytes_total = lane.received_bytes;
   header.position = lane.last_ordinal + 1;
-  header.time_stage_tsc = header.time_first_tsc;
-  note_step(header, *lane.latency, scale_);
-  header.time_sealed_tsc = header.time_stage_tsc;
+  steps_.note_seal(header, lane.path);
   hook(HookPoint::kSealState);
   context_.set_state(lane.slot, SlotKind::kHeld, lane.first_stage);
   const std::uint32_t slot = lane.slot;

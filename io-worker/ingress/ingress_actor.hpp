@@ -13,6 +13,7 @@
 #include "io-worker/ports/port.hpp"
 #include "shared/actor/run_loop.hpp"
 #include "shared/links/outbox.hpp"
+#include "shared/links/step_times.hpp"
 
 /// Ingress: one receive queue -> batches of its paths' lanes.
 ///
@@ -72,8 +73,8 @@ class IngressActor : public Actor {
     std::uint64_t wanted = 0;  ///< ordinals below it were sealed, or refused, by an earlier life
     std::uint64_t turn = 0;    ///< last one sealed with packets of shares that go
     std::uint16_t feed = 0;    ///< whose lane it is
-    LatencyHistogram* latency = nullptr;  ///< of its path, here
-    const Batch* batch = nullptr;         ///< the open slot's
+    std::uint32_t path = 0;    ///< of the plan
+    const Batch* batch = nullptr;  ///< the open slot's
   };
   /// A path that the stream feeds: its filter, and its lanes in lanes_.
   struct Feed {
@@ -185,6 +186,7 @@ class IngressActor : public Actor {
   std::uint64_t errors_told_ = 0;
   TellTrouble tell_;
   TscScale scale_;
+  StepTimes steps_;
   PeakMark rate_, slots_used_;
   std::uint64_t polled_total_ = 0;                  ///< packets
   std::uint64_t stock_tsc_ = 0, stock_polled_ = 0;  ///< when stock was taken last

@@ -27,7 +27,7 @@ void IngressActor::find_lanes() {
       lane.has_keys = path.has_keys;
       lane.backlog = backlog;
       lane.feed = feed;
-      lane.latency = &context_.status.port_latency(context_.me.actor, at.path);
+      lane.path = static_cast<std::uint32_t>(at.path);
     }
     lane_count_ += path.lane_count;
     open_max_ += feeds_.back().lanes.in_turn() ? 1 : path.lane_count;

@@ -15,6 +15,7 @@ void IngressActor::take_stock(std::uint64_t now_tsc) noexcept {
   if (shares_ != nullptr) look_at_shares();  // no metric: others wait for it
   look_at_keepers();
   if (!metrics_kept()) return;
+  steps_.take_stock(now_tsc);
   std::uint32_t free = free_slot_count_;
   for (const auto& ring : returned_slots_) free += ring.size();
   context_.counter(Counter::kSlotsFree) = free;

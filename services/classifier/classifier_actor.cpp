@@ -43,7 +43,7 @@ ClassifierActor::ClassifierActor(const ActorContext& context, StageWork& work)
       window_(row_count(context), context.segment.layout().lane_count, window_depth(*context.plan)),
       holes_(row_count(context), context.segment.layout().lane_count),
       window_high_(context.status.actor_tally(context.me.actor).window),
-      scale_(context.status.header().tsc_hz),
+      steps_(context),
       fetcher_(context) {}
 
 void ClassifierActor::read_roster() noexcept {
@@ -131,7 +131,7 @@ void ClassifierActor::fetch_next_packets() noexcept {
 
 void ClassifierActor::process(const Taken& taken) noexcept {
   std::uint8_t stage = taken.stage;
-  if (taken.computed) stage = finish_completion(context_, taken, work_, scale_);
+  if (taken.computed) stage = finish_completion(context_, taken, work_, steps_);
   MILLRACE_CHECK(stage < context_.plan->stages.size());
   if (context_.plan->stages[stage].stateful) {
     enter_in_sequence(taken.slot, stage);
@@ -191,7 +191,7 @@ void ClassifierActor::run(std::uint32_t slot, std::uint8_t stage) noexcept {
 
 void ClassifierActor::pass_on(std::uint32_t slot, const Batch& batch, std::uint8_t stage) noexcept {
   const std::uint8_t next = context_.plan->stages[stage].next;
-  note_step(*batch.header, context_.status.stage_latency(context_.me.actor, stage), scale_);
+  steps_.note_stage(*batch.header, stage);
   hook(HookPoint::kCompleteState);
   context_.set_state(slot, SlotKind::kHeld, next);
   ++context_.counter(Counter::kBatches);

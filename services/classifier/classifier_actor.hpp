@@ -12,6 +12,7 @@
 #include "shared/links/inbox.hpp"
 #include "shared/links/order_window.hpp"
 #include "shared/links/outbox.hpp"
+#include "shared/links/step_times.hpp"
 
 /// Classifier: takes a batch, runs the functions of its stage over all of it, hands it to the
 /// following stage. One batch in hand at a time, so that its death costs one batch at most. Before
@@ -58,7 +59,7 @@ class ClassifierActor : public Actor {
   OrderWindow window_;
   HoleWatch holes_;
   PeakMark window_high_;
-  TscScale scale_;
+  StepTimes steps_;
   SlotFetcher fetcher_;
   std::uint32_t next_ = kNoSlot;  ///< of the batch behind the one in hand, when it was seen
   std::uint32_t packets_ahead_ = kNoSlot;  ///< the slot of which the first packets were asked for

@@ -90,8 +90,7 @@ bool RunLoop::has_work() noexcept {
 }
 
 void RunLoop::account(std::uint32_t done, std::uint64_t began) noexcept {
-  const std::uint64_t last = turn_clock::last();
-  const std::uint64_t now = last != began ? last : turn_clock::read();
+  const std::uint64_t now = turn_clock::end_turn(began);
   if (!metrics_kept()) return;
   const std::uint64_t cycles = now - began;
   ++context_.counter(Counter::kLoops);

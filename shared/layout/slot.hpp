@@ -34,7 +34,7 @@
 /// |        |      |                      | compare-and-swap by what takes the batch back         |
 /// |     64 |    8 | time_first_tsc       | ingress; arrival of the first packet                  |
 /// |     72 |    8 | time_sealed_tsc      | ingress at seal                                       |
-/// |     80 |    8 | time_stage_tsc       | the worker that finished the last stage               |
+/// |     80 |    8 | time_stage_tsc       | the worker that finished the last stage; 0: untimed   |
 /// |     88 |    2 | side_count           | a worker: records of the side list (side_list.hpp)    |
 /// |     90 |    2 | side_bytes           | a worker: bytes that they have                        |
 /// |     92 |    4 | hint_literals        | a worker, with kSlotHinted: payload_hint.hpp          |

@@ -7,29 +7,16 @@
 
 #include "shared/actor/context.hpp"
 #include "shared/actor/stage_work.hpp"
-#include "shared/base/turn_clock.hpp"
-#include "shared/layout/latency.hpp"
 #include "shared/links/inbox.hpp"
+#include "shared/links/step_times.hpp"
 
 namespace millrace {
 
-/// A step of a batch's way has ended: notes how long it took, from the end of the step before.
-/// `scale`: of the topology's ticks.
-inline void note_step(SlotHeader& header, LatencyHistogram& histogram,
-                      const TscScale& scale) noexcept {
-  if (!metrics_kept()) return;
-  const std::uint64_t now_tsc = turn_clock::read();
-  const std::uint64_t since = header.time_stage_tsc;
-  header.time_stage_tsc = now_tsc;
-  if (is_stand_in(header)) return;  // a stand-in comes from nowhere
-  note_duration(histogram, scale.ns_between(since, now_tsc));
-}
-
 /// What an acceptor does with a GPU's completion before anything else: copies the results into the
 /// slot and runs the CPU part of the stage. Afterwards the batch is held for the stage that
-/// follows, which is returned.
+/// follows, which is returned. `steps`: the acceptor's.
 inline std::uint8_t finish_completion(const ActorContext& context, const Taken& taken,
-                                      StageWork& work, const TscScale& scale) noexcept {
+                                      StageWork& work, StepTimes& steps) noexcept {
   const PlanStage& stage = context.plan->stages[taken.stage];
   hook(HookPoint::kWorkState);
   context.set_state(taken.slot, SlotKind::kWorked, taken.stage);
@@ -45,7 +32,7 @@ inline std::uint8_t finish_completion(const ActorContext& context, const Taken& 
   ++context.counter(Counter::kCompletions);
   context.counter(Counter::kDeviceBytes) +=
       std::accumulate(batch.length.begin(), batch.length.end(), std::uint64_t{0});
-  note_step(*batch.header, context.status.stage_latency(context.me.actor, taken.stage), scale);
+  steps.note_stage(*batch.header, taken.stage);
   hook(HookPoint::kCompleteState);
   context.set_state(taken.slot, SlotKind::kHeld, stage.next);
   return stage.next;

@@ -42,6 +42,7 @@ namespace {
 constexpr std::uint32_t kSlots = 16;
 constexpr std::uint32_t kRound = 4;             // batches that wait when a turn begins
 constexpr std::int64_t kTurns = 2000;           // of each case
+constexpr std::uint64_t kTimedEach = 8;         // batches of an ingress that has a million a second
 constexpr std::int64_t kShort = 8, kFull = 64;  // packets of a batch
 constexpr std::size_t kPrefixes = 256;          // of the table
 constexpr std::uint32_t kSources = 0x0a000000;  // 10.0.0.0: of flow 0
@@ -183,6 +184,7 @@ class Rig {
       ++header.generation;
       header.count = static_cast<std::uint16_t>(fill_);
       header.sequence = ++sequence_;
+      header.time_stage_tsc = sequence_ % kTimedEach == 0 ? turn_clock::last() : 0;
       write_packets(segment_.batch(slot), slot);
       const std::uint64_t word =
           Descriptor{static_cast<std::uint16_t>(slot), 0, header.generation}.word();

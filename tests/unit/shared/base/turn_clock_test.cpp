@@ -26,5 +26,17 @@ TEST(TurnClock, IsTheThreadsOwnAndReadsWhenAskedFirst) {
   EXPECT_EQ(turn_clock::last(), ours);
 }
 
+TEST(TurnClock, ATurnEndsWithItsLastReadingUnlessSomethingWasDoneBehindThat) {
+  const std::uint64_t began = turn_clock::read();
+  const std::uint64_t idle = turn_clock::end_turn(began);
+  EXPECT_GT(idle, began);
+  const std::uint64_t step = turn_clock::read();
+  EXPECT_EQ(turn_clock::end_turn(idle), step);
+  turn_clock::read();
+  turn_clock::go_on();
+  const std::uint64_t before = tsc_now();
+  EXPECT_GT(turn_clock::end_turn(step), before);
+}
+
 }  // namespace
 }  // namespace millrace

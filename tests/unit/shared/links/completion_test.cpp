@@ -14,8 +14,6 @@
 namespace millrace {
 namespace {
 
-const TscScale kScale(1'000'000'000);
-
 using test::FakeWork;
 using test::SmallWorld;
 
@@ -43,7 +41,8 @@ TEST(Completion, ResultsOfEveryFunctionReachTheSlotBeforeFinish) {
   const std::uint32_t slot = world.make({.sequence = 4, .owner = "egress.0"});
   FakeWork work(2);
   compute(world, 1, slot, work);
-  EXPECT_EQ(finish_completion(world.context("egress.0"), {slot, 0, true, 1}, work, kScale),
+  StepTimes steps(world.context("egress.0"));
+  EXPECT_EQ(finish_completion(world.context("egress.0"), {slot, 0, true, 1}, work, steps),
             kEgressStage);
   ASSERT_EQ(work.finished.size(), 1u);
   // Ordinals 9, 10, 11 of the fourth batch of three.
@@ -55,7 +54,8 @@ TEST(Completion, TheSlotIsWorkedDuringFinishAndHeldForTheNextStageAfterwards) {
   const std::uint32_t slot = world.make({.owner = "deep.0", .state = {SlotKind::kHeld, 1}});
   FakeWork work;
   compute(world, 0, slot, work);
-  EXPECT_EQ(finish_completion(world.context("deep.0"), {slot, 1, true, 0}, work, kScale), 2u);
+  StepTimes steps(world.context("deep.0"));
+  EXPECT_EQ(finish_completion(world.context("deep.0"), {slot, 1, true, 0}, work, steps), 2u);
   EXPECT_EQ(work.finished[0].state, (SlotState{SlotKind::kWorked, 1}));
   EXPECT_EQ(world.slot_state(slot), (SlotState{SlotKind::kHeld, 2}));
 }
@@ -65,7 +65,8 @@ TEST(Completion, AnotherIncarnationsResultsAreNotRead) {
   const std::uint32_t slot = world.make({.owner = "egress.0"});
   FakeWork work(2);
   compute(world, 1, slot, work);
-  finish_completion(world.context("egress.0"), {slot, 0, true, 0}, work, kScale);
+  StepTimes steps(world.context("egress.0"));
+  finish_completion(world.context("egress.0"), {slot, 0, true, 0}, work, steps);
   EXPECT_EQ(work.finished[0].results, (std::vector<std::uint32_t>(6, 0)));
 }
 
