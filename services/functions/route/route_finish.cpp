@@ -195,7 +195,9 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
   const std::uint16_t* const length = call.batch.length.data();
   const std::uint32_t* const results = call.results.data();
   std::uint64_t* const hits = call.counters.hits.data();
-  const std::size_t hit_count = metrics_kept() ? call.counters.hits.size() : 0;
+  // One comparison for both: a hop without a counter, which no worker has, is finish_one's.
+  const std::size_t plain_count =
+      metrics_kept() ? std::min(hops.size(), call.counters.hits.size()) : hops.size();
   const std::uint8_t port_in = call.facts.port_in;
   const auto is_plain = [&](const PlainHop& hop, std::uint16_t packet, const std::byte* frame) {
     if (!hop.is_plain(kAnswers)) return false;
@@ -207,10 +209,10 @@ void finish_some(std::span<const RouteRewrite> hops, const FinishContext& call,
     const std::uint16_t packet = packets[i];
     const std::uint32_t word = results[packet];
     std::byte* const frame = frames[i];
-    if (word < hops.size()) [[likely]] {
+    if (word < plain_count) [[likely]] {
       const PlainHop hop(hops[word]);
       if (is_plain(hop, packet, frame)) [[likely]] {
-        if (word < hit_count) ++hits[word];
+        if (metrics_kept()) ++hits[word];
         decrement_ttl_of(frame);
         hop.write_macs(frame);
         output[packet] = hop.output();
